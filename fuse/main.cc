@@ -74,18 +74,18 @@ BucketSettings bucket_settings(const Options& options, const system::MemoryShare
   settings.database = options.database;
   settings.bucket.chunk_bytes = options.chunk_bytes;
   settings.bucket.md5 = options.md5;
-  settings.volume.default_owner = {.uid = options.uid.value_or(getuid()),
-                                   .gid = options.gid.value_or(getgid())};
-  settings.volume.umask = options.umask;
-  settings.volume.read_only = options.read_only;
-  settings.volume.access_lists = options.access_lists;
+  settings.paths.default_owner = {.uid = options.uid.value_or(getuid()),
+                                  .gid = options.gid.value_or(getgid())};
+  settings.paths.umask = options.umask;
+  settings.paths.read_only = options.read_only;
+  settings.paths.access_lists = options.access_lists;
   if (options.access_times) {
-    settings.volume.access_times =
+    settings.paths.access_times =
         options.folder_access_times ? gridfs::AccessTimeMode::kAll : gridfs::AccessTimeMode::kFiles;
   }
-  settings.volume.strict_access_times = options.strict_access_times;
-  settings.volume.revisions = options.revisions;
-  settings.volume.at = options.at;
+  settings.paths.strict_access_times = options.strict_access_times;
+  settings.paths.revisions = options.revisions;
+  settings.paths.at = options.at;
   settings.files.dirty_bytes_max = options.dirty_bytes.value_or(memory.dirty_bytes);
   settings.files.md5 = options.md5;
   return settings;
@@ -106,8 +106,8 @@ Result<std::shared_ptr<MountedBucket>> root_bucket(Buckets& buckets, const Optio
   if (!options.bucket) return std::shared_ptr<MountedBucket>();
   GM_ASSIGN(auto bucket, buckets.find(*options.bucket));
   // Opened now, so that errors are reported before the mount exists.
-  GM_ASSIGN(auto volume, bucket->volume());
-  (void)volume;
+  GM_ASSIGN(auto paths, bucket->paths());
+  (void)paths;
   return bucket;
 }
 
@@ -227,8 +227,8 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
                           session.error().message());
   }
 
-  file_system.set_statistics([&session, &buckets](gridfs::Volume& volume) {
-    return bucket_statistics(mount_state(**session, buckets), volume);
+  file_system.set_statistics([&session, &buckets](gridfs::PathNamespace& paths) {
+    return bucket_statistics(mount_state(**session, buckets), paths);
   });
 
   // The kernel forgets what a client of the wire protocol changes before the client gets its reply.

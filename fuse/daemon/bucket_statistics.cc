@@ -22,8 +22,8 @@ void append_collection(bson::Builder& out, std::string_view name, engine::Snapsh
   out.append("bytes", stats->document_bytes).close();
 }
 
-void append_bucket(bson::Builder& out, gridfs::Volume& volume) {
-  const gridfs::Bucket& bucket = volume.bucket();
+void append_bucket(bson::Builder& out, gridfs::PathNamespace& paths) {
+  const gridfs::Bucket& bucket = paths.bucket();
   out.append("bucket", bucket.options().name);
   const Result<std::unique_ptr<engine::Snapshot>> snapshot = bucket.store().snapshot();
   if (!snapshot) return;
@@ -59,9 +59,9 @@ void append_store(bson::Builder& out, const engine::StoreStats& store) {
 
 }  // namespace
 
-std::string bucket_statistics(const MountState& state, gridfs::Volume& volume) {
+std::string bucket_statistics(const MountState& state, gridfs::PathNamespace& paths) {
   bson::Builder out;
-  append_bucket(out, volume);
+  append_bucket(out, paths);
   out.append("openFiles", state.files.open_files);
   out.append("uncommittedBytes", static_cast<int64_t>(state.files.dirty_bytes));
   out.append("operationsInProgress", static_cast<int64_t>(state.in_progress.size()));

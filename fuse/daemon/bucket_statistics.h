@@ -5,12 +5,12 @@
 #include <string>
 
 #include "fuse/daemon/mount_state.h"
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::fuse {
 
 // Returns one JSON document and a newline. SEMANTICS.md lists its fields. A field whose value
 // cannot be read is left out. Thread-safe.
-std::string bucket_statistics(const MountState& state, gridfs::Volume& volume);
+std::string bucket_statistics(const MountState& state, gridfs::PathNamespace& paths);
 
 }  // namespace gridmount::fuse

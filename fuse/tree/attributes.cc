@@ -21,7 +21,7 @@ timespec to_timespec(bson::Date date) {
 }  // namespace
 
 gridfs::Attributes nameless_attributes(const gridfs::FilesDocument& document,
-                                       const gridfs::VolumeOptions& defaults) {
+                                       const gridfs::NamespaceOptions& defaults) {
   const gridfs::PosixFields& posix = document.posix;
   const timespec uploaded = to_timespec(document.upload_date);
   gridfs::Attributes attributes;
@@ -39,7 +39,8 @@ gridfs::Attributes nameless_attributes(const gridfs::FilesDocument& document,
   return attributes;
 }
 
-gridfs::Attributes mount_root_attributes(const gridfs::VolumeOptions& defaults, timespec changed) {
+gridfs::Attributes mount_root_attributes(const gridfs::NamespaceOptions& defaults,
+                                         timespec changed) {
   gridfs::Attributes attributes;
   attributes.mode = S_IFDIR | (0777 & ~defaults.umask);
   attributes.uid = defaults.default_owner.uid;

@@ -2,17 +2,18 @@
 #pragma once
 
 #include "gridfs/bucket/files_document.h"
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::fuse {
 
 // Returns the attributes of an open file that no longer has a name. They come from the open file
 // itself. `defaults` replace POSIX fields that the document does not have. nlink is 0.
 gridfs::Attributes nameless_attributes(const gridfs::FilesDocument& document,
-                                       const gridfs::VolumeOptions& defaults);
+                                       const gridfs::NamespaceOptions& defaults);
 
 // Returns the attributes of the mount's root if it lists the buckets. No document describes that
 // root.
-gridfs::Attributes mount_root_attributes(const gridfs::VolumeOptions& defaults, timespec changed);
+gridfs::Attributes mount_root_attributes(const gridfs::NamespaceOptions& defaults,
+                                         timespec changed);
 
 }  // namespace gridmount::fuse

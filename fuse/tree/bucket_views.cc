@@ -128,10 +128,10 @@ tl::unexpected<Error> views_are_read_only() {
               "what is in '" + std::string(kViewsFolder) + "' is there to be read");
 }
 
-View BucketViews::folder(gridfs::Volume& volume, std::string_view path) const {
+View BucketViews::folder(gridfs::PathNamespace& paths, std::string_view path) const {
   View view;
   view.is_folder = true;
-  if (const Result<gridfs::Node> root = volume.root()) view.attributes = root->attributes;
+  if (const Result<gridfs::Node> root = paths.root()) view.attributes = root->attributes;
   view.attributes.mode = S_IFDIR | 0500;
   view.attributes.uid = getuid();
   view.attributes.gid = getgid();
@@ -139,41 +139,42 @@ View BucketViews::folder(gridfs::Volume& volume, std::string_view path) const {
   return view;
 }
 
-Result<View> BucketViews::find_content(gridfs::Volume& volume, bson::ValueView id) const {
-  Result<gridfs::Node> node = volume.file(id);
+Result<View> BucketViews::find_content(gridfs::PathNamespace& paths, bson::ValueView id) const {
+  Result<gridfs::Node> node = paths.file(id);
   if (!node) return not_found(std::move(node).error(), gridfs::id_name(id).value_or(""));
   return file_view(*node);
 }
 
-Result<BucketViews::Tracked> BucketViews::track(gridfs::Volume& volume,
+Result<BucketViews::Tracked> BucketViews::track(gridfs::PathNamespace& paths,
                                                 std::string_view path) const {
   Tracked tracked;
-  GM_ASSIGN(tracked.node, volume.root());
+  GM_ASSIGN(tracked.node, paths.root());
   tracked.rest = path;
   while (!tracked.rest.empty() && tracked.node.kind == gridfs::NodeKind::kDirectory) {
     const auto [name, rest] = split_first(tracked.rest);
     tracked.folder = tracked.node.path;
     tracked.name = name;
     tracked.rest = rest;
-    GM_ASSIGN(tracked.node, volume.lookup(tracked.folder, name));
+    GM_ASSIGN(tracked.node, paths.lookup(tracked.folder, name));
   }
   return tracked;
 }
 
-Result<View> BucketViews::find_revision(gridfs::Volume& volume, std::string_view path) const {
+Result<View> BucketViews::find_revision(gridfs::PathNamespace& paths, std::string_view path) const {
   const std::string whole = std::string(kRevisions) + "/" + std::string(path);
-  Result<Tracked> tracked = track(volume, path);
+  Result<Tracked> tracked = track(paths, path);
   if (!tracked) return not_found(std::move(tracked).error(), whole);
-  if (tracked->rest.empty()) return folder(volume, whole);
+  if (tracked->rest.empty()) return folder(paths, whole);
   GM_ASSIGN(const std::vector<gridfs::Node> revisions,
-            volume.revisions(tracked->folder, tracked->name));
+            paths.revisions(tracked->folder, tracked->name));
   const std::optional<size_t> number = parse_number(tracked->rest);
   if (!number || *number >= revisions.size()) return no_such_view(whole);
   return file_view(revisions[*number]);
 }
 
-View BucketViews::find_made_up(gridfs::Volume& volume, std::shared_ptr<MadeUpFile> file) const {
-  View view = folder(volume, kStatistics);
+View BucketViews::find_made_up(gridfs::PathNamespace& paths,
+                               std::shared_ptr<MadeUpFile> file) const {
+  View view = folder(paths, kStatistics);
   view.is_folder = false;
   view.attributes.mode = S_IFREG | 0400;
   view.attributes.size = static_cast<int64_t>(file->text().size());
@@ -183,26 +184,26 @@ View BucketViews::find_made_up(gridfs::Volume& volume, std::shared_ptr<MadeUpFil
   return view;
 }
 
-Result<View> BucketViews::find(gridfs::Volume& volume, std::string_view path,
+Result<View> BucketViews::find(gridfs::PathNamespace& paths, std::string_view path,
                                std::shared_ptr<MadeUpFile> known) const {
   const auto [first, rest] = split_first(path);
-  if (path.empty() || path == kById || path == kRevisions) return folder(volume, path);
+  if (path.empty() || path == kById || path == kRevisions) return folder(paths, path);
   if (path == kStatistics) {
     const bool is_current = known && known->is_current();
     return find_made_up(
-        volume, is_current ? std::move(known)
-                           : std::make_shared<MadeUpFile>(text_ ? text_(volume) : std::string()));
+        paths, is_current ? std::move(known)
+                          : std::make_shared<MadeUpFile>(text_ ? text_(paths) : std::string()));
   }
-  if (first == kRevisions) return find_revision(volume, rest);
+  if (first == kRevisions) return find_revision(paths, rest);
   if (first != kById) return no_such_view(path);
   const Result<bson::Value> id = gridfs::parse_id_name(rest);
   if (!id) return no_such_view(path);
-  return find_content(volume, id->view());
+  return find_content(paths, id->view());
 }
 
 Result<std::unique_ptr<gridfs::DirectoryStream>> BucketViews::list(
-    const std::shared_ptr<gridfs::Volume>& volume, std::string_view path) const {
-  if (path == kById) return volume->list_ids();
+    const std::shared_ptr<gridfs::PathNamespace>& paths, std::string_view path) const {
+  if (path == kById) return paths->list_ids();
   std::vector<gridfs::DirectoryEntry> entries;
   if (path.empty()) {
     entries.push_back({std::string(kById), folder_node()});
@@ -211,14 +212,14 @@ Result<std::unique_ptr<gridfs::DirectoryStream>> BucketViews::list(
   } else {
     const auto [first, rest] = split_first(path);
     if (first != kRevisions) return no_such_view(path);
-    GM_ASSIGN(const Tracked tracked, track(*volume, rest));
+    GM_ASSIGN(const Tracked tracked, track(*paths, rest));
     if (tracked.node.kind == gridfs::NodeKind::kDirectory) {
-      GM_ASSIGN(auto tree, volume->list(tracked.node.path));
+      GM_ASSIGN(auto tree, paths->list(tracked.node.path));
       return std::unique_ptr<gridfs::DirectoryStream>(
           std::make_unique<TrackedListing>(std::move(tree)));
     }
     GM_ASSIGN(const std::vector<gridfs::Node> revisions,
-              volume->revisions(tracked.folder, tracked.name));
+              paths->revisions(tracked.folder, tracked.name));
     for (size_t number = 0; number < revisions.size(); ++number) {
       entries.push_back({std::to_string(number), file_node()});
     }

@@ -21,7 +21,7 @@
 #include <string_view>
 
 #include "fuse/tree/made_up_file.h"
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::fuse {
 
@@ -43,22 +43,22 @@ tl::unexpected<Error> views_are_read_only();
 class BucketViews {
  public:
   // Returns the text of stats.json.
-  using Text = std::function<std::string(gridfs::Volume& volume)>;
+  using Text = std::function<std::string(gridfs::PathNamespace& paths)>;
 
   // Must be called before anybody reads stats.json, which is empty until then.
   void set_text(Text text) { text_ = std::move(text); }
 
   // Returns the node at the path. Fails with NoSuchEntry, even for invalid names. `known` is the
   // MadeUpFile of the last look-up of the path, or null.
-  Result<View> find(gridfs::Volume& volume, std::string_view path,
+  Result<View> find(gridfs::PathNamespace& paths, std::string_view path,
                     std::shared_ptr<MadeUpFile> known) const;
   // Returns the node of a MadeUpFile.
-  View find_made_up(gridfs::Volume& volume, std::shared_ptr<MadeUpFile> file) const;
+  View find_made_up(gridfs::PathNamespace& paths, std::shared_ptr<MadeUpFile> file) const;
   // Returns the node of that files document's content, wherever the document is. Fails with
   // NoSuchEntry.
-  Result<View> find_content(gridfs::Volume& volume, bson::ValueView id) const;
+  Result<View> find_content(gridfs::PathNamespace& paths, bson::ValueView id) const;
   Result<std::unique_ptr<gridfs::DirectoryStream>> list(
-      const std::shared_ptr<gridfs::Volume>& volume, std::string_view path) const;
+      const std::shared_ptr<gridfs::PathNamespace>& paths, std::string_view path) const;
 
  private:
   // The node of the tree that a path below `revisions` leads to.
@@ -68,10 +68,10 @@ class BucketViews {
     std::string name;
     std::string_view rest;  // the part of the path behind the file's
   };
-  Result<Tracked> track(gridfs::Volume& volume, std::string_view path) const;
-  Result<View> find_revision(gridfs::Volume& volume, std::string_view path) const;
+  Result<Tracked> track(gridfs::PathNamespace& paths, std::string_view path) const;
+  Result<View> find_revision(gridfs::PathNamespace& paths, std::string_view path) const;
 
-  View folder(gridfs::Volume& volume, std::string_view path) const;
+  View folder(gridfs::PathNamespace& paths, std::string_view path) const;
 
   Text text_;
 };

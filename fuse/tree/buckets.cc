@@ -31,21 +31,21 @@ uint64_t bucket_number(std::string_view shown_name) {
   return (hash >> 1) | 2;
 }
 
-Result<std::shared_ptr<gridfs::Volume>> MountedBucket::volume() {
-  // Held while the volume opens, so that it opens only once. Others who want this bucket need it
+Result<std::shared_ptr<gridfs::PathNamespace>> MountedBucket::paths() {
+  // Held while the namespace opens, so that it opens only once. Others who want this bucket need it
   // open anyway.
   MutexLock lock(mutex_);
   // Opening a removed bucket would create it again.
   if (removed_) return fail(gridfs::kNoSuchEntry, "bucket " + name_ + " has been removed");
-  if (!volume_) {
-    GM_ASSIGN(volume_, buckets_.open_volume(name_));
+  if (!namespace_) {
+    GM_ASSIGN(namespace_, buckets_.open_namespace(name_));
   }
-  return volume_;
+  return namespace_;
 }
 
 uint64_t MountedBucket::dirty_bytes() {
   if (!mutex_.try_lock()) return 0;
-  const uint64_t bytes = volume_ ? volume_->files().dirty_bytes() : 0;
+  const uint64_t bytes = namespace_ ? namespace_->files().dirty_bytes() : 0;
   mutex_.unlock();
   return bytes;
 }
@@ -83,14 +83,14 @@ Result<std::shared_ptr<MountedBucket>> Buckets::find(std::string_view name) {
   return bucket;
 }
 
-std::shared_ptr<gridfs::Volume> Buckets::find_opened(const std::string& name) {
+std::shared_ptr<gridfs::PathNamespace> Buckets::find_opened(const std::string& name) {
   std::shared_ptr<MountedBucket> bucket;
   {
     MutexLock lock(mutex_);
     const auto found = open_.find(name);
     if (found != open_.end()) bucket = found->second;
   }
-  return bucket ? bucket->opened_volume() : nullptr;
+  return bucket ? bucket->opened_namespace() : nullptr;
 }
 
 Result<std::shared_ptr<MountedBucket>> Buckets::create(std::string_view name) {
@@ -110,8 +110,8 @@ Result<std::shared_ptr<MountedBucket>> Buckets::create(std::string_view name) {
 
 Status Buckets::remove(std::string_view name) {
   GM_ASSIGN(std::shared_ptr<MountedBucket> mounted, find(name));
-  GM_ASSIGN(std::shared_ptr<gridfs::Volume> volume, mounted->volume());
-  GM_ASSIGN(auto listing, volume->list(""));
+  GM_ASSIGN(std::shared_ptr<gridfs::PathNamespace> paths, mounted->paths());
+  GM_ASSIGN(auto listing, paths->list(""));
   GM_ASSIGN(auto first, listing->next());
   if (first) {
     return fail(gridfs::kBucketNotEmpty,
@@ -119,7 +119,7 @@ Status Buckets::remove(std::string_view name) {
   }
   listing.reset();
   GM_TRY(retire(*mounted));
-  GM_TRY(volume->bucket().drop());
+  GM_TRY(paths->bucket().drop());
   MutexLock lock(mutex_);
   open_.erase(std::string(name));
   MutexLock bucket_lock(mounted->mutex_);
@@ -157,22 +157,22 @@ Status Buckets::close() {
   MutexLock lock(mutex_);
   for (auto& [name, bucket] : open_) {
     MutexLock bucket_lock(bucket->mutex_);
-    if (!bucket->volume_) continue;
-    Status closed = bucket->volume_->close();
+    if (!bucket->namespace_) continue;
+    Status closed = bucket->namespace_->close();
     if (!closed && result) {
       result = fail(std::move(closed).error().with_context("closing bucket " + name));
     }
-    bucket->volume_.reset();
+    bucket->namespace_.reset();
   }
   return result;
 }
 
-Result<std::shared_ptr<gridfs::Volume>> Buckets::open_volume(const std::string& name) {
+Result<std::shared_ptr<gridfs::PathNamespace>> Buckets::open_namespace(const std::string& name) {
   gridfs::BucketOptions options = settings_.bucket;
   options.name = name;
-  GM_ASSIGN(auto volume,
-            gridfs::Volume::open(store_, database_, options, settings_.volume, settings_.files));
-  return std::shared_ptr<gridfs::Volume>(std::move(volume));
+  GM_ASSIGN(auto paths, gridfs::PathNamespace::open(store_, database_, options, settings_.paths,
+                                                    settings_.files));
+  return std::shared_ptr<gridfs::PathNamespace>(std::move(paths));
 }
 
 Result<bool> Buckets::exists(std::string_view name) const {
@@ -202,9 +202,9 @@ Status Buckets::retire(MountedBucket& bucket) {
   if (bucket.handles_.load() > 0) {
     return fail(kBusy, "files of bucket " + bucket.name_ + " are open");
   }
-  if (!bucket.volume_) return {};
-  GM_TRY(bucket.volume_->close());
-  bucket.volume_.reset();
+  if (!bucket.namespace_) return {};
+  GM_TRY(bucket.namespace_->close());
+  bucket.namespace_.reset();
   return {};
 }
 

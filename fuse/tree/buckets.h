@@ -1,5 +1,5 @@
-// The buckets of the mounted database. Each is opened as a Volume when it is first used, and stays
-// open.
+// The buckets of the mounted database. Each is opened as a PathNamespace when it is first used, and
+// stays open.
 //
 // The store decides which buckets exist. names() and find() query it, so a bucket that a driver
 // creates shows up. The mount creates, drops and renames buckets in its root directory.
@@ -18,14 +18,14 @@
 
 #include "engine/base/thread_safety.h"
 #include "engine/store.h"
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::fuse {
 
 struct BucketSettings {
   std::string database;
   gridfs::BucketOptions bucket;  // its name is not used
-  gridfs::VolumeOptions volume;
+  gridfs::NamespaceOptions paths;
   gridfs::FileTableOptions files;
 };
 
@@ -47,7 +47,7 @@ class MountedBucket {
 
   // Returns the bucket's tree. The first call opens it. Fails with NoSuchEntry if the bucket has
   // been removed.
-  Result<std::shared_ptr<gridfs::Volume>> volume();
+  Result<std::shared_ptr<gridfs::PathNamespace>> paths();
 
   std::string name() const GM_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
@@ -57,10 +57,10 @@ class MountedBucket {
   // The number of open files. While it is not 0, the bucket is not dropped or renamed.
   std::atomic<int64_t>& handles() { return handles_; }
 
-  // Returns null if the volume is not open.
-  std::shared_ptr<gridfs::Volume> opened_volume() GM_EXCLUDES(mutex_) {
+  // Returns null if the namespace is not open.
+  std::shared_ptr<gridfs::PathNamespace> opened_namespace() GM_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    return volume_;
+    return namespace_;
   }
 
   // Returns 0 while the bucket is being opened or closed, and does not wait for that.
@@ -73,7 +73,7 @@ class MountedBucket {
   std::atomic<int64_t> handles_{0};
   mutable Mutex mutex_;
   std::string name_ GM_GUARDED_BY(mutex_);
-  std::shared_ptr<gridfs::Volume> volume_ GM_GUARDED_BY(mutex_);
+  std::shared_ptr<gridfs::PathNamespace> namespace_ GM_GUARDED_BY(mutex_);
   bool removed_ GM_GUARDED_BY(mutex_) = false;
 };
 
@@ -96,8 +96,8 @@ class Buckets {
   // Fails with NoSuchEntry if the store has no such bucket.
   Result<std::shared_ptr<MountedBucket>> find(std::string_view name);
 
-  // Returns the bucket's volume if it is open, else null.
-  std::shared_ptr<gridfs::Volume> find_opened(const std::string& name) GM_EXCLUDES(mutex_);
+  // Returns the bucket's namespace if it is open, else null.
+  std::shared_ptr<gridfs::PathNamespace> find_opened(const std::string& name) GM_EXCLUDES(mutex_);
 
   // Fails with InvalidNamespace if no bucket can have that name, or with EntryExists.
   Result<std::shared_ptr<MountedBucket>> create(std::string_view name);
@@ -107,15 +107,15 @@ class Buckets {
   // InvalidNamespace.
   Status rename(std::string_view from, std::string_view to);
 
-  // Commits and closes every volume. Returns the first error.
+  // Commits and closes every namespace. Returns the first error.
   Status close();
 
  private:
   friend class MountedBucket;
 
-  Result<std::shared_ptr<gridfs::Volume>> open_volume(const std::string& name);
+  Result<std::shared_ptr<gridfs::PathNamespace>> open_namespace(const std::string& name);
   Result<bool> exists(std::string_view name) const;
-  // Closes the volume if it is open, so that no thread works on the bucket.
+  // Closes the namespace if it is open, so that no thread works on the bucket.
   Status retire(MountedBucket& bucket);
 
   engine::Store& store_;

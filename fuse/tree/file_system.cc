@@ -66,14 +66,14 @@ Result<FileSystem::Folder> FileSystem::folder(uint64_t number, std::string_view 
     return fail(kNotPermitted, "the root of the mount holds buckets only, not " +
                                    std::string(purpose) + ": put it into one of them");
   }
-  GM_ASSIGN(auto volume, node.bucket->volume());
-  return Folder{std::move(node), std::move(volume)};
+  GM_ASSIGN(auto paths, node.bucket->paths());
+  return Folder{std::move(node), std::move(paths)};
 }
 
 Result<Entry> FileSystem::bucket_entry(std::string_view name,
                                        const std::shared_ptr<MountedBucket>& bucket) {
-  GM_ASSIGN(auto volume, bucket->volume());
-  GM_ASSIGN(gridfs::Node root, volume->root());
+  GM_ASSIGN(auto paths, bucket->paths());
+  GM_ASSIGN(gridfs::Node root, paths->root());
   const uint64_t number = table_.remember_bucket(name, bucket, bucket_number(name));
   return Entry{number, root.attributes, kCacheBriefly};
 }
@@ -118,7 +118,7 @@ Result<Entry> FileSystem::lookup(uint64_t parent, std::string_view name) {
     return view_entry(node, name, gridfs::join(node.path, name));
   }
   GM_ASSIGN(Folder in, folder(parent, name));
-  Result<gridfs::Node> found = in.volume->lookup(in.node.path, name);
+  Result<gridfs::Node> found = in.paths->lookup(in.node.path, name);
   if (!found && is_impossible_name(found.error())) {
     return fail(gridfs::kNoSuchEntry, found.error().message());
   }
@@ -133,19 +133,19 @@ Result<Entry> FileSystem::make_directory(uint64_t parent, std::string_view name,
     GM_ASSIGN(ResolvedNode node, resolve(parent));
     if (node.kind != InodeKind::kMountRoot) {
       GM_ASSIGN(Folder in, folder(parent, "a folder"));
-      GM_ASSIGN(gridfs::Node made, in.volume->create_directory(in.node.path, name, mode, creator));
+      GM_ASSIGN(gridfs::Node made, in.paths->create_directory(in.node.path, name, mode, creator));
       return entry_of(in.node, name, made);
     }
   }
   TreeWriter lock(moves_, tree_mutex_);
   GM_ASSIGN(std::string bucket, bucket_name(name));
   GM_ASSIGN(auto mounted, buckets_.create(bucket));
-  GM_ASSIGN(auto volume, mounted->volume());
+  GM_ASSIGN(auto paths, mounted->paths());
   gridfs::AttributeChanges attributes;
   attributes.permissions = mode & ~creator.umask;
   attributes.uid = creator.uid;
   attributes.gid = creator.gid;
-  if (auto set = volume->set_directory_attributes("", attributes); !set) {
+  if (auto set = paths->set_directory_attributes("", attributes); !set) {
     // No bucket is better than one with the wrong owner. The first error is the one to report.
     (void)buckets_.remove(bucket);
     return fail(std::move(set).error());
@@ -158,7 +158,7 @@ Result<Entry> FileSystem::make_file(uint64_t parent, std::string_view name, uint
                                     gridfs::Creator creator) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Folder in, folder(parent, "a file"));
-  GM_ASSIGN(gridfs::Node made, in.volume->create_file(in.node.path, name, mode, creator));
+  GM_ASSIGN(gridfs::Node made, in.paths->create_file(in.node.path, name, mode, creator));
   return entry_of(in.node, name, made);
 }
 
@@ -166,7 +166,7 @@ Result<Entry> FileSystem::make_special(uint64_t parent, std::string_view name, u
                                        uint64_t rdev, gridfs::Creator creator) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Folder in, folder(parent, "a pipe, socket or device"));
-  GM_ASSIGN(gridfs::Node made, in.volume->create_special(in.node.path, name, mode, rdev, creator));
+  GM_ASSIGN(gridfs::Node made, in.paths->create_special(in.node.path, name, mode, rdev, creator));
   return entry_of(in.node, name, made);
 }
 
@@ -174,7 +174,7 @@ Result<Entry> FileSystem::make_symlink(uint64_t parent, std::string_view name,
                                        std::string_view target, gridfs::Creator creator) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Folder in, folder(parent, "a symbolic link"));
-  GM_ASSIGN(gridfs::Node made, in.volume->create_symlink(in.node.path, name, target, creator));
+  GM_ASSIGN(gridfs::Node made, in.paths->create_symlink(in.node.path, name, target, creator));
   return entry_of(in.node, name, made);
 }
 
@@ -191,7 +191,7 @@ Result<Entry> FileSystem::link(uint64_t number, uint64_t parent, std::string_vie
   if (in.node.bucket != node.bucket) {
     return fail(gridfs::kCrossBucket, std::string(name) + " would be a name in another bucket");
   }
-  GM_ASSIGN(gridfs::Node linked, in.volume->link(node.id, in.node.path, name));
+  GM_ASSIGN(gridfs::Node linked, in.paths->link(node.id, in.node.path, name));
   return entry_of(in.node, name, linked);
 }
 
@@ -204,8 +204,8 @@ Status FileSystem::unlink(uint64_t parent, std::string_view name) {
   if (is_views_folder(node, name)) return views_are_read_only();
   GM_ASSIGN(Folder in, folder(parent, name));
   std::optional<LostNames::Loss> loss;
-  if (in.volume->has_links()) loss.emplace(lost_names_);
-  GM_ASSIGN(gridfs::LostName last, in.volume->unlink(in.node.path, name));
+  if (in.paths->has_links()) loss.emplace(lost_names_);
+  GM_ASSIGN(gridfs::LostName last, in.paths->unlink(in.node.path, name));
   note_lost_name(in, std::move(last));
   return {};
 }
@@ -217,12 +217,12 @@ Status FileSystem::remove_directory(uint64_t parent, std::string_view name) {
     if (is_views_folder(node, name)) return views_are_read_only();
     if (node.kind != InodeKind::kMountRoot) {
       GM_ASSIGN(Folder in, folder(parent, name));
-      GM_ASSIGN(const gridfs::Node folder, in.volume->lookup(in.node.path, name));
+      GM_ASSIGN(const gridfs::Node folder, in.paths->lookup(in.node.path, name));
       LostNode last;
       if (folder.kind == gridfs::NodeKind::kDirectory) {
-        GM_ASSIGN(last, last_of(*in.volume, folder));
+        GM_ASSIGN(last, last_of(*in.paths, folder));
       }
-      GM_TRY(in.volume->remove_directory(in.node.path, name));
+      GM_TRY(in.paths->remove_directory(in.node.path, name));
       table_.remove_folder(parent, name, std::move(last));
       return {};
     }
@@ -232,9 +232,9 @@ Status FileSystem::remove_directory(uint64_t parent, std::string_view name) {
   GM_ASSIGN(auto mounted, buckets_.find(bucket));
   LostNode last;
   {
-    GM_ASSIGN(auto volume, mounted->volume());
-    GM_ASSIGN(const gridfs::Node root, volume->root());
-    GM_ASSIGN(last, last_of(*volume, root));
+    GM_ASSIGN(auto paths, mounted->paths());
+    GM_ASSIGN(const gridfs::Node root, paths->root());
+    GM_ASSIGN(last, last_of(*paths, root));
   }
   GM_TRY(buckets_.remove(bucket));
   table_.remove_folder(parent, name, std::move(last));
@@ -313,8 +313,8 @@ void FileSystem::note_lost_name(const Folder& in, gridfs::LostName last) {
                      LostNode(file.attributes, std::move(last.posix)));
 }
 
-Result<LostNode> FileSystem::last_of(gridfs::Volume& volume, const gridfs::Node& folder) {
-  GM_ASSIGN(gridfs::PosixFields posix, volume.directory_posix(folder.path));
+Result<LostNode> FileSystem::last_of(gridfs::PathNamespace& paths, const gridfs::Node& folder) {
+  GM_ASSIGN(gridfs::PosixFields posix, paths.directory_posix(folder.path));
   return LostNode(folder.attributes, std::move(posix));
 }
 
@@ -322,22 +322,21 @@ Status FileSystem::rename_in(const Folder& from, std::string_view from_name, con
                              std::string_view to_name, gridfs::RenameMode mode,
                              const Whiteout& whiteout) {
   std::optional<LostNames::Loss> loss;
-  if (from.volume->has_links()) loss.emplace(lost_names_);
-  gridfs::Volume& volume = *from.volume;
+  if (from.paths->has_links()) loss.emplace(lost_names_);
+  gridfs::PathNamespace& paths = *from.paths;
   GM_ASSIGN(std::optional<gridfs::LostName> replaced,
-            whiteout ? volume.rename_leaving_whiteout(from.node.path, from_name, to.node.path,
-                                                      to_name, mode, *whiteout)
-                     : volume.rename(from.node.path, from_name, to.node.path, to_name, mode));
+            whiteout ? paths.rename_leaving_whiteout(from.node.path, from_name, to.node.path,
+                                                     to_name, mode, *whiteout)
+                     : paths.rename(from.node.path, from_name, to.node.path, to_name, mode));
   if (replaced) note_lost_name(to, *std::move(replaced));
   return {};
 }
 
 Status FileSystem::move_in_store(MovedNames& names) {
   if (names.mode != gridfs::RenameMode::kExchange && names.other) {
-    GM_ASSIGN(const gridfs::Node target,
-              names.to.volume->lookup(names.to.node.path, names.to_name));
+    GM_ASSIGN(const gridfs::Node target, names.to.paths->lookup(names.to.node.path, names.to_name));
     if (target.kind == gridfs::NodeKind::kDirectory) {
-      GM_ASSIGN(names.replaced, last_of(*names.to.volume, target));
+      GM_ASSIGN(names.replaced, last_of(*names.to.paths, target));
     }
   }
   return rename_in(names.from, names.from_name, names.to, names.to_name, names.mode,
@@ -353,7 +352,7 @@ Status FileSystem::move_in_table(const MovedNames& names) {
     return {};
   }
   if (names.other) table_.remove_folder(to, names.to_name, names.replaced);
-  Result<gridfs::Node> moved = names.to.volume->lookup(names.to.node.path, names.to_name);
+  Result<gridfs::Node> moved = names.to.paths->lookup(names.to.node.path, names.to_name);
   if (!moved || moved->kind != gridfs::NodeKind::kDirectory) {
     // Its new path is not known. Removing it from the table is better than a wrong path.
     table_.remove_folder(from, names.from_name, names.replaced);
@@ -369,7 +368,7 @@ void FileSystem::exchange_in_table(const MovedNames& names) {
   const uint64_t to = names.to.node.number;
   // The present path. If it cannot be read, the directory gets a path that leads nowhere.
   const auto path_of = [](const Folder& in, std::string_view name) {
-    const Result<gridfs::Node> node = in.volume->lookup(in.node.path, name);
+    const Result<gridfs::Node> node = in.paths->lookup(in.node.path, name);
     return node ? node->path : std::string("/");
   };
   const std::string path_of_one = path_of(names.to, names.to_name);
@@ -397,10 +396,10 @@ Status FileSystem::rename_bucket(std::string_view from_name, std::string_view to
       return fail(gridfs::kEntryExists, "bucket " + to + " exists already");
     }
     // As in rename(2), an empty directory is replaced.
-    GM_ASSIGN(auto volume, (*target)->volume());
-    GM_ASSIGN(const gridfs::Node root, volume->root());
-    GM_ASSIGN(LostNode last, last_of(*volume, root));
-    volume.reset();
+    GM_ASSIGN(auto paths, (*target)->paths());
+    GM_ASSIGN(const gridfs::Node root, paths->root());
+    GM_ASSIGN(LostNode last, last_of(*paths, root));
+    paths.reset();
     GM_TRY(buckets_.remove(to));
     table_.remove_folder(kRootNode, to_name, std::move(last));
   } else if (target.error().code() != gridfs::kNoSuchEntry) {

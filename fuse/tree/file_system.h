@@ -1,5 +1,5 @@
-// The mounted tree: what each operation of the kernel does, over the buckets' Volumes and without
-// libfuse.
+// The mounted tree: what each operation of the kernel does, over the buckets' PathNamespaces and
+// without libfuse.
 //
 // The root lists the buckets, or is one bucket. mkdir, rmdir and rename in a root of buckets
 // create, drop and rename buckets. Every other change there is refused with kNotPermitted, because
@@ -80,8 +80,8 @@ struct OpenFile {
 
   uint64_t number = 0;
   std::shared_ptr<MountedBucket> bucket;
-  std::shared_ptr<gridfs::Volume> volume;  // outlives the file
-  bool for_writing = false;                // readers do not get the errors of other handles' writes
+  std::shared_ptr<gridfs::PathNamespace> paths;  // outlives the file
+  bool for_writing = false;  // readers do not get the errors of other handles' writes
   bool is_view = false;
   bool counts_as_reading = false;  // reads by this handle change the file's atime
   std::atomic<bool> was_read{false};
@@ -121,7 +121,8 @@ class FileSystem {
   Result<Entry> link(uint64_t number, uint64_t parent, std::string_view name);
   Status unlink(uint64_t parent, std::string_view name);
   Status remove_directory(uint64_t parent, std::string_view name);
-  // The creator of a whiteout to leave at the old path, if any: Volume::rename_leaving_whiteout().
+  // The creator of a whiteout to leave at the old path, if any:
+  // PathNamespace::rename_leaving_whiteout().
   using Whiteout = std::optional<gridfs::Creator>;
   Status rename(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
                 std::string_view to_name, gridfs::RenameMode mode, const Whiteout& whiteout);
@@ -140,10 +141,10 @@ class FileSystem {
   Result<std::string> read_link(uint64_t number);
 
   // Returns true if each read changes atime. The kernel must then send every read.
-  bool tells_each_reading() const { return buckets_.settings().volume.strict_access_times; }
+  bool tells_each_reading() const { return buckets_.settings().paths.strict_access_times; }
 
   // Returns true if the kernel must check access control lists.
-  bool keeps_access_lists() const { return buckets_.settings().volume.access_lists; }
+  bool keeps_access_lists() const { return buckets_.settings().paths.access_lists; }
 
   // --- Extended attributes. These fail with NoSuchXattr, or with kNotSupported for an xattr
   // namespace that is not kept.
@@ -252,7 +253,7 @@ class FileSystem {
  private:
   struct Folder {
     ResolvedNode node;
-    std::shared_ptr<gridfs::Volume> volume;
+    std::shared_ptr<gridfs::PathNamespace> paths;
   };
 
   // A bucket that others have changed, and the ino of its root.
@@ -260,12 +261,13 @@ class FileSystem {
     uint64_t root;
     std::shared_ptr<MountedBucket> bucket;
   };
-  void tell_volume(const std::string& bucket, const BucketChanges& changes);
+  void tell_namespace(const std::string& bucket, const BucketChanges& changes);
   // Returns nothing if the kernel does not know the bucket.
   std::optional<ChangedBucket> find_changed(const std::string& name) const;
-  void add_stale_path(const ChangedBucket& changed, gridfs::Volume& volume, std::string_view path,
-                      StaleEntries& stale) const;
-  void add_all_stale(const ChangedBucket& changed, gridfs::Volume& volume, StaleEntries& stale);
+  void add_stale_path(const ChangedBucket& changed, gridfs::PathNamespace& paths,
+                      std::string_view path, StaleEntries& stale) const;
+  void add_all_stale(const ChangedBucket& changed, gridfs::PathNamespace& paths,
+                     StaleEntries& stale);
 
   Result<ResolvedNode> resolve(uint64_t number) const;
   // Returns a directory of a bucket that still has a path. Fails with kNotPermitted for a root of
@@ -303,13 +305,13 @@ class FileSystem {
   Result<std::pair<Entry, OpenFile*>> create_or_open(uint64_t parent, std::string_view name,
                                                      uint32_t mode, int flags,
                                                      gridfs::Creator creator, bool& existed);
-  bool keeps_revisions() const { return buckets_.settings().volume.revisions > 0; }
+  bool keeps_revisions() const { return buckets_.settings().paths.revisions > 0; }
   // Called before the file is emptied. Keeps its content as an earlier revision. The node and all
   // its handles continue with another files document.
   Status start_revision(uint64_t number);
   Result<OpenFile*> open_file(uint64_t number, const std::shared_ptr<MountedBucket>& bucket,
-                              const std::shared_ptr<gridfs::Volume>& volume, bson::ValueView id,
-                              int flags);
+                              const std::shared_ptr<gridfs::PathNamespace>& paths,
+                              bson::ValueView id, int flags);
 
   // Adds the handle to the open files.
   OpenFile* add_open(std::unique_ptr<OpenFile> handle) GM_EXCLUDES(handles_mutex_);
@@ -321,7 +323,7 @@ class FileSystem {
   // Records that a file has lost a name, which may be its last.
   void note_lost_name(const Folder& in, gridfs::LostName last);
   // Returns the state of a directory that is about to be removed.
-  static Result<LostNode> last_of(gridfs::Volume& volume, const gridfs::Node& folder);
+  static Result<LostNode> last_of(gridfs::PathNamespace& paths, const gridfs::Node& folder);
   Status rename_in(const Folder& from, std::string_view from_name, const Folder& to,
                    std::string_view to_name, gridfs::RenameMode mode, const Whiteout& whiteout);
   // A rename that moves directories, and the inos of the two that are in the table.
@@ -349,7 +351,8 @@ class FileSystem {
   Result<uint64_t> find_number(uint64_t number);
   Result<uint64_t> find_number_in(const std::shared_ptr<MountedBucket>& bucket, uint64_t top,
                                   uint64_t number);
-  Result<uint64_t> remember_path(gridfs::Volume& volume, uint64_t top, const std::string& path);
+  Result<uint64_t> remember_path(gridfs::PathNamespace& paths, uint64_t top,
+                                 const std::string& path);
   Result<std::vector<std::string>> shown_bucket_names() const;
   void touch_mount_root();
 

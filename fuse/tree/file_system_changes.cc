@@ -28,7 +28,7 @@ std::optional<FileSystem::ChangedBucket> FileSystem::find_changed(const std::str
   return ChangedBucket{*number, node->bucket};
 }
 
-void FileSystem::add_stale_path(const ChangedBucket& changed, gridfs::Volume& volume,
+void FileSystem::add_stale_path(const ChangedBucket& changed, gridfs::PathNamespace& paths,
                                 std::string_view path, StaleEntries& stale) const {
   uint64_t parent = changed.root;
   std::string folder;
@@ -45,13 +45,13 @@ void FileSystem::add_stale_path(const ChangedBucket& changed, gridfs::Volume& vo
     folder = gridfs::join(folder, component);
     const std::optional<uint64_t> child = table_.find_folder(parent, shown);
     // A directory that names below it imply comes and goes with them.
-    if (!child || !volume.directory(folder)) add_names(stale, parent, component, at_root);
+    if (!child || !paths.directory(folder)) add_names(stale, parent, component, at_root);
     if (!child) return;
     parent = *child;
   }
 }
 
-void FileSystem::add_all_stale(const ChangedBucket& changed, gridfs::Volume& volume,
+void FileSystem::add_all_stale(const ChangedBucket& changed, gridfs::PathNamespace& paths,
                                StaleEntries& stale) {
   for (const uint64_t number : table_.numbers_of(changed.bucket.get())) {
     stale.nodes.insert(number);
@@ -66,7 +66,7 @@ void FileSystem::add_all_stale(const ChangedBucket& changed, gridfs::Volume& vol
   }
   // Invalidating a directory's name also covers the names in it. The names at the bucket's root are
   // listed here.
-  const Result<std::unique_ptr<gridfs::DirectoryStream>> root = volume.list("");
+  const Result<std::unique_ptr<gridfs::DirectoryStream>> root = paths.list("");
   if (!root) return;
   while (true) {
     const Result<std::optional<gridfs::DirectoryEntry>> entry = (*root)->next();
@@ -75,26 +75,26 @@ void FileSystem::add_all_stale(const ChangedBucket& changed, gridfs::Volume& vol
   }
 }
 
-void FileSystem::tell_volume(const std::string& bucket, const BucketChanges& changes) {
-  const std::shared_ptr<gridfs::Volume> volume = buckets_.find_opened(bucket);
-  if (!volume) return;
-  if (changes.everything || changes.links) volume->links_changed_by_others();
-  for (const std::string& filename : changes.filenames) volume->name_changed_by_others(filename);
-  if (changes.everything || !changes.folders.empty()) volume->folders_changed_by_others();
+void FileSystem::tell_namespace(const std::string& bucket, const BucketChanges& changes) {
+  const std::shared_ptr<gridfs::PathNamespace> paths = buckets_.find_opened(bucket);
+  if (!paths) return;
+  if (changes.everything || changes.links) paths->links_changed_by_others();
+  for (const std::string& filename : changes.filenames) paths->name_changed_by_others(filename);
+  if (changes.everything || !changes.folders.empty()) paths->folders_changed_by_others();
 }
 
 StaleEntries FileSystem::changed_by_others(const ForeignChanges& changes) {
   TreeReader lock(moves_, tree_mutex_, kWholeTree);
   StaleEntries stale;
   for (const auto& [name, of_bucket] : changes) {
-    tell_volume(name, of_bucket);
+    tell_namespace(name, of_bucket);
     const std::optional<ChangedBucket> changed = find_changed(name);
     if (!changed) continue;
-    const Result<std::shared_ptr<gridfs::Volume>> volume = changed->bucket->volume();
-    if (!volume) continue;
+    const Result<std::shared_ptr<gridfs::PathNamespace>> paths = changed->bucket->paths();
+    if (!paths) continue;
     const MountedBucket* const bucket = changed->bucket.get();
     if (of_bucket.everything) {
-      add_all_stale(*changed, **volume, stale);
+      add_all_stale(*changed, **paths, stale);
       continue;
     }
     for (const bson::Value& id : of_bucket.metadata) {
@@ -105,16 +105,16 @@ StaleEntries FileSystem::changed_by_others(const ForeignChanges& changes) {
     // With writeback, the kernel keeps the size it knows of a node. So the file gets a new node.
     for (const bson::Value& id : of_bucket.content) {
       if (const uint64_t number = table_.renew_file(bucket, id.view())) stale.nodes.insert(number);
-      for (const std::string& link : (*volume)->links_of(id.view())) {
-        add_stale_path(*changed, **volume, link, stale);
+      for (const std::string& link : (*paths)->links_of(id.view())) {
+        add_stale_path(*changed, **paths, link, stale);
       }
     }
     for (const std::string& filename : of_bucket.filenames) {
-      add_stale_path(*changed, **volume, filename, stale);
+      add_stale_path(*changed, **paths, filename, stale);
     }
     for (const std::string& folder : of_bucket.folders) {
       if (!folder.empty()) {
-        add_stale_path(*changed, **volume, folder, stale);
+        add_stale_path(*changed, **paths, folder, stale);
       } else {
         stale.nodes.insert(changed->root);
       }

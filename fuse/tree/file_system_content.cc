@@ -26,7 +26,7 @@ double cache_seconds(const ResolvedNode& node) {
 
 OpenFile::~OpenFile() {
   go_on_with(nullptr);
-  volume.reset();
+  paths.reset();
   if (bucket) bucket->handles().fetch_sub(1);
 }
 
@@ -40,8 +40,8 @@ Entry FileSystem::entry_of_file(const ResolvedNode& node, const gridfs::Node& fi
 Result<Entry> FileSystem::file_attributes(const ResolvedNode& node,
                                           const gridfs::File* file) const {
   const auto find = [&]() -> Result<gridfs::Node> {
-    GM_ASSIGN(auto volume, node.bucket->volume());
-    return volume->file(node.id);
+    GM_ASSIGN(auto paths, node.bucket->paths());
+    return paths->file(node.id);
   };
   Result<gridfs::Node> named = find();
   if (named) return entry_of_file(node, *named);
@@ -50,7 +50,7 @@ Result<Entry> FileSystem::file_attributes(const ResolvedNode& node,
     return Entry{node.number, node.nameless->attributes, kCacheForever};
   }
   if (!has_gone || file == nullptr) return fail(std::move(named).error());
-  return Entry{node.number, nameless_attributes(file->document(), buckets_.settings().volume),
+  return Entry{node.number, nameless_attributes(file->document(), buckets_.settings().paths),
                kCacheForever};
 }
 
@@ -64,11 +64,11 @@ Result<Entry> FileSystem::attributes(uint64_t number, const OpenFile* file) {
   if (node.removed) return Entry{number, node.removed->attributes, kCacheForever};
   if (node.kind == InodeKind::kMountRoot) {
     MutexLock handles_lock(handles_mutex_);
-    return Entry{number, mount_root_attributes(buckets_.settings().volume, mount_root_changed_),
+    return Entry{number, mount_root_attributes(buckets_.settings().paths, mount_root_changed_),
                  kCacheBriefly};
   }
-  GM_ASSIGN(auto volume, node.bucket->volume());
-  GM_ASSIGN(gridfs::Node found, volume->directory(node.path));
+  GM_ASSIGN(auto paths, node.bucket->paths());
+  GM_ASSIGN(gridfs::Node found, paths->directory(node.path));
   return Entry{number, found.attributes, cache_seconds(node)};
 }
 
@@ -76,11 +76,11 @@ Status FileSystem::start_revision(uint64_t number) {
   TreeWriter lock(moves_, tree_mutex_);
   GM_ASSIGN(const ResolvedNode node, resolve(number));
   if (node.kind != InodeKind::kFile || node.nameless) return {};
-  GM_ASSIGN(auto volume, node.bucket->volume());
-  GM_ASSIGN(const std::optional<bson::Value> next, volume->start_revision(node.id));
+  GM_ASSIGN(auto paths, node.bucket->paths());
+  GM_ASSIGN(const std::optional<bson::Value> next, paths->start_revision(node.id));
   if (!next) return {};
   table_.replace_file(number, *next);
-  GM_ASSIGN(const std::shared_ptr<gridfs::File> file, volume->open_file(*next));
+  GM_ASSIGN(const std::shared_ptr<gridfs::File> file, paths->open_file(*next));
   MutexLock handles_lock(handles_mutex_);
   for (OpenFile* handle : open_files_) {
     if (handle->is_view || handle->bucket != node.bucket) continue;
@@ -104,8 +104,8 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
   // A process that has the directory open may still change it, although nobody else sees that.
   if (node.removed) return set_lost_attributes(number, changes);
   if (node.kind != InodeKind::kFile) {
-    GM_ASSIGN(auto volume, node.bucket->volume());
-    GM_ASSIGN(gridfs::Node changed, volume->set_directory_attributes(node.path, changes));
+    GM_ASSIGN(auto paths, node.bucket->paths());
+    GM_ASSIGN(gridfs::Node changed, paths->set_directory_attributes(node.path, changes));
     return Entry{number, changed.attributes, cache_seconds(node)};
   }
   gridfs::AttributeChanges file_changes = changes;
@@ -114,8 +114,8 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
   file_changes.size_may_wait =
       changes.size && (handle ? handle->for_writing : will_be_closed(number));
   const auto change = [&]() -> Result<gridfs::Node> {
-    GM_ASSIGN(auto volume, node.bucket->volume());
-    return volume->set_file_attributes(node.id, file_changes);
+    GM_ASSIGN(auto paths, node.bucket->paths());
+    return paths->set_file_attributes(node.id, file_changes);
   };
   Result<gridfs::Node> changed = change();
   if (changed) return entry_of_file(node, *changed);
@@ -130,7 +130,7 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
   }
   GM_TRY(file->change_posix([&](gridfs::PosixFields now) -> Result<gridfs::PosixFields> {
     const gridfs::Attributes shown =
-        nameless_attributes(file->document(), buckets_.settings().volume);
+        nameless_attributes(file->document(), buckets_.settings().paths);
     now.mode = shown.mode;
     gridfs::PosixFields posix;
     if (changes.permissions) {
@@ -147,7 +147,7 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
     return posix;
   }));
   note_changed(node, *file);
-  return Entry{number, nameless_attributes(file->document(), buckets_.settings().volume),
+  return Entry{number, nameless_attributes(file->document(), buckets_.settings().paths),
                kCacheForever};
 }
 
@@ -164,20 +164,20 @@ Result<std::string> FileSystem::read_link(uint64_t number) {
 }
 
 Result<std::string> FileSystem::link_target(const ResolvedNode& node) {
-  GM_ASSIGN(auto volume, node.bucket->volume());
-  return volume->symlink_target(node.id);
+  GM_ASSIGN(auto paths, node.bucket->paths());
+  return paths->symlink_target(node.id);
 }
 
 Result<OpenFile*> FileSystem::open_file(uint64_t number,
                                         const std::shared_ptr<MountedBucket>& bucket,
-                                        const std::shared_ptr<gridfs::Volume>& volume,
+                                        const std::shared_ptr<gridfs::PathNamespace>& paths,
                                         bson::ValueView id, int flags) {
   auto handle = std::make_unique<OpenFile>();
   handle->number = number;
   // Counted before the file opens, so that the bucket is not retired in between.
   handle->bucket = bucket;
   bucket->handles().fetch_add(1);
-  handle->volume = volume;
+  handle->paths = paths;
   handle->for_writing = (flags & O_ACCMODE) != O_RDONLY;
   handle->counts_as_reading = (flags & O_ACCMODE) != O_WRONLY && (flags & O_NOATIME) == 0;
   // A file without a name is found only through its open handles.
@@ -185,7 +185,7 @@ Result<OpenFile*> FileSystem::open_file(uint64_t number,
   if (node && node->open_file) {
     handle->go_on_with(std::move(node->open_file));
   } else {
-    GM_ASSIGN(const std::shared_ptr<gridfs::File> file, volume->open_file(id));
+    GM_ASSIGN(const std::shared_ptr<gridfs::File> file, paths->open_file(id));
     table_.set_open_file(number, file);
     handle->go_on_with(file);
   }
@@ -210,8 +210,8 @@ Result<OpenFile*> FileSystem::open(uint64_t number, int flags) {
   if (node.kind != InodeKind::kFile) {
     return fail(gridfs::kIsADirectory, "node " + std::to_string(number) + " is a folder");
   }
-  GM_ASSIGN(auto volume, node.bucket->volume());
-  return open_file(number, node.bucket, volume, node.id, flags);
+  GM_ASSIGN(auto paths, node.bucket->paths());
+  return open_file(number, node.bucket, paths, node.id, flags);
 }
 
 Result<std::pair<Entry, OpenFile*>> FileSystem::create_or_open(uint64_t parent,
@@ -220,18 +220,18 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create_or_open(uint64_t parent,
                                                                bool& existed) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Folder in, folder(parent, "a file"));
-  Result<gridfs::Node> made = in.volume->create_file(in.node.path, name, mode, creator);
+  Result<gridfs::Node> made = in.paths->create_file(in.node.path, name, mode, creator);
   existed = !made && made.error().code() == gridfs::kEntryExists;
   if (existed && (flags & O_EXCL) == 0) {
     // The kernel believed the name to be free, but somebody else has just taken it.
-    made = in.volume->lookup(in.node.path, name);
+    made = in.paths->lookup(in.node.path, name);
     if (made && made->kind == gridfs::NodeKind::kDirectory) {
       return fail(gridfs::kIsADirectory, std::string(name) + " is a folder");
     }
   }
   if (!made) return fail(std::move(made).error());
   GM_ASSIGN(Entry entry, entry_of(in.node, name, *made));
-  Result<OpenFile*> file = open_file(entry.number, in.node.bucket, in.volume, made->id, flags);
+  Result<OpenFile*> file = open_file(entry.number, in.node.bucket, in.paths, made->id, flags);
   if (!file) {
     table_.forget(entry.number, 1);
     return fail(std::move(file).error());
@@ -264,12 +264,12 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create_nameless(uint64_t parent,
                                                                 gridfs::Creator creator) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(const Folder in, folder(parent, "a file"));
-  GM_ASSIGN(const gridfs::Volume::Nameless made,
-            in.volume->create_nameless(in.node.path, mode, creator));
+  GM_ASSIGN(const gridfs::PathNamespace::Nameless made,
+            in.paths->create_nameless(in.node.path, mode, creator));
   Entry entry{0, made.node.attributes, kCacheForever};
   entry.number = table_.remember_file(in.node.bucket, made.node.id, made.node.ino);
   table_.set_open_file(entry.number, made.file);
-  Result<OpenFile*> file = open_file(entry.number, in.node.bucket, in.volume, made.node.id, flags);
+  Result<OpenFile*> file = open_file(entry.number, in.node.bucket, in.paths, made.node.id, flags);
   if (!file) {
     table_.forget(entry.number, 1);
     return fail(std::move(file).error());
@@ -310,13 +310,13 @@ Result<OpenDirectory*> FileSystem::open_directory(uint64_t number, int flags) {
     // Somebody's working directory that was removed. It is empty.
     directory = std::make_unique<OpenDirectory>(number, std::vector<std::string>());
   } else if (node.is_view()) {
-    GM_ASSIGN(auto volume, node.bucket->volume());
-    GM_ASSIGN(auto stream, views_.list(volume, node.path));
-    directory = std::make_unique<OpenDirectory>(number, node.bucket, std::move(volume), node.path,
+    GM_ASSIGN(auto paths, node.bucket->paths());
+    GM_ASSIGN(auto stream, views_.list(paths, node.path));
+    directory = std::make_unique<OpenDirectory>(number, node.bucket, std::move(paths), node.path,
                                                 std::move(stream), false);
   } else {
     GM_ASSIGN(Folder in, folder(number, ""));
-    GM_ASSIGN(directory, OpenDirectory::open(number, in.node.bucket, in.volume, in.node.path));
+    GM_ASSIGN(directory, OpenDirectory::open(number, in.node.bucket, in.paths, in.node.path));
     if ((flags & O_NOATIME) == 0) directory->count_as_reading();
   }
   MutexLock handles_lock(handles_mutex_);

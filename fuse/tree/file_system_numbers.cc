@@ -68,19 +68,19 @@ Result<uint64_t> FileSystem::find_number(uint64_t number) {
 
 Result<uint64_t> FileSystem::find_number_in(const std::shared_ptr<MountedBucket>& bucket,
                                             uint64_t top, uint64_t number) {
-  GM_ASSIGN(const std::shared_ptr<gridfs::Volume> volume, bucket->volume());
-  GM_ASSIGN(const std::optional<gridfs::Node> node, volume->find_by_number(number));
+  GM_ASSIGN(const std::shared_ptr<gridfs::PathNamespace> paths, bucket->paths());
+  GM_ASSIGN(const std::optional<gridfs::Node> node, paths->find_by_number(number));
   if (!node) return uint64_t{0};
   if (node->kind == gridfs::NodeKind::kFile) {
     return table_.remember_file(bucket, node->id, node->ino);
   }
   // The root of the bucket has another number.
   if (node->path.empty()) return uint64_t{0};
-  return remember_path(*volume, top, node->path);
+  return remember_path(*paths, top, node->path);
 }
 
 // Each directory on the path is held by the one below it.
-Result<uint64_t> FileSystem::remember_path(gridfs::Volume& volume, uint64_t top,
+Result<uint64_t> FileSystem::remember_path(gridfs::PathNamespace& paths, uint64_t top,
                                            const std::string& path) {
   uint64_t parent = top;
   size_t end = 0;
@@ -89,7 +89,7 @@ Result<uint64_t> FileSystem::remember_path(gridfs::Volume& volume, uint64_t top,
     const std::string_view component =
         gridfs::first_component(std::string_view(path).substr(begin), begin == 0);
     end = begin + component.size();
-    Result<gridfs::Node> node = volume.directory(path.substr(0, end));
+    Result<gridfs::Node> node = paths.directory(path.substr(0, end));
     const uint64_t number =
         node ? table_.remember_folder(parent, gridfs::escape_component(component, begin == 0),
                                       node->path, node->ino)

@@ -51,7 +51,7 @@ Result<int64_t> copy_hole(gridfs::File& from, int64_t offset, gridfs::File& to, 
 }  // namespace
 
 Status FileSystem::clear_set_id(OpenFile& file, const GroupCheck& may_keep_group_id) {
-  const uint32_t default_group = buckets_.settings().volume.default_owner.gid;
+  const uint32_t default_group = buckets_.settings().paths.default_owner.gid;
   const auto cleared = [&](const gridfs::PosixFields& now) {
     return gridfs::without_set_id(now.mode.value_or(0), now.gid.value_or(default_group),
                                   may_keep_group_id);

@@ -13,7 +13,7 @@ Result<gridfs::ReadResult> FileSystem::read(OpenFile& file, int64_t offset, size
     // The first read stands for all. A process that reads on updates the atime once more when it
     // closes the file. The kernel requests the atime again after each read request.
     if (read && file.counts_as_reading && (!file.was_read.exchange(true) || tells_each_reading())) {
-      (void)file.volume->note_read(*content);
+      (void)file.paths->note_read(*content);
     }
     return read;
   }
@@ -33,7 +33,7 @@ bool FileSystem::note_close(OpenFile& file, Closing closing) {
   // For programs that were executed, the kernel reports only the end.
   const bool was_closed = file.was_closed.exchange(true);
   if (was_closed && closing == Closing::kByAll) return false;
-  return file.volume->note_read(*file.file());
+  return file.paths->note_read(*file.file());
 }
 
 void FileSystem::note_writer_closed(OpenFile& file) {

@@ -21,8 +21,8 @@ double cache_seconds(const View& view) {
 
 Result<Entry> FileSystem::view_entry(const ResolvedNode& parent, std::string_view name,
                                      std::string_view path) {
-  GM_ASSIGN(auto volume, parent.bucket->volume());
-  GM_ASSIGN(const View view, views_.find(*volume, path, table_.find_made_up(parent.number, name)));
+  GM_ASSIGN(auto paths, parent.bucket->paths());
+  GM_ASSIGN(const View view, views_.find(*paths, path, table_.find_made_up(parent.number, name)));
   const InodeKind kind = view.is_folder ? InodeKind::kViewFolder : InodeKind::kViewFile;
   const uint64_t number =
       table_.remember_view(parent.number, name, kind, path, view.file, view.made_up, view.ino);
@@ -33,41 +33,41 @@ Result<Entry> FileSystem::view_entry(const ResolvedNode& parent, std::string_vie
 }
 
 Result<Entry> FileSystem::view_attributes(const ResolvedNode& node, const OpenFile* file) const {
-  GM_ASSIGN(auto volume, node.bucket->volume());
+  GM_ASSIGN(auto paths, node.bucket->paths());
   if (node.made_up) {
-    const View made_up = views_.find_made_up(*volume, node.made_up);
+    const View made_up = views_.find_made_up(*paths, node.made_up);
     return Entry{node.number, made_up.attributes, cache_seconds(made_up)};
   }
   const bool has_content = node.id.type() != bson::Type::kNull;
   // The path may lead to other content by now.
-  Result<View> view = has_content ? views_.find_content(*volume, node.id.view())
-                                  : views_.find(*volume, node.path, nullptr);
+  Result<View> view = has_content ? views_.find_content(*paths, node.id.view())
+                                  : views_.find(*paths, node.path, nullptr);
   if (view) return Entry{node.number, view->attributes, cache_seconds(*view)};
   const bool has_gone = has_content && view.error().code() == gridfs::kNoSuchEntry;
   if (!has_gone) return fail(std::move(view).error());
   // The content is removed, but a process that has it open can still read it.
   if (file == nullptr) return fail(kStaleNode, view.error().message());
   gridfs::Attributes last =
-      nameless_attributes(file->file()->document(), buckets_.settings().volume);
+      nameless_attributes(file->file()->document(), buckets_.settings().paths);
   last.mode &= S_IFMT | 0444;
   return Entry{node.number, last, 0};
 }
 
 Result<OpenFile*> FileSystem::open_view(const ResolvedNode& node, int flags) {
   if ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0) return views_are_read_only();
-  GM_ASSIGN(auto volume, node.bucket->volume());
+  GM_ASSIGN(auto paths, node.bucket->paths());
   auto handle = std::make_unique<OpenFile>();
   handle->number = node.number;
   handle->is_view = true;
   // Counted before the file opens, so that the bucket is not retired in between.
   handle->bucket = node.bucket;
   node.bucket->handles().fetch_add(1);
-  handle->volume = volume;
+  handle->paths = paths;
   if (node.made_up) {
     node.made_up->note_open();
     handle->made_up = node.made_up;
   } else {
-    Result<std::shared_ptr<gridfs::File>> file = volume->open_file(node.id);
+    Result<std::shared_ptr<gridfs::File>> file = paths->open_file(node.id);
     if (!file && file.error().code() == gridfs::kFileNotFound) {
       // On this error, a process that opens by a path looks the path up again.
       return fail(kStaleNode, file.error().message());

@@ -55,9 +55,9 @@ Result<gridfs::PosixFields> FileSystem::posix_of(uint64_t number) {
   if (node.kind == InodeKind::kMountRoot || node.is_view()) return gridfs::PosixFields();
   if (node.removed) return node.removed->fields();
   const auto read = [&]() -> Result<gridfs::PosixFields> {
-    GM_ASSIGN(auto volume, node.bucket->volume());
-    if (node.kind != InodeKind::kFile) return volume->directory_posix(node.path);
-    return volume->file_posix(node.id);
+    GM_ASSIGN(auto paths, node.bucket->paths());
+    if (node.kind != InodeKind::kFile) return paths->directory_posix(node.path);
+    return paths->file_posix(node.id);
   };
   Result<gridfs::PosixFields> posix = read();
   if (posix || !is_absent(posix.error())) return posix;
@@ -68,7 +68,7 @@ Result<gridfs::PosixFields> FileSystem::posix_of(uint64_t number) {
 
 Status FileSystem::change_posix(uint64_t number, const gridfs::PosixChange& change) {
   GM_ASSIGN(ResolvedNode node, resolve(number));
-  if (node.kind == InodeKind::kMountRoot && buckets_.settings().volume.read_only) {
+  if (node.kind == InodeKind::kMountRoot && buckets_.settings().paths.read_only) {
     return fail(ErrorCode::kStoreReadOnly, "the mount was made with ro");
   }
   if (node.kind == InodeKind::kMountRoot) {
@@ -78,16 +78,16 @@ Status FileSystem::change_posix(uint64_t number, const gridfs::PosixChange& chan
   if (node.is_view()) return views_are_read_only();
   if (node.removed) return change_lost(number, change);
   const auto write = [&]() -> Status {
-    GM_ASSIGN(auto volume, node.bucket->volume());
-    if (node.kind != InodeKind::kFile) return volume->change_directory_posix(node.path, change);
-    return volume->change_file_posix(node.id, change);
+    GM_ASSIGN(auto paths, node.bucket->paths());
+    if (node.kind != InodeKind::kFile) return paths->change_directory_posix(node.path, change);
+    return paths->change_file_posix(node.id, change);
   };
   Status changed = write();
   if (changed || !is_absent(changed.error())) return changed;
   // The file has no name any more. Only the open file is left of it.
   if (node.open_file) {
     const uint32_t mode =
-        nameless_attributes(node.open_file->document(), buckets_.settings().volume).mode;
+        nameless_attributes(node.open_file->document(), buckets_.settings().paths).mode;
     GM_TRY(node.open_file->change_posix(
         [&](const gridfs::PosixFields& now) { return change(with_mode(now, mode)); }));
     note_changed(node, *node.open_file);
@@ -127,7 +127,7 @@ Result<Entry> FileSystem::set_lost_attributes(uint64_t number,
 void FileSystem::note_changed(const ResolvedNode& node, const gridfs::File& file) {
   if (!node.nameless) return;
   const gridfs::FilesDocument document = file.document();
-  table_.set_lost(node.number, LostNode(nameless_attributes(document, buckets_.settings().volume),
+  table_.set_lost(node.number, LostNode(nameless_attributes(document, buckets_.settings().paths),
                                         document.posix));
 }
 
@@ -137,8 +137,8 @@ Result<std::string> FileSystem::field(uint64_t number, std::string_view name) {
       node.kind == InodeKind::kFile || (node.is_view() && node.id.type() != bson::Type::kNull);
   if (!has_content) return gridfs::no_such_xattr(name);
   const auto read = [&]() -> Result<std::string> {
-    GM_ASSIGN(auto volume, node.bucket->volume());
-    return volume->file_field(node.id, name.substr(kFieldLead.size()));
+    GM_ASSIGN(auto paths, node.bucket->paths());
+    return paths->file_field(node.id, name.substr(kFieldLead.size()));
   };
   Result<std::string> text = read();
   // A file that has lost its last name has no files document.
@@ -155,8 +155,8 @@ Status FileSystem::set_field(uint64_t number, std::string_view name,
                                    std::string(kFieldLead) + "' stands for");
   }
   const auto write = [&]() -> Status {
-    GM_ASSIGN(auto volume, node.bucket->volume());
-    return volume->set_file_field(node.id, name.substr(kFieldLead.size()), text, mode);
+    GM_ASSIGN(auto paths, node.bucket->paths());
+    return paths->set_file_field(node.id, name.substr(kFieldLead.size()), text, mode);
   };
   Status written = write();
   if (!written && is_absent(written.error()) && node.nameless) {
@@ -196,7 +196,7 @@ Status FileSystem::set_xattr(uint64_t number, std::string_view name, std::string
   GM_TRY(check_xattr_name(name, keeps_access_lists()));
   return change_posix(number, [&](const gridfs::PosixFields& now) -> Result<gridfs::PosixFields> {
     GM_ASSIGN(gridfs::PosixFields changes, gridfs::with_xattr(now, name, value, mode));
-    const uint32_t group = now.gid.value_or(buckets_.settings().volume.default_owner.gid);
+    const uint32_t group = now.gid.value_or(buckets_.settings().paths.default_owner.gid);
     if (name == gridfs::kAccessAcl && !may_keep_group_id(group)) *changes.mode &= ~S_ISGID;
     return changes;
   });

@@ -29,7 +29,7 @@
 #include "engine/base/thread_safety.h"
 #include "engine/bson/value.h"
 #include "fuse/tree/lost_node.h"
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::fuse {
 
@@ -47,7 +47,7 @@ struct ResolvedNode {
   InodeKind kind = InodeKind::kFile;
   std::shared_ptr<MountedBucket> bucket;  // null for the mount root
   uint64_t parent = 0;                    // of directories; the root is its own parent
-  // Of directories, as Volume takes it; of control directory nodes, their own path.
+  // Of directories, as PathNamespace takes it; of control directory nodes, their own path.
   std::string path;
   bson::Value id;  // of files; in the control directory, of the file whose content is shown
   std::shared_ptr<gridfs::File> open_file;  // of files that somebody has open

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "gridfs/bucket/files_document.h"
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::fuse {
 

@@ -16,21 +16,20 @@ OpenDirectory::OpenDirectory(uint64_t number, std::vector<std::string> names)
     : number_(number), may_be_cached_(false), names_(std::move(names)) {}
 
 OpenDirectory::OpenDirectory(uint64_t number, std::shared_ptr<MountedBucket> bucket,
-                             std::shared_ptr<gridfs::Volume> volume, std::string path,
+                             std::shared_ptr<gridfs::PathNamespace> paths, std::string path,
                              std::unique_ptr<gridfs::DirectoryStream> stream, bool may_be_cached)
     : number_(number),
       may_be_cached_(may_be_cached),
       bucket_(std::move(bucket)),
-      volume_(std::move(volume)),
+      namespace_(std::move(paths)),
       path_(std::move(path)),
       stream_(std::move(stream)) {}
 
-Result<std::unique_ptr<OpenDirectory>> OpenDirectory::open(uint64_t number,
-                                                           std::shared_ptr<MountedBucket> bucket,
-                                                           std::shared_ptr<gridfs::Volume> volume,
-                                                           std::string path) {
-  GM_ASSIGN(auto stream, volume->list(path));
-  return std::make_unique<OpenDirectory>(number, std::move(bucket), std::move(volume),
+Result<std::unique_ptr<OpenDirectory>> OpenDirectory::open(
+    uint64_t number, std::shared_ptr<MountedBucket> bucket,
+    std::shared_ptr<gridfs::PathNamespace> paths, std::string path) {
+  GM_ASSIGN(auto stream, paths->list(path));
+  return std::make_unique<OpenDirectory>(number, std::move(bucket), std::move(paths),
                                          std::move(path), std::move(stream), true);
 }
 
@@ -46,7 +45,7 @@ Status OpenDirectory::seek(uint64_t offset, std::string_view path) {
   if (path != path_) {
     // The directory was renamed while it is being listed. Cookies of the old stream lead to the
     // same names.
-    GM_ASSIGN(stream_, volume_->list(path));
+    GM_ASSIGN(stream_, namespace_->list(path));
     path_ = path;
   }
   // Dropped even if the position does not change: entries that were read ahead may have changed

@@ -15,7 +15,7 @@
 
 #include "engine/base/thread_safety.h"
 #include "fuse/tree/inode_table.h"
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::fuse {
 
@@ -31,15 +31,15 @@ class OpenDirectory {
  public:
   // Lists the mount's root. `names` are the buckets as shown, already escaped.
   OpenDirectory(uint64_t number, std::vector<std::string> names);
-  // Lists a directory of a bucket. Holds the volume, so that the stream outlives its bucket.
+  // Lists a directory of a bucket. Holds the namespace, so that the stream outlives its bucket.
   static Result<std::unique_ptr<OpenDirectory>> open(uint64_t number,
                                                      std::shared_ptr<MountedBucket> bucket,
-                                                     std::shared_ptr<gridfs::Volume> volume,
+                                                     std::shared_ptr<gridfs::PathNamespace> paths,
                                                      std::string path);
 
   // Lists the names from `stream`. The kernel may keep them if `may_be_cached`.
   OpenDirectory(uint64_t number, std::shared_ptr<MountedBucket> bucket,
-                std::shared_ptr<gridfs::Volume> volume, std::string path,
+                std::shared_ptr<gridfs::PathNamespace> paths, std::string path,
                 std::unique_ptr<gridfs::DirectoryStream> stream, bool may_be_cached);
 
   uint64_t number() const { return number_; }
@@ -52,7 +52,7 @@ class OpenDirectory {
   void count_as_reading() { counts_as_reading_ = true; }
   // Called when a listing begins.
   void note_read() GM_REQUIRES(mutex_) {
-    if (counts_as_reading_) (void)volume_->note_read(path_);
+    if (counts_as_reading_) (void)namespace_->note_read(path_);
   }
 
   // Buckets may have been created or dropped since. When the root is rewound, the names are read
@@ -76,7 +76,7 @@ class OpenDirectory {
   const bool may_be_cached_;
   bool counts_as_reading_ = false;
   const std::shared_ptr<MountedBucket> bucket_;
-  const std::shared_ptr<gridfs::Volume> volume_;
+  const std::shared_ptr<gridfs::PathNamespace> namespace_;
 
   Mutex mutex_;
   std::vector<std::string> names_ GM_GUARDED_BY(mutex_);

@@ -20,7 +20,7 @@
 #include "engine/bson/value.h"
 #include "gridfs/bucket/bucket.h"
 #include "gridfs/content/background_thread.h"
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::gridfs {
 

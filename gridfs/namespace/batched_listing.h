@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "gridfs/namespace/given_places.h"
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::gridfs {
 

@@ -76,7 +76,7 @@ uint64_t hash_of(std::string_view key) {
   return (hash >> 2) | 1;
 }
 
-FolderListing::FolderListing(const Names& names, FileTable& files, const VolumeOptions& options,
+FolderListing::FolderListing(const Names& names, FileTable& files, const NamespaceOptions& options,
                              std::string folder, std::function<void(Node&)> complete)
     : names_(names),
       bucket_(names.bucket()),

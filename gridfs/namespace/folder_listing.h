@@ -19,7 +19,7 @@
 #include "gridfs/content/file.h"
 #include "gridfs/namespace/batched_listing.h"
 #include "gridfs/namespace/names.h"
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::gridfs {
 
@@ -51,7 +51,7 @@ class FolderListing final : public BatchedListing<FolderPlace> {
  public:
   // All arguments must outlive the listing. `complete` adds to a node what is known beyond its
   // document.
-  FolderListing(const Names& names, FileTable& files, const VolumeOptions& options,
+  FolderListing(const Names& names, FileTable& files, const NamespaceOptions& options,
                 std::string folder, std::function<void(Node&)> complete);
 
  private:
@@ -68,7 +68,7 @@ class FolderListing final : public BatchedListing<FolderPlace> {
   const Names& names_;
   const Bucket& bucket_;
   FileTable& files_;
-  const VolumeOptions& options_;
+  const NamespaceOptions& options_;
   const std::string folder_;
   const std::function<void(Node&)> complete_;
 

@@ -11,7 +11,7 @@
 
 #include "gridfs/bucket/bucket.h"
 #include "gridfs/namespace/batched_listing.h"
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::gridfs {
 

@@ -50,7 +50,7 @@ void set_times(Attributes& attributes, const PosixFields& posix, const timespec&
   attributes.atime = posix.atime.value_or(attributes.mtime);
 }
 
-void set_owner(Attributes& attributes, const PosixFields& posix, const VolumeOptions& options) {
+void set_owner(Attributes& attributes, const PosixFields& posix, const NamespaceOptions& options) {
   attributes.uid = posix.uid.value_or(options.default_owner.uid);
   attributes.gid = posix.gid.value_or(options.default_owner.gid);
 }
@@ -96,7 +96,8 @@ int64_t blocks_of(const FilesDocument& file) {
   return of_bytes(std::max(stored + file.allocated.bytes(), least));
 }
 
-Node file_node(std::string_view bucket, const FilesDocument& file, const VolumeOptions& options) {
+Node file_node(std::string_view bucket, const FilesDocument& file,
+               const NamespaceOptions& options) {
   Node node;
   node.kind = NodeKind::kFile;
   node.id = file.id;
@@ -114,7 +115,7 @@ Node file_node(std::string_view bucket, const FilesDocument& file, const VolumeO
   return node;
 }
 
-Node file_node(std::string_view bucket, bson::View document, const VolumeOptions& options) {
+Node file_node(std::string_view bucket, bson::View document, const NamespaceOptions& options) {
   if (const Result<FilesDocument> file = FilesDocument::parse(document)) {
     return file_node(bucket, *file, options);
   }
@@ -125,7 +126,7 @@ Node file_node(std::string_view bucket, bson::View document, const VolumeOptions
 }
 
 Node file_node(std::string_view bucket, FileTable& open_files, const Links& links,
-               bson::View document, const VolumeOptions& options) {
+               bson::View document, const NamespaceOptions& options) {
   const std::shared_ptr<File> open = open_files.find(document["_id"]);
   Node node =
       open ? file_node(bucket, open->document(), options) : file_node(bucket, document, options);
@@ -134,7 +135,7 @@ Node file_node(std::string_view bucket, FileTable& open_files, const Links& link
 }
 
 Node folder_node(std::string_view bucket, std::string_view path, const FolderDocument& folder,
-                 const VolumeOptions& options) {
+                 const NamespaceOptions& options) {
   Node node;
   node.kind = NodeKind::kDirectory;
   node.id = folder.id;
@@ -152,7 +153,7 @@ Node folder_node(std::string_view bucket, std::string_view path, const FolderDoc
 }
 
 Node implied_folder_node(std::string_view bucket, std::string_view path, bson::View some_file,
-                         const VolumeOptions& options) {
+                         const NamespaceOptions& options) {
   Node node;
   node.kind = NodeKind::kDirectory;
   node.path = path;
@@ -177,7 +178,7 @@ PosixFields posix_of_implied(const Node& folder) {
   return posix;
 }
 
-PosixFields default_folder_posix(const VolumeOptions& options) {
+PosixFields default_folder_posix(const NamespaceOptions& options) {
   PosixFields posix;
   posix.mode = S_IFDIR | (0777 & ~options.umask);
   posix.uid = options.default_owner.uid;

@@ -8,7 +8,7 @@
 
 #include "gridfs/namespace/folders.h"
 #include "gridfs/namespace/links.h"
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::gridfs {
 
@@ -22,20 +22,20 @@ uint32_t mode_of_file(uint32_t mode, bool is_symlink);
 // number is unknown.
 int64_t blocks_of(const FilesDocument& file);
 // The node has one name.
-Node file_node(std::string_view bucket, const FilesDocument& file, const VolumeOptions& options);
+Node file_node(std::string_view bucket, const FilesDocument& file, const NamespaceOptions& options);
 // Accepts any document. An invalid files document becomes an empty file that nobody may write.
-Node file_node(std::string_view bucket, bson::View document, const VolumeOptions& options);
+Node file_node(std::string_view bucket, bson::View document, const NamespaceOptions& options);
 // Like the function before, but includes uncommitted changes of an open file, and counts all names.
 Node file_node(std::string_view bucket, FileTable& open_files, const Links& links,
-               bson::View document, const VolumeOptions& options);
+               bson::View document, const NamespaceOptions& options);
 Node folder_node(std::string_view bucket, std::string_view path, const FolderDocument& folder,
-                 const VolumeOptions& options);
+                 const NamespaceOptions& options);
 // `some_file` is a file below the directory. Its uploadDate is shown as the directory's times.
 Node implied_folder_node(std::string_view bucket, std::string_view path, bson::View some_file,
-                         const VolumeOptions& options);
+                         const NamespaceOptions& options);
 
 // Returns the fields that the root gets when it is created.
-PosixFields default_folder_posix(const VolumeOptions& options);
+PosixFields default_folder_posix(const NamespaceOptions& options);
 // Returns the fields that an implied directory gets when it becomes explicit: those it was shown
 // with.
 PosixFields posix_of_implied(const Node& folder);

@@ -16,7 +16,7 @@
 
 #include "engine/base/thread_safety.h"
 #include "engine/bson/value.h"
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::gridfs {
 

@@ -1,6 +1,6 @@
 // Goal: access_times.h keeps its promises: when a read changes atime, what is shown at once, and
 // what the documents have later.
-// Method: a volume over a real store, with documents of any age beside those of the volume.
+// Method: a namespace over a real store, with documents of any age beside those of the namespace.
 // tests/mount/access_times_test.py tests the same on a mount.
 
 #include "gridfs/namespace/access_times.h"
@@ -21,18 +21,18 @@ constexpr time_t kDaySeconds = 24 * kHourSeconds;
 class AccessTimesTest : public BucketFixture {
  protected:
   AccessTimesTest() { mount(AccessTimeMode::kAll); }
-  ~AccessTimesTest() override { EXPECT_TRUE(volume_->close()); }
+  ~AccessTimesTest() override { EXPECT_TRUE(namespace_->close()); }
 
   void mount(AccessTimeMode mode, bool read_only = false, bool strict = false) {
-    if (volume_) must(volume_->close());
-    VolumeOptions options;
+    if (namespace_) must(namespace_->close());
+    NamespaceOptions options;
     options.access_times = mode;
     options.read_only = read_only;
     options.strict_access_times = strict;
-    volume_ =
-        must(Volume::open(store(), store().database("test"), bucket().options(), options, {}));
+    namespace_ = must(
+        PathNamespace::open(store(), store().database("test"), bucket().options(), options, {}));
   }
-  Volume& volume() { return *volume_; }
+  PathNamespace& paths() { return *namespace_; }
 
   static timespec ago(time_t seconds) {
     timespec time{};
@@ -56,13 +56,13 @@ class AccessTimesTest : public BucketFixture {
     insert_file(std::move(document).finish());
     return id;
   }
-  bool read(const bson::Value& id) { return volume().note_read(*must(volume().open_file(id))); }
-  time_t shown(const bson::Value& id) { return must(volume().file(id)).attributes.atime.tv_sec; }
+  bool read(const bson::Value& id) { return paths().note_read(*must(paths().open_file(id))); }
+  time_t shown(const bson::Value& id) { return must(paths().file(id)).attributes.atime.tv_sec; }
   time_t written(const bson::Value& id) { return file(id).posix.atime.value_or(timespec{}).tv_sec; }
   static bool is_recent(time_t seconds) { return seconds >= ago(60).tv_sec; }
 
  private:
-  std::unique_ptr<Volume> volume_;
+  std::unique_ptr<PathNamespace> namespace_;
 };
 
 TEST_F(AccessTimesTest, ReadSinceItWasChanged_Stays) {
@@ -92,7 +92,7 @@ TEST_F(AccessTimesTest, ADayOld_Changes) {
 TEST_F(AccessTimesTest, IsWrittenAtTheEnd_AndNothingElseIs) {
   const bson::Value id = upload("folder/a", "content", {std::nullopt, 4, {}, std::nullopt});
   const FilesDocument before = file(id);
-  EXPECT_FALSE(volume().note_read("folder")) << "nothing could keep it";
+  EXPECT_FALSE(paths().note_read("folder")) << "nothing could keep it";
   EXPECT_TRUE(read(id));
   EXPECT_EQ(file(id).posix.atime, std::nullopt) << "in its own time";
   mount(AccessTimeMode::kAll);
@@ -108,7 +108,7 @@ TEST_F(AccessTimesTest, IsWrittenAtTheEnd_AndNothingElseIs) {
 TEST_F(AccessTimesTest, Many_AreWrittenEarly_AndShownAllTheTime) {
   std::vector<bson::Value> ids;
   for (int i = 0; i < 4096; ++i) ids.push_back(make("f" + std::to_string(i), 200, 100, 100));
-  const std::shared_ptr<File> open = must(volume().open_file(ids[7]));
+  const std::shared_ptr<File> open = must(paths().open_file(ids[7]));
   for (const bson::Value& id : ids) ASSERT_TRUE(read(id));
   for (int i = 0; i < 1000 && !(is_recent(written(ids[0])) && is_recent(written(ids[4095]))); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -123,7 +123,7 @@ TEST_F(AccessTimesTest, SetExplicitly_CountsWhatWasSet) {
   EXPECT_TRUE(read(id));
   AttributeChanges changes;
   changes.atime = timespec{5, 0};
-  EXPECT_EQ(must(volume().set_file_attributes(id, changes)).attributes.atime.tv_sec, 5);
+  EXPECT_EQ(must(paths().set_file_attributes(id, changes)).attributes.atime.tv_sec, 5);
   EXPECT_EQ(shown(id), 5);
   mount(AccessTimeMode::kAll);
   EXPECT_EQ(shown(id), 5);
@@ -134,31 +134,31 @@ TEST_F(AccessTimesTest, OtherAttributesSet_LeaveWhatIsNoted) {
   EXPECT_TRUE(read(id));
   AttributeChanges changes;
   changes.permissions = 0600;
-  EXPECT_TRUE(is_recent(must(volume().set_file_attributes(id, changes)).attributes.atime.tv_sec));
+  EXPECT_TRUE(is_recent(must(paths().set_file_attributes(id, changes)).attributes.atime.tv_sec));
 }
 
 TEST_F(AccessTimesTest, Listing_ShowsIt_AndSoDoesTheFolderItself) {
-  must(volume().create_directory("", "d", 0755, {1, 2}));
+  must(paths().create_directory("", "d", 0755, {1, 2}));
   const bson::Value id = make("d/a", 2000, 1000, 1000);
   AttributeChanges old;
   old.atime = old.mtime = old.ctime = ago(1000);
-  must(volume().set_directory_attributes("d", old));
+  must(paths().set_directory_attributes("d", old));
   EXPECT_TRUE(read(id));
-  EXPECT_TRUE(volume().note_read("d"));
-  EXPECT_FALSE(volume().note_read("d"));
-  const auto listing = must(volume().list("d"));
+  EXPECT_TRUE(paths().note_read("d"));
+  EXPECT_FALSE(paths().note_read("d"));
+  const auto listing = must(paths().list("d"));
   EXPECT_TRUE(is_recent(must(listing->next())->node.attributes.atime.tv_sec));
-  EXPECT_TRUE(is_recent(must(volume().directory("d")).attributes.atime.tv_sec));
+  EXPECT_TRUE(is_recent(must(paths().directory("d")).attributes.atime.tv_sec));
   mount(AccessTimeMode::kAll);
-  EXPECT_TRUE(is_recent(must(volume().directory("d")).attributes.atime.tv_sec));
+  EXPECT_TRUE(is_recent(must(paths().directory("d")).attributes.atime.tv_sec));
 }
 
 TEST_F(AccessTimesTest, SymbolicLink_IsReadByItsTarget) {
-  const bson::Value id = must(volume().create_symlink("", "link", "target", {1, 2})).id;
+  const bson::Value id = must(paths().create_symlink("", "link", "target", {1, 2})).id;
   AttributeChanges old;
   old.atime = old.mtime = old.ctime = ago(1000);
-  must(volume().set_file_attributes(id, old));
-  EXPECT_EQ(must(volume().symlink_target(id)), "target");
+  must(paths().set_file_attributes(id, old));
+  EXPECT_EQ(must(paths().symlink_target(id)), "target");
   EXPECT_TRUE(is_recent(shown(id)));
 }
 
@@ -167,7 +167,7 @@ TEST_F(AccessTimesTest, FileThatHasGone_IsPassedOver) {
   const bson::Value odd = upload("b", "");
   const bson::Value stays = make("c", 200, 100, 100);
   for (const bson::Value& id : {gone, odd, stays}) EXPECT_TRUE(read(id));
-  must(volume().unlink("", "a"));
+  must(paths().unlink("", "a"));
   change([&](engine::Transaction& transaction) {
     bson::Builder update;
     update.open_document("$set").append("metadata", "no document").close();
@@ -181,14 +181,14 @@ TEST_F(AccessTimesTest, FileThatHasGone_IsPassedOver) {
 }
 
 TEST_F(AccessTimesTest, Modes) {
-  must(volume().create_directory("", "d", 0755, {1, 2}));
+  must(paths().create_directory("", "d", 0755, {1, 2}));
   const bson::Value id = make("a", 200, 100, 100);
   mount(AccessTimeMode::kNone);
-  EXPECT_FALSE(read(id) || volume().note_read("d"));
+  EXPECT_FALSE(read(id) || paths().note_read("d"));
   mount(AccessTimeMode::kAll, true);
-  EXPECT_FALSE(read(id) || volume().note_read("d"));
+  EXPECT_FALSE(read(id) || paths().note_read("d"));
   mount(AccessTimeMode::kFiles);
-  EXPECT_FALSE(volume().note_read("d"));
+  EXPECT_FALSE(paths().note_read("d"));
   EXPECT_TRUE(read(id));
 }
 

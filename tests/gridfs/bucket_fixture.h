@@ -65,7 +65,7 @@ class BucketFixture : public ::testing::Test {
   // Inserts documents as given, without checks.
   void insert_file(const bson::Document& files_document);
   // Makes the index that earlier versions made with a bucket's first link. Must be called before a
-  // volume is opened.
+  // namespace is opened.
   void make_index_of_aliases();
   void insert_chunk(bson::ValueView files_id, int32_t n, const std::string& bytes);
 

@@ -8,7 +8,7 @@
 
 #include "gridfs/bucket/posix_changes.h"
 #include "gridfs/namespace/path.h"
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 #include "tests/engine/local/crash/crash_store.h"
 #include "tests/gridfs/bucket_fixture.h"
 #include "tests/gridfs/late_chunks.h"
@@ -149,7 +149,7 @@ class Tree : public local::testing::CrashSubject {
   Status mount();
   Status read_folder(const std::string& folder, Facts& facts);
   Result<Node> look_up(const std::string& path) {
-    return volume_->lookup(split(path).folder, split(path).component);
+    return namespace_->lookup(split(path).folder, split(path).component);
   }
   // Returns whether something was changed.
   Result<bool> change(std::mt19937_64& random, Facts& facts);
@@ -159,14 +159,14 @@ class Tree : public local::testing::CrashSubject {
 
   const TreeOptions options_;
   std::unique_ptr<engine::Store> store_;
-  std::unique_ptr<Volume> volume_;
+  std::unique_ptr<PathNamespace> namespace_;
   bool durable_ = false;  // whether the next change may be
   bool was_durable_ = false;
 };
 
 // Starts like a program, which cleans up what the one before it left.
 Status Tree::mount() {
-  if (volume_) return {};
+  if (namespace_) return {};
   std::shared_ptr<engine::Database> database = store_->database("crash");
   if (options_.late_chunks) database = with_late_chunks(*store_, std::move(database));
   BucketOptions bucket;
@@ -175,20 +175,20 @@ Status Tree::mount() {
   FileTableOptions files;
   files.commit_interval = std::chrono::hours(1);
   files.md5 = options_.md5;
-  GM_ASSIGN(volume_, Volume::open(*store_, std::move(database), bucket, {}, files));
+  GM_ASSIGN(namespace_, PathNamespace::open(*store_, std::move(database), bucket, {}, files));
   return {};
 }
 
 Status Tree::close() {
-  if (volume_) {
-    GM_TRY(volume_->close());
+  if (namespace_) {
+    GM_TRY(namespace_->close());
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_->snapshot());
-    GM_ASSIGN(const int64_t left, volume_->bucket().detached().count(*snapshot, bson::View()));
+    GM_ASSIGN(const int64_t left, namespace_->bucket().detached().count(*snapshot, bson::View()));
     if (left > 0 && options_.removes_all) {
       return fail(ErrorCode::kInternalError, "files are left in 'detached'");
     }
   }
-  volume_.reset();
+  namespace_.reset();
   store_.reset();
   return {};
 }
@@ -222,15 +222,15 @@ Result<bool> Tree::rename(std::mt19937_64& random, Facts& facts) {
     return false;
   }
   if (model.exists(to) && random() % 4 == 0 && !from->starts_with(to + "/")) {
-    GM_TRY(volume_->rename(source.folder, source.component, target.folder, target.component,
-                           RenameMode::kExchange));
+    GM_TRY(namespace_->rename(source.folder, source.component, target.folder, target.component,
+                              RenameMode::kExchange));
     model.exchange(*from, to);
     return true;
   }
   // A file may replace a file. A directory replaces nothing.
   if (facts.contains(kFolder + to) || (folder && model.exists(to))) return false;
-  GM_TRY(volume_->rename(source.folder, source.component, target.folder, target.component,
-                         RenameMode::kReplace));
+  GM_TRY(namespace_->rename(source.folder, source.component, target.folder, target.component,
+                            RenameMode::kReplace));
   model.move(*from, to);
   return true;
 }
@@ -240,7 +240,8 @@ Result<bool> Tree::upload(std::mt19937_64& random, Facts& facts) {
   const std::string path = Model(facts).any_place(random);
   if (Model(facts).exists(path)) return false;
   const std::string bytes = random_bytes(random, random() % 30'000);
-  GM_ASSIGN(const std::unique_ptr<UploadStream> stream, volume_->bucket().open_upload_stream(path));
+  GM_ASSIGN(const std::unique_ptr<UploadStream> stream,
+            namespace_->bucket().open_upload_stream(path));
   GM_TRY(stream->write(bytes_of(bytes)));
   GM_TRY(stream->close(durable_ ? engine::Durability::kDurable : engine::Durability::kCommitted));
   was_durable_ = durable_;
@@ -254,7 +255,7 @@ Result<bool> Tree::write(std::mt19937_64& random, Facts& facts) {
   FileFact fact = FileFact::parse(facts.at(kFile + *path));
   std::string& content = fact.content;
   GM_ASSIGN(const Node node, look_up(*path));
-  GM_ASSIGN(const std::shared_ptr<File> file, volume_->open_file(node.id));
+  GM_ASSIGN(const std::shared_ptr<File> file, namespace_->open_file(node.id));
   const uint64_t kind = random() % 8;
   if (kind == 0 && !content.empty()) {
     content.resize(random() % content.size());
@@ -289,25 +290,25 @@ Result<bool> Tree::change(std::mt19937_64& random, Facts& facts) {
     case 0:
     case 1: {
       if (model.exists(place)) return false;
-      GM_TRY(volume_->create_file(where.folder, where.component, 0640, {}));
+      GM_TRY(namespace_->create_file(where.folder, where.component, 0640, {}));
       facts[kFile + place] = FileFact{.first_name = kNew, .mode = 0640}.text();
       return true;
     }
     case 2:
       if (model.exists(place)) return false;
-      GM_TRY(volume_->create_directory(where.folder, where.component, 0755, {}));
+      GM_TRY(namespace_->create_directory(where.folder, where.component, 0755, {}));
       facts[kFolder + place];
       return true;
     case 3: {
       const std::optional<std::string> folder = model.any_folder(random);
       if (!folder || !model.is_empty(*folder)) return false;
-      GM_TRY(volume_->remove_directory(split(*folder).folder, split(*folder).component));
+      GM_TRY(namespace_->remove_directory(split(*folder).folder, split(*folder).component));
       facts.erase(kFolder + *folder);
       return true;
     }
     case 4:
       if (!file || model.files().size() < 4) return false;
-      GM_TRY(volume_->unlink(split(*file).folder, split(*file).component));
+      GM_TRY(namespace_->unlink(split(*file).folder, split(*file).component));
       facts.erase(kFile + *file);
       return true;
     case 5: {
@@ -315,7 +316,7 @@ Result<bool> Tree::change(std::mt19937_64& random, Facts& facts) {
       GM_ASSIGN(const Node node, look_up(*file));
       AttributeChanges changes;
       changes.permissions = static_cast<uint32_t>(random() % 0777);
-      GM_TRY(volume_->set_file_attributes(node.id, changes));
+      GM_TRY(namespace_->set_file_attributes(node.id, changes));
       FileFact fact = FileFact::parse(facts[kFile + *file]);
       fact.mode = *changes.permissions;
       model.change(fact);
@@ -329,7 +330,7 @@ Result<bool> Tree::change(std::mt19937_64& random, Facts& facts) {
     case 9: {
       if (!file || model.exists(place)) return false;
       GM_ASSIGN(const Node node, look_up(*file));
-      GM_TRY(volume_->link(node.id, where.folder, where.component));
+      GM_TRY(namespace_->link(node.id, where.folder, where.component));
       facts[kFile + place] = facts[kFile + *file];
       return true;
     }
@@ -338,7 +339,7 @@ Result<bool> Tree::change(std::mt19937_64& random, Facts& facts) {
       GM_ASSIGN(const Node node, look_up(*file));
       FileFact fact = FileFact::parse(facts[kFile + *file]);
       fact.xattr = std::to_string(random());
-      GM_TRY(volume_->change_file_posix(node.id, [&](const PosixFields& now) {
+      GM_TRY(namespace_->change_file_posix(node.id, [&](const PosixFields& now) {
         return with_xattr(now, kXattr, fact.xattr, XattrMode::kAny);
       }));
       model.change(fact);
@@ -361,7 +362,7 @@ Result<bool> Tree::step(std::mt19937_64& random, Facts& facts, bool may_be_durab
 }
 
 Status Tree::read_folder(const std::string& folder, Facts& facts) {
-  GM_ASSIGN(const std::unique_ptr<DirectoryStream> listing, volume_->list(folder));
+  GM_ASSIGN(const std::unique_ptr<DirectoryStream> listing, namespace_->list(folder));
   while (true) {
     GM_ASSIGN(const std::optional<DirectoryEntry> entry, listing->next());
     if (!entry) return {};
@@ -371,9 +372,9 @@ Status Tree::read_folder(const std::string& folder, Facts& facts) {
       GM_TRY(read_folder(path, facts));
       continue;
     }
-    GM_ASSIGN(const std::shared_ptr<File> file, volume_->open_file(entry->node.id));
+    GM_ASSIGN(const std::shared_ptr<File> file, namespace_->open_file(entry->node.id));
     GM_ASSIGN(const ReadResult content, file->read(0, static_cast<size_t>(file->length()) + 1));
-    GM_ASSIGN(const PosixFields posix, volume_->file_posix(entry->node.id));
+    GM_ASSIGN(const PosixFields posix, namespace_->file_posix(entry->node.id));
     FileFact fact{.first_name = std::to_string(entry->node.ino),
                   .mode = entry->node.attributes.mode & 07777};
     if (posix.xattrs && posix.xattrs->contains(kXattr))

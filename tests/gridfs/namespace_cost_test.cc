@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 #include "tests/gridfs/bucket_fixture.h"
 #include "tests/gridfs/namespace_counting_store.h"
 
@@ -14,10 +14,10 @@ class NamespaceCostTest : public BucketFixture {
  protected:
   NamespaceCostTest() {
     database_ = std::make_shared<CountingDatabase>(store().database("test"));
-    volume_ = must(Volume::open(store(), database_, bucket().options(), {}, {}));
+    namespace_ = must(PathNamespace::open(store(), database_, bucket().options(), {}, {}));
     database_->take();
   }
-  ~NamespaceCostTest() override { EXPECT_TRUE(volume_->close()); }
+  ~NamespaceCostTest() override { EXPECT_TRUE(namespace_->close()); }
 
   void insert_names(const std::string& lead, int count) {
     change([&](engine::Transaction& transaction) {
@@ -31,7 +31,7 @@ class NamespaceCostTest : public BucketFixture {
     });
   }
   EngineCounts list(const std::string& folder, int expected) {
-    const auto listing = must(volume_->list(folder));
+    const auto listing = must(namespace_->list(folder));
     database_->take();
     int entries = 0;
     while (must(listing->next())) ++entries;
@@ -40,7 +40,7 @@ class NamespaceCostTest : public BucketFixture {
   }
 
   std::shared_ptr<CountingDatabase> database_;
-  std::unique_ptr<Volume> volume_;
+  std::unique_ptr<PathNamespace> namespace_;
 };
 
 TEST_F(NamespaceCostTest, Listing_CostsItsChildren) {
@@ -49,8 +49,8 @@ TEST_F(NamespaceCostTest, Listing_CostsItsChildren) {
       insert_names(lead, files);
     }
   };
-  must(volume_->create_directory("", "d", 0755, {}));
-  must(volume_->create_directory("d", "b", 0755, {}));
+  must(namespace_->create_directory("", "d", 0755, {}));
+  must(namespace_->create_directory("d", "b", 0755, {}));
   fill(1);
   const EngineCounts few = list("d", 4);
   fill(700);
@@ -72,7 +72,7 @@ TEST_F(NamespaceCostTest, Listing_OfFiles_SearchesPerBatchOnly) {
 TEST_F(NamespaceCostTest, Seeking_ReadsSomeDozenNames_HoweverLongAgoTheyWereGiven) {
   constexpr int kFiles = 5000;
   insert_names("d/file-", kFiles);
-  const auto listing = must(volume_->list("d"));
+  const auto listing = must(namespace_->list("d"));
   std::vector<uint64_t> cookies;
   std::vector<std::string> names;
   while (const auto entry = must(listing->next())) {
@@ -107,8 +107,8 @@ TEST_F(NamespaceCostTest, FileOfManyRevisions_CostsAsOneOfFew) {
   insert_names("d/z", 3);
   const auto costs = [&] {
     EngineCounts counts = list("d", 7);
-    EXPECT_EQ(must(volume_->lookup("d", "many")).id,
-              must(volume_->revisions("d", "many")).back().id);
+    EXPECT_EQ(must(namespace_->lookup("d", "many")).id,
+              must(namespace_->revisions("d", "many")).back().id);
     return counts;
   };
   insert_revisions(0, 20);
@@ -118,10 +118,10 @@ TEST_F(NamespaceCostTest, FileOfManyRevisions_CostsAsOneOfFew) {
   EXPECT_EQ(many.searches, few.searches);
   EXPECT_EQ(many.documents, few.documents);
   // The tree as it was at that time.
-  VolumeOptions options;
+  NamespaceOptions options;
   options.read_only = true;
   options.at = bson::Date{30};
-  const auto then = must(Volume::open(store(), database_, bucket().options(), options, {}));
+  const auto then = must(PathNamespace::open(store(), database_, bucket().options(), options, {}));
   database_->take();
   EXPECT_EQ(must(then->lookup("d", "many")).id, bson::Value(30));
   EXPECT_LE(database_->take().documents, 8);
@@ -130,10 +130,10 @@ TEST_F(NamespaceCostTest, FileOfManyRevisions_CostsAsOneOfFew) {
 
 TEST_F(NamespaceCostTest, ChangesOfAFileOfManyRevisions_CostAsOfFew) {
   const auto reopen_keeping = [&](uint32_t revisions) {
-    must(volume_->close());
-    VolumeOptions options;
+    must(namespace_->close());
+    NamespaceOptions options;
     options.revisions = revisions;
-    volume_ = must(Volume::open(store(), database_, bucket().options(), options, {}));
+    namespace_ = must(PathNamespace::open(store(), database_, bucket().options(), options, {}));
   };
   int inserted = 0;
   const auto insert_revisions = [&](int to) {
@@ -147,8 +147,8 @@ TEST_F(NamespaceCostTest, ChangesOfAFileOfManyRevisions_CostAsOfFew) {
     });
   };
   const auto make = [&](const std::string& name) {
-    const Node node = must(volume_->create_file("d", name, 0644, {}));
-    const auto file = must(volume_->open_file(node.id));
+    const Node node = must(namespace_->create_file("d", name, 0644, {}));
+    const auto file = must(namespace_->open_file(node.id));
     must(write(*file, 0, "content"));
     must(file->flush());
     return node;
@@ -157,13 +157,13 @@ TEST_F(NamespaceCostTest, ChangesOfAFileOfManyRevisions_CostAsOfFew) {
     std::vector<EngineCounts> each;
     const Node made = make("new");
     database_->take();
-    must(volume_->rename("d", "new", "d", "many", RenameMode::kReplace));
+    must(namespace_->rename("d", "new", "d", "many", RenameMode::kReplace));
     each.push_back(database_->take());
-    EXPECT_EQ(must(volume_->lookup("d", "many")).id, made.id);
+    EXPECT_EQ(must(namespace_->lookup("d", "many")).id, made.id);
     database_->take();
-    const std::optional<bson::Value> next = must(volume_->start_revision(made.id));
+    const std::optional<bson::Value> next = must(namespace_->start_revision(made.id));
     each.push_back(database_->take());
-    EXPECT_EQ(must(volume_->lookup("d", "many")).id, next);
+    EXPECT_EQ(must(namespace_->lookup("d", "many")).id, next);
     return each;
   };
   const auto expect_the_same = [](const std::vector<EngineCounts>& a,
@@ -174,7 +174,7 @@ TEST_F(NamespaceCostTest, ChangesOfAFileOfManyRevisions_CostAsOfFew) {
       EXPECT_EQ(a[i].changes, b[i].changes) << "step " << i;
     }
   };
-  must(volume_->create_directory("", "d", 0755, {}));
+  must(namespace_->create_directory("", "d", 0755, {}));
   reopen_keeping(5000);
   insert_revisions(20);
   (void)costs();
@@ -182,16 +182,16 @@ TEST_F(NamespaceCostTest, ChangesOfAFileOfManyRevisions_CostAsOfFew) {
   insert_revisions(2000);
   const std::vector<EngineCounts> many = costs();
   expect_the_same(few, many);
-  EXPECT_EQ(must(volume_->revisions("d", "many")).size(), 2003U) << "what is empty is not kept";
+  EXPECT_EQ(must(namespace_->revisions("d", "many")).size(), 2003U) << "what is empty is not kept";
   // One is removed for each one that is added, however many stay.
   reopen_keeping(1900);
   (void)costs();
   const std::vector<EngineCounts> one_goes = costs();
-  EXPECT_EQ(must(volume_->revisions("d", "many")).size(), 1901U);
+  EXPECT_EQ(must(namespace_->revisions("d", "many")).size(), 1901U);
   reopen_keeping(5);
   (void)costs();
   expect_the_same(costs(), one_goes);
-  EXPECT_EQ(must(volume_->revisions("d", "many")).size(), 6U);
+  EXPECT_EQ(must(namespace_->revisions("d", "many")).size(), 6U);
 }
 
 TEST_F(NamespaceCostTest, ManyRevisionsOfOneDate_AreNotReadToFindTheNewest) {
@@ -204,27 +204,27 @@ TEST_F(NamespaceCostTest, ManyRevisionsOfOneDate_AreNotReadToFindTheNewest) {
     }
   });
   database_->take();
-  EXPECT_EQ(must(volume_->lookup("d", "many")).id, bson::Value(2999));
+  EXPECT_EQ(must(namespace_->lookup("d", "many")).id, bson::Value(2999));
   EXPECT_LE(database_->take().documents, 80);
   const EngineCounts counts = list("d", 1);
   EXPECT_LE(counts.documents, 80);
-  const std::vector<Node> revisions = must(volume_->revisions("d", "many"));
+  const std::vector<Node> revisions = must(namespace_->revisions("d", "many"));
   EXPECT_EQ(revisions.size(), 3000U);
   EXPECT_EQ(revisions.back().id, bson::Value(2999));
 }
 
 TEST_F(NamespaceCostTest, Lookups_AreTwoSearches) {
-  must(volume_->create_directory("", "d", 0755, {}));
+  must(namespace_->create_directory("", "d", 0755, {}));
   insert_names("d/", 3);
   insert_names("implied/x/", 700);
   database_->take();
-  must(volume_->lookup("d", "1"));
+  must(namespace_->lookup("d", "1"));
   EXPECT_EQ(database_->take().searches, 2) << "file";
-  must(volume_->lookup("", "d"));
+  must(namespace_->lookup("", "d"));
   EXPECT_EQ(database_->take().searches, 1) << "explicit folder";
-  must(volume_->lookup("", "implied"));
+  must(namespace_->lookup("", "implied"));
   EXPECT_EQ(database_->take().searches, 2) << "implied folder";
-  EXPECT_FALSE(volume_->lookup("d", "none"));
+  EXPECT_FALSE(namespace_->lookup("d", "none"));
   EXPECT_EQ(database_->take().searches, 2) << "nothing";
   // Many revisions, or names in between, cost two more.
   for (int i = 0; i < 50; ++i) {
@@ -234,35 +234,35 @@ TEST_F(NamespaceCostTest, Lookups_AreTwoSearches) {
     insert_file(std::move(revision).finish());
   }
   database_->take();
-  must(volume_->lookup("d", "many"));
+  must(namespace_->lookup("d", "many"));
   const EngineCounts revisions = database_->take();
   EXPECT_EQ(revisions.searches, 4);
   EXPECT_LE(revisions.documents, 8);
 }
 
 TEST_F(NamespaceCostTest, Links_CostTheSame_HoweverManyThereAre) {
-  const Node file = must(volume_->create_file("", "file", 0644, {}));
-  must(volume_->create_directory("", "d", 0755, {}));
+  const Node file = must(namespace_->create_file("", "file", 0644, {}));
+  must(namespace_->create_directory("", "d", 0755, {}));
   const auto costs_of_round = [&](const std::string& name) {
     std::vector<EngineCounts> costs;
     database_->take();
-    must(volume_->link(file.id, "d", name));
+    must(namespace_->link(file.id, "d", name));
     costs.push_back(database_->take());
-    must(volume_->lookup("d", name));
+    must(namespace_->lookup("d", name));
     costs.push_back(database_->take());
-    must(volume_->file(file.id));
+    must(namespace_->file(file.id));
     costs.push_back(database_->take());
-    must(volume_->rename("d", name, "d", name + "!", RenameMode::kReplace));
+    must(namespace_->rename("d", name, "d", name + "!", RenameMode::kReplace));
     costs.push_back(database_->take());
-    must(volume_->unlink("d", name + "!"));
+    must(namespace_->unlink("d", name + "!"));
     costs.push_back(database_->take());
     return costs;
   };
-  must(volume_->link(file.id, "d", "l0"));
+  must(namespace_->link(file.id, "d", "l0"));
   (void)costs_of_round("a");
   const std::vector<EngineCounts> few = costs_of_round("b");
-  for (int i = 1; i < 1000; ++i) must(volume_->link(file.id, "d", "l" + std::to_string(i)));
-  EXPECT_EQ(must(volume_->file(file.id)).attributes.nlink, 1001U);
+  for (int i = 1; i < 1000; ++i) must(namespace_->link(file.id, "d", "l" + std::to_string(i)));
+  EXPECT_EQ(must(namespace_->file(file.id)).attributes.nlink, 1001U);
   const std::vector<EngineCounts> many = costs_of_round("c");
   for (size_t i = 0; i < few.size(); ++i) {
     EXPECT_EQ(many[i].searches, few[i].searches) << "step " << i;
@@ -276,7 +276,7 @@ TEST_F(NamespaceCostTest, Links_CostTheSame_HoweverManyThereAre) {
 }
 
 TEST_F(NamespaceCostTest, Changes_AreFewCalls) {
-  must(volume_->create_directory("", "d", 0755, {}));
+  must(namespace_->create_directory("", "d", 0755, {}));
   insert_names("d/", 700);
   const auto expect = [&](int searches, int changes, const char* what) {
     const EngineCounts counts = database_->take();
@@ -285,13 +285,13 @@ TEST_F(NamespaceCostTest, Changes_AreFewCalls) {
     EXPECT_EQ(counts.other, 0) << what;
   };
   database_->take();
-  must(volume_->create_file("d", "new", 0644, {}));
+  must(namespace_->create_file("d", "new", 0644, {}));
   expect(3, 2, "create");
-  must(volume_->rename("d", "new", "d", "renamed", RenameMode::kReplace));
+  must(namespace_->rename("d", "new", "d", "renamed", RenameMode::kReplace));
   expect(6, 2, "rename");
-  must(volume_->create_directory("d", "folder", 0755, {}));
+  must(namespace_->create_directory("d", "folder", 0755, {}));
   expect(4, 2, "mkdir");
-  must(volume_->remove_directory("d", "folder"));
+  must(namespace_->remove_directory("d", "folder"));
   expect(4, 2, "rmdir");
 }
 

@@ -11,7 +11,7 @@
 #include <set>
 
 #include "gridfs/namespace/path.h"
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {
@@ -24,9 +24,10 @@ using ::testing::Not;
 class NamespaceListingTest : public BucketFixture {
  protected:
   NamespaceListingTest() {
-    volume_ = must(Volume::open(store(), store().database("test"), bucket().options(), {}, {}));
+    namespace_ =
+        must(PathNamespace::open(store(), store().database("test"), bucket().options(), {}, {}));
   }
-  ~NamespaceListingTest() override { EXPECT_TRUE(volume_->close()); }
+  ~NamespaceListingTest() override { EXPECT_TRUE(namespace_->close()); }
 
   void insert_name(const std::string& filename, int64_t length = 0) {
     bson::Builder document;
@@ -51,12 +52,12 @@ class NamespaceListingTest : public BucketFixture {
   }
   std::vector<std::string> names(const std::string& folder) {
     std::vector<std::string> all;
-    const auto listing = must(volume_->list(folder));
+    const auto listing = must(namespace_->list(folder));
     while (const auto entry = must(listing->next())) all.push_back(entry->name);
     return all;
   }
 
-  std::unique_ptr<Volume> volume_;
+  std::unique_ptr<PathNamespace> namespace_;
 };
 
 TEST_F(NamespaceListingTest, FolderBecomesExplicit_IsListedOnce) {
@@ -66,10 +67,10 @@ TEST_F(NamespaceListingTest, FolderBecomesExplicit_IsListedOnce) {
     const std::string folder = "new" + std::to_string(at);
     insert_name(folder + "/x");
     std::multiset<std::string> seen;
-    const auto listing = must(volume_->list(""));
+    const auto listing = must(namespace_->list(""));
     int given = 0;
     while (true) {
-      if (given++ == at) must(volume_->create_file(folder, "y", 0644, {}));
+      if (given++ == at) must(namespace_->create_file(folder, "y", 0644, {}));
       const auto entry = must(listing->next());
       if (!entry) break;
       seen.insert(entry->name);
@@ -141,7 +142,7 @@ TEST_F(NamespaceListingTest, RandomFolders_WithSeeksAndChanges) {
     }
     std::multiset<std::string> seen;
     std::set<uint64_t> cookies;
-    const auto listing = must(volume_->list(folder));
+    const auto listing = must(namespace_->list(folder));
     uint64_t last = 0;
     const bool changing = below(2) == 0;
     while (true) {
@@ -153,7 +154,7 @@ TEST_F(NamespaceListingTest, RandomFolders_WithSeeksAndChanges) {
         for (const auto& [name, child] : staying) {
           if (child.folder && below(6) == 0) {
             const std::string in = join(folder, name);
-            (void)volume_->create_file(in, "z" + std::to_string(below(1000)), 0644, {});
+            (void)namespace_->create_file(in, "z" + std::to_string(below(1000)), 0644, {});
           }
         }
       }
@@ -174,19 +175,19 @@ TEST_F(NamespaceListingTest, RandomFolders_WithSeeksAndChanges) {
       ASSERT_EQ(seen.count(name), 1U) << name << " in round " << round;
     }
     for (const std::string& name : names(folder)) {
-      ASSERT_TRUE(volume_->lookup(folder, name)) << name;
+      ASSERT_TRUE(namespace_->lookup(folder, name)) << name;
     }
   }
 }
 
 TEST_F(NamespaceListingTest, Seek_ReadsAnew) {
   for (int i = 0; i < 9; ++i) insert_name("f" + std::to_string(i));
-  const auto listing = must(volume_->list(""));
+  const auto listing = must(namespace_->list(""));
   const auto first = must(listing->next());
-  must(volume_->unlink("", "f5"));
+  must(namespace_->unlink("", "f5"));
   AttributeChanges changes;
   changes.permissions = 0600;
-  must(volume_->set_file_attributes(must(volume_->lookup("", "f3")).id, changes));
+  must(namespace_->set_file_attributes(must(namespace_->lookup("", "f3")).id, changes));
   must(listing->seek(first->cookie));
   std::vector<std::string> rest;
   while (const auto entry = must(listing->next())) {
@@ -209,7 +210,7 @@ TEST_F(NamespaceListingTest, Cookies_OfOneNameAreOne_AndOldOnesLeadBack) {
       must(bucket().files().insert(transaction, std::move(document).finish()));
     }
   });
-  const auto listing = must(volume_->list(""));
+  const auto listing = must(namespace_->list(""));
   std::vector<std::pair<std::string, uint64_t>> all;
   while (const auto entry = must(listing->next())) all.emplace_back(entry->name, entry->cookie);
   ASSERT_EQ(all.size(), static_cast<size_t>(kFiles));
@@ -227,7 +228,7 @@ TEST_F(NamespaceListingTest, Cookies_OfOneNameAreOne_AndOldOnesLeadBack) {
   // A cookie works even if its name was removed since.
   must(listing->seek(all[10].second));
   const auto gone = must(listing->next());
-  must(volume_->unlink("", gone->name));
+  must(namespace_->unlink("", gone->name));
   must(listing->seek(gone->cookie));
   EXPECT_EQ(must(listing->next())->name, all[12].first);
 }
@@ -242,10 +243,10 @@ TEST_F(NamespaceListingTest, Cookies_OfAnotherStream_LeadToTheirNames) {
     }
   });
   std::vector<uint64_t> cookies;
-  const auto first = must(volume_->list(""));
+  const auto first = must(namespace_->list(""));
   while (const auto entry = must(first->next())) cookies.push_back(entry->cookie);
   insert_name("0");
-  const auto second = must(volume_->list(""));
+  const auto second = must(namespace_->list(""));
   for (const size_t i : {200, 298, 0, 150}) {
     must(second->seek(cookies[i]));
     EXPECT_EQ(must(second->next())->name, std::to_string(1001 + i));
@@ -253,10 +254,10 @@ TEST_F(NamespaceListingTest, Cookies_OfAnotherStream_LeadToTheirNames) {
 }
 
 TEST_F(NamespaceListingTest, OpenFile_IsListedAsItIs) {
-  const Node node = must(volume_->create_file("", "a", 0644, {}));
-  const auto file = must(volume_->open_file(node.id));
+  const Node node = must(namespace_->create_file("", "a", 0644, {}));
+  const auto file = must(namespace_->open_file(node.id));
   must(write(*file, 0, "12345"));
-  EXPECT_EQ(must(must(volume_->list(""))->next())->node.attributes.size, 5);
+  EXPECT_EQ(must(must(namespace_->list(""))->next())->node.attributes.size, 5);
 }
 
 TEST_F(NamespaceListingTest, ManyFilesWithoutFilename_ComeOnce) {
@@ -274,11 +275,11 @@ TEST_F(NamespaceListingTest, ManyFilesWithoutFilename_ComeOnce) {
     }
   });
   std::set<std::string> seen;
-  const auto listing = must(volume_->list(""));
+  const auto listing = must(namespace_->list(""));
   int given = 0;
   while (const auto entry = must(listing->next())) {
     ASSERT_TRUE(seen.insert(entry->name).second) << entry->name << " twice";
-    ASSERT_EQ(must(volume_->lookup("", entry->name)).id, entry->node.id);
+    ASSERT_EQ(must(namespace_->lookup("", entry->name)).id, entry->node.id);
     if (++given % 7 == 0) must(listing->seek(entry->cookie));
   }
   EXPECT_EQ(seen.size(), 1000U);
@@ -290,7 +291,7 @@ TEST_F(NamespaceListingTest, FoldersThatCannotBe_AreNotListed) {
   insert_folder("good", "");
   EXPECT_THAT(names(""), ElementsAre("good"));
   EXPECT_THAT(names("good"), ElementsAre("%gridfs:esc:"));
-  EXPECT_EQ(must(volume_->lookup("good", "%gridfs:esc:")).kind, NodeKind::kDirectory);
+  EXPECT_EQ(must(namespace_->lookup("good", "%gridfs:esc:")).kind, NodeKind::kDirectory);
 }
 
 TEST_F(NamespaceListingTest, DeepImpliedTrees) {
@@ -303,9 +304,9 @@ TEST_F(NamespaceListingTest, DeepImpliedTrees) {
     folder = join(folder, "d");
   }
   EXPECT_THAT(names(folder), ElementsAre("leaf"));
-  must(volume_->rename(folder, "leaf", folder, "renamed", RenameMode::kReplace));
-  must(volume_->rename("", "d", "", "e", RenameMode::kReplace));
-  EXPECT_EQ(code_of(volume_->directory(folder)), kNoSuchEntry);
+  must(namespace_->rename(folder, "leaf", folder, "renamed", RenameMode::kReplace));
+  must(namespace_->rename("", "d", "", "e", RenameMode::kReplace));
+  EXPECT_EQ(code_of(namespace_->directory(folder)), kNoSuchEntry);
   folder[0] = 'e';
   EXPECT_THAT(names(folder), ElementsAre("renamed"));
 }
@@ -314,25 +315,25 @@ TEST_F(NamespaceListingTest, Links_AreListedByTheirNames_LongOnesToo) {
   std::string deep;
   for (int i = 0; i < 3; ++i) {
     const std::string name(200, static_cast<char>('a' + i));
-    must(volume_->create_directory(deep, name, 0755, {}));
+    must(namespace_->create_directory(deep, name, 0755, {}));
     deep = join(deep, name);
   }
-  const Node file = must(volume_->create_file("", "file", 0644, {}));
+  const Node file = must(namespace_->create_file("", "file", 0644, {}));
   std::vector<std::string> expected;
   for (int i = 10; i < 60; ++i) {
     // Every second one is a name of its own file, so that both indexes are read alternately.
     const std::string name = "name" + std::to_string(i);
     if (i % 2 == 0) {
-      must(volume_->link(file.id, deep, name));
+      must(namespace_->link(file.id, deep, name));
     } else {
-      const Node other = must(volume_->create_file("", name, 0644, {}));
-      must(volume_->link(other.id, deep, name));
+      const Node other = must(namespace_->create_file("", name, 0644, {}));
+      must(namespace_->link(other.id, deep, name));
     }
     expected.push_back(name);
   }
   EXPECT_EQ(names(deep), expected);
-  EXPECT_EQ(must(volume_->lookup(deep, "name10")).attributes.nlink, 26U);
-  must(volume_->rename("", std::string(200, 'a'), "", "short", RenameMode::kReplace));
+  EXPECT_EQ(must(namespace_->lookup(deep, "name10")).attributes.nlink, 26U);
+  must(namespace_->rename("", std::string(200, 'a'), "", "short", RenameMode::kReplace));
   EXPECT_EQ(names("short/" + std::string(200, 'b') + "/" + std::string(200, 'c')), expected);
 }
 
@@ -342,40 +343,41 @@ TEST_F(NamespaceListingTest, LinksBelowALongPath_AreListedAndHoldTheirFolders) {
   std::string path;
   for (int i = 0; i < 3; ++i) {
     const std::string name(200, 'P');
-    must(volume_->create_directory(path, name, 0755, {1, 2}));
+    must(namespace_->create_directory(path, name, 0755, {1, 2}));
     path = join(path, name);
   }
   constexpr int kFolders = 10;
   for (int i = 0; i < kFolders; ++i) {
     const std::string number = std::to_string(i);
     for (const char* const kind : {"a", "m"}) {
-      must(volume_->create_directory(path, kind + number, 0755, {1, 2}));
+      must(namespace_->create_directory(path, kind + number, 0755, {1, 2}));
     }
-    const bson::Value a = must(volume_->create_file("", "A" + number, 0644, {1, 2})).id;
-    const bson::Value b = must(volume_->create_file("", "B" + number, 0644, {1, 2})).id;
-    must(volume_->link(a, join(path, "a" + number), "one"));
-    must(volume_->link(a, "", "z" + number));
-    must(volume_->link(b, join(path, "m" + number), "two"));
+    const bson::Value a = must(namespace_->create_file("", "A" + number, 0644, {1, 2})).id;
+    const bson::Value b = must(namespace_->create_file("", "B" + number, 0644, {1, 2})).id;
+    must(namespace_->link(a, join(path, "a" + number), "one"));
+    must(namespace_->link(a, "", "z" + number));
+    must(namespace_->link(b, join(path, "m" + number), "two"));
   }
   for (int i = 0; i < kFolders; ++i) {
     const std::string number = std::to_string(i);
     EXPECT_THAT(names(join(path, "a" + number)), ElementsAre("one"));
     EXPECT_THAT(names(join(path, "m" + number)), ElementsAre("two"));
-    EXPECT_FALSE(volume_->remove_directory(path, "m" + number)) << "it is not empty";
+    EXPECT_FALSE(namespace_->remove_directory(path, "m" + number)) << "it is not empty";
   }
-  must(volume_->rename(path, "m4", path, "n4", RenameMode::kReplace));
+  must(namespace_->rename(path, "m4", path, "n4", RenameMode::kReplace));
   EXPECT_THAT(names(join(path, "n4")), ElementsAre("two"));
-  EXPECT_TRUE(volume_->lookup(join(path, "n4"), "two"));
-  EXPECT_FALSE(volume_->lookup(path, "m4"));
+  EXPECT_TRUE(namespace_->lookup(join(path, "n4"), "two"));
+  EXPECT_FALSE(namespace_->lookup(path, "m4"));
 }
 
 // Drivers may write any bytes, and nothing sorts after these.
 TEST_F(NamespaceListingTest, LinksOfTheLastNamesThereAre_DoNotKeepAListingFromItsEnd) {
-  must(volume_->close());
+  must(namespace_->close());
   make_index_of_aliases();
-  volume_ = must(Volume::open(store(), store().database("test"), bucket().options(), {}, {}));
-  const bson::Value id = must(volume_->create_file("", "a", 0644, {1, 2})).id;
-  must(volume_->link(id, "", "b"));
+  namespace_ =
+      must(PathNamespace::open(store(), store().database("test"), bucket().options(), {}, {}));
+  const bson::Value id = must(namespace_->create_file("", "a", 0644, {1, 2})).id;
+  must(namespace_->link(id, "", "b"));
   for (const char* const end : {"x", "y"}) {
     bson::Builder document;
     document.append("_id", bson::ObjectId::generate()).append("length", int64_t{0});

@@ -1,6 +1,6 @@
 // Goal: any sequence of changes results in the same tree as a simple model.
-// Method: random operations on a small set of names, some by drivers, on the volume and on a map.
-// After every few of them the whole trees are compared, and sometimes the store is closed and
+// Method: random operations on a small set of names, some by drivers, on the namespace and on a
+// map. After every few of them the whole trees are compared, and sometimes the store is closed and
 // opened. The seed is printed on failure.
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "gridfs/namespace/path.h"
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {
@@ -86,11 +86,12 @@ struct Model {
 class NamespaceModelTest : public BucketFixture {
  protected:
   void mount() {
-    volume_ = must(Volume::open(store(), store().database("test"), bucket().options(), {}, {}));
+    namespace_ =
+        must(PathNamespace::open(store(), store().database("test"), bucket().options(), {}, {}));
   }
   void remount() {
-    must(volume_->close());
-    volume_.reset();
+    must(namespace_->close());
+    namespace_.reset();
     reopen();
     mount();
   }
@@ -104,13 +105,13 @@ class NamespaceModelTest : public BucketFixture {
     for (const auto& [path, content] : model_.files) add(path, NodeKind::kFile);
     for (const auto& [path, there] : model_.folders) add(path, NodeKind::kDirectory);
     std::map<std::string, NodeKind> listed;
-    const auto listing = must(volume_->list(folder));
+    const auto listing = must(namespace_->list(folder));
     while (const auto entry = must(listing->next())) {
       ASSERT_TRUE(listed.emplace(entry->name, entry->node.kind).second) << entry->name << " twice";
-      const Node node = must(volume_->lookup(folder, entry->name));
+      const Node node = must(namespace_->lookup(folder, entry->name));
       ASSERT_EQ(node.ino, entry->node.ino);
       if (node.kind == NodeKind::kFile) {
-        ASSERT_EQ(read_all(*must(volume_->open_file(node.id))),
+        ASSERT_EQ(read_all(*must(namespace_->open_file(node.id))),
                   *model_.files.at(join(folder, entry->name)));
       }
     }
@@ -120,7 +121,7 @@ class NamespaceModelTest : public BucketFixture {
     }
   }
 
-  std::unique_ptr<Volume> volume_;
+  std::unique_ptr<PathNamespace> namespace_;
   Model model_;
 };
 
@@ -155,7 +156,7 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         } else {
           model_.files[path] = std::make_shared<std::string>();
         }
-        got = code_of(volume_->create_file(folder, name, 0644, {}));
+        got = code_of(namespace_->create_file(folder, name, 0644, {}));
         break;
       }
       case 1: {
@@ -167,7 +168,7 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         } else {
           model_.folders[path] = true;
         }
-        got = code_of(volume_->create_directory(folder, name, 0755, {}));
+        got = code_of(namespace_->create_directory(folder, name, 0755, {}));
         break;
       }
       case 2: {
@@ -177,7 +178,7 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         } else if (model_.files.erase(path) == 0) {
           expected = kNoSuchEntry;
         }
-        got = code_of(volume_->unlink(folder, name));
+        got = code_of(namespace_->unlink(folder, name));
         break;
       }
       case 3: {
@@ -191,7 +192,7 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         } else {
           model_.folders.erase(path);
         }
-        got = code_of(volume_->remove_directory(folder, name));
+        got = code_of(namespace_->remove_directory(folder, name));
         break;
       }
       case 4: {
@@ -199,8 +200,8 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         what = "rename " + path + " to " + to;
         const SplitPath target = split(to);
         expected = model_.rename(path, to);
-        got = code_of(
-            volume_->rename(folder, name, target.folder, target.component, RenameMode::kReplace));
+        got = code_of(namespace_->rename(folder, name, target.folder, target.component,
+                                         RenameMode::kReplace));
         break;
       }
       case 5: {
@@ -234,8 +235,8 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         } else {
           model_.files[to] = model_.files[path];
         }
-        got = code_of(
-            volume_->link(must(volume_->lookup(folder, name)).id, target.folder, target.component));
+        got = code_of(namespace_->link(must(namespace_->lookup(folder, name)).id, target.folder,
+                                       target.component));
         break;
       }
       case 7: {
@@ -243,14 +244,14 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         what = "exchange " + path + " and " + to;
         const SplitPath target = split(to);
         expected = model_.exchange(path, to);
-        got = code_of(
-            volume_->rename(folder, name, target.folder, target.component, RenameMode::kExchange));
+        got = code_of(namespace_->rename(folder, name, target.folder, target.component,
+                                         RenameMode::kExchange));
         break;
       }
       default: {
         what = "write " + path;
         if (!model_.is_file(path)) continue;
-        const auto file = must(volume_->open_file(must(volume_->lookup(folder, name)).id));
+        const auto file = must(namespace_->open_file(must(namespace_->lookup(folder, name)).id));
         must(file->truncate(0, TimeUpdate::kNow));
         const std::string content = "w" + std::to_string(next_content++);
         must(write(*file, 0, content));
@@ -268,7 +269,7 @@ TEST_F(NamespaceModelTest, RandomChanges) {
     if (round % 250 == 249) remount();
   }
   ASSERT_NO_FATAL_FAILURE(compare(""));
-  must(volume_->close());
+  must(namespace_->close());
   EXPECT_EQ(problems(), std::vector<std::string>());
 }
 

@@ -1,4 +1,4 @@
-// Goal: volume.h's promises about revisions and earlier times hold.
+// Goal: path_namespace.h's promises about revisions and earlier times hold.
 // Method: a real store. The documents are read through another reader of the bucket.
 
 #include <gmock/gmock.h>
@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "gridfs/namespace/path.h"
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {
@@ -21,54 +21,54 @@ class RevisionsTest : public BucketFixture {
  protected:
   RevisionsTest() { mount(2); }
   ~RevisionsTest() override {
-    if (volume_ == nullptr) return;
-    EXPECT_TRUE(volume_->close());
+    if (namespace_ == nullptr) return;
+    EXPECT_TRUE(namespace_->close());
   }
 
   void mount(uint32_t revisions, std::optional<bson::Date> at = {}) {
-    if (volume_ != nullptr) must(volume_->close());
-    VolumeOptions options;
+    if (namespace_ != nullptr) must(namespace_->close());
+    NamespaceOptions options;
     options.revisions = revisions;
     options.at = at;
     options.read_only = at.has_value();
-    volume_ =
-        must(Volume::open(store(), store().database("test"), bucket().options(), options, {}));
+    namespace_ = must(
+        PathNamespace::open(store(), store().database("test"), bucket().options(), options, {}));
   }
-  Volume& volume() { return *volume_; }
+  PathNamespace& paths() { return *namespace_; }
 
-  Node find(const std::string& name) { return must(volume().lookup("", name)); }
+  Node find(const std::string& name) { return must(paths().lookup("", name)); }
   void make(const std::string& name, const std::string& content) {
-    const Node node = must(volume().create_file("", name, 0640, {1, 2}));
-    const auto file = must(volume().open_file(node.id));
+    const Node node = must(paths().create_file("", name, 0640, {1, 2}));
+    const auto file = must(paths().open_file(node.id));
     must(write(*file, 0, content));
     must(file->flush());
   }
   // Rewrites like open(2) with O_TRUNC.
   void rewrite(const std::string& name, const std::string& content) {
     bson::Value id = find(name).id;
-    if (const auto next = must(volume().start_revision(id))) id = *next;
-    const auto file = must(volume().open_file(id));
+    if (const auto next = must(paths().start_revision(id))) id = *next;
+    const auto file = must(paths().open_file(id));
     must(file->truncate(0, TimeUpdate::kNow));
     must(write(*file, 0, content));
     must(file->flush());
   }
   void replace(const std::string& name, const std::string& content) {
     make("new", content);
-    must(volume().rename("", "new", "", name, RenameMode::kReplace));
+    must(paths().rename("", "new", "", name, RenameMode::kReplace));
   }
   std::string content_of(const std::string& name) {
-    return read_all(*must(volume().open_file(find(name).id)));
+    return read_all(*must(paths().open_file(find(name).id)));
   }
   std::vector<std::string> contents(const std::string& name) {
     std::vector<std::string> all;
-    for (const Node& node : must(volume().revisions("", name))) {
-      all.push_back(read_all(*must(volume().open_file(node.id))));
+    for (const Node& node : must(paths().revisions("", name))) {
+      all.push_back(read_all(*must(paths().open_file(node.id))));
     }
     return all;
   }
   std::vector<std::string> names() {
     std::vector<std::string> all;
-    const auto listing = must(volume().list(""));
+    const auto listing = must(paths().list(""));
     while (const auto entry = must(listing->next())) all.push_back(entry->name);
     return all;
   }
@@ -80,7 +80,7 @@ class RevisionsTest : public BucketFixture {
   }
 
  private:
-  std::unique_ptr<Volume> volume_;
+  std::unique_ptr<PathNamespace> namespace_;
 };
 
 TEST_F(RevisionsTest, RewrittenFile_KeepsItsLastContents) {
@@ -129,18 +129,18 @@ TEST_F(RevisionsTest, EqualDatesAndArrays_DoNotTakeThePresentContentAway) {
   replace("a", "two");
   rewrite("a", "three");
   EXPECT_THAT(contents("a"), ElementsAre("one", "two", "three")) << "arrays do not count";
-  must(volume().rename("", "moved", "", "b", RenameMode::kReplace));
+  must(paths().rename("", "moved", "", "b", RenameMode::kReplace));
   make("moved", "");
-  must(volume().rename("", "b", "", "moved", RenameMode::kReplace));
+  must(paths().rename("", "b", "", "moved", RenameMode::kReplace));
   EXPECT_EQ(find("moved").id, bson::Value(9)) << "the newest, which has come with the others";
-  EXPECT_EQ(must(volume().revisions("", "moved")).back().id, bson::Value(9));
+  EXPECT_EQ(must(paths().revisions("", "moved")).back().id, bson::Value(9));
 }
 
 TEST_F(RevisionsTest, ReplacingFileThatIsOlder_IsTheNewest) {
   make("new", "made first");
   pause();
   make("a", "made later");
-  must(volume().rename("", "new", "", "a", RenameMode::kReplace));
+  must(paths().rename("", "new", "", "a", RenameMode::kReplace));
   EXPECT_EQ(content_of("a"), "made first");
   EXPECT_THAT(contents("a"), ElementsAre("made later", "made first"));
 }
@@ -148,7 +148,7 @@ TEST_F(RevisionsTest, ReplacingFileThatIsOlder_IsTheNewest) {
 TEST_F(RevisionsTest, FileThatIsOpenWhenReplaced_DoesNotComeBack) {
   make("a", "one");
   const Node old = find("a");
-  const auto open = must(volume().open_file(old.id));
+  const auto open = must(paths().open_file(old.id));
   must(write(*open, 3, " more"));
   replace("a", "two");
   for (int i = 0; i < 20; ++i) {
@@ -158,7 +158,7 @@ TEST_F(RevisionsTest, FileThatIsOpenWhenReplaced_DoesNotComeBack) {
   EXPECT_EQ(content_of("a"), "two");
   EXPECT_THAT(contents("a"), ElementsAre("ONE more", "two"));
   // Emptying it makes no revision either.
-  EXPECT_FALSE(must(volume().start_revision(old.id)));
+  EXPECT_FALSE(must(paths().start_revision(old.id)));
   EXPECT_EQ(content_of("a"), "two");
   EXPECT_THAT(problems(), IsEmpty());
 }
@@ -171,7 +171,7 @@ TEST_F(RevisionsTest, EarlierRevisionThatIsOpenedLater_DoesNotComeBack) {
   pause();
   // Uses a handle on the node, which open(2) can get in the middle of the rename.
   for (int i = 0; i < 5; ++i) {
-    const auto open = must(volume().open_file(old));
+    const auto open = must(paths().open_file(old));
     must(write(*open, 0, "ONE"));
     must(open->flush());
     pause();
@@ -184,10 +184,10 @@ TEST_F(RevisionsTest, ReplacedByAFurtherNameOfAFile_DoesNotComeBack) {
   make("a", "one");
   const bson::Value old = find("a").id;
   make("x", "two");
-  must(volume().link(find("x").id, "", "y"));
-  must(volume().rename("", "y", "", "a", RenameMode::kReplace));
+  must(paths().link(find("x").id, "", "y"));
+  must(paths().rename("", "y", "", "a", RenameMode::kReplace));
   pause();
-  const auto open = must(volume().open_file(old));
+  const auto open = must(paths().open_file(old));
   must(write(*open, 0, "ONE"));
   must(open->flush());
   EXPECT_EQ(content_of("a"), "two");
@@ -197,7 +197,7 @@ TEST_F(RevisionsTest, ReplacedByAFurtherNameOfAFile_DoesNotComeBack) {
 TEST_F(RevisionsTest, RevisionWithAnotherName_StaysForIt) {
   mount(1);
   make("x", "linked");
-  must(volume().link(find("x").id, "", "y"));
+  must(paths().link(find("x").id, "", "y"));
   for (int i = 0; i < 3; ++i) {
     pause();
     upload("x", "by a driver " + std::to_string(i));
@@ -228,13 +228,13 @@ TEST_F(RevisionsTest, DateThatSortsBehindAllDates_IsReplacedAsWithoutRevisions) 
     }
     EXPECT_EQ(content_of("a"), "new");
     EXPECT_THAT(contents("a"), ElementsAre("new"));
-    must(volume().unlink("", "a"));
+    must(paths().unlink("", "a"));
   }
 }
 
 TEST_F(RevisionsTest, EmptyContents_AreNotKept) {
   make("a", "");
-  EXPECT_FALSE(must(volume().start_revision(find("a").id)));
+  EXPECT_FALSE(must(paths().start_revision(find("a").id)));
   rewrite("a", "one");
   rewrite("a", "");
   replace("a", "two");
@@ -251,7 +251,7 @@ TEST_F(RevisionsTest, WithoutRevisions_NothingIsKept) {
 
 TEST_F(RevisionsTest, LinkedFile_IsRewrittenUnderAllItsNames) {
   make("a", "one");
-  must(volume().link(find("a").id, "", "b"));
+  must(paths().link(find("a").id, "", "b"));
   rewrite("b", "two");
   EXPECT_EQ(content_of("a"), "two");
   EXPECT_EQ(content_of("b"), "two");
@@ -265,17 +265,17 @@ TEST_F(RevisionsTest, LinkedFile_IsRewrittenUnderAllItsNames) {
 TEST_F(RevisionsTest, RenamingAndRemoving_ConcernAll) {
   make("a", "one");
   rewrite("a", "two");
-  must(volume().rename("", "a", "", "b", RenameMode::kReplace));
+  must(paths().rename("", "a", "", "b", RenameMode::kReplace));
   EXPECT_THAT(contents("b"), ElementsAre("one", "two"));
-  must(volume().unlink("", "b"));
+  must(paths().unlink("", "b"));
   EXPECT_THAT(names(), IsEmpty());
-  const auto ids = must(volume().list_ids());
+  const auto ids = must(paths().list_ids());
   EXPECT_FALSE(must(ids->next()));
   EXPECT_THAT(problems(), IsEmpty());
 }
 
 TEST_F(RevisionsTest, Symlinks_AreReplacedWithoutATrace) {
-  must(volume().create_symlink("", "a", "target", {}));
+  must(paths().create_symlink("", "a", "target", {}));
   replace("a", "one");
   EXPECT_THAT(contents("a"), ElementsAre("one"));
 }
@@ -289,33 +289,33 @@ TEST_F(RevisionsTest, EarlierTime_ShowsWhatWasTheFileThen) {
   upload("in/folder", "below");
   const bson::Date second = pause();
   rewrite("a", "three");
-  must(volume().unlink("", "b"));
+  must(paths().unlink("", "b"));
 
   mount(0, second);
   EXPECT_EQ(content_of("a"), "two");
   EXPECT_THAT(contents("a"), ElementsAre("one", "two"));
   EXPECT_THAT(names(), ElementsAre("a", "in"));
-  EXPECT_EQ(code_of(volume().create_file("", "c", 0644, {})), ErrorCode::kStoreReadOnly);
+  EXPECT_EQ(code_of(paths().create_file("", "c", 0644, {})), ErrorCode::kStoreReadOnly);
   mount(0, first);
   EXPECT_EQ(content_of("a"), "one");
   EXPECT_THAT(names(), ElementsAre("a"));
-  EXPECT_EQ(code_of(volume().lookup("", "in")), kNoSuchEntry);
+  EXPECT_EQ(code_of(paths().lookup("", "in")), kNoSuchEntry);
   mount(0, nothing);
   EXPECT_THAT(names(), IsEmpty());
-  EXPECT_EQ(code_of(volume().lookup("", "a")), kNoSuchEntry);
+  EXPECT_EQ(code_of(paths().lookup("", "a")), kNoSuchEntry);
 }
 
 TEST_F(RevisionsTest, EarlierTime_OfLinks) {
   make("a", "one");
-  must(volume().link(find("a").id, "", "z"));
+  must(paths().link(find("a").id, "", "z"));
   const bson::Date first = pause();
   make("c", "later");
-  must(volume().link(find("c").id, "", "b"));
-  must(volume().link(find("c").id, "", "folder.x"));
+  must(paths().link(find("c").id, "", "b"));
+  must(paths().link(find("c").id, "", "folder.x"));
   mount(0, first);
   EXPECT_THAT(names(), ElementsAre("a", "z"));
   EXPECT_EQ(content_of("z"), "one");
-  EXPECT_EQ(code_of(volume().lookup("", "b")), kNoSuchEntry);
+  EXPECT_EQ(code_of(paths().lookup("", "b")), kNoSuchEntry);
 }
 
 TEST_F(RevisionsTest, EarlierTime_WithoutFoldersMadeLater) {
@@ -323,12 +323,12 @@ TEST_F(RevisionsTest, EarlierTime_WithoutFoldersMadeLater) {
   // The _id of a directory contains the second in which it was made.
   const bson::Date first = pause();
   std::this_thread::sleep_for(std::chrono::milliseconds(1010 - first.milliseconds % 1000));
-  must(volume().create_directory("", "later", 0755, {}));
-  must(volume().create_directory("later", "below", 0755, {}));
+  must(paths().create_directory("", "later", 0755, {}));
+  must(paths().create_directory("later", "below", 0755, {}));
   mount(0, first);
   EXPECT_THAT(names(), ElementsAre("a"));
-  EXPECT_EQ(code_of(volume().directory("later")), kNoSuchEntry);
-  EXPECT_EQ(code_of(volume().lookup("later", "below")), kNoSuchEntry);
+  EXPECT_EQ(code_of(paths().directory("later")), kNoSuchEntry);
+  EXPECT_EQ(code_of(paths().lookup("later", "below")), kNoSuchEntry);
 }
 
 TEST_F(RevisionsTest, AllFiles_AreListedByTheirIds) {
@@ -338,7 +338,7 @@ TEST_F(RevisionsTest, AllFiles_AreListedByTheirIds) {
     made.insert(*id_name(id.view()));
   }
   std::set<std::string> listed;
-  const auto ids = must(volume().list_ids());
+  const auto ids = must(paths().list_ids());
   uint64_t middle = 0;
   while (const auto entry = must(ids->next())) {
     EXPECT_TRUE(listed.insert(entry->name).second);
@@ -346,7 +346,7 @@ TEST_F(RevisionsTest, AllFiles_AreListedByTheirIds) {
     if (listed.size() == 150) middle = entry->cookie;
   }
   EXPECT_EQ(listed, made);
-  const auto again = must(volume().list_ids());
+  const auto again = must(paths().list_ids());
   must(again->seek(middle));
   int behind = 0;
   while (must(again->next())) ++behind;

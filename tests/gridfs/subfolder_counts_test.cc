@@ -18,27 +18,26 @@ constexpr Creator kCreator{1, 2, 0};
 class SubfolderCountsTest : public BucketFixture {
  protected:
   SubfolderCountsTest() { mount(); }
-  ~SubfolderCountsTest() override { EXPECT_TRUE(volume_->close()); }
+  ~SubfolderCountsTest() override { EXPECT_TRUE(namespace_->close()); }
 
   void mount() {
-    if (volume_) must(volume_->close());
-    volume_ = must(Volume::open(store(), store().database("test"), bucket().options(), {}, {}));
+    if (namespace_) must(namespace_->close());
+    namespace_ =
+        must(PathNamespace::open(store(), store().database("test"), bucket().options(), {}, {}));
   }
-  Volume& volume() { return *volume_; }
+  PathNamespace& paths() { return *namespace_; }
 
   void make(const std::string& folder, const std::string& name) {
-    must(volume().create_directory(folder, name, 0755, kCreator));
+    must(paths().create_directory(folder, name, 0755, kCreator));
   }
   void move(const std::string& from, const std::string& name, const std::string& to,
             const std::string& new_name, RenameMode mode = RenameMode::kReplace) {
-    must(volume().rename(from, name, to, new_name, mode));
+    must(paths().rename(from, name, to, new_name, mode));
   }
-  uint32_t links(const std::string& path) {
-    return must(volume().directory(path)).attributes.nlink;
-  }
+  uint32_t links(const std::string& path) { return must(paths().directory(path)).attributes.nlink; }
   uint32_t listed(const std::string& path) {
     uint32_t folders = 0;
-    const auto listing = must(volume().list(path));
+    const auto listing = must(paths().list(path));
     while (const auto entry = must(listing->next())) {
       folders += entry->node.kind == NodeKind::kDirectory ? 1 : 0;
       if (entry->node.kind == NodeKind::kDirectory) {
@@ -50,12 +49,12 @@ class SubfolderCountsTest : public BucketFixture {
   // Uploads like a driver, and reports the change like the mount.
   bson::Value upload_beside(const std::string& filename) {
     const bson::Value id = upload(filename, "");
-    volume().name_changed_by_others(filename);
+    paths().name_changed_by_others(filename);
     return id;
   }
 
  private:
-  std::unique_ptr<Volume> volume_;
+  std::unique_ptr<PathNamespace> namespace_;
 };
 
 TEST_F(SubfolderCountsTest, MakingAndRemoving) {
@@ -64,9 +63,9 @@ TEST_F(SubfolderCountsTest, MakingAndRemoving) {
   make("a", "b");
   make("a", "c");
   EXPECT_EQ(links("a"), 4U);
-  must(volume().create_file("a", "file", 0644, kCreator));
+  must(paths().create_file("a", "file", 0644, kCreator));
   EXPECT_EQ(links("a"), 4U);
-  must(volume().remove_directory("a", "b"));
+  must(paths().remove_directory("a", "b"));
   EXPECT_EQ(links("a"), 3U);
   EXPECT_EQ(links(""), 1U) << "it was there before";
 }
@@ -90,7 +89,7 @@ TEST_F(SubfolderCountsTest, Moving_ChangesBothParents) {
 TEST_F(SubfolderCountsTest, Exchanging_AFolderAndAFile) {
   for (const char* name : {"a", "b"}) make("", name);
   make("a", "x");
-  must(volume().create_file("b", "f", 0644, kCreator));
+  must(paths().create_file("b", "f", 0644, kCreator));
   move("a", "x", "b", "f", RenameMode::kExchange);
   EXPECT_EQ(links("a"), 2U);
   EXPECT_EQ(links("b"), 3U);
@@ -121,9 +120,9 @@ TEST_F(SubfolderCountsTest, Failure_ChangesNothing) {
   make("", "a");
   make("a", "b");
   make("a/b", "c");
-  EXPECT_EQ(code_of(volume().create_directory("a", "b", 0755, kCreator)), kEntryExists);
-  EXPECT_EQ(code_of(volume().remove_directory("a", "b")), kDirectoryNotEmpty);
-  EXPECT_EQ(code_of(volume().rename("", "a", "a/b", "x", RenameMode::kReplace)), kMoveIntoItself);
+  EXPECT_EQ(code_of(paths().create_directory("a", "b", 0755, kCreator)), kEntryExists);
+  EXPECT_EQ(code_of(paths().remove_directory("a", "b")), kDirectoryNotEmpty);
+  EXPECT_EQ(code_of(paths().rename("", "a", "a/b", "x", RenameMode::kReplace)), kMoveIntoItself);
   EXPECT_EQ(links("a"), 3U);
   EXPECT_EQ(links("a/b"), 3U);
 }
@@ -142,15 +141,15 @@ TEST_F(SubfolderCountsTest, FolderThatOthersImply_IsNotCounted) {
   EXPECT_EQ(links("a"), 1U);
   EXPECT_EQ(links("a/implied"), 1U);
   // Nor once it is explicit: the number of those before it is no longer known.
-  must(volume().create_file("a/implied", "file", 0644, kCreator));
+  must(paths().create_file("a/implied", "file", 0644, kCreator));
   EXPECT_EQ(links("a"), 1U);
 }
 
 TEST_F(SubfolderCountsTest, FolderThatOthersImply_MadeExplicitBeforeWeAreTold) {
   make("", "a");
   upload("a/implied/file", "");
-  must(volume().create_file("a/implied", "other", 0644, kCreator));
-  volume().name_changed_by_others("a/implied/file");
+  must(paths().create_file("a/implied", "other", 0644, kCreator));
+  paths().name_changed_by_others("a/implied/file");
   EXPECT_EQ(links("a"), 1U);
 }
 
@@ -195,22 +194,22 @@ TEST_F(SubfolderCountsTest, RandomChanges_AreCountedOrNot) {
     switch (below(round % 200 < 150 ? 7 : 9)) {
       case 0:
       case 1:
-        (void)volume().create_directory(in, name(), 0755, kCreator);
+        (void)paths().create_directory(in, name(), 0755, kCreator);
         break;
       case 2:
-        (void)volume().create_file(in, name(), 0644, kCreator);
+        (void)paths().create_file(in, name(), 0644, kCreator);
         break;
       case 3:
-        (void)volume().remove_directory(in, name());
+        (void)paths().remove_directory(in, name());
         break;
       case 4:
-        (void)volume().unlink(in, name());
+        (void)paths().unlink(in, name());
         break;
       case 5:
-        (void)volume().rename(in, name(), folder(), name(), RenameMode::kReplace);
+        (void)paths().rename(in, name(), folder(), name(), RenameMode::kReplace);
         break;
       case 6:
-        (void)volume().rename(in, name(), folder(), name(), RenameMode::kExchange);
+        (void)paths().rename(in, name(), folder(), name(), RenameMode::kExchange);
         break;
       case 7:
         upload_beside((in.empty() ? "" : in + "/") + name());
@@ -219,7 +218,7 @@ TEST_F(SubfolderCountsTest, RandomChanges_AreCountedOrNot) {
         if (below(4) == 0) mount();
     }
     for (const std::string& path : all) {
-      if (!volume().directory(path) || links(path) == 1) continue;
+      if (!paths().directory(path) || links(path) == 1) continue;
       ++counted;
       ASSERT_EQ(links(path), 2 + listed(path)) << "'" << path << "', round " << round;
     }

@@ -1,8 +1,6 @@
-// Goal: each promise of volume.h holds.
-// Method: a real store, with files made as drivers make them beside those of the volume, and a look
-// at the documents afterwards.
-
-#include "gridfs/namespace/volume.h"
+// Goal: each promise of path_namespace.h holds.
+// Method: a real store, with files made as drivers make them beside those of the namespace, and a
+// look at the documents afterwards.
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -10,6 +8,7 @@
 #include <functional>
 #include <set>
 
+#include "gridfs/namespace/path_namespace.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {
@@ -23,41 +22,41 @@ class VolumeTest : public BucketFixture {
  protected:
   VolumeTest() { mount(); }
   ~VolumeTest() override {
-    if (volume_ == nullptr) return;
-    EXPECT_TRUE(volume_->close());
+    if (namespace_ == nullptr) return;
+    EXPECT_TRUE(namespace_->close());
   }
 
-  void mount(VolumeOptions options = {}) {
+  void mount(NamespaceOptions options = {}) {
     options.default_owner = {7, 8};
-    volume_ =
-        must(Volume::open(store(), store().database("test"), bucket().options(), options, {}));
+    namespace_ = must(
+        PathNamespace::open(store(), store().database("test"), bucket().options(), options, {}));
   }
   void remount() {
-    must(volume_->close());
-    volume_.reset();
+    must(namespace_->close());
+    namespace_.reset();
     reopen();
     mount();
   }
-  Volume& volume() { return *volume_; }
+  PathNamespace& paths() { return *namespace_; }
 
   Node make(const std::string& folder, const std::string& name, const std::string& content = "") {
-    const Node node = must(volume().create_file(folder, name, 0644, {1, 2}));
+    const Node node = must(paths().create_file(folder, name, 0644, {1, 2}));
     if (!content.empty()) {
-      const auto file = must(volume().open_file(node.id));
+      const auto file = must(paths().open_file(node.id));
       must(write(*file, 0, content));
       must(file->flush());
     }
     return node;
   }
   Node make_folder(const std::string& folder, const std::string& name, uint32_t mode = 0755) {
-    return must(volume().create_directory(folder, name, mode, {1, 2}));
+    return must(paths().create_directory(folder, name, mode, {1, 2}));
   }
   std::vector<std::string> names(const std::string& folder) {
     std::vector<std::string> all;
-    const auto listing = must(volume().list(folder));
+    const auto listing = must(paths().list(folder));
     while (const auto entry = must(listing->next())) {
       all.push_back(entry->name);
-      const Node found = must(volume().lookup(folder, entry->name));
+      const Node found = must(paths().lookup(folder, entry->name));
       EXPECT_EQ(found.ino, entry->node.ino) << entry->name;
       EXPECT_EQ(found.kind, entry->node.kind) << entry->name;
       EXPECT_EQ(found.attributes.mode, entry->node.attributes.mode) << entry->name;
@@ -66,23 +65,23 @@ class VolumeTest : public BucketFixture {
     return all;
   }
   std::optional<std::string> content_of(const std::string& folder, const std::string& name) {
-    const Result<Node> node = volume().lookup(folder, name);
+    const Result<Node> node = paths().lookup(folder, name);
     if (!node) return std::nullopt;
-    return read_all(*must(volume().open_file(node->id)));
+    return read_all(*must(paths().open_file(node->id)));
   }
 
  private:
-  std::unique_ptr<Volume> volume_;
+  std::unique_ptr<PathNamespace> namespace_;
 };
 
 TEST_F(VolumeTest, EmptyBucket) {
   EXPECT_THAT(names(""), IsEmpty());
-  const Node root = must(volume().root());
+  const Node root = must(paths().root());
   EXPECT_EQ(root.kind, NodeKind::kDirectory);
   EXPECT_EQ(root.attributes.mode, S_IFDIR | 0755U);
   EXPECT_EQ(root.attributes.uid, 7U);
-  EXPECT_EQ(code_of(volume().lookup("", "a")), kNoSuchEntry);
-  EXPECT_EQ(code_of(volume().list("a")), kNoSuchEntry);
+  EXPECT_EQ(code_of(paths().lookup("", "a")), kNoSuchEntry);
+  EXPECT_EQ(code_of(paths().list("a")), kNoSuchEntry);
 }
 
 TEST_F(VolumeTest, MadeFile_IsAFilesDocument) {
@@ -93,22 +92,22 @@ TEST_F(VolumeTest, MadeFile_IsAFilesDocument) {
   EXPECT_EQ(document.filename, "a.txt");
   EXPECT_EQ(document.length, 5);
   EXPECT_EQ(document.md5, md5_of("hello"));
-  EXPECT_EQ(must(volume().lookup("", "a.txt")).attributes.size, 5);
-  EXPECT_EQ(code_of(volume().create_file("", "a.txt", 0644, {})), kEntryExists);
-  EXPECT_EQ(code_of(volume().create_directory("", "a.txt", 0755, {})), kEntryExists);
+  EXPECT_EQ(must(paths().lookup("", "a.txt")).attributes.size, 5);
+  EXPECT_EQ(code_of(paths().create_file("", "a.txt", 0644, {})), kEntryExists);
+  EXPECT_EQ(code_of(paths().create_directory("", "a.txt", 0755, {})), kEntryExists);
   EXPECT_THAT(problems(), IsEmpty());
 }
 
 TEST_F(VolumeTest, UploadedFile_HasDefaultAttributes) {
   upload("dir/a.txt", "content");
-  const Node node = must(volume().lookup("dir", "a.txt"));
+  const Node node = must(paths().lookup("dir", "a.txt"));
   EXPECT_EQ(node.attributes.mode, S_IFREG | 0644U);
   EXPECT_EQ(node.attributes.uid, 7U);
   EXPECT_EQ(node.attributes.gid, 8U);
   EXPECT_EQ(node.attributes.size, 7);
   EXPECT_EQ(node.attributes.blocks, 1);
   EXPECT_GT(node.attributes.mtime.tv_sec, 0);
-  const Node folder = must(volume().lookup("", "dir"));
+  const Node folder = must(paths().lookup("", "dir"));
   EXPECT_EQ(folder.kind, NodeKind::kDirectory);
   EXPECT_EQ(folder.attributes.mode, S_IFDIR | 0755U);
   EXPECT_EQ(content_of("dir", "a.txt"), "content");
@@ -125,13 +124,13 @@ TEST_F(VolumeTest, ImpliedFolders_AreListedOnce) {
 
 TEST_F(VolumeTest, ChangeInImpliedFolder_MakesItExplicit) {
   upload("a/b/c", "x");
-  must(volume().unlink("a/b", "c"));
+  must(paths().unlink("a/b", "c"));
   EXPECT_THAT(names("a/b"), IsEmpty());
   EXPECT_THAT(names("a"), ElementsAre("b"));
   remount();
   EXPECT_THAT(names("a"), ElementsAre("b"));
-  must(volume().remove_directory("a", "b"));
-  must(volume().remove_directory("", "a"));
+  must(paths().remove_directory("a", "b"));
+  must(paths().remove_directory("", "a"));
   EXPECT_THAT(names(""), IsEmpty());
 }
 
@@ -140,11 +139,11 @@ TEST_F(VolumeTest, Changes_SetTheFoldersTimes) {
   AttributeChanges old;
   old.mtime = old.ctime = timespec{1000, 5};
   const auto aged = [&] {
-    must(volume().set_directory_attributes("d", old));
-    EXPECT_EQ(must(volume().directory("d")).attributes.mtime.tv_nsec, 5);
+    must(paths().set_directory_attributes("d", old));
+    EXPECT_EQ(must(paths().directory("d")).attributes.mtime.tv_nsec, 5);
   };
   const auto expect_changed = [&](const char* what) {
-    const Attributes attributes = must(volume().directory("d")).attributes;
+    const Attributes attributes = must(paths().directory("d")).attributes;
     EXPECT_GT(attributes.mtime.tv_sec, 1000) << what;
     EXPECT_GT(attributes.ctime.tv_sec, 1000) << what;
   };
@@ -152,16 +151,16 @@ TEST_F(VolumeTest, Changes_SetTheFoldersTimes) {
   make("d", "f");
   expect_changed("create");
   aged();
-  must(volume().rename("d", "f", "d", "g", RenameMode::kReplace));
+  must(paths().rename("d", "f", "d", "g", RenameMode::kReplace));
   expect_changed("rename");
   aged();
-  must(volume().unlink("d", "g"));
+  must(paths().unlink("d", "g"));
   expect_changed("unlink");
   aged();
   make_folder("d", "e");
   expect_changed("mkdir");
   aged();
-  must(volume().remove_directory("d", "e"));
+  must(paths().remove_directory("d", "e"));
   expect_changed("rmdir");
 }
 
@@ -171,11 +170,11 @@ TEST_F(VolumeTest, Revisions_NewestWins_UnlinkAndRenameTakeAll) {
   upload("a", "third");
   EXPECT_THAT(names(""), ElementsAre("a"));
   EXPECT_EQ(content_of("", "a"), "third");
-  must(volume().rename("", "a", "", "b", RenameMode::kReplace));
+  must(paths().rename("", "a", "", "b", RenameMode::kReplace));
   EXPECT_EQ(content_of("", "b"), "third");
-  EXPECT_EQ(code_of(volume().lookup("", "a")), kNoSuchEntry);
-  must(volume().unlink("", "b"));
-  EXPECT_EQ(code_of(volume().lookup("", "b")), kNoSuchEntry);
+  EXPECT_EQ(code_of(paths().lookup("", "a")), kNoSuchEntry);
+  must(paths().unlink("", "b"));
+  EXPECT_EQ(code_of(paths().lookup("", "b")), kNoSuchEntry);
   EXPECT_EQ(count(bucket().files()), 0);
   EXPECT_THAT(problems(), IsEmpty());
 }
@@ -187,8 +186,8 @@ TEST_F(VolumeTest, Revisions_OfOneDate_GreatestIdWins) {
     document.append("uploadDate", bson::Date{5}).append("filename", "a");
     insert_file(std::move(document).finish());
   }
-  EXPECT_EQ(must(volume().lookup("", "a")).id, bson::Value(3));
-  const auto listing = must(volume().list(""));
+  EXPECT_EQ(must(paths().lookup("", "a")).id, bson::Value(3));
+  const auto listing = must(paths().list(""));
   EXPECT_EQ(must(listing->next())->node.id, bson::Value(3));
 }
 
@@ -197,10 +196,10 @@ TEST_F(VolumeTest, FileBesideAFolderOfItsName) {
   upload("a/b", "below");
   upload("a!", "between");
   EXPECT_THAT(names(""), UnorderedElementsAre("a", "a!", "%gridfs:file:a"));
-  EXPECT_EQ(must(volume().lookup("", "a")).kind, NodeKind::kDirectory);
+  EXPECT_EQ(must(paths().lookup("", "a")).kind, NodeKind::kDirectory);
   EXPECT_EQ(content_of("", "%gridfs:file:a"), "file");
-  must(volume().unlink("", "%gridfs:file:a"));
-  EXPECT_EQ(code_of(volume().lookup("", "%gridfs:file:a")), kNoSuchEntry);
+  must(paths().unlink("", "%gridfs:file:a"));
+  EXPECT_EQ(code_of(paths().lookup("", "%gridfs:file:a")), kNoSuchEntry);
   EXPECT_EQ(content_of("a", "b"), "below");
   // An explicit directory has the same effect.
   upload("e", "file");
@@ -222,9 +221,9 @@ TEST_F(VolumeTest, FilesWithoutFilename_AreInTheRoot) {
   insert_file(std::move(numbered).finish());
   const std::string first = "%gridfs:id:{ \"$numberInt\" : \"5\" }";
   EXPECT_THAT(names(""), UnorderedElementsAre(first, "%gridfs:id:\"x%2Fy\""));
-  must(volume().rename("", first, "", "named", RenameMode::kReplace));
+  must(paths().rename("", first, "", "named", RenameMode::kReplace));
   EXPECT_EQ(file(bson::Value(5)).filename, "named");
-  must(volume().unlink("", "%gridfs:id:\"x%2Fy\""));
+  must(paths().unlink("", "%gridfs:id:\"x%2Fy\""));
   EXPECT_THAT(names(""), ElementsAre("named"));
 }
 
@@ -232,16 +231,16 @@ TEST_F(VolumeTest, Rename_Files) {
   make("", "a", "A");
   make("", "b", "B");
   make_folder("", "d");
-  must(volume().rename("", "a", "d", "x", RenameMode::kReplace));
+  must(paths().rename("", "a", "d", "x", RenameMode::kReplace));
   EXPECT_EQ(content_of("d", "x"), "A");
-  EXPECT_EQ(code_of(volume().rename("", "b", "d", "x", RenameMode::kNoReplace)), kEntryExists);
-  must(volume().rename("", "b", "d", "x", RenameMode::kReplace));
+  EXPECT_EQ(code_of(paths().rename("", "b", "d", "x", RenameMode::kNoReplace)), kEntryExists);
+  must(paths().rename("", "b", "d", "x", RenameMode::kReplace));
   EXPECT_EQ(content_of("d", "x"), "B");
   EXPECT_EQ(count(bucket().files()), 1);
-  EXPECT_EQ(code_of(volume().rename("d", "x", "", "d", RenameMode::kReplace)), kIsADirectory);
-  EXPECT_EQ(code_of(volume().rename("", "gone", "", "y", RenameMode::kReplace)), kNoSuchEntry);
-  EXPECT_EQ(code_of(volume().rename("d", "x", "gone", "y", RenameMode::kReplace)), kNoSuchEntry);
-  must(volume().rename("d", "x", "d", "x", RenameMode::kReplace));
+  EXPECT_EQ(code_of(paths().rename("d", "x", "", "d", RenameMode::kReplace)), kIsADirectory);
+  EXPECT_EQ(code_of(paths().rename("", "gone", "", "y", RenameMode::kReplace)), kNoSuchEntry);
+  EXPECT_EQ(code_of(paths().rename("d", "x", "gone", "y", RenameMode::kReplace)), kNoSuchEntry);
+  must(paths().rename("d", "x", "d", "x", RenameMode::kReplace));
   EXPECT_EQ(content_of("d", "x"), "B");
   EXPECT_THAT(problems(), IsEmpty());
 }
@@ -252,19 +251,19 @@ TEST_F(VolumeTest, Rename_Folders) {
   make_folder("a", "empty");
   make_folder("a/empty", "inner", 0700);
   upload("a0", "not below a");
-  must(volume().rename("", "a", "", "z", RenameMode::kReplace));
+  must(paths().rename("", "a", "", "z", RenameMode::kReplace));
   EXPECT_THAT(names(""), UnorderedElementsAre("z", "a0"));
   EXPECT_THAT(names("z"), UnorderedElementsAre("b", "two", "empty"));
   EXPECT_EQ(content_of("z/b", "one"), "1");
-  EXPECT_EQ(must(volume().directory("z/empty/inner")).attributes.mode, S_IFDIR | 0700U);
-  EXPECT_EQ(code_of(volume().rename("", "z", "z/empty", "x", RenameMode::kReplace)),
+  EXPECT_EQ(must(paths().directory("z/empty/inner")).attributes.mode, S_IFDIR | 0700U);
+  EXPECT_EQ(code_of(paths().rename("", "z", "z/empty", "x", RenameMode::kReplace)),
             kMoveIntoItself);
   make_folder("", "target");
-  must(volume().rename("z", "empty", "", "target", RenameMode::kReplace));
+  must(paths().rename("z", "empty", "", "target", RenameMode::kReplace));
   EXPECT_THAT(names("target"), ElementsAre("inner"));
-  EXPECT_EQ(code_of(volume().rename("", "z", "", "target", RenameMode::kReplace)),
+  EXPECT_EQ(code_of(paths().rename("", "z", "", "target", RenameMode::kReplace)),
             kDirectoryNotEmpty);
-  EXPECT_EQ(code_of(volume().rename("", "z", "", "a0", RenameMode::kReplace)), kNotADirectory);
+  EXPECT_EQ(code_of(paths().rename("", "z", "", "a0", RenameMode::kReplace)), kNotADirectory);
 }
 
 TEST_F(VolumeTest, Rename_LargeFolder_MovesAll) {
@@ -278,31 +277,31 @@ TEST_F(VolumeTest, Rename_LargeFolder_MovesAll) {
       must(bucket().files().insert(transaction, std::move(document).finish()));
     }
   });
-  must(volume().rename("", "old", "", "new", RenameMode::kReplace));
+  must(paths().rename("", "old", "", "new", RenameMode::kReplace));
   int found = 0;
   for (int i = 0; i < 7; ++i) found += static_cast<int>(names("new/" + std::to_string(i)).size());
   EXPECT_EQ(found, kFiles);
-  EXPECT_EQ(code_of(volume().lookup("", "old")), kNoSuchEntry);
+  EXPECT_EQ(code_of(paths().lookup("", "old")), kNoSuchEntry);
 }
 
 TEST_F(VolumeTest, Removing) {
   make("", "a");
   make_folder("", "d");
   make("d", "x");
-  EXPECT_EQ(code_of(volume().unlink("", "d")), kIsADirectory);
-  EXPECT_EQ(code_of(volume().remove_directory("", "a")), kNotADirectory);
-  EXPECT_EQ(code_of(volume().remove_directory("", "d")), kDirectoryNotEmpty);
-  EXPECT_EQ(code_of(volume().unlink("", "gone")), kNoSuchEntry);
-  EXPECT_EQ(code_of(volume().remove_directory("", "gone")), kNoSuchEntry);
-  must(volume().unlink("d", "x"));
-  must(volume().remove_directory("", "d"));
+  EXPECT_EQ(code_of(paths().unlink("", "d")), kIsADirectory);
+  EXPECT_EQ(code_of(paths().remove_directory("", "a")), kNotADirectory);
+  EXPECT_EQ(code_of(paths().remove_directory("", "d")), kDirectoryNotEmpty);
+  EXPECT_EQ(code_of(paths().unlink("", "gone")), kNoSuchEntry);
+  EXPECT_EQ(code_of(paths().remove_directory("", "gone")), kNoSuchEntry);
+  must(paths().unlink("d", "x"));
+  must(paths().remove_directory("", "d"));
   EXPECT_THAT(names(""), ElementsAre("a"));
 }
 
 TEST_F(VolumeTest, UnlinkedWhileOpen_LivesOn) {
   const Node node = make("", "a", "content");
-  auto open = must(volume().open_file(node.id));
-  must(volume().unlink("", "a"));
+  auto open = must(paths().open_file(node.id));
+  must(paths().unlink("", "a"));
   EXPECT_THAT(names(""), IsEmpty());
   EXPECT_EQ(read_all(*open), "content");
   must(write(*open, 7, " and more"));
@@ -324,7 +323,7 @@ TEST_F(VolumeTest, Attributes_OfFiles) {
   changes.uid = 10;
   changes.mtime = timespec{1234, 567};
   changes.size = 3;
-  const Attributes now = must(volume().set_file_attributes(node.id, changes)).attributes;
+  const Attributes now = must(paths().set_file_attributes(node.id, changes)).attributes;
   EXPECT_EQ(now.mode, S_IFREG | 04755U);
   EXPECT_EQ(now.uid, 10U);
   EXPECT_EQ(now.gid, 2U);
@@ -332,11 +331,11 @@ TEST_F(VolumeTest, Attributes_OfFiles) {
   EXPECT_EQ(now.mtime.tv_sec, 1234);
   EXPECT_EQ(now.mtime.tv_nsec, 567);
   remount();
-  const Attributes later = must(volume().lookup("", "a")).attributes;
+  const Attributes later = must(paths().lookup("", "a")).attributes;
   EXPECT_EQ(later.mode, now.mode);
   EXPECT_EQ(later.mtime.tv_nsec, 567);
   EXPECT_EQ(content_of("", "a"), "123");
-  EXPECT_EQ(code_of(volume().set_file_attributes(bson::Value(77), changes)), kFileNotFound);
+  EXPECT_EQ(code_of(paths().set_file_attributes(bson::Value(77), changes)), kFileNotFound);
   EXPECT_THAT(problems(), IsEmpty());
 }
 
@@ -345,30 +344,30 @@ TEST_F(VolumeTest, Attributes_OfImpliedFolder_MakeItExplicit) {
   AttributeChanges changes;
   changes.permissions = 0700;
   changes.uid = 33;
-  must(volume().set_directory_attributes("a/b", changes));
+  must(paths().set_directory_attributes("a/b", changes));
   remount();
-  EXPECT_EQ(must(volume().directory("a/b")).attributes.mode, S_IFDIR | 0700U);
-  EXPECT_EQ(must(volume().directory("a/b")).attributes.uid, 33U);
-  EXPECT_EQ(must(volume().directory("a")).attributes.mode, S_IFDIR | 0755U);
-  EXPECT_EQ(code_of(volume().set_directory_attributes("x", changes)), kNoSuchEntry);
+  EXPECT_EQ(must(paths().directory("a/b")).attributes.mode, S_IFDIR | 0700U);
+  EXPECT_EQ(must(paths().directory("a/b")).attributes.uid, 33U);
+  EXPECT_EQ(must(paths().directory("a")).attributes.mode, S_IFDIR | 0755U);
+  EXPECT_EQ(code_of(paths().set_directory_attributes("x", changes)), kNoSuchEntry);
 }
 
 TEST_F(VolumeTest, SetGroupIdFolder_PassesItsGroupOn) {
   make_folder("", "d", 02775);
-  EXPECT_EQ(must(volume().create_file("d", "f", 0644, {5, 6})).attributes.gid, 2U);
-  const Node inner = must(volume().create_directory("d", "e", 0755, {5, 6}));
+  EXPECT_EQ(must(paths().create_file("d", "f", 0644, {5, 6})).attributes.gid, 2U);
+  const Node inner = must(paths().create_directory("d", "e", 0755, {5, 6}));
   EXPECT_EQ(inner.attributes.gid, 2U);
   EXPECT_EQ(inner.attributes.mode, S_IFDIR | 02755U);
 }
 
 TEST_F(VolumeTest, Symlinks) {
   const std::string target = "some/where\xFF";
-  const Node link = must(volume().create_symlink("", "l", target, {1, 2}));
+  const Node link = must(paths().create_symlink("", "l", target, {1, 2}));
   EXPECT_EQ(link.attributes.mode, S_IFLNK | 0777U);
   EXPECT_EQ(link.attributes.size, static_cast<int64_t>(target.size()));
   remount();
-  EXPECT_EQ(must(volume().symlink_target(link.id)), target);
-  EXPECT_FALSE(volume().symlink_target(make("", "a").id));
+  EXPECT_EQ(must(paths().symlink_target(link.id)), target);
+  EXPECT_FALSE(paths().symlink_target(make("", "a").id));
 }
 
 TEST_F(VolumeTest, OddNames) {
@@ -381,7 +380,7 @@ TEST_F(VolumeTest, OddNames) {
   std::set<std::string> found;
   const std::function<void(const std::string&)> walk = [&](const std::string& folder) {
     for (const std::string& name : names(folder)) {
-      const Node node = must(volume().lookup(folder, name));
+      const Node node = must(paths().lookup(folder, name));
       if (node.kind == NodeKind::kDirectory) {
         walk(node.path);
       } else {
@@ -396,15 +395,15 @@ TEST_F(VolumeTest, OddNames) {
 }
 
 TEST_F(VolumeTest, NamesThatCannotBeMade) {
-  EXPECT_EQ(code_of(volume().create_file("", std::string(256, 'a'), 0644, {})), kNameTooLong);
-  EXPECT_EQ(code_of(volume().create_file("", ".gridfs", 0644, {})), kInvalidName);
-  EXPECT_EQ(code_of(volume().create_file("", "%gridfs:id:5", 0644, {})), kInvalidName);
-  EXPECT_EQ(code_of(volume().create_directory("", "%gridfs:x", 0755, {})), kInvalidName);
-  EXPECT_EQ(code_of(volume().create_file("gone", "a", 0644, {})), kNoSuchEntry);
+  EXPECT_EQ(code_of(paths().create_file("", std::string(256, 'a'), 0644, {})), kNameTooLong);
+  EXPECT_EQ(code_of(paths().create_file("", ".gridfs", 0644, {})), kInvalidName);
+  EXPECT_EQ(code_of(paths().create_file("", "%gridfs:id:5", 0644, {})), kInvalidName);
+  EXPECT_EQ(code_of(paths().create_directory("", "%gridfs:x", 0755, {})), kInvalidName);
+  EXPECT_EQ(code_of(paths().create_file("gone", "a", 0644, {})), kNoSuchEntry);
   std::string folder;
   for (int i = 0; i < 16; ++i) {
     const std::string name(255, static_cast<char>('a' + i));
-    const Result<Node> made = volume().create_directory(folder, name, 0755, {});
+    const Result<Node> made = paths().create_directory(folder, name, 0755, {});
     if (!made) {
       EXPECT_EQ(made.error().code(), kNameTooLong);
       EXPECT_EQ(i, 15);
@@ -412,7 +411,7 @@ TEST_F(VolumeTest, NamesThatCannotBeMade) {
     }
     folder = made->path;
   }
-  must(volume().create_file("", "%gridfs:esc:%2Fodd", 0644, {}));
+  must(paths().create_file("", "%gridfs:esc:%2Fodd", 0644, {}));
   EXPECT_THAT(names(""), UnorderedElementsAre("%gridfs:esc:%2Fodd", std::string(255, 'a')));
 }
 
@@ -421,19 +420,19 @@ TEST_F(VolumeTest, ImpliedFolders_KeepTheirNumbersWhenMoved) {
   make_folder("", "made");
   upload("made/implied/f", "content");
   const auto ino = [&](const std::string& folder, const std::string& name) {
-    return must(volume().lookup(folder, name)).ino;
+    return must(paths().lookup(folder, name)).ino;
   };
   const std::vector<uint64_t> before{ino("", "a"), ino("a", "b"), ino("a/b", "d"),
                                      ino("", "x"), ino("x", "y"), ino("made", "implied")};
-  const timespec mtime = must(volume().lookup("a", "b")).attributes.mtime;
-  must(volume().rename("", "a", "", "moved", RenameMode::kReplace));
-  must(volume().rename("", "made", "x", "made", RenameMode::kReplace));
-  must(volume().rename("", "x", "", "moved", RenameMode::kExchange));
+  const timespec mtime = must(paths().lookup("a", "b")).attributes.mtime;
+  must(paths().rename("", "a", "", "moved", RenameMode::kReplace));
+  must(paths().rename("", "made", "x", "made", RenameMode::kReplace));
+  must(paths().rename("", "x", "", "moved", RenameMode::kExchange));
   const std::vector<uint64_t> after{ino("", "x"),      ino("x", "b"),
                                     ino("x/b", "d"),   ino("", "moved"),
                                     ino("moved", "y"), ino("moved/made", "implied")};
   EXPECT_EQ(after, before);
-  EXPECT_EQ(must(volume().lookup("x", "b")).attributes.mtime.tv_sec, mtime.tv_sec);
+  EXPECT_EQ(must(paths().lookup("x", "b")).attributes.mtime.tv_sec, mtime.tv_sec);
   remount();
   EXPECT_EQ(ino("x/b", "d"), before[2]);
   EXPECT_EQ(content_of("x/b/d", "e"), "content");
@@ -444,15 +443,15 @@ TEST_F(VolumeTest, RenameLeavingWhiteout_IsOneChange) {
   make("", "file", "content");
   make_folder("", "folder");
   make("folder", "inner");
-  must(volume().rename_leaving_whiteout("", "file", "", "moved", RenameMode::kReplace, {1, 2}));
-  must(volume().rename_leaving_whiteout("", "folder", "", "away", RenameMode::kNoReplace, {1, 2}));
-  EXPECT_EQ(code_of(volume().rename_leaving_whiteout("away", "inner", "", "moved",
-                                                     RenameMode::kNoReplace, {1, 2})),
+  must(paths().rename_leaving_whiteout("", "file", "", "moved", RenameMode::kReplace, {1, 2}));
+  must(paths().rename_leaving_whiteout("", "folder", "", "away", RenameMode::kNoReplace, {1, 2}));
+  EXPECT_EQ(code_of(paths().rename_leaving_whiteout("away", "inner", "", "moved",
+                                                    RenameMode::kNoReplace, {1, 2})),
             kEntryExists);
   EXPECT_THAT(names(""), UnorderedElementsAre("file", "moved", "folder", "away"));
   EXPECT_THAT(names("away"), ElementsAre("inner"));
   for (const char* name : {"file", "folder"}) {
-    const Attributes left = must(volume().lookup("", name)).attributes;
+    const Attributes left = must(paths().lookup("", name)).attributes;
     EXPECT_EQ(left.mode, static_cast<uint32_t>(S_IFCHR)) << name;
     EXPECT_EQ(left.rdev, 0U);
     EXPECT_EQ(left.uid, 1U);
@@ -466,13 +465,13 @@ TEST_F(VolumeTest, NamesThatAreNoUtf8_AreFilesAndFoldersAsOthers) {
   EXPECT_EQ(folder, "%gridfs:bytes:caf%E9");
   const Node node = make(folder, "\xFF", "content");
   EXPECT_EQ(file(node.id).filename, "%gridfs:bytes:caf%E9/%gridfs:bytes:%FF");
-  must(volume().rename("", "caf\xE9", "", "\xE9", RenameMode::kReplace));
+  must(paths().rename("", "caf\xE9", "", "\xE9", RenameMode::kReplace));
   remount();
   EXPECT_THAT(names(""), ElementsAre("\xE9"));
-  EXPECT_THAT(names(must(volume().lookup("", "\xE9")).path), ElementsAre("\xFF"));
+  EXPECT_THAT(names(must(paths().lookup("", "\xE9")).path), ElementsAre("\xFF"));
   EXPECT_EQ(content_of("%gridfs:bytes:%E9", "\xFF"), "content");
-  must(volume().unlink("%gridfs:bytes:%E9", "\xFF"));
-  must(volume().remove_directory("", "\xE9"));
+  must(paths().unlink("%gridfs:bytes:%E9", "\xFF"));
+  must(paths().remove_directory("", "\xE9"));
   EXPECT_THAT(problems(), IsEmpty());
 }
 
@@ -482,8 +481,8 @@ TEST_F(VolumeTest, UnusableFilesDocument_IsShownAndCannotBeOpened) {
   insert_file(std::move(document).finish());
   upload("good", "x");
   EXPECT_THAT(names(""), UnorderedElementsAre("bad", "good"));
-  EXPECT_EQ(code_of(volume().open_file(bson::Value(1))), kInvalidFilesDocument);
-  must(volume().unlink("", "bad"));
+  EXPECT_EQ(code_of(paths().open_file(bson::Value(1))), kInvalidFilesDocument);
+  must(paths().unlink("", "bad"));
   EXPECT_THAT(names(""), ElementsAre("good"));
 }
 
@@ -500,12 +499,12 @@ TEST_F(VolumeTest, Listing_WhileTheFolderChanges_ShowsWhatStaysOnce) {
   }
   for (int i = 0; i < 300; ++i) upload("t" + std::to_string(i), "");
   std::multiset<std::string> seen;
-  const auto listing = must(volume().list(""));
+  const auto listing = must(paths().list(""));
   int removed = 0;
   while (const auto entry = must(listing->next())) {
     seen.insert(entry->name);
     if (removed < 300) {
-      must(volume().unlink("", "t" + std::to_string(removed++)));
+      must(paths().unlink("", "t" + std::to_string(removed++)));
       make("", "a-new-" + std::to_string(removed));
     }
   }
@@ -515,7 +514,7 @@ TEST_F(VolumeTest, Listing_WhileTheFolderChanges_ShowsWhatStaysOnce) {
 TEST_F(VolumeTest, Listing_Seeks) {
   for (int i = 0; i < 40; ++i) upload("f" + std::to_string(100 + i), "");
   make_folder("", "d");
-  const auto listing = must(volume().list(""));
+  const auto listing = must(paths().list(""));
   std::vector<std::pair<std::string, uint64_t>> all;
   while (const auto entry = must(listing->next())) all.emplace_back(entry->name, entry->cookie);
   ASSERT_EQ(all.size(), 41U);
@@ -531,15 +530,15 @@ TEST_F(VolumeTest, Listing_Seeks) {
 
 TEST_F(VolumeTest, ReadOnly_ChangesNothing) {
   upload("a", "x");
-  VolumeOptions options;
+  NamespaceOptions options;
   options.read_only = true;
   mount(options);
   EXPECT_EQ(content_of("", "a"), "x");
-  EXPECT_EQ(code_of(volume().create_file("", "b", 0644, {})), ErrorCode::kStoreReadOnly);
-  EXPECT_EQ(code_of(volume().unlink("", "a")), ErrorCode::kStoreReadOnly);
-  EXPECT_EQ(code_of(volume().rename("", "a", "", "b", RenameMode::kReplace)),
+  EXPECT_EQ(code_of(paths().create_file("", "b", 0644, {})), ErrorCode::kStoreReadOnly);
+  EXPECT_EQ(code_of(paths().unlink("", "a")), ErrorCode::kStoreReadOnly);
+  EXPECT_EQ(code_of(paths().rename("", "a", "", "b", RenameMode::kReplace)),
             ErrorCode::kStoreReadOnly);
-  EXPECT_EQ(code_of(volume().set_directory_attributes("", {})), ErrorCode::kStoreReadOnly);
+  EXPECT_EQ(code_of(paths().set_directory_attributes("", {})), ErrorCode::kStoreReadOnly);
 }
 
 }  // namespace

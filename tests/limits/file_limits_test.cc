@@ -5,7 +5,7 @@
 
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/namespace/path.h"
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {
@@ -14,24 +14,24 @@ namespace {
 class FileLimits : public BucketFixture {};
 
 TEST_F(FileLimits, Path) {
-  const auto volume =
-      must(Volume::open(store(), store().database("test"), bucket().options(), {}, {}));
+  const auto paths =
+      must(PathNamespace::open(store(), store().database("test"), bucket().options(), {}, {}));
   // 128 directories of 254 bytes and a slash: 32,640 bytes.
   std::string folder;
   for (int i = 0; i < 128; ++i) {
     const std::string name(254, 'd');
-    must(volume->create_directory(folder, name, 0755, {}));
+    must(paths->create_directory(folder, name, 0755, {}));
     folder = join(folder, name);
   }
   ASSERT_EQ(folder.size(), 32'639U);
   const std::string longest(32'767 - 32'640, 'f');
-  const Node file = must(volume->create_file(folder, longest, 0644, {}));
-  EXPECT_EQ(must(volume->lookup(folder, longest)).ino, file.ino);
-  EXPECT_EQ(code_of(volume->create_file(folder, longest + "f", 0644, {})), kNameTooLong);
-  EXPECT_TRUE(volume->create_directory(folder, std::string(longest.size(), 'g'), 0755, {}));
-  EXPECT_EQ(code_of(volume->create_directory(folder, longest + "g", 0755, {})), kNameTooLong);
-  EXPECT_EQ(code_of(volume->link(file.id, folder, longest + "l")), kNameTooLong);
-  EXPECT_TRUE(volume->close());
+  const Node file = must(paths->create_file(folder, longest, 0644, {}));
+  EXPECT_EQ(must(paths->lookup(folder, longest)).ino, file.ino);
+  EXPECT_EQ(code_of(paths->create_file(folder, longest + "f", 0644, {})), kNameTooLong);
+  EXPECT_TRUE(paths->create_directory(folder, std::string(longest.size(), 'g'), 0755, {}));
+  EXPECT_EQ(code_of(paths->create_directory(folder, longest + "g", 0755, {})), kNameTooLong);
+  EXPECT_EQ(code_of(paths->link(file.id, folder, longest + "l")), kNameTooLong);
+  EXPECT_TRUE(paths->close());
 }
 
 TEST_F(FileLimits, Links) {
@@ -50,14 +50,14 @@ TEST_F(FileLimits, Links) {
       must(bucket().links().insert(transaction, std::move(link).finish()));
     }
   });
-  const auto volume =
-      must(Volume::open(store(), store().database("test"), bucket().options(), {}, {}));
-  EXPECT_TRUE(volume->link(bson::Value(1), "", "65,000th"));
-  EXPECT_EQ(must(volume->lookup("", "64997")).attributes.nlink, 65'000U);
-  EXPECT_EQ(code_of(volume->link(bson::Value(1), "", "65,001st")), kTooManyLinks);
-  must(volume->unlink("", "7"));
-  EXPECT_TRUE(volume->link(bson::Value(1), "", "65,001st"));
-  EXPECT_TRUE(volume->close());
+  const auto paths =
+      must(PathNamespace::open(store(), store().database("test"), bucket().options(), {}, {}));
+  EXPECT_TRUE(paths->link(bson::Value(1), "", "65,000th"));
+  EXPECT_EQ(must(paths->lookup("", "64997")).attributes.nlink, 65'000U);
+  EXPECT_EQ(code_of(paths->link(bson::Value(1), "", "65,001st")), kTooManyLinks);
+  must(paths->unlink("", "7"));
+  EXPECT_TRUE(paths->link(bson::Value(1), "", "65,001st"));
+  EXPECT_TRUE(paths->close());
 }
 
 TEST_F(FileLimits, ChunkBytes) {

@@ -31,8 +31,8 @@ std::span<const uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-Result<std::string> read_all(gridfs::Volume& volume, const bson::Value& id) {
-  GM_ASSIGN(const std::shared_ptr<gridfs::File> file, volume.open_file(id));
+Result<std::string> read_all(gridfs::PathNamespace& paths, const bson::Value& id) {
+  GM_ASSIGN(const std::shared_ptr<gridfs::File> file, paths.open_file(id));
   GM_ASSIGN(const gridfs::ReadResult content,
             file->read(0, static_cast<size_t>(file->length()) + 1));
   return text_of(content);
@@ -49,11 +49,11 @@ Result<std::unique_ptr<ImageReader>> ImageReader::open(const std::filesystem::pa
   bucket.name = kBucket;
   gridfs::FileTableOptions files = settings.buckets.files;
   files.commit_interval = std::chrono::hours(1);
-  gridfs::VolumeOptions volume = settings.buckets.volume;
-  GM_ASSIGN(
-      reader->volume_,
-      gridfs::Volume::open(*reader->store_, reader->store_->database(settings.buckets.database),
-                           bucket, volume, files));
+  gridfs::NamespaceOptions paths = settings.buckets.paths;
+  GM_ASSIGN(reader->namespace_,
+            gridfs::PathNamespace::open(*reader->store_,
+                                        reader->store_->database(settings.buckets.database), bucket,
+                                        paths, files));
   return reader;
 }
 
@@ -78,22 +78,22 @@ Result<FoundName> ImageReader::read_name(const gridfs::Node& node) {
       .modified_ns = node.attributes.mtime.tv_sec * kNsPerSecond + node.attributes.mtime.tv_nsec};
   const bool is_folder = node.kind == gridfs::NodeKind::kDirectory;
   GM_ASSIGN(const gridfs::PosixFields posix,
-            is_folder ? volume_->directory_posix(node.path) : volume_->file_posix(node.id));
+            is_folder ? namespace_->directory_posix(node.path) : namespace_->file_posix(node.id));
   if (posix.xattrs && posix.xattrs->contains(kXattr))
     found.xattr = std::string(*posix.xattrs->find(kXattr));
   if (is_folder) {
     found.kind = FoundKind::kFolder;
   } else if (S_ISLNK(node.attributes.mode)) {
     found.kind = FoundKind::kSymlink;
-    GM_ASSIGN(found.content, volume_->symlink_target(node.id));
+    GM_ASSIGN(found.content, namespace_->symlink_target(node.id));
   } else {
-    GM_ASSIGN(found.content, read_all(*volume_, node.id));
+    GM_ASSIGN(found.content, read_all(*namespace_, node.id));
   }
   return found;
 }
 
 Status ImageReader::read_folder(const std::string& folder, FoundTree& tree) {
-  GM_ASSIGN(const std::unique_ptr<gridfs::DirectoryStream> listing, volume_->list(folder));
+  GM_ASSIGN(const std::unique_ptr<gridfs::DirectoryStream> listing, namespace_->list(folder));
   while (true) {
     GM_ASSIGN(const std::optional<gridfs::DirectoryEntry> entry, listing->next());
     if (!entry) return {};
@@ -122,8 +122,8 @@ Status ImageReader::change(std::mt19937_64& random, FoundTree& tree) {
   for (const std::string& path : files) {
     FoundName& name = tree.at(path);
     GM_ASSIGN(const gridfs::Node node,
-              volume_->lookup(gridfs::split(path).folder, gridfs::split(path).component));
-    GM_ASSIGN(const std::shared_ptr<gridfs::File> file, volume_->open_file(node.id));
+              namespace_->lookup(gridfs::split(path).folder, gridfs::split(path).component));
+    GM_ASSIGN(const std::shared_ptr<gridfs::File> file, namespace_->open_file(node.id));
     const size_t offset = random() % (name.content.size() + 1);
     const std::string bytes = some_bytes(1 + random() % 9000);
     GM_TRY(file->write(static_cast<int64_t>(offset), bytes_of(bytes), gridfs::TimeUpdate::kNow));
@@ -137,26 +137,26 @@ Status ImageReader::change(std::mt19937_64& random, FoundTree& tree) {
     }
   }
   const gridfs::Creator creator;
-  GM_ASSIGN(const gridfs::Node made, volume_->create_file("", "afterwards", 0600, creator));
-  GM_ASSIGN(const std::shared_ptr<gridfs::File> file, volume_->open_file(made.id));
+  GM_ASSIGN(const gridfs::Node made, namespace_->create_file("", "afterwards", 0600, creator));
+  GM_ASSIGN(const std::shared_ptr<gridfs::File> file, namespace_->open_file(made.id));
   const std::string bytes = some_bytes(random() % 20'000);
   GM_TRY(file->write(0, bytes_of(bytes), gridfs::TimeUpdate::kNow));
   GM_TRY(file->sync());
   tree["afterwards"] = {.kind = FoundKind::kFile, .number = made.ino, .content = bytes};
   if (files.empty()) return {};
-  GM_TRY(volume_->unlink(gridfs::split(files[0]).folder, gridfs::split(files[0]).component));
+  GM_TRY(namespace_->unlink(gridfs::split(files[0]).folder, gridfs::split(files[0]).component));
   tree.erase(files[0]);
   return {};
 }
 
 Status ImageReader::close() {
-  GM_TRY(volume_->close());
+  GM_TRY(namespace_->close());
   {
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_->snapshot());
-    GM_ASSIGN(const int64_t left, volume_->bucket().detached().count(*snapshot, bson::View()));
+    GM_ASSIGN(const int64_t left, namespace_->bucket().detached().count(*snapshot, bson::View()));
     if (left > 0) return fail(ErrorCode::kInternalError, "files are left in 'detached'");
   }
-  volume_.reset();
+  namespace_.reset();
   store_.reset();
   return {};
 }

@@ -1,4 +1,4 @@
-// Reads a store for the crash tests of mounts without a mount, through its Volume.
+// Reads a store for the crash tests of mounts without a mount, through its PathNamespace.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/store.h"
-#include "gridfs/namespace/volume.h"
+#include "gridfs/namespace/path_namespace.h"
 #include "tests/fuse/crash/model.h"
 #include "tests/fuse/crash/recorded_mount.h"
 
@@ -36,7 +36,7 @@ class ImageReader {
 
   std::string database_;
   std::unique_ptr<engine::Store> store_;
-  std::unique_ptr<gridfs::Volume> volume_;
+  std::unique_ptr<gridfs::PathNamespace> namespace_;
 };
 
 }  // namespace gridmount::fuse::testing

@@ -114,7 +114,7 @@ MountSettings random_settings(std::mt19937_64& random) {
   settings.buckets.database = "crash";
   settings.buckets.bucket.chunk_bytes = one_of(random, kChunkBytes);
   settings.buckets.bucket.md5 = settings.buckets.files.md5 = random() % 2 == 0;
-  settings.buckets.volume.revisions = one_of(random, kRevisions);
+  settings.buckets.paths.revisions = one_of(random, kRevisions);
   settings.buckets.files.commit_interval = one_of(random, kCommitIntervals);
   settings.buckets.files.dirty_bytes_max = one_of(random, kDirtyBytes);
   settings.users.unmounts = random() % 4 != 0;
@@ -124,7 +124,7 @@ MountSettings random_settings(std::mt19937_64& random) {
 std::string text_of(const MountSettings& settings) {
   const BucketSettings& buckets = settings.buckets;
   return "chunks of " + std::to_string(buckets.bucket.chunk_bytes) + " bytes, md5 " +
-         std::to_string(buckets.bucket.md5) + ", " + std::to_string(buckets.volume.revisions) +
+         std::to_string(buckets.bucket.md5) + ", " + std::to_string(buckets.paths.revisions) +
          " revisions, commits every " + std::to_string(buckets.files.commit_interval.count()) +
          " ms of at most " + std::to_string(buckets.files.dirty_bytes_max) +
          " bytes, checkpoints every " + std::to_string(settings.store.checkpoint_interval.count()) +

@@ -1,4 +1,4 @@
-// BucketVolume: creating, removing, attributes.
+// BucketNamespace: creating, removing, attributes.
 
 #include <sys/stat.h>
 
@@ -9,7 +9,7 @@
 #include "gridfs/bucket/file_time.h"
 #include "gridfs/bucket/md5.h"
 #include "gridfs/bucket/posix_changes.h"
-#include "gridfs/namespace/bucket_volume.h"
+#include "gridfs/namespace/bucket_namespace.h"
 #include "gridfs/namespace/nodes.h"
 #include "gridfs/namespace/path.h"
 
@@ -50,7 +50,8 @@ PosixFields posix_of(const AttributeChanges& changes) {
 
 // --- Places for new names.
 
-Result<std::string> BucketVolume::new_path(std::string_view folder, std::string_view name) const {
+Result<std::string> BucketNamespace::new_path(std::string_view folder,
+                                              std::string_view name) const {
   GM_ASSIGN(const ParsedName parsed, parse_name(name, folder.empty()));
   if (parsed.kind != ParsedName::Kind::kPlain) {
     return fail(
@@ -66,16 +67,16 @@ Result<std::string> BucketVolume::new_path(std::string_view folder, std::string_
   return path;
 }
 
-Status BucketVolume::check_folder_path(std::string_view path) const {
+Status BucketNamespace::check_folder_path(std::string_view path) const {
   if (!path.empty() && can_be_folder(path)) return {};
   return fail(kInvalidName, shown("", path) +
                                 " cannot be a folder: slashes at the beginning of a "
                                 "filename belong to its first component");
 }
 
-Result<BucketVolume::Place> BucketVolume::place_for(Transaction& transaction,
-                                                    std::string_view folder,
-                                                    std::string_view name) const {
+Result<BucketNamespace::Place> BucketNamespace::place_for(Transaction& transaction,
+                                                          std::string_view folder,
+                                                          std::string_view name) const {
   GM_TRY(check_writable());
   Place place;
   GM_ASSIGN(place.path, new_path(folder, name));
@@ -88,8 +89,8 @@ Result<BucketVolume::Place> BucketVolume::place_for(Transaction& transaction,
   return place;
 }
 
-Status BucketVolume::change_folder(Transaction& transaction, std::string_view path,
-                                   const PosixFields& changes) {
+Status BucketNamespace::change_folder(Transaction& transaction, std::string_view path,
+                                      const PosixFields& changes) {
   GM_ASSIGN(const bool changed, folders_.update(transaction, path, changes));
   if (changed) return {};
   // Somebody else has made names that imply the directory, maybe in a parent whose count does not
@@ -115,14 +116,14 @@ Status BucketVolume::change_folder(Transaction& transaction, std::string_view pa
   }
 }
 
-Status BucketVolume::touch(Transaction& transaction, std::string_view folder) {
+Status BucketNamespace::touch(Transaction& transaction, std::string_view folder) {
   PosixFields times;
   times.mtime = file_time_now();
   times.ctime = times.mtime;
   return change_folder(transaction, folder, times);
 }
 
-PosixFields BucketVolume::posix_of_folder(const Found& folder) const {
+PosixFields BucketNamespace::posix_of_folder(const Found& folder) const {
   const Attributes shown = node_of(folder).attributes;
   PosixFields posix = folder.folder.posix;
   posix.mode = shown.mode;
@@ -133,14 +134,14 @@ PosixFields BucketVolume::posix_of_folder(const Found& folder) const {
 
 // --- Creating.
 
-std::optional<std::string> BucketVolume::md5_of_nothing() const {
+std::optional<std::string> BucketNamespace::md5_of_nothing() const {
   if (!bucket_.options().md5 || !Md5::available()) return std::nullopt;
   static const std::string kDigest = Md5().hex();
   return kDigest;
 }
 
-bson::Document BucketVolume::new_files_document(const std::optional<std::string>& path,
-                                                const PosixFields& posix) const {
+bson::Document BucketNamespace::new_files_document(const std::optional<std::string>& path,
+                                                   const PosixFields& posix) const {
   bson::Builder document;
   document.append("_id", bson::Value(bson::ObjectId::generate())).append("length", int64_t{0});
   document.append("chunkSize", bucket_.options().chunk_bytes);
@@ -153,8 +154,8 @@ bson::Document BucketVolume::new_files_document(const std::optional<std::string>
   return std::move(document).finish();
 }
 
-Result<Node> BucketVolume::insert_file(std::string_view folder, std::string_view name,
-                                       PosixFields posix, uint32_t umask) {
+Result<Node> BucketNamespace::insert_file(std::string_view folder, std::string_view name,
+                                          PosixFields posix, uint32_t umask) {
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Place place, place_for(*transaction, folder, name));
   inherit(posix_of_folder(place.folder), umask, options_.access_lists, posix);
@@ -165,16 +166,16 @@ Result<Node> BucketVolume::insert_file(std::string_view folder, std::string_view
   return file_node(bucket_.options().name, files_document, options_);
 }
 
-Result<Node> BucketVolume::create_file(std::string_view folder, std::string_view name,
-                                       uint32_t mode, Creator creator) {
+Result<Node> BucketNamespace::create_file(std::string_view folder, std::string_view name,
+                                          uint32_t mode, Creator creator) {
   return insert_file(folder, name, posix_of(S_IFREG | (mode & kPermissionBits), creator),
                      creator.umask);
 }
 
 // The tmpfile is an orphan in `detached` from the beginning, so it is removed if this process is
 // killed.
-Result<Volume::Nameless> BucketVolume::create_nameless(std::string_view folder, uint32_t mode,
-                                                       Creator creator) {
+Result<PathNamespace::Nameless> BucketNamespace::create_nameless(std::string_view folder,
+                                                                 uint32_t mode, Creator creator) {
   GM_TRY(check_writable());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Found in, find_folder(*transaction, std::string(folder)));
@@ -191,22 +192,22 @@ Result<Volume::Nameless> BucketVolume::create_nameless(std::string_view folder, 
   return made;
 }
 
-Result<Node> BucketVolume::create_special(std::string_view folder, std::string_view name,
-                                          uint32_t mode, uint64_t rdev, Creator creator) {
+Result<Node> BucketNamespace::create_special(std::string_view folder, std::string_view name,
+                                             uint32_t mode, uint64_t rdev, Creator creator) {
   PosixFields posix = posix_of(mode & (S_IFMT | kPermissionBits), creator);
   if (S_ISCHR(mode) || S_ISBLK(mode)) posix.rdev = rdev;
   return insert_file(folder, name, std::move(posix), creator.umask);
 }
 
-Result<Node> BucketVolume::create_symlink(std::string_view folder, std::string_view name,
-                                          std::string_view target, Creator creator) {
+Result<Node> BucketNamespace::create_symlink(std::string_view folder, std::string_view name,
+                                             std::string_view target, Creator creator) {
   PosixFields posix = posix_of(S_IFLNK | 0777, creator);
   posix.symlink_target = target;
   return insert_file(folder, name, std::move(posix), 0);
 }
 
-Result<Node> BucketVolume::create_directory(std::string_view folder, std::string_view name,
-                                            uint32_t mode, Creator creator) {
+Result<Node> BucketNamespace::create_directory(std::string_view folder, std::string_view name,
+                                               uint32_t mode, Creator creator) {
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Place place, place_for(*transaction, folder, name));
   GM_TRY(check_folder_path(place.path));
@@ -227,7 +228,7 @@ Result<Node> BucketVolume::create_directory(std::string_view folder, std::string
 
 // --- Removing.
 
-Result<LostName> BucketVolume::unlink(std::string_view folder, std::string_view name) {
+Result<LostName> BucketNamespace::unlink(std::string_view folder, std::string_view name) {
   GM_TRY(check_writable());
   LostName last;
   {
@@ -244,14 +245,14 @@ Result<LostName> BucketVolume::unlink(std::string_view folder, std::string_view 
   return last;
 }
 
-Result<bool> BucketVolume::is_empty(engine::Snapshot& snapshot, std::string_view path) const {
+Result<bool> BucketNamespace::is_empty(engine::Snapshot& snapshot, std::string_view path) const {
   GM_ASSIGN(const bool has_folders, folders_.has_children(snapshot, path));
   if (has_folders) return false;
   GM_ASSIGN(const std::optional<bson::View> some, names_.any_below(snapshot, path));
   return !some.has_value();
 }
 
-Status BucketVolume::remove_directory(std::string_view folder, std::string_view name) {
+Status BucketNamespace::remove_directory(std::string_view folder, std::string_view name) {
   GM_TRY(check_writable());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Found found, find(*transaction, folder, name));
@@ -269,8 +270,8 @@ Status BucketVolume::remove_directory(std::string_view folder, std::string_view 
 
 // --- Attributes.
 
-Result<Node> BucketVolume::set_file_attributes(bson::ValueView id,
-                                               const AttributeChanges& changes) {
+Result<Node> BucketNamespace::set_file_attributes(bson::ValueView id,
+                                                  const AttributeChanges& changes) {
   GM_TRY(check_writable());
   GM_ASSIGN(const Node before, file(id));
   GM_ASSIGN(const std::shared_ptr<File> file, files_->open(id));
@@ -302,8 +303,8 @@ Result<Node> BucketVolume::set_file_attributes(bson::ValueView id,
   return after;
 }
 
-Result<Node> BucketVolume::set_directory_attributes(std::string_view path,
-                                                    const AttributeChanges& changes) {
+Result<Node> BucketNamespace::set_directory_attributes(std::string_view path,
+                                                       const AttributeChanges& changes) {
   GM_TRY(check_writable());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Found before, find_folder(*transaction, std::string(path)));
@@ -318,7 +319,7 @@ Result<Node> BucketVolume::set_directory_attributes(std::string_view path,
   return node;
 }
 
-Result<PosixFields> BucketVolume::file_posix(bson::ValueView id) {
+Result<PosixFields> BucketNamespace::file_posix(bson::ValueView id) {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
   GM_ASSIGN(const std::optional<bson::View> document,
             bucket_.files().find_one(*snapshot, equals("_id", id)));
@@ -330,14 +331,14 @@ Result<PosixFields> BucketVolume::file_posix(bson::ValueView id) {
   return posix;
 }
 
-Result<PosixFields> BucketVolume::directory_posix(std::string_view path) {
+Result<PosixFields> BucketNamespace::directory_posix(std::string_view path) {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
   GM_ASSIGN(const Found found, find_folder(*snapshot, std::string(path)));
   if (!found.is_folder()) return no_such_entry("", path);
   return posix_of_folder(found);
 }
 
-Status BucketVolume::change_file_posix(bson::ValueView id, const PosixChange& change) {
+Status BucketNamespace::change_file_posix(bson::ValueView id, const PosixChange& change) {
   GM_TRY(check_writable());
   GM_ASSIGN(const Node before, file(id));
   GM_ASSIGN(const std::shared_ptr<File> file, files_->open(id));
@@ -347,7 +348,7 @@ Status BucketVolume::change_file_posix(bson::ValueView id, const PosixChange& ch
   });
 }
 
-Status BucketVolume::change_directory_posix(std::string_view path, const PosixChange& change) {
+Status BucketNamespace::change_directory_posix(std::string_view path, const PosixChange& change) {
   GM_TRY(check_writable());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Found before, find_folder(*transaction, std::string(path)));

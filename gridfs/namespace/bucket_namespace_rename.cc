@@ -1,4 +1,4 @@
-// BucketVolume: renaming. Source: POSIX.1-2017, rename().
+// BucketNamespace: renaming. Source: POSIX.1-2017, rename().
 
 #include <sys/stat.h>
 
@@ -10,7 +10,7 @@
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/file_time.h"
 #include "gridfs/bucket/posix_changes.h"
-#include "gridfs/namespace/bucket_volume.h"
+#include "gridfs/namespace/bucket_namespace.h"
 #include "gridfs/namespace/nodes.h"
 #include "gridfs/namespace/path.h"
 #include "gridfs/namespace/path_range.h"
@@ -32,26 +32,26 @@ PosixFields changed_now() {
 
 }  // namespace
 
-bool BucketVolume::is_same(const Found& a, const Found& b) {
+bool BucketNamespace::is_same(const Found& a, const Found& b) {
   if (a.is_folder() || b.is_folder()) return a.is_folder() == b.is_folder() && a.path == b.path;
   return bson::compare(a.document["_id"], b.document["_id"]) == 0;
 }
 
-Result<std::optional<LostName>> BucketVolume::rename(std::string_view from_folder,
-                                                     std::string_view from_name,
-                                                     std::string_view to_folder,
-                                                     std::string_view to_name, RenameMode mode) {
+Result<std::optional<LostName>> BucketNamespace::rename(std::string_view from_folder,
+                                                        std::string_view from_name,
+                                                        std::string_view to_folder,
+                                                        std::string_view to_name, RenameMode mode) {
   return rename_by(from_folder, from_name, to_folder, to_name, mode, std::nullopt);
 }
 
-Result<std::optional<LostName>> BucketVolume::rename_leaving_whiteout(
+Result<std::optional<LostName>> BucketNamespace::rename_leaving_whiteout(
     std::string_view from_folder, std::string_view from_name, std::string_view to_folder,
     std::string_view to_name, RenameMode mode, Creator creator) {
   return rename_by(from_folder, from_name, to_folder, to_name, mode, creator);
 }
 
-Status BucketVolume::insert_whiteout(Transaction& transaction, std::string_view folder,
-                                     std::string_view name, const Creator& creator) {
+Status BucketNamespace::insert_whiteout(Transaction& transaction, std::string_view folder,
+                                        std::string_view name, const Creator& creator) {
   GM_ASSIGN(const Place place, place_for(transaction, folder, name));
   PosixFields posix;
   posix.mode = S_IFCHR;
@@ -66,11 +66,9 @@ Status BucketVolume::insert_whiteout(Transaction& transaction, std::string_view 
   return {};
 }
 
-Result<std::optional<LostName>> BucketVolume::rename_by(std::string_view from_folder,
-                                                        std::string_view from_name,
-                                                        std::string_view to_folder,
-                                                        std::string_view to_name, RenameMode mode,
-                                                        const std::optional<Creator>& whiteout) {
+Result<std::optional<LostName>> BucketNamespace::rename_by(
+    std::string_view from_folder, std::string_view from_name, std::string_view to_folder,
+    std::string_view to_name, RenameMode mode, const std::optional<Creator>& whiteout) {
   GM_TRY(check_writable());
   std::optional<LostName> replaced;
   {
@@ -134,9 +132,9 @@ Result<std::optional<LostName>> BucketVolume::rename_by(std::string_view from_fo
   return replaced;
 }
 
-Result<std::optional<LostName>> BucketVolume::make_room(Transaction& transaction,
-                                                        const Found& source, const Found& target,
-                                                        std::string_view shown_target) {
+Result<std::optional<LostName>> BucketNamespace::make_room(Transaction& transaction,
+                                                           const Found& source, const Found& target,
+                                                           std::string_view shown_target) {
   const std::string what(shown_target);
   if (!target.is_folder()) {
     if (source.is_folder()) return fail(kNotADirectory, what + " is not a folder");
@@ -153,12 +151,12 @@ Result<std::optional<LostName>> BucketVolume::make_room(Transaction& transaction
   return std::optional<LostName>();
 }
 
-Status BucketVolume::move(Transaction& transaction, const Found& source, const std::string& to) {
+Status BucketNamespace::move(Transaction& transaction, const Found& source, const std::string& to) {
   return source.is_folder() ? move_folder(transaction, source, to)
                             : move_file(transaction, source, to);
 }
 
-Status BucketVolume::exchange(Transaction& transaction, const Found& one, const Found& other) {
+Status BucketNamespace::exchange(Transaction& transaction, const Found& one, const Found& other) {
   // A path that nothing has. It is never committed.
   const std::string between = ".gridfs/exchange-" + bson::ObjectId::generate().hex();
   Found moved = one;
@@ -168,8 +166,8 @@ Status BucketVolume::exchange(Transaction& transaction, const Found& one, const 
   return move(transaction, moved, other.path);
 }
 
-Status BucketVolume::move_folder(Transaction& transaction, const Found& source,
-                                 const std::string& to) {
+Status BucketNamespace::move_folder(Transaction& transaction, const Found& source,
+                                    const std::string& to) {
   GM_ASSIGN(const bool has_document, folders_.update(transaction, source.path, changed_now()));
   if (!has_document) {
     Node implied = node_of(source);
@@ -181,8 +179,8 @@ Status BucketVolume::move_folder(Transaction& transaction, const Found& source,
   return names_.links().move_below(transaction, source.path, to);
 }
 
-Status BucketVolume::keep_number(Transaction& transaction, const Node& implied,
-                                 const std::string& path) {
+Status BucketNamespace::keep_number(Transaction& transaction, const Node& implied,
+                                    const std::string& path) {
   GM_ASSIGN(const std::optional<FolderDocument> known, folders_.find(transaction, path));
   if (known) return {};
   // Somebody else has made names that imply the directory, maybe in a parent whose count does not
@@ -192,8 +190,8 @@ Status BucketVolume::keep_number(Transaction& transaction, const Node& implied,
   return {};
 }
 
-Status BucketVolume::move_names_below(Transaction& transaction, const std::string& from,
-                                      const std::string& to) {
+Status BucketNamespace::move_names_below(Transaction& transaction, const std::string& from,
+                                         const std::string& to) {
   std::unordered_set<std::string> seen;  // directories below `from`
   const bson::Document below = names_below("filename", from);
   // A filename that is an array can match too. It is not a path, so it stays.

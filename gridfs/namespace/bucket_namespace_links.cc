@@ -1,4 +1,4 @@
-// BucketVolume: files with several names. One of the names is the filename. When the filename is
+// BucketNamespace: files with several names. One of the names is the filename. When the filename is
 // removed, the first of the other names takes its place, so that drivers find the file as long as
 // it has a name.
 
@@ -7,7 +7,7 @@
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/file_time.h"
 #include "gridfs/bucket/posix_place.h"
-#include "gridfs/namespace/bucket_volume.h"
+#include "gridfs/namespace/bucket_namespace.h"
 #include "gridfs/namespace/links.h"
 #include "gridfs/namespace/path.h"
 
@@ -47,8 +47,8 @@ std::vector<bson::Value> ids_of(const std::vector<bson::View>& documents) {
 
 }  // namespace
 
-Result<Node> BucketVolume::link(bson::ValueView id, std::string_view folder,
-                                std::string_view name) {
+Result<Node> BucketNamespace::link(bson::ValueView id, std::string_view folder,
+                                   std::string_view name) {
   {
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
     GM_ASSIGN(const Place place, place_for(*transaction, folder, name));
@@ -81,13 +81,14 @@ Result<Node> BucketVolume::link(bson::ValueView id, std::string_view folder,
   return this->file(id);
 }
 
-std::vector<std::string> BucketVolume::links_of(bson::ValueView id) {
+std::vector<std::string> BucketNamespace::links_of(bson::ValueView id) {
   const Result<std::unique_ptr<engine::Snapshot>> snapshot = store_.snapshot();
   if (!snapshot) return {};
   return names_.links().all_of(**snapshot, id).value_or(std::vector<std::string>());
 }
 
-Status BucketVolume::attach(Transaction& transaction, bson::ValueView id, const std::string& path) {
+Status BucketNamespace::attach(Transaction& transaction, bson::ValueView id,
+                               const std::string& path) {
   const bson::Document by_id = equals("_id", id);
   GM_ASSIGN(const std::optional<bson::View> found, bucket_.detached().find_one(transaction, by_id));
   if (!found || !files_->find(id)) return file_not_found(bucket_, id);
@@ -101,7 +102,7 @@ Status BucketVolume::attach(Transaction& transaction, bson::ValueView id, const 
   return write_names(bucket_, transaction, file);
 }
 
-Result<Node> BucketVolume::remove_name(Transaction& transaction, const Found& file) {
+Result<Node> BucketNamespace::remove_name(Transaction& transaction, const Found& file) {
   Node last = node_of(file);
   --last.attributes.nlink;
   if (!file.has_filename()) {
@@ -114,8 +115,8 @@ Result<Node> BucketVolume::remove_name(Transaction& transaction, const Found& fi
   return last;
 }
 
-Status BucketVolume::remove_name_of(Transaction& transaction, const std::string& path,
-                                    const bson::Value& id) {
+Status BucketNamespace::remove_name_of(Transaction& transaction, const std::string& path,
+                                       const bson::Value& id) {
   const Links& links = names_.links();
   if (!links.in_use()) return files_->remove(transaction, id);
   GM_ASSIGN(std::optional<LinkedFile> file, links.load(transaction, id));
@@ -131,15 +132,15 @@ Status BucketVolume::remove_name_of(Transaction& transaction, const std::string&
   return write_names(bucket_, transaction, *file);
 }
 
-Result<bool> BucketVolume::take_link(Transaction& transaction, const std::string& name,
-                                     LinkedFile& file) const {
+Result<bool> BucketNamespace::take_link(Transaction& transaction, const std::string& name,
+                                        LinkedFile& file) const {
   GM_ASSIGN(const bool taken, names_.links().take(transaction, name, file.id));
   if (taken && file.links > 0) --file.links;
   return taken;
 }
 
-Status BucketVolume::move_file(Transaction& transaction, const Found& source,
-                               const std::string& to) const {
+Status BucketNamespace::move_file(Transaction& transaction, const Found& source,
+                                  const std::string& to) const {
   if (!source.has_filename()) {
     bson::Builder update;
     update.open_document("$set").append("filename", to).close();
@@ -160,8 +161,8 @@ Status BucketVolume::move_file(Transaction& transaction, const Found& source,
   return {};
 }
 
-Status BucketVolume::move_link(Transaction& transaction, const std::string& from,
-                               const std::string& to, LinkedFile& file) const {
+Status BucketNamespace::move_link(Transaction& transaction, const std::string& from,
+                                  const std::string& to, LinkedFile& file) const {
   GM_ASSIGN(std::optional<LinkedFile> loaded, names_.links().load(transaction, file.id));
   if (loaded) file = *std::move(loaded);
   GM_ASSIGN(const bool was_link, names_.links().take(transaction, from, file.id));

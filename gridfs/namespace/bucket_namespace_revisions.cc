@@ -1,4 +1,4 @@
-// BucketVolume: earlier contents of files.
+// BucketNamespace: earlier contents of files.
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/posix_place.h"
-#include "gridfs/namespace/bucket_volume.h"
+#include "gridfs/namespace/bucket_namespace.h"
 #include "gridfs/namespace/id_listing.h"
 #include "gridfs/namespace/nodes.h"
 #include "gridfs/namespace/revisions.h"
@@ -16,7 +16,8 @@ namespace gridmount::gridfs {
 
 using engine::Transaction;
 
-Result<std::vector<Node>> BucketVolume::revisions(std::string_view folder, std::string_view name) {
+Result<std::vector<Node>> BucketNamespace::revisions(std::string_view folder,
+                                                     std::string_view name) {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
   GM_ASSIGN(const Found found, find(*snapshot, folder, name));
   if (found.kind == Found::Kind::kNothing) return no_such_entry(folder, name);
@@ -37,7 +38,7 @@ Result<std::vector<Node>> BucketVolume::revisions(std::string_view folder, std::
   return nodes;
 }
 
-Result<std::optional<bson::Value>> BucketVolume::start_revision(bson::ValueView id) {
+Result<std::optional<bson::Value>> BucketNamespace::start_revision(bson::ValueView id) {
   if (options_.revisions == 0) return std::optional<bson::Value>();
   GM_TRY(check_writable());
   if (const std::shared_ptr<File> open = files_->find(id)) GM_TRY(open->flush());
@@ -66,10 +67,10 @@ Result<std::optional<bson::Value>> BucketVolume::start_revision(bson::ValueView 
 }
 
 // The old document keeps only its filename.
-Result<bson::Document> BucketVolume::continue_with_names(Transaction& transaction,
-                                                         bson::ValueView id,
-                                                         const bson::Value& next,
-                                                         bson::Date date) const {
+Result<bson::Document> BucketNamespace::continue_with_names(Transaction& transaction,
+                                                            bson::ValueView id,
+                                                            const bson::Value& next,
+                                                            bson::Date date) const {
   const bson::Document by_id = equals("_id", id);
   if (names_.links().in_use()) {
     GM_TRY(names_.links().load(transaction, id));
@@ -87,8 +88,8 @@ Result<bson::Document> BucketVolume::continue_with_names(Transaction& transactio
   return document;
 }
 
-Result<Node> BucketVolume::retire_name(Transaction& transaction, const Found& source,
-                                       const Found& target) {
+Result<Node> BucketNamespace::retire_name(Transaction& transaction, const Found& source,
+                                          const Found& target) {
   const bson::Value source_id(source.document["_id"]);
   bson::Date date = date_after(source.document);
   GM_ASSIGN(const bool has_other_names, names_.links().has_any(transaction, target.document));
@@ -120,7 +121,7 @@ Result<Node> BucketVolume::retire_name(Transaction& transaction, const Found& so
   return last;
 }
 
-Status BucketVolume::remove_old_revisions(Transaction& transaction, std::string_view filename) {
+Status BucketNamespace::remove_old_revisions(Transaction& transaction, std::string_view filename) {
   std::vector<bson::Value> old;
   {
     GM_ASSIGN(const std::optional<bson::View> newest, names_.newest(transaction, filename));
@@ -140,7 +141,7 @@ Status BucketVolume::remove_old_revisions(Transaction& transaction, std::string_
   return {};
 }
 
-Result<std::unique_ptr<DirectoryStream>> BucketVolume::list_ids() {
+Result<std::unique_ptr<DirectoryStream>> BucketNamespace::list_ids() {
   return std::unique_ptr<DirectoryStream>(
       std::make_unique<IdListing>(bucket_, [this](bson::View document) -> std::optional<Node> {
         if (!names_.is_of_time(document)) return std::nullopt;

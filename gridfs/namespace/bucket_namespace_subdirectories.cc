@@ -1,12 +1,12 @@
-// BucketVolume: the effect of changes, its own and others', on the counts of subdirectories.
+// BucketNamespace: the effect of changes, its own and others', on the counts of subdirectories.
 
-#include "gridfs/namespace/bucket_volume.h"
+#include "gridfs/namespace/bucket_namespace.h"
 #include "gridfs/namespace/path.h"
 
 namespace gridmount::gridfs {
 
-void BucketVolume::count_moved(const Found& source, const Found& from, const Found& target,
-                               const Found& to, RenameMode mode) {
+void BucketNamespace::count_moved(const Found& source, const Found& from, const Found& target,
+                                  const Found& to, RenameMode mode) {
   const auto is_implied = [](const Found& found) {
     return found.kind == Found::Kind::kImpliedFolder;
   };
@@ -20,13 +20,13 @@ void BucketVolume::count_moved(const Found& source, const Found& from, const Fou
   if (comes_back != 0 && !exchanges) subfolders_.removed(target.folder.id);
 }
 
-Status BucketVolume::commit_counted(engine::Transaction& transaction) {
+Status BucketNamespace::commit_counted(engine::Transaction& transaction) {
   Status committed = transaction.commit();
   if (!committed) subfolders_.forget_all();
   return committed;
 }
 
-void BucketVolume::name_changed_by_others(std::string_view filename) {
+void BucketNamespace::name_changed_by_others(std::string_view filename) {
   const std::string_view folder = split(filename).folder;
   if (folder.empty()) return;
   const Result<Node> found = directory(folder);

@@ -1,13 +1,13 @@
-// BucketVolume: reads of files, symlinks and directories, and their atimes.
+// BucketNamespace: reads of files, symlinks and directories, and their atimes.
 
 #include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
-#include "gridfs/namespace/bucket_volume.h"
+#include "gridfs/namespace/bucket_namespace.h"
 
 namespace gridmount::gridfs {
 
-Result<std::string> BucketVolume::symlink_target(bson::ValueView id) {
+Result<std::string> BucketNamespace::symlink_target(bson::ValueView id) {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
   GM_ASSIGN(const std::optional<bson::View> document,
             bucket_.files().find_one(*snapshot, equals("_id", id)));
@@ -22,16 +22,16 @@ Result<std::string> BucketVolume::symlink_target(bson::ValueView id) {
   return *file.posix.symlink_target;
 }
 
-bool BucketVolume::note_read(const File& file) {
+bool BucketNamespace::note_read(const File& file) {
   return access_times_.note(node_of_open(file));
 }
 
-bool BucketVolume::note_read(std::string_view folder) {
+bool BucketNamespace::note_read(std::string_view folder) {
   const Result<Node> node = directory(folder);
   return node && access_times_.note(*node);
 }
 
-Result<std::shared_ptr<File>> BucketVolume::open_file(bson::ValueView id) {
+Result<std::shared_ptr<File>> BucketNamespace::open_file(bson::ValueView id) {
   return files_->open(id);
 }
 

@@ -1,4 +1,4 @@
-#include "gridfs/namespace/bucket_volume.h"
+#include "gridfs/namespace/bucket_namespace.h"
 
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
@@ -19,18 +19,16 @@ constexpr std::chrono::milliseconds kMd5Patience{2000};
 
 }  // namespace
 
-Result<std::unique_ptr<Volume>> Volume::open(engine::Store& store,
-                                             std::shared_ptr<engine::Database> database,
-                                             const BucketOptions& bucket,
-                                             const VolumeOptions& options,
-                                             const FileTableOptions& files) {
-  auto volume = std::make_unique<BucketVolume>(store, std::move(database), bucket, options);
-  GM_TRY(volume->start(files));
-  return std::unique_ptr<Volume>(std::move(volume));
+Result<std::unique_ptr<PathNamespace>> PathNamespace::open(
+    engine::Store& store, std::shared_ptr<engine::Database> database, const BucketOptions& bucket,
+    const NamespaceOptions& options, const FileTableOptions& files) {
+  auto paths = std::make_unique<BucketNamespace>(store, std::move(database), bucket, options);
+  GM_TRY(paths->start(files));
+  return std::unique_ptr<PathNamespace>(std::move(paths));
 }
 
-BucketVolume::BucketVolume(engine::Store& store, std::shared_ptr<engine::Database> database,
-                           const BucketOptions& bucket, const VolumeOptions& options)
+BucketNamespace::BucketNamespace(engine::Store& store, std::shared_ptr<engine::Database> database,
+                                 const BucketOptions& bucket, const NamespaceOptions& options)
     : store_(store),
       options_(options),
       bucket_(store, std::move(database), bucket),
@@ -40,7 +38,7 @@ BucketVolume::BucketVolume(engine::Store& store, std::shared_ptr<engine::Databas
                     options.strict_access_times,
                     [this](bson::ValueView id) { return files_->find(id) != nullptr; }) {}
 
-Status BucketVolume::start(const FileTableOptions& files) {
+Status BucketNamespace::start(const FileTableOptions& files) {
   if (options_.read_only) {
     GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
     GM_TRY(folders_.find_root(*snapshot));
@@ -61,22 +59,22 @@ Status BucketVolume::start(const FileTableOptions& files) {
   return {};
 }
 
-Status BucketVolume::close() {
+Status BucketNamespace::close() {
   const Status times = access_times_.close();
   GM_TRY(files_->close(kMd5Patience));
   return times;
 }
 
-std::string BucketVolume::shown(std::string_view folder, std::string_view name) const {
+std::string BucketNamespace::shown(std::string_view folder, std::string_view name) const {
   return "'" + join(folder, name) + "' in the bucket '" + bucket_.options().name + "'";
 }
 
-tl::unexpected<Error> BucketVolume::no_such_entry(std::string_view folder,
-                                                  std::string_view name) const {
+tl::unexpected<Error> BucketNamespace::no_such_entry(std::string_view folder,
+                                                     std::string_view name) const {
   return fail(kNoSuchEntry, "there is no " + shown(folder, name));
 }
 
-Status BucketVolume::check_writable() const {
+Status BucketNamespace::check_writable() const {
   if (!options_.read_only) return {};
   return fail(ErrorCode::kStoreReadOnly,
               "the bucket '" + bucket_.options().name + "' is mounted read-only");
@@ -84,8 +82,8 @@ Status BucketVolume::check_writable() const {
 
 // --- Finding.
 
-Result<BucketVolume::Found> BucketVolume::find_folder(Snapshot& snapshot,
-                                                      const std::string& path) const {
+Result<BucketNamespace::Found> BucketNamespace::find_folder(Snapshot& snapshot,
+                                                            const std::string& path) const {
   Found found;
   found.path = path;
   if (!can_be_folder(path)) return found;
@@ -102,8 +100,8 @@ Result<BucketVolume::Found> BucketVolume::find_folder(Snapshot& snapshot,
   return found;
 }
 
-Result<BucketVolume::Found> BucketVolume::find_file(Snapshot& snapshot,
-                                                    const std::string& path) const {
+Result<BucketNamespace::Found> BucketNamespace::find_file(Snapshot& snapshot,
+                                                          const std::string& path) const {
   Found found;
   found.path = path;
   GM_ASSIGN(const std::optional<bson::View> document, names_.newest(snapshot, path));
@@ -114,8 +112,8 @@ Result<BucketVolume::Found> BucketVolume::find_file(Snapshot& snapshot,
   return found;
 }
 
-Result<BucketVolume::Found> BucketVolume::find_shadowed(Snapshot& snapshot,
-                                                        const std::string& path) const {
+Result<BucketNamespace::Found> BucketNamespace::find_shadowed(Snapshot& snapshot,
+                                                              const std::string& path) const {
   // The empty filename is never a directory's.
   if (path.empty()) return Found();
   GM_ASSIGN(const Found shadowing, find_folder(snapshot, path));
@@ -124,8 +122,8 @@ Result<BucketVolume::Found> BucketVolume::find_shadowed(Snapshot& snapshot,
   return find_file(snapshot, path);
 }
 
-Result<BucketVolume::Found> BucketVolume::find_plain(Snapshot& snapshot,
-                                                     const std::string& path) const {
+Result<BucketNamespace::Found> BucketNamespace::find_plain(Snapshot& snapshot,
+                                                           const std::string& path) const {
   Found found;
   found.path = path;
   // The empty filename is a file's. As a directory's path it would be the root.
@@ -148,8 +146,9 @@ Result<BucketVolume::Found> BucketVolume::find_plain(Snapshot& snapshot,
   return found;
 }
 
-Result<BucketVolume::Found> BucketVolume::find_long(Snapshot& snapshot, std::string_view folder,
-                                                    const ParsedName& name) const {
+Result<BucketNamespace::Found> BucketNamespace::find_long(Snapshot& snapshot,
+                                                          std::string_view folder,
+                                                          const ParsedName& name) const {
   // Explicit directories and files are both sorted by name, and the search begins at the first
   // bytes of the component.
   bson::Builder filter;
@@ -189,8 +188,9 @@ Result<BucketVolume::Found> BucketVolume::find_long(Snapshot& snapshot, std::str
   }
 }
 
-Result<BucketVolume::Found> BucketVolume::find_by_id(Snapshot& snapshot, std::string_view name,
-                                                     const std::string& json) const {
+Result<BucketNamespace::Found> BucketNamespace::find_by_id(Snapshot& snapshot,
+                                                           std::string_view name,
+                                                           const std::string& json) const {
   Found found;
   const std::optional<bson::Value> id = id_from_json(json);
   if (!id) return found;
@@ -208,8 +208,8 @@ Result<BucketVolume::Found> BucketVolume::find_by_id(Snapshot& snapshot, std::st
   return found;
 }
 
-Result<BucketVolume::Found> BucketVolume::find(Snapshot& snapshot, std::string_view folder,
-                                               std::string_view name) const {
+Result<BucketNamespace::Found> BucketNamespace::find(Snapshot& snapshot, std::string_view folder,
+                                                     std::string_view name) const {
   GM_ASSIGN(const ParsedName parsed, parse_name(name, folder.empty()));
   switch (parsed.kind) {
     case ParsedName::Kind::kPlain:
@@ -224,29 +224,29 @@ Result<BucketVolume::Found> BucketVolume::find(Snapshot& snapshot, std::string_v
   return find_by_id(snapshot, name, parsed.component);
 }
 
-Node BucketVolume::node_of_file(bson::View document) const {
+Node BucketNamespace::node_of_file(bson::View document) const {
   Node node = file_node(bucket_.options().name, *files_, names_.links(), document, options_);
   complete(node);
   return node;
 }
 
-Node BucketVolume::node_of_open(const File& file) const {
+Node BucketNamespace::node_of_open(const File& file) const {
   Node node = file_node(bucket_.options().name, file.document(), options_);
   complete(node);
   return node;
 }
 
-PosixFields BucketVolume::posix_of_file(const Found& file) {
+PosixFields BucketNamespace::posix_of_file(const Found& file) {
   const Result<FilesDocument> document = FilesDocument::parse(file.document);
   return document ? document->posix : PosixFields();
 }
 
-void BucketVolume::complete(Node& node) const {
+void BucketNamespace::complete(Node& node) const {
   access_times_.apply(node);
   subfolders_.apply(node);
 }
 
-Node BucketVolume::node_of(const Found& found) const {
+Node BucketNamespace::node_of(const Found& found) const {
   switch (found.kind) {
     case Found::Kind::kExplicitFolder: {
       Node node = folder_node(bucket_.options().name, found.path, found.folder, options_);
@@ -262,14 +262,14 @@ Node BucketVolume::node_of(const Found& found) const {
 
 // --- Looking up.
 
-Result<Node> BucketVolume::lookup(std::string_view folder, std::string_view name) {
+Result<Node> BucketNamespace::lookup(std::string_view folder, std::string_view name) {
   GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
   GM_ASSIGN(const Found found, find(*snapshot, folder, name));
   if (found.kind == Found::Kind::kNothing) return no_such_entry(folder, name);
   return node_of(found);
 }
 
-Result<Node> BucketVolume::file(bson::ValueView id) {
+Result<Node> BucketNamespace::file(bson::ValueView id) {
   GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
   GM_ASSIGN(const std::optional<bson::View> document,
             bucket_.files().find_one(*snapshot, equals("_id", id)));
@@ -277,14 +277,14 @@ Result<Node> BucketVolume::file(bson::ValueView id) {
   return node_of_file(*document);
 }
 
-Result<Node> BucketVolume::directory(std::string_view path) {
+Result<Node> BucketNamespace::directory(std::string_view path) {
   GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
   GM_ASSIGN(const Found found, find_folder(*snapshot, std::string(path)));
   if (!found.is_folder()) return no_such_entry("", path);
   return node_of(found);
 }
 
-Result<std::unique_ptr<DirectoryStream>> BucketVolume::list(std::string_view folder) {
+Result<std::unique_ptr<DirectoryStream>> BucketNamespace::list(std::string_view folder) {
   GM_TRY(directory(folder));
   return std::unique_ptr<DirectoryStream>(std::make_unique<FolderListing>(
       names_, *files_, options_, std::string(folder), [this](Node& node) { complete(node); }));

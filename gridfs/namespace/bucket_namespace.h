@@ -1,6 +1,7 @@
-// The implementation of Volume over one bucket. The documents decide everything. Between calls, the
-// object keeps only atimes that are not written yet and counts of subdirectories. Look-up is in
-// bucket_volume.cc, changes are in bucket_volume_changes.cc and the other bucket_volume_*.cc files.
+// The implementation of PathNamespace over one bucket. The documents decide everything. Between
+// calls, the object keeps only atimes that are not written yet and counts of subdirectories.
+// Look-up is in bucket_namespace.cc, changes are in bucket_namespace_changes.cc and the other
+// bucket_volume_*.cc files.
 //
 // Thread-safe after start().
 #pragma once
@@ -13,15 +14,15 @@
 #include "gridfs/namespace/access_times.h"
 #include "gridfs/namespace/folders.h"
 #include "gridfs/namespace/names.h"
+#include "gridfs/namespace/path_namespace.h"
 #include "gridfs/namespace/subfolder_counts.h"
-#include "gridfs/namespace/volume.h"
 
 namespace gridmount::gridfs {
 
-class BucketVolume final : public Volume {
+class BucketNamespace final : public PathNamespace {
  public:
-  BucketVolume(engine::Store& store, std::shared_ptr<engine::Database> database,
-               const BucketOptions& bucket, const VolumeOptions& options);
+  BucketNamespace(engine::Store& store, std::shared_ptr<engine::Database> database,
+                  const BucketOptions& bucket, const NamespaceOptions& options);
   // Creates the indexes and the root's document, and reclaims what a killed process has left. If
   // read-only, only reads what it needs.
   Status start(const FileTableOptions& files);
@@ -204,7 +205,7 @@ class BucketVolume final : public Volume {
                          std::string_view name, const Creator& creator);
 
   engine::Store& store_;
-  const VolumeOptions options_;
+  const NamespaceOptions options_;
   const Bucket bucket_;
   Folders folders_;
   Names names_;

@@ -49,7 +49,7 @@ struct Creator {
 // Whose atime a read changes (access_times.h).
 enum class AccessTimeMode { kNone, kFiles, kAll };
 
-struct VolumeOptions {
+struct NamespaceOptions {
   // For files and directories without POSIX fields of their own (uploaded by a driver).
   Owner default_owner;
   uint32_t umask = 022;
@@ -155,15 +155,15 @@ enum class RenameMode {
   kExchange,  // both names must exist, of whatever kind
 };
 
-class Volume {
+class PathNamespace {
  public:
-  // Opens the volume. Unless read-only, reclaims the orphans that a killed process has left.
-  static Result<std::unique_ptr<Volume>> open(engine::Store& store,
-                                              std::shared_ptr<engine::Database> database,
-                                              const BucketOptions& bucket,
-                                              const VolumeOptions& options,
-                                              const FileTableOptions& files);
-  virtual ~Volume() = default;
+  // Opens the namespace. Unless read-only, reclaims the orphans that a killed process has left.
+  static Result<std::unique_ptr<PathNamespace>> open(engine::Store& store,
+                                                     std::shared_ptr<engine::Database> database,
+                                                     const BucketOptions& bucket,
+                                                     const NamespaceOptions& options,
+                                                     const FileTableOptions& files);
+  virtual ~PathNamespace() = default;
 
   virtual const Bucket& bucket() const = 0;
   virtual FileTable& files() = 0;
@@ -262,7 +262,7 @@ class Volume {
   virtual Result<std::unique_ptr<DirectoryStream>> list_ids() = 0;
 
   // --- External changes. The caller reports, after the commit, that somebody other than this
-  // volume has changed a file's name, one of its further names, or a directory's document.
+  // namespace has changed a file's name, one of its further names, or a directory's document.
   virtual void name_changed_by_others(std::string_view filename) = 0;
   virtual void folders_changed_by_others() = 0;
   virtual void links_changed_by_others() = 0;

@@ -1,13 +1,13 @@
-// BucketVolume: the fields of files documents as text.
+// BucketNamespace: the fields of files documents as text.
 
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/file_fields.h"
-#include "gridfs/namespace/bucket_volume.h"
+#include "gridfs/namespace/bucket_namespace.h"
 
 namespace gridmount::gridfs {
 
-Result<std::string> BucketVolume::file_field(bson::ValueView id, std::string_view field) {
+Result<std::string> BucketNamespace::file_field(bson::ValueView id, std::string_view field) {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
   GM_ASSIGN(const std::optional<bson::View> document,
             bucket_.files().find_one(*snapshot, equals("_id", id)));
@@ -17,8 +17,8 @@ Result<std::string> BucketVolume::file_field(bson::ValueView id, std::string_vie
   return *std::move(text);
 }
 
-Status BucketVolume::set_file_field(bson::ValueView id, std::string_view field,
-                                    std::optional<std::string_view> text, XattrMode mode) {
+Status BucketNamespace::set_file_field(bson::ValueView id, std::string_view field,
+                                       std::optional<std::string_view> text, XattrMode mode) {
   GM_TRY(check_writable());
   const bson::Document by_id = equals("_id", id);
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());

@@ -1,10 +1,10 @@
-// BucketVolume: finding a node of which only the ino is known.
+// BucketNamespace: finding a node of which only the ino is known.
 
 #include <string>
 #include <unordered_set>
 
 #include "engine/bson/json.h"
-#include "gridfs/namespace/bucket_volume.h"
+#include "gridfs/namespace/bucket_namespace.h"
 #include "gridfs/namespace/nodes.h"
 #include "gridfs/namespace/path.h"
 
@@ -38,7 +38,7 @@ std::optional<std::string> path_of_folder(bson::View document) {
 
 }  // namespace
 
-Result<std::optional<Node>> BucketVolume::find_by_number(uint64_t ino) {
+Result<std::optional<Node>> BucketNamespace::find_by_number(uint64_t ino) {
   const std::string& bucket = bucket_.options().name;
   GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
   std::optional<std::string> folder;
