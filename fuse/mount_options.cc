@@ -33,8 +33,8 @@ constexpr std::array<std::string_view, 4> kListedByTheKernel{"user_id", "group_i
 constexpr std::array<std::string_view, 5> kForOthers{"auto", "noauto", "nofail", "nouser",
                                                      "_netdev"};
 
-template <typename Names>
-bool contains(const Names& names, std::string_view name) {
+template <typename PathIndex>
+bool contains(const PathIndex& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 

@@ -1,4 +1,4 @@
-// Names: look-up, creation, removal, rename. The rest is in file_system_content.cc.
+// PathIndex: look-up, creation, removal, rename. The rest is in file_system_content.cc.
 #include "fuse/tree/file_system.h"
 
 #include <fcntl.h>

@@ -33,7 +33,7 @@ BucketNamespace::BucketNamespace(engine::Store& store, std::shared_ptr<engine::D
       options_(options),
       bucket_(store, std::move(database), bucket),
       folders_(bucket_, options.at),
-      names_(bucket_, options.at),
+      path_index_(bucket_, options.at),
       access_times_(bucket_, options.read_only ? AccessTimeMode::kNone : options.access_times,
                     options.strict_access_times,
                     [this](bson::ValueView id) { return files_->find(id) != nullptr; }) {}
@@ -42,13 +42,13 @@ Status BucketNamespace::start(const FileTableOptions& files) {
   if (options_.read_only) {
     GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
     GM_TRY(folders_.find_root(*snapshot));
-    GM_TRY(names_.links().start(*snapshot));
+    GM_TRY(path_index_.links().start(*snapshot));
   } else {
     {
       GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
       GM_TRY(bucket_.ensure_indexes(*transaction));
       GM_TRY(folders_.make_root(*transaction, default_folder_posix(options_)));
-      GM_TRY(names_.links().start(*transaction));
+      GM_TRY(path_index_.links().start(*transaction));
       GM_TRY(transaction->commit());
     }
     GM_TRY(bucket_.reclaim_all());
@@ -93,7 +93,7 @@ Result<BucketNamespace::Found> BucketNamespace::find_folder(Snapshot& snapshot,
     found.folder = *std::move(folder);
     return found;
   }
-  GM_ASSIGN(const std::optional<bson::View> below, names_.any_below(snapshot, path));
+  GM_ASSIGN(const std::optional<bson::View> below, path_index_.any_below(snapshot, path));
   // The root always exists.
   if (below || path.empty()) found.kind = Found::Kind::kImpliedFolder;
   if (below) found.document = *below;
@@ -104,7 +104,7 @@ Result<BucketNamespace::Found> BucketNamespace::find_file(Snapshot& snapshot,
                                                           const std::string& path) const {
   Found found;
   found.path = path;
-  GM_ASSIGN(const std::optional<bson::View> document, names_.newest(snapshot, path));
+  GM_ASSIGN(const std::optional<bson::View> document, path_index_.newest(snapshot, path));
   if (document) {
     found.kind = Found::Kind::kFile;
     found.document = *document;
@@ -135,7 +135,7 @@ Result<BucketNamespace::Found> BucketNamespace::find_plain(Snapshot& snapshot,
       return found;
     }
   }
-  GM_ASSIGN(const Names::AtPath at, names_.at(snapshot, path));
+  GM_ASSIGN(const PathIndex::AtPath at, path_index_.at(snapshot, path));
   if (at.below) {
     found.kind = Found::Kind::kImpliedFolder;
     found.document = *at.below;
@@ -173,7 +173,7 @@ Result<BucketNamespace::Found> BucketNamespace::find_long(Snapshot& snapshot,
       return find_folder(snapshot, join(folder, component));
     }
   }
-  ChildScan scan(names_, snapshot, std::string(folder), join(folder, name.component), true);
+  ChildScan scan(path_index_, snapshot, std::string(folder), join(folder, name.component), true);
   while (true) {
     GM_ASSIGN(const std::optional<ChildScan::Child> child, scan.next());
     if (!child || !child->component.starts_with(name.component)) return Found();
@@ -198,7 +198,7 @@ Result<BucketNamespace::Found> BucketNamespace::find_by_id(Snapshot& snapshot,
             bucket_.files().find_one(snapshot, equals("_id", *id)));
   // A file with a filename is reached only by that. Of several ways to write an _id, only one is
   // the file's name.
-  if (!document || has_filename(*document) || !names_.is_of_time(*document) ||
+  if (!document || has_filename(*document) || !path_index_.is_of_time(*document) ||
       escape_id((*document)["_id"]) != name) {
     return found;
   }
@@ -225,7 +225,7 @@ Result<BucketNamespace::Found> BucketNamespace::find(Snapshot& snapshot, std::st
 }
 
 Node BucketNamespace::node_of_file(bson::View document) const {
-  Node node = file_node(bucket_.options().name, *files_, names_.links(), document, options_);
+  Node node = file_node(bucket_.options().name, *files_, path_index_.links(), document, options_);
   complete(node);
   return node;
 }
@@ -273,7 +273,7 @@ Result<Node> BucketNamespace::file(bson::ValueView id) {
   GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
   GM_ASSIGN(const std::optional<bson::View> document,
             bucket_.files().find_one(*snapshot, equals("_id", id)));
-  if (!document || !names_.is_of_time(*document)) return file_not_found(bucket_, id);
+  if (!document || !path_index_.is_of_time(*document)) return file_not_found(bucket_, id);
   return node_of_file(*document);
 }
 
@@ -287,7 +287,7 @@ Result<Node> BucketNamespace::directory(std::string_view path) {
 Result<std::unique_ptr<DirectoryStream>> BucketNamespace::list(std::string_view folder) {
   GM_TRY(directory(folder));
   return std::unique_ptr<DirectoryStream>(std::make_unique<FolderListing>(
-      names_, *files_, options_, std::string(folder), [this](Node& node) { complete(node); }));
+      path_index_, *files_, options_, std::string(folder), [this](Node& node) { complete(node); }));
 }
 
 }  // namespace gridmount::gridfs

@@ -13,7 +13,7 @@
 
 #include "gridfs/namespace/access_times.h"
 #include "gridfs/namespace/folders.h"
-#include "gridfs/namespace/names.h"
+#include "gridfs/namespace/path_index.h"
 #include "gridfs/namespace/path_namespace.h"
 #include "gridfs/namespace/subfolder_counts.h"
 
@@ -48,7 +48,7 @@ class BucketNamespace final : public PathNamespace {
   Result<Node> create_directory(std::string_view folder, std::string_view name, uint32_t mode,
                                 Creator creator) override;
   Result<Node> link(bson::ValueView id, std::string_view folder, std::string_view name) override;
-  bool has_links() const override { return names_.links().in_use(); }
+  bool has_links() const override { return path_index_.links().in_use(); }
   Result<LostName> unlink(std::string_view folder, std::string_view name) override;
   Status remove_directory(std::string_view folder, std::string_view name) override;
   Result<std::optional<LostName>> rename(std::string_view from_folder, std::string_view from_name,
@@ -81,7 +81,7 @@ class BucketNamespace final : public PathNamespace {
 
   void name_changed_by_others(std::string_view filename) override;
   void folders_changed_by_others() override { subfolders_.forget_all(); }
-  void links_changed_by_others() override { names_.links().changed_by_others(); }
+  void links_changed_by_others() override { path_index_.links().changed_by_others(); }
   std::vector<std::string> links_of(bson::ValueView id) override;
 
   Status close() override;
@@ -208,7 +208,7 @@ class BucketNamespace final : public PathNamespace {
   const NamespaceOptions options_;
   const Bucket bucket_;
   Folders folders_;
-  Names names_;
+  PathIndex path_index_;
   std::unique_ptr<FileTable> files_;
   AccessTimes access_times_;
   SubfolderCounts subfolders_;

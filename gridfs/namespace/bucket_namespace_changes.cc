@@ -102,7 +102,7 @@ Status BucketNamespace::change_folder(Transaction& transaction, std::string_view
       GM_ASSIGN(const std::optional<FolderDocument> known, folders_.find(transaction, folder));
       if (known) return {};
     }
-    GM_ASSIGN(const std::optional<bson::View> some, names_.any_below(transaction, folder));
+    GM_ASSIGN(const std::optional<bson::View> some, path_index_.any_below(transaction, folder));
     const Node implied =
         implied_folder_node(bucket_.options().name, folder, some.value_or(bson::View()), options_);
     PosixFields posix = posix_of_implied(implied);
@@ -248,7 +248,7 @@ Result<LostName> BucketNamespace::unlink(std::string_view folder, std::string_vi
 Result<bool> BucketNamespace::is_empty(engine::Snapshot& snapshot, std::string_view path) const {
   GM_ASSIGN(const bool has_folders, folders_.has_children(snapshot, path));
   if (has_folders) return false;
-  GM_ASSIGN(const std::optional<bson::View> some, names_.any_below(snapshot, path));
+  GM_ASSIGN(const std::optional<bson::View> some, path_index_.any_below(snapshot, path));
   return !some.has_value();
 }
 

@@ -65,26 +65,26 @@ Result<Node> BucketNamespace::link(bson::ValueView id, std::string_view folder,
     if (!has_filename(*document)) {
       return fail(kInvalidName, "a file without a filename takes no other names: rename it first");
     }
-    GM_ASSIGN(std::optional<LinkedFile> file, names_.links().load(*transaction, id));
+    GM_ASSIGN(std::optional<LinkedFile> file, path_index_.links().load(*transaction, id));
     if (!file) return file_not_found(bucket_, id);
     if (file->links + 1 >= kMaxLinks) {
       return fail(kTooManyLinks, "the file '" + *file->filename + "' has " +
                                      std::to_string(file->links + 1) + " names already");
     }
-    GM_TRY(names_.links().put(*transaction, place.path, id));
+    GM_TRY(path_index_.links().put(*transaction, place.path, id));
     ++file->links;
     GM_TRY(write_names(bucket_, *transaction, *file));
     GM_TRY(touch(*transaction, folder));
     GM_TRY(transaction->commit());
   }
-  names_.links().set_made();
+  path_index_.links().set_made();
   return this->file(id);
 }
 
 std::vector<std::string> BucketNamespace::links_of(bson::ValueView id) {
   const Result<std::unique_ptr<engine::Snapshot>> snapshot = store_.snapshot();
   if (!snapshot) return {};
-  return names_.links().all_of(**snapshot, id).value_or(std::vector<std::string>());
+  return path_index_.links().all_of(**snapshot, id).value_or(std::vector<std::string>());
 }
 
 Status BucketNamespace::attach(Transaction& transaction, bson::ValueView id,
@@ -109,7 +109,7 @@ Result<Node> BucketNamespace::remove_name(Transaction& transaction, const Found&
     GM_TRY(files_->remove(transaction, *file.nameless_id));
     return last;
   }
-  GM_ASSIGN(const std::vector<bson::View> named, names_.all(transaction, file.path));
+  GM_ASSIGN(const std::vector<bson::View> named, path_index_.all(transaction, file.path));
   const std::vector<bson::Value> ids = ids_of(named);
   for (const bson::Value& id : ids) GM_TRY(remove_name_of(transaction, file.path, id));
   return last;
@@ -117,7 +117,7 @@ Result<Node> BucketNamespace::remove_name(Transaction& transaction, const Found&
 
 Status BucketNamespace::remove_name_of(Transaction& transaction, const std::string& path,
                                        const bson::Value& id) {
-  const Links& links = names_.links();
+  const Links& links = path_index_.links();
   if (!links.in_use()) return files_->remove(transaction, id);
   GM_ASSIGN(std::optional<LinkedFile> file, links.load(transaction, id));
   if (!file) return {};
@@ -134,7 +134,7 @@ Status BucketNamespace::remove_name_of(Transaction& transaction, const std::stri
 
 Result<bool> BucketNamespace::take_link(Transaction& transaction, const std::string& name,
                                         LinkedFile& file) const {
-  GM_ASSIGN(const bool taken, names_.links().take(transaction, name, file.id));
+  GM_ASSIGN(const bool taken, path_index_.links().take(transaction, name, file.id));
   if (taken && file.links > 0) --file.links;
   return taken;
 }
@@ -150,11 +150,11 @@ Status BucketNamespace::move_file(Transaction& transaction, const Found& source,
   }
   std::vector<LinkedFile> files;
   {
-    GM_ASSIGN(const std::vector<bson::View> named, names_.all(transaction, source.path));
+    GM_ASSIGN(const std::vector<bson::View> named, path_index_.all(transaction, source.path));
     for (const bson::View document : named) files.push_back(LinkedFile::parse(document));
   }
   for (LinkedFile& file : files) {
-    if (names_.links().in_use()) GM_TRY(move_link(transaction, source.path, to, file));
+    if (path_index_.links().in_use()) GM_TRY(move_link(transaction, source.path, to, file));
     if (file.filename == source.path) file.filename = to;
     GM_TRY(write_names(bucket_, transaction, file));
   }
@@ -163,10 +163,10 @@ Status BucketNamespace::move_file(Transaction& transaction, const Found& source,
 
 Status BucketNamespace::move_link(Transaction& transaction, const std::string& from,
                                   const std::string& to, LinkedFile& file) const {
-  GM_ASSIGN(std::optional<LinkedFile> loaded, names_.links().load(transaction, file.id));
+  GM_ASSIGN(std::optional<LinkedFile> loaded, path_index_.links().load(transaction, file.id));
   if (loaded) file = *std::move(loaded);
-  GM_ASSIGN(const bool was_link, names_.links().take(transaction, from, file.id));
-  return was_link ? names_.links().put(transaction, to, file.id) : Status();
+  GM_ASSIGN(const bool was_link, path_index_.links().take(transaction, from, file.id));
+  return was_link ? path_index_.links().put(transaction, to, file.id) : Status();
 }
 
 }  // namespace gridmount::gridfs

@@ -176,7 +176,7 @@ Status BucketNamespace::move_folder(Transaction& transaction, const Found& sourc
   }
   GM_TRY(folders_.move(transaction, source.path, to));
   GM_TRY(move_names_below(transaction, source.path, to));
-  return names_.links().move_below(transaction, source.path, to);
+  return path_index_.links().move_below(transaction, source.path, to);
 }
 
 Status BucketNamespace::keep_number(Transaction& transaction, const Node& implied,

@@ -24,7 +24,7 @@ Result<std::vector<Node>> BucketNamespace::revisions(std::string_view folder,
   if (found.is_folder()) return fail(kIsADirectory, shown(folder, name) + " is a folder");
   std::vector<bson::View> documents{found.document};
   if (found.has_filename()) {
-    GM_ASSIGN(documents, names_.all(*snapshot, found.path));
+    GM_ASSIGN(documents, path_index_.all(*snapshot, found.path));
   }
   std::sort(documents.begin(), documents.end(),
             [](bson::View a, bson::View b) { return is_newer(b, a); });
@@ -53,7 +53,7 @@ Result<std::optional<bson::Value>> BucketNamespace::start_revision(bson::ValueVi
       return std::optional<bson::Value>();
     }
     const std::string filename((*old)["filename"].as_string());
-    GM_ASSIGN(const std::optional<bson::View> newest, names_.newest(*transaction, filename));
+    GM_ASSIGN(const std::optional<bson::View> newest, path_index_.newest(*transaction, filename));
     // A file that already is an earlier revision holds no content of the name that could be kept.
     if (!newest || bson::compare((*newest)["_id"], id) != 0) return std::optional<bson::Value>();
     date = date_after(*old);
@@ -72,9 +72,9 @@ Result<bson::Document> BucketNamespace::continue_with_names(Transaction& transac
                                                             const bson::Value& next,
                                                             bson::Date date) const {
   const bson::Document by_id = equals("_id", id);
-  if (names_.links().in_use()) {
-    GM_TRY(names_.links().load(transaction, id));
-    GM_TRY(names_.links().hand_over(transaction, id, next));
+  if (path_index_.links().in_use()) {
+    GM_TRY(path_index_.links().load(transaction, id));
+    GM_TRY(path_index_.links().hand_over(transaction, id, next));
   }
   GM_ASSIGN(const std::optional<bson::View> old, bucket_.files().find_one(transaction, by_id));
   if (!old) return file_not_found(bucket_, id);
@@ -92,10 +92,11 @@ Result<Node> BucketNamespace::retire_name(Transaction& transaction, const Found&
                                           const Found& target) {
   const bson::Value source_id(source.document["_id"]);
   bson::Date date = date_after(source.document);
-  GM_ASSIGN(const bool has_other_names, names_.links().has_any(transaction, target.document));
+  GM_ASSIGN(const bool has_other_names, path_index_.links().has_any(transaction, target.document));
   if (has_other_names || !is_plain_file(target.document)) return remove_name(transaction, target);
   {
-    GM_ASSIGN(const std::vector<bson::View> named, names_.first_and_last(transaction, target.path));
+    GM_ASSIGN(const std::vector<bson::View> named,
+              path_index_.first_and_last(transaction, target.path));
     for (const bson::View document : named) {
       if (!can_be_superseded(document)) return remove_name(transaction, target);
       date = std::max(date, date_after(document));
@@ -124,16 +125,16 @@ Result<Node> BucketNamespace::retire_name(Transaction& transaction, const Found&
 Status BucketNamespace::remove_old_revisions(Transaction& transaction, std::string_view filename) {
   std::vector<bson::Value> old;
   {
-    GM_ASSIGN(const std::optional<bson::View> newest, names_.newest(transaction, filename));
+    GM_ASSIGN(const std::optional<bson::View> newest, path_index_.newest(transaction, filename));
     GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-              names_.behind_newest(transaction, filename, int64_t{options_.revisions} + 1));
+              path_index_.behind_newest(transaction, filename, int64_t{options_.revisions} + 1));
     while (true) {
       GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
       if (!document) break;
       // If several have one uploadDate, the index may have any of them last.
       if (newest && bson::compare((*newest)["_id"], (*document)["_id"]) == 0) continue;
       // A file that has other names stays for them.
-      GM_ASSIGN(const bool has_links, names_.links().has_any(transaction, *document));
+      GM_ASSIGN(const bool has_links, path_index_.links().has_any(transaction, *document));
       if (!has_links) old.emplace_back((*document)["_id"]);
     }
   }
@@ -144,7 +145,7 @@ Status BucketNamespace::remove_old_revisions(Transaction& transaction, std::stri
 Result<std::unique_ptr<DirectoryStream>> BucketNamespace::list_ids() {
   return std::unique_ptr<DirectoryStream>(
       std::make_unique<IdListing>(bucket_, [this](bson::View document) -> std::optional<Node> {
-        if (!names_.is_of_time(document)) return std::nullopt;
+        if (!path_index_.is_of_time(document)) return std::nullopt;
         return node_of_file(document);
       }));
 }

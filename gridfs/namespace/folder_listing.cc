@@ -6,9 +6,9 @@
 #include "engine/bson/builder.h"
 #include "gridfs/namespace/folder_scan.h"
 #include "gridfs/namespace/folders.h"
-#include "gridfs/namespace/names.h"
 #include "gridfs/namespace/nodes.h"
 #include "gridfs/namespace/path.h"
+#include "gridfs/namespace/path_index.h"
 #include "gridfs/namespace/path_range.h"
 
 namespace gridmount::gridfs {
@@ -76,9 +76,10 @@ uint64_t hash_of(std::string_view key) {
   return (hash >> 2) | 1;
 }
 
-FolderListing::FolderListing(const Names& names, FileTable& files, const NamespaceOptions& options,
-                             std::string folder, std::function<void(Node&)> complete)
-    : names_(names),
+FolderListing::FolderListing(const PathIndex& names, FileTable& files,
+                             const NamespaceOptions& options, std::string folder,
+                             std::function<void(Node&)> complete)
+    : path_index_(names),
       bucket_(names.bucket()),
       files_(files),
       options_(options),
@@ -114,7 +115,7 @@ Status FolderListing::read_names(engine::Snapshot& snapshot) {
     from += inclusive ? end_of_names_below(std::string_view(*behind).substr(0, behind->size() - 1))
                       : *behind;
   }
-  ChildScan names(names_, snapshot, folder_, std::move(from), inclusive);
+  ChildScan names(path_index_, snapshot, folder_, std::move(from), inclusive);
   FolderScan folders(bucket_, snapshot, folder_, behind, options_.at);
   std::optional<ChildScan::Child> child;
   while (batch_size() < batch_entries_) {
@@ -146,7 +147,7 @@ Status FolderListing::read_names(engine::Snapshot& snapshot) {
       list(key,
            shadowed ? escape_shadowed_file(child->component)
                     : escape_component(child->component, at_root),
-           file_node(bucket, files_, names_.links(), child->document, options_),
+           file_node(bucket, files_, path_index_.links(), child->document, options_),
            {.pass = Pass::kNames, .behind = key});
     }
     child.reset();
@@ -185,11 +186,11 @@ Status FolderListing::read_nameless(engine::Snapshot& snapshot) {
       after.skip = date == after.date ? after.skip + 1 : 1;
       after.date = date;
       std::optional<std::string> name = escape_id((*document)["_id"]);
-      if (name && names_.is_of_time(*document)) {
+      if (name && path_index_.is_of_time(*document)) {
         // No key of the directory has a slash between other characters, so this one is unique.
         const std::string key = "id/" + *name;
         list(key, *std::move(name),
-             file_node(bucket_.options().name, files_, names_.links(), *document, options_),
+             file_node(bucket_.options().name, files_, path_index_.links(), *document, options_),
              std::move(after));
       } else {
         pass(std::move(after));

@@ -1,9 +1,9 @@
 // A DirectoryStream over the documents of a bucket.
 //
 // Explicit directories are merged with the children from the filename index, in the order of their
-// keys (names.h). In the root, the files without a string filename follow. Each batch is read from
-// its own snapshot, which is released before the caller sees an entry. A position in the listing is
-// the last key consumed, not a number of entries, so changes do not shift it.
+// keys (path_index.h). In the root, the files without a string filename follow. Each batch is read
+// from its own snapshot, which is released before the caller sees an entry. A position in the
+// listing is the last key consumed, not a number of entries, so changes do not shift it.
 //
 // Not thread-safe.
 #pragma once
@@ -18,7 +18,7 @@
 
 #include "gridfs/content/file.h"
 #include "gridfs/namespace/batched_listing.h"
-#include "gridfs/namespace/names.h"
+#include "gridfs/namespace/path_index.h"
 #include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::gridfs {
@@ -51,7 +51,7 @@ class FolderListing final : public BatchedListing<FolderPlace> {
  public:
   // All arguments must outlive the listing. `complete` adds to a node what is known beyond its
   // document.
-  FolderListing(const Names& names, FileTable& files, const NamespaceOptions& options,
+  FolderListing(const PathIndex& names, FileTable& files, const NamespaceOptions& options,
                 std::string folder, std::function<void(Node&)> complete);
 
  private:
@@ -65,7 +65,7 @@ class FolderListing final : public BatchedListing<FolderPlace> {
   // Adds the entry to the batch. `key` distinguishes it from all others of the directory.
   void list(std::string_view key, std::string name, Node node, Place after);
 
-  const Names& names_;
+  const PathIndex& path_index_;
   const Bucket& bucket_;
   FileTable& files_;
   const NamespaceOptions& options_;

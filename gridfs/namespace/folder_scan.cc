@@ -4,8 +4,8 @@
 
 #include "engine/bson/builder.h"
 #include "gridfs/namespace/folders.h"
-#include "gridfs/namespace/names.h"
 #include "gridfs/namespace/path.h"
+#include "gridfs/namespace/path_index.h"
 
 namespace gridmount::gridfs {
 namespace {

@@ -1,4 +1,4 @@
-// Scans the explicit directories of a parent, in the order of their keys (names.h).
+// Scans the explicit directories of a parent, in the order of their keys (path_index.h).
 //
 // The index orders them by name, which is another order. The index has "a!" behind "a", but the key
 // "a!/" sorts before "a/", because '!' is less than '/'. So a name is held back while the names

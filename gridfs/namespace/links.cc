@@ -7,7 +7,7 @@
 #include "engine/bson/compare.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/posix_place.h"
-#include "gridfs/namespace/names.h"
+#include "gridfs/namespace/path_index.h"
 #include "gridfs/namespace/path_range.h"
 
 namespace gridmount::gridfs {

@@ -10,7 +10,7 @@
 // V2. A change inside an implied directory makes that directory, and the directories above it,
 //     explicit in the same transaction. So removing the last file does not remove the directory.
 // V3. If several files documents have one filename, the one with the newest uploadDate (then the
-//     greatest _id; Names::newest()) is the file. rename and unlink apply to all of them.
+//     greatest _id; PathIndex::newest()) is the file. rename and unlink apply to all of them.
 // V4. A name is a directory if that is explicit or implied. A file of the same name is reached by
 //     its escaped name. Nothing made here creates such a conflict.
 //
@@ -168,7 +168,7 @@ class PathNamespace {
   virtual const Bucket& bucket() const = 0;
   virtual FileTable& files() = 0;
 
-  // --- Names. `folder` is a directory's path, `name` is a child as the mount shows it. These
+  // --- PathIndex. `folder` is a directory's path, `name` is a child as the mount shows it. These
   // functions fail with NoSuchEntry, NotADirectory, NameTooLong or InvalidName.
   virtual Result<Node> lookup(std::string_view folder, std::string_view name) = 0;
   virtual Result<Node> root() = 0;

@@ -8,8 +8,8 @@
 #include "engine/bson/compare.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/files_document.h"
-#include "gridfs/namespace/names.h"
 #include "gridfs/namespace/nodes.h"
+#include "gridfs/namespace/path_index.h"
 
 namespace gridmount::gridfs {
 
@@ -92,7 +92,7 @@ Status keep_revision_order(const Bucket& bucket, engine::Transaction& transactio
             bucket.files().find_one(transaction, equals("_id", id)));
   if (!document || !has_filename(*document) || !can_be_superseded(*document)) return {};
   const bson::Date before = upload_date_of(*document);
-  Names names(bucket);
+  PathIndex names(bucket);
   GM_TRY(names.links().start(transaction));
   GM_ASSIGN(const std::optional<bson::View> newest,
             names.newest(transaction, (*document)["filename"].as_string()));

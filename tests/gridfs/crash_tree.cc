@@ -24,8 +24,8 @@ constexpr const char* kNames[] = {"a", "b", "a!", "long name", "c"};
 // Small, so that small files have many chunks.
 constexpr int32_t kChunkBytes = 2000;
 
-// Names of facts: "folder a/b" and "file a/b/c". A file's fact has its first name, its permissions,
-// an extended attribute and its content.
+// PathIndex of facts: "folder a/b" and "file a/b/c". A file's fact has its first name, its
+// permissions, an extended attribute and its content.
 const std::string kFolder = "folder ";
 const std::string kFile = "file ";
 const std::string kXattr = "user.crash";

@@ -10,7 +10,7 @@
 #include "engine/bson/json.h"
 #include "gridfs/bucket/posix_place.h"
 #include "gridfs/namespace/links.h"
-#include "gridfs/namespace/names.h"
+#include "gridfs/namespace/path_index.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {

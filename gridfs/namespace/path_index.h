@@ -15,10 +15,10 @@
 
 namespace gridmount::gridfs {
 
-class Names {
+class PathIndex {
  public:
   // With `at`, files with a later uploadDate are ignored.
-  explicit Names(const Bucket& bucket, std::optional<bson::Date> at = {})
+  explicit PathIndex(const Bucket& bucket, std::optional<bson::Date> at = {})
       : bucket_(bucket), links_(bucket), at_(at) {}
 
   const Bucket& bucket() const { return bucket_; }
@@ -72,8 +72,8 @@ class Names {
   const std::optional<bson::Date> at_;
 };
 
-// Compares by uploadDate, then by _id. This is the order of revisions, and Names::newest() is the
-// last one.
+// Compares by uploadDate, then by _id. This is the order of revisions, and PathIndex::newest() is
+// the last one.
 bool is_newer(bson::View a, bson::View b);
 
 // Returns true if the document has a path, i.e. its filename is a string.
@@ -104,8 +104,8 @@ class ChildScan {
   };
 
   // Begins at the filename `from` if `inclusive`, else behind it.
-  ChildScan(const Names& names, engine::Snapshot& snapshot, std::string folder, std::string from,
-            bool inclusive);
+  ChildScan(const PathIndex& names, engine::Snapshot& snapshot, std::string folder,
+            std::string from, bool inclusive);
 
   Result<std::optional<Child>> next();
 
@@ -127,7 +127,7 @@ class ChildScan {
   void skip_behind(const std::string& name);
   Result<bool> is_shadowed(const std::string& path, const std::optional<Named>& following);
 
-  const Names& names_;
+  const PathIndex& path_index_;
   engine::Snapshot& snapshot_;
   const std::string folder_;
   const size_t prefix_bytes_;

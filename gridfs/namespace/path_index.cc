@@ -1,4 +1,4 @@
-#include "gridfs/namespace/names.h"
+#include "gridfs/namespace/path_index.h"
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
@@ -59,18 +59,18 @@ bool has_filename(bson::View document) {
   return name && name->type() == bson::Type::kString;
 }
 
-bool Names::is_of_time(bson::View document) const {
+bool PathIndex::is_of_time(bson::View document) const {
   if (!at_) return true;
   const std::optional<bson::ValueView> date = document.find("uploadDate");
   return date && date->type() == bson::Type::kDate && date->as_date() <= *at_;
 }
 
-bool Names::is_shown(bson::View document) const {
+bool PathIndex::is_shown(bson::View document) const {
   return has_filename(document) && is_of_time(document);
 }
 
-Result<std::optional<bson::View>> Names::newest_by_filename(engine::Snapshot& snapshot,
-                                                            std::string_view filename) const {
+Result<std::optional<bson::View>> PathIndex::newest_by_filename(engine::Snapshot& snapshot,
+                                                                std::string_view filename) const {
   engine::FindOptions options;
   options.sort = newest_first();
   bson::Builder filter;
@@ -91,8 +91,8 @@ Result<std::optional<bson::View>> Names::newest_by_filename(engine::Snapshot& sn
   return newest;
 }
 
-Result<std::optional<bson::View>> Names::newest(engine::Snapshot& snapshot,
-                                                std::string_view filename) const {
+Result<std::optional<bson::View>> PathIndex::newest(engine::Snapshot& snapshot,
+                                                    std::string_view filename) const {
   GM_ASSIGN(std::optional<bson::View> newest, newest_by_filename(snapshot, filename));
   GM_ASSIGN(const std::vector<bson::View> linked, links_.files_of(snapshot, filename));
   for (const bson::View document : linked) {
@@ -102,8 +102,8 @@ Result<std::optional<bson::View>> Names::newest(engine::Snapshot& snapshot,
   return newest;
 }
 
-Result<std::vector<bson::View>> Names::linked(engine::Snapshot& snapshot,
-                                              std::string_view name) const {
+Result<std::vector<bson::View>> PathIndex::linked(engine::Snapshot& snapshot,
+                                                  std::string_view name) const {
   GM_ASSIGN(std::vector<bson::View> files, links_.files_of(snapshot, name));
   // A file that also has the name as its filename is found by its filename.
   std::erase_if(files, [&](bson::View document) {
@@ -113,8 +113,8 @@ Result<std::vector<bson::View>> Names::linked(engine::Snapshot& snapshot,
   return files;
 }
 
-Result<std::vector<bson::View>> Names::first_and_last(engine::Snapshot& snapshot,
-                                                      std::string_view name) const {
+Result<std::vector<bson::View>> PathIndex::first_and_last(engine::Snapshot& snapshot,
+                                                          std::string_view name) const {
   GM_ASSIGN(std::vector<bson::View> files, linked(snapshot, name));
   const bson::Document named = equals("filename", bson::Value(name));
   for (const bson::Document* const order : {&newest_first(), &oldest_first()}) {
@@ -133,9 +133,9 @@ Result<std::vector<bson::View>> Names::first_and_last(engine::Snapshot& snapshot
   return files;
 }
 
-Result<std::unique_ptr<engine::Cursor>> Names::behind_newest(engine::Snapshot& snapshot,
-                                                             std::string_view filename,
-                                                             int64_t count) const {
+Result<std::unique_ptr<engine::Cursor>> PathIndex::behind_newest(engine::Snapshot& snapshot,
+                                                                 std::string_view filename,
+                                                                 int64_t count) const {
   engine::FindOptions options;
   options.sort = newest_first();
   options.skip = count;
@@ -146,8 +146,8 @@ Result<std::unique_ptr<engine::Cursor>> Names::behind_newest(engine::Snapshot& s
   return bucket_.files().find(snapshot, std::move(filter).finish(), options);
 }
 
-Result<std::vector<bson::View>> Names::all(engine::Snapshot& snapshot,
-                                           std::string_view name) const {
+Result<std::vector<bson::View>> PathIndex::all(engine::Snapshot& snapshot,
+                                               std::string_view name) const {
   GM_ASSIGN(std::vector<bson::View> files, linked(snapshot, name));
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
             bucket_.files().find(snapshot, equals("filename", bson::Value(name))));
@@ -158,16 +158,16 @@ Result<std::vector<bson::View>> Names::all(engine::Snapshot& snapshot,
   }
 }
 
-Result<std::optional<bson::View>> Names::any_below(engine::Snapshot& snapshot,
-                                                   std::string_view folder) const {
+Result<std::optional<bson::View>> PathIndex::any_below(engine::Snapshot& snapshot,
+                                                       std::string_view folder) const {
   if (!can_be_folder(folder)) return std::optional<bson::View>();
   GM_ASSIGN(const std::optional<bson::View> named, any_filename_below(snapshot, folder));
   if (named) return named;
   return any_link_below(snapshot, folder);
 }
 
-Result<std::optional<bson::View>> Names::any_filename_below(engine::Snapshot& snapshot,
-                                                            std::string_view folder) const {
+Result<std::optional<bson::View>> PathIndex::any_filename_below(engine::Snapshot& snapshot,
+                                                                std::string_view folder) const {
   const bson::Document below = names_below("filename", folder);
   engine::FindOptions any;
   any.partial = true;
@@ -183,8 +183,8 @@ Result<std::optional<bson::View>> Names::any_filename_below(engine::Snapshot& sn
   }
 }
 
-Result<std::optional<bson::View>> Names::any_link_below(engine::Snapshot& snapshot,
-                                                        std::string_view folder) const {
+Result<std::optional<bson::View>> PathIndex::any_link_below(engine::Snapshot& snapshot,
+                                                            std::string_view folder) const {
   const bool is_root = folder.empty();
   LinkScan links(links_, snapshot, is_root ? std::string() : std::string(folder) + "/", true,
                  is_root ? std::string() : end_of_names_below(folder));
@@ -195,7 +195,7 @@ Result<std::optional<bson::View>> Names::any_link_below(engine::Snapshot& snapsh
   }
 }
 
-Result<Names::AtPath> Names::at(engine::Snapshot& snapshot, std::string_view path) const {
+Result<PathIndex::AtPath> PathIndex::at(engine::Snapshot& snapshot, std::string_view path) const {
   AtPath at;
   const bool can_have_names_below = !path.empty() && can_be_folder(path);
   if (!can_have_names_below || at_) {
@@ -217,8 +217,8 @@ Result<Names::AtPath> Names::at(engine::Snapshot& snapshot, std::string_view pat
   return at;
 }
 
-Result<Names::AtPath> Names::at_by_filename(engine::Snapshot& snapshot,
-                                            std::string_view path) const {
+Result<PathIndex::AtPath> PathIndex::at_by_filename(engine::Snapshot& snapshot,
+                                                    std::string_view path) const {
   AtPath at;
   engine::FindOptions options;
   options.sort = by_filename();
@@ -246,9 +246,9 @@ Result<Names::AtPath> Names::at_by_filename(engine::Snapshot& snapshot,
   return at;
 }
 
-ChildScan::ChildScan(const Names& names, engine::Snapshot& snapshot, std::string folder,
+ChildScan::ChildScan(const PathIndex& names, engine::Snapshot& snapshot, std::string folder,
                      std::string from, bool inclusive)
-    : names_(names),
+    : path_index_(names),
       snapshot_(snapshot),
       folder_(std::move(folder)),
       prefix_bytes_(folder_.empty() ? 0 : folder_.size() + 1),
@@ -286,23 +286,23 @@ Result<std::optional<ChildScan::Named>> ChildScan::read_filename() {
     engine::FindOptions options;
     options.sort = by_filename();
     GM_ASSIGN(cursor_,
-              names_.bucket().files().find(
+              path_index_.bucket().files().find(
                   snapshot_, names_below_from("filename", folder_, from_, inclusive_), options));
   }
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor_->next());
     if (!document) return std::optional<Named>();
-    if (!names_.is_shown(*document)) continue;
+    if (!path_index_.is_shown(*document)) continue;
     return std::optional(Named{std::string((*document)["filename"].as_string()), *document});
   }
 }
 
 Result<std::optional<ChildScan::Named>> ChildScan::read_link() {
-  if (!links_) links_.emplace(names_.links(), snapshot_, from_, inclusive_, end_);
+  if (!links_) links_.emplace(path_index_.links(), snapshot_, from_, inclusive_, end_);
   while (true) {
     GM_ASSIGN(const std::optional<LinkScan::Link> link, links_->next());
     if (!link) return std::optional<Named>();
-    if (names_.is_of_time(link->document)) {
+    if (path_index_.is_of_time(link->document)) {
       return std::optional(Named{link->name, link->document});
     }
   }
@@ -314,7 +314,7 @@ Result<std::optional<ChildScan::Named>> ChildScan::read() {
     GM_ASSIGN(filename_, read_filename());
     filenames_ended_ = !filename_;
   }
-  if (names_.links().in_use() && !links_) {
+  if (path_index_.links().in_use() && !links_) {
     GM_ASSIGN(link_, read_link());
   }
   if (!link_ || (filename_ && filename_->name <= link_->name)) {
@@ -346,7 +346,7 @@ Result<std::optional<ChildScan::Child>> ChildScan::next() {
     ahead_.reset();
     if (revisions < kRevisionsRead) continue;
     // The remaining revisions are not listed. The index knows the newest.
-    GM_ASSIGN(const std::optional<bson::View> newest, names_.newest(snapshot_, named->name));
+    GM_ASSIGN(const std::optional<bson::View> newest, path_index_.newest(snapshot_, named->name));
     if (newest) child.document = *newest;
     skip_behind(named->name);
   }
@@ -361,7 +361,7 @@ Result<bool> ChildScan::is_shadowed(const std::string& path,
   const std::string below = path + "/";
   if (following->name.starts_with(below)) return true;
   if (following->name > below) return false;
-  GM_ASSIGN(const std::optional<bson::View> some, names_.any_below(snapshot_, path));
+  GM_ASSIGN(const std::optional<bson::View> some, path_index_.any_below(snapshot_, path));
   return some.has_value();
 }
 
