@@ -23,8 +23,8 @@ class AttributeAnswers {
  public:
   // Must be called before a directory's attributes are read to answer a request of that thread, and
   // again after they were read.
-  void told(uint64_t folder, pid_t thread) {
-    Slot& slot = slot_of(folder);
+  void told(uint64_t directory, pid_t thread) {
+    Slot& slot = slot_of(directory);
     const MutexLock lock(slot.mutex);
     if (thread != slot.thread) slot.other_told_at = slot.told_at;
     slot.thread = thread;
@@ -34,8 +34,8 @@ class AttributeAnswers {
   // another thread was sent the directory's attributes recently. Replies to the calling thread
   // itself do not matter, because it stored them before it requested the change. Directories share
   // slots, so the result may be true without need.
-  bool is_told_to_another(uint64_t folder, pid_t thread) {
-    Slot& slot = slot_of(folder);
+  bool is_told_to_another(uint64_t directory, pid_t thread) {
+    Slot& slot = slot_of(directory);
     const MutexLock lock(slot.mutex);
     const Clock::time_point told_at = thread == slot.thread ? slot.other_told_at : slot.told_at;
     return Clock::now() - told_at < kNoted;
@@ -53,7 +53,7 @@ class AttributeAnswers {
     Clock::time_point told_at GM_GUARDED_BY(mutex);
     Clock::time_point other_told_at GM_GUARDED_BY(mutex);  // when a thread other than `thread` was
   };
-  Slot& slot_of(uint64_t folder) { return slots_[folder % kSlots]; }
+  Slot& slot_of(uint64_t directory) { return slots_[directory % kSlots]; }
 
   std::array<Slot, kSlots> slots_;
 };

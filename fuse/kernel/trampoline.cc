@@ -60,8 +60,8 @@ double attribute_seconds(fuse_req_t request, const Entry& entry) {
   return entry.attributes_pass || asks ? 0 : entry.cache_seconds;
 }
 
-void note_told(fuse_req_t request, uint64_t folder) {
-  context_of(request).attribute_answers.told(folder, fuse_req_ctx(request)->pid);
+void note_told(fuse_req_t request, uint64_t directory) {
+  context_of(request).attribute_answers.told(directory, fuse_req_ctx(request)->pid);
 }
 
 fuse_entry_param entry_param_of(fuse_req_t request, const Entry& entry) {
@@ -103,11 +103,11 @@ void reply_made(fuse_req_t request, const char* operation, fuse_ino_t parent, co
 
 // Must be called with the result of a change of a directory's names, before the reply.
 template <typename Changed>
-Changed of_folder(fuse_req_t request, fuse_ino_t folder, Changed changed) {
+Changed of_directory(fuse_req_t request, fuse_ino_t directory, Changed changed) {
   TrampolineContext& context = context_of(request);
   const pid_t thread = fuse_req_ctx(request)->pid;
-  if (changed && context.attribute_answers.is_told_to_another(folder, thread)) {
-    context.forget_attributes(folder);
+  if (changed && context.attribute_answers.is_told_to_another(directory, thread)) {
+    context.forget_attributes(directory);
   }
   return changed;
 }
@@ -256,39 +256,39 @@ void handle_mknod(fuse_req_t request, fuse_ino_t parent, const char* name, mode_
     const gridfs::Creator caller = caller_of(request);
     Result<Entry> made = S_ISREG(mode) ? file_system.make_file(parent, name, mode & 07777, caller)
                                        : file_system.make_special(parent, name, mode, rdev, caller);
-    reply_made(request, "mknod", parent, name, of_folder(request, parent, std::move(made)));
+    reply_made(request, "mknod", parent, name, of_directory(request, parent, std::move(made)));
   });
 }
 
 void handle_mkdir(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode) {
   guarded(request, "mkdir", parent, name, [&] {
     reply_made(request, "mkdir", parent, name,
-               of_folder(request, parent,
-                         file_system_of(request).make_directory(parent, name, mode & 07777,
-                                                                caller_of(request))));
+               of_directory(request, parent,
+                            file_system_of(request).make_directory(parent, name, mode & 07777,
+                                                                   caller_of(request))));
   });
 }
 
 void handle_symlink(fuse_req_t request, const char* target, fuse_ino_t parent, const char* name) {
   guarded(request, "symlink", parent, name, [&] {
-    reply_made(
-        request, "symlink", parent, name,
-        of_folder(request, parent,
-                  file_system_of(request).make_symlink(parent, name, target, caller_of(request))));
+    reply_made(request, "symlink", parent, name,
+               of_directory(
+                   request, parent,
+                   file_system_of(request).make_symlink(parent, name, target, caller_of(request))));
   });
 }
 
 void handle_link(fuse_req_t request, fuse_ino_t number, fuse_ino_t parent, const char* name) {
   guarded(request, "link", number, name, [&] {
     reply_made(request, "link", number, name,
-               of_folder(request, parent, file_system_of(request).link(number, parent, name)));
+               of_directory(request, parent, file_system_of(request).link(number, parent, name)));
   });
 }
 
 void handle_unlink(fuse_req_t request, fuse_ino_t parent, const char* name) {
   guarded(request, "unlink", parent, name, [&] {
     reply_status(request, "unlink", parent, name,
-                 of_folder(request, parent, file_system_of(request).unlink(parent, name)));
+                 of_directory(request, parent, file_system_of(request).unlink(parent, name)));
   });
 }
 
@@ -296,7 +296,7 @@ void handle_rmdir(fuse_req_t request, fuse_ino_t parent, const char* name) {
   guarded(request, "rmdir", parent, name, [&] {
     reply_status(
         request, "rmdir", parent, name,
-        of_folder(request, parent, file_system_of(request).remove_directory(parent, name)));
+        of_directory(request, parent, file_system_of(request).remove_directory(parent, name)));
   });
 }
 
@@ -318,10 +318,10 @@ void handle_rename(fuse_req_t request, fuse_ino_t from, const char* from_name, f
     FileSystem::Whiteout whiteout;
     if (is_covered) whiteout = caller_of(request);
     reply_status(request, "rename", from, from_name,
-                 of_folder(request, from,
-                           of_folder(request, to,
-                                     file_system_of(request).rename(from, from_name, to, to_name,
-                                                                    mode, whiteout))));
+                 of_directory(request, from,
+                              of_directory(request, to,
+                                           file_system_of(request).rename(
+                                               from, from_name, to, to_name, mode, whiteout))));
   });
 }
 
@@ -351,7 +351,7 @@ void handle_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode
     auto created =
         is_nameless
             ? file_system.create_nameless(parent, mode & 07777, info->flags, caller_of(request))
-            : of_folder(
+            : of_directory(
                   request, parent,
                   file_system.create(parent, name, mode & 07777, info->flags, caller_of(request)));
     if (!created) return reply_error(request, "create", parent, name, created.error());

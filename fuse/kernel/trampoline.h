@@ -132,6 +132,6 @@ void guarded(fuse_req_t request, const char* operation, fuse_ino_t number, Body 
 struct stat stat_of(uint64_t number, const gridfs::Attributes& attributes);
 fuse_entry_param entry_param_of(fuse_req_t request, const Entry& entry);
 // Calls AttributeAnswers::told() for the request's thread.
-void note_told(fuse_req_t request, uint64_t folder);
+void note_told(fuse_req_t request, uint64_t directory);
 
 }  // namespace gridmount::fuse

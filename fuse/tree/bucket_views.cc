@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gridfs/bucket/error.h"
-#include "gridfs/namespace/folder_listing.h"
+#include "gridfs/namespace/directory_listing.h"
 #include "gridfs/namespace/path.h"
 
 namespace gridmount::fuse {
@@ -29,7 +29,7 @@ std::pair<std::string_view, std::string_view> split_first(std::string_view path)
 
 tl::unexpected<Error> no_such_view(std::string_view path) {
   return fail(gridfs::kNoSuchEntry,
-              "there is no '" + std::string(kViewsFolder) + "/" + std::string(path) + "'");
+              "there is no '" + std::string(kViewsDirectory) + "/" + std::string(path) + "'");
 }
 
 // Turns the error of a look-up in the tree into one about the control directory.
@@ -51,7 +51,7 @@ std::optional<size_t> parse_number(std::string_view text) {
   return number;
 }
 
-gridfs::Node folder_node() {
+gridfs::Node directory_node() {
   gridfs::Node node;
   node.kind = gridfs::NodeKind::kDirectory;
   node.attributes.mode = S_IFDIR;
@@ -111,7 +111,7 @@ class TrackedListing final : public gridfs::DirectoryStream {
       if (!entry) return entry;
       const uint32_t type = entry->node.attributes.mode & S_IFMT;
       if (type != S_IFDIR && type != S_IFREG) continue;
-      entry->node = folder_node();
+      entry->node = directory_node();
       return entry;
     }
   }
@@ -125,12 +125,12 @@ class TrackedListing final : public gridfs::DirectoryStream {
 
 tl::unexpected<Error> views_are_read_only() {
   return fail(ErrorCode::kStoreReadOnly,
-              "what is in '" + std::string(kViewsFolder) + "' is there to be read");
+              "what is in '" + std::string(kViewsDirectory) + "' is there to be read");
 }
 
-View BucketViews::folder(gridfs::PathNamespace& paths, std::string_view path) const {
+View BucketViews::directory(gridfs::PathNamespace& paths, std::string_view path) const {
   View view;
-  view.is_folder = true;
+  view.is_directory = true;
   if (const Result<gridfs::Node> root = paths.root()) view.attributes = root->attributes;
   view.attributes.mode = S_IFDIR | 0500;
   view.attributes.uid = getuid();
@@ -152,10 +152,10 @@ Result<BucketViews::Tracked> BucketViews::track(gridfs::PathNamespace& paths,
   tracked.rest = path;
   while (!tracked.rest.empty() && tracked.node.kind == gridfs::NodeKind::kDirectory) {
     const auto [name, rest] = split_first(tracked.rest);
-    tracked.folder = tracked.node.path;
+    tracked.directory = tracked.node.path;
     tracked.name = name;
     tracked.rest = rest;
-    GM_ASSIGN(tracked.node, paths.lookup(tracked.folder, name));
+    GM_ASSIGN(tracked.node, paths.lookup(tracked.directory, name));
   }
   return tracked;
 }
@@ -164,9 +164,9 @@ Result<View> BucketViews::find_revision(gridfs::PathNamespace& paths, std::strin
   const std::string whole = std::string(kRevisions) + "/" + std::string(path);
   Result<Tracked> tracked = track(paths, path);
   if (!tracked) return not_found(std::move(tracked).error(), whole);
-  if (tracked->rest.empty()) return folder(paths, whole);
+  if (tracked->rest.empty()) return directory(paths, whole);
   GM_ASSIGN(const std::vector<gridfs::Node> revisions,
-            paths.revisions(tracked->folder, tracked->name));
+            paths.revisions(tracked->directory, tracked->name));
   const std::optional<size_t> number = parse_number(tracked->rest);
   if (!number || *number >= revisions.size()) return no_such_view(whole);
   return file_view(revisions[*number]);
@@ -174,8 +174,8 @@ Result<View> BucketViews::find_revision(gridfs::PathNamespace& paths, std::strin
 
 View BucketViews::find_made_up(gridfs::PathNamespace& paths,
                                std::shared_ptr<MadeUpFile> file) const {
-  View view = folder(paths, kStatistics);
-  view.is_folder = false;
+  View view = directory(paths, kStatistics);
+  view.is_directory = false;
   view.attributes.mode = S_IFREG | 0400;
   view.attributes.size = static_cast<int64_t>(file->text().size());
   view.attributes.mtime = view.attributes.ctime = view.attributes.atime = file->made_at();
@@ -187,7 +187,7 @@ View BucketViews::find_made_up(gridfs::PathNamespace& paths,
 Result<View> BucketViews::find(gridfs::PathNamespace& paths, std::string_view path,
                                std::shared_ptr<MadeUpFile> known) const {
   const auto [first, rest] = split_first(path);
-  if (path.empty() || path == kById || path == kRevisions) return folder(paths, path);
+  if (path.empty() || path == kById || path == kRevisions) return directory(paths, path);
   if (path == kStatistics) {
     const bool is_current = known && known->is_current();
     return find_made_up(
@@ -206,8 +206,8 @@ Result<std::unique_ptr<gridfs::DirectoryStream>> BucketViews::list(
   if (path == kById) return paths->list_ids();
   std::vector<gridfs::DirectoryEntry> entries;
   if (path.empty()) {
-    entries.push_back({std::string(kById), folder_node()});
-    entries.push_back({std::string(kRevisions), folder_node()});
+    entries.push_back({std::string(kById), directory_node()});
+    entries.push_back({std::string(kRevisions), directory_node()});
     entries.push_back({std::string(kStatistics), file_node()});
   } else {
     const auto [first, rest] = split_first(path);
@@ -219,7 +219,7 @@ Result<std::unique_ptr<gridfs::DirectoryStream>> BucketViews::list(
           std::make_unique<TrackedListing>(std::move(tree)));
     }
     GM_ASSIGN(const std::vector<gridfs::Node> revisions,
-              paths->revisions(tracked.folder, tracked.name));
+              paths->revisions(tracked.directory, tracked.name));
     for (size_t number = 0; number < revisions.size(); ++number) {
       entries.push_back({std::to_string(number), file_node()});
     }

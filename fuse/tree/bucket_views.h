@@ -25,11 +25,11 @@
 
 namespace gridmount::fuse {
 
-inline constexpr std::string_view kViewsFolder = ".gridfs";
+inline constexpr std::string_view kViewsDirectory = ".gridfs";
 
 // The node at a path.
 struct View {
-  bool is_folder = false;
+  bool is_directory = false;
   gridfs::Attributes attributes;
   // The _id of the files document whose content the file has; null if `made_up` has it.
   bson::Value file;
@@ -64,14 +64,14 @@ class BucketViews {
   // The node of the tree that a path below `revisions` leads to.
   struct Tracked {
     gridfs::Node node;
-    std::string folder;  // the parent directory
+    std::string directory;  // the parent directory
     std::string name;
     std::string_view rest;  // the part of the path behind the file's
   };
   Result<Tracked> track(gridfs::PathNamespace& paths, std::string_view path) const;
   Result<View> find_revision(gridfs::PathNamespace& paths, std::string_view path) const;
 
-  View folder(gridfs::PathNamespace& paths, std::string_view path) const;
+  View directory(gridfs::PathNamespace& paths, std::string_view path) const;
 
   Text text_;
 };

@@ -22,8 +22,8 @@ Result<std::string> bucket_name(std::string_view shown) {
   return parsed.component;
 }
 
-bool is_views_folder(const ResolvedNode& parent, std::string_view name) {
-  return parent.kind == InodeKind::kBucketRoot && name == kViewsFolder;
+bool is_views_directory(const ResolvedNode& parent, std::string_view name) {
+  return parent.kind == InodeKind::kBucketRoot && name == kViewsDirectory;
 }
 
 // Returns true for a name that nothing can have, and so nothing has.
@@ -53,7 +53,8 @@ Result<ResolvedNode> FileSystem::resolve(uint64_t number) const {
   return *std::move(node);
 }
 
-Result<FileSystem::Folder> FileSystem::folder(uint64_t number, std::string_view purpose) const {
+Result<FileSystem::Directory> FileSystem::directory(uint64_t number,
+                                                    std::string_view purpose) const {
   GM_ASSIGN(ResolvedNode node, resolve(number));
   if (!node.is_directory()) {
     return fail(gridfs::kNotADirectory, "node " + std::to_string(number) + " is not a folder");
@@ -67,7 +68,7 @@ Result<FileSystem::Folder> FileSystem::folder(uint64_t number, std::string_view 
                                    std::string(purpose) + ": put it into one of them");
   }
   GM_ASSIGN(auto paths, node.bucket->paths());
-  return Folder{std::move(node), std::move(paths)};
+  return Directory{std::move(node), std::move(paths)};
 }
 
 Result<Entry> FileSystem::bucket_entry(std::string_view name,
@@ -86,7 +87,7 @@ Result<Entry> FileSystem::entry_of(const ResolvedNode& parent, std::string_view 
     entry.attributes_pass = lost_names_.concerns(entry.number);
     return entry;
   }
-  entry.number = table_.remember_folder(parent.number, name, node.path, node.ino);
+  entry.number = table_.remember_directory(parent.number, name, node.path, node.ino);
   if (entry.number == 0) {
     return fail(kStaleNode, "the folder of " + std::string(name) + " is not known any more");
   }
@@ -113,11 +114,11 @@ Result<Entry> FileSystem::lookup(uint64_t parent, std::string_view name) {
     GM_ASSIGN(auto mounted, buckets_.find(*bucket));
     return bucket_entry(name, mounted);
   }
-  if (is_views_folder(node, name)) return view_entry(node, name, "");
-  if (node.kind == InodeKind::kViewFolder) {
+  if (is_views_directory(node, name)) return view_entry(node, name, "");
+  if (node.kind == InodeKind::kViewDirectory) {
     return view_entry(node, name, gridfs::join(node.path, name));
   }
-  GM_ASSIGN(Folder in, folder(parent, name));
+  GM_ASSIGN(Directory in, directory(parent, name));
   Result<gridfs::Node> found = in.paths->lookup(in.node.path, name);
   if (!found && is_impossible_name(found.error())) {
     return fail(gridfs::kNoSuchEntry, found.error().message());
@@ -132,7 +133,7 @@ Result<Entry> FileSystem::make_directory(uint64_t parent, std::string_view name,
     TreeReader lock(moves_, tree_mutex_, parent);
     GM_ASSIGN(ResolvedNode node, resolve(parent));
     if (node.kind != InodeKind::kMountRoot) {
-      GM_ASSIGN(Folder in, folder(parent, "a folder"));
+      GM_ASSIGN(Directory in, directory(parent, "a folder"));
       GM_ASSIGN(gridfs::Node made, in.paths->create_directory(in.node.path, name, mode, creator));
       return entry_of(in.node, name, made);
     }
@@ -157,7 +158,7 @@ Result<Entry> FileSystem::make_directory(uint64_t parent, std::string_view name,
 Result<Entry> FileSystem::make_file(uint64_t parent, std::string_view name, uint32_t mode,
                                     gridfs::Creator creator) {
   TreeReader lock(moves_, tree_mutex_, parent);
-  GM_ASSIGN(Folder in, folder(parent, "a file"));
+  GM_ASSIGN(Directory in, directory(parent, "a file"));
   GM_ASSIGN(gridfs::Node made, in.paths->create_file(in.node.path, name, mode, creator));
   return entry_of(in.node, name, made);
 }
@@ -165,7 +166,7 @@ Result<Entry> FileSystem::make_file(uint64_t parent, std::string_view name, uint
 Result<Entry> FileSystem::make_special(uint64_t parent, std::string_view name, uint32_t mode,
                                        uint64_t rdev, gridfs::Creator creator) {
   TreeReader lock(moves_, tree_mutex_, parent);
-  GM_ASSIGN(Folder in, folder(parent, "a pipe, socket or device"));
+  GM_ASSIGN(Directory in, directory(parent, "a pipe, socket or device"));
   GM_ASSIGN(gridfs::Node made, in.paths->create_special(in.node.path, name, mode, rdev, creator));
   return entry_of(in.node, name, made);
 }
@@ -173,7 +174,7 @@ Result<Entry> FileSystem::make_special(uint64_t parent, std::string_view name, u
 Result<Entry> FileSystem::make_symlink(uint64_t parent, std::string_view name,
                                        std::string_view target, gridfs::Creator creator) {
   TreeReader lock(moves_, tree_mutex_, parent);
-  GM_ASSIGN(Folder in, folder(parent, "a symbolic link"));
+  GM_ASSIGN(Directory in, directory(parent, "a symbolic link"));
   GM_ASSIGN(gridfs::Node made, in.paths->create_symlink(in.node.path, name, target, creator));
   return entry_of(in.node, name, made);
 }
@@ -187,7 +188,7 @@ Result<Entry> FileSystem::link(uint64_t number, uint64_t parent, std::string_vie
   }
   // A file that has become an earlier revision takes no new names.
   if (node.nameless) return fail(gridfs::kNoSuchEntry, "the file has lost its last name");
-  GM_ASSIGN(Folder in, folder(parent, "a file"));
+  GM_ASSIGN(Directory in, directory(parent, "a file"));
   if (in.node.bucket != node.bucket) {
     return fail(gridfs::kCrossBucket, std::string(name) + " would be a name in another bucket");
   }
@@ -201,8 +202,8 @@ Status FileSystem::unlink(uint64_t parent, std::string_view name) {
   if (node.kind == InodeKind::kMountRoot) {
     return fail(gridfs::kIsADirectory, std::string(name) + " is a bucket");
   }
-  if (is_views_folder(node, name)) return views_are_read_only();
-  GM_ASSIGN(Folder in, folder(parent, name));
+  if (is_views_directory(node, name)) return views_are_read_only();
+  GM_ASSIGN(Directory in, directory(parent, name));
   std::optional<LostNames::Loss> loss;
   if (in.paths->has_links()) loss.emplace(lost_names_);
   GM_ASSIGN(gridfs::LostName last, in.paths->unlink(in.node.path, name));
@@ -214,16 +215,16 @@ Status FileSystem::remove_directory(uint64_t parent, std::string_view name) {
   {
     TreeReader lock(moves_, tree_mutex_, parent);
     GM_ASSIGN(ResolvedNode node, resolve(parent));
-    if (is_views_folder(node, name)) return views_are_read_only();
+    if (is_views_directory(node, name)) return views_are_read_only();
     if (node.kind != InodeKind::kMountRoot) {
-      GM_ASSIGN(Folder in, folder(parent, name));
-      GM_ASSIGN(const gridfs::Node folder, in.paths->lookup(in.node.path, name));
+      GM_ASSIGN(Directory in, directory(parent, name));
+      GM_ASSIGN(const gridfs::Node directory, in.paths->lookup(in.node.path, name));
       LostNode last;
-      if (folder.kind == gridfs::NodeKind::kDirectory) {
-        GM_ASSIGN(last, last_of(*in.paths, folder));
+      if (directory.kind == gridfs::NodeKind::kDirectory) {
+        GM_ASSIGN(last, last_of(*in.paths, directory));
       }
       GM_TRY(in.paths->remove_directory(in.node.path, name));
-      table_.remove_folder(parent, name, std::move(last));
+      table_.remove_directory(parent, name, std::move(last));
       return {};
     }
   }
@@ -237,7 +238,7 @@ Status FileSystem::remove_directory(uint64_t parent, std::string_view name) {
     GM_ASSIGN(last, last_of(*paths, root));
   }
   GM_TRY(buckets_.remove(bucket));
-  table_.remove_folder(parent, name, std::move(last));
+  table_.remove_directory(parent, name, std::move(last));
   touch_mount_root();
   return {};
 }
@@ -249,7 +250,7 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
     TreeReader lock(moves_, tree_mutex_, from_parent, to_parent);
     GM_ASSIGN(ResolvedNode from_node, resolve(from_parent));
     GM_ASSIGN(ResolvedNode to_node, resolve(to_parent));
-    if (is_views_folder(from_node, from_name) || is_views_folder(to_node, to_name)) {
+    if (is_views_directory(from_node, from_name) || is_views_directory(to_node, to_name)) {
       return views_are_read_only();
     }
     if (from_node.bucket != to_node.bucket) {
@@ -257,9 +258,9 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
                   std::string(from_name) + " cannot be moved to another bucket, only copied");
     }
     if (from_node.kind != InodeKind::kMountRoot && !keeps_revisions() &&
-        !moves_folder(from_parent, from_name, to_parent, to_name, mode)) {
-      GM_ASSIGN(Folder from, folder(from_parent, from_name));
-      GM_ASSIGN(Folder to, folder(to_parent, to_name));
+        !moves_directory(from_parent, from_name, to_parent, to_name, mode)) {
+      GM_ASSIGN(Directory from, directory(from_parent, from_name));
+      GM_ASSIGN(Directory to, directory(to_parent, to_name));
       return rename_in(from, from_name, to, to_name, mode, whiteout);
     }
   }
@@ -271,9 +272,9 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
       return fail(kInvalidArgument, "a bucket leaves no whiteout: a device is no bucket");
     }
     if (root.kind == InodeKind::kMountRoot) return rename_bucket(from_name, to_name, mode);
-    GM_ASSIGN(Folder from, folder(from_parent, from_name));
-    GM_ASSIGN(Folder to, folder(to_parent, to_name));
-    if (!moves_folder(from_parent, from_name, to_parent, to_name, mode)) {
+    GM_ASSIGN(Directory from, directory(from_parent, from_name));
+    GM_ASSIGN(Directory to, directory(to_parent, to_name));
+    if (!moves_directory(from_parent, from_name, to_parent, to_name, mode)) {
       return rename_in(from, from_name, to, to_name, mode, whiteout);
     }
     names = MovedNames{.from = std::move(from),
@@ -282,8 +283,8 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
                        .to_name = std::string(to_name),
                        .mode = mode,
                        .whiteout = whiteout,
-                       .one = table_.find_folder(from_parent, from_name),
-                       .other = table_.find_folder(to_parent, to_name),
+                       .one = table_.find_directory(from_parent, from_name),
+                       .other = table_.find_directory(to_parent, to_name),
                        .replaced = {}};
     std::vector<uint64_t> moving;
     for (const auto& number : {names->one, names->other}) {
@@ -291,20 +292,21 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
     }
     moves_.begin(std::move(moving));
   }
-  const FolderMoves::End end(moves_, tree_mutex_);
+  const DirectoryMoves::End end(moves_, tree_mutex_);
   GM_TRY(move_in_store(*names));
   WriterLock lock(tree_mutex_);
   return move_in_table(*names);
 }
 
 // The kernel looks a directory up before it renames it, so the directory is in the table.
-bool FileSystem::moves_folder(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
-                              std::string_view to_name, gridfs::RenameMode mode) const {
-  return table_.find_folder(from_parent, from_name) ||
-         (mode == gridfs::RenameMode::kExchange && table_.find_folder(to_parent, to_name));
+bool FileSystem::moves_directory(uint64_t from_parent, std::string_view from_name,
+                                 uint64_t to_parent, std::string_view to_name,
+                                 gridfs::RenameMode mode) const {
+  return table_.find_directory(from_parent, from_name) ||
+         (mode == gridfs::RenameMode::kExchange && table_.find_directory(to_parent, to_name));
 }
 
-void FileSystem::note_lost_name(const Folder& in, gridfs::LostName last) {
+void FileSystem::note_lost_name(const Directory& in, gridfs::LostName last) {
   const gridfs::Node& file = last.node;
   if (file.attributes.nlink != 0) {
     return lost_names_.note(table_.number_of_file(in.node.bucket.get(), file.id, 0));
@@ -313,12 +315,12 @@ void FileSystem::note_lost_name(const Folder& in, gridfs::LostName last) {
                      LostNode(file.attributes, std::move(last.posix)));
 }
 
-Result<LostNode> FileSystem::last_of(gridfs::PathNamespace& paths, const gridfs::Node& folder) {
-  GM_ASSIGN(gridfs::PosixFields posix, paths.directory_posix(folder.path));
-  return LostNode(folder.attributes, std::move(posix));
+Result<LostNode> FileSystem::last_of(gridfs::PathNamespace& paths, const gridfs::Node& directory) {
+  GM_ASSIGN(gridfs::PosixFields posix, paths.directory_posix(directory.path));
+  return LostNode(directory.attributes, std::move(posix));
 }
 
-Status FileSystem::rename_in(const Folder& from, std::string_view from_name, const Folder& to,
+Status FileSystem::rename_in(const Directory& from, std::string_view from_name, const Directory& to,
                              std::string_view to_name, gridfs::RenameMode mode,
                              const Whiteout& whiteout) {
   std::optional<LostNames::Loss> loss;
@@ -351,15 +353,15 @@ Status FileSystem::move_in_table(const MovedNames& names) {
     exchange_in_table(names);
     return {};
   }
-  if (names.other) table_.remove_folder(to, names.to_name, names.replaced);
+  if (names.other) table_.remove_directory(to, names.to_name, names.replaced);
   Result<gridfs::Node> moved = names.to.paths->lookup(names.to.node.path, names.to_name);
   if (!moved || moved->kind != gridfs::NodeKind::kDirectory) {
     // Its new path is not known. Removing it from the table is better than a wrong path.
-    table_.remove_folder(from, names.from_name, names.replaced);
+    table_.remove_directory(from, names.from_name, names.replaced);
     if (!moved) return fail(std::move(moved).error());
     return {};
   }
-  table_.move_folder(from, names.from_name, to, names.to_name, moved->path);
+  table_.move_directory(from, names.from_name, to, names.to_name, moved->path);
   return {};
 }
 
@@ -367,19 +369,19 @@ void FileSystem::exchange_in_table(const MovedNames& names) {
   const uint64_t from = names.from.node.number;
   const uint64_t to = names.to.node.number;
   // The present path. If it cannot be read, the directory gets a path that leads nowhere.
-  const auto path_of = [](const Folder& in, std::string_view name) {
+  const auto path_of = [](const Directory& in, std::string_view name) {
     const Result<gridfs::Node> node = in.paths->lookup(in.node.path, name);
     return node ? node->path : std::string("/");
   };
   const std::string path_of_one = path_of(names.to, names.to_name);
   // No name has a slash, so this one is free.
   constexpr std::string_view kBetween = "/";
-  if (names.one) table_.move_folder(from, names.from_name, from, kBetween, path_of_one);
+  if (names.one) table_.move_directory(from, names.from_name, from, kBetween, path_of_one);
   if (names.other) {
-    table_.move_folder(to, names.to_name, from, names.from_name,
-                       path_of(names.from, names.from_name));
+    table_.move_directory(to, names.to_name, from, names.from_name,
+                          path_of(names.from, names.from_name));
   }
-  if (names.one) table_.move_folder(from, kBetween, to, names.to_name, path_of_one);
+  if (names.one) table_.move_directory(from, kBetween, to, names.to_name, path_of_one);
 }
 
 Status FileSystem::rename_bucket(std::string_view from_name, std::string_view to_name,
@@ -401,12 +403,12 @@ Status FileSystem::rename_bucket(std::string_view from_name, std::string_view to
     GM_ASSIGN(LostNode last, last_of(*paths, root));
     paths.reset();
     GM_TRY(buckets_.remove(to));
-    table_.remove_folder(kRootNode, to_name, std::move(last));
+    table_.remove_directory(kRootNode, to_name, std::move(last));
   } else if (target.error().code() != gridfs::kNoSuchEntry) {
     return fail(std::move(target).error());
   }
   GM_TRY(buckets_.rename(from, to));
-  table_.move_folder(kRootNode, from_name, kRootNode, to_name, "");
+  table_.move_directory(kRootNode, from_name, kRootNode, to_name, "");
   touch_mount_root();
   return {};
 }

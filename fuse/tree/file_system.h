@@ -11,7 +11,7 @@
 //    document hold it exclusively. It is held over the store's work on purpose: a path must not
 //    change after it was built from the table and before it is used. The rename of a directory may
 //    take long, so it holds the lock exclusively only before and after the store's work
-//    (folder_moves.h).
+//    (directory_moves.h).
 // 2. OpenDirectory::mutex().
 // 3. The mutexes of Buckets and of a MountedBucket.
 // 4. lost_mutex_.
@@ -38,7 +38,7 @@
 #include "engine/base/thread_safety.h"
 #include "fuse/tree/bucket_views.h"
 #include "fuse/tree/buckets.h"
-#include "fuse/tree/folder_moves.h"
+#include "fuse/tree/directory_moves.h"
 #include "fuse/tree/foreign_changes.h"
 #include "fuse/tree/inode_table.h"
 #include "fuse/tree/kernel_cache.h"
@@ -127,8 +127,8 @@ class FileSystem {
   Status rename(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
                 std::string_view to_name, gridfs::RenameMode mode, const Whiteout& whiteout);
 
-  // --- Directories that are being moved (folder_moves.h). Operations inside such a directory wait,
-  // and so do operations that change paths.
+  // --- Directories that are being moved (directory_moves.h). Operations inside such a directory
+  // wait, and so do operations that change paths.
   bool moves_any() const { return moves_.any(); }
   bool is_moving(uint64_t number) const { return moves_.moves(number); }
   void wait_for_moves() { moves_.wait(); }
@@ -251,7 +251,7 @@ class FileSystem {
   Status close();
 
  private:
-  struct Folder {
+  struct Directory {
     ResolvedNode node;
     std::shared_ptr<gridfs::PathNamespace> paths;
   };
@@ -272,7 +272,7 @@ class FileSystem {
   Result<ResolvedNode> resolve(uint64_t number) const;
   // Returns a directory of a bucket that still has a path. Fails with kNotPermitted for a root of
   // buckets.
-  Result<Folder> folder(uint64_t number, std::string_view purpose) const;
+  Result<Directory> directory(uint64_t number, std::string_view purpose) const;
 
   // Counts the lookup.
   Result<Entry> view_entry(const ResolvedNode& parent, std::string_view name,
@@ -318,19 +318,19 @@ class FileSystem {
 
   Status rename_bucket(std::string_view from, std::string_view to, gridfs::RenameMode mode)
       GM_REQUIRES(tree_mutex_);
-  bool moves_folder(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
-                    std::string_view to_name, gridfs::RenameMode mode) const;
+  bool moves_directory(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
+                       std::string_view to_name, gridfs::RenameMode mode) const;
   // Records that a file has lost a name, which may be its last.
-  void note_lost_name(const Folder& in, gridfs::LostName last);
+  void note_lost_name(const Directory& in, gridfs::LostName last);
   // Returns the state of a directory that is about to be removed.
-  static Result<LostNode> last_of(gridfs::PathNamespace& paths, const gridfs::Node& folder);
-  Status rename_in(const Folder& from, std::string_view from_name, const Folder& to,
+  static Result<LostNode> last_of(gridfs::PathNamespace& paths, const gridfs::Node& directory);
+  Status rename_in(const Directory& from, std::string_view from_name, const Directory& to,
                    std::string_view to_name, gridfs::RenameMode mode, const Whiteout& whiteout);
   // A rename that moves directories, and the inos of the two that are in the table.
   struct MovedNames {
-    Folder from;
+    Directory from;
     std::string from_name;
-    Folder to;
+    Directory to;
     std::string to_name;
     gridfs::RenameMode mode;
     Whiteout whiteout;
@@ -368,7 +368,7 @@ class FileSystem {
   BucketViews views_;
   mutable SharedMutex tree_mutex_;
   InodeTable table_;
-  FolderMoves moves_{tree_mutex_, table_};
+  DirectoryMoves moves_{tree_mutex_, table_};
   LostNames lost_names_;
   // Held while the remaining state of a lost node is changed. Taken before the table's lock.
   Mutex lost_mutex_;

@@ -21,7 +21,7 @@ std::optional<FileSystem::ChangedBucket> FileSystem::find_changed(const std::str
     return ChangedBucket{kRootNode, root->bucket};
   }
   const std::optional<uint64_t> number =
-      table_.find_folder(kRootNode, gridfs::escape_component(name, false));
+      table_.find_directory(kRootNode, gridfs::escape_component(name, false));
   if (!number) return std::nullopt;
   const std::optional<ResolvedNode> node = table_.resolve(*number);
   if (!node || node->removed) return std::nullopt;
@@ -31,9 +31,9 @@ std::optional<FileSystem::ChangedBucket> FileSystem::find_changed(const std::str
 void FileSystem::add_stale_path(const ChangedBucket& changed, gridfs::PathNamespace& paths,
                                 std::string_view path, StaleEntries& stale) const {
   uint64_t parent = changed.root;
-  std::string folder;
+  std::string directory;
   while (true) {
-    const bool at_root = folder.empty();
+    const bool at_root = directory.empty();
     const std::string_view component = gridfs::first_component(path, at_root);
     stale.nodes.insert(parent);
     const std::string shown = gridfs::escape_component(component, at_root);
@@ -42,10 +42,10 @@ void FileSystem::add_stale_path(const ChangedBucket& changed, gridfs::PathNamesp
       return;
     }
     path.remove_prefix(component.size() + 1);
-    folder = gridfs::join(folder, component);
-    const std::optional<uint64_t> child = table_.find_folder(parent, shown);
+    directory = gridfs::join(directory, component);
+    const std::optional<uint64_t> child = table_.find_directory(parent, shown);
     // A directory that names below it imply comes and goes with them.
-    if (!child || !paths.directory(folder)) add_names(stale, parent, component, at_root);
+    if (!child || !paths.get_directory(directory)) add_names(stale, parent, component, at_root);
     if (!child) return;
     parent = *child;
   }
@@ -59,9 +59,9 @@ void FileSystem::add_all_stale(const ChangedBucket& changed, gridfs::PathNamespa
     if (!node) continue;
     if (node->kind == InodeKind::kFile) {
       table_.renew_file(changed.bucket.get(), node->id.view());
-    } else if (node->kind == InodeKind::kFolder && !node->path.empty()) {
+    } else if (node->kind == InodeKind::kDirectory && !node->path.empty()) {
       const gridfs::SplitPath where = gridfs::split(node->path);
-      add_names(stale, node->parent, where.component, where.folder.empty());
+      add_names(stale, node->parent, where.component, where.directory.empty());
     }
   }
   // Invalidating a directory's name also covers the names in it. The names at the bucket's root are
@@ -80,7 +80,7 @@ void FileSystem::tell_namespace(const std::string& bucket, const BucketChanges& 
   if (!paths) return;
   if (changes.everything || changes.links) paths->links_changed_by_others();
   for (const std::string& filename : changes.filenames) paths->name_changed_by_others(filename);
-  if (changes.everything || !changes.folders.empty()) paths->folders_changed_by_others();
+  if (changes.everything || !changes.directories.empty()) paths->directories_changed_by_others();
 }
 
 StaleEntries FileSystem::changed_by_others(const ForeignChanges& changes) {
@@ -112,9 +112,9 @@ StaleEntries FileSystem::changed_by_others(const ForeignChanges& changes) {
     for (const std::string& filename : of_bucket.filenames) {
       add_stale_path(*changed, **paths, filename, stale);
     }
-    for (const std::string& folder : of_bucket.folders) {
-      if (!folder.empty()) {
-        add_stale_path(*changed, **paths, folder, stale);
+    for (const std::string& directory : of_bucket.directories) {
+      if (!directory.empty()) {
+        add_stale_path(*changed, **paths, directory, stale);
       } else {
         stale.nodes.insert(changed->root);
       }

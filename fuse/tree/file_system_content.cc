@@ -68,7 +68,7 @@ Result<Entry> FileSystem::attributes(uint64_t number, const OpenFile* file) {
                  kCacheBriefly};
   }
   GM_ASSIGN(auto paths, node.bucket->paths());
-  GM_ASSIGN(gridfs::Node found, paths->directory(node.path));
+  GM_ASSIGN(gridfs::Node found, paths->get_directory(node.path));
   return Entry{number, found.attributes, cache_seconds(node)};
 }
 
@@ -219,7 +219,7 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create_or_open(uint64_t parent,
                                                                int flags, gridfs::Creator creator,
                                                                bool& existed) {
   TreeReader lock(moves_, tree_mutex_, parent);
-  GM_ASSIGN(Folder in, folder(parent, "a file"));
+  GM_ASSIGN(Directory in, directory(parent, "a file"));
   Result<gridfs::Node> made = in.paths->create_file(in.node.path, name, mode, creator);
   existed = !made && made.error().code() == gridfs::kEntryExists;
   if (existed && (flags & O_EXCL) == 0) {
@@ -263,7 +263,7 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create_nameless(uint64_t parent,
                                                                 int flags,
                                                                 gridfs::Creator creator) {
   TreeReader lock(moves_, tree_mutex_, parent);
-  GM_ASSIGN(const Folder in, folder(parent, "a file"));
+  GM_ASSIGN(const Directory in, directory(parent, "a file"));
   GM_ASSIGN(const gridfs::PathNamespace::Nameless made,
             in.paths->create_nameless(in.node.path, mode, creator));
   Entry entry{0, made.node.attributes, kCacheForever};
@@ -315,7 +315,7 @@ Result<OpenDirectory*> FileSystem::open_directory(uint64_t number, int flags) {
     directory = std::make_unique<OpenDirectory>(number, node.bucket, std::move(paths), node.path,
                                                 std::move(stream), false);
   } else {
-    GM_ASSIGN(Folder in, folder(number, ""));
+    GM_ASSIGN(Directory in, directory(number, ""));
     GM_ASSIGN(directory, OpenDirectory::open(number, in.node.bucket, in.paths, in.node.path));
     if ((flags & O_NOATIME) == 0) directory->count_as_reading();
   }
@@ -360,7 +360,7 @@ Status FileSystem::read_directory(OpenDirectory& directory, uint64_t offset, boo
       case ListedEntry::Kind::kBucket:
         // Without attributes, because they would require opening every bucket.
         lister.add(entry,
-                   table_.number_of_folder(node.number, entry.name, bucket_number(entry.name)),
+                   table_.number_of_directory(node.number, entry.name, bucket_number(entry.name)),
                    S_IFDIR, nullptr);
         break;
       case ListedEntry::Kind::kNode: {
@@ -368,8 +368,8 @@ Status FileSystem::read_directory(OpenDirectory& directory, uint64_t offset, boo
         const uint32_t type = child.attributes.mode & S_IFMT;
         if (node.is_view()) {
           // Without attributes, because they would require a look-up of each entry.
-          lister.add(entry, table_.number_of_folder(node.number, entry.name, kUnknownNumber), type,
-                     nullptr);
+          lister.add(entry, table_.number_of_directory(node.number, entry.name, kUnknownNumber),
+                     type, nullptr);
         } else if (lookup_each) {
           Result<Entry> found = entry_of(node, entry.name, child);
           if (!found) return first ? Status(fail(std::move(found).error())) : Status();
@@ -378,7 +378,7 @@ Status FileSystem::read_directory(OpenDirectory& directory, uint64_t offset, boo
           lister.add(entry, table_.number_of_file(node.bucket.get(), child.id, child.ino), type,
                      nullptr);
         } else {
-          lister.add(entry, table_.number_of_folder(node.number, entry.name, child.ino), type,
+          lister.add(entry, table_.number_of_directory(node.number, entry.name, child.ino), type,
                      nullptr);
         }
         break;

@@ -89,10 +89,10 @@ Result<uint64_t> FileSystem::remember_path(gridfs::PathNamespace& paths, uint64_
     const std::string_view component =
         gridfs::first_component(std::string_view(path).substr(begin), begin == 0);
     end = begin + component.size();
-    Result<gridfs::Node> node = paths.directory(path.substr(0, end));
+    Result<gridfs::Node> node = paths.get_directory(path.substr(0, end));
     const uint64_t number =
-        node ? table_.remember_folder(parent, gridfs::escape_component(component, begin == 0),
-                                      node->path, node->ino)
+        node ? table_.remember_directory(parent, gridfs::escape_component(component, begin == 0),
+                                         node->path, node->ino)
              : 0;
     if (parent != top) table_.forget(parent, 1);
     if (!node) return fail(std::move(node).error());

@@ -14,7 +14,7 @@ namespace {
 // A revision gets another number when older ones are removed, so the same path may lead to other
 // content.
 double cache_seconds(const View& view) {
-  return view.is_folder ? kCacheBriefly : 0;
+  return view.is_directory ? kCacheBriefly : 0;
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ Result<Entry> FileSystem::view_entry(const ResolvedNode& parent, std::string_vie
                                      std::string_view path) {
   GM_ASSIGN(auto paths, parent.bucket->paths());
   GM_ASSIGN(const View view, views_.find(*paths, path, table_.find_made_up(parent.number, name)));
-  const InodeKind kind = view.is_folder ? InodeKind::kViewFolder : InodeKind::kViewFile;
+  const InodeKind kind = view.is_directory ? InodeKind::kViewDirectory : InodeKind::kViewFile;
   const uint64_t number =
       table_.remember_view(parent.number, name, kind, path, view.file, view.made_up, view.ino);
   if (number == 0) {

@@ -53,7 +53,7 @@ class Collector final : public engine::WriteObserver {
     } else if (is_of_bucket(ns.collection, ".chunks", bucket)) {
       chunk_changed(changes_of(bucket), before, after);
     } else if (is_of_bucket(ns.collection, ".directories", bucket)) {
-      folder_changed(changes_of(bucket), before, after);
+      directory_changed(changes_of(bucket), before, after);
     } else if (is_of_bucket(ns.collection, ".links", bucket)) {
       link_changed(changes_of(bucket), before, after);
     }
@@ -122,13 +122,13 @@ class Collector final : public engine::WriteObserver {
     }
   }
 
-  static void folder_changed(BucketChanges& changes, const Document& before,
-                             const Document& after) {
+  static void directory_changed(BucketChanges& changes, const Document& before,
+                                const Document& after) {
     if (changes.everything) return;
     for (const Document& document : {before, after}) {
       const std::optional<std::string_view> parent = text(document, "parent");
       const std::optional<std::string_view> name = text(document, "name");
-      if (name) changes.folders.insert(parent ? gridfs::join(*parent, *name) : std::string());
+      if (name) changes.directories.insert(parent ? gridfs::join(*parent, *name) : std::string());
     }
   }
 

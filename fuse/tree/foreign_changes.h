@@ -26,7 +26,7 @@ struct BucketChanges {
   std::set<std::string> filenames;
   std::vector<bson::Value> unnamed;
   // Paths of explicit directories that were added, removed or changed.
-  std::set<std::string> folders;
+  std::set<std::string> directories;
   bool links = false;       // link documents changed; their names are in `filenames`
   bool everything = false;  // too many changes to list, or a change of the bucket as a whole
 };

@@ -11,7 +11,7 @@ namespace {
 
 // The state of a directory that a file does not have. It is separate, so that a file's node stays
 // small: the kernel may remember millions of them.
-struct FolderPart {
+struct DirectoryPart {
   std::string name;  // as the kernel has it
   // What is appended to the parent's path: "c", or "/c" if the parent is not the root. For a node
   // of the control directory, its path.
@@ -37,10 +37,10 @@ struct InodeTable::Inode {
   InodeKind kind = InodeKind::kFile;
   uint64_t lookups = 0;
   std::shared_ptr<MountedBucket> bucket;
-  // Directories. The root is its own parent and has no folder part.
+  // Directories. The root is its own parent and has no directory part.
   Inode* parent = nullptr;
   uint64_t children = 0;  // number of directories in the table that have this one as parent
-  std::unique_ptr<FolderPart> folder;
+  std::unique_ptr<DirectoryPart> directory;
   // Files only.
   bson::Value id;
   std::weak_ptr<gridfs::File> open_file;
@@ -61,10 +61,10 @@ size_t InodeTable::ByName::operator()(const NameKey& key) const {
   return mix(std::hash<std::string_view>()(key.name), key.parent);
 }
 size_t InodeTable::ByName::operator()(const Inode* inode) const {
-  return (*this)(NameKey{inode->parent->number, inode->folder->name});
+  return (*this)(NameKey{inode->parent->number, inode->directory->name});
 }
 bool InodeTable::ByName::operator()(const Inode* a, const NameKey& b) const {
-  return a->parent->number == b.parent && a->folder->name == b.name;
+  return a->parent->number == b.parent && a->directory->name == b.name;
 }
 size_t InodeTable::ByFile::operator()(const FileKey& key) const {
   return mix(std::hash<std::string_view>()(bytes_of(key.id)), std::hash<const void*>()(key.bucket));
@@ -91,17 +91,17 @@ uint64_t InodeTable::remember_bucket(std::string_view name,
                                      const std::shared_ptr<MountedBucket>& bucket,
                                      uint64_t wanted) {
   MutexLock lock(mutex_);
-  auto found = folders_.find(NameKey{kRootNode, name});
-  if (found != folders_.end() && (*found)->bucket == bucket) {
+  auto found = directories_.find(NameKey{kRootNode, name});
+  if (found != directories_.end() && (*found)->bucket == bucket) {
     ++(*found)->lookups;
     return (*found)->number;
   }
-  if (found != folders_.end()) {
+  if (found != directories_.end()) {
     // The bucket was dropped and created again from outside.
     LostNode unknown;
     unknown.attributes.mode = S_IFDIR;
-    (*found)->folder->removed = std::make_shared<const LostNode>(std::move(unknown));
-    folders_.erase(found);
+    (*found)->directory->removed = std::make_shared<const LostNode>(std::move(unknown));
+    directories_.erase(found);
   }
   Inode* inode = add(InodeKind::kBucketRoot, wanted);
   inode->bucket = bucket;
@@ -110,21 +110,21 @@ uint64_t InodeTable::remember_bucket(std::string_view name,
   return inode->number;
 }
 
-uint64_t InodeTable::remember_folder(uint64_t parent_number, std::string_view name,
-                                     std::string_view path, uint64_t wanted) {
+uint64_t InodeTable::remember_directory(uint64_t parent_number, std::string_view name,
+                                        std::string_view path, uint64_t wanted) {
   MutexLock lock(mutex_);
-  auto found = folders_.find(NameKey{parent_number, name});
-  if (found != folders_.end()) {
+  auto found = directories_.find(NameKey{parent_number, name});
+  if (found != directories_.end()) {
     ++(*found)->lookups;
     return (*found)->number;
   }
   Inode* parent = find(parent_number);
   if (parent == nullptr) return 0;
-  Inode* inode = add(InodeKind::kFolder, wanted);
+  Inode* inode = add(InodeKind::kDirectory, wanted);
   inode->bucket = parent->bucket;
   inode->lookups = 1;
   attach(inode, parent, name);
-  inode->folder->suffix = path.substr(std::min(path.size(), path_bytes(parent)));
+  inode->directory->suffix = path.substr(std::min(path.size(), path_bytes(parent)));
   return inode->number;
 }
 
@@ -148,16 +148,16 @@ uint64_t InodeTable::remember_view(uint64_t parent_number, std::string_view name
                                    std::string_view path, const bson::Value& id,
                                    const std::shared_ptr<MadeUpFile>& made_up, uint64_t wanted) {
   MutexLock lock(mutex_);
-  const auto found = folders_.find(NameKey{parent_number, name});
-  if (found != folders_.end()) {
+  const auto found = directories_.find(NameKey{parent_number, name});
+  if (found != directories_.end()) {
     Inode* const known = *found;
-    if (known->kind == kind && known->folder->wanted == wanted) {
+    if (known->kind == kind && known->directory->wanted == wanted) {
       ++known->lookups;
       return known->number;
     }
     // Processes that have the old node open keep it.
-    known->folder->removed = std::make_shared<const LostNode>();
-    folders_.erase(found);
+    known->directory->removed = std::make_shared<const LostNode>();
+    directories_.erase(found);
   }
   Inode* const parent = find(parent_number);
   if (parent == nullptr) return 0;
@@ -166,9 +166,9 @@ uint64_t InodeTable::remember_view(uint64_t parent_number, std::string_view name
   inode->lookups = 1;
   inode->id = id;
   attach(inode, parent, name);
-  inode->folder->suffix = path;
-  inode->folder->wanted = wanted;
-  inode->folder->made_up = made_up;
+  inode->directory->suffix = path;
+  inode->directory->wanted = wanted;
+  inode->directory->made_up = made_up;
   return inode->number;
 }
 
@@ -206,26 +206,26 @@ std::optional<ResolvedNode> InodeTable::resolve(uint64_t number) const {
   if (node.is_view()) {
     // The control directory itself reports whether its nodes still exist.
     node.id = inode->id;
-    node.path = inode->folder->suffix;
-    node.made_up = inode->folder->made_up;
+    node.path = inode->directory->suffix;
+    node.made_up = inode->directory->made_up;
     return node;
   }
-  if (inode->folder) node.removed = inode->folder->removed;
+  if (inode->directory) node.removed = inode->directory->removed;
   std::vector<const Inode*> upwards;
-  for (const Inode* up = inode; up->kind == InodeKind::kFolder; up = up->parent) {
+  for (const Inode* up = inode; up->kind == InodeKind::kDirectory; up = up->parent) {
     // A removed directory is empty, so everything that the table has below it is removed too.
-    if (up->folder->removed && !node.removed) node.removed = up->folder->removed;
+    if (up->directory->removed && !node.removed) node.removed = up->directory->removed;
     upwards.push_back(up);
   }
-  for (auto folder = upwards.rbegin(); folder != upwards.rend(); ++folder) {
-    node.path += (*folder)->folder->suffix;
+  for (auto directory = upwards.rbegin(); directory != upwards.rend(); ++directory) {
+    node.path += (*directory)->directory->suffix;
   }
   return node;
 }
 
-uint64_t InodeTable::number_of_folder(uint64_t parent, std::string_view name,
-                                      uint64_t wanted) const {
-  return find_folder(parent, name).value_or(wanted);
+uint64_t InodeTable::number_of_directory(uint64_t parent, std::string_view name,
+                                         uint64_t wanted) const {
+  return find_directory(parent, name).value_or(wanted);
 }
 
 uint64_t InodeTable::number_of_file(const MountedBucket* bucket, bson::ValueView id,
@@ -256,29 +256,29 @@ std::vector<uint64_t> InodeTable::numbers_of(const MountedBucket* bucket) const 
 void InodeTable::set_moving(uint64_t number, bool moving) {
   MutexLock lock(mutex_);
   Inode* const inode = find(number);
-  if (inode != nullptr && inode->folder) inode->folder->moving = moving;
+  if (inode != nullptr && inode->directory) inode->directory->moving = moving;
 }
 
 bool InodeTable::is_moving(uint64_t number) const {
   MutexLock lock(mutex_);
   const Inode* inode = find(number);
   if (inode == nullptr) return false;
-  for (; inode->folder; inode = inode->parent) {
-    if (inode->folder->moving) return true;
+  for (; inode->directory; inode = inode->parent) {
+    if (inode->directory->moving) return true;
   }
   return false;
 }
 
 std::shared_ptr<MadeUpFile> InodeTable::find_made_up(uint64_t parent, std::string_view name) const {
   MutexLock lock(mutex_);
-  const auto found = folders_.find(NameKey{parent, name});
-  return found == folders_.end() ? nullptr : (*found)->folder->made_up;
+  const auto found = directories_.find(NameKey{parent, name});
+  return found == directories_.end() ? nullptr : (*found)->directory->made_up;
 }
 
-std::optional<uint64_t> InodeTable::find_folder(uint64_t parent, std::string_view name) const {
+std::optional<uint64_t> InodeTable::find_directory(uint64_t parent, std::string_view name) const {
   MutexLock lock(mutex_);
-  auto found = folders_.find(NameKey{parent, name});
-  if (found == folders_.end()) return std::nullopt;
+  auto found = directories_.find(NameKey{parent, name});
+  if (found == directories_.end()) return std::nullopt;
   return (*found)->number;
 }
 
@@ -313,13 +313,13 @@ void InodeTable::remove_file(const MountedBucket* bucket, bson::ValueView id, Lo
   (*found)->nameless = std::make_shared<const LostNode>(std::move(last));
 }
 
-void InodeTable::remove_folder(uint64_t parent, std::string_view name, LostNode last) {
+void InodeTable::remove_directory(uint64_t parent, std::string_view name, LostNode last) {
   MutexLock lock(mutex_);
-  auto found = folders_.find(NameKey{parent, name});
-  if (found == folders_.end()) return;
+  auto found = directories_.find(NameKey{parent, name});
+  if (found == directories_.end()) return;
   Inode* inode = *found;
-  inode->folder->removed = std::make_shared<const LostNode>(std::move(last));
-  folders_.erase(found);
+  inode->directory->removed = std::make_shared<const LostNode>(std::move(last));
+  directories_.erase(found);
 }
 
 void InodeTable::set_lost(uint64_t number, LostNode node) {
@@ -329,24 +329,24 @@ void InodeTable::set_lost(uint64_t number, LostNode node) {
   auto lost = std::make_shared<const LostNode>(std::move(node));
   if (inode->nameless) {
     inode->nameless = std::move(lost);
-  } else if (inode->folder && inode->folder->removed) {
-    inode->folder->removed = std::move(lost);
+  } else if (inode->directory && inode->directory->removed) {
+    inode->directory->removed = std::move(lost);
   }
 }
 
-void InodeTable::move_folder(uint64_t from_parent, std::string_view from_name,
-                             uint64_t to_parent_number, std::string_view to_name,
-                             std::string_view path) {
+void InodeTable::move_directory(uint64_t from_parent, std::string_view from_name,
+                                uint64_t to_parent_number, std::string_view to_name,
+                                std::string_view path) {
   MutexLock lock(mutex_);
-  auto found = folders_.find(NameKey{from_parent, from_name});
+  auto found = directories_.find(NameKey{from_parent, from_name});
   Inode* to_parent = find(to_parent_number);
-  if (found == folders_.end() || to_parent == nullptr) return;
+  if (found == directories_.end() || to_parent == nullptr) return;
   Inode* inode = *found;
   Inode* old_parent = inode->parent;
-  folders_.erase(found);
+  directories_.erase(found);
   attach(inode, to_parent, to_name);
-  if (inode->kind == InodeKind::kFolder) {
-    inode->folder->suffix = path.substr(std::min(path.size(), path_bytes(to_parent)));
+  if (inode->kind == InodeKind::kDirectory) {
+    inode->directory->suffix = path.substr(std::min(path.size(), path_bytes(to_parent)));
   }
   --old_parent->children;
   erase_if_unused(old_parent);
@@ -378,17 +378,17 @@ InodeTable::Inode* InodeTable::add(InodeKind kind, uint64_t wanted) {
 }
 
 void InodeTable::attach(Inode* inode, Inode* parent, std::string_view name) {
-  if (!inode->folder) inode->folder = std::make_unique<FolderPart>();
+  if (!inode->directory) inode->directory = std::make_unique<DirectoryPart>();
   inode->parent = parent;
-  inode->folder->name = name;
+  inode->directory->name = name;
   ++parent->children;
-  folders_.insert(inode);
+  directories_.insert(inode);
 }
 
-size_t InodeTable::path_bytes(const Inode* folder) {
+size_t InodeTable::path_bytes(const Inode* directory) {
   size_t bytes = 0;
-  for (; folder->kind == InodeKind::kFolder; folder = folder->parent) {
-    bytes += folder->folder->suffix.size();
+  for (; directory->kind == InodeKind::kDirectory; directory = directory->parent) {
+    bytes += directory->directory->suffix.size();
   }
   return bytes;
 }
@@ -398,8 +398,8 @@ void InodeTable::erase_if_unused(Inode* inode) {
     Inode* parent = inode->parent;
     if (inode->kind == InodeKind::kFile) {
       files_.erase(inode);
-    } else if (!inode->folder->removed) {
-      folders_.erase(inode);
+    } else if (!inode->directory->removed) {
+      directories_.erase(inode);
     }
     inodes_.erase(inodes_.find(inode->number));
     if (parent == nullptr) return;

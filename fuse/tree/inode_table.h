@@ -38,8 +38,8 @@ class MountedBucket;
 
 inline constexpr uint64_t kRootNode = 1;  // FUSE_ROOT_ID
 
-// kViewFolder and kViewFile: in a bucket's control directory (bucket_views.h).
-enum class InodeKind { kMountRoot, kBucketRoot, kFolder, kFile, kViewFolder, kViewFile };
+// kViewDirectory and kViewFile: in a bucket's control directory (bucket_views.h).
+enum class InodeKind { kMountRoot, kBucketRoot, kDirectory, kFile, kViewDirectory, kViewFile };
 
 // The state of a node when resolve() was called.
 struct ResolvedNode {
@@ -58,7 +58,7 @@ struct ResolvedNode {
   // Set for a file of the control directory that is not a file's content.
   std::shared_ptr<MadeUpFile> made_up;
 
-  bool is_view() const { return kind == InodeKind::kViewFolder || kind == InodeKind::kViewFile; }
+  bool is_view() const { return kind == InodeKind::kViewDirectory || kind == InodeKind::kViewFile; }
   bool is_directory() const { return kind != InodeKind::kFile && kind != InodeKind::kViewFile; }
 };
 
@@ -76,13 +76,13 @@ class InodeTable {
                            uint64_t wanted);
   // Returns 0 if the parent is not in the table. It normally is, because the kernel holds it during
   // the lookup.
-  uint64_t remember_folder(uint64_t parent, std::string_view name, std::string_view path,
-                           uint64_t wanted);
+  uint64_t remember_directory(uint64_t parent, std::string_view name, std::string_view path,
+                              uint64_t wanted);
   uint64_t remember_file(const std::shared_ptr<MountedBucket>& bucket, bson::ValueView id,
                          uint64_t wanted);
-  // A node of the control directory: kViewFolder or kViewFile. For a file, another `wanted` means
-  // another content, and gives another node. If the file is not a file's content, `id` is null and
-  // `made_up` has the content. Returns 0 like remember_folder().
+  // A node of the control directory: kViewDirectory or kViewFile. For a file, another `wanted`
+  // means another content, and gives another node. If the file is not a file's content, `id` is
+  // null and `made_up` has the content. Returns 0 like remember_directory().
   uint64_t remember_view(uint64_t parent, std::string_view name, InodeKind kind,
                          std::string_view path, const bson::Value& id,
                          const std::shared_ptr<MadeUpFile>& made_up, uint64_t wanted);
@@ -92,7 +92,7 @@ class InodeTable {
 
   std::optional<ResolvedNode> resolve(uint64_t number) const;
   // Returns the number that a listing shows. It is `wanted` for nodes that are not in the table.
-  uint64_t number_of_folder(uint64_t parent, std::string_view name, uint64_t wanted) const;
+  uint64_t number_of_directory(uint64_t parent, std::string_view name, uint64_t wanted) const;
   uint64_t number_of_file(const MountedBucket* bucket, bson::ValueView id, uint64_t wanted) const;
   // The next lookup of the file returns a new number. The old number stays valid for its holders.
   // Returns the old number, or 0 if the file is not in the table.
@@ -106,7 +106,7 @@ class InodeTable {
   // Returns the MadeUpFile of the last lookup of that name in the control directory, or null.
   std::shared_ptr<MadeUpFile> find_made_up(uint64_t parent, std::string_view name) const;
   // Returns the number of a directory in the table, or nothing if it is not there.
-  std::optional<uint64_t> find_folder(uint64_t parent, std::string_view name) const;
+  std::optional<uint64_t> find_directory(uint64_t parent, std::string_view name) const;
 
   // Stores the content of an open file, for requests that come without a handle. Holds only a weak
   // reference.
@@ -119,14 +119,14 @@ class InodeTable {
   // Called when the file has lost its last name. Does nothing if the file is not in the table.
   void remove_file(const MountedBucket* bucket, bson::ValueView id, LostNode last);
   // Called when the directory has left the tree. Does nothing if the directory is not in the table.
-  void remove_folder(uint64_t parent, std::string_view name, LostNode last);
+  void remove_directory(uint64_t parent, std::string_view name, LostNode last);
   // Replaces the remaining state of a file that has lost its last name, or of a directory that has
   // left the tree.
   void set_lost(uint64_t number, LostNode node);
   // Makes the directory `to_name` in `to_parent`, where `path` leads to it. A directory that was
   // there must have been removed before. Both parents must be in the table.
-  void move_folder(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
-                   std::string_view to_name, std::string_view path);
+  void move_directory(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
+                      std::string_view to_name, std::string_view path);
 
   size_t size() const;
 
@@ -168,12 +168,12 @@ class InodeTable {
   Inode* find(uint64_t number) const GM_REQUIRES(mutex_);
   Inode* add(InodeKind kind, uint64_t wanted) GM_REQUIRES(mutex_);
   void attach(Inode* inode, Inode* parent, std::string_view name) GM_REQUIRES(mutex_);
-  static size_t path_bytes(const Inode* folder);
+  static size_t path_bytes(const Inode* directory);
   void erase_if_unused(Inode* inode) GM_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   std::unordered_set<std::unique_ptr<Inode>, ByNumber, ByNumber> inodes_ GM_GUARDED_BY(mutex_);
-  std::unordered_set<Inode*, ByName, ByName> folders_ GM_GUARDED_BY(mutex_);
+  std::unordered_set<Inode*, ByName, ByName> directories_ GM_GUARDED_BY(mutex_);
   std::unordered_set<Inode*, ByFile, ByFile> files_ GM_GUARDED_BY(mutex_);
 };
 

@@ -96,10 +96,10 @@ Result<PosixFields> without_xattr(const PosixFields& now, std::string_view name)
 }
 
 void inherit(const PosixFields& parent, uint32_t umask, bool lists, PosixFields& made) {
-  const bool is_folder = S_ISDIR(*made.mode);
+  const bool is_directory = S_ISDIR(*made.mode);
   if ((parent.mode.value_or(0) & S_ISGID) != 0) {
     made.gid = parent.gid;
-    if (is_folder) *made.mode |= S_ISGID;
+    if (is_directory) *made.mode |= S_ISGID;
   }
   if (S_ISLNK(*made.mode)) return;
   const std::optional<PosixAcl> inherited = list_of(parent.xattrs, kDefaultAcl);
@@ -112,7 +112,7 @@ void inherit(const PosixFields& parent, uint32_t umask, bool lists, PosixFields&
   acl.restrict_to(*made.mode);
   *made.mode = (*made.mode & ~kAclBits) | acl.mode_bits();
   if (!acl.is_minimal()) xattrs.set(kAccessAcl, acl.bytes());
-  if (is_folder) xattrs.set(kDefaultAcl, inherited->bytes());
+  if (is_directory) xattrs.set(kDefaultAcl, inherited->bytes());
   if (!xattrs.empty()) made.xattrs = std::move(xattrs);
 }
 

@@ -54,7 +54,7 @@ bool AccessTimes::note(const Node& node) {
   bool wakes = false;
   {
     MutexLock lock(mutex_);
-    if (files_.size() + folders_.size() >= kNotedMax) return false;
+    if (files_.size() + directories_.size() >= kNotedMax) return false;
     const auto [place, is_new] = noted(node.kind).try_emplace(node.id);
     Noted& entry = place->second;
     if (is_new || std::exchange(entry.written, false)) ++unwritten_;
@@ -185,7 +185,7 @@ void AccessTimes::forget_written() {
   std::vector<bson::Value> written;
   {
     MutexLock lock(mutex_);
-    std::erase_if(folders_, [](const auto& entry) { return entry.second.written; });
+    std::erase_if(directories_, [](const auto& entry) { return entry.second.written; });
     for (const auto& [id, entry] : files_) {
       if (entry.written) written.push_back(id);
     }

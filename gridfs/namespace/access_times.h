@@ -63,10 +63,10 @@ class AccessTimes {
 
   bool keeps(NodeKind kind) const;
   ById& noted(NodeKind kind) GM_REQUIRES(mutex_) {
-    return kind == NodeKind::kFile ? files_ : folders_;
+    return kind == NodeKind::kFile ? files_ : directories_;
   }
   const ById& noted(NodeKind kind) const GM_REQUIRES(mutex_) {
-    return kind == NodeKind::kFile ? files_ : folders_;
+    return kind == NodeKind::kFile ? files_ : directories_;
   }
   std::optional<Clock::time_point> work() GM_EXCLUDES(mutex_);
   Status write_all() GM_EXCLUDES(mutex_);
@@ -86,7 +86,7 @@ class AccessTimes {
 
   mutable Mutex mutex_;
   ById files_ GM_GUARDED_BY(mutex_);
-  ById folders_ GM_GUARDED_BY(mutex_);
+  ById directories_ GM_GUARDED_BY(mutex_);
   size_t unwritten_ GM_GUARDED_BY(mutex_) = 0;
   // When the next write is due. Only valid while unwritten_ > 0.
   Clock::time_point due_ GM_GUARDED_BY(mutex_);

@@ -2,7 +2,7 @@
 
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
-#include "gridfs/namespace/folder_listing.h"
+#include "gridfs/namespace/directory_listing.h"
 #include "gridfs/namespace/nodes.h"
 #include "gridfs/namespace/path.h"
 #include "gridfs/namespace/revisions.h"
@@ -32,7 +32,7 @@ BucketNamespace::BucketNamespace(engine::Store& store, std::shared_ptr<engine::D
     : store_(store),
       options_(options),
       bucket_(store, std::move(database), bucket),
-      folders_(bucket_, options.at),
+      directories_(bucket_, options.at),
       path_index_(bucket_, options.at),
       access_times_(bucket_, options.read_only ? AccessTimeMode::kNone : options.access_times,
                     options.strict_access_times,
@@ -41,13 +41,13 @@ BucketNamespace::BucketNamespace(engine::Store& store, std::shared_ptr<engine::D
 Status BucketNamespace::start(const FileTableOptions& files) {
   if (options_.read_only) {
     GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
-    GM_TRY(folders_.find_root(*snapshot));
+    GM_TRY(directories_.find_root(*snapshot));
     GM_TRY(path_index_.links().start(*snapshot));
   } else {
     {
       GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
       GM_TRY(bucket_.ensure_indexes(*transaction));
-      GM_TRY(folders_.make_root(*transaction, default_folder_posix(options_)));
+      GM_TRY(directories_.make_root(*transaction, default_directory_posix(options_)));
       GM_TRY(path_index_.links().start(*transaction));
       GM_TRY(transaction->commit());
     }
@@ -65,13 +65,13 @@ Status BucketNamespace::close() {
   return times;
 }
 
-std::string BucketNamespace::shown(std::string_view folder, std::string_view name) const {
-  return "'" + join(folder, name) + "' in the bucket '" + bucket_.options().name + "'";
+std::string BucketNamespace::shown(std::string_view directory, std::string_view name) const {
+  return "'" + join(directory, name) + "' in the bucket '" + bucket_.options().name + "'";
 }
 
-tl::unexpected<Error> BucketNamespace::no_such_entry(std::string_view folder,
+tl::unexpected<Error> BucketNamespace::no_such_entry(std::string_view directory,
                                                      std::string_view name) const {
-  return fail(kNoSuchEntry, "there is no " + shown(folder, name));
+  return fail(kNoSuchEntry, "there is no " + shown(directory, name));
 }
 
 Status BucketNamespace::check_writable() const {
@@ -82,20 +82,20 @@ Status BucketNamespace::check_writable() const {
 
 // --- Finding.
 
-Result<BucketNamespace::Found> BucketNamespace::find_folder(Snapshot& snapshot,
-                                                            const std::string& path) const {
+Result<BucketNamespace::Found> BucketNamespace::find_directory(Snapshot& snapshot,
+                                                               const std::string& path) const {
   Found found;
   found.path = path;
-  if (!can_be_folder(path)) return found;
-  GM_ASSIGN(std::optional<FolderDocument> folder, folders_.find(snapshot, path));
-  if (folder) {
-    found.kind = Found::Kind::kExplicitFolder;
-    found.folder = *std::move(folder);
+  if (!can_be_directory(path)) return found;
+  GM_ASSIGN(std::optional<DirectoryDocument> directory, directories_.find(snapshot, path));
+  if (directory) {
+    found.kind = Found::Kind::kExplicitDirectory;
+    found.directory = *std::move(directory);
     return found;
   }
   GM_ASSIGN(const std::optional<bson::View> below, path_index_.any_below(snapshot, path));
   // The root always exists.
-  if (below || path.empty()) found.kind = Found::Kind::kImpliedFolder;
+  if (below || path.empty()) found.kind = Found::Kind::kImpliedDirectory;
   if (below) found.document = *below;
   return found;
 }
@@ -116,9 +116,9 @@ Result<BucketNamespace::Found> BucketNamespace::find_shadowed(Snapshot& snapshot
                                                               const std::string& path) const {
   // The empty filename is never a directory's.
   if (path.empty()) return Found();
-  GM_ASSIGN(const Found shadowing, find_folder(snapshot, path));
+  GM_ASSIGN(const Found shadowing, find_directory(snapshot, path));
   // If there is no such directory, the file has its plain name.
-  if (!shadowing.is_folder()) return Found();
+  if (!shadowing.is_directory()) return Found();
   return find_file(snapshot, path);
 }
 
@@ -127,17 +127,17 @@ Result<BucketNamespace::Found> BucketNamespace::find_plain(Snapshot& snapshot,
   Found found;
   found.path = path;
   // The empty filename is a file's. As a directory's path it would be the root.
-  if (!path.empty() && can_be_folder(path)) {
-    GM_ASSIGN(std::optional<FolderDocument> folder, folders_.find(snapshot, path));
-    if (folder) {
-      found.kind = Found::Kind::kExplicitFolder;
-      found.folder = *std::move(folder);
+  if (!path.empty() && can_be_directory(path)) {
+    GM_ASSIGN(std::optional<DirectoryDocument> directory, directories_.find(snapshot, path));
+    if (directory) {
+      found.kind = Found::Kind::kExplicitDirectory;
+      found.directory = *std::move(directory);
       return found;
     }
   }
   GM_ASSIGN(const PathIndex::AtPath at, path_index_.at(snapshot, path));
   if (at.below) {
-    found.kind = Found::Kind::kImpliedFolder;
+    found.kind = Found::Kind::kImpliedDirectory;
     found.document = *at.below;
   } else if (at.file) {
     found.kind = Found::Kind::kFile;
@@ -147,12 +147,12 @@ Result<BucketNamespace::Found> BucketNamespace::find_plain(Snapshot& snapshot,
 }
 
 Result<BucketNamespace::Found> BucketNamespace::find_long(Snapshot& snapshot,
-                                                          std::string_view folder,
+                                                          std::string_view directory,
                                                           const ParsedName& name) const {
   // Explicit directories and files are both sorted by name, and the search begins at the first
   // bytes of the component.
   bson::Builder filter;
-  filter.append("parent", folder);
+  filter.append("parent", directory);
   filter.open_document("name").append("$gte", name.component).close();
   const bson::Document children = std::move(filter).finish();
   bson::Builder order;
@@ -170,18 +170,19 @@ Result<BucketNamespace::Found> BucketNamespace::find_long(Snapshot& snapshot,
     const std::string component(child->as_string());
     if (!component.starts_with(name.component)) break;
     if (fits_long_name(name, component) == LongNameFit::kPlain) {
-      return find_folder(snapshot, join(folder, component));
+      return find_directory(snapshot, join(directory, component));
     }
   }
-  ChildScan scan(path_index_, snapshot, std::string(folder), join(folder, name.component), true);
+  ChildScan scan(path_index_, snapshot, std::string(directory), join(directory, name.component),
+                 true);
   while (true) {
     GM_ASSIGN(const std::optional<ChildScan::Child> child, scan.next());
     if (!child || !child->component.starts_with(name.component)) return Found();
     switch (fits_long_name(name, child->component)) {
       case LongNameFit::kPlain:
-        return find_plain(snapshot, join(folder, child->component));
+        return find_plain(snapshot, join(directory, child->component));
       case LongNameFit::kShadowedFile:
-        return find_shadowed(snapshot, join(folder, child->component));
+        return find_shadowed(snapshot, join(directory, child->component));
       case LongNameFit::kNone:
         break;
     }
@@ -208,16 +209,16 @@ Result<BucketNamespace::Found> BucketNamespace::find_by_id(Snapshot& snapshot,
   return found;
 }
 
-Result<BucketNamespace::Found> BucketNamespace::find(Snapshot& snapshot, std::string_view folder,
+Result<BucketNamespace::Found> BucketNamespace::find(Snapshot& snapshot, std::string_view directory,
                                                      std::string_view name) const {
-  GM_ASSIGN(const ParsedName parsed, parse_name(name, folder.empty()));
+  GM_ASSIGN(const ParsedName parsed, parse_name(name, directory.empty()));
   switch (parsed.kind) {
     case ParsedName::Kind::kPlain:
-      return find_plain(snapshot, join(folder, parsed.component));
+      return find_plain(snapshot, join(directory, parsed.component));
     case ParsedName::Kind::kFile:
-      return find_shadowed(snapshot, join(folder, parsed.component));
+      return find_shadowed(snapshot, join(directory, parsed.component));
     case ParsedName::Kind::kLong:
-      return find_long(snapshot, folder, parsed);
+      return find_long(snapshot, directory, parsed);
     case ParsedName::Kind::kId:
       break;
   }
@@ -243,18 +244,18 @@ PosixFields BucketNamespace::posix_of_file(const Found& file) {
 
 void BucketNamespace::complete(Node& node) const {
   access_times_.apply(node);
-  subfolders_.apply(node);
+  subdirectories_.apply(node);
 }
 
 Node BucketNamespace::node_of(const Found& found) const {
   switch (found.kind) {
-    case Found::Kind::kExplicitFolder: {
-      Node node = folder_node(bucket_.options().name, found.path, found.folder, options_);
+    case Found::Kind::kExplicitDirectory: {
+      Node node = directory_node(bucket_.options().name, found.path, found.directory, options_);
       complete(node);
       return node;
     }
-    case Found::Kind::kImpliedFolder:
-      return implied_folder_node(bucket_.options().name, found.path, found.document, options_);
+    case Found::Kind::kImpliedDirectory:
+      return implied_directory_node(bucket_.options().name, found.path, found.document, options_);
     default:
       return node_of_file(found.document);
   }
@@ -262,10 +263,10 @@ Node BucketNamespace::node_of(const Found& found) const {
 
 // --- Looking up.
 
-Result<Node> BucketNamespace::lookup(std::string_view folder, std::string_view name) {
+Result<Node> BucketNamespace::lookup(std::string_view directory, std::string_view name) {
   GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
-  GM_ASSIGN(const Found found, find(*snapshot, folder, name));
-  if (found.kind == Found::Kind::kNothing) return no_such_entry(folder, name);
+  GM_ASSIGN(const Found found, find(*snapshot, directory, name));
+  if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);
   return node_of(found);
 }
 
@@ -277,17 +278,18 @@ Result<Node> BucketNamespace::file(bson::ValueView id) {
   return node_of_file(*document);
 }
 
-Result<Node> BucketNamespace::directory(std::string_view path) {
+Result<Node> BucketNamespace::get_directory(std::string_view path) {
   GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
-  GM_ASSIGN(const Found found, find_folder(*snapshot, std::string(path)));
-  if (!found.is_folder()) return no_such_entry("", path);
+  GM_ASSIGN(const Found found, find_directory(*snapshot, std::string(path)));
+  if (!found.is_directory()) return no_such_entry("", path);
   return node_of(found);
 }
 
-Result<std::unique_ptr<DirectoryStream>> BucketNamespace::list(std::string_view folder) {
-  GM_TRY(directory(folder));
-  return std::unique_ptr<DirectoryStream>(std::make_unique<FolderListing>(
-      path_index_, *files_, options_, std::string(folder), [this](Node& node) { complete(node); }));
+Result<std::unique_ptr<DirectoryStream>> BucketNamespace::list(std::string_view directory) {
+  GM_TRY(get_directory(directory));
+  return std::unique_ptr<DirectoryStream>(
+      std::make_unique<DirectoryListing>(path_index_, *files_, options_, std::string(directory),
+                                         [this](Node& node) { complete(node); }));
 }
 
 }  // namespace gridmount::gridfs

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "gridfs/namespace/access_times.h"
-#include "gridfs/namespace/folders.h"
+#include "gridfs/namespace/directory_store.h"
 #include "gridfs/namespace/path_index.h"
 #include "gridfs/namespace/path_namespace.h"
-#include "gridfs/namespace/subfolder_counts.h"
+#include "gridfs/namespace/subdirectory_counts.h"
 
 namespace gridmount::gridfs {
 
@@ -30,33 +30,33 @@ class BucketNamespace final : public PathNamespace {
   const Bucket& bucket() const override { return bucket_; }
   FileTable& files() override { return *files_; }
 
-  Result<Node> lookup(std::string_view folder, std::string_view name) override;
+  Result<Node> lookup(std::string_view directory, std::string_view name) override;
   Result<Node> root() override { return directory(""); }
   Result<Node> file(bson::ValueView id) override;
-  Result<Node> directory(std::string_view path) override;
-  Result<std::unique_ptr<DirectoryStream>> list(std::string_view folder) override;
+  Result<Node> get_directory(std::string_view path) override;
+  Result<std::unique_ptr<DirectoryStream>> list(std::string_view directory) override;
   Result<std::optional<Node>> find_by_number(uint64_t ino) override;
 
-  Result<Node> create_file(std::string_view folder, std::string_view name, uint32_t mode,
+  Result<Node> create_file(std::string_view directory, std::string_view name, uint32_t mode,
                            Creator creator) override;
-  Result<Nameless> create_nameless(std::string_view folder, uint32_t mode,
+  Result<Nameless> create_nameless(std::string_view directory, uint32_t mode,
                                    Creator creator) override;
-  Result<Node> create_special(std::string_view folder, std::string_view name, uint32_t mode,
+  Result<Node> create_special(std::string_view directory, std::string_view name, uint32_t mode,
                               uint64_t rdev, Creator creator) override;
-  Result<Node> create_symlink(std::string_view folder, std::string_view name,
+  Result<Node> create_symlink(std::string_view directory, std::string_view name,
                               std::string_view target, Creator creator) override;
-  Result<Node> create_directory(std::string_view folder, std::string_view name, uint32_t mode,
+  Result<Node> create_directory(std::string_view directory, std::string_view name, uint32_t mode,
                                 Creator creator) override;
-  Result<Node> link(bson::ValueView id, std::string_view folder, std::string_view name) override;
+  Result<Node> link(bson::ValueView id, std::string_view directory, std::string_view name) override;
   bool has_links() const override { return path_index_.links().in_use(); }
-  Result<LostName> unlink(std::string_view folder, std::string_view name) override;
-  Status remove_directory(std::string_view folder, std::string_view name) override;
-  Result<std::optional<LostName>> rename(std::string_view from_folder, std::string_view from_name,
-                                         std::string_view to_folder, std::string_view to_name,
-                                         RenameMode mode) override;
-  Result<std::optional<LostName>> rename_leaving_whiteout(std::string_view from_folder,
+  Result<LostName> unlink(std::string_view directory, std::string_view name) override;
+  Status remove_directory(std::string_view directory, std::string_view name) override;
+  Result<std::optional<LostName>> rename(std::string_view from_directory,
+                                         std::string_view from_name, std::string_view to_directory,
+                                         std::string_view to_name, RenameMode mode) override;
+  Result<std::optional<LostName>> rename_leaving_whiteout(std::string_view from_directory,
                                                           std::string_view from_name,
-                                                          std::string_view to_folder,
+                                                          std::string_view to_directory,
                                                           std::string_view to_name, RenameMode mode,
                                                           Creator creator) override;
 
@@ -65,7 +65,7 @@ class BucketNamespace final : public PathNamespace {
                                         const AttributeChanges& changes) override;
   Result<std::string> symlink_target(bson::ValueView id) override;
   bool note_read(const File& file) override;
-  bool note_read(std::string_view folder) override;
+  bool note_read(std::string_view directory) override;
   Result<PosixFields> file_posix(bson::ValueView id) override;
   Result<PosixFields> directory_posix(std::string_view path) override;
   Status change_file_posix(bson::ValueView id, const PosixChange& change) override;
@@ -75,12 +75,12 @@ class BucketNamespace final : public PathNamespace {
                         std::optional<std::string_view> text, XattrMode mode) override;
   Result<std::shared_ptr<File>> open_file(bson::ValueView id) override;
 
-  Result<std::vector<Node>> revisions(std::string_view folder, std::string_view name) override;
+  Result<std::vector<Node>> revisions(std::string_view directory, std::string_view name) override;
   Result<std::optional<bson::Value>> start_revision(bson::ValueView id) override;
   Result<std::unique_ptr<DirectoryStream>> list_ids() override;
 
   void name_changed_by_others(std::string_view filename) override;
-  void folders_changed_by_others() override { subfolders_.forget_all(); }
+  void directories_changed_by_others() override { subdirectories_.forget_all(); }
   void links_changed_by_others() override { path_index_.links().changed_by_others(); }
   std::vector<std::string> links_of(bson::ValueView id) override;
 
@@ -89,26 +89,28 @@ class BucketNamespace final : public PathNamespace {
  private:
   // The meaning of a name in a snapshot. The views are valid as long as the snapshot's.
   struct Found {
-    enum class Kind { kNothing, kExplicitFolder, kImpliedFolder, kFile };
+    enum class Kind { kNothing, kExplicitDirectory, kImpliedDirectory, kFile };
     Kind kind = Kind::kNothing;
-    std::string path;       // the directory's path, or the filename
-    FolderDocument folder;  // kExplicitFolder
-    bson::View document;    // kFile: the newest revision. kImpliedFolder: a file below it
+    std::string path;             // the directory's path, or the filename
+    DirectoryDocument directory;  // kExplicitDirectory
+    bson::View document;          // kFile: the newest revision. kImpliedDirectory: a file below it
     // kFile without a string filename: it is identified by its _id only.
     std::optional<bson::Value> nameless_id;
 
     bool has_filename() const { return !nameless_id.has_value(); }
-    bool is_folder() const { return kind == Kind::kExplicitFolder || kind == Kind::kImpliedFolder; }
+    bool is_directory() const {
+      return kind == Kind::kExplicitDirectory || kind == Kind::kImpliedDirectory;
+    }
   };
 
-  Result<Found> find(engine::Snapshot& snapshot, std::string_view folder,
+  Result<Found> find(engine::Snapshot& snapshot, std::string_view directory,
                      std::string_view name) const;
-  Result<Found> find_folder(engine::Snapshot& snapshot, const std::string& path) const;
+  Result<Found> find_directory(engine::Snapshot& snapshot, const std::string& path) const;
   Result<Found> find_file(engine::Snapshot& snapshot, const std::string& path) const;
   // Finds a file whose name is also a directory's.
   Result<Found> find_shadowed(engine::Snapshot& snapshot, const std::string& path) const;
   Result<Found> find_plain(engine::Snapshot& snapshot, const std::string& path) const;
-  Result<Found> find_long(engine::Snapshot& snapshot, std::string_view folder,
+  Result<Found> find_long(engine::Snapshot& snapshot, std::string_view directory,
                           const struct ParsedName& name) const;
   Result<Found> find_by_id(engine::Snapshot& snapshot, std::string_view name,
                            const std::string& json) const;
@@ -119,28 +121,28 @@ class BucketNamespace final : public PathNamespace {
   static PosixFields posix_of_file(const Found& file);
   // Adds to the node what is known beyond its document: its atime and its count of subdirectories.
   void complete(Node& node) const;
-  tl::unexpected<Error> no_such_entry(std::string_view folder, std::string_view name) const;
-  std::string shown(std::string_view folder, std::string_view name) const;
+  tl::unexpected<Error> no_such_entry(std::string_view directory, std::string_view name) const;
+  std::string shown(std::string_view directory, std::string_view name) const;
 
   Status check_writable() const;
   // The path that a new child would have, and its directory.
   struct Place {
     std::string path;
-    Found folder;
+    Found directory;
   };
   // Finds the place of a new child. Fails with InvalidName if nothing can be created by this name,
   // with EntryExists if it is taken, and with NoSuchEntry if the directory does not exist.
-  Result<Place> place_for(engine::Transaction& transaction, std::string_view folder,
+  Result<Place> place_for(engine::Transaction& transaction, std::string_view directory,
                           std::string_view name) const;
-  Result<std::string> new_path(std::string_view folder, std::string_view name) const;
-  Status check_folder_path(std::string_view path) const;
+  Result<std::string> new_path(std::string_view directory, std::string_view name) const;
+  Status check_directory_path(std::string_view path) const;
   // Changes the directory. Makes it and the directories above it explicit if they are not.
-  Status change_folder(engine::Transaction& transaction, std::string_view path,
-                       const PosixFields& changes);
-  Status touch(engine::Transaction& transaction, std::string_view folder);
+  Status change_directory(engine::Transaction& transaction, std::string_view path,
+                          const PosixFields& changes);
+  Status touch(engine::Transaction& transaction, std::string_view directory);
   // Returns the md5 of a new, empty file, or nothing if the bucket keeps no md5.
   std::optional<std::string> md5_of_nothing() const;
-  Result<Node> insert_file(std::string_view folder, std::string_view name, PosixFields posix,
+  Result<Node> insert_file(std::string_view directory, std::string_view name, PosixFields posix,
                            uint32_t umask);
   // Returns the document of an empty file. It has no filename if there is no path.
   bson::Document new_files_document(const std::optional<std::string>& path,
@@ -148,7 +150,7 @@ class BucketNamespace final : public PathNamespace {
   // Gives a tmpfile its first name.
   Status attach(engine::Transaction& transaction, bson::ValueView id, const std::string& path);
   // Returns the directory's fields, always with mode, uid and gid.
-  PosixFields posix_of_folder(const Found& folder) const;
+  PosixFields posix_of_directory(const Found& directory) const;
 
   // Removes the name from all files that have it. A file that has no other name is removed.
   Result<Node> remove_name(engine::Transaction& transaction, const Found& file);
@@ -180,7 +182,8 @@ class BucketNamespace final : public PathNamespace {
   // Moves the name if `from` is one of the file's further names.
   Status move_link(engine::Transaction& transaction, const std::string& from, const std::string& to,
                    LinkedFile& file) const;
-  Status move_folder(engine::Transaction& transaction, const Found& source, const std::string& to);
+  Status move_directory(engine::Transaction& transaction, const Found& source,
+                        const std::string& to);
   Status move_names_below(engine::Transaction& transaction, const std::string& from,
                           const std::string& to);
   // Gives a directory that was implied a document at its new path, so that it keeps its ino.
@@ -197,21 +200,22 @@ class BucketNamespace final : public PathNamespace {
   static bool is_same(const Found& a, const Found& b);
   Status exchange(engine::Transaction& transaction, const Found& one, const Found& other);
   // rename(2). If `whiteout` is given, creates a whiteout with this creator at the old path.
-  Result<std::optional<LostName>> rename_by(std::string_view from_folder,
-                                            std::string_view from_name, std::string_view to_folder,
-                                            std::string_view to_name, RenameMode mode,
+  Result<std::optional<LostName>> rename_by(std::string_view from_directory,
+                                            std::string_view from_name,
+                                            std::string_view to_directory, std::string_view to_name,
+                                            RenameMode mode,
                                             const std::optional<Creator>& whiteout);
-  Status insert_whiteout(engine::Transaction& transaction, std::string_view folder,
+  Status insert_whiteout(engine::Transaction& transaction, std::string_view directory,
                          std::string_view name, const Creator& creator);
 
   engine::Store& store_;
   const NamespaceOptions options_;
   const Bucket bucket_;
-  Folders folders_;
+  DirectoryStore directories_;
   PathIndex path_index_;
   std::unique_ptr<FileTable> files_;
   AccessTimes access_times_;
-  SubfolderCounts subfolders_;
+  SubdirectoryCounts subdirectories_;
 };
 
 }  // namespace gridmount::gridfs

@@ -50,15 +50,15 @@ PosixFields posix_of(const AttributeChanges& changes) {
 
 // --- Places for new names.
 
-Result<std::string> BucketNamespace::new_path(std::string_view folder,
+Result<std::string> BucketNamespace::new_path(std::string_view directory,
                                               std::string_view name) const {
-  GM_ASSIGN(const ParsedName parsed, parse_name(name, folder.empty()));
+  GM_ASSIGN(const ParsedName parsed, parse_name(name, directory.empty()));
   if (parsed.kind != ParsedName::Kind::kPlain) {
-    return fail(
-        kInvalidName,
-        shown(folder, name) + " cannot be made: the name stands for what cannot be named plainly");
+    return fail(kInvalidName,
+                shown(directory, name) +
+                    " cannot be made: the name stands for what cannot be named plainly");
   }
-  std::string path = join(folder, parsed.component);
+  std::string path = join(directory, parsed.component);
   if (path.size() > kMaxPathBytes) {
     return fail(kNameTooLong, "a path of " + std::to_string(path.size()) +
                                   " bytes is too long, at most " + std::to_string(kMaxPathBytes) +
@@ -67,65 +67,66 @@ Result<std::string> BucketNamespace::new_path(std::string_view folder,
   return path;
 }
 
-Status BucketNamespace::check_folder_path(std::string_view path) const {
-  if (!path.empty() && can_be_folder(path)) return {};
+Status BucketNamespace::check_directory_path(std::string_view path) const {
+  if (!path.empty() && can_be_directory(path)) return {};
   return fail(kInvalidName, shown("", path) +
                                 " cannot be a folder: slashes at the beginning of a "
                                 "filename belong to its first component");
 }
 
 Result<BucketNamespace::Place> BucketNamespace::place_for(Transaction& transaction,
-                                                          std::string_view folder,
+                                                          std::string_view directory,
                                                           std::string_view name) const {
   GM_TRY(check_writable());
   Place place;
-  GM_ASSIGN(place.path, new_path(folder, name));
-  GM_ASSIGN(place.folder, find_folder(transaction, std::string(folder)));
-  if (!place.folder.is_folder()) return no_such_entry("", folder);
+  GM_ASSIGN(place.path, new_path(directory, name));
+  GM_ASSIGN(place.directory, find_directory(transaction, std::string(directory)));
+  if (!place.directory.is_directory()) return no_such_entry("", directory);
   GM_ASSIGN(const Found taken, find_plain(transaction, place.path));
   if (taken.kind != Found::Kind::kNothing) {
-    return fail(kEntryExists, shown(folder, name) + " exists already");
+    return fail(kEntryExists, shown(directory, name) + " exists already");
   }
   return place;
 }
 
-Status BucketNamespace::change_folder(Transaction& transaction, std::string_view path,
-                                      const PosixFields& changes) {
-  GM_ASSIGN(const bool changed, folders_.update(transaction, path, changes));
+Status BucketNamespace::change_directory(Transaction& transaction, std::string_view path,
+                                         const PosixFields& changes) {
+  GM_ASSIGN(const bool changed, directories_.update(transaction, path, changes));
   if (changed) return {};
   // Somebody else has made names that imply the directory, maybe in a parent whose count does not
   // include it.
-  subfolders_.forget_all();
-  for (std::string_view folder = path;; folder = split(folder).folder) {
+  subdirectories_.forget_all();
+  for (std::string_view directory = path;; directory = split(directory).directory) {
     // A directory above may exist for the same reason as this one: a name below it.
-    if (folder.size() < path.size()) {
-      GM_ASSIGN(const std::optional<FolderDocument> known, folders_.find(transaction, folder));
+    if (directory.size() < path.size()) {
+      GM_ASSIGN(const std::optional<DirectoryDocument> known,
+                directories_.find(transaction, directory));
       if (known) return {};
     }
-    GM_ASSIGN(const std::optional<bson::View> some, path_index_.any_below(transaction, folder));
-    const Node implied =
-        implied_folder_node(bucket_.options().name, folder, some.value_or(bson::View()), options_);
+    GM_ASSIGN(const std::optional<bson::View> some, path_index_.any_below(transaction, directory));
+    const Node implied = implied_directory_node(bucket_.options().name, directory,
+                                                some.value_or(bson::View()), options_);
     PosixFields posix = posix_of_implied(implied);
     if (!some) {
       // The change has removed the last name below it.
       posix.mtime = posix.ctime = file_time_now();
     }
-    if (folder.size() == path.size()) merge_posix_fields(posix, changes);
-    GM_TRY(folders_.insert(transaction, folder, posix, implied.ino));
-    if (folder.empty()) return {};
+    if (directory.size() == path.size()) merge_posix_fields(posix, changes);
+    GM_TRY(directories_.insert(transaction, directory, posix, implied.ino));
+    if (directory.empty()) return {};
   }
 }
 
-Status BucketNamespace::touch(Transaction& transaction, std::string_view folder) {
+Status BucketNamespace::touch(Transaction& transaction, std::string_view directory) {
   PosixFields times;
   times.mtime = file_time_now();
   times.ctime = times.mtime;
-  return change_folder(transaction, folder, times);
+  return change_directory(transaction, directory, times);
 }
 
-PosixFields BucketNamespace::posix_of_folder(const Found& folder) const {
-  const Attributes shown = node_of(folder).attributes;
-  PosixFields posix = folder.folder.posix;
+PosixFields BucketNamespace::posix_of_directory(const Found& directory) const {
+  const Attributes shown = node_of(directory).attributes;
+  PosixFields posix = directory.directory.posix;
   posix.mode = shown.mode;
   posix.uid = shown.uid;
   posix.gid = shown.gid;
@@ -154,34 +155,34 @@ bson::Document BucketNamespace::new_files_document(const std::optional<std::stri
   return std::move(document).finish();
 }
 
-Result<Node> BucketNamespace::insert_file(std::string_view folder, std::string_view name,
+Result<Node> BucketNamespace::insert_file(std::string_view directory, std::string_view name,
                                           PosixFields posix, uint32_t umask) {
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
-  GM_ASSIGN(const Place place, place_for(*transaction, folder, name));
-  inherit(posix_of_folder(place.folder), umask, options_.access_lists, posix);
+  GM_ASSIGN(const Place place, place_for(*transaction, directory, name));
+  inherit(posix_of_directory(place.directory), umask, options_.access_lists, posix);
   const bson::Document files_document = new_files_document(place.path, posix);
   GM_TRY(bucket_.files().insert(*transaction, files_document));
-  GM_TRY(touch(*transaction, folder));
+  GM_TRY(touch(*transaction, directory));
   GM_TRY(transaction->commit());
   return file_node(bucket_.options().name, files_document, options_);
 }
 
-Result<Node> BucketNamespace::create_file(std::string_view folder, std::string_view name,
+Result<Node> BucketNamespace::create_file(std::string_view directory, std::string_view name,
                                           uint32_t mode, Creator creator) {
-  return insert_file(folder, name, posix_of(S_IFREG | (mode & kPermissionBits), creator),
+  return insert_file(directory, name, posix_of(S_IFREG | (mode & kPermissionBits), creator),
                      creator.umask);
 }
 
 // The tmpfile is an orphan in `detached` from the beginning, so it is removed if this process is
 // killed.
-Result<PathNamespace::Nameless> BucketNamespace::create_nameless(std::string_view folder,
+Result<PathNamespace::Nameless> BucketNamespace::create_nameless(std::string_view directory,
                                                                  uint32_t mode, Creator creator) {
   GM_TRY(check_writable());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
-  GM_ASSIGN(const Found in, find_folder(*transaction, std::string(folder)));
-  if (!in.is_folder()) return no_such_entry("", folder);
+  GM_ASSIGN(const Found in, find_directory(*transaction, std::string(directory)));
+  if (!in.is_directory()) return no_such_entry("", directory);
   PosixFields posix = posix_of(S_IFREG | (mode & kPermissionBits), creator);
-  inherit(posix_of_folder(in), creator.umask, options_.access_lists, posix);
+  inherit(posix_of_directory(in), creator.umask, options_.access_lists, posix);
   const bson::Document document = new_files_document(std::nullopt, posix);
   GM_TRY(bucket_.detached().insert(*transaction, document));
   GM_TRY(transaction->commit());
@@ -192,53 +193,53 @@ Result<PathNamespace::Nameless> BucketNamespace::create_nameless(std::string_vie
   return made;
 }
 
-Result<Node> BucketNamespace::create_special(std::string_view folder, std::string_view name,
+Result<Node> BucketNamespace::create_special(std::string_view directory, std::string_view name,
                                              uint32_t mode, uint64_t rdev, Creator creator) {
   PosixFields posix = posix_of(mode & (S_IFMT | kPermissionBits), creator);
   if (S_ISCHR(mode) || S_ISBLK(mode)) posix.rdev = rdev;
-  return insert_file(folder, name, std::move(posix), creator.umask);
+  return insert_file(directory, name, std::move(posix), creator.umask);
 }
 
-Result<Node> BucketNamespace::create_symlink(std::string_view folder, std::string_view name,
+Result<Node> BucketNamespace::create_symlink(std::string_view directory, std::string_view name,
                                              std::string_view target, Creator creator) {
   PosixFields posix = posix_of(S_IFLNK | 0777, creator);
   posix.symlink_target = target;
-  return insert_file(folder, name, std::move(posix), 0);
+  return insert_file(directory, name, std::move(posix), 0);
 }
 
-Result<Node> BucketNamespace::create_directory(std::string_view folder, std::string_view name,
+Result<Node> BucketNamespace::create_directory(std::string_view directory, std::string_view name,
                                                uint32_t mode, Creator creator) {
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
-  GM_ASSIGN(const Place place, place_for(*transaction, folder, name));
-  GM_TRY(check_folder_path(place.path));
+  GM_ASSIGN(const Place place, place_for(*transaction, directory, name));
+  GM_TRY(check_directory_path(place.path));
   PosixFields posix = posix_of(S_IFDIR | (mode & kPermissionBits), creator);
-  inherit(posix_of_folder(place.folder), creator.umask, options_.access_lists, posix);
+  inherit(posix_of_directory(place.directory), creator.umask, options_.access_lists, posix);
   // Before the new directory itself, so that the directories above it become explicit first.
-  GM_TRY(touch(*transaction, folder));
-  GM_ASSIGN(const FolderDocument made, folders_.insert(*transaction, place.path, posix));
+  GM_TRY(touch(*transaction, directory));
+  GM_ASSIGN(const DirectoryDocument made, directories_.insert(*transaction, place.path, posix));
   // Somebody else may have made documents of subdirectories before the one of their parent.
-  GM_ASSIGN(const bool has_folders, folders_.has_children(*transaction, place.path));
-  if (!has_folders) subfolders_.made(made.id);
-  subfolders_.changed(place.folder.folder.id, 1);
+  GM_ASSIGN(const bool has_directories, directories_.has_children(*transaction, place.path));
+  if (!has_directories) subdirectories_.made(made.id);
+  subdirectories_.changed(place.directory.directory.id, 1);
   GM_TRY(commit_counted(*transaction));
-  Node node = folder_node(bucket_.options().name, place.path, made, options_);
+  Node node = directory_node(bucket_.options().name, place.path, made, options_);
   complete(node);
   return node;
 }
 
 // --- Removing.
 
-Result<LostName> BucketNamespace::unlink(std::string_view folder, std::string_view name) {
+Result<LostName> BucketNamespace::unlink(std::string_view directory, std::string_view name) {
   GM_TRY(check_writable());
   LostName last;
   {
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
-    GM_ASSIGN(const Found found, find(*transaction, folder, name));
-    if (found.kind == Found::Kind::kNothing) return no_such_entry(folder, name);
-    if (found.is_folder()) return fail(kIsADirectory, shown(folder, name) + " is a folder");
+    GM_ASSIGN(const Found found, find(*transaction, directory, name));
+    if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);
+    if (found.is_directory()) return fail(kIsADirectory, shown(directory, name) + " is a folder");
     last.posix = posix_of_file(found);
     GM_ASSIGN(last.node, remove_name(*transaction, found));
-    GM_TRY(touch(*transaction, folder));
+    GM_TRY(touch(*transaction, directory));
     GM_TRY(transaction->commit());
   }
   files_->after_commit();
@@ -246,25 +247,26 @@ Result<LostName> BucketNamespace::unlink(std::string_view folder, std::string_vi
 }
 
 Result<bool> BucketNamespace::is_empty(engine::Snapshot& snapshot, std::string_view path) const {
-  GM_ASSIGN(const bool has_folders, folders_.has_children(snapshot, path));
-  if (has_folders) return false;
+  GM_ASSIGN(const bool has_directories, directories_.has_children(snapshot, path));
+  if (has_directories) return false;
   GM_ASSIGN(const std::optional<bson::View> some, path_index_.any_below(snapshot, path));
   return !some.has_value();
 }
 
-Status BucketNamespace::remove_directory(std::string_view folder, std::string_view name) {
+Status BucketNamespace::remove_directory(std::string_view directory, std::string_view name) {
   GM_TRY(check_writable());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
-  GM_ASSIGN(const Found found, find(*transaction, folder, name));
-  if (found.kind == Found::Kind::kNothing) return no_such_entry(folder, name);
-  if (!found.is_folder()) return fail(kNotADirectory, shown(folder, name) + " is not a folder");
+  GM_ASSIGN(const Found found, find(*transaction, directory, name));
+  if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);
+  if (!found.is_directory())
+    return fail(kNotADirectory, shown(directory, name) + " is not a folder");
   GM_ASSIGN(const bool empty, is_empty(*transaction, found.path));
-  if (!empty) return fail(kDirectoryNotEmpty, shown(folder, name) + " is not empty");
-  GM_ASSIGN(const Found parent, find_folder(*transaction, std::string(folder)));
-  GM_TRY(folders_.remove(*transaction, found.path));
-  GM_TRY(touch(*transaction, folder));
-  subfolders_.removed(found.folder.id);
-  subfolders_.changed(parent.folder.id, -1);
+  if (!empty) return fail(kDirectoryNotEmpty, shown(directory, name) + " is not empty");
+  GM_ASSIGN(const Found parent, find_directory(*transaction, std::string(directory)));
+  GM_TRY(directories_.remove(*transaction, found.path));
+  GM_TRY(touch(*transaction, directory));
+  subdirectories_.removed(found.directory.id);
+  subdirectories_.changed(parent.directory.id, -1);
   return commit_counted(*transaction);
 }
 
@@ -307,13 +309,13 @@ Result<Node> BucketNamespace::set_directory_attributes(std::string_view path,
                                                        const AttributeChanges& changes) {
   GM_TRY(check_writable());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
-  GM_ASSIGN(const Found before, find_folder(*transaction, std::string(path)));
-  if (!before.is_folder()) return no_such_entry("", path);
-  if (changes.atime) access_times_.forget(NodeKind::kDirectory, before.folder.id);
+  GM_ASSIGN(const Found before, find_directory(*transaction, std::string(path)));
+  if (!before.is_directory()) return no_such_entry("", path);
+  if (changes.atime) access_times_.forget(NodeKind::kDirectory, before.directory.id);
   PosixFields posix = posix_of(changes);
-  if (changes.permissions) add_permissions(posix_of_folder(before), *changes.permissions, posix);
-  GM_TRY(change_folder(*transaction, path, posix));
-  GM_ASSIGN(const Found after, find_folder(*transaction, std::string(path)));
+  if (changes.permissions) add_permissions(posix_of_directory(before), *changes.permissions, posix);
+  GM_TRY(change_directory(*transaction, path, posix));
+  GM_ASSIGN(const Found after, find_directory(*transaction, std::string(path)));
   const Node node = node_of(after);
   GM_TRY(transaction->commit());
   return node;
@@ -333,9 +335,9 @@ Result<PosixFields> BucketNamespace::file_posix(bson::ValueView id) {
 
 Result<PosixFields> BucketNamespace::directory_posix(std::string_view path) {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
-  GM_ASSIGN(const Found found, find_folder(*snapshot, std::string(path)));
-  if (!found.is_folder()) return no_such_entry("", path);
-  return posix_of_folder(found);
+  GM_ASSIGN(const Found found, find_directory(*snapshot, std::string(path)));
+  if (!found.is_directory()) return no_such_entry("", path);
+  return posix_of_directory(found);
 }
 
 Status BucketNamespace::change_file_posix(bson::ValueView id, const PosixChange& change) {
@@ -351,10 +353,10 @@ Status BucketNamespace::change_file_posix(bson::ValueView id, const PosixChange&
 Status BucketNamespace::change_directory_posix(std::string_view path, const PosixChange& change) {
   GM_TRY(check_writable());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
-  GM_ASSIGN(const Found before, find_folder(*transaction, std::string(path)));
-  if (!before.is_folder()) return no_such_entry("", path);
-  GM_ASSIGN(const PosixFields changes, change(posix_of_folder(before)));
-  GM_TRY(change_folder(*transaction, path, changes));
+  GM_ASSIGN(const Found before, find_directory(*transaction, std::string(path)));
+  if (!before.is_directory()) return no_such_entry("", path);
+  GM_ASSIGN(const PosixFields changes, change(posix_of_directory(before)));
+  GM_TRY(change_directory(*transaction, path, changes));
   return transaction->commit();
 }
 

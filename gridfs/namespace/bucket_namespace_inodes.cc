@@ -27,7 +27,7 @@ Result<bool> visit_all(Collection& collection, Snapshot& snapshot, Visit visit) 
   }
 }
 
-std::optional<std::string> path_of_folder(bson::View document) {
+std::optional<std::string> path_of_directory(bson::View document) {
   const std::optional<bson::ValueView> parent = document.find("parent");
   const std::optional<bson::ValueView> name = document.find("name");
   if (!parent || !name || name->type() != bson::Type::kString) return std::nullopt;
@@ -41,15 +41,15 @@ std::optional<std::string> path_of_folder(bson::View document) {
 Result<std::optional<Node>> BucketNamespace::find_by_number(uint64_t ino) {
   const std::string& bucket = bucket_.options().name;
   GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
-  std::optional<std::string> folder;
-  const auto is_folder = [&](bson::View document) {
-    std::optional<std::string> path = path_of_folder(document);
+  std::optional<std::string> directory;
+  const auto is_directory = [&](bson::View document) {
+    std::optional<std::string> path = path_of_directory(document);
     if (!path) return false;
-    const Node node = folder_node(bucket, *path, FolderDocument::parse(document), options_);
-    if (node.ino == ino) folder = std::move(path);
-    return folder.has_value();
+    const Node node = directory_node(bucket, *path, DirectoryDocument::parse(document), options_);
+    if (node.ino == ino) directory = std::move(path);
+    return directory.has_value();
   };
-  GM_TRY(visit_all(bucket_.directories(), *snapshot, is_folder));
+  GM_TRY(visit_all(bucket_.directories(), *snapshot, is_directory));
   std::optional<Node> file;
   std::unordered_set<std::string> seen;  // directories
   const auto is_file = [&](bson::View document) {
@@ -57,18 +57,18 @@ Result<std::optional<Node>> BucketNamespace::find_by_number(uint64_t ino) {
       file = node_of_file(document);
     }
     if (file || !has_filename(document)) return file.has_value();
-    for (std::string_view path = split(document["filename"].as_string()).folder; !path.empty();
-         path = split(path).folder) {
+    for (std::string_view path = split(document["filename"].as_string()).directory; !path.empty();
+         path = split(path).directory) {
       if (!seen.emplace(path).second) break;
-      if (implied_folder_node(bucket, path, document, options_).ino != ino) continue;
-      folder = path;
+      if (implied_directory_node(bucket, path, document, options_).ino != ino) continue;
+      directory = path;
       return true;
     }
     return false;
   };
-  if (!folder) GM_TRY(visit_all(bucket_.files(), *snapshot, is_file));
-  if (file || !folder) return file;
-  Result<Node> found = directory(*folder);
+  if (!directory) GM_TRY(visit_all(bucket_.files(), *snapshot, is_file));
+  if (file || !directory) return file;
+  Result<Node> found = get_directory(*directory);
   // The ino belongs to a path that was implied, and the path leads to another directory by now.
   if (found && found->ino == ino) return std::optional(*std::move(found));
   return std::optional<Node>();

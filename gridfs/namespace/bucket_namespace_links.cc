@@ -47,17 +47,17 @@ std::vector<bson::Value> ids_of(const std::vector<bson::View>& documents) {
 
 }  // namespace
 
-Result<Node> BucketNamespace::link(bson::ValueView id, std::string_view folder,
+Result<Node> BucketNamespace::link(bson::ValueView id, std::string_view directory,
                                    std::string_view name) {
   {
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
-    GM_ASSIGN(const Place place, place_for(*transaction, folder, name));
+    GM_ASSIGN(const Place place, place_for(*transaction, directory, name));
     const bson::Document by_id = equals("_id", id);
     GM_ASSIGN(const std::optional<bson::View> document,
               bucket_.files().find_one(*transaction, by_id));
     if (!document) {
       GM_TRY(attach(*transaction, id, place.path));
-      GM_TRY(touch(*transaction, folder));
+      GM_TRY(touch(*transaction, directory));
       GM_TRY(transaction->commit());
       files_->set_attached(id);
       return this->file(id);
@@ -74,7 +74,7 @@ Result<Node> BucketNamespace::link(bson::ValueView id, std::string_view folder,
     GM_TRY(path_index_.links().put(*transaction, place.path, id));
     ++file->links;
     GM_TRY(write_names(bucket_, *transaction, *file));
-    GM_TRY(touch(*transaction, folder));
+    GM_TRY(touch(*transaction, directory));
     GM_TRY(transaction->commit());
   }
   path_index_.links().set_made();

@@ -26,8 +26,8 @@ bool BucketNamespace::note_read(const File& file) {
   return access_times_.note(node_of_open(file));
 }
 
-bool BucketNamespace::note_read(std::string_view folder) {
-  const Result<Node> node = directory(folder);
+bool BucketNamespace::note_read(std::string_view directory) {
+  const Result<Node> node = get_directory(directory);
   return node && access_times_.note(*node);
 }
 

@@ -33,26 +33,27 @@ PosixFields changed_now() {
 }  // namespace
 
 bool BucketNamespace::is_same(const Found& a, const Found& b) {
-  if (a.is_folder() || b.is_folder()) return a.is_folder() == b.is_folder() && a.path == b.path;
+  if (a.is_directory() || b.is_directory())
+    return a.is_directory() == b.is_directory() && a.path == b.path;
   return bson::compare(a.document["_id"], b.document["_id"]) == 0;
 }
 
-Result<std::optional<LostName>> BucketNamespace::rename(std::string_view from_folder,
+Result<std::optional<LostName>> BucketNamespace::rename(std::string_view from_directory,
                                                         std::string_view from_name,
-                                                        std::string_view to_folder,
+                                                        std::string_view to_directory,
                                                         std::string_view to_name, RenameMode mode) {
-  return rename_by(from_folder, from_name, to_folder, to_name, mode, std::nullopt);
+  return rename_by(from_directory, from_name, to_directory, to_name, mode, std::nullopt);
 }
 
 Result<std::optional<LostName>> BucketNamespace::rename_leaving_whiteout(
-    std::string_view from_folder, std::string_view from_name, std::string_view to_folder,
+    std::string_view from_directory, std::string_view from_name, std::string_view to_directory,
     std::string_view to_name, RenameMode mode, Creator creator) {
-  return rename_by(from_folder, from_name, to_folder, to_name, mode, creator);
+  return rename_by(from_directory, from_name, to_directory, to_name, mode, creator);
 }
 
-Status BucketNamespace::insert_whiteout(Transaction& transaction, std::string_view folder,
+Status BucketNamespace::insert_whiteout(Transaction& transaction, std::string_view directory,
                                         std::string_view name, const Creator& creator) {
-  GM_ASSIGN(const Place place, place_for(transaction, folder, name));
+  GM_ASSIGN(const Place place, place_for(transaction, directory, name));
   PosixFields posix;
   posix.mode = S_IFCHR;
   posix.rdev = 0;
@@ -61,70 +62,71 @@ Status BucketNamespace::insert_whiteout(Transaction& transaction, std::string_vi
   posix.mtime = file_time_now();
   posix.atime = posix.ctime = posix.mtime;
   constexpr bool kInheritsLists = false;
-  inherit(posix_of_folder(place.folder), 0, kInheritsLists, posix);
+  inherit(posix_of_directory(place.directory), 0, kInheritsLists, posix);
   GM_TRY(bucket_.files().insert(transaction, new_files_document(place.path, posix)));
   return {};
 }
 
 Result<std::optional<LostName>> BucketNamespace::rename_by(
-    std::string_view from_folder, std::string_view from_name, std::string_view to_folder,
+    std::string_view from_directory, std::string_view from_name, std::string_view to_directory,
     std::string_view to_name, RenameMode mode, const std::optional<Creator>& whiteout) {
   GM_TRY(check_writable());
   std::optional<LostName> replaced;
   {
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
-    GM_ASSIGN(Found source, find(*transaction, from_folder, from_name));
-    if (source.kind == Found::Kind::kNothing) return no_such_entry(from_folder, from_name);
-    GM_ASSIGN(const Found parent, find_folder(*transaction, std::string(to_folder)));
-    if (!parent.is_folder()) return no_such_entry("", to_folder);
-    GM_ASSIGN(Found target, find(*transaction, to_folder, to_name));
+    GM_ASSIGN(Found source, find(*transaction, from_directory, from_name));
+    if (source.kind == Found::Kind::kNothing) return no_such_entry(from_directory, from_name);
+    GM_ASSIGN(const Found parent, find_directory(*transaction, std::string(to_directory)));
+    if (!parent.is_directory()) return no_such_entry("", to_directory);
+    GM_ASSIGN(Found target, find(*transaction, to_directory, to_name));
     Found left;
-    if (source.is_folder() || target.is_folder()) {
-      GM_ASSIGN(left, find_folder(*transaction, std::string(from_folder)));
+    if (source.is_directory() || target.is_directory()) {
+      GM_ASSIGN(left, find_directory(*transaction, std::string(from_directory)));
     }
     const bool exists = target.kind != Found::Kind::kNothing;
     if (exists && mode == RenameMode::kNoReplace) {
-      return fail(kEntryExists, shown(to_folder, to_name) + " exists already");
+      return fail(kEntryExists, shown(to_directory, to_name) + " exists already");
     }
     if (exists && is_same(source, target)) return replaced;
-    if (!exists && mode == RenameMode::kExchange) return no_such_entry(to_folder, to_name);
+    if (!exists && mode == RenameMode::kExchange) return no_such_entry(to_directory, to_name);
     if (!exists) {
-      GM_ASSIGN(target.path, new_path(to_folder, to_name));
+      GM_ASSIGN(target.path, new_path(to_directory, to_name));
     } else if (!target.has_filename()) {
-      return fail(kInvalidName, shown(to_folder, to_name) + " stands for an _id, which stays");
+      return fail(kInvalidName, shown(to_directory, to_name) + " stands for an _id, which stays");
     }
-    const auto is_into = [](const Found& folder, const Found& place) {
-      return folder.is_folder() && (place.path + "/").starts_with(folder.path + "/");
+    const auto is_into = [](const Found& directory, const Found& place) {
+      return directory.is_directory() && (place.path + "/").starts_with(directory.path + "/");
     };
     if (is_into(source, target) || (mode == RenameMode::kExchange && is_into(target, source))) {
-      return fail(kMoveIntoItself, shown(from_folder, from_name) + " cannot be moved into itself");
+      return fail(kMoveIntoItself,
+                  shown(from_directory, from_name) + " cannot be moved into itself");
     }
-    if (source.is_folder() && !exists) {
-      GM_TRY(check_folder_path(target.path));
-      GM_ASSIGN(const bool has_folders, folders_.has_children(*transaction, target.path));
-      if (has_folders) subfolders_.forget_all();
+    if (source.is_directory() && !exists) {
+      GM_TRY(check_directory_path(target.path));
+      GM_ASSIGN(const bool has_directories, directories_.has_children(*transaction, target.path));
+      if (has_directories) subdirectories_.forget_all();
     }
     if (mode == RenameMode::kExchange) {
       if (!source.has_filename()) {
         return fail(kInvalidName,
-                    shown(from_folder, from_name) + " stands for an _id, which stays");
+                    shown(from_directory, from_name) + " stands for an _id, which stays");
       }
-      if (source.is_folder()) GM_TRY(check_folder_path(target.path));
-      if (target.is_folder()) GM_TRY(check_folder_path(source.path));
+      if (source.is_directory()) GM_TRY(check_directory_path(target.path));
+      if (target.is_directory()) GM_TRY(check_directory_path(source.path));
       GM_TRY(exchange(*transaction, source, target));
     } else {
       if (exists) {
-        GM_ASSIGN(replaced, make_room(*transaction, source, target, shown(to_folder, to_name)));
+        GM_ASSIGN(replaced, make_room(*transaction, source, target, shown(to_directory, to_name)));
       }
-      const bool replaces_file = exists && !target.is_folder();
+      const bool replaces_file = exists && !target.is_directory();
       GM_TRY(move(*transaction, source, target.path));
       if (replaces_file && options_.revisions > 0) {
         GM_TRY(remove_old_revisions(*transaction, target.path));
       }
     }
-    if (whiteout) GM_TRY(insert_whiteout(*transaction, from_folder, from_name, *whiteout));
-    GM_TRY(touch(*transaction, from_folder));
-    if (from_folder != to_folder) GM_TRY(touch(*transaction, to_folder));
+    if (whiteout) GM_TRY(insert_whiteout(*transaction, from_directory, from_name, *whiteout));
+    GM_TRY(touch(*transaction, from_directory));
+    if (from_directory != to_directory) GM_TRY(touch(*transaction, to_directory));
     count_moved(source, left, target, parent, mode);
     GM_TRY(commit_counted(*transaction));
   }
@@ -136,24 +138,24 @@ Result<std::optional<LostName>> BucketNamespace::make_room(Transaction& transact
                                                            const Found& source, const Found& target,
                                                            std::string_view shown_target) {
   const std::string what(shown_target);
-  if (!target.is_folder()) {
-    if (source.is_folder()) return fail(kNotADirectory, what + " is not a folder");
+  if (!target.is_directory()) {
+    if (source.is_directory()) return fail(kNotADirectory, what + " is not a folder");
     LostName last;
     last.posix = posix_of_file(target);
     GM_ASSIGN(last.node, options_.revisions > 0 ? retire_name(transaction, source, target)
                                                 : remove_name(transaction, target));
     return std::optional(std::move(last));
   }
-  if (!source.is_folder()) return fail(kIsADirectory, what + " is a folder");
+  if (!source.is_directory()) return fail(kIsADirectory, what + " is a folder");
   GM_ASSIGN(const bool empty, is_empty(transaction, target.path));
   if (!empty) return fail(kDirectoryNotEmpty, what + " is not empty");
-  GM_TRY(folders_.remove(transaction, target.path));
+  GM_TRY(directories_.remove(transaction, target.path));
   return std::optional<LostName>();
 }
 
 Status BucketNamespace::move(Transaction& transaction, const Found& source, const std::string& to) {
-  return source.is_folder() ? move_folder(transaction, source, to)
-                            : move_file(transaction, source, to);
+  return source.is_directory() ? move_directory(transaction, source, to)
+                               : move_file(transaction, source, to);
 }
 
 Status BucketNamespace::exchange(Transaction& transaction, const Found& one, const Found& other) {
@@ -166,27 +168,27 @@ Status BucketNamespace::exchange(Transaction& transaction, const Found& one, con
   return move(transaction, moved, other.path);
 }
 
-Status BucketNamespace::move_folder(Transaction& transaction, const Found& source,
-                                    const std::string& to) {
-  GM_ASSIGN(const bool has_document, folders_.update(transaction, source.path, changed_now()));
+Status BucketNamespace::move_directory(Transaction& transaction, const Found& source,
+                                       const std::string& to) {
+  GM_ASSIGN(const bool has_document, directories_.update(transaction, source.path, changed_now()));
   if (!has_document) {
     Node implied = node_of(source);
     implied.attributes.ctime = *changed_now().ctime;
     GM_TRY(keep_number(transaction, implied, source.path));
   }
-  GM_TRY(folders_.move(transaction, source.path, to));
+  GM_TRY(directories_.move(transaction, source.path, to));
   GM_TRY(move_names_below(transaction, source.path, to));
   return path_index_.links().move_below(transaction, source.path, to);
 }
 
 Status BucketNamespace::keep_number(Transaction& transaction, const Node& implied,
                                     const std::string& path) {
-  GM_ASSIGN(const std::optional<FolderDocument> known, folders_.find(transaction, path));
+  GM_ASSIGN(const std::optional<DirectoryDocument> known, directories_.find(transaction, path));
   if (known) return {};
   // Somebody else has made names that imply the directory, maybe in a parent whose count does not
   // include it.
-  subfolders_.forget_all();
-  GM_TRY(folders_.insert(transaction, path, posix_of_implied(implied), implied.ino));
+  subdirectories_.forget_all();
+  GM_TRY(directories_.insert(transaction, path, posix_of_implied(implied), implied.ino));
   return {};
 }
 
@@ -202,7 +204,7 @@ Status BucketNamespace::move_names_below(Transaction& transaction, const std::st
       std::string filename;
     };
     std::vector<Moved> batch;
-    std::vector<Node> folders;  // seen in this batch for the first time
+    std::vector<Node> directories;  // seen in this batch for the first time
     int64_t read = 0;
     {
       engine::FindOptions some;
@@ -221,11 +223,11 @@ Status BucketNamespace::move_names_below(Transaction& transaction, const std::st
         const std::string_view filename = (*document)["filename"].as_string();
         batch.push_back(
             {bson::Value((*document)["_id"]), to + std::string(filename.substr(from.size()))});
-        for (std::string_view folder = split(filename).folder; folder.size() > from.size();
-             folder = split(folder).folder) {
-          if (!seen.emplace(folder).second) break;
-          folders.push_back(
-              implied_folder_node(bucket_.options().name, folder, *document, options_));
+        for (std::string_view directory = split(filename).directory; directory.size() > from.size();
+             directory = split(directory).directory) {
+          if (!seen.emplace(directory).second) break;
+          directories.push_back(
+              implied_directory_node(bucket_.options().name, directory, *document, options_));
         }
       }
     }
@@ -236,8 +238,8 @@ Status BucketNamespace::move_names_below(Transaction& transaction, const std::st
       GM_TRY(
           bucket_.files().update(transaction, equals("_id", file.id), std::move(update).finish()));
     }
-    for (const Node& folder : folders) {
-      GM_TRY(keep_number(transaction, folder, to + folder.path.substr(from.size())));
+    for (const Node& directory : directories) {
+      GM_TRY(keep_number(transaction, directory, to + directory.path.substr(from.size())));
     }
     // The files of this batch are no longer below `from`.
     if (read < kRenamedAtOnce) return {};

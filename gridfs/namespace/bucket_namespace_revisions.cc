@@ -16,12 +16,12 @@ namespace gridmount::gridfs {
 
 using engine::Transaction;
 
-Result<std::vector<Node>> BucketNamespace::revisions(std::string_view folder,
+Result<std::vector<Node>> BucketNamespace::revisions(std::string_view directory,
                                                      std::string_view name) {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
-  GM_ASSIGN(const Found found, find(*snapshot, folder, name));
-  if (found.kind == Found::Kind::kNothing) return no_such_entry(folder, name);
-  if (found.is_folder()) return fail(kIsADirectory, shown(folder, name) + " is a folder");
+  GM_ASSIGN(const Found found, find(*snapshot, directory, name));
+  if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);
+  if (found.is_directory()) return fail(kIsADirectory, shown(directory, name) + " is a folder");
   std::vector<bson::View> documents{found.document};
   if (found.has_filename()) {
     GM_ASSIGN(documents, path_index_.all(*snapshot, found.path));

@@ -8,31 +8,31 @@ namespace gridmount::gridfs {
 void BucketNamespace::count_moved(const Found& source, const Found& from, const Found& target,
                                   const Found& to, RenameMode mode) {
   const auto is_implied = [](const Found& found) {
-    return found.kind == Found::Kind::kImpliedFolder;
+    return found.kind == Found::Kind::kImpliedDirectory;
   };
   // An implied directory disappears with the last name that implies it, and nothing reports that.
-  if (is_implied(source) || is_implied(target)) return subfolders_.forget_all();
-  const int64_t moves = source.is_folder() ? 1 : 0;
-  const int64_t comes_back = target.is_folder() ? 1 : 0;
+  if (is_implied(source) || is_implied(target)) return subdirectories_.forget_all();
+  const int64_t moves = source.is_directory() ? 1 : 0;
+  const int64_t comes_back = target.is_directory() ? 1 : 0;
   const bool exchanges = mode == RenameMode::kExchange;
-  subfolders_.changed(from.folder.id, (exchanges ? comes_back : 0) - moves);
-  subfolders_.changed(to.folder.id, moves - comes_back);
-  if (comes_back != 0 && !exchanges) subfolders_.removed(target.folder.id);
+  subdirectories_.changed(from.directory.id, (exchanges ? comes_back : 0) - moves);
+  subdirectories_.changed(to.directory.id, moves - comes_back);
+  if (comes_back != 0 && !exchanges) subdirectories_.removed(target.directory.id);
 }
 
 Status BucketNamespace::commit_counted(engine::Transaction& transaction) {
   Status committed = transaction.commit();
-  if (!committed) subfolders_.forget_all();
+  if (!committed) subdirectories_.forget_all();
   return committed;
 }
 
 void BucketNamespace::name_changed_by_others(std::string_view filename) {
-  const std::string_view folder = split(filename).folder;
-  if (folder.empty()) return;
-  const Result<Node> found = directory(folder);
+  const std::string_view directory = split(filename).directory;
+  if (directory.empty()) return;
+  const Result<Node> found = get_directory(directory);
   // If the parent directory has a document, so do those above it, and the name implies no
   // directory.
-  if (!found || found->id.type() == bson::Type::kNull) subfolders_.forget_all();
+  if (!found || found->id.type() == bson::Type::kNull) subdirectories_.forget_all();
 }
 
 }  // namespace gridmount::gridfs

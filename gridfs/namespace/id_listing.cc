@@ -5,7 +5,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "gridfs/bucket/chunk_document.h"
-#include "gridfs/namespace/folder_listing.h"
+#include "gridfs/namespace/directory_listing.h"
 #include "gridfs/namespace/path.h"
 
 namespace gridmount::gridfs {

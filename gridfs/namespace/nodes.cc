@@ -29,7 +29,7 @@ class Hash {
   uint64_t value_ = 0xCBF29CE484222325U;
 };
 
-enum HashedKind : uint8_t { kHashedFile = 1, kHashedFolder = 2, kHashedPath = 3 };
+enum HashedKind : uint8_t { kHashedFile = 1, kHashedDirectory = 2, kHashedPath = 3 };
 
 Hash begin_hash(std::string_view bucket, HashedKind kind) {
   Hash hash;
@@ -134,26 +134,26 @@ Node file_node(std::string_view bucket, FileTable& open_files, const Links& link
   return node;
 }
 
-Node folder_node(std::string_view bucket, std::string_view path, const FolderDocument& folder,
-                 const NamespaceOptions& options) {
+Node directory_node(std::string_view bucket, std::string_view path,
+                    const DirectoryDocument& directory, const NamespaceOptions& options) {
   Node node;
   node.kind = NodeKind::kDirectory;
-  node.id = folder.id;
+  node.id = directory.id;
   node.path = path;
-  node.ino = folder.ino ? *folder.ino : number_of(bucket, kHashedFolder, folder.id);
+  node.ino = directory.ino ? *directory.ino : number_of(bucket, kHashedDirectory, directory.id);
   Attributes& attributes = node.attributes;
-  attributes.mode = S_IFDIR | (folder.posix.mode.value_or(0777 & ~options.umask) & 07777);
-  set_owner(attributes, folder.posix, options);
+  attributes.mode = S_IFDIR | (directory.posix.mode.value_or(0777 & ~options.umask) & 07777);
+  set_owner(attributes, directory.posix, options);
   timespec made{};
-  if (folder.id.type() == bson::Type::kObjectId) {
-    made.tv_sec = static_cast<time_t>(folder.id.view().as_object_id().seconds());
+  if (directory.id.type() == bson::Type::kObjectId) {
+    made.tv_sec = static_cast<time_t>(directory.id.view().as_object_id().seconds());
   }
-  set_times(attributes, folder.posix, made);
+  set_times(attributes, directory.posix, made);
   return node;
 }
 
-Node implied_folder_node(std::string_view bucket, std::string_view path, bson::View some_file,
-                         const NamespaceOptions& options) {
+Node implied_directory_node(std::string_view bucket, std::string_view path, bson::View some_file,
+                            const NamespaceOptions& options) {
   Node node;
   node.kind = NodeKind::kDirectory;
   node.path = path;
@@ -167,18 +167,18 @@ Node implied_folder_node(std::string_view bucket, std::string_view path, bson::V
   return node;
 }
 
-PosixFields posix_of_implied(const Node& folder) {
+PosixFields posix_of_implied(const Node& directory) {
   PosixFields posix;
-  posix.mode = folder.attributes.mode;
-  posix.uid = folder.attributes.uid;
-  posix.gid = folder.attributes.gid;
-  posix.atime = folder.attributes.atime;
-  posix.mtime = folder.attributes.mtime;
-  posix.ctime = folder.attributes.ctime;
+  posix.mode = directory.attributes.mode;
+  posix.uid = directory.attributes.uid;
+  posix.gid = directory.attributes.gid;
+  posix.atime = directory.attributes.atime;
+  posix.mtime = directory.attributes.mtime;
+  posix.ctime = directory.attributes.ctime;
   return posix;
 }
 
-PosixFields default_folder_posix(const NamespaceOptions& options) {
+PosixFields default_directory_posix(const NamespaceOptions& options) {
   PosixFields posix;
   posix.mode = S_IFDIR | (0777 & ~options.umask);
   posix.uid = options.default_owner.uid;

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "gridfs/namespace/folders.h"
+#include "gridfs/namespace/directory_store.h"
 #include "gridfs/namespace/links.h"
 #include "gridfs/namespace/path_namespace.h"
 
@@ -28,16 +28,16 @@ Node file_node(std::string_view bucket, bson::View document, const NamespaceOpti
 // Like the function before, but includes uncommitted changes of an open file, and counts all names.
 Node file_node(std::string_view bucket, FileTable& open_files, const Links& links,
                bson::View document, const NamespaceOptions& options);
-Node folder_node(std::string_view bucket, std::string_view path, const FolderDocument& folder,
-                 const NamespaceOptions& options);
+Node directory_node(std::string_view bucket, std::string_view path,
+                    const DirectoryDocument& directory, const NamespaceOptions& options);
 // `some_file` is a file below the directory. Its uploadDate is shown as the directory's times.
-Node implied_folder_node(std::string_view bucket, std::string_view path, bson::View some_file,
-                         const NamespaceOptions& options);
+Node implied_directory_node(std::string_view bucket, std::string_view path, bson::View some_file,
+                            const NamespaceOptions& options);
 
 // Returns the fields that the root gets when it is created.
-PosixFields default_folder_posix(const NamespaceOptions& options);
+PosixFields default_directory_posix(const NamespaceOptions& options);
 // Returns the fields that an implied directory gets when it becomes explicit: those it was shown
 // with.
-PosixFields posix_of_implied(const Node& folder);
+PosixFields posix_of_implied(const Node& directory);
 
 }  // namespace gridmount::gridfs

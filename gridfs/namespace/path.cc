@@ -246,8 +246,8 @@ LongNameFit fits_long_name(const ParsedName& name, std::string_view component) {
   return LongNameFit::kNone;
 }
 
-std::string join(std::string_view folder, std::string_view component) {
-  std::string path(folder);
+std::string join(std::string_view directory, std::string_view component) {
+  std::string path(directory);
   if (!path.empty()) path.push_back('/');
   path.append(component);
   return path;
@@ -263,7 +263,7 @@ SplitPath split(std::string_view path) {
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
-bool can_be_folder(std::string_view path) {
+bool can_be_directory(std::string_view path) {
   return path.empty() || path.find_first_not_of('/') != std::string_view::npos;
 }
 

@@ -70,10 +70,10 @@ enum class LongNameFit { kNone, kPlain, kShadowedFile };
 LongNameFit fits_long_name(const ParsedName& name, std::string_view component);
 
 // "a/b" and "c" make "a/b/c". An empty first argument is the root of the bucket.
-std::string join(std::string_view folder, std::string_view component);
+std::string join(std::string_view directory, std::string_view component);
 
 struct SplitPath {
-  std::string_view folder;
+  std::string_view directory;
   std::string_view component;
 };
 // The reverse: the parent directory of that path, and the component in it. Not for the root.
@@ -81,7 +81,7 @@ SplitPath split(std::string_view path);
 
 // Returns true if a directory can have the path. Slashes alone are one component, but a name that
 // continues them is another component: "//x" is not below "/". The empty path is the root's.
-bool can_be_folder(std::string_view path);
+bool can_be_directory(std::string_view path);
 
 // Returns the first component of `rest`, the part of a filename behind a directory's path and
 // slash.

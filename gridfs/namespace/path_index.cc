@@ -159,16 +159,16 @@ Result<std::vector<bson::View>> PathIndex::all(engine::Snapshot& snapshot,
 }
 
 Result<std::optional<bson::View>> PathIndex::any_below(engine::Snapshot& snapshot,
-                                                       std::string_view folder) const {
-  if (!can_be_folder(folder)) return std::optional<bson::View>();
-  GM_ASSIGN(const std::optional<bson::View> named, any_filename_below(snapshot, folder));
+                                                       std::string_view directory) const {
+  if (!can_be_directory(directory)) return std::optional<bson::View>();
+  GM_ASSIGN(const std::optional<bson::View> named, any_filename_below(snapshot, directory));
   if (named) return named;
-  return any_link_below(snapshot, folder);
+  return any_link_below(snapshot, directory);
 }
 
 Result<std::optional<bson::View>> PathIndex::any_filename_below(engine::Snapshot& snapshot,
-                                                                std::string_view folder) const {
-  const bson::Document below = names_below("filename", folder);
+                                                                std::string_view directory) const {
+  const bson::Document below = names_below("filename", directory);
   engine::FindOptions any;
   any.partial = true;
   GM_ASSIGN(const std::optional<bson::View> first, bucket_.files().find_one(snapshot, below, any));
@@ -184,10 +184,10 @@ Result<std::optional<bson::View>> PathIndex::any_filename_below(engine::Snapshot
 }
 
 Result<std::optional<bson::View>> PathIndex::any_link_below(engine::Snapshot& snapshot,
-                                                            std::string_view folder) const {
-  const bool is_root = folder.empty();
-  LinkScan links(links_, snapshot, is_root ? std::string() : std::string(folder) + "/", true,
-                 is_root ? std::string() : end_of_names_below(folder));
+                                                            std::string_view directory) const {
+  const bool is_root = directory.empty();
+  LinkScan links(links_, snapshot, is_root ? std::string() : std::string(directory) + "/", true,
+                 is_root ? std::string() : end_of_names_below(directory));
   while (true) {
     GM_ASSIGN(const std::optional<LinkScan::Link> link, links.next());
     if (!link) return std::optional<bson::View>();
@@ -197,7 +197,7 @@ Result<std::optional<bson::View>> PathIndex::any_link_below(engine::Snapshot& sn
 
 Result<PathIndex::AtPath> PathIndex::at(engine::Snapshot& snapshot, std::string_view path) const {
   AtPath at;
-  const bool can_have_names_below = !path.empty() && can_be_folder(path);
+  const bool can_have_names_below = !path.empty() && can_be_directory(path);
   if (!can_have_names_below || at_) {
     GM_ASSIGN(at.file, newest(snapshot, path));
     if (can_have_names_below) {
@@ -246,13 +246,13 @@ Result<PathIndex::AtPath> PathIndex::at_by_filename(engine::Snapshot& snapshot,
   return at;
 }
 
-ChildScan::ChildScan(const PathIndex& names, engine::Snapshot& snapshot, std::string folder,
+ChildScan::ChildScan(const PathIndex& names, engine::Snapshot& snapshot, std::string directory,
                      std::string from, bool inclusive)
     : path_index_(names),
       snapshot_(snapshot),
-      folder_(std::move(folder)),
-      prefix_bytes_(folder_.empty() ? 0 : folder_.size() + 1),
-      end_(folder_.empty() ? std::string() : end_of_names_below(folder_)),
+      directory_(std::move(directory)),
+      prefix_bytes_(directory_.empty() ? 0 : directory_.size() + 1),
+      end_(directory_.empty() ? std::string() : end_of_names_below(directory_)),
       from_(std::move(from)),
       inclusive_(inclusive) {}
 
@@ -287,7 +287,7 @@ Result<std::optional<ChildScan::Named>> ChildScan::read_filename() {
     options.sort = by_filename();
     GM_ASSIGN(cursor_,
               path_index_.bucket().files().find(
-                  snapshot_, names_below_from("filename", folder_, from_, inclusive_), options));
+                  snapshot_, names_below_from("filename", directory_, from_, inclusive_), options));
   }
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor_->next());
@@ -330,9 +330,9 @@ Result<std::optional<ChildScan::Child>> ChildScan::next() {
   if (!named) return std::optional<Child>();
   const std::string_view rest = std::string_view(named->name).substr(prefix_bytes_);
   Child child;
-  child.component = first_component(rest, folder_.empty());
+  child.component = first_component(rest, directory_.empty());
   if (child.component.size() < rest.size()) {
-    child.is_folder = true;
+    child.is_directory = true;
     child.document = named->document;
     // Skips everything else in the directory.
     skip_to(end_of_names_below(named->name.substr(0, prefix_bytes_ + child.component.size())));
@@ -357,7 +357,7 @@ Result<std::optional<ChildScan::Child>> ChildScan::next() {
 // Usually the next name decides, because names below the path follow soon behind it.
 Result<bool> ChildScan::is_shadowed(const std::string& path,
                                     const std::optional<Named>& following) {
-  if (!following || path.empty() || !can_be_folder(path)) return false;
+  if (!following || path.empty() || !can_be_directory(path)) return false;
   const std::string below = path + "/";
   if (following->name.starts_with(below)) return true;
   if (following->name > below) return false;

@@ -47,7 +47,7 @@ class PathIndex {
                                                         int64_t count) const;
   // Returns a file below the directory, if there is one. Such a file implies the directory.
   Result<std::optional<bson::View>> any_below(engine::Snapshot& snapshot,
-                                              std::string_view folder) const;
+                                              std::string_view directory) const;
   // The result of newest() and any_below() for one path. at() needs only one look-up in the
   // filename index, unless there are names like "a.txt" between "a" and "a/b", or many revisions.
   struct AtPath {
@@ -62,9 +62,9 @@ class PathIndex {
   Result<std::optional<bson::View>> newest_by_filename(engine::Snapshot& snapshot,
                                                        std::string_view filename) const;
   Result<std::optional<bson::View>> any_filename_below(engine::Snapshot& snapshot,
-                                                       std::string_view folder) const;
+                                                       std::string_view directory) const;
   Result<std::optional<bson::View>> any_link_below(engine::Snapshot& snapshot,
-                                                   std::string_view folder) const;
+                                                   std::string_view directory) const;
   Result<AtPath> at_by_filename(engine::Snapshot& snapshot, std::string_view path) const;
 
   const Bucket& bucket_;
@@ -82,7 +82,7 @@ bool has_filename(bson::View document);
 // Returns the sort key of a child directory. Children are ordered as the filename index orders the
 // names: a file by its component, a directory by its component and a slash, where the names below
 // it stand. So a directory keeps its position whether it is implied or explicit.
-inline std::string folder_key(std::string_view component) {
+inline std::string directory_key(std::string_view component) {
   return std::string(component) + "/";
 }
 
@@ -93,18 +93,18 @@ class ChildScan {
  public:
   struct Child {
     std::string component;
-    bool is_folder = false;  // implied by a name below it
+    bool is_directory = false;  // implied by a name below it
     // A file: its newest revision. A directory: a file below it. Valid as long as the snapshot.
     bson::View document;
     // Only for a file: names below it imply a directory of the same name. Explicit directories are
     // not checked.
     bool shadowed = false;
 
-    std::string key() const { return is_folder ? folder_key(component) : component; }
+    std::string key() const { return is_directory ? directory_key(component) : component; }
   };
 
   // Begins at the filename `from` if `inclusive`, else behind it.
-  ChildScan(const PathIndex& names, engine::Snapshot& snapshot, std::string folder,
+  ChildScan(const PathIndex& names, engine::Snapshot& snapshot, std::string directory,
             std::string from, bool inclusive);
 
   Result<std::optional<Child>> next();
@@ -129,7 +129,7 @@ class ChildScan {
 
   const PathIndex& path_index_;
   engine::Snapshot& snapshot_;
-  const std::string folder_;
+  const std::string directory_;
   const size_t prefix_bytes_;
   const std::string end_;  // behind all names below the directory; empty if nothing can be
   // Where the scan continues: at from_ if inclusive_, else behind it.

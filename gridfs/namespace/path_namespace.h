@@ -75,7 +75,7 @@ struct Attributes {
   uint32_t mode = 0;  // with S_IFMT
   uint32_t uid = 0;
   uint32_t gid = 0;
-  uint32_t nlink = 1;  // of a directory: subfolder_counts.h
+  uint32_t nlink = 1;  // of a directory: subdirectory_counts.h
   int64_t size = 0;    // of a symlink: the length of its target
   int64_t blocks = 0;  // of 512 bytes
   uint64_t rdev = 0;
@@ -168,58 +168,59 @@ class PathNamespace {
   virtual const Bucket& bucket() const = 0;
   virtual FileTable& files() = 0;
 
-  // --- PathIndex. `folder` is a directory's path, `name` is a child as the mount shows it. These
-  // functions fail with NoSuchEntry, NotADirectory, NameTooLong or InvalidName.
-  virtual Result<Node> lookup(std::string_view folder, std::string_view name) = 0;
+  // --- PathIndex. `directory` is a directory's path, `name` is a child as the mount shows it.
+  // These functions fail with NoSuchEntry, NotADirectory, NameTooLong or InvalidName.
+  virtual Result<Node> lookup(std::string_view directory, std::string_view name) = 0;
   virtual Result<Node> root() = 0;
-  virtual Result<Node> file(bson::ValueView id) = 0;          // fails with FileNotFound
-  virtual Result<Node> directory(std::string_view path) = 0;  // fails with NoSuchEntry
-  virtual Result<std::unique_ptr<DirectoryStream>> list(std::string_view folder) = 0;
+  virtual Result<Node> file(bson::ValueView id) = 0;              // fails with FileNotFound
+  virtual Result<Node> get_directory(std::string_view path) = 0;  // fails with NoSuchEntry
+  virtual Result<std::unique_ptr<DirectoryStream>> list(std::string_view directory) = 0;
   // Returns the node with that Node::ino, or nothing if there is none. Reads every document of the
   // bucket.
   virtual Result<std::optional<Node>> find_by_number(uint64_t ino) = 0;
 
   // --- Changes. These functions fail with EntryExists if the name is taken. `mode` holds
   // permission bits only. posix_changes.h says what a new node inherits from its directory.
-  virtual Result<Node> create_file(std::string_view folder, std::string_view name, uint32_t mode,
+  virtual Result<Node> create_file(std::string_view directory, std::string_view name, uint32_t mode,
                                    Creator creator) = 0;
-  // Creates a tmpfile (O_TMPFILE): an open file that has no name yet. It inherits from `folder`. It
-  // is removed when the last holder releases it, unless link() has given it a name.
+  // Creates a tmpfile (O_TMPFILE): an open file that has no name yet. It inherits from `directory`.
+  // It is removed when the last holder releases it, unless link() has given it a name.
   struct Nameless {
     Node node;
     std::shared_ptr<File> file;
   };
-  virtual Result<Nameless> create_nameless(std::string_view folder, uint32_t mode,
+  virtual Result<Nameless> create_nameless(std::string_view directory, uint32_t mode,
                                            Creator creator) = 0;
   // Creates a pipe, socket or device. `mode` also holds its type.
-  virtual Result<Node> create_special(std::string_view folder, std::string_view name, uint32_t mode,
-                                      uint64_t rdev, Creator creator) = 0;
-  virtual Result<Node> create_symlink(std::string_view folder, std::string_view name,
+  virtual Result<Node> create_special(std::string_view directory, std::string_view name,
+                                      uint32_t mode, uint64_t rdev, Creator creator) = 0;
+  virtual Result<Node> create_symlink(std::string_view directory, std::string_view name,
                                       std::string_view target, Creator creator) = 0;
-  virtual Result<Node> create_directory(std::string_view folder, std::string_view name,
+  virtual Result<Node> create_directory(std::string_view directory, std::string_view name,
                                         uint32_t mode, Creator creator) = 0;
   // Gives the file one more name, or gives a tmpfile its first one. Fails with FileNotFound,
   // TooManyLinks, or InvalidName if the file has no filename.
-  virtual Result<Node> link(bson::ValueView id, std::string_view folder, std::string_view name) = 0;
+  virtual Result<Node> link(bson::ValueView id, std::string_view directory,
+                            std::string_view name) = 0;
   // Returns true if files with several names may exist.
   virtual bool has_links() const = 0;
   // Fails with IsADirectory for directories.
-  virtual Result<LostName> unlink(std::string_view folder, std::string_view name) = 0;
+  virtual Result<LostName> unlink(std::string_view directory, std::string_view name) = 0;
   // Fails with NotADirectory or DirectoryNotEmpty.
-  virtual Status remove_directory(std::string_view folder, std::string_view name) = 0;
+  virtual Status remove_directory(std::string_view directory, std::string_view name) = 0;
   // POSIX rename(). A file may replace a file, and a directory an empty directory. Otherwise fails
   // with IsADirectory, NotADirectory, DirectoryNotEmpty or MoveIntoItself. A directory moves with
   // everything below it in one transaction. Returns the file that lost its name to the rename, as
   // unlink() does.
-  virtual Result<std::optional<LostName>> rename(std::string_view from_folder,
+  virtual Result<std::optional<LostName>> rename(std::string_view from_directory,
                                                  std::string_view from_name,
-                                                 std::string_view to_folder,
+                                                 std::string_view to_directory,
                                                  std::string_view to_name, RenameMode mode) = 0;
   // Like rename(), and creates a whiteout at the old path in the same transaction
   // (RENAME_WHITEOUT). A whiteout is a device 0/0 without permissions, by which overlayfs hides a
   // name of the layer below. Not with kExchange.
   virtual Result<std::optional<LostName>> rename_leaving_whiteout(
-      std::string_view from_folder, std::string_view from_name, std::string_view to_folder,
+      std::string_view from_directory, std::string_view from_name, std::string_view to_directory,
       std::string_view to_name, RenameMode mode, Creator creator) = 0;
 
   // --- Attributes and content.
@@ -231,7 +232,7 @@ class PathNamespace {
   // Records a read of the file or directory. Returns true if its atime has changed. Costs a look-up
   // of its attributes.
   virtual bool note_read(const File& file) = 0;
-  virtual bool note_read(std::string_view folder) = 0;
+  virtual bool note_read(std::string_view directory) = 0;
   // The first two return the POSIX fields in the node's document, with `mode` filled in if the
   // document has none. The other two call `change` with these fields and write its result in the
   // same transaction.
@@ -249,7 +250,8 @@ class PathNamespace {
   // --- Revisions: the files documents of one name. The newest of them is the file (V3).
   //
   // Returns the revisions of the file `name`, oldest first. Fails with NoSuchEntry or IsADirectory.
-  virtual Result<std::vector<Node>> revisions(std::string_view folder, std::string_view name) = 0;
+  virtual Result<std::vector<Node>> revisions(std::string_view directory,
+                                              std::string_view name) = 0;
   // Keeps the file's content as an earlier revision. The filename and all further names now lead to
   // a new, empty files document with the other fields of the old one. Returns its _id. Dirty data
   // of the old file is committed first. Revisions beyond the limit are removed. Whoever has the old
@@ -264,7 +266,7 @@ class PathNamespace {
   // --- External changes. The caller reports, after the commit, that somebody other than this
   // namespace has changed a file's name, one of its further names, or a directory's document.
   virtual void name_changed_by_others(std::string_view filename) = 0;
-  virtual void folders_changed_by_others() = 0;
+  virtual void directories_changed_by_others() = 0;
   virtual void links_changed_by_others() = 0;
   // Returns the further names of a file that exists or existed, as far as they can be read.
   virtual std::vector<std::string> links_of(bson::ValueView id) = 0;

@@ -48,9 +48,9 @@ TEST_F(InodeTableTest, RootOfBuckets_HasNoBucket) {
   EXPECT_EQ(number, 77U);
   EXPECT_EQ(table.resolve(number)->kind, InodeKind::kBucketRoot);
   EXPECT_EQ(table.resolve(number)->bucket, other);
-  const uint64_t folder = table.remember_folder(number, "a", "a", 78);
-  EXPECT_EQ(table.resolve(folder)->bucket, other);
-  EXPECT_EQ(table.resolve(folder)->path, "a");
+  const uint64_t directory = table.remember_directory(number, "a", "a", 78);
+  EXPECT_EQ(table.resolve(directory)->bucket, other);
+  EXPECT_EQ(table.resolve(directory)->path, "a");
 }
 
 TEST_F(InodeTableTest, ReplacedFile_KeepsItsNumber) {
@@ -117,96 +117,96 @@ TEST_F(InodeTableTest, CollidingNumbers_AreResolved) {
   EXPECT_EQ(table_.number_of_file(fs_.get(), id(2), 50), second);
 }
 
-TEST_F(InodeTableTest, FolderPaths_AreMadeByWalkingUp) {
-  const uint64_t a = table_.remember_folder(kRootNode, "a", "a", 10);
-  const uint64_t b = table_.remember_folder(a, "b", "a/b", 11);
-  const uint64_t c = table_.remember_folder(b, "c", "a/b/c", 12);
+TEST_F(InodeTableTest, DirectoryPaths_AreMadeByWalkingUp) {
+  const uint64_t a = table_.remember_directory(kRootNode, "a", "a", 10);
+  const uint64_t b = table_.remember_directory(a, "b", "a/b", 11);
+  const uint64_t c = table_.remember_directory(b, "c", "a/b/c", 12);
   EXPECT_EQ(path_of(c), "a/b/c");
   EXPECT_EQ(table_.resolve(c)->parent, b);
 }
 
-TEST_F(InodeTableTest, FolderPath_MayDifferFromTheShownName) {
-  const uint64_t a = table_.remember_folder(kRootNode, "%gridfs:esc:%2E", ".", 10);
-  const uint64_t b = table_.remember_folder(a, "%gridfs:esc:", "./", 11);
+TEST_F(InodeTableTest, DirectoryPath_MayDifferFromTheShownName) {
+  const uint64_t a = table_.remember_directory(kRootNode, "%gridfs:esc:%2E", ".", 10);
+  const uint64_t b = table_.remember_directory(a, "%gridfs:esc:", "./", 11);
   EXPECT_EQ(path_of(b), "./");
-  const uint64_t c = table_.remember_folder(b, "x", ".//x", 12);
+  const uint64_t c = table_.remember_directory(b, "x", ".//x", 12);
   EXPECT_EQ(path_of(c), ".//x");
 }
 
 TEST_F(InodeTableTest, UnknownParent_GivesNoNumber) {
-  EXPECT_EQ(table_.remember_folder(4711, "a", "a", 10), 0U);
+  EXPECT_EQ(table_.remember_directory(4711, "a", "a", 10), 0U);
 }
 
-TEST_F(InodeTableTest, RenamedFolder_TakesEverythingBelowAlong) {
-  const uint64_t a = table_.remember_folder(kRootNode, "a", "a", 10);
-  const uint64_t b = table_.remember_folder(a, "b", "a/b", 11);
-  const uint64_t c = table_.remember_folder(b, "c", "a/b/c", 12);
-  const uint64_t z = table_.remember_folder(kRootNode, "z", "z", 13);
-  table_.move_folder(a, "b", z, "new", "z/new");
+TEST_F(InodeTableTest, RenamedDirectory_TakesEverythingBelowAlong) {
+  const uint64_t a = table_.remember_directory(kRootNode, "a", "a", 10);
+  const uint64_t b = table_.remember_directory(a, "b", "a/b", 11);
+  const uint64_t c = table_.remember_directory(b, "c", "a/b/c", 12);
+  const uint64_t z = table_.remember_directory(kRootNode, "z", "z", 13);
+  table_.move_directory(a, "b", z, "new", "z/new");
   EXPECT_EQ(path_of(b), "z/new");
   EXPECT_EQ(path_of(c), "z/new/c");
-  EXPECT_FALSE(table_.find_folder(a, "b"));
-  EXPECT_EQ(table_.find_folder(z, "new"), b);
+  EXPECT_FALSE(table_.find_directory(a, "b"));
+  EXPECT_EQ(table_.find_directory(z, "new"), b);
   // A move into the root, where the path has no slash before it.
-  table_.move_folder(z, "new", kRootNode, "top", "top");
+  table_.move_directory(z, "new", kRootNode, "top", "top");
   EXPECT_EQ(path_of(c), "top/c");
 }
 
 TEST_F(InodeTableTest, MovedOutOfForgottenParent_FreesTheParent) {
-  const uint64_t a = table_.remember_folder(kRootNode, "a", "a", 10);
-  const uint64_t b = table_.remember_folder(a, "b", "a/b", 11);
+  const uint64_t a = table_.remember_directory(kRootNode, "a", "a", 10);
+  const uint64_t b = table_.remember_directory(a, "b", "a/b", 11);
   table_.forget(a, 1);
   EXPECT_TRUE(table_.resolve(a)) << "held by its child";
-  table_.move_folder(a, "b", kRootNode, "b", "b");
+  table_.move_directory(a, "b", kRootNode, "b", "b");
   EXPECT_FALSE(table_.resolve(a));
   EXPECT_EQ(path_of(b), "b");
 }
 
 TEST_F(InodeTableTest, ForgottenInAnyOrder_LeavesNothing) {
-  const uint64_t a = table_.remember_folder(kRootNode, "a", "a", 10);
-  const uint64_t b = table_.remember_folder(a, "b", "a/b", 11);
-  const uint64_t c = table_.remember_folder(b, "c", "a/b/c", 12);
+  const uint64_t a = table_.remember_directory(kRootNode, "a", "a", 10);
+  const uint64_t b = table_.remember_directory(a, "b", "a/b", 11);
+  const uint64_t c = table_.remember_directory(b, "c", "a/b/c", 12);
   table_.forget(a, 1);
   table_.forget(b, 1);
   EXPECT_EQ(path_of(c), "a/b/c");
   table_.forget(c, 1);
   EXPECT_EQ(table_.size(), 1U);
-  EXPECT_FALSE(table_.find_folder(kRootNode, "a"));
+  EXPECT_FALSE(table_.find_directory(kRootNode, "a"));
 }
 
-TEST_F(InodeTableTest, RemovedFolder_KeepsItsNumberButNotItsName) {
-  const uint64_t old = table_.remember_folder(kRootNode, "a", "a", 10);
+TEST_F(InodeTableTest, RemovedDirectory_KeepsItsNumberButNotItsName) {
+  const uint64_t old = table_.remember_directory(kRootNode, "a", "a", 10);
   LostNode last;
   last.attributes.mode = S_IFDIR | 0700;
-  table_.remove_folder(kRootNode, "a", last);
+  table_.remove_directory(kRootNode, "a", last);
   ASSERT_TRUE(table_.resolve(old));
   ASSERT_TRUE(table_.resolve(old)->removed);
   EXPECT_EQ(table_.resolve(old)->removed->attributes.mode, S_IFDIR | 0700U);
   EXPECT_EQ(table_.resolve(old)->removed->attributes.nlink, 0U);
-  const uint64_t made_again = table_.remember_folder(kRootNode, "a", "a", 10);
+  const uint64_t made_again = table_.remember_directory(kRootNode, "a", "a", 10);
   EXPECT_NE(made_again, old);
   EXPECT_FALSE(table_.resolve(made_again)->removed);
   table_.forget(old, 1);
-  EXPECT_EQ(table_.find_folder(kRootNode, "a"), made_again);
+  EXPECT_EQ(table_.find_directory(kRootNode, "a"), made_again);
 }
 
 TEST_F(InodeTableTest, RandomTree_EqualsAModel) {
   const uint32_t seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
-  struct ModelFolder {
+  struct ModelDirectory {
     uint64_t number;
     uint64_t parent;
     std::string name;
   };
-  std::vector<ModelFolder> model;
+  std::vector<ModelDirectory> model;
   auto model_path = [&](uint64_t number) {
     std::string path;
     while (number != kRootNode) {
-      for (const ModelFolder& folder : model) {
-        if (folder.number != number) continue;
-        path = path.empty() ? folder.name : folder.name + "/" + path;
-        number = folder.parent;
+      for (const ModelDirectory& directory : model) {
+        if (directory.number != number) continue;
+        path = path.empty() ? directory.name : directory.name + "/" + path;
+        number = directory.parent;
         break;
       }
     }
@@ -215,9 +215,9 @@ TEST_F(InodeTableTest, RandomTree_EqualsAModel) {
   auto is_below = [&](uint64_t number, uint64_t above) {
     while (number != kRootNode) {
       if (number == above) return true;
-      for (const ModelFolder& folder : model) {
-        if (folder.number == number) {
-          number = folder.parent;
+      for (const ModelDirectory& directory : model) {
+        if (directory.number == number) {
+          number = directory.parent;
           break;
         }
       }
@@ -232,19 +232,19 @@ TEST_F(InodeTableTest, RandomTree_EqualsAModel) {
     const std::string path = parent_path.empty() ? name : parent_path + "/" + name;
     if (model.empty() || random() % 2 == 0) {
       model.push_back(
-          {table_.remember_folder(parent, name, path, 10 + random() % 50), parent, name});
+          {table_.remember_directory(parent, name, path, 10 + random() % 50), parent, name});
     } else {
-      ModelFolder& moved = model[random() % model.size()];
+      ModelDirectory& moved = model[random() % model.size()];
       if (is_below(parent, moved.number)) continue;
-      table_.move_folder(moved.parent, moved.name, parent, name, path);
+      table_.move_directory(moved.parent, moved.name, parent, name, path);
       moved.parent = parent;
       moved.name = name;
     }
-    for (const ModelFolder& folder : model) {
-      ASSERT_EQ(path_of(folder.number), model_path(folder.number));
+    for (const ModelDirectory& directory : model) {
+      ASSERT_EQ(path_of(directory.number), model_path(directory.number));
     }
   }
-  for (const ModelFolder& folder : model) table_.forget(folder.number, 1);
+  for (const ModelDirectory& directory : model) table_.forget(directory.number, 1);
   EXPECT_EQ(table_.size(), 1U);
 }
 

@@ -306,7 +306,7 @@ TEST_F(NamespaceListingTest, DeepImpliedTrees) {
   EXPECT_THAT(names(folder), ElementsAre("leaf"));
   must(namespace_->rename(folder, "leaf", folder, "renamed", RenameMode::kReplace));
   must(namespace_->rename("", "d", "", "e", RenameMode::kReplace));
-  EXPECT_EQ(code_of(namespace_->directory(folder)), kNoSuchEntry);
+  EXPECT_EQ(code_of(namespace_->get_directory(folder)), kNoSuchEntry);
   folder[0] = 'e';
   EXPECT_THAT(names(folder), ElementsAre("renamed"));
 }

@@ -100,8 +100,8 @@ class FolderCheck {
     std::string path = gridfs::join(parent.as_string(), name->as_string());
     // Only the first component of a path may contain slashes, at its beginning. The empty path is
     // the root directory.
-    return !path.empty() && gridfs::can_be_folder(path) &&
-           gridfs::can_be_folder(parent.as_string()) &&
+    return !path.empty() && gridfs::can_be_directory(path) &&
+           gridfs::can_be_directory(parent.as_string()) &&
            gridfs::split(path).component == name->as_string();
   }
 

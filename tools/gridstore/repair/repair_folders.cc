@@ -9,7 +9,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"
-#include "gridfs/namespace/folders.h"
+#include "gridfs/namespace/directory_store.h"
 #include "gridfs/namespace/path.h"
 #include "tools/gridstore/check/folder_check.h"
 #include "tools/quoted.h"
@@ -91,7 +91,7 @@ class FolderRepair {
   }
 
   Status make_parents(engine::Transaction& transaction, std::string path, bson::View child) {
-    const gridfs::PosixFields of_child = gridfs::FolderDocument::parse(child).posix;
+    const gridfs::PosixFields of_child = gridfs::DirectoryDocument::parse(child).posix;
     gridfs::PosixFields posix;
     posix.mode = kFolderMode;
     posix.uid = of_child.uid;
@@ -99,7 +99,7 @@ class FolderRepair {
     posix.mtime = of_child.mtime;
     posix.ctime = of_child.ctime;
     while (!path.empty()) {
-      GM_ASSIGN(const std::optional<gridfs::FolderDocument> there,
+      GM_ASSIGN(const std::optional<gridfs::DirectoryDocument> there,
                 folders_.find(transaction, path));
       if (there) return {};
       GM_TRY(folders_.insert(transaction, path, posix));
@@ -112,7 +112,7 @@ class FolderRepair {
   RepairContext& context_;
   const gridfs::Bucket& bucket_;
   const Place& place_;
-  const gridfs::Folders folders_;
+  const gridfs::DirectoryStore folders_;
   std::vector<std::string> lines_;
 };
 

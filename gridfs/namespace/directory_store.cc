@@ -1,4 +1,4 @@
-#include "gridfs/namespace/folders.h"
+#include "gridfs/namespace/directory_store.h"
 
 #include <vector>
 
@@ -21,9 +21,9 @@ bson::Document root_filter() {
   return std::move(filter).finish();
 }
 
-bson::Document folder_document(const bson::Value& id, const bson::Value& parent,
-                               std::string_view name, const PosixFields& posix,
-                               std::optional<uint64_t> ino = {}) {
+bson::Document directory_document(const bson::Value& id, const bson::Value& parent,
+                                  std::string_view name, const PosixFields& posix,
+                                  std::optional<uint64_t> ino = {}) {
   bson::Builder document;
   document.append("_id", id).append("parent", parent).append("name", name);
   document.open_document("posix");
@@ -35,60 +35,61 @@ bson::Document folder_document(const bson::Value& id, const bson::Value& parent,
 
 }  // namespace
 
-FolderDocument FolderDocument::parse(bson::View document) {
-  FolderDocument folder{bson::Value(document["_id"]), {}, {}};
+DirectoryDocument DirectoryDocument::parse(bson::View document) {
+  DirectoryDocument directory{bson::Value(document["_id"]), {}, {}};
   const std::optional<bson::ValueView> posix = document.find("posix");
   if (posix && posix->type() == bson::Type::kDocument) {
-    folder.posix = read_posix_fields(posix->as_document());
+    directory.posix = read_posix_fields(posix->as_document());
   }
   const std::optional<bson::ValueView> ino = document.find("ino");
   if (ino && ino->type() == bson::Type::kInt64 && ino->as_int64() > 1) {
-    folder.ino = static_cast<uint64_t>(ino->as_int64());
+    directory.ino = static_cast<uint64_t>(ino->as_int64());
   }
-  return folder;
+  return directory;
 }
 
-bool is_made_after(bson::View folder, const std::optional<bson::Date>& at) {
-  if (!at || folder["_id"].type() != bson::Type::kObjectId) return false;
-  const std::optional<bson::ValueView> parent = folder.find("parent");
+bool is_made_after(bson::View directory, const std::optional<bson::Date>& at) {
+  if (!at || directory["_id"].type() != bson::Type::kObjectId) return false;
+  const std::optional<bson::ValueView> parent = directory.find("parent");
   if (!parent || parent->type() == bson::Type::kNull) return false;
-  return int64_t{folder["_id"].as_object_id().seconds()} * 1000 > at->milliseconds;
+  return int64_t{directory["_id"].as_object_id().seconds()} * 1000 > at->milliseconds;
 }
 
-Status Folders::find_root(engine::Snapshot& snapshot) {
+Status DirectoryStore::find_root(engine::Snapshot& snapshot) {
   const bson::Document filter = root_filter();
   GM_ASSIGN(const std::optional<bson::View> root, bucket_.directories().find_one(snapshot, filter));
   if (root) root_id_ = bson::Value((*root)["_id"]);
   return {};
 }
 
-Status Folders::make_root(engine::Transaction& transaction, const PosixFields& posix) {
+Status DirectoryStore::make_root(engine::Transaction& transaction, const PosixFields& posix) {
   GM_TRY(find_root(transaction));
   if (root_id_) return {};
   const bson::Value id(bson::ObjectId::generate());
-  GM_TRY(bucket_.directories().insert(transaction, folder_document(id, bson::Value(), "", posix)));
+  GM_TRY(
+      bucket_.directories().insert(transaction, directory_document(id, bson::Value(), "", posix)));
   root_id_ = id;
   return {};
 }
 
-bson::Document Folders::by_path(std::string_view path) const {
+bson::Document DirectoryStore::by_path(std::string_view path) const {
   // By its _id, because an index look-up of null is slow.
   if (path.empty()) return root_id_ ? equals("_id", *root_id_) : root_filter();
   const SplitPath where = split(path);
   bson::Builder filter;
-  filter.append("parent", where.folder).append("name", where.component);
+  filter.append("parent", where.directory).append("name", where.component);
   return std::move(filter).finish();
 }
 
-Result<std::optional<FolderDocument>> Folders::find(engine::Snapshot& snapshot,
-                                                    std::string_view path) const {
+Result<std::optional<DirectoryDocument>> DirectoryStore::find(engine::Snapshot& snapshot,
+                                                              std::string_view path) const {
   GM_ASSIGN(const std::optional<bson::View> document,
             bucket_.directories().find_one(snapshot, by_path(path)));
-  if (!document || is_made_after(*document, at_)) return std::optional<FolderDocument>();
-  return std::optional(FolderDocument::parse(*document));
+  if (!document || is_made_after(*document, at_)) return std::optional<DirectoryDocument>();
+  return std::optional(DirectoryDocument::parse(*document));
 }
 
-Result<bool> Folders::has_children(engine::Snapshot& snapshot, std::string_view path) const {
+Result<bool> DirectoryStore::has_children(engine::Snapshot& snapshot, std::string_view path) const {
   engine::FindOptions any;
   any.partial = true;
   GM_ASSIGN(const std::optional<bson::View> child,
@@ -96,55 +97,56 @@ Result<bool> Folders::has_children(engine::Snapshot& snapshot, std::string_view 
   return child.has_value();
 }
 
-Result<FolderDocument> Folders::insert(engine::Transaction& transaction, std::string_view path,
-                                       const PosixFields& posix,
-                                       std::optional<uint64_t> ino) const {
+Result<DirectoryDocument> DirectoryStore::insert(engine::Transaction& transaction,
+                                                 std::string_view path, const PosixFields& posix,
+                                                 std::optional<uint64_t> ino) const {
   const SplitPath where = split(path);
   const bool is_root = path.empty();
   // Somebody else may have removed the root's document. The new one gets the same _id, because
   // look-ups of the root use it.
-  FolderDocument folder{is_root && root_id_ ? *root_id_ : bson::Value(bson::ObjectId::generate()),
-                        posix, ino};
+  DirectoryDocument directory{
+      is_root && root_id_ ? *root_id_ : bson::Value(bson::ObjectId::generate()), posix, ino};
   GM_TRY(bucket_.directories().insert(
-      transaction, folder_document(folder.id, is_root ? bson::Value() : bson::Value(where.folder),
-                                   where.component, posix, ino)));
-  return folder;
+      transaction,
+      directory_document(directory.id, is_root ? bson::Value() : bson::Value(where.directory),
+                         where.component, posix, ino)));
+  return directory;
 }
 
-Status Folders::remove(engine::Transaction& transaction, std::string_view path) const {
+Status DirectoryStore::remove(engine::Transaction& transaction, std::string_view path) const {
   GM_TRY(bucket_.directories().remove(transaction, by_path(path), false));
   return {};
 }
 
-Result<bool> Folders::update(engine::Transaction& transaction, std::string_view path,
-                             const PosixFields& changes) const {
+Result<bool> DirectoryStore::update(engine::Transaction& transaction, std::string_view path,
+                                    const PosixFields& changes) const {
   bson::Builder set;
   bson::Builder unset;
   append_posix_changes(changes, kPosixPath, set, unset);
   const bson::Document change = update_of(set, unset);
   if (change.view().empty()) {
-    GM_ASSIGN(const std::optional<FolderDocument> folder, find(transaction, path));
-    return folder.has_value();
+    GM_ASSIGN(const std::optional<DirectoryDocument> directory, find(transaction, path));
+    return directory.has_value();
   }
   GM_ASSIGN(const engine::UpdateResult result,
             bucket_.directories().update(transaction, by_path(path), change));
   return result.matched != 0;
 }
 
-Status Folders::move(engine::Transaction& transaction, std::string_view from,
-                     std::string_view to) const {
+Status DirectoryStore::move(engine::Transaction& transaction, std::string_view from,
+                            std::string_view to) const {
   const SplitPath where = split(to);
   bson::Builder own;
   own.open_document("$set");
-  own.append("parent", where.folder).append("name", where.component);
+  own.append("parent", where.directory).append("name", where.component);
   own.close();
   GM_TRY(bucket_.directories().update(transaction, by_path(from), std::move(own).finish()));
   GM_TRY(move_children(transaction, equals("parent", bson::Value(from)), from, to));
   return move_children(transaction, names_below("parent", from), from, to);
 }
 
-Status Folders::move_children(engine::Transaction& transaction, bson::View range,
-                              std::string_view from, std::string_view to) const {
+Status DirectoryStore::move_children(engine::Transaction& transaction, bson::View range,
+                                     std::string_view from, std::string_view to) const {
   struct Moved {
     bson::Value id;
     std::string parent;

@@ -1,11 +1,11 @@
-#include "gridfs/namespace/folder_listing.h"
+#include "gridfs/namespace/directory_listing.h"
 
 #include <algorithm>
 #include <limits>
 
 #include "engine/bson/builder.h"
-#include "gridfs/namespace/folder_scan.h"
-#include "gridfs/namespace/folders.h"
+#include "gridfs/namespace/directory_scan.h"
+#include "gridfs/namespace/directory_store.h"
 #include "gridfs/namespace/nodes.h"
 #include "gridfs/namespace/path.h"
 #include "gridfs/namespace/path_index.h"
@@ -76,74 +76,75 @@ uint64_t hash_of(std::string_view key) {
   return (hash >> 2) | 1;
 }
 
-FolderListing::FolderListing(const PathIndex& names, FileTable& files,
-                             const NamespaceOptions& options, std::string folder,
-                             std::function<void(Node&)> complete)
+DirectoryListing::DirectoryListing(const PathIndex& names, FileTable& files,
+                                   const NamespaceOptions& options, std::string directory,
+                                   std::function<void(Node&)> complete)
     : path_index_(names),
       bucket_(names.bucket()),
       files_(files),
       options_(options),
-      folder_(std::move(folder)),
+      directory_(std::move(directory)),
       complete_(std::move(complete)),
       batch_entries_(kFirstBatchEntries) {}
 
-void FolderListing::begin_batches() {
+void DirectoryListing::begin_batches() {
   batch_entries_ = kFirstBatchEntries;
 }
 
-void FolderListing::list(std::string_view key, std::string name, Node node, Place after) {
+void DirectoryListing::list(std::string_view key, std::string name, Node node, Place after) {
   complete_(node);
   add(std::move(name), std::move(node), hash_of(key), std::move(after));
 }
 
-Status FolderListing::read_batch() {
+Status DirectoryListing::read_batch() {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket_.store().snapshot());
   GM_TRY(read_to().pass == Pass::kNames ? read_names(*snapshot) : read_nameless(*snapshot));
   batch_entries_ = std::min(batch_entries_ * 2, kMaxBatchEntries);
   return {};
 }
 
-Status FolderListing::read_names(engine::Snapshot& snapshot) {
+Status DirectoryListing::read_names(engine::Snapshot& snapshot) {
   const std::string& bucket = bucket_.options().name;
-  const bool at_root = folder_.empty();
+  const bool at_root = directory_.empty();
   const std::optional<std::string> behind = read_to().behind;
   // The filename index has a directory's key behind all names below the directory.
-  std::string from = at_root ? std::string() : folder_ + "/";
+  std::string from = at_root ? std::string() : directory_ + "/";
   bool inclusive = true;
   if (behind) {
-    inclusive = behind->ends_with('/') && (!at_root || can_be_folder(*behind));
+    inclusive = behind->ends_with('/') && (!at_root || can_be_directory(*behind));
     from += inclusive ? end_of_names_below(std::string_view(*behind).substr(0, behind->size() - 1))
                       : *behind;
   }
-  ChildScan names(path_index_, snapshot, folder_, std::move(from), inclusive);
-  FolderScan folders(bucket_, snapshot, folder_, behind, options_.at);
+  ChildScan names(path_index_, snapshot, directory_, std::move(from), inclusive);
+  DirectoryScan directories(bucket_, snapshot, directory_, behind, options_.at);
   std::optional<ChildScan::Child> child;
   while (batch_size() < batch_entries_) {
     if (!child) {
       GM_ASSIGN(child, names.next());
     }
-    GM_ASSIGN(const FolderScan::Folder* const folder, folders.peek());
-    if (!child && folder == nullptr) {
+    GM_ASSIGN(const DirectoryScan::Directory* const directory, directories.peek());
+    if (!child && directory == nullptr) {
       if (!at_root) end();
       if (at_root) pass({.pass = Pass::kNameless});
       return {};
     }
     std::string key = child ? child->key() : std::string();
-    if (folder != nullptr && (!child || folder_key(folder->component) <= key)) {
-      const bool both = child && folder_key(folder->component) == key;
-      key = folder_key(folder->component);
-      list(key, escape_component(folder->component, at_root),
-           folder_node(bucket, join(folder_, folder->component),
-                       FolderDocument::parse(folder->document), options_),
+    if (directory != nullptr && (!child || directory_key(directory->component) <= key)) {
+      const bool both = child && directory_key(directory->component) == key;
+      key = directory_key(directory->component);
+      list(key, escape_component(directory->component, at_root),
+           directory_node(bucket, join(directory_, directory->component),
+                          DirectoryDocument::parse(directory->document), options_),
            {.pass = Pass::kNames, .behind = key});
-      folders.consume();
+      directories.consume();
       if (!both) continue;
-    } else if (child->is_folder) {
+    } else if (child->is_directory) {
       list(key, escape_component(child->component, at_root),
-           implied_folder_node(bucket, join(folder_, child->component), child->document, options_),
+           implied_directory_node(bucket, join(directory_, child->component), child->document,
+                                  options_),
            {.pass = Pass::kNames, .behind = key});
     } else {
-      const bool shadowed = child->shadowed || folders.is_ahead(child->component);
+      const bool shadowed = child->shadowed || directories.is_ahead(child->component);
       list(key,
            shadowed ? escape_shadowed_file(child->component)
                     : escape_component(child->component, at_root),
@@ -155,7 +156,7 @@ Status FolderListing::read_names(engine::Snapshot& snapshot) {
   return {};
 }
 
-Status FolderListing::read_nameless(engine::Snapshot& snapshot) {
+Status DirectoryListing::read_nameless(engine::Snapshot& snapshot) {
   static const bson::Document kByDate = [] {
     bson::Builder sort;
     sort.append("uploadDate", int32_t{1});

@@ -20,14 +20,14 @@
 
 namespace gridmount::gridfs {
 
-class SubfolderCounts {
+class SubdirectoryCounts {
  public:
   // The key of a directory is its document's _id.
-  void made(const bson::Value& folder) GM_EXCLUDES(mutex_);
-  void removed(const bson::Value& folder) GM_EXCLUDES(mutex_);
+  void made(const bson::Value& directory) GM_EXCLUDES(mutex_);
+  void removed(const bson::Value& directory) GM_EXCLUDES(mutex_);
   // Adds `by` to the count of the directory, if the count is known.
-  void changed(const bson::Value& folder, int64_t by) GM_EXCLUDES(mutex_);
-  void forget(const bson::Value& folder) GM_EXCLUDES(mutex_) { removed(folder); }
+  void changed(const bson::Value& directory, int64_t by) GM_EXCLUDES(mutex_);
+  void forget(const bson::Value& directory) GM_EXCLUDES(mutex_) { removed(directory); }
   void forget_all() GM_EXCLUDES(mutex_);
 
   // Sets the nlink of a directory to its count of subdirectories and two, which stand for its "."
@@ -36,7 +36,7 @@ class SubfolderCounts {
 
  private:
   // The maximum number of counts. Directories beyond it stay unknown.
-  static constexpr size_t kFoldersMax = 100'000;
+  static constexpr size_t kDirectoriesMax = 100'000;
 
   mutable Mutex mutex_;
   std::unordered_map<bson::Value, int64_t, bson::ValueHash> counts_ GM_GUARDED_BY(mutex_);

@@ -1,34 +1,34 @@
-#include "gridfs/namespace/subfolder_counts.h"
+#include "gridfs/namespace/subdirectory_counts.h"
 
 #include <limits>
 
 namespace gridmount::gridfs {
 
-void SubfolderCounts::made(const bson::Value& folder) {
+void SubdirectoryCounts::made(const bson::Value& directory) {
   MutexLock lock(mutex_);
-  if (counts_.size() < kFoldersMax) counts_.insert_or_assign(folder, 0);
+  if (counts_.size() < kDirectoriesMax) counts_.insert_or_assign(directory, 0);
 }
 
-void SubfolderCounts::removed(const bson::Value& folder) {
+void SubdirectoryCounts::removed(const bson::Value& directory) {
   MutexLock lock(mutex_);
-  counts_.erase(folder);
+  counts_.erase(directory);
 }
 
-void SubfolderCounts::changed(const bson::Value& folder, int64_t by) {
+void SubdirectoryCounts::changed(const bson::Value& directory, int64_t by) {
   MutexLock lock(mutex_);
-  const auto found = counts_.find(folder);
+  const auto found = counts_.find(directory);
   if (found == counts_.end()) return;
   found->second += by;
   constexpr int64_t kMax = std::numeric_limits<uint32_t>::max() - 2;
   if (found->second < 0 || found->second > kMax) counts_.erase(found);
 }
 
-void SubfolderCounts::forget_all() {
+void SubdirectoryCounts::forget_all() {
   MutexLock lock(mutex_);
   counts_.clear();
 }
 
-void SubfolderCounts::apply(Node& node) const {
+void SubdirectoryCounts::apply(Node& node) const {
   if (node.kind != NodeKind::kDirectory) return;
   MutexLock lock(mutex_);
   const auto found = counts_.find(node.id);

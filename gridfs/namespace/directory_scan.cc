@@ -1,9 +1,9 @@
-#include "gridfs/namespace/folder_scan.h"
+#include "gridfs/namespace/directory_scan.h"
 
 #include <algorithm>
 
 #include "engine/bson/builder.h"
-#include "gridfs/namespace/folders.h"
+#include "gridfs/namespace/directory_store.h"
 #include "gridfs/namespace/path.h"
 #include "gridfs/namespace/path_index.h"
 
@@ -34,15 +34,15 @@ bson::Document children(std::string_view parent, std::string_view from,
 
 }  // namespace
 
-FolderScan::FolderScan(const Bucket& bucket, engine::Snapshot& snapshot, std::string parent,
-                       std::optional<std::string> behind, std::optional<bson::Date> at)
+DirectoryScan::DirectoryScan(const Bucket& bucket, engine::Snapshot& snapshot, std::string parent,
+                             std::optional<std::string> behind, std::optional<bson::Date> at)
     : bucket_(bucket),
       snapshot_(snapshot),
       parent_(std::move(parent)),
       behind_(std::move(behind)),
       at_(at) {}
 
-std::optional<FolderScan::Folder> FolderScan::folder_of(bson::View document) const {
+std::optional<DirectoryScan::Directory> DirectoryScan::directory_of(bson::View document) const {
   const std::optional<bson::ValueView> name = document.find("name");
   if (!name || name->type() != bson::Type::kString) return std::nullopt;
   if (is_made_after(document, at_)) return std::nullopt;
@@ -50,14 +50,14 @@ std::optional<FolderScan::Folder> FolderScan::folder_of(bson::View document) con
   const std::string path = join(parent_, component);
   // Somebody else may have made a document whose name cannot be a directory's. It is ignored,
   // because a look-up would not find it.
-  if (path.empty() || !can_be_folder(path) ||
+  if (path.empty() || !can_be_directory(path) ||
       first_component(component, parent_.empty()) != component) {
     return std::nullopt;
   }
-  return Folder{std::string(component), document};
+  return Directory{std::string(component), document};
 }
 
-Status FolderScan::find_held() {
+Status DirectoryScan::find_held() {
   const std::string& place = *behind_;
   const auto first = std::find_if(place.begin(), place.end(), is_below_slash);
   if (first == place.end()) return {};
@@ -75,13 +75,13 @@ Status FolderScan::find_held() {
     filter.append("parent", parent_).append("name", std::string_view(place).substr(0, size));
     GM_ASSIGN(const std::optional<bson::View> document,
               bucket_.directories().find_one(snapshot_, std::move(filter).finish()));
-    std::optional<Folder> folder = document ? folder_of(*document) : std::nullopt;
-    if (folder) held_.push_back(*std::move(folder));
+    std::optional<Directory> directory = document ? directory_of(*document) : std::nullopt;
+    if (directory) held_.push_back(*std::move(directory));
   }
   return {};
 }
 
-Status FolderScan::start() {
+Status DirectoryScan::start() {
   static const bson::Document kByName = [] {
     bson::Builder sort;
     sort.append("name", int32_t{1});
@@ -96,16 +96,16 @@ Status FolderScan::start() {
   return {};
 }
 
-Result<std::optional<FolderScan::Folder>> FolderScan::read() {
+Result<std::optional<DirectoryScan::Directory>> DirectoryScan::read() {
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor_->next());
-    if (!document) return std::optional<Folder>();
-    std::optional<Folder> folder = folder_of(*document);
-    if (folder && (!behind_ || folder_key(folder->component) > *behind_)) return folder;
+    if (!document) return std::optional<Directory>();
+    std::optional<Directory> directory = directory_of(*document);
+    if (directory && (!behind_ || directory_key(directory->component) > *behind_)) return directory;
   }
 }
 
-Result<const FolderScan::Folder*> FolderScan::peek() {
+Result<const DirectoryScan::Directory*> DirectoryScan::peek() {
   if (!cursor_) GM_TRY(start());
   while (!next_) {
     if (!held_.empty() && (!ahead_ || !overtakes(ahead_->component, held_.back().component))) {
@@ -121,10 +121,10 @@ Result<const FolderScan::Folder*> FolderScan::peek() {
   return &*next_;
 }
 
-bool FolderScan::is_ahead(std::string_view component) const {
+bool DirectoryScan::is_ahead(std::string_view component) const {
   // A directory that is not read yet is behind ahead_ in the index. The name is not, because
   // otherwise ahead_ would have overtaken next_.
-  const auto is_it = [&](const Folder& folder) { return folder.component == component; };
+  const auto is_it = [&](const Directory& directory) { return directory.component == component; };
   return (next_ && is_it(*next_)) || (ahead_ && is_it(*ahead_)) ||
          std::any_of(held_.begin(), held_.end(), is_it);
 }

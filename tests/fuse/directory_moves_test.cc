@@ -1,7 +1,7 @@
 // Goal: while a directory is being renamed, calls on other nodes proceed, and calls on the
 // directory or on anything below it wait for the end.
 // Method: a rename that lasts until the test ends it.
-#include "fuse/tree/folder_moves.h"
+#include "fuse/tree/directory_moves.h"
 
 #include <gtest/gtest.h>
 
@@ -12,12 +12,12 @@
 namespace gridmount::fuse {
 namespace {
 
-class FolderMovesTest : public testing::Test {
+class DirectoryMovesTest : public testing::Test {
  protected:
-  FolderMovesTest() {
-    moved_ = table_.remember_folder(kRootNode, "moved", "moved", 10);
-    below_ = table_.remember_folder(moved_, "below", "moved/below", 11);
-    other_ = table_.remember_folder(kRootNode, "other", "other", 12);
+  DirectoryMovesTest() {
+    moved_ = table_.remember_directory(kRootNode, "moved", "moved", 10);
+    below_ = table_.remember_directory(moved_, "below", "moved/below", 11);
+    other_ = table_.remember_directory(kRootNode, "other", "other", 12);
     WriterLock lock(tree_);
     moves_.begin({moved_});
   }
@@ -43,13 +43,13 @@ class FolderMovesTest : public testing::Test {
 
   SharedMutex tree_;
   InodeTable table_{nullptr};
-  FolderMoves moves_{tree_, table_};
+  DirectoryMoves moves_{tree_, table_};
   uint64_t moved_ = 0;
   uint64_t below_ = 0;
   uint64_t other_ = 0;
 };
 
-TEST_F(FolderMovesTest, OtherNodes_AreThere) {
+TEST_F(DirectoryMovesTest, OtherNodes_AreThere) {
   { TreeReader lock(moves_, tree_, other_); }
   { TreeReader lock(moves_, tree_, kRootNode, other_); }
   // The table does not know a file by its path.
@@ -58,23 +58,23 @@ TEST_F(FolderMovesTest, OtherNodes_AreThere) {
   end_move();
 }
 
-TEST_F(FolderMovesTest, TheMovedFolder_IsWaitedFor) {
+TEST_F(DirectoryMovesTest, TheMovedDirectory_IsWaitedFor) {
   expect_waits([&] { TreeReader lock(moves_, tree_, moved_); });
 }
 
-TEST_F(FolderMovesTest, WhatIsBelow_IsWaitedFor) {
+TEST_F(DirectoryMovesTest, WhatIsBelow_IsWaitedFor) {
   expect_waits([&] { TreeReader lock(moves_, tree_, other_, below_); });
 }
 
-TEST_F(FolderMovesTest, AllOfTheTree_IsWaitedFor) {
+TEST_F(DirectoryMovesTest, AllOfTheTree_IsWaitedFor) {
   expect_waits([&] { TreeReader lock(moves_, tree_, kWholeTree); });
 }
 
-TEST_F(FolderMovesTest, OtherChangesOfPaths_Wait) {
+TEST_F(DirectoryMovesTest, OtherChangesOfPaths_Wait) {
   expect_waits([&] { TreeWriter lock(moves_, tree_); });
 }
 
-TEST_F(FolderMovesTest, AfterTheEnd_NothingWaits) {
+TEST_F(DirectoryMovesTest, AfterTheEnd_NothingWaits) {
   end_move();
   { TreeReader lock(moves_, tree_, below_); }
   { TreeReader lock(moves_, tree_, kWholeTree); }

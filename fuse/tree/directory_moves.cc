@@ -1,25 +1,25 @@
-#include "fuse/tree/folder_moves.h"
+#include "fuse/tree/directory_moves.h"
 
 #include <utility>
 
 namespace gridmount::fuse {
 
-uint64_t FolderMoves::ended() const {
+uint64_t DirectoryMoves::ended() const {
   MutexLock lock(mutex_);
   return ended_;
 }
 
-void FolderMoves::wait_behind(uint64_t ended) {
+void DirectoryMoves::wait_behind(uint64_t ended) {
   MutexLock lock(mutex_);
   while (ended_ == ended) changed_.wait(mutex_);
 }
 
-bool FolderMoves::concerns(uint64_t number) const {
+bool DirectoryMoves::concerns(uint64_t number) const {
   return number == kWholeTree || table_.is_moving(number);
 }
 
-void FolderMoves::lock_shared(uint64_t number,
-                              std::optional<uint64_t> other) GM_NO_THREAD_SAFETY_ANALYSIS {
+void DirectoryMoves::lock_shared(uint64_t number,
+                                 std::optional<uint64_t> other) GM_NO_THREAD_SAFETY_ANALYSIS {
   while (true) {
     tree_.lock_shared();
     if (moving_.empty() || !(concerns(number) || (other && concerns(*other)))) return;
@@ -30,12 +30,12 @@ void FolderMoves::lock_shared(uint64_t number,
   }
 }
 
-void FolderMoves::wait() GM_NO_THREAD_SAFETY_ANALYSIS {
+void DirectoryMoves::wait() GM_NO_THREAD_SAFETY_ANALYSIS {
   lock_shared(kWholeTree, std::nullopt);
   tree_.unlock_shared();
 }
 
-void FolderMoves::lock() GM_NO_THREAD_SAFETY_ANALYSIS {
+void DirectoryMoves::lock() GM_NO_THREAD_SAFETY_ANALYSIS {
   while (true) {
     tree_.lock();
     if (moving_.empty()) return;
@@ -45,13 +45,13 @@ void FolderMoves::lock() GM_NO_THREAD_SAFETY_ANALYSIS {
   }
 }
 
-void FolderMoves::begin(std::vector<uint64_t> numbers) {
+void DirectoryMoves::begin(std::vector<uint64_t> numbers) {
   moving_ = std::move(numbers);
   is_any_.store(!moving_.empty(), std::memory_order_relaxed);
   for (const uint64_t number : moving_) table_.set_moving(number, true);
 }
 
-void FolderMoves::end() {
+void DirectoryMoves::end() {
   for (const uint64_t number : moving_) table_.set_moving(number, false);
   moving_.clear();
   is_any_.store(false, std::memory_order_relaxed);

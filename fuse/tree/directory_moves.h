@@ -22,10 +22,10 @@ namespace gridmount::fuse {
 // Used in place of a node's number.
 inline constexpr uint64_t kWholeTree = 0;
 
-class FolderMoves {
+class DirectoryMoves {
  public:
   // Both must outlive this object.
-  FolderMoves(SharedMutex& tree, InodeTable& table) : tree_(tree), table_(table) {}
+  DirectoryMoves(SharedMutex& tree, InodeTable& table) : tree_(tree), table_(table) {}
 
   // Waits until neither node is in a moving directory, or with kWholeTree until nothing moves.
   // Returns with the tree locked shared.
@@ -48,7 +48,7 @@ class FolderMoves {
   // Calls end() at the end of the scope in any case, because others wait for it.
   class End {
    public:
-    End(FolderMoves& moves, SharedMutex& tree) : moves_(moves), tree_(tree) {}
+    End(DirectoryMoves& moves, SharedMutex& tree) : moves_(moves), tree_(tree) {}
     ~End() {
       WriterLock lock(tree_);
       moves_.end();
@@ -57,7 +57,7 @@ class FolderMoves {
     End& operator=(const End&) = delete;
 
    private:
-    FolderMoves& moves_;
+    DirectoryMoves& moves_;
     SharedMutex& tree_;
   };
 
@@ -80,7 +80,7 @@ class FolderMoves {
 // Locks the tree shared, for an operation on these nodes.
 class GM_SCOPED_CAPABILITY TreeReader {
  public:
-  TreeReader(FolderMoves& moves, SharedMutex& tree, uint64_t number,
+  TreeReader(DirectoryMoves& moves, SharedMutex& tree, uint64_t number,
              std::optional<uint64_t> other = {})
       GM_ACQUIRE_SHARED(tree) GM_NO_THREAD_SAFETY_ANALYSIS : tree_(tree) {
     moves.lock_shared(number, other);
@@ -96,7 +96,7 @@ class GM_SCOPED_CAPABILITY TreeReader {
 // Locks the tree exclusively, for an operation that changes paths.
 class GM_SCOPED_CAPABILITY TreeWriter {
  public:
-  TreeWriter(FolderMoves& moves, SharedMutex& tree) GM_ACQUIRE(tree) GM_NO_THREAD_SAFETY_ANALYSIS
+  TreeWriter(DirectoryMoves& moves, SharedMutex& tree) GM_ACQUIRE(tree) GM_NO_THREAD_SAFETY_ANALYSIS
       : tree_(tree) {
     moves.lock();
   }

@@ -18,20 +18,20 @@
 
 namespace gridmount::gridfs {
 
-class FolderScan {
+class DirectoryScan {
  public:
-  struct Folder {
+  struct Directory {
     std::string component;
     bson::View document;  // valid as long as the snapshot
   };
 
   // Scans the directories of `parent` whose keys are greater than `behind`, or all. With `at`,
   // ignores directories made later.
-  FolderScan(const Bucket& bucket, engine::Snapshot& snapshot, std::string parent,
-             std::optional<std::string> behind, std::optional<bson::Date> at = {});
+  DirectoryScan(const Bucket& bucket, engine::Snapshot& snapshot, std::string parent,
+                std::optional<std::string> behind, std::optional<bson::Date> at = {});
 
   // Returns the next directory, or null at the end. It stays the next one until consume().
-  Result<const Folder*> peek();
+  Result<const Directory*> peek();
   void consume() { next_.reset(); }
   // To be called after peek(), with a name whose key as a file is not greater than the next
   // directory's. Returns true if a directory of that name is still to come.
@@ -42,8 +42,8 @@ class FolderScan {
   // Finds the directories that an earlier scan held back when it was at `behind_`.
   Status find_held();
   // Returns the next valid directory of the cursor.
-  Result<std::optional<Folder>> read();
-  std::optional<Folder> folder_of(bson::View document) const;
+  Result<std::optional<Directory>> read();
+  std::optional<Directory> directory_of(bson::View document) const;
 
   const Bucket& bucket_;
   engine::Snapshot& snapshot_;
@@ -51,9 +51,9 @@ class FolderScan {
   const std::optional<std::string> behind_;
   const std::optional<bson::Date> at_;
   std::unique_ptr<engine::Cursor> cursor_;
-  std::optional<Folder> next_;
-  std::vector<Folder> held_;     // each name continues the one before it
-  std::optional<Folder> ahead_;  // read, neither returned nor held
+  std::optional<Directory> next_;
+  std::vector<Directory> held_;     // each name continues the one before it
+  std::optional<Directory> ahead_;  // read, neither returned nor held
 };
 
 }  // namespace gridmount::gridfs

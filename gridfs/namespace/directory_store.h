@@ -17,23 +17,23 @@
 
 namespace gridmount::gridfs {
 
-struct FolderDocument {
+struct DirectoryDocument {
   bson::Value id;
   PosixFields posix;
   // The ino that the directory had while it was implied, if it ever was.
   std::optional<uint64_t> ino;
 
-  static FolderDocument parse(bson::View document);
+  static DirectoryDocument parse(bson::View document);
 };
 
 // Returns true if the directory was made after `at`, judged by the time in its _id. Always false
 // for the root.
-bool is_made_after(bson::View folder, const std::optional<bson::Date>& at);
+bool is_made_after(bson::View directory, const std::optional<bson::Date>& at);
 
-class Folders {
+class DirectoryStore {
  public:
   // With `at`, find() ignores directories that were made later.
-  explicit Folders(const Bucket& bucket, std::optional<bson::Date> at = {})
+  explicit DirectoryStore(const Bucket& bucket, std::optional<bson::Date> at = {})
       : bucket_(bucket), at_(at) {}
 
   // One of these two must be called before all other functions and before other threads use the
@@ -41,12 +41,13 @@ class Folders {
   Status find_root(engine::Snapshot& snapshot);
   Status make_root(engine::Transaction& transaction, const PosixFields& posix);
 
-  Result<std::optional<FolderDocument>> find(engine::Snapshot& snapshot,
-                                             std::string_view path) const;
+  Result<std::optional<DirectoryDocument>> find(engine::Snapshot& snapshot,
+                                                std::string_view path) const;
   Result<bool> has_children(engine::Snapshot& snapshot, std::string_view path) const;
 
-  Result<FolderDocument> insert(engine::Transaction& transaction, std::string_view path,
-                                const PosixFields& posix, std::optional<uint64_t> ino = {}) const;
+  Result<DirectoryDocument> insert(engine::Transaction& transaction, std::string_view path,
+                                   const PosixFields& posix,
+                                   std::optional<uint64_t> ino = {}) const;
   Status remove(engine::Transaction& transaction, std::string_view path) const;
   // Returns false if the directory has no document.
   Result<bool> update(engine::Transaction& transaction, std::string_view path,

@@ -26,8 +26,8 @@ namespace gridmount::gridfs {
 // 62 bits of FNV-1a, never 0. Distinguishes an entry of a listing from others.
 uint64_t hash_of(std::string_view key);
 
-// A position in a FolderListing.
-struct FolderPlace {
+// A position in a DirectoryListing.
+struct DirectoryPlace {
   enum class Pass { kNames, kNameless };
 
   Pass pass = Pass::kNames;
@@ -39,24 +39,24 @@ struct FolderPlace {
   bson::Date date{std::numeric_limits<int64_t>::min()};
 
   auto order() const { return std::tie(pass, behind, query, date.milliseconds, skip); }
-  friend bool operator==(const FolderPlace& a, const FolderPlace& b) {
+  friend bool operator==(const DirectoryPlace& a, const DirectoryPlace& b) {
     return a.order() == b.order();
   }
-  friend bool operator<(const FolderPlace& a, const FolderPlace& b) {
+  friend bool operator<(const DirectoryPlace& a, const DirectoryPlace& b) {
     return a.order() < b.order();
   }
 };
 
-class FolderListing final : public BatchedListing<FolderPlace> {
+class DirectoryListing final : public BatchedListing<DirectoryPlace> {
  public:
   // All arguments must outlive the listing. `complete` adds to a node what is known beyond its
   // document.
-  FolderListing(const PathIndex& names, FileTable& files, const NamespaceOptions& options,
-                std::string folder, std::function<void(Node&)> complete);
+  DirectoryListing(const PathIndex& names, FileTable& files, const NamespaceOptions& options,
+                   std::string directory, std::function<void(Node&)> complete);
 
  private:
-  using Place = FolderPlace;
-  using Pass = FolderPlace::Pass;
+  using Place = DirectoryPlace;
+  using Pass = DirectoryPlace::Pass;
 
   Status read_batch() override;
   void begin_batches() override;
@@ -69,7 +69,7 @@ class FolderListing final : public BatchedListing<FolderPlace> {
   const Bucket& bucket_;
   FileTable& files_;
   const NamespaceOptions& options_;
-  const std::string folder_;
+  const std::string directory_;
   const std::function<void(Node&)> complete_;
 
   size_t batch_entries_;  // number of entries to read

@@ -4,7 +4,7 @@
 // Method: each change alone, then random changes compared with the listing. Changes by others are
 // documents, reported as the mount reports them.
 
-#include "gridfs/namespace/subfolder_counts.h"
+#include "gridfs/namespace/subdirectory_counts.h"
 
 #include <gmock/gmock.h>
 
@@ -15,10 +15,10 @@ namespace {
 
 constexpr Creator kCreator{1, 2, 0};
 
-class SubfolderCountsTest : public BucketFixture {
+class SubdirectoryCountsTest : public BucketFixture {
  protected:
-  SubfolderCountsTest() { mount(); }
-  ~SubfolderCountsTest() override { EXPECT_TRUE(namespace_->close()); }
+  SubdirectoryCountsTest() { mount(); }
+  ~SubdirectoryCountsTest() override { EXPECT_TRUE(namespace_->close()); }
 
   void mount() {
     if (namespace_) must(namespace_->close());
@@ -34,7 +34,9 @@ class SubfolderCountsTest : public BucketFixture {
             const std::string& new_name, RenameMode mode = RenameMode::kReplace) {
     must(paths().rename(from, name, to, new_name, mode));
   }
-  uint32_t links(const std::string& path) { return must(paths().directory(path)).attributes.nlink; }
+  uint32_t links(const std::string& path) {
+    return must(paths().get_directory(path)).attributes.nlink;
+  }
   uint32_t listed(const std::string& path) {
     uint32_t folders = 0;
     const auto listing = must(paths().list(path));
@@ -57,7 +59,7 @@ class SubfolderCountsTest : public BucketFixture {
   std::unique_ptr<PathNamespace> namespace_;
 };
 
-TEST_F(SubfolderCountsTest, MakingAndRemoving) {
+TEST_F(SubdirectoryCountsTest, MakingAndRemoving) {
   make("", "a");
   EXPECT_EQ(links("a"), 2U);
   make("a", "b");
@@ -70,7 +72,7 @@ TEST_F(SubfolderCountsTest, MakingAndRemoving) {
   EXPECT_EQ(links(""), 1U) << "it was there before";
 }
 
-TEST_F(SubfolderCountsTest, Moving_ChangesBothParents) {
+TEST_F(SubdirectoryCountsTest, Moving_ChangesBothParents) {
   for (const char* name : {"a", "b"}) make("", name);
   make("a", "x");
   move("a", "x", "b", "y");
@@ -86,7 +88,7 @@ TEST_F(SubfolderCountsTest, Moving_ChangesBothParents) {
   EXPECT_EQ(links("a"), 3U);
 }
 
-TEST_F(SubfolderCountsTest, Exchanging_AFolderAndAFile) {
+TEST_F(SubdirectoryCountsTest, Exchanging_AFolderAndAFile) {
   for (const char* name : {"a", "b"}) make("", name);
   make("a", "x");
   must(paths().create_file("b", "f", 0644, kCreator));
@@ -99,7 +101,7 @@ TEST_F(SubfolderCountsTest, Exchanging_AFolderAndAFile) {
   EXPECT_EQ(links("b"), 3U);
 }
 
-TEST_F(SubfolderCountsTest, MovedWithWhatIsInIt_Stays) {
+TEST_F(SubdirectoryCountsTest, MovedWithWhatIsInIt_Stays) {
   make("", "a");
   make("a", "b");
   move("", "a", "", "c");
@@ -107,7 +109,7 @@ TEST_F(SubfolderCountsTest, MovedWithWhatIsInIt_Stays) {
   EXPECT_EQ(links("c/b"), 2U);
 }
 
-TEST_F(SubfolderCountsTest, FolderOfBefore_IsNotCounted) {
+TEST_F(SubdirectoryCountsTest, FolderOfBefore_IsNotCounted) {
   make("", "a");
   mount();
   EXPECT_EQ(links("a"), 1U);
@@ -116,7 +118,7 @@ TEST_F(SubfolderCountsTest, FolderOfBefore_IsNotCounted) {
   EXPECT_EQ(links("a/b"), 2U);
 }
 
-TEST_F(SubfolderCountsTest, Failure_ChangesNothing) {
+TEST_F(SubdirectoryCountsTest, Failure_ChangesNothing) {
   make("", "a");
   make("a", "b");
   make("a/b", "c");
@@ -127,14 +129,14 @@ TEST_F(SubfolderCountsTest, Failure_ChangesNothing) {
   EXPECT_EQ(links("a/b"), 3U);
 }
 
-TEST_F(SubfolderCountsTest, NameOfOthers_InAFolderThatIsThere_ImpliesNothing) {
+TEST_F(SubdirectoryCountsTest, NameOfOthers_InAFolderThatIsThere_ImpliesNothing) {
   make("", "a");
   upload_beside("a/file");
   upload_beside("top");
   EXPECT_EQ(links("a"), 2U);
 }
 
-TEST_F(SubfolderCountsTest, FolderThatOthersImply_IsNotCounted) {
+TEST_F(SubdirectoryCountsTest, FolderThatOthersImply_IsNotCounted) {
   make("", "a");
   make("a", "b");
   upload_beside("a/implied/deep/file");
@@ -145,7 +147,7 @@ TEST_F(SubfolderCountsTest, FolderThatOthersImply_IsNotCounted) {
   EXPECT_EQ(links("a"), 1U);
 }
 
-TEST_F(SubfolderCountsTest, FolderThatOthersImply_MadeExplicitBeforeWeAreTold) {
+TEST_F(SubdirectoryCountsTest, FolderThatOthersImply_MadeExplicitBeforeWeAreTold) {
   make("", "a");
   upload("a/implied/file", "");
   must(paths().create_file("a/implied", "other", 0644, kCreator));
@@ -153,14 +155,14 @@ TEST_F(SubfolderCountsTest, FolderThatOthersImply_MadeExplicitBeforeWeAreTold) {
   EXPECT_EQ(links("a"), 1U);
 }
 
-TEST_F(SubfolderCountsTest, ImpliedFolder_MovedIntoACountedOne) {
+TEST_F(SubdirectoryCountsTest, ImpliedFolder_MovedIntoACountedOne) {
   upload("implied/file", "");
   make("", "a");
   move("", "implied", "a", "b");
   EXPECT_EQ(links("a"), 1U);
 }
 
-TEST_F(SubfolderCountsTest, DocumentsOfFoldersWithoutTheirOwn_AreNotOverlooked) {
+TEST_F(SubdirectoryCountsTest, DocumentsOfFoldersWithoutTheirOwn_AreNotOverlooked) {
   change([&](engine::Transaction& transaction) {
     bson::Builder stray;
     stray.append("_id", bson::ObjectId::generate()).append("parent", "a").append("name", "b");
@@ -171,7 +173,7 @@ TEST_F(SubfolderCountsTest, DocumentsOfFoldersWithoutTheirOwn_AreNotOverlooked) 
   EXPECT_EQ(links("a"), 1U);
 }
 
-TEST_F(SubfolderCountsTest, RandomChanges_AreCountedOrNot) {
+TEST_F(SubdirectoryCountsTest, RandomChanges_AreCountedOrNot) {
   const uint64_t seed = test_seed();
   SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
@@ -218,7 +220,7 @@ TEST_F(SubfolderCountsTest, RandomChanges_AreCountedOrNot) {
         if (below(4) == 0) mount();
     }
     for (const std::string& path : all) {
-      if (!paths().directory(path) || links(path) == 1) continue;
+      if (!paths().get_directory(path) || links(path) == 1) continue;
       ++counted;
       ASSERT_EQ(links(path), 2 + listed(path)) << "'" << path << "', round " << round;
     }
