@@ -350,7 +350,7 @@ void handle_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode
     const bool is_nameless = (info->flags & O_TMPFILE) == O_TMPFILE;
     auto created =
         is_nameless
-            ? file_system.create_nameless(parent, mode & 07777, info->flags, caller_of(request))
+            ? file_system.create_tmpfile(parent, mode & 07777, info->flags, caller_of(request))
             : of_directory(
                   request, parent,
                   file_system.create(parent, name, mode & 07777, info->flags, caller_of(request)));

@@ -20,7 +20,7 @@ timespec to_timespec(bson::Date date) {
 
 }  // namespace
 
-gridfs::Attributes nameless_attributes(const gridfs::FilesDocument& document,
+gridfs::Attributes unlinked_attributes(const gridfs::FilesDocument& document,
                                        const gridfs::NamespaceOptions& defaults) {
   const gridfs::PosixFields& posix = document.posix;
   const timespec uploaded = to_timespec(document.upload_date);

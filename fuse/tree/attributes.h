@@ -8,7 +8,7 @@ namespace gridmount::fuse {
 
 // Returns the attributes of an open file that no longer has a name. They come from the open file
 // itself. `defaults` replace POSIX fields that the document does not have. nlink is 0.
-gridfs::Attributes nameless_attributes(const gridfs::FilesDocument& document,
+gridfs::Attributes unlinked_attributes(const gridfs::FilesDocument& document,
                                        const gridfs::NamespaceOptions& defaults);
 
 // Returns the attributes of the mount's root if it lists the buckets. No document describes that

@@ -187,7 +187,7 @@ Result<Entry> FileSystem::link(uint64_t number, uint64_t parent, std::string_vie
     return fail(kNotPermitted, "node " + std::to_string(number) + " is a folder");
   }
   // A file that has become an earlier revision takes no new names.
-  if (node.nameless) return fail(gridfs::kNoSuchEntry, "the file has lost its last name");
+  if (node.unlinked) return fail(gridfs::kNoSuchEntry, "the file has lost its last name");
   GM_ASSIGN(Directory in, directory(parent, "a file"));
   if (in.node.bucket != node.bucket) {
     return fail(gridfs::kCrossBucket, std::string(name) + " would be a name in another bucket");

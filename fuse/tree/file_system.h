@@ -163,8 +163,8 @@ class FileSystem {
   Result<std::pair<Entry, OpenFile*>> create(uint64_t parent, std::string_view name, uint32_t mode,
                                              int flags, gridfs::Creator creator);
   // Creates a tmpfile (O_TMPFILE), which has no name until link() gives it one.
-  Result<std::pair<Entry, OpenFile*>> create_nameless(uint64_t parent, uint32_t mode, int flags,
-                                                      gridfs::Creator creator);
+  Result<std::pair<Entry, OpenFile*>> create_tmpfile(uint64_t parent, uint32_t mode, int flags,
+                                                     gridfs::Creator creator);
   void release(OpenFile* file);
   // Called when one holder, or the last one, closes the handle. The kernel does not report reads
   // from its cache, so a close of a file that was open only for reading counts as a read. Returns

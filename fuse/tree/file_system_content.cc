@@ -33,7 +33,7 @@ OpenFile::~OpenFile() {
 Entry FileSystem::entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const {
   Entry entry{node.number, file.attributes, kCacheForever, lost_names_.concerns(node.number)};
   // The file has become an earlier revision, and the name leads to another one.
-  if (node.nameless) entry.attributes.nlink = 0;
+  if (node.unlinked) entry.attributes.nlink = 0;
   return entry;
 }
 
@@ -46,11 +46,11 @@ Result<Entry> FileSystem::file_attributes(const ResolvedNode& node,
   Result<gridfs::Node> named = find();
   if (named) return entry_of_file(node, *named);
   const bool has_gone = is_absent(named.error());
-  if (has_gone && file == nullptr && node.nameless) {
-    return Entry{node.number, node.nameless->attributes, kCacheForever};
+  if (has_gone && file == nullptr && node.unlinked) {
+    return Entry{node.number, node.unlinked->attributes, kCacheForever};
   }
   if (!has_gone || file == nullptr) return fail(std::move(named).error());
-  return Entry{node.number, nameless_attributes(file->document(), buckets_.settings().paths),
+  return Entry{node.number, unlinked_attributes(file->document(), buckets_.settings().paths),
                kCacheForever};
 }
 
@@ -75,7 +75,7 @@ Result<Entry> FileSystem::attributes(uint64_t number, const OpenFile* file) {
 Status FileSystem::start_revision(uint64_t number) {
   TreeWriter lock(moves_, tree_mutex_);
   GM_ASSIGN(const ResolvedNode node, resolve(number));
-  if (node.kind != InodeKind::kFile || node.nameless) return {};
+  if (node.kind != InodeKind::kFile || node.unlinked) return {};
   GM_ASSIGN(auto paths, node.bucket->paths());
   GM_ASSIGN(const std::optional<bson::Value> next, paths->start_revision(node.id));
   if (!next) return {};
@@ -122,7 +122,7 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
   if (!is_absent(changed.error())) return fail(std::move(changed).error());
   const std::shared_ptr<gridfs::File> file = handle ? handle->file() : node.open_file;
   // syncfs(2) makes the kernel send the times of removed files too.
-  if (!file && node.nameless) return set_lost_attributes(number, changes);
+  if (!file && node.unlinked) return set_lost_attributes(number, changes);
   if (!file) return fail(std::move(changed).error());
   // The file has no name any more. Only the open file is left of it.
   if (changes.size) {
@@ -130,7 +130,7 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
   }
   GM_TRY(file->change_posix([&](gridfs::PosixFields now) -> Result<gridfs::PosixFields> {
     const gridfs::Attributes shown =
-        nameless_attributes(file->document(), buckets_.settings().paths);
+        unlinked_attributes(file->document(), buckets_.settings().paths);
     now.mode = shown.mode;
     gridfs::PosixFields posix;
     if (changes.permissions) {
@@ -147,7 +147,7 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
     return posix;
   }));
   note_changed(node, *file);
-  return Entry{number, nameless_attributes(file->document(), buckets_.settings().paths),
+  return Entry{number, unlinked_attributes(file->document(), buckets_.settings().paths),
                kCacheForever};
 }
 
@@ -158,8 +158,8 @@ Result<std::string> FileSystem::read_link(uint64_t number) {
     return fail(kInvalidArgument, "node " + std::to_string(number) + " is not a symbolic link");
   }
   Result<std::string> target = link_target(node);
-  const bool is_lost = !target && is_absent(target.error()) && node.nameless;
-  if (is_lost && node.nameless->posix.symlink_target) return *node.nameless->posix.symlink_target;
+  const bool is_lost = !target && is_absent(target.error()) && node.unlinked;
+  if (is_lost && node.unlinked->posix.symlink_target) return *node.unlinked->posix.symlink_target;
   return target;
 }
 
@@ -259,13 +259,12 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create(uint64_t parent, std::str
   return created;
 }
 
-Result<std::pair<Entry, OpenFile*>> FileSystem::create_nameless(uint64_t parent, uint32_t mode,
-                                                                int flags,
-                                                                gridfs::Creator creator) {
+Result<std::pair<Entry, OpenFile*>> FileSystem::create_tmpfile(uint64_t parent, uint32_t mode,
+                                                               int flags, gridfs::Creator creator) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(const Directory in, directory(parent, "a file"));
-  GM_ASSIGN(const gridfs::PathNamespace::Nameless made,
-            in.paths->create_nameless(in.node.path, mode, creator));
+  GM_ASSIGN(const gridfs::PathNamespace::Tmpfile made,
+            in.paths->create_tmpfile(in.node.path, mode, creator));
   Entry entry{0, made.node.attributes, kCacheForever};
   entry.number = table_.remember_file(in.node.bucket, made.node.id, made.node.ino);
   table_.set_open_file(entry.number, made.file);

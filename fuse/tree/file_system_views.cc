@@ -48,7 +48,7 @@ Result<Entry> FileSystem::view_attributes(const ResolvedNode& node, const OpenFi
   // The content is removed, but a process that has it open can still read it.
   if (file == nullptr) return fail(kStaleNode, view.error().message());
   gridfs::Attributes last =
-      nameless_attributes(file->file()->document(), buckets_.settings().paths);
+      unlinked_attributes(file->file()->document(), buckets_.settings().paths);
   last.mode &= S_IFMT | 0444;
   return Entry{node.number, last, 0};
 }

@@ -62,7 +62,7 @@ Result<gridfs::PosixFields> FileSystem::posix_of(uint64_t number) {
   Result<gridfs::PosixFields> posix = read();
   if (posix || !is_absent(posix.error())) return posix;
   if (node.open_file) return node.open_file->document().posix;
-  if (node.nameless) return node.nameless->fields();
+  if (node.unlinked) return node.unlinked->fields();
   return posix;
 }
 
@@ -87,20 +87,20 @@ Status FileSystem::change_posix(uint64_t number, const gridfs::PosixChange& chan
   // The file has no name any more. Only the open file is left of it.
   if (node.open_file) {
     const uint32_t mode =
-        nameless_attributes(node.open_file->document(), buckets_.settings().paths).mode;
+        unlinked_attributes(node.open_file->document(), buckets_.settings().paths).mode;
     GM_TRY(node.open_file->change_posix(
         [&](const gridfs::PosixFields& now) { return change(with_mode(now, mode)); }));
     note_changed(node, *node.open_file);
     return {};
   }
-  if (node.nameless) return change_lost(number, change);
+  if (node.unlinked) return change_lost(number, change);
   return changed;
 }
 
 Result<LostNode> FileSystem::lost_node(uint64_t number) const {
   GM_ASSIGN(const ResolvedNode node, resolve(number));
   if (node.removed) return *node.removed;
-  if (node.nameless) return *node.nameless;
+  if (node.unlinked) return *node.unlinked;
   return fail(kStaleNode, "node " + std::to_string(number) + " has a name");
 }
 
@@ -125,9 +125,9 @@ Result<Entry> FileSystem::set_lost_attributes(uint64_t number,
 }
 
 void FileSystem::note_changed(const ResolvedNode& node, const gridfs::File& file) {
-  if (!node.nameless) return;
+  if (!node.unlinked) return;
   const gridfs::FilesDocument document = file.document();
-  table_.set_lost(node.number, LostNode(nameless_attributes(document, buckets_.settings().paths),
+  table_.set_lost(node.number, LostNode(unlinked_attributes(document, buckets_.settings().paths),
                                         document.posix));
 }
 
@@ -142,7 +142,7 @@ Result<std::string> FileSystem::field(uint64_t number, std::string_view name) {
   };
   Result<std::string> text = read();
   // A file that has lost its last name has no files document.
-  const bool is_lost = !text && is_absent(text.error()) && node.nameless;
+  const bool is_lost = !text && is_absent(text.error()) && node.unlinked;
   return is_lost ? gridfs::no_such_xattr(name) : std::move(text);
 }
 
@@ -159,7 +159,7 @@ Status FileSystem::set_field(uint64_t number, std::string_view name,
     return paths->set_file_field(node.id, name.substr(kFieldLead.size()), text, mode);
   };
   Status written = write();
-  if (!written && is_absent(written.error()) && node.nameless) {
+  if (!written && is_absent(written.error()) && node.unlinked) {
     return fail(kNotPermitted, "the file has lost its last name, and with it its document");
   }
   return written;

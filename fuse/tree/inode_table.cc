@@ -44,7 +44,7 @@ struct InodeTable::Inode {
   // Files only.
   bson::Value id;
   std::weak_ptr<gridfs::File> open_file;
-  std::shared_ptr<const LostNode> nameless;
+  std::shared_ptr<const LostNode> unlinked;
 };
 
 size_t InodeTable::ByNumber::operator()(const std::unique_ptr<Inode>& inode) const {
@@ -199,7 +199,7 @@ std::optional<ResolvedNode> InodeTable::resolve(uint64_t number) const {
   if (inode->kind == InodeKind::kFile) {
     node.id = inode->id;
     node.open_file = inode->open_file.lock();
-    node.nameless = inode->nameless;
+    node.unlinked = inode->unlinked;
     return node;
   }
   node.parent = inode->parent->number;
@@ -310,7 +310,7 @@ void InodeTable::remove_file(const MountedBucket* bucket, bson::ValueView id, Lo
   MutexLock lock(mutex_);
   const auto found = files_.find(FileKey{bucket, id});
   if (found == files_.end()) return;
-  (*found)->nameless = std::make_shared<const LostNode>(std::move(last));
+  (*found)->unlinked = std::make_shared<const LostNode>(std::move(last));
 }
 
 void InodeTable::remove_directory(uint64_t parent, std::string_view name, LostNode last) {
@@ -327,8 +327,8 @@ void InodeTable::set_lost(uint64_t number, LostNode node) {
   Inode* const inode = find(number);
   if (inode == nullptr) return;
   auto lost = std::make_shared<const LostNode>(std::move(node));
-  if (inode->nameless) {
-    inode->nameless = std::move(lost);
+  if (inode->unlinked) {
+    inode->unlinked = std::move(lost);
   } else if (inode->directory && inode->directory->removed) {
     inode->directory->removed = std::move(lost);
   }

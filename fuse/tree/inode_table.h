@@ -52,7 +52,7 @@ struct ResolvedNode {
   bson::Value id;  // of files; in the control directory, of the file whose content is shown
   std::shared_ptr<gridfs::File> open_file;  // of files that somebody has open
   // Set for a file that has no name any more. It may still be in use (pipes, devices, O_PATH).
-  std::shared_ptr<const LostNode> nameless;
+  std::shared_ptr<const LostNode> unlinked;
   // Set for a directory that is no longer in the tree.
   std::shared_ptr<const LostNode> removed;
   // Set for a file of the control directory that is not a file's content.

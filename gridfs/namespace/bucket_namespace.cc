@@ -205,7 +205,7 @@ Result<BucketNamespace::Found> BucketNamespace::find_by_id(Snapshot& snapshot,
   }
   found.kind = Found::Kind::kFile;
   found.document = *document;
-  found.nameless_id = bson::Value((*document)["_id"]);
+  found.unnamed_id = bson::Value((*document)["_id"]);
   return found;
 }
 

@@ -39,8 +39,8 @@ class BucketNamespace final : public PathNamespace {
 
   Result<Node> create_file(std::string_view directory, std::string_view name, uint32_t mode,
                            Creator creator) override;
-  Result<Nameless> create_nameless(std::string_view directory, uint32_t mode,
-                                   Creator creator) override;
+  Result<Tmpfile> create_tmpfile(std::string_view directory, uint32_t mode,
+                                 Creator creator) override;
   Result<Node> create_special(std::string_view directory, std::string_view name, uint32_t mode,
                               uint64_t rdev, Creator creator) override;
   Result<Node> create_symlink(std::string_view directory, std::string_view name,
@@ -95,9 +95,9 @@ class BucketNamespace final : public PathNamespace {
     DirectoryDocument directory;  // kExplicitDirectory
     bson::View document;          // kFile: the newest revision. kImpliedDirectory: a file below it
     // kFile without a string filename: it is identified by its _id only.
-    std::optional<bson::Value> nameless_id;
+    std::optional<bson::Value> unnamed_id;
 
-    bool has_filename() const { return !nameless_id.has_value(); }
+    bool has_filename() const { return !unnamed_id.has_value(); }
     bool is_directory() const {
       return kind == Kind::kExplicitDirectory || kind == Kind::kImpliedDirectory;
     }

@@ -175,8 +175,8 @@ Result<Node> BucketNamespace::create_file(std::string_view directory, std::strin
 
 // The tmpfile is an orphan in `detached` from the beginning, so it is removed if this process is
 // killed.
-Result<PathNamespace::Nameless> BucketNamespace::create_nameless(std::string_view directory,
-                                                                 uint32_t mode, Creator creator) {
+Result<PathNamespace::Tmpfile> BucketNamespace::create_tmpfile(std::string_view directory,
+                                                               uint32_t mode, Creator creator) {
   GM_TRY(check_writable());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Found in, find_directory(*transaction, std::string(directory)));
@@ -186,7 +186,7 @@ Result<PathNamespace::Nameless> BucketNamespace::create_nameless(std::string_vie
   const bson::Document document = new_files_document(std::nullopt, posix);
   GM_TRY(bucket_.detached().insert(*transaction, document));
   GM_TRY(transaction->commit());
-  Nameless made;
+  Tmpfile made;
   GM_ASSIGN(made.file, files_->open_detached(document));
   made.node = file_node(bucket_.options().name, document, options_);
   made.node.attributes.nlink = 0;

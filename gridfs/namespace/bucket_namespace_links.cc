@@ -106,7 +106,7 @@ Result<Node> BucketNamespace::remove_name(Transaction& transaction, const Found&
   Node last = node_of(file);
   --last.attributes.nlink;
   if (!file.has_filename()) {
-    GM_TRY(files_->remove(transaction, *file.nameless_id));
+    GM_TRY(files_->remove(transaction, *file.unnamed_id));
     return last;
   }
   GM_ASSIGN(const std::vector<bson::View> named, path_index_.all(transaction, file.path));
@@ -144,7 +144,7 @@ Status BucketNamespace::move_file(Transaction& transaction, const Found& source,
   if (!source.has_filename()) {
     bson::Builder update;
     update.open_document("$set").append("filename", to).close();
-    GM_TRY(bucket_.files().update(transaction, equals("_id", *source.nameless_id),
+    GM_TRY(bucket_.files().update(transaction, equals("_id", *source.unnamed_id),
                                   std::move(update).finish()));
     return {};
   }

@@ -46,7 +46,7 @@ bson::Document dated_filter(bson::Date from) {
 
 // The other queries, each of which is one index look-up: uploadDate not a date; then filenames that
 // are numbers, documents, binary data, ObjectIds, booleans, dates and timestamps.
-const std::vector<bson::Document>& nameless_filters() {
+const std::vector<bson::Document>& unnamed_filters() {
   static const std::vector<bson::Document> kFilters = [] {
     std::vector<bson::Document> filters(kDated + 1);
     bson::Builder undated;
@@ -98,7 +98,7 @@ void DirectoryListing::list(std::string_view key, std::string name, Node node, P
 
 Status DirectoryListing::read_batch() {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket_.store().snapshot());
-  GM_TRY(read_to().pass == Pass::kNames ? read_names(*snapshot) : read_nameless(*snapshot));
+  GM_TRY(read_to().pass == Pass::kNames ? read_names(*snapshot) : read_unnamed(*snapshot));
   batch_entries_ = std::min(batch_entries_ * 2, kMaxBatchEntries);
   return {};
 }
@@ -125,7 +125,7 @@ Status DirectoryListing::read_names(engine::Snapshot& snapshot) {
     GM_ASSIGN(const DirectoryScan::Directory* const directory, directories.peek());
     if (!child && directory == nullptr) {
       if (!at_root) end();
-      if (at_root) pass({.pass = Pass::kNameless});
+      if (at_root) pass({.pass = Pass::kUnnamed});
       return {};
     }
     std::string key = child ? child->key() : std::string();
@@ -156,13 +156,13 @@ Status DirectoryListing::read_names(engine::Snapshot& snapshot) {
   return {};
 }
 
-Status DirectoryListing::read_nameless(engine::Snapshot& snapshot) {
+Status DirectoryListing::read_unnamed(engine::Snapshot& snapshot) {
   static const bson::Document kByDate = [] {
     bson::Builder sort;
     sort.append("uploadDate", int32_t{1});
     return std::move(sort).finish();
   }();
-  const std::vector<bson::Document>& filters = nameless_filters();
+  const std::vector<bson::Document>& filters = unnamed_filters();
   while (batch_size() < batch_entries_) {
     if (read_to().query == filters.size()) {
       end();
@@ -179,7 +179,7 @@ Status DirectoryListing::read_nameless(engine::Snapshot& snapshot) {
     while (batch_size() < batch_entries_) {
       GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
       if (!document) {
-        pass({.pass = Pass::kNameless, .query = read_to().query + 1});
+        pass({.pass = Pass::kUnnamed, .query = read_to().query + 1});
         break;
       }
       Place after = read_to();

@@ -28,12 +28,12 @@ uint64_t hash_of(std::string_view key);
 
 // A position in a DirectoryListing.
 struct DirectoryPlace {
-  enum class Pass { kNames, kNameless };
+  enum class Pass { kNames, kUnnamed };
 
   Pass pass = Pass::kNames;
   std::optional<std::string> behind = {};  // kNames: behind this key, or at the beginning if unset
-  size_t query = 0;  // kNameless: the query in progress; there is one per type of filename
-  // kNameless: `skip` files were returned already. They are counted from `date` on in the first
+  size_t query = 0;  // kUnnamed: the query in progress; there is one per type of filename
+  // kUnnamed: `skip` files were returned already. They are counted from `date` on in the first
   // query.
   int64_t skip = 0;
   bson::Date date{std::numeric_limits<int64_t>::min()};
@@ -61,7 +61,7 @@ class DirectoryListing final : public BatchedListing<DirectoryPlace> {
   Status read_batch() override;
   void begin_batches() override;
   Status read_names(engine::Snapshot& snapshot);
-  Status read_nameless(engine::Snapshot& snapshot);
+  Status read_unnamed(engine::Snapshot& snapshot);
   // Adds the entry to the batch. `key` distinguishes it from all others of the directory.
   void list(std::string_view key, std::string name, Node node, Place after);
 

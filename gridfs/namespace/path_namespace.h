@@ -185,12 +185,12 @@ class PathNamespace {
                                    Creator creator) = 0;
   // Creates a tmpfile (O_TMPFILE): an open file that has no name yet. It inherits from `directory`.
   // It is removed when the last holder releases it, unless link() has given it a name.
-  struct Nameless {
+  struct Tmpfile {
     Node node;
     std::shared_ptr<File> file;
   };
-  virtual Result<Nameless> create_nameless(std::string_view directory, uint32_t mode,
-                                           Creator creator) = 0;
+  virtual Result<Tmpfile> create_tmpfile(std::string_view directory, uint32_t mode,
+                                         Creator creator) = 0;
   // Creates a pipe, socket or device. `mode` also holds its type.
   virtual Result<Node> create_special(std::string_view directory, std::string_view name,
                                       uint32_t mode, uint64_t rdev, Creator creator) = 0;

@@ -13,7 +13,7 @@
 namespace gridmount::fuse {
 namespace {
 
-class NamelessFileTest : public MountTest {
+class TmpfileTest : public MountTest {
  protected:
   void SetUp() override {
     utsname kernel{};
@@ -56,7 +56,7 @@ class NamelessFileTest : public MountTest {
   int file_ = -1;
 };
 
-TEST_F(NamelessFileTest, WithoutAName_IsAFileForWhoHasIt) {
+TEST_F(TmpfileTest, WithoutAName_IsAFileForWhoHasIt) {
   make(std::string(600'000, 'x'));
   EXPECT_EQ(status().st_nlink, 0U);
   EXPECT_EQ(status().st_mode, S_IFREG | 0640U);
@@ -76,7 +76,7 @@ TEST_F(NamelessFileTest, WithoutAName_IsAFileForWhoHasIt) {
   EXPECT_TRUE(list(at("folder")).empty());
 }
 
-TEST_F(NamelessFileTest, Linked_HasTheName) {
+TEST_F(TmpfileTest, Linked_HasTheName) {
   make("first");
   ASSERT_CALL_OK(fsetxattr(file_, "user.a", "b", 1, 0));
   ASSERT_CALL_OK(link_as("folder/name"));
@@ -102,7 +102,7 @@ TEST_F(NamelessFileTest, Linked_HasTheName) {
   EXPECT_EQ(list(at()), std::vector<std::string>{"folder"});
 }
 
-TEST_F(NamelessFileTest, LinkedAndUnlinked_HasNoNameForGood) {
+TEST_F(TmpfileTest, LinkedAndUnlinked_HasNoNameForGood) {
   make("content");
   ASSERT_CALL_OK(link_as("name"));
   ASSERT_CALL_OK(link_as("second"));
@@ -115,13 +115,13 @@ TEST_F(NamelessFileTest, LinkedAndUnlinked_HasNoNameForGood) {
   EXPECT_ERRNO(link_as("again"), ENOENT);
 }
 
-TEST_F(NamelessFileTest, ExclusiveOnes_TakeNoName) {
+TEST_F(TmpfileTest, ExclusiveOnes_TakeNoName) {
   make("content", O_EXCL);
   EXPECT_ERRNO(link_as("name"), ENOENT);
   EXPECT_ERRNO(access(at("name").c_str(), F_OK), ENOENT);
 }
 
-TEST_F(NamelessFileTest, TakenNames_StayWhatTheyAre) {
+TEST_F(TmpfileTest, TakenNames_StayWhatTheyAre) {
   write_file(at("taken"), "old");
   make("new");
   EXPECT_ERRNO(link_as("taken"), EEXIST);
@@ -131,7 +131,7 @@ TEST_F(NamelessFileTest, TakenNames_StayWhatTheyAre) {
   EXPECT_EQ(read_file(at("taken")), "new");
 }
 
-TEST_F(NamelessFileTest, KilledDaemon_LeavesTheLinkedOnes) {
+TEST_F(TmpfileTest, KilledDaemon_LeavesTheLinkedOnes) {
   make("kept");
   ASSERT_CALL_OK(fsync(file_));
   ASSERT_CALL_OK(link_as("kept"));
@@ -147,7 +147,7 @@ TEST_F(NamelessFileTest, KilledDaemon_LeavesTheLinkedOnes) {
   EXPECT_EQ(read_file(at("kept")), "kept");
 }
 
-TEST_F(NamelessFileTest, WhereNoFileCanBeMade_ThereIsNone) {
+TEST_F(TmpfileTest, WhereNoFileCanBeMade_ThereIsNone) {
   EXPECT_ERRNO(open(mount_point().c_str(), O_TMPFILE | O_RDWR, 0600), EPERM);
   EXPECT_ERRNO(open(at(".gridfs").c_str(), O_TMPFILE | O_RDWR, 0600), EROFS);
   EXPECT_ERRNO(open(at("none").c_str(), O_TMPFILE | O_RDWR, 0600), ENOENT);

@@ -33,7 +33,7 @@ class NamespaceNamesTest : public BucketFixture {
     while (const auto entry = must(listing->next())) all.push_back(entry->name);
     return all;
   }
-  void insert_nameless(const bson::Value& id) {
+  void insert_tmpfile(const bson::Value& id) {
     bson::Builder document;
     document.append("_id", id).append("length", 0).append("chunkSize", 10);
     document.append("uploadDate", bson::Date::now());
@@ -82,8 +82,8 @@ TEST_F(NamespaceNamesTest, FoldersThatCannotBe_AreNotMade) {
 }
 
 TEST_F(NamespaceNamesTest, Ids_HaveOneName) {
-  insert_nameless(bson::Value(5));
-  insert_nameless(bson::Value("q\"%"));
+  insert_tmpfile(bson::Value(5));
+  insert_tmpfile(bson::Value("q\"%"));
   const std::string number = "%gridfs:id:{ \"$numberInt\" : \"5\" }";
   EXPECT_THAT(names(""), UnorderedElementsAre(number, "%gridfs:id:\"q\\\"%25\""));
   for (const char* name : {"%gridfs:id:5", "%gridfs:id:5.0", "%gridfs:id:{\"$numberInt\":\"5\"}",
