@@ -21,26 +21,26 @@
 
 namespace gridmount::fuse {
 
-void reply_error(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
+void reply_error(fuse_req_t request, const char* operation, fuse_ino_t ino, const char* name,
                  const Error& error) {
   const int error_number = errno_of(error.code());
   context_of(request).statistics.count_error(operation, error_number);
   if (!is_ordinary(error_number)) {
-    spdlog::warn("{} of node {}{}{}: {} ({})", operation, number, name ? " name " : "",
+    spdlog::warn("{} of node {}{}{}: {} ({})", operation, ino, name ? " name " : "",
                  name ? name : "", error.message(), strerrordesc_np(error_number));
   }
   fuse_reply_err(request, error_number);
 }
 
-void reply_status(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
+void reply_status(fuse_req_t request, const char* operation, fuse_ino_t ino, const char* name,
                   const Status& status) {
-  if (!status) return reply_error(request, operation, number, name, status.error());
+  if (!status) return reply_error(request, operation, ino, name, status.error());
   fuse_reply_err(request, 0);
 }
 
-struct stat stat_of(uint64_t number, const gridfs::Attributes& attributes) {
+struct stat stat_of(uint64_t ino, const gridfs::Attributes& attributes) {
   struct stat result {};
-  result.st_ino = number;
+  result.st_ino = ino;
   result.st_mode = attributes.mode;
   result.st_nlink = attributes.nlink;
   result.st_uid = attributes.uid;
@@ -56,7 +56,7 @@ struct stat stat_of(uint64_t number, const gridfs::Attributes& attributes) {
 }
 
 double attribute_seconds(fuse_req_t request, const Entry& entry) {
-  const bool asks = file_system_of(request).asks_before_writing(entry.number);
+  const bool asks = file_system_of(request).asks_before_writing(entry.ino);
   return entry.attributes_pass || asks ? 0 : entry.cache_seconds;
 }
 
@@ -66,8 +66,8 @@ void note_told(fuse_req_t request, uint64_t directory) {
 
 fuse_entry_param entry_param_of(fuse_req_t request, const Entry& entry) {
   fuse_entry_param param{};
-  param.ino = entry.number;
-  param.attr = stat_of(entry.number, entry.attributes);
+  param.ino = entry.ino;
+  param.attr = stat_of(entry.ino, entry.attributes);
   param.attr_timeout = attribute_seconds(request, entry);
   param.entry_timeout = entry.cache_seconds;
   return param;
@@ -92,7 +92,7 @@ OpenFile* file_of(const fuse_file_info* info) {
 void reply_entry(fuse_req_t request, const Entry& entry) {
   const fuse_entry_param param = entry_param_of(request, entry);
   FileSystem& file_system = file_system_of(request);
-  if (fuse_reply_entry(request, &param) != 0) file_system.forget(entry.number, 1);
+  if (fuse_reply_entry(request, &param) != 0) file_system.forget(entry.ino, 1);
 }
 
 void reply_made(fuse_req_t request, const char* operation, fuse_ino_t parent, const char* name,
@@ -114,17 +114,17 @@ Changed of_directory(fuse_req_t request, fuse_ino_t directory, Changed changed) 
 
 // Answers a look-up of "." or "..": the kernel knows only a node's number, and asks for the node or
 // its parent.
-void reply_by_number(fuse_req_t request, fuse_ino_t number, const char* name) {
+void reply_by_ino(fuse_req_t request, fuse_ino_t ino, const char* name) {
   FileSystem& file_system = file_system_of(request);
   const bool is_parent = std::string_view(name) == "..";
-  reply_made(request, "lookup", number, name,
-             is_parent ? file_system.lookup_parent(number) : file_system.lookup_number(number));
+  reply_made(request, "lookup", ino, name,
+             is_parent ? file_system.lookup_parent(ino) : file_system.lookup_ino(ino));
 }
 
 void handle_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
   guarded(request, "lookup", parent, name, [&] {
     const std::string_view given = name;
-    if (given == "." || given == "..") return reply_by_number(request, parent, name);
+    if (given == "." || given == "..") return reply_by_ino(request, parent, name);
     FileSystem& file_system = file_system_of(request);
     Result<Entry> found = file_system.lookup(parent, name);
     if (!found && errno_of(found.error().code()) == ENOENT) {
@@ -138,14 +138,14 @@ void handle_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
         return;
       }
     }
-    if (found && S_ISDIR(found->attributes.mode)) note_told(request, found->number);
+    if (found && S_ISDIR(found->attributes.mode)) note_told(request, found->ino);
     reply_made(request, "lookup", parent, name, found);
   });
 }
 
-void handle_forget(fuse_req_t request, fuse_ino_t number, uint64_t lookups) {
+void handle_forget(fuse_req_t request, fuse_ino_t ino, uint64_t lookups) {
   const Measurement measurement(context_of(request).statistics, "forget");
-  file_system_of(request).forget(number, lookups);
+  file_system_of(request).forget(ino, lookups);
   fuse_reply_none(request);
 }
 
@@ -156,44 +156,44 @@ void handle_forget_multi(fuse_req_t request, size_t count, fuse_forget_data* for
   fuse_reply_none(request);
 }
 
-void reply_attributes(fuse_req_t request, fuse_ino_t number, const OpenFile* file) {
-  note_told(request, number);
-  Result<Entry> entry = file_system_of(request).attributes(number, file);
-  if (!entry) return reply_error(request, "getattr", number, nullptr, entry.error());
-  if (S_ISDIR(entry->attributes.mode)) note_told(request, number);
-  const struct stat attributes = stat_of(number, entry->attributes);
+void reply_attributes(fuse_req_t request, fuse_ino_t ino, const OpenFile* file) {
+  note_told(request, ino);
+  Result<Entry> entry = file_system_of(request).attributes(ino, file);
+  if (!entry) return reply_error(request, "getattr", ino, nullptr, entry.error());
+  if (S_ISDIR(entry->attributes.mode)) note_told(request, ino);
+  const struct stat attributes = stat_of(ino, entry->attributes);
   fuse_reply_attr(request, &attributes, attribute_seconds(request, *entry));
 }
 
-void answer_getattr(fuse_req_t request, fuse_ino_t number, const OpenFile* file) {
-  guarded(request, "getattr", number, [&] { reply_attributes(request, number, file); });
+void answer_getattr(fuse_req_t request, fuse_ino_t ino, const OpenFile* file) {
+  guarded(request, "getattr", ino, [&] { reply_attributes(request, ino, file); });
 }
 
 // The kernel requests attributes with the handle before it accepts written data.
-void answer_writer(fuse_req_t request, fuse_ino_t number, OpenFile& file) {
-  guarded(request, "getattr", number, [&] {
+void answer_writer(fuse_req_t request, fuse_ino_t ino, OpenFile& file) {
+  guarded(request, "getattr", ino, [&] {
     TrampolineContext& context = context_of(request);
-    const Status room = context.file_system.expect_room(file, [&] { context.write_back(number); });
-    if (!room) return reply_error(request, "write", number, nullptr, room.error());
-    reply_attributes(request, number, &file);
+    const Status room = context.file_system.expect_room(file, [&] { context.write_back(ino); });
+    if (!room) return reply_error(request, "write", ino, nullptr, room.error());
+    reply_attributes(request, ino, &file);
   });
 }
 
-void handle_getattr(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
+void handle_getattr(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
   OpenFile* const file = file_of(info);
   if (file == nullptr || !file_system_of(request).expects_room(*file)) {
-    return answer_getattr(request, number, file);
+    return answer_getattr(request, ino, file);
   }
   // On a thread of its own, because the writeback by the kernel needs threads of the session. The
   // file stays open until this request is answered.
   bool added = false;
   try {
-    added = context_of(request).deferred.add([=] { answer_writer(request, number, *file); });
+    added = context_of(request).deferred.add([=] { answer_writer(request, ino, *file); });
   } catch (const std::bad_alloc&) {
-    return reply_error(request, "getattr", number, nullptr, Error(kOutOfMemory, "no memory"));
+    return reply_error(request, "getattr", ino, nullptr, Error(kOutOfMemory, "no memory"));
   }
   // The mount ends.
-  if (!added) answer_getattr(request, number, file);
+  if (!added) answer_getattr(request, ino, file);
 }
 
 // Returns true if this call removes set-user-ID although it changes no other attribute. chown(2)
@@ -201,10 +201,9 @@ void handle_getattr(fuse_req_t request, fuse_ino_t number, fuse_file_info* info)
 // leaves both checks to the daemon. For a regular file, the kernel sends this call as a setattr of
 // the ctime alone, and sends no other call like that. It sends a setattr of nothing before it
 // writes to a regular file.
-Result<bool> clears_set_id_alone(fuse_req_t request, fuse_ino_t number, OpenFile* file,
-                                 int to_set) {
+Result<bool> clears_set_id_alone(fuse_req_t request, fuse_ino_t ino, OpenFile* file, int to_set) {
   if ((to_set & ~FUSE_SET_ATTR_CTIME) != 0) return false;
-  GM_ASSIGN(const Entry entry, file_system_of(request).attributes(number, file));
+  GM_ASSIGN(const Entry entry, file_system_of(request).attributes(ino, file));
   const gridfs::Attributes& now = entry.attributes;
   if (gridfs::without_set_id(now.mode, now.gid, group_check_of(request)) == now.mode) return false;
   const bool is_write = to_set == 0 && S_ISREG(now.mode);
@@ -215,36 +214,36 @@ Result<bool> clears_set_id_alone(fuse_req_t request, fuse_ino_t number, OpenFile
   return true;
 }
 
-void handle_setattr(fuse_req_t request, fuse_ino_t number, struct stat* wanted, int to_set,
+void handle_setattr(fuse_req_t request, fuse_ino_t ino, struct stat* wanted_ino, int to_set,
                     fuse_file_info* info) {
-  guarded(request, "setattr", number, [&] {
+  guarded(request, "setattr", ino, [&] {
     const timespec now = gridfs::file_time_now();
     gridfs::AttributeChanges changes;
-    if (to_set & FUSE_SET_ATTR_MODE) changes.permissions = wanted->st_mode & 07777;
-    if (to_set & FUSE_SET_ATTR_UID) changes.uid = wanted->st_uid;
-    if (to_set & FUSE_SET_ATTR_GID) changes.gid = wanted->st_gid;
-    if (to_set & FUSE_SET_ATTR_SIZE) changes.size = wanted->st_size;
-    if (to_set & FUSE_SET_ATTR_ATIME) changes.atime = gridfs::nearest_kept(wanted->st_atim);
-    if (to_set & FUSE_SET_ATTR_MTIME) changes.mtime = gridfs::nearest_kept(wanted->st_mtim);
+    if (to_set & FUSE_SET_ATTR_MODE) changes.permissions = wanted_ino->st_mode & 07777;
+    if (to_set & FUSE_SET_ATTR_UID) changes.uid = wanted_ino->st_uid;
+    if (to_set & FUSE_SET_ATTR_GID) changes.gid = wanted_ino->st_gid;
+    if (to_set & FUSE_SET_ATTR_SIZE) changes.size = wanted_ino->st_size;
+    if (to_set & FUSE_SET_ATTR_ATIME) changes.atime = gridfs::nearest_kept(wanted_ino->st_atim);
+    if (to_set & FUSE_SET_ATTR_MTIME) changes.mtime = gridfs::nearest_kept(wanted_ino->st_mtim);
     if (to_set & FUSE_SET_ATTR_ATIME_NOW) changes.atime = now;
     if (to_set & FUSE_SET_ATTR_MTIME_NOW) changes.mtime = now;
-    if (to_set & FUSE_SET_ATTR_CTIME) changes.ctime = gridfs::nearest_kept(wanted->st_ctim);
-    const Result<bool> clears = clears_set_id_alone(request, number, file_of(info), to_set);
-    if (!clears) return reply_error(request, "setattr", number, nullptr, clears.error());
+    if (to_set & FUSE_SET_ATTR_CTIME) changes.ctime = gridfs::nearest_kept(wanted_ino->st_ctim);
+    const Result<bool> clears = clears_set_id_alone(request, ino, file_of(info), to_set);
+    if (!clears) return reply_error(request, "setattr", ino, nullptr, clears.error());
     changes.clears_set_id =
         *clears || changes.uid || changes.gid || (changes.size && !may_keep_set_id(request));
     changes.may_keep_group_id = group_check_of(request);
-    Result<Entry> entry = file_system_of(request).set_attributes(number, file_of(info), changes);
-    if (!entry) return reply_error(request, "setattr", number, nullptr, entry.error());
-    const struct stat attributes = stat_of(number, entry->attributes);
+    Result<Entry> entry = file_system_of(request).set_attributes(ino, file_of(info), changes);
+    if (!entry) return reply_error(request, "setattr", ino, nullptr, entry.error());
+    const struct stat attributes = stat_of(ino, entry->attributes);
     fuse_reply_attr(request, &attributes, attribute_seconds(request, *entry));
   });
 }
 
-void handle_readlink(fuse_req_t request, fuse_ino_t number) {
-  guarded(request, "readlink", number, [&] {
-    Result<std::string> target = file_system_of(request).read_link(number);
-    if (!target) return reply_error(request, "readlink", number, nullptr, target.error());
+void handle_readlink(fuse_req_t request, fuse_ino_t ino) {
+  guarded(request, "readlink", ino, [&] {
+    Result<std::string> target = file_system_of(request).read_link(ino);
+    if (!target) return reply_error(request, "readlink", ino, nullptr, target.error());
     fuse_reply_readlink(request, target->c_str());
   });
 }
@@ -278,10 +277,10 @@ void handle_symlink(fuse_req_t request, const char* target, fuse_ino_t parent, c
   });
 }
 
-void handle_link(fuse_req_t request, fuse_ino_t number, fuse_ino_t parent, const char* name) {
-  guarded(request, "link", number, name, [&] {
-    reply_made(request, "link", number, name,
-               of_directory(request, parent, file_system_of(request).link(number, parent, name)));
+void handle_link(fuse_req_t request, fuse_ino_t ino, fuse_ino_t parent, const char* name) {
+  guarded(request, "link", ino, name, [&] {
+    reply_made(request, "link", ino, name,
+               of_directory(request, parent, file_system_of(request).link(ino, parent, name)));
   });
 }
 
@@ -332,13 +331,13 @@ void set_handle(fuse_req_t request, fuse_file_info* info, OpenFile* file) {
   info->keep_cache = file->is_view || file_system_of(request).tells_each_reading() ? 0 : 1;
 }
 
-void handle_open(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
-  guarded(request, "open", number, [&] {
+void handle_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
+  guarded(request, "open", ino, [&] {
     FileSystem& file_system = file_system_of(request);
-    Result<OpenFile*> file = file_system.open(number, info->flags);
-    if (!file) return reply_error(request, "open", number, nullptr, file.error());
+    Result<OpenFile*> file = file_system.open(ino, info->flags);
+    if (!file) return reply_error(request, "open", ino, nullptr, file.error());
     set_handle(request, info, *file);
-    if (file_system.begins_to_ask(number)) context_of(request).forget_attributes(number);
+    if (file_system.begins_to_ask(ino)) context_of(request).forget_attributes(ino);
     if (fuse_reply_open(request, info) != 0) file_system.release(*file);
   });
 }
@@ -360,17 +359,17 @@ void handle_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode
     const fuse_entry_param param = entry_param_of(request, entry);
     if (fuse_reply_create(request, &param, info) != 0) {
       file_system.release(file);
-      file_system.forget(entry.number, 1);
+      file_system.forget(entry.ino, 1);
     }
   });
 }
 
-void handle_read(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset,
+void handle_read(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset,
                  fuse_file_info* info) {
-  guarded(request, "read", number, [&] {
+  guarded(request, "read", ino, [&] {
     // Kept until the reply has been copied out.
     Result<gridfs::ReadResult> data = file_system_of(request).read(*file_of(info), offset, size);
-    if (!data) return reply_error(request, "read", number, nullptr, data.error());
+    if (!data) return reply_error(request, "read", ino, nullptr, data.error());
     const std::vector<iovec>& pieces = data->pieces();
     if (pieces.size() <= kMaxPieces) {
       fuse_reply_iov(request, pieces.data(), static_cast<int>(pieces.size()));
@@ -387,23 +386,23 @@ void handle_read(fuse_req_t request, fuse_ino_t number, size_t size, off_t offse
 }
 
 // The bytes are in libfuse's receive buffer. They are copied once, into the file's chunks.
-void handle_write(fuse_req_t request, fuse_ino_t number, const char* bytes, size_t size,
-                  off_t offset, fuse_file_info* info) {
+void handle_write(fuse_req_t request, fuse_ino_t ino, const char* bytes, size_t size, off_t offset,
+                  fuse_file_info* info) {
   TrampolineContext& context = context_of(request);
   context.writes_begun.fetch_add(1, std::memory_order_relaxed);
-  guarded(request, "write", number, [&] {
+  guarded(request, "write", ino, [&] {
     // The kernel writes through to a file with such a bit. libfuse does not pass on the kernel's
     // flag for it, so the bit is removed by this check.
     if (!info->writepage && !may_keep_set_id(request)) {
       const Status cleared =
           context.file_system.clear_set_id(*file_of(info), group_check_of(request));
-      if (!cleared) return reply_error(request, "write", number, nullptr, cleared.error());
+      if (!cleared) return reply_error(request, "write", ino, nullptr, cleared.error());
     }
     // With writeback, the kernel keeps mtime and ctime and sends them by setattr.
     Status written = context.file_system.write(*file_of(info), offset,
                                                {reinterpret_cast<const uint8_t*>(bytes), size});
-    if (context.file_system.begins_to_ask(number)) context.forget_attributes(number);
-    if (!written) return reply_error(request, "write", number, nullptr, written.error());
+    if (context.file_system.begins_to_ask(ino)) context.forget_attributes(ino);
+    if (!written) return reply_error(request, "write", ino, nullptr, written.error());
     fuse_reply_write(request, size);
   });
   context.writes_ended.fetch_add(1, std::memory_order_relaxed);
@@ -411,41 +410,40 @@ void handle_write(fuse_req_t request, fuse_ino_t number, const char* bytes, size
 }
 
 // Before the reply, so that the process that closed the file sees the new attributes.
-void note_close(fuse_req_t request, fuse_ino_t number, OpenFile& file,
-                FileSystem::Closing closing) {
+void note_close(fuse_req_t request, fuse_ino_t ino, OpenFile& file, FileSystem::Closing closing) {
   if (file_system_of(request).note_close(file, closing)) {
-    context_of(request).forget_attributes(number);
+    context_of(request).forget_attributes(ino);
   }
 }
 
-void handle_flush(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
-  guarded(request, "flush", number, [&] {
+void handle_flush(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
+  guarded(request, "flush", ino, [&] {
     OpenFile& file = *file_of(info);
-    note_close(request, number, file, FileSystem::Closing::kByOne);
-    reply_status(request, "flush", number, nullptr,
+    note_close(request, ino, file, FileSystem::Closing::kByOne);
+    reply_status(request, "flush", ino, nullptr,
                  file.for_writing ? file.file()->flush() : Status());
   });
 }
 
-void handle_release(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
-  guarded(request, "release", number, [&] {
-    note_close(request, number, *file_of(info), FileSystem::Closing::kByAll);
+void handle_release(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
+  guarded(request, "release", ino, [&] {
+    note_close(request, ino, *file_of(info), FileSystem::Closing::kByAll);
     file_system_of(request).release(file_of(info));
     fuse_reply_err(request, 0);
   });
 }
 
-void handle_fsync(fuse_req_t request, fuse_ino_t number, int, fuse_file_info* info) {
-  guarded(request, "fsync", number, [&] {
-    reply_status(request, "fsync", number, nullptr, file_system_of(request).sync(*file_of(info)));
+void handle_fsync(fuse_req_t request, fuse_ino_t ino, int, fuse_file_info* info) {
+  guarded(request, "fsync", ino, [&] {
+    reply_status(request, "fsync", ino, nullptr, file_system_of(request).sync(*file_of(info)));
   });
 }
 
-void handle_opendir(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
-  guarded(request, "opendir", number, [&] {
+void handle_opendir(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
+  guarded(request, "opendir", ino, [&] {
     FileSystem& file_system = file_system_of(request);
-    Result<OpenDirectory*> directory = file_system.open_directory(number, info->flags);
-    if (!directory) return reply_error(request, "opendir", number, nullptr, directory.error());
+    Result<OpenDirectory*> directory = file_system.open_directory(ino, info->flags);
+    if (!directory) return reply_error(request, "opendir", ino, nullptr, directory.error());
     info->fh = reinterpret_cast<uint64_t>(*directory);
     if ((*directory)->may_be_cached() && !file_system.tells_each_reading()) {
       info->cache_readdir = 1;
@@ -455,23 +453,23 @@ void handle_opendir(fuse_req_t request, fuse_ino_t number, fuse_file_info* info)
   });
 }
 
-void handle_releasedir(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
-  guarded(request, "releasedir", number, [&] {
+void handle_releasedir(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
+  guarded(request, "releasedir", ino, [&] {
     file_system_of(request).release(handle_of<OpenDirectory>(info));
     fuse_reply_err(request, 0);
   });
 }
 
-void handle_fsyncdir(fuse_req_t request, fuse_ino_t number, int, fuse_file_info*) {
-  guarded(request, "fsyncdir", number, [&] {
-    reply_status(request, "fsyncdir", number, nullptr, file_system_of(request).make_durable());
+void handle_fsyncdir(fuse_req_t request, fuse_ino_t ino, int, fuse_file_info*) {
+  guarded(request, "fsyncdir", ino, [&] {
+    reply_status(request, "fsyncdir", ino, nullptr, file_system_of(request).make_durable());
   });
 }
 
-void handle_statfs(fuse_req_t request, fuse_ino_t number) {
-  guarded(request, "statfs", number, [&] {
+void handle_statfs(fuse_req_t request, fuse_ino_t ino) {
+  guarded(request, "statfs", ino, [&] {
     Result<engine::StoreStats> stats = file_system_of(request).stats();
-    if (!stats) return reply_error(request, "statfs", number, nullptr, stats.error());
+    if (!stats) return reply_error(request, "statfs", ino, nullptr, stats.error());
     struct statvfs result {};
     result.f_bsize = kBlockBytes;
     result.f_frsize = kBlockBytes;
@@ -502,9 +500,9 @@ void handle_init(void* user_data, fuse_conn_info* connection) {
   constexpr unsigned kOfAccessLists = FUSE_CAP_POSIX_ACL | FUSE_CAP_DONT_MASK;
   auto& context = *static_cast<TrampolineContext*>(user_data);
   const FileSystem& file_system = context.file_system;
-  const unsigned wanted = kWanted | (file_system.keeps_access_lists() ? kOfAccessLists : 0) |
-                          (file_system.tells_each_reading() ? 0 : FUSE_CAP_CACHE_SYMLINKS);
-  connection->want = wanted & connection->capable;
+  const unsigned wanted_ino = kWanted | (file_system.keeps_access_lists() ? kOfAccessLists : 0) |
+                              (file_system.tells_each_reading() ? 0 : FUSE_CAP_CACHE_SYMLINKS);
+  connection->want = wanted_ino & connection->capable;
   connection->max_write = 1U << 20;
   connection->max_readahead = 1U << 20;
   connection->max_background = 128;

@@ -29,9 +29,9 @@ struct TrampolineContext {
   FileSystem& file_system;
   std::function<void()> on_ready;  // called when the kernel has asked for the mount's properties
   // Makes the kernel write back a file, and waits for it.
-  std::function<void(uint64_t number)> write_back;
+  std::function<void(uint64_t ino)> write_back;
   // Makes the kernel drop its cached attributes of a node.
-  std::function<void(uint64_t number)> forget_attributes;
+  std::function<void(uint64_t ino)> forget_attributes;
   // Makes libfuse process a request.
   std::function<void(std::vector<char>& message)> process;
   AttributeAnswers attribute_answers;
@@ -54,26 +54,26 @@ int take_requests(fuse_session* session);
 int negotiate(fuse_session* session);
 
 // The handlers that reply with listings are in trampoline_directory.cc.
-void handle_readdir(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset,
+void handle_readdir(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset,
                     fuse_file_info* info);
-void handle_readdirplus(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset,
+void handle_readdirplus(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset,
                         fuse_file_info* info);
 
 // In trampoline_xattrs.cc.
-void handle_getxattr(fuse_req_t request, fuse_ino_t number, const char* name, size_t room);
-void handle_listxattr(fuse_req_t request, fuse_ino_t number, size_t room);
-void handle_setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const char* value,
+void handle_getxattr(fuse_req_t request, fuse_ino_t ino, const char* name, size_t room);
+void handle_listxattr(fuse_req_t request, fuse_ino_t ino, size_t room);
+void handle_setxattr(fuse_req_t request, fuse_ino_t ino, const char* name, const char* value,
                      size_t size, int flags);
-void handle_removexattr(fuse_req_t request, fuse_ino_t number, const char* name);
+void handle_removexattr(fuse_req_t request, fuse_ino_t ino, const char* name);
 
 // In trampoline_ranges.cc.
-void handle_fallocate(fuse_req_t request, fuse_ino_t number, int mode, off_t offset, off_t length,
+void handle_fallocate(fuse_req_t request, fuse_ino_t ino, int mode, off_t offset, off_t length,
                       fuse_file_info* info);
-void handle_lseek(fuse_req_t request, fuse_ino_t number, off_t offset, int whence,
+void handle_lseek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence,
                   fuse_file_info* info);
-void handle_copy_file_range(fuse_req_t request, fuse_ino_t number, off_t offset,
-                            fuse_file_info* info, fuse_ino_t to_number, off_t to_offset,
-                            fuse_file_info* to_info, size_t size, int flags);
+void handle_copy_file_range(fuse_req_t request, fuse_ino_t ino, off_t offset, fuse_file_info* info,
+                            fuse_ino_t to_ino, off_t to_offset, fuse_file_info* to_info,
+                            size_t size, int flags);
 
 inline TrampolineContext& context_of(fuse_req_t request) {
   return *static_cast<TrampolineContext*>(fuse_req_userdata(request));
@@ -100,36 +100,36 @@ gridfs::GroupCheck group_check_of(fuse_req_t request);
 
 // Replies with the errno of the error and counts it. Logs it if is_ordinary() does not hold. `name`
 // may be null.
-void reply_error(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
+void reply_error(fuse_req_t request, const char* operation, fuse_ino_t ino, const char* name,
                  const Error& error);
 
 // Replies with 0 or with the error of the status.
-void reply_status(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
+void reply_status(fuse_req_t request, const char* operation, fuse_ino_t ino, const char* name,
                   const Status& status);
 
 // Runs the body of a handler, which must reply, as an operation that is recorded and counted.
 // std::bad_alloc becomes ENOMEM instead of ending the mount. `operation` is a literal. `name` may
 // be null.
 template <typename Body>
-void guarded(fuse_req_t request, const char* operation, fuse_ino_t number, const char* name,
+void guarded(fuse_req_t request, const char* operation, fuse_ino_t ino, const char* name,
              Body body) {
   // Read here, because the reply frees the request.
   TrampolineContext& context = context_of(request);
   const Measurement measurement(context.statistics, operation);
-  const OperationsInProgress::Note note(context.in_progress, operation, number, name,
+  const OperationsInProgress::Note note(context.in_progress, operation, ino, name,
                                         measurement.begin());
   try {
     body();
   } catch (const std::bad_alloc&) {
-    reply_error(request, operation, number, name, Error(kOutOfMemory, "no memory"));
+    reply_error(request, operation, ino, name, Error(kOutOfMemory, "no memory"));
   }
 }
 template <typename Body>
-void guarded(fuse_req_t request, const char* operation, fuse_ino_t number, Body body) {
-  guarded(request, operation, number, nullptr, std::move(body));
+void guarded(fuse_req_t request, const char* operation, fuse_ino_t ino, Body body) {
+  guarded(request, operation, ino, nullptr, std::move(body));
 }
 
-struct stat stat_of(uint64_t number, const gridfs::Attributes& attributes);
+struct stat stat_of(uint64_t ino, const gridfs::Attributes& attributes);
 fuse_entry_param entry_param_of(fuse_req_t request, const Entry& entry);
 // Calls AttributeAnswers::told() for the request's thread.
 void note_told(fuse_req_t request, uint64_t directory);

@@ -22,25 +22,25 @@ class ReplyLister : public FileSystem::Lister {
     return needed <= buffer_.size() - used_;
   }
 
-  void add(const ListedEntry& listed, uint64_t number, uint32_t type, const Entry* entry) override {
+  void add(const ListedEntry& listed, uint64_t ino, uint32_t type, const Entry* entry) override {
     const auto next_offset = static_cast<off_t>(listed.next_offset);
     char* place = buffer_.data() + used_;
     const size_t room = buffer_.size() - used_;
     if (!plus_) {
       struct stat known {};
-      known.st_ino = number;
+      known.st_ino = ino;
       known.st_mode = type;
       used_ += fuse_add_direntry(request_, place, room, name_.c_str(), &known, next_offset);
       return;
     }
     fuse_entry_param param{};
     if (entry != nullptr) {
-      if (S_ISDIR(entry->attributes.mode)) note_told(request_, entry->number);
+      if (S_ISDIR(entry->attributes.mode)) note_told(request_, entry->ino);
       param = entry_param_of(request_, *entry);
-      looked_up_.push_back(entry->number);
+      looked_up_.push_back(entry->ino);
     } else {
       // Without a number in the entry, the kernel takes only name and type and counts no lookup.
-      param.attr.st_ino = number;
+      param.attr.st_ino = ino;
       param.attr.st_mode = type;
     }
     used_ += fuse_add_direntry_plus(request_, place, room, name_.c_str(), &param, next_offset);
@@ -50,7 +50,7 @@ class ReplyLister : public FileSystem::Lister {
   void reply() {
     FileSystem& file_system = file_system_of(request_);
     if (fuse_reply_buf(request_, buffer_.data(), used_) == 0) return;
-    for (uint64_t number : looked_up_) file_system.forget(number, 1);
+    for (uint64_t ino : looked_up_) file_system.forget(ino, 1);
   }
 
  private:
@@ -62,29 +62,29 @@ class ReplyLister : public FileSystem::Lister {
   std::vector<uint64_t> looked_up_;
 };
 
-void list(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset, fuse_file_info* info,
+void list(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, fuse_file_info* info,
           bool plus) {
   const char* operation = plus ? "readdirplus" : "readdir";
-  guarded(request, operation, number, [&] {
+  guarded(request, operation, ino, [&] {
     auto& directory = *handle_of<OpenDirectory>(info);
     ReplyLister lister(request, size, plus);
     Status listed = file_system_of(request).read_directory(directory, static_cast<uint64_t>(offset),
                                                            plus, lister);
-    if (!listed) return reply_error(request, operation, number, nullptr, listed.error());
+    if (!listed) return reply_error(request, operation, ino, nullptr, listed.error());
     lister.reply();
   });
 }
 
 }  // namespace
 
-void handle_readdir(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset,
+void handle_readdir(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset,
                     fuse_file_info* info) {
-  list(request, number, size, offset, info, false);
+  list(request, ino, size, offset, info, false);
 }
 
-void handle_readdirplus(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset,
+void handle_readdirplus(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset,
                         fuse_file_info* info) {
-  list(request, number, size, offset, info, true);
+  list(request, ino, size, offset, info, true);
 }
 
 }  // namespace gridmount::fuse

@@ -58,7 +58,7 @@ uint64_t number_of_offer(const fuse_buf& request) {
 
 // Passes on what libfuse has written: the reply, and perhaps notifications of other threads.
 // Returns 0 or a negative errno.
-int hand_on(std::string_view messages, uint64_t number, int connection) {
+int hand_on(std::string_view messages, uint64_t ino, int connection) {
   while (messages.size() >= sizeof(fuse_out_header)) {
     InitReply reply{};
     std::memcpy(&reply.header, messages.data(), sizeof reply.header);
@@ -66,7 +66,7 @@ int hand_on(std::string_view messages, uint64_t number, int connection) {
     if (size < sizeof reply.header) return -EIO;
     std::string message(messages.substr(0, size));
     messages.remove_prefix(size);
-    const bool is_answer = reply.header.unique == number;
+    const bool is_answer = reply.header.unique == ino;
     if (is_answer && reply.header.error == 0 && size >= sizeof reply) {
       std::memcpy(&reply, message.data(), sizeof reply);
       reply.body.flags |= FUSE_HANDLE_KILLPRIV_V2;
@@ -97,8 +97,8 @@ int negotiate(fuse_session* session) {
   if (received <= 0) return 0;
   const int connection = fuse_session_fd(session);
   int ends[2];
-  const uint64_t number = number_of_offer(request);
-  const bool patches = number != 0 && pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0;
+  const uint64_t ino = number_of_offer(request);
+  const bool patches = ino != 0 && pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0;
   if (!patches) {
     fuse_session_process_buf(session, &request);
     return 0;
@@ -117,7 +117,7 @@ int negotiate(fuse_session* session) {
   char bytes[4096];
   const ssize_t size = read(from.get(), bytes, sizeof bytes);
   if (size < 0) return -EPROTO;  // there was no reply
-  return hand_on({bytes, static_cast<size_t>(size)}, number, connection);
+  return hand_on({bytes, static_cast<size_t>(size)}, ino, connection);
 }
 
 }  // namespace gridmount::fuse

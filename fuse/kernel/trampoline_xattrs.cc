@@ -39,18 +39,18 @@ gridfs::GroupCheck group_check_of(fuse_req_t request) {
   return [request](uint32_t group) { return is_in_group(request, group); };
 }
 
-void handle_getxattr(fuse_req_t request, fuse_ino_t number, const char* name, size_t room) {
-  guarded(request, "getxattr", number, name, [&] {
-    const Result<std::string> value = file_system_of(request).xattr(number, name);
-    if (!value) return reply_error(request, "getxattr", number, name, value.error());
+void handle_getxattr(fuse_req_t request, fuse_ino_t ino, const char* name, size_t room) {
+  guarded(request, "getxattr", ino, name, [&] {
+    const Result<std::string> value = file_system_of(request).xattr(ino, name);
+    if (!value) return reply_error(request, "getxattr", ino, name, value.error());
     reply_sized(request, *value, room);
   });
 }
 
-void handle_listxattr(fuse_req_t request, fuse_ino_t number, size_t room) {
-  guarded(request, "listxattr", number, [&] {
-    const Result<std::vector<std::string>> names = file_system_of(request).xattr_names(number);
-    if (!names) return reply_error(request, "listxattr", number, nullptr, names.error());
+void handle_listxattr(fuse_req_t request, fuse_ino_t ino, size_t room) {
+  guarded(request, "listxattr", ino, [&] {
+    const Result<std::vector<std::string>> names = file_system_of(request).xattr_names(ino);
+    if (!names) return reply_error(request, "listxattr", ino, nullptr, names.error());
     // As in other file systems, only those who may read these attributes see their names.
     const bool sees_trusted = fuse_req_ctx(request)->uid == 0;
     std::string list;
@@ -62,22 +62,22 @@ void handle_listxattr(fuse_req_t request, fuse_ino_t number, size_t room) {
   });
 }
 
-void handle_setxattr(fuse_req_t request, fuse_ino_t number, const char* name, const char* value,
+void handle_setxattr(fuse_req_t request, fuse_ino_t ino, const char* name, const char* value,
                      size_t size, int flags) {
-  guarded(request, "setxattr", number, name, [&] {
+  guarded(request, "setxattr", ino, name, [&] {
     auto mode = gridfs::XattrMode::kAny;
     if ((flags & XATTR_CREATE) != 0) mode = gridfs::XattrMode::kCreate;
     if ((flags & XATTR_REPLACE) != 0) mode = gridfs::XattrMode::kReplace;
-    reply_status(request, "setxattr", number, name,
-                 file_system_of(request).set_xattr(number, name, {value, size}, mode,
-                                                   group_check_of(request)));
+    reply_status(
+        request, "setxattr", ino, name,
+        file_system_of(request).set_xattr(ino, name, {value, size}, mode, group_check_of(request)));
   });
 }
 
-void handle_removexattr(fuse_req_t request, fuse_ino_t number, const char* name) {
-  guarded(request, "removexattr", number, name, [&] {
-    reply_status(request, "removexattr", number, name,
-                 file_system_of(request).remove_xattr(number, name));
+void handle_removexattr(fuse_req_t request, fuse_ino_t ino, const char* name) {
+  guarded(request, "removexattr", ino, name, [&] {
+    reply_status(request, "removexattr", ino, name,
+                 file_system_of(request).remove_xattr(ino, name));
   });
 }
 

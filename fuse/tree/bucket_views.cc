@@ -43,12 +43,12 @@ tl::unexpected<Error> not_found(Error error, std::string_view path) {
 
 // Accepts a number only in the form that listings use.
 std::optional<size_t> parse_number(std::string_view text) {
-  size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || std::to_string(number) != text) {
+  size_t ino = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ino);
+  if (error != std::errc() || end != text.data() + text.size() || std::to_string(ino) != text) {
     return std::nullopt;
   }
-  return number;
+  return ino;
 }
 
 gridfs::Node directory_node() {
@@ -167,9 +167,9 @@ Result<View> BucketViews::find_revision(gridfs::PathNamespace& paths, std::strin
   if (tracked->rest.empty()) return directory(paths, whole);
   GM_ASSIGN(const std::vector<gridfs::Node> revisions,
             paths.revisions(tracked->directory, tracked->name));
-  const std::optional<size_t> number = parse_number(tracked->rest);
-  if (!number || *number >= revisions.size()) return no_such_view(whole);
-  return file_view(revisions[*number]);
+  const std::optional<size_t> ino = parse_number(tracked->rest);
+  if (!ino || *ino >= revisions.size()) return no_such_view(whole);
+  return file_view(revisions[*ino]);
 }
 
 View BucketViews::find_made_up(gridfs::PathNamespace& paths,
@@ -220,8 +220,8 @@ Result<std::unique_ptr<gridfs::DirectoryStream>> BucketViews::list(
     }
     GM_ASSIGN(const std::vector<gridfs::Node> revisions,
               paths->revisions(tracked.directory, tracked.name));
-    for (size_t number = 0; number < revisions.size(); ++number) {
-      entries.push_back({std::to_string(number), file_node()});
+    for (size_t ino = 0; ino < revisions.size(); ++ino) {
+      entries.push_back({std::to_string(ino), file_node()});
     }
   }
   return std::unique_ptr<gridfs::DirectoryStream>(

@@ -24,7 +24,7 @@ std::string collection_name(std::string_view bucket, std::string_view part) {
 
 }  // namespace
 
-uint64_t bucket_number(std::string_view shown_name) {
+uint64_t bucket_ino(std::string_view shown_name) {
   // 63 bits of FNV-1a, never 0 or 1.
   uint64_t hash = 0xCBF29CE484222325U;
   for (char c : shown_name) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001B3U;

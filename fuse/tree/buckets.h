@@ -30,7 +30,7 @@ struct BucketSettings {
 };
 
 // Returns the ino of a bucket's root below a root of buckets. It is the same in every mount.
-uint64_t bucket_number(std::string_view shown_name);
+uint64_t bucket_ino(std::string_view shown_name);
 
 class Buckets;
 

@@ -14,15 +14,15 @@ void DirectoryMoves::wait_behind(uint64_t ended) {
   while (ended_ == ended) changed_.wait(mutex_);
 }
 
-bool DirectoryMoves::concerns(uint64_t number) const {
-  return number == kWholeTree || table_.is_moving(number);
+bool DirectoryMoves::concerns(uint64_t ino) const {
+  return ino == kWholeTree || table_.is_moving(ino);
 }
 
-void DirectoryMoves::lock_shared(uint64_t number,
+void DirectoryMoves::lock_shared(uint64_t ino,
                                  std::optional<uint64_t> other) GM_NO_THREAD_SAFETY_ANALYSIS {
   while (true) {
     tree_.lock_shared();
-    if (moving_.empty() || !(concerns(number) || (other && concerns(*other)))) return;
+    if (moving_.empty() || !(concerns(ino) || (other && concerns(*other)))) return;
     // Read before the tree lock is released, because the move cannot end before that.
     const uint64_t before = ended();
     tree_.unlock_shared();
@@ -45,14 +45,14 @@ void DirectoryMoves::lock() GM_NO_THREAD_SAFETY_ANALYSIS {
   }
 }
 
-void DirectoryMoves::begin(std::vector<uint64_t> numbers) {
-  moving_ = std::move(numbers);
+void DirectoryMoves::begin(std::vector<uint64_t> inos) {
+  moving_ = std::move(inos);
   is_any_.store(!moving_.empty(), std::memory_order_relaxed);
-  for (const uint64_t number : moving_) table_.set_moving(number, true);
+  for (const uint64_t ino : moving_) table_.set_moving(ino, true);
 }
 
 void DirectoryMoves::end() {
-  for (const uint64_t number : moving_) table_.set_moving(number, false);
+  for (const uint64_t ino : moving_) table_.set_moving(ino, false);
   moving_.clear();
   is_any_.store(false, std::memory_order_relaxed);
   MutexLock lock(mutex_);

@@ -29,11 +29,11 @@ class DirectoryMoves {
 
   // Waits until neither node is in a moving directory, or with kWholeTree until nothing moves.
   // Returns with the tree locked shared.
-  void lock_shared(uint64_t number, std::optional<uint64_t> other) GM_ACQUIRE_SHARED(tree_);
+  void lock_shared(uint64_t ino, std::optional<uint64_t> other) GM_ACQUIRE_SHARED(tree_);
   // Returns whether any directory moves, and whether this node does. The answer may already be out
   // of date. The caller holds no lock.
   bool any() const { return is_any_.load(std::memory_order_relaxed); }
-  bool moves(uint64_t number) const { return any() && table_.is_moving(number); }
+  bool moves(uint64_t ino) const { return any() && table_.is_moving(ino); }
   // Waits until nothing moves.
   void wait() GM_EXCLUDES(tree_);
 
@@ -42,7 +42,7 @@ class DirectoryMoves {
 
   // Marks these directories as moving until end(). The caller of both holds the tree lock
   // exclusively. The thread-safety analysis cannot see that it is the same lock.
-  void begin(std::vector<uint64_t> numbers) GM_NO_THREAD_SAFETY_ANALYSIS;
+  void begin(std::vector<uint64_t> inos) GM_NO_THREAD_SAFETY_ANALYSIS;
   void end() GM_NO_THREAD_SAFETY_ANALYSIS;
 
   // Calls end() at the end of the scope in any case, because others wait for it.
@@ -64,7 +64,7 @@ class DirectoryMoves {
  private:
   // Returns how many moves have ended. The caller holds the tree lock, shared or exclusively.
   uint64_t ended() const GM_EXCLUDES(mutex_);
-  bool concerns(uint64_t number) const;
+  bool concerns(uint64_t ino) const;
   void wait_behind(uint64_t ended) GM_EXCLUDES(mutex_);
 
   SharedMutex& tree_;
@@ -80,10 +80,10 @@ class DirectoryMoves {
 // Locks the tree shared, for an operation on these nodes.
 class GM_SCOPED_CAPABILITY TreeReader {
  public:
-  TreeReader(DirectoryMoves& moves, SharedMutex& tree, uint64_t number,
+  TreeReader(DirectoryMoves& moves, SharedMutex& tree, uint64_t ino,
              std::optional<uint64_t> other = {})
       GM_ACQUIRE_SHARED(tree) GM_NO_THREAD_SAFETY_ANALYSIS : tree_(tree) {
-    moves.lock_shared(number, other);
+    moves.lock_shared(ino, other);
   }
   ~TreeReader() GM_RELEASE_GENERIC() { tree_.unlock_shared(); }
   TreeReader(const TreeReader&) = delete;

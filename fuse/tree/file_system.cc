@@ -47,17 +47,16 @@ FileSystem::~FileSystem() {
   for (OpenDirectory* directory : open_directories_) delete directory;
 }
 
-Result<ResolvedNode> FileSystem::resolve(uint64_t number) const {
-  std::optional<ResolvedNode> node = table_.resolve(number);
-  if (!node) return fail(kStaleNode, "node " + std::to_string(number) + " is not known any more");
+Result<ResolvedNode> FileSystem::resolve(uint64_t ino) const {
+  std::optional<ResolvedNode> node = table_.resolve(ino);
+  if (!node) return fail(kStaleNode, "node " + std::to_string(ino) + " is not known any more");
   return *std::move(node);
 }
 
-Result<FileSystem::Directory> FileSystem::directory(uint64_t number,
-                                                    std::string_view purpose) const {
-  GM_ASSIGN(ResolvedNode node, resolve(number));
+Result<FileSystem::Directory> FileSystem::directory(uint64_t ino, std::string_view purpose) const {
+  GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (!node.is_directory()) {
-    return fail(gridfs::kNotADirectory, "node " + std::to_string(number) + " is not a folder");
+    return fail(gridfs::kNotADirectory, "node " + std::to_string(ino) + " is not a folder");
   }
   if (node.is_view()) return views_are_read_only();
   if (node.removed) {
@@ -75,20 +74,20 @@ Result<Entry> FileSystem::bucket_entry(std::string_view name,
                                        const std::shared_ptr<MountedBucket>& bucket) {
   GM_ASSIGN(auto paths, bucket->paths());
   GM_ASSIGN(gridfs::Node root, paths->root());
-  const uint64_t number = table_.remember_bucket(name, bucket, bucket_number(name));
-  return Entry{number, root.attributes, kCacheBriefly};
+  const uint64_t ino = table_.acquire_bucket(name, bucket, bucket_ino(name));
+  return Entry{ino, root.attributes, kCacheBriefly};
 }
 
 Result<Entry> FileSystem::entry_of(const ResolvedNode& parent, std::string_view name,
                                    const gridfs::Node& node) {
   Entry entry{0, node.attributes, kCacheForever};
   if (node.kind == gridfs::NodeKind::kFile) {
-    entry.number = table_.remember_file(parent.bucket, node.id, node.ino);
-    entry.attributes_pass = lost_names_.concerns(entry.number);
+    entry.ino = table_.acquire_file(parent.bucket, node.id, node.ino);
+    entry.attributes_pass = lost_names_.concerns(entry.ino);
     return entry;
   }
-  entry.number = table_.remember_directory(parent.number, name, node.path, node.ino);
-  if (entry.number == 0) {
+  entry.ino = table_.acquire_directory(parent.ino, name, node.path, node.ino);
+  if (entry.ino == 0) {
     return fail(kStaleNode, "the folder of " + std::string(name) + " is not known any more");
   }
   return entry;
@@ -179,12 +178,12 @@ Result<Entry> FileSystem::make_symlink(uint64_t parent, std::string_view name,
   return entry_of(in.node, name, made);
 }
 
-Result<Entry> FileSystem::link(uint64_t number, uint64_t parent, std::string_view name) {
+Result<Entry> FileSystem::link(uint64_t ino, uint64_t parent, std::string_view name) {
   TreeReader lock(moves_, tree_mutex_, parent);
-  GM_ASSIGN(ResolvedNode node, resolve(number));
+  GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.is_view()) return views_are_read_only();
   if (node.kind != InodeKind::kFile) {
-    return fail(kNotPermitted, "node " + std::to_string(number) + " is a folder");
+    return fail(kNotPermitted, "node " + std::to_string(ino) + " is a folder");
   }
   // A file that has become an earlier revision takes no new names.
   if (node.unlinked) return fail(gridfs::kNoSuchEntry, "the file has lost its last name");
@@ -287,8 +286,8 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
                        .other = table_.find_directory(to_parent, to_name),
                        .replaced = {}};
     std::vector<uint64_t> moving;
-    for (const auto& number : {names->one, names->other}) {
-      if (number) moving.push_back(*number);
+    for (const auto& ino : {names->one, names->other}) {
+      if (ino) moving.push_back(*ino);
     }
     moves_.begin(std::move(moving));
   }
@@ -309,7 +308,7 @@ bool FileSystem::moves_directory(uint64_t from_parent, std::string_view from_nam
 void FileSystem::note_lost_name(const Directory& in, gridfs::LostName last) {
   const gridfs::Node& file = last.node;
   if (file.attributes.nlink != 0) {
-    return lost_names_.note(table_.number_of_file(in.node.bucket.get(), file.id, 0));
+    return lost_names_.note(table_.ino_of_file(in.node.bucket.get(), file.id, 0));
   }
   table_.remove_file(in.node.bucket.get(), file.id,
                      LostNode(file.attributes, std::move(last.posix)));
@@ -346,8 +345,8 @@ Status FileSystem::move_in_store(MovedNames& names) {
 }
 
 Status FileSystem::move_in_table(const MovedNames& names) {
-  const uint64_t from = names.from.node.number;
-  const uint64_t to = names.to.node.number;
+  const uint64_t from = names.from.node.ino;
+  const uint64_t to = names.to.node.ino;
   if (from == to && names.from_name == names.to_name) return {};
   if (names.mode == gridfs::RenameMode::kExchange) {
     exchange_in_table(names);
@@ -366,8 +365,8 @@ Status FileSystem::move_in_table(const MovedNames& names) {
 }
 
 void FileSystem::exchange_in_table(const MovedNames& names) {
-  const uint64_t from = names.from.node.number;
-  const uint64_t to = names.to.node.number;
+  const uint64_t from = names.from.node.ino;
+  const uint64_t to = names.to.node.ino;
   // The present path. If it cannot be read, the directory gets a path that leads nowhere.
   const auto path_of = [](const Directory& in, std::string_view name) {
     const Result<gridfs::Node> node = in.paths->lookup(in.node.path, name);

@@ -55,7 +55,7 @@ inline constexpr double kCacheForever = 365.0 * 86400;
 inline constexpr double kCacheBriefly = 1;
 
 struct Entry {
-  uint64_t number = 0;
+  uint64_t ino = 0;
   gridfs::Attributes attributes;
   double cache_seconds = 0;
   bool attributes_pass = false;  // the kernel must not keep the attributes
@@ -78,7 +78,7 @@ struct OpenFile {
     current.swap(file);
   }
 
-  uint64_t number = 0;
+  uint64_t ino = 0;
   std::shared_ptr<MountedBucket> bucket;
   std::shared_ptr<gridfs::PathNamespace> paths;  // outlives the file
   bool for_writing = false;  // readers do not get the errors of other handles' writes
@@ -104,11 +104,11 @@ class FileSystem {
   Result<Entry> lookup(uint64_t parent, std::string_view name);
   // Return the node with that ino, or its parent directory, even if the kernel has forgotten the
   // node. Fail with NoSuchEntry. If the kernel has forgotten it, reads every files document.
-  Result<Entry> lookup_number(uint64_t number);
-  Result<Entry> lookup_parent(uint64_t number);
+  Result<Entry> lookup_ino(uint64_t ino);
+  Result<Entry> lookup_parent(uint64_t ino);
   // Returns how long the kernel may remember that a name does not exist.
   double absence_seconds(uint64_t parent) const;
-  void forget(uint64_t number, uint64_t lookups) { table_.forget(number, lookups); }
+  void forget(uint64_t ino, uint64_t lookups) { table_.forget(ino, lookups); }
   Result<Entry> make_directory(uint64_t parent, std::string_view name, uint32_t mode,
                                gridfs::Creator creator);
   Result<Entry> make_file(uint64_t parent, std::string_view name, uint32_t mode,
@@ -118,7 +118,7 @@ class FileSystem {
                              gridfs::Creator creator);
   Result<Entry> make_symlink(uint64_t parent, std::string_view name, std::string_view target,
                              gridfs::Creator creator);
-  Result<Entry> link(uint64_t number, uint64_t parent, std::string_view name);
+  Result<Entry> link(uint64_t ino, uint64_t parent, std::string_view name);
   Status unlink(uint64_t parent, std::string_view name);
   Status remove_directory(uint64_t parent, std::string_view name);
   // The creator of a whiteout to leave at the old path, if any:
@@ -130,15 +130,15 @@ class FileSystem {
   // --- Directories that are being moved (directory_moves.h). Operations inside such a directory
   // wait, and so do operations that change paths.
   bool moves_any() const { return moves_.any(); }
-  bool is_moving(uint64_t number) const { return moves_.moves(number); }
+  bool is_moving(uint64_t ino) const { return moves_.moves(ino); }
   void wait_for_moves() { moves_.wait(); }
 
   // --- Attributes. `file` is the handle of the operation, or null. These functions count no
   // lookup.
-  Result<Entry> attributes(uint64_t number, const OpenFile* file);
-  Result<Entry> set_attributes(uint64_t number, const OpenFile* file,
+  Result<Entry> attributes(uint64_t ino, const OpenFile* file);
+  Result<Entry> set_attributes(uint64_t ino, const OpenFile* file,
                                const gridfs::AttributeChanges& changes);
-  Result<std::string> read_link(uint64_t number);
+  Result<std::string> read_link(uint64_t ino);
 
   // Returns true if each read changes atime. The kernel must then send every read.
   bool tells_each_reading() const { return buckets_.settings().paths.strict_access_times; }
@@ -148,17 +148,17 @@ class FileSystem {
 
   // --- Extended attributes. These fail with NoSuchXattr, or with kNotSupported for an xattr
   // namespace that is not kept.
-  Result<std::string> xattr(uint64_t number, std::string_view name);
-  Result<std::vector<std::string>> xattr_names(uint64_t number);
+  Result<std::string> xattr(uint64_t ino, std::string_view name);
+  Result<std::vector<std::string>> xattr_names(uint64_t ino);
   // A process that is not in the file's group removes the set-group-ID bit when it sets an access
   // control list, as chmod(2) does.
   using GroupCheck = gridfs::GroupCheck;
-  Status set_xattr(uint64_t number, std::string_view name, std::string_view value,
+  Status set_xattr(uint64_t ino, std::string_view name, std::string_view value,
                    gridfs::XattrMode mode, const GroupCheck& may_keep_group_id);
-  Status remove_xattr(uint64_t number, std::string_view name);
+  Status remove_xattr(uint64_t ino, std::string_view name);
 
   // --- Files. `flags` are those of open(2).
-  Result<OpenFile*> open(uint64_t number, int flags);
+  Result<OpenFile*> open(uint64_t ino, int flags);
   // If the file exists, fails with EntryExists for O_EXCL, or else opens it.
   Result<std::pair<Entry, OpenFile*>> create(uint64_t parent, std::string_view name, uint32_t mode,
                                              int flags, gridfs::Creator creator);
@@ -184,20 +184,20 @@ class FileSystem {
   Status allocate(OpenFile& file, int mode, int64_t offset, int64_t size);
   // lseek(2) with SEEK_DATA or SEEK_HOLE. Includes only writes that have reached this object.
   Result<int64_t> seek(OpenFile& file, int64_t offset, int whence);
-  bool is_open_for_writing(uint64_t number) const;
+  bool is_open_for_writing(uint64_t ino) const;
   // Like is_open_for_writing(), but only counts handles that no holder has closed yet. The kernel
   // sends the release of a handle some time after the last close(2) has returned.
-  bool will_be_closed(uint64_t number) const;
+  bool will_be_closed(uint64_t ino) const;
 
   // --- Free space (room_watch.h).
   //
   // Returns true if the kernel must drop the file's attributes, so that it asks for them before the
   // next write(2).
-  bool begins_to_ask(uint64_t number);
+  bool begins_to_ask(uint64_t ino);
   // Returns true if the kernel must not keep the node's attributes, so that it asks before each
   // write(2).
-  bool asks_before_writing(uint64_t number) const {
-    return room_.is_scarce() && is_open_for_writing(number);
+  bool asks_before_writing(uint64_t ino) const {
+    return room_.is_scarce() && is_open_for_writing(ino);
   }
   // Returns true if a request for attributes by this handle must wait for expect_room().
   bool expects_room(const OpenFile& file) const {
@@ -215,9 +215,9 @@ class FileSystem {
   // --- Directories.
   //
   // `flags` are those of open(2).
-  Result<OpenDirectory*> open_directory(uint64_t number, int flags);
+  Result<OpenDirectory*> open_directory(uint64_t ino, int flags);
   void release(OpenDirectory* directory);
-  // Receives the entries of a listing. `number` is the entry's ino as stat(2) shows it.
+  // Receives the entries of a listing. `ino` is the entry's ino as stat(2) shows it.
   class Lister {
    public:
     virtual ~Lister() = default;
@@ -225,7 +225,7 @@ class FileSystem {
     virtual bool fits(std::string_view name) = 0;
     // Adds an entry for which fits() was true. `entry` is null if the kernel gets only number and
     // type. Otherwise the entry counts as a lookup.
-    virtual void add(const ListedEntry& listed, uint64_t number, uint32_t type,
+    virtual void add(const ListedEntry& listed, uint64_t ino, uint32_t type,
                      const Entry* entry) = 0;
   };
   // Lists entries from `offset` on until the lister has no room or the directory ends. With
@@ -269,10 +269,10 @@ class FileSystem {
   void add_all_stale(const ChangedBucket& changed, gridfs::PathNamespace& paths,
                      StaleEntries& stale);
 
-  Result<ResolvedNode> resolve(uint64_t number) const;
+  Result<ResolvedNode> resolve(uint64_t ino) const;
   // Returns a directory of a bucket that still has a path. Fails with kNotPermitted for a root of
   // buckets.
-  Result<Directory> directory(uint64_t number, std::string_view purpose) const;
+  Result<Directory> directory(uint64_t ino, std::string_view purpose) const;
 
   // Counts the lookup.
   Result<Entry> view_entry(const ResolvedNode& parent, std::string_view name,
@@ -286,17 +286,17 @@ class FileSystem {
   Entry entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const;
   Result<Entry> file_attributes(const ResolvedNode& node, const gridfs::File* file) const;
   // Extended attributes that are fields of the files document.
-  Result<std::string> field(uint64_t number, std::string_view name);
-  Status set_field(uint64_t number, std::string_view name, std::optional<std::string_view> text,
+  Result<std::string> field(uint64_t ino, std::string_view name);
+  Status set_field(uint64_t ino, std::string_view name, std::optional<std::string_view> text,
                    gridfs::XattrMode mode);
   // Works for any node, even an open file without a name.
-  Result<gridfs::PosixFields> posix_of(uint64_t number);
-  Status change_posix(uint64_t number, const gridfs::PosixChange& change);
-  Result<LostNode> lost_node(uint64_t number) const;
+  Result<gridfs::PosixFields> posix_of(uint64_t ino);
+  Status change_posix(uint64_t ino, const gridfs::PosixChange& change);
+  Result<LostNode> lost_node(uint64_t ino) const;
   // Like change_posix() and setattr(2), for a node that has lost its last name and has no open
   // file.
-  Status change_lost(uint64_t number, const gridfs::PosixChange& change) GM_EXCLUDES(lost_mutex_);
-  Result<Entry> set_lost_attributes(uint64_t number, const gridfs::AttributeChanges& changes)
+  Status change_lost(uint64_t ino, const gridfs::PosixChange& change) GM_EXCLUDES(lost_mutex_);
+  Result<Entry> set_lost_attributes(uint64_t ino, const gridfs::AttributeChanges& changes)
       GM_EXCLUDES(lost_mutex_);
   // Stores the state of an open file in the table, for requests that come without a handle.
   void note_changed(const ResolvedNode& node, const gridfs::File& file);
@@ -308,8 +308,8 @@ class FileSystem {
   bool keeps_revisions() const { return buckets_.settings().paths.revisions > 0; }
   // Called before the file is emptied. Keeps its content as an earlier revision. The node and all
   // its handles continue with another files document.
-  Status start_revision(uint64_t number);
-  Result<OpenFile*> open_file(uint64_t number, const std::shared_ptr<MountedBucket>& bucket,
+  Status start_revision(uint64_t ino);
+  Result<OpenFile*> open_file(uint64_t ino, const std::shared_ptr<MountedBucket>& bucket,
                               const std::shared_ptr<gridfs::PathNamespace>& paths,
                               bson::ValueView id, int flags);
 
@@ -345,14 +345,14 @@ class FileSystem {
   void exchange_in_table(const MovedNames& names) GM_REQUIRES(tree_mutex_);
   // Returns the Entry of a node in the table whose lookup is counted. Subtracts the lookup on an
   // error.
-  Result<Entry> remembered(uint64_t number);
+  Result<Entry> acquired(uint64_t ino);
   // Puts the node with that ino into the table and counts the lookup. Returns its number in the
   // table, or 0 if there is no such node.
-  Result<uint64_t> find_number(uint64_t number);
-  Result<uint64_t> find_number_in(const std::shared_ptr<MountedBucket>& bucket, uint64_t top,
-                                  uint64_t number);
-  Result<uint64_t> remember_path(gridfs::PathNamespace& paths, uint64_t top,
-                                 const std::string& path);
+  Result<uint64_t> find_ino(uint64_t ino);
+  Result<uint64_t> find_ino_in(const std::shared_ptr<MountedBucket>& bucket, uint64_t top,
+                               uint64_t ino);
+  Result<uint64_t> acquire_path(gridfs::PathNamespace& paths, uint64_t top,
+                                const std::string& path);
   Result<std::vector<std::string>> shown_bucket_names() const;
   void touch_mount_root();
 

@@ -20,12 +20,12 @@ std::optional<FileSystem::ChangedBucket> FileSystem::find_changed(const std::str
     if (root->bucket->name() != name) return std::nullopt;
     return ChangedBucket{kRootNode, root->bucket};
   }
-  const std::optional<uint64_t> number =
+  const std::optional<uint64_t> ino =
       table_.find_directory(kRootNode, gridfs::escape_component(name, false));
-  if (!number) return std::nullopt;
-  const std::optional<ResolvedNode> node = table_.resolve(*number);
+  if (!ino) return std::nullopt;
+  const std::optional<ResolvedNode> node = table_.resolve(*ino);
   if (!node || node->removed) return std::nullopt;
-  return ChangedBucket{*number, node->bucket};
+  return ChangedBucket{*ino, node->bucket};
 }
 
 void FileSystem::add_stale_path(const ChangedBucket& changed, gridfs::PathNamespace& paths,
@@ -53,9 +53,9 @@ void FileSystem::add_stale_path(const ChangedBucket& changed, gridfs::PathNamesp
 
 void FileSystem::add_all_stale(const ChangedBucket& changed, gridfs::PathNamespace& paths,
                                StaleEntries& stale) {
-  for (const uint64_t number : table_.numbers_of(changed.bucket.get())) {
-    stale.nodes.insert(number);
-    const std::optional<ResolvedNode> node = table_.resolve(number);
+  for (const uint64_t ino : table_.inos_of(changed.bucket.get())) {
+    stale.nodes.insert(ino);
+    const std::optional<ResolvedNode> node = table_.resolve(ino);
     if (!node) continue;
     if (node->kind == InodeKind::kFile) {
       table_.renew_file(changed.bucket.get(), node->id.view());
@@ -98,13 +98,13 @@ StaleEntries FileSystem::changed_by_others(const ForeignChanges& changes) {
       continue;
     }
     for (const bson::Value& id : of_bucket.metadata) {
-      if (const uint64_t number = table_.number_of_file(bucket, id.view(), 0)) {
-        stale.nodes.insert(number);
+      if (const uint64_t ino = table_.ino_of_file(bucket, id.view(), 0)) {
+        stale.nodes.insert(ino);
       }
     }
     // With writeback, the kernel keeps the size it knows of a node. So the file gets a new node.
     for (const bson::Value& id : of_bucket.content) {
-      if (const uint64_t number = table_.renew_file(bucket, id.view())) stale.nodes.insert(number);
+      if (const uint64_t ino = table_.renew_file(bucket, id.view())) stale.nodes.insert(ino);
       for (const std::string& link : (*paths)->links_of(id.view())) {
         add_stale_path(*changed, **paths, link, stale);
       }

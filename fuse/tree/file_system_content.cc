@@ -18,7 +18,7 @@ constexpr uint64_t kUnknownNumber = UINT32_MAX;
 
 double cache_seconds(const ResolvedNode& node) {
   const bool shared = node.kind == InodeKind::kMountRoot ||
-                      (node.kind == InodeKind::kBucketRoot && node.number != kRootNode);
+                      (node.kind == InodeKind::kBucketRoot && node.ino != kRootNode);
   return shared ? kCacheBriefly : kCacheForever;
 }
 
@@ -31,7 +31,7 @@ OpenFile::~OpenFile() {
 }
 
 Entry FileSystem::entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const {
-  Entry entry{node.number, file.attributes, kCacheForever, lost_names_.concerns(node.number)};
+  Entry entry{node.ino, file.attributes, kCacheForever, lost_names_.concerns(node.ino)};
   // The file has become an earlier revision, and the name leads to another one.
   if (node.unlinked) entry.attributes.nlink = 0;
   return entry;
@@ -47,72 +47,71 @@ Result<Entry> FileSystem::file_attributes(const ResolvedNode& node,
   if (named) return entry_of_file(node, *named);
   const bool has_gone = is_absent(named.error());
   if (has_gone && file == nullptr && node.unlinked) {
-    return Entry{node.number, node.unlinked->attributes, kCacheForever};
+    return Entry{node.ino, node.unlinked->attributes, kCacheForever};
   }
   if (!has_gone || file == nullptr) return fail(std::move(named).error());
-  return Entry{node.number, unlinked_attributes(file->document(), buckets_.settings().paths),
+  return Entry{node.ino, unlinked_attributes(file->document(), buckets_.settings().paths),
                kCacheForever};
 }
 
-Result<Entry> FileSystem::attributes(uint64_t number, const OpenFile* file) {
-  TreeReader lock(moves_, tree_mutex_, number);
-  GM_ASSIGN(ResolvedNode node, resolve(number));
+Result<Entry> FileSystem::attributes(uint64_t ino, const OpenFile* file) {
+  TreeReader lock(moves_, tree_mutex_, ino);
+  GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.kind == InodeKind::kFile) {
     return file_attributes(node, file ? file->file().get() : node.open_file.get());
   }
   if (node.is_view()) return view_attributes(node, file);
-  if (node.removed) return Entry{number, node.removed->attributes, kCacheForever};
+  if (node.removed) return Entry{ino, node.removed->attributes, kCacheForever};
   if (node.kind == InodeKind::kMountRoot) {
     MutexLock handles_lock(handles_mutex_);
-    return Entry{number, mount_root_attributes(buckets_.settings().paths, mount_root_changed_),
+    return Entry{ino, mount_root_attributes(buckets_.settings().paths, mount_root_changed_),
                  kCacheBriefly};
   }
   GM_ASSIGN(auto paths, node.bucket->paths());
   GM_ASSIGN(gridfs::Node found, paths->get_directory(node.path));
-  return Entry{number, found.attributes, cache_seconds(node)};
+  return Entry{ino, found.attributes, cache_seconds(node)};
 }
 
-Status FileSystem::start_revision(uint64_t number) {
+Status FileSystem::start_revision(uint64_t ino) {
   TreeWriter lock(moves_, tree_mutex_);
-  GM_ASSIGN(const ResolvedNode node, resolve(number));
+  GM_ASSIGN(const ResolvedNode node, resolve(ino));
   if (node.kind != InodeKind::kFile || node.unlinked) return {};
   GM_ASSIGN(auto paths, node.bucket->paths());
   GM_ASSIGN(const std::optional<bson::Value> next, paths->start_revision(node.id));
   if (!next) return {};
-  table_.replace_file(number, *next);
+  table_.replace_file(ino, *next);
   GM_ASSIGN(const std::shared_ptr<gridfs::File> file, paths->open_file(*next));
   MutexLock handles_lock(handles_mutex_);
   for (OpenFile* handle : open_files_) {
     if (handle->is_view || handle->bucket != node.bucket) continue;
     if (!(handle->file()->id() == node.id)) continue;
     handle->go_on_with(file);
-    table_.set_open_file(handle->number, file);
+    table_.set_open_file(handle->ino, file);
   }
   return {};
 }
 
-Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle,
+Result<Entry> FileSystem::set_attributes(uint64_t ino, const OpenFile* handle,
                                          const gridfs::AttributeChanges& changes) {
-  if (changes.size == 0 && keeps_revisions()) GM_TRY(start_revision(number));
-  TreeReader lock(moves_, tree_mutex_, number);
-  GM_ASSIGN(ResolvedNode node, resolve(number));
+  if (changes.size == 0 && keeps_revisions()) GM_TRY(start_revision(ino));
+  TreeReader lock(moves_, tree_mutex_, ino);
+  GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.kind == InodeKind::kMountRoot) {
     return fail(kNotPermitted,
                 "the root of the mount has no document that could keep its attributes");
   }
   if (node.is_view()) return views_are_read_only();
   // A process that has the directory open may still change it, although nobody else sees that.
-  if (node.removed) return set_lost_attributes(number, changes);
+  if (node.removed) return set_lost_attributes(ino, changes);
   if (node.kind != InodeKind::kFile) {
     GM_ASSIGN(auto paths, node.bucket->paths());
     GM_ASSIGN(gridfs::Node changed, paths->set_directory_attributes(node.path, changes));
-    return Entry{number, changed.attributes, cache_seconds(node)};
+    return Entry{ino, changed.attributes, cache_seconds(node)};
   }
   gridfs::AttributeChanges file_changes = changes;
   // This includes open(2) with O_TRUNC, for which the kernel does not pass the handle that it has
   // just got.
-  file_changes.size_may_wait =
-      changes.size && (handle ? handle->for_writing : will_be_closed(number));
+  file_changes.size_may_wait = changes.size && (handle ? handle->for_writing : will_be_closed(ino));
   const auto change = [&]() -> Result<gridfs::Node> {
     GM_ASSIGN(auto paths, node.bucket->paths());
     return paths->set_file_attributes(node.id, file_changes);
@@ -122,7 +121,7 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
   if (!is_absent(changed.error())) return fail(std::move(changed).error());
   const std::shared_ptr<gridfs::File> file = handle ? handle->file() : node.open_file;
   // syncfs(2) makes the kernel send the times of removed files too.
-  if (!file && node.unlinked) return set_lost_attributes(number, changes);
+  if (!file && node.unlinked) return set_lost_attributes(ino, changes);
   if (!file) return fail(std::move(changed).error());
   // The file has no name any more. Only the open file is left of it.
   if (changes.size) {
@@ -147,15 +146,15 @@ Result<Entry> FileSystem::set_attributes(uint64_t number, const OpenFile* handle
     return posix;
   }));
   note_changed(node, *file);
-  return Entry{number, unlinked_attributes(file->document(), buckets_.settings().paths),
+  return Entry{ino, unlinked_attributes(file->document(), buckets_.settings().paths),
                kCacheForever};
 }
 
-Result<std::string> FileSystem::read_link(uint64_t number) {
-  TreeReader lock(moves_, tree_mutex_, number);
-  GM_ASSIGN(ResolvedNode node, resolve(number));
+Result<std::string> FileSystem::read_link(uint64_t ino) {
+  TreeReader lock(moves_, tree_mutex_, ino);
+  GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.kind != InodeKind::kFile) {
-    return fail(kInvalidArgument, "node " + std::to_string(number) + " is not a symbolic link");
+    return fail(kInvalidArgument, "node " + std::to_string(ino) + " is not a symbolic link");
   }
   Result<std::string> target = link_target(node);
   const bool is_lost = !target && is_absent(target.error()) && node.unlinked;
@@ -168,12 +167,11 @@ Result<std::string> FileSystem::link_target(const ResolvedNode& node) {
   return paths->symlink_target(node.id);
 }
 
-Result<OpenFile*> FileSystem::open_file(uint64_t number,
-                                        const std::shared_ptr<MountedBucket>& bucket,
+Result<OpenFile*> FileSystem::open_file(uint64_t ino, const std::shared_ptr<MountedBucket>& bucket,
                                         const std::shared_ptr<gridfs::PathNamespace>& paths,
                                         bson::ValueView id, int flags) {
   auto handle = std::make_unique<OpenFile>();
-  handle->number = number;
+  handle->ino = ino;
   // Counted before the file opens, so that the bucket is not retired in between.
   handle->bucket = bucket;
   bucket->handles().fetch_add(1);
@@ -181,12 +179,12 @@ Result<OpenFile*> FileSystem::open_file(uint64_t number,
   handle->for_writing = (flags & O_ACCMODE) != O_RDONLY;
   handle->counts_as_reading = (flags & O_ACCMODE) != O_WRONLY && (flags & O_NOATIME) == 0;
   // A file without a name is found only through its open handles.
-  std::optional<ResolvedNode> node = table_.resolve(number);
+  std::optional<ResolvedNode> node = table_.resolve(ino);
   if (node && node->open_file) {
     handle->go_on_with(std::move(node->open_file));
   } else {
     GM_ASSIGN(const std::shared_ptr<gridfs::File> file, paths->open_file(id));
-    table_.set_open_file(number, file);
+    table_.set_open_file(ino, file);
     handle->go_on_with(file);
   }
   return add_open(std::move(handle));
@@ -196,22 +194,22 @@ OpenFile* FileSystem::add_open(std::unique_ptr<OpenFile> handle) {
   MutexLock lock(handles_mutex_);
   open_files_.insert(handle.get());
   if (handle->for_writing) {
-    Writers& writers = writers_[handle->number];
+    Writers& writers = writers_[handle->ino];
     ++writers.open;
     ++writers.not_closed;
   }
   return handle.release();
 }
 
-Result<OpenFile*> FileSystem::open(uint64_t number, int flags) {
-  TreeReader lock(moves_, tree_mutex_, number);
-  GM_ASSIGN(ResolvedNode node, resolve(number));
+Result<OpenFile*> FileSystem::open(uint64_t ino, int flags) {
+  TreeReader lock(moves_, tree_mutex_, ino);
+  GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.kind == InodeKind::kViewFile) return open_view(node, flags);
   if (node.kind != InodeKind::kFile) {
-    return fail(gridfs::kIsADirectory, "node " + std::to_string(number) + " is a folder");
+    return fail(gridfs::kIsADirectory, "node " + std::to_string(ino) + " is a folder");
   }
   GM_ASSIGN(auto paths, node.bucket->paths());
-  return open_file(number, node.bucket, paths, node.id, flags);
+  return open_file(ino, node.bucket, paths, node.id, flags);
 }
 
 Result<std::pair<Entry, OpenFile*>> FileSystem::create_or_open(uint64_t parent,
@@ -231,9 +229,9 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create_or_open(uint64_t parent,
   }
   if (!made) return fail(std::move(made).error());
   GM_ASSIGN(Entry entry, entry_of(in.node, name, *made));
-  Result<OpenFile*> file = open_file(entry.number, in.node.bucket, in.paths, made->id, flags);
+  Result<OpenFile*> file = open_file(entry.ino, in.node.bucket, in.paths, made->id, flags);
   if (!file) {
-    table_.forget(entry.number, 1);
+    table_.forget(entry.ino, 1);
     return fail(std::move(file).error());
   }
   return std::pair{entry, *file};
@@ -249,10 +247,10 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create(uint64_t parent, std::str
   gridfs::AttributeChanges cut;
   cut.size = 0;
   cut.clears_set_id = true;
-  Result<Entry> emptied = set_attributes(created.first.number, created.second, cut);
+  Result<Entry> emptied = set_attributes(created.first.ino, created.second, cut);
   if (!emptied) {
     release(created.second);
-    table_.forget(created.first.number, 1);
+    table_.forget(created.first.ino, 1);
     return fail(std::move(emptied).error());
   }
   created.first.attributes = emptied->attributes;
@@ -266,11 +264,11 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create_tmpfile(uint64_t parent, 
   GM_ASSIGN(const gridfs::PathNamespace::Tmpfile made,
             in.paths->create_tmpfile(in.node.path, mode, creator));
   Entry entry{0, made.node.attributes, kCacheForever};
-  entry.number = table_.remember_file(in.node.bucket, made.node.id, made.node.ino);
-  table_.set_open_file(entry.number, made.file);
-  Result<OpenFile*> file = open_file(entry.number, in.node.bucket, in.paths, made.node.id, flags);
+  entry.ino = table_.acquire_file(in.node.bucket, made.node.id, made.node.ino);
+  table_.set_open_file(entry.ino, made.file);
+  Result<OpenFile*> file = open_file(entry.ino, in.node.bucket, in.paths, made.node.id, flags);
   if (!file) {
-    table_.forget(entry.number, 1);
+    table_.forget(entry.ino, 1);
     return fail(std::move(file).error());
   }
   return std::pair{entry, *file};
@@ -281,9 +279,9 @@ void FileSystem::release(OpenFile* file) {
     MutexLock lock(handles_mutex_);
     open_files_.erase(file);
     if (file->for_writing) {
-      Writers& writers = writers_[file->number];
+      Writers& writers = writers_[file->ino];
       if (!file->was_closed) --writers.not_closed;
-      if (--writers.open == 0) writers_.erase(file->number);
+      if (--writers.open == 0) writers_.erase(file->ino);
     }
   }
   delete file;
@@ -295,27 +293,27 @@ Result<std::vector<std::string>> FileSystem::shown_bucket_names() const {
   return names;
 }
 
-Result<OpenDirectory*> FileSystem::open_directory(uint64_t number, int flags) {
-  TreeReader lock(moves_, tree_mutex_, number);
-  GM_ASSIGN(ResolvedNode node, resolve(number));
+Result<OpenDirectory*> FileSystem::open_directory(uint64_t ino, int flags) {
+  TreeReader lock(moves_, tree_mutex_, ino);
+  GM_ASSIGN(ResolvedNode node, resolve(ino));
   std::unique_ptr<OpenDirectory> directory;
   if (!node.is_directory()) {
-    return fail(gridfs::kNotADirectory, "node " + std::to_string(number) + " is not a folder");
+    return fail(gridfs::kNotADirectory, "node " + std::to_string(ino) + " is not a folder");
   }
   if (node.kind == InodeKind::kMountRoot) {
     GM_ASSIGN(std::vector<std::string> names, shown_bucket_names());
-    directory = std::make_unique<OpenDirectory>(number, std::move(names));
+    directory = std::make_unique<OpenDirectory>(ino, std::move(names));
   } else if (node.removed) {
     // Somebody's working directory that was removed. It is empty.
-    directory = std::make_unique<OpenDirectory>(number, std::vector<std::string>());
+    directory = std::make_unique<OpenDirectory>(ino, std::vector<std::string>());
   } else if (node.is_view()) {
     GM_ASSIGN(auto paths, node.bucket->paths());
     GM_ASSIGN(auto stream, views_.list(paths, node.path));
-    directory = std::make_unique<OpenDirectory>(number, node.bucket, std::move(paths), node.path,
+    directory = std::make_unique<OpenDirectory>(ino, node.bucket, std::move(paths), node.path,
                                                 std::move(stream), false);
   } else {
-    GM_ASSIGN(Directory in, directory(number, ""));
-    GM_ASSIGN(directory, OpenDirectory::open(number, in.node.bucket, in.paths, in.node.path));
+    GM_ASSIGN(Directory in, directory(ino, ""));
+    GM_ASSIGN(directory, OpenDirectory::open(ino, in.node.bucket, in.paths, in.node.path));
     if ((flags & O_NOATIME) == 0) directory->count_as_reading();
   }
   MutexLock handles_lock(handles_mutex_);
@@ -333,8 +331,8 @@ void FileSystem::release(OpenDirectory* directory) {
 
 Status FileSystem::read_directory(OpenDirectory& directory, uint64_t offset, bool lookup_each,
                                   Lister& lister) {
-  TreeReader lock(moves_, tree_mutex_, directory.number());
-  GM_ASSIGN(ResolvedNode node, resolve(directory.number()));
+  TreeReader lock(moves_, tree_mutex_, directory.ino());
+  GM_ASSIGN(ResolvedNode node, resolve(directory.ino()));
   // A removed directory is empty. Its old path may lead to another directory now.
   if (node.removed) return {};
   MutexLock directory_lock(directory.mutex());
@@ -351,15 +349,14 @@ Status FileSystem::read_directory(OpenDirectory& directory, uint64_t offset, boo
     const ListedEntry& entry = **listed;
     switch (entry.kind) {
       case ListedEntry::Kind::kSelf:
-        lister.add(entry, node.number, S_IFDIR, nullptr);
+        lister.add(entry, node.ino, S_IFDIR, nullptr);
         break;
       case ListedEntry::Kind::kParent:
         lister.add(entry, node.parent, S_IFDIR, nullptr);
         break;
       case ListedEntry::Kind::kBucket:
         // Without attributes, because they would require opening every bucket.
-        lister.add(entry,
-                   table_.number_of_directory(node.number, entry.name, bucket_number(entry.name)),
+        lister.add(entry, table_.ino_of_directory(node.ino, entry.name, bucket_ino(entry.name)),
                    S_IFDIR, nullptr);
         break;
       case ListedEntry::Kind::kNode: {
@@ -367,17 +364,17 @@ Status FileSystem::read_directory(OpenDirectory& directory, uint64_t offset, boo
         const uint32_t type = child.attributes.mode & S_IFMT;
         if (node.is_view()) {
           // Without attributes, because they would require a look-up of each entry.
-          lister.add(entry, table_.number_of_directory(node.number, entry.name, kUnknownNumber),
-                     type, nullptr);
+          lister.add(entry, table_.ino_of_directory(node.ino, entry.name, kUnknownNumber), type,
+                     nullptr);
         } else if (lookup_each) {
           Result<Entry> found = entry_of(node, entry.name, child);
           if (!found) return first ? Status(fail(std::move(found).error())) : Status();
-          lister.add(entry, found->number, type, &*found);
+          lister.add(entry, found->ino, type, &*found);
         } else if (child.kind == gridfs::NodeKind::kFile) {
-          lister.add(entry, table_.number_of_file(node.bucket.get(), child.id, child.ino), type,
+          lister.add(entry, table_.ino_of_file(node.bucket.get(), child.id, child.ino), type,
                      nullptr);
         } else {
-          lister.add(entry, table_.number_of_directory(node.number, entry.name, child.ino), type,
+          lister.add(entry, table_.ino_of_directory(node.ino, entry.name, child.ino), type,
                      nullptr);
         }
         break;

@@ -112,14 +112,14 @@ Result<int64_t> FileSystem::seek(OpenFile& file, int64_t offset, int whence) {
   return *found;
 }
 
-bool FileSystem::is_open_for_writing(uint64_t number) const {
+bool FileSystem::is_open_for_writing(uint64_t ino) const {
   MutexLock lock(handles_mutex_);
-  return writers_.contains(number);
+  return writers_.contains(ino);
 }
 
-bool FileSystem::will_be_closed(uint64_t number) const {
+bool FileSystem::will_be_closed(uint64_t ino) const {
   MutexLock lock(handles_mutex_);
-  const auto writers = writers_.find(number);
+  const auto writers = writers_.find(ino);
   return writers != writers_.end() && writers->second.not_closed > 0;
 }
 
@@ -135,9 +135,9 @@ Result<int64_t> FileSystem::copy(OpenFile& from, int64_t offset, OpenFile& to, i
               copy_hole(*source, offset + copied, *target, to_offset + copied, size - copied));
     copied += skipped;
     if (skipped > 0) continue;
-    const int64_t wanted = std::min(size - copied, kPieceBytes);
+    const int64_t wanted_ino = std::min(size - copied, kPieceBytes);
     Result<std::vector<uint8_t>> piece =
-        read_piece(*source, offset + copied, static_cast<size_t>(wanted));
+        read_piece(*source, offset + copied, static_cast<size_t>(wanted_ino));
     // Reports the bytes copied so far. The next call returns the error.
     if (!piece && copied > 0) return copied;
     if (!piece) return fail(std::move(piece).error());

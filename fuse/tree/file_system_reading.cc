@@ -39,7 +39,7 @@ bool FileSystem::note_close(OpenFile& file, Closing closing) {
 void FileSystem::note_writer_closed(OpenFile& file) {
   if (file.was_closed.exchange(true)) return;
   MutexLock lock(handles_mutex_);
-  --writers_[file.number].not_closed;
+  --writers_[file.ino].not_closed;
 }
 
 }  // namespace gridmount::fuse

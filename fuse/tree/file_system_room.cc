@@ -18,10 +18,10 @@ Status FileSystem::write(OpenFile& file, int64_t offset, std::span<const uint8_t
   return content->write(offset, bytes, gridfs::TimeUpdate::kKeep);
 }
 
-bool FileSystem::begins_to_ask(uint64_t number) {
+bool FileSystem::begins_to_ask(uint64_t ino) {
   if (!room_.is_scarce()) return false;
   MutexLock lock(handles_mutex_);
-  const auto writers = writers_.find(number);
+  const auto writers = writers_.find(ino);
   if (writers == writers_.end()) return false;
   const uint64_t episode = room_.episode();
   return std::exchange(writers->second.asked_in, episode) != episode;

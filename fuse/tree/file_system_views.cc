@@ -22,27 +22,27 @@ double cache_seconds(const View& view) {
 Result<Entry> FileSystem::view_entry(const ResolvedNode& parent, std::string_view name,
                                      std::string_view path) {
   GM_ASSIGN(auto paths, parent.bucket->paths());
-  GM_ASSIGN(const View view, views_.find(*paths, path, table_.find_made_up(parent.number, name)));
+  GM_ASSIGN(const View view, views_.find(*paths, path, table_.find_made_up(parent.ino, name)));
   const InodeKind kind = view.is_directory ? InodeKind::kViewDirectory : InodeKind::kViewFile;
-  const uint64_t number =
-      table_.remember_view(parent.number, name, kind, path, view.file, view.made_up, view.ino);
-  if (number == 0) {
+  const uint64_t ino =
+      table_.acquire_view(parent.ino, name, kind, path, view.file, view.made_up, view.ino);
+  if (ino == 0) {
     return fail(kStaleNode, "the folder of " + std::string(name) + " is not known any more");
   }
-  return Entry{number, view.attributes, cache_seconds(view)};
+  return Entry{ino, view.attributes, cache_seconds(view)};
 }
 
 Result<Entry> FileSystem::view_attributes(const ResolvedNode& node, const OpenFile* file) const {
   GM_ASSIGN(auto paths, node.bucket->paths());
   if (node.made_up) {
     const View made_up = views_.find_made_up(*paths, node.made_up);
-    return Entry{node.number, made_up.attributes, cache_seconds(made_up)};
+    return Entry{node.ino, made_up.attributes, cache_seconds(made_up)};
   }
   const bool has_content = node.id.type() != bson::Type::kNull;
   // The path may lead to other content by now.
   Result<View> view = has_content ? views_.find_content(*paths, node.id.view())
                                   : views_.find(*paths, node.path, nullptr);
-  if (view) return Entry{node.number, view->attributes, cache_seconds(*view)};
+  if (view) return Entry{node.ino, view->attributes, cache_seconds(*view)};
   const bool has_gone = has_content && view.error().code() == gridfs::kNoSuchEntry;
   if (!has_gone) return fail(std::move(view).error());
   // The content is removed, but a process that has it open can still read it.
@@ -50,14 +50,14 @@ Result<Entry> FileSystem::view_attributes(const ResolvedNode& node, const OpenFi
   gridfs::Attributes last =
       unlinked_attributes(file->file()->document(), buckets_.settings().paths);
   last.mode &= S_IFMT | 0444;
-  return Entry{node.number, last, 0};
+  return Entry{node.ino, last, 0};
 }
 
 Result<OpenFile*> FileSystem::open_view(const ResolvedNode& node, int flags) {
   if ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0) return views_are_read_only();
   GM_ASSIGN(auto paths, node.bucket->paths());
   auto handle = std::make_unique<OpenFile>();
-  handle->number = node.number;
+  handle->ino = node.ino;
   handle->is_view = true;
   // Counted before the file opens, so that the bucket is not retired in between.
   handle->bucket = node.bucket;

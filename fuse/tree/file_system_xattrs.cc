@@ -50,8 +50,8 @@ gridfs::PosixFields with_mode(gridfs::PosixFields posix, uint32_t mode) {
 
 }  // namespace
 
-Result<gridfs::PosixFields> FileSystem::posix_of(uint64_t number) {
-  GM_ASSIGN(ResolvedNode node, resolve(number));
+Result<gridfs::PosixFields> FileSystem::posix_of(uint64_t ino) {
+  GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.kind == InodeKind::kMountRoot || node.is_view()) return gridfs::PosixFields();
   if (node.removed) return node.removed->fields();
   const auto read = [&]() -> Result<gridfs::PosixFields> {
@@ -66,8 +66,8 @@ Result<gridfs::PosixFields> FileSystem::posix_of(uint64_t number) {
   return posix;
 }
 
-Status FileSystem::change_posix(uint64_t number, const gridfs::PosixChange& change) {
-  GM_ASSIGN(ResolvedNode node, resolve(number));
+Status FileSystem::change_posix(uint64_t ino, const gridfs::PosixChange& change) {
+  GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.kind == InodeKind::kMountRoot && buckets_.settings().paths.read_only) {
     return fail(ErrorCode::kStoreReadOnly, "the mount was made with ro");
   }
@@ -76,7 +76,7 @@ Status FileSystem::change_posix(uint64_t number, const gridfs::PosixChange& chan
                 "the root of the mount has no document that could keep its attributes");
   }
   if (node.is_view()) return views_are_read_only();
-  if (node.removed) return change_lost(number, change);
+  if (node.removed) return change_lost(ino, change);
   const auto write = [&]() -> Status {
     GM_ASSIGN(auto paths, node.bucket->paths());
     if (node.kind != InodeKind::kFile) return paths->change_directory_posix(node.path, change);
@@ -93,46 +93,46 @@ Status FileSystem::change_posix(uint64_t number, const gridfs::PosixChange& chan
     note_changed(node, *node.open_file);
     return {};
   }
-  if (node.unlinked) return change_lost(number, change);
+  if (node.unlinked) return change_lost(ino, change);
   return changed;
 }
 
-Result<LostNode> FileSystem::lost_node(uint64_t number) const {
-  GM_ASSIGN(const ResolvedNode node, resolve(number));
+Result<LostNode> FileSystem::lost_node(uint64_t ino) const {
+  GM_ASSIGN(const ResolvedNode node, resolve(ino));
   if (node.removed) return *node.removed;
   if (node.unlinked) return *node.unlinked;
-  return fail(kStaleNode, "node " + std::to_string(number) + " has a name");
+  return fail(kStaleNode, "node " + std::to_string(ino) + " has a name");
 }
 
-Status FileSystem::change_lost(uint64_t number, const gridfs::PosixChange& change) {
+Status FileSystem::change_lost(uint64_t ino, const gridfs::PosixChange& change) {
   MutexLock lock(lost_mutex_);
-  GM_ASSIGN(const LostNode lost, lost_node(number));
+  GM_ASSIGN(const LostNode lost, lost_node(ino));
   GM_ASSIGN(const gridfs::PosixFields changes, change(lost.fields()));
-  table_.set_lost(number, lost.with(changes));
+  table_.set_lost(ino, lost.with(changes));
   return {};
 }
 
-Result<Entry> FileSystem::set_lost_attributes(uint64_t number,
+Result<Entry> FileSystem::set_lost_attributes(uint64_t ino,
                                               const gridfs::AttributeChanges& changes) {
   MutexLock lock(lost_mutex_);
-  GM_ASSIGN(const LostNode lost, lost_node(number));
+  GM_ASSIGN(const LostNode lost, lost_node(ino));
   if (changes.size) {
     return fail(gridfs::kFileDeleted, "the file was removed while nobody had it open");
   }
   const LostNode changed = lost.with(changes);
-  table_.set_lost(number, changed);
-  return Entry{number, changed.attributes, kCacheForever};
+  table_.set_lost(ino, changed);
+  return Entry{ino, changed.attributes, kCacheForever};
 }
 
 void FileSystem::note_changed(const ResolvedNode& node, const gridfs::File& file) {
   if (!node.unlinked) return;
   const gridfs::FilesDocument document = file.document();
-  table_.set_lost(node.number, LostNode(unlinked_attributes(document, buckets_.settings().paths),
-                                        document.posix));
+  table_.set_lost(
+      node.ino, LostNode(unlinked_attributes(document, buckets_.settings().paths), document.posix));
 }
 
-Result<std::string> FileSystem::field(uint64_t number, std::string_view name) {
-  GM_ASSIGN(ResolvedNode node, resolve(number));
+Result<std::string> FileSystem::field(uint64_t ino, std::string_view name) {
+  GM_ASSIGN(ResolvedNode node, resolve(ino));
   const bool has_content =
       node.kind == InodeKind::kFile || (node.is_view() && node.id.type() != bson::Type::kNull);
   if (!has_content) return gridfs::no_such_xattr(name);
@@ -146,9 +146,9 @@ Result<std::string> FileSystem::field(uint64_t number, std::string_view name) {
   return is_lost ? gridfs::no_such_xattr(name) : std::move(text);
 }
 
-Status FileSystem::set_field(uint64_t number, std::string_view name,
+Status FileSystem::set_field(uint64_t ino, std::string_view name,
                              std::optional<std::string_view> text, gridfs::XattrMode mode) {
-  GM_ASSIGN(ResolvedNode node, resolve(number));
+  GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.is_view()) return views_are_read_only();
   if (node.kind != InodeKind::kFile) {
     return fail(kNotPermitted, "a folder has no files document, whose fields '" +
@@ -165,11 +165,11 @@ Status FileSystem::set_field(uint64_t number, std::string_view name,
   return written;
 }
 
-Result<std::string> FileSystem::xattr(uint64_t number, std::string_view name) {
-  TreeReader lock(moves_, tree_mutex_, number);
-  if (name.starts_with(kFieldLead)) return field(number, name);
+Result<std::string> FileSystem::xattr(uint64_t ino, std::string_view name) {
+  TreeReader lock(moves_, tree_mutex_, ino);
+  if (name.starts_with(kFieldLead)) return field(ino, name);
   GM_TRY(check_xattr_name(name, keeps_access_lists()));
-  GM_ASSIGN(const gridfs::PosixFields posix, posix_of(number));
+  GM_ASSIGN(const gridfs::PosixFields posix, posix_of(ino));
   if (posix.xattrs) {
     const std::optional<std::string_view> found = posix.xattrs->find(name);
     if (found && is_shown(name, *found, keeps_access_lists())) return std::string(*found);
@@ -177,9 +177,9 @@ Result<std::string> FileSystem::xattr(uint64_t number, std::string_view name) {
   return gridfs::no_such_xattr(name);
 }
 
-Result<std::vector<std::string>> FileSystem::xattr_names(uint64_t number) {
-  TreeReader lock(moves_, tree_mutex_, number);
-  GM_ASSIGN(const gridfs::PosixFields posix, posix_of(number));
+Result<std::vector<std::string>> FileSystem::xattr_names(uint64_t ino) {
+  TreeReader lock(moves_, tree_mutex_, ino);
+  GM_ASSIGN(const gridfs::PosixFields posix, posix_of(ino));
   std::vector<std::string> names;
   if (posix.xattrs) {
     for (const auto& [name, value] : posix.xattrs->attributes()) {
@@ -189,12 +189,12 @@ Result<std::vector<std::string>> FileSystem::xattr_names(uint64_t number) {
   return names;
 }
 
-Status FileSystem::set_xattr(uint64_t number, std::string_view name, std::string_view value,
+Status FileSystem::set_xattr(uint64_t ino, std::string_view name, std::string_view value,
                              gridfs::XattrMode mode, const GroupCheck& may_keep_group_id) {
-  TreeReader lock(moves_, tree_mutex_, number);
-  if (name.starts_with(kFieldLead)) return set_field(number, name, value, mode);
+  TreeReader lock(moves_, tree_mutex_, ino);
+  if (name.starts_with(kFieldLead)) return set_field(ino, name, value, mode);
   GM_TRY(check_xattr_name(name, keeps_access_lists()));
-  return change_posix(number, [&](const gridfs::PosixFields& now) -> Result<gridfs::PosixFields> {
+  return change_posix(ino, [&](const gridfs::PosixFields& now) -> Result<gridfs::PosixFields> {
     GM_ASSIGN(gridfs::PosixFields changes, gridfs::with_xattr(now, name, value, mode));
     const uint32_t group = now.gid.value_or(buckets_.settings().paths.default_owner.gid);
     if (name == gridfs::kAccessAcl && !may_keep_group_id(group)) *changes.mode &= ~S_ISGID;
@@ -202,14 +202,14 @@ Status FileSystem::set_xattr(uint64_t number, std::string_view name, std::string
   });
 }
 
-Status FileSystem::remove_xattr(uint64_t number, std::string_view name) {
-  TreeReader lock(moves_, tree_mutex_, number);
+Status FileSystem::remove_xattr(uint64_t ino, std::string_view name) {
+  TreeReader lock(moves_, tree_mutex_, ino);
   if (name.starts_with(kFieldLead)) {
-    return set_field(number, name, std::nullopt, gridfs::XattrMode::kAny);
+    return set_field(ino, name, std::nullopt, gridfs::XattrMode::kAny);
   }
   GM_TRY(check_xattr_name(name, keeps_access_lists()));
   return change_posix(
-      number, [&](const gridfs::PosixFields& now) { return gridfs::without_xattr(now, name); });
+      ino, [&](const gridfs::PosixFields& now) { return gridfs::without_xattr(now, name); });
 }
 
 }  // namespace gridmount::fuse

@@ -16,7 +16,7 @@ struct DirectoryPart {
   // What is appended to the parent's path: "c", or "/c" if the parent is not the root. For a node
   // of the control directory, its path.
   std::string suffix;
-  uint64_t wanted = 0;  // of a control directory node: the number it asked for
+  uint64_t wanted_ino = 0;  // of a control directory node: the number it asked for
   bool moving = false;
   std::shared_ptr<const LostNode> removed;
   std::shared_ptr<MadeUpFile> made_up;  // of a control directory node
@@ -33,7 +33,7 @@ std::string_view bytes_of(bson::ValueView value) {
 }  // namespace
 
 struct InodeTable::Inode {
-  uint64_t number = 0;
+  uint64_t ino = 0;
   InodeKind kind = InodeKind::kFile;
   uint64_t lookups = 0;
   std::shared_ptr<MountedBucket> bucket;
@@ -47,24 +47,24 @@ struct InodeTable::Inode {
   std::shared_ptr<const LostNode> unlinked;
 };
 
-size_t InodeTable::ByNumber::operator()(const std::unique_ptr<Inode>& inode) const {
-  return (*this)(inode->number);
+size_t InodeTable::ByIno::operator()(const std::unique_ptr<Inode>& inode) const {
+  return (*this)(inode->ino);
 }
-bool InodeTable::ByNumber::operator()(const std::unique_ptr<Inode>& a, uint64_t b) const {
-  return a->number == b;
+bool InodeTable::ByIno::operator()(const std::unique_ptr<Inode>& a, uint64_t b) const {
+  return a->ino == b;
 }
-bool InodeTable::ByNumber::operator()(const std::unique_ptr<Inode>& a,
-                                      const std::unique_ptr<Inode>& b) const {
-  return a->number == b->number;
+bool InodeTable::ByIno::operator()(const std::unique_ptr<Inode>& a,
+                                   const std::unique_ptr<Inode>& b) const {
+  return a->ino == b->ino;
 }
 size_t InodeTable::ByName::operator()(const NameKey& key) const {
   return mix(std::hash<std::string_view>()(key.name), key.parent);
 }
 size_t InodeTable::ByName::operator()(const Inode* inode) const {
-  return (*this)(NameKey{inode->parent->number, inode->directory->name});
+  return (*this)(NameKey{inode->parent->ino, inode->directory->name});
 }
 bool InodeTable::ByName::operator()(const Inode* a, const NameKey& b) const {
-  return a->parent->number == b.parent && a->directory->name == b.name;
+  return a->parent->ino == b.parent && a->directory->name == b.name;
 }
 size_t InodeTable::ByFile::operator()(const FileKey& key) const {
   return mix(std::hash<std::string_view>()(bytes_of(key.id)), std::hash<const void*>()(key.bucket));
@@ -87,14 +87,14 @@ InodeTable::InodeTable(std::shared_ptr<MountedBucket> root_bucket) {
 
 InodeTable::~InodeTable() = default;
 
-uint64_t InodeTable::remember_bucket(std::string_view name,
-                                     const std::shared_ptr<MountedBucket>& bucket,
-                                     uint64_t wanted) {
+uint64_t InodeTable::acquire_bucket(std::string_view name,
+                                    const std::shared_ptr<MountedBucket>& bucket,
+                                    uint64_t wanted_ino) {
   MutexLock lock(mutex_);
   auto found = directories_.find(NameKey{kRootNode, name});
   if (found != directories_.end() && (*found)->bucket == bucket) {
     ++(*found)->lookups;
-    return (*found)->number;
+    return (*found)->ino;
   }
   if (found != directories_.end()) {
     // The bucket was dropped and created again from outside.
@@ -103,97 +103,97 @@ uint64_t InodeTable::remember_bucket(std::string_view name,
     (*found)->directory->removed = std::make_shared<const LostNode>(std::move(unknown));
     directories_.erase(found);
   }
-  Inode* inode = add(InodeKind::kBucketRoot, wanted);
+  Inode* inode = add(InodeKind::kBucketRoot, wanted_ino);
   inode->bucket = bucket;
   inode->lookups = 1;
   attach(inode, find(kRootNode), name);
-  return inode->number;
+  return inode->ino;
 }
 
-uint64_t InodeTable::remember_directory(uint64_t parent_number, std::string_view name,
-                                        std::string_view path, uint64_t wanted) {
+uint64_t InodeTable::acquire_directory(uint64_t parent_ino, std::string_view name,
+                                       std::string_view path, uint64_t wanted_ino) {
   MutexLock lock(mutex_);
-  auto found = directories_.find(NameKey{parent_number, name});
+  auto found = directories_.find(NameKey{parent_ino, name});
   if (found != directories_.end()) {
     ++(*found)->lookups;
-    return (*found)->number;
+    return (*found)->ino;
   }
-  Inode* parent = find(parent_number);
+  Inode* parent = find(parent_ino);
   if (parent == nullptr) return 0;
-  Inode* inode = add(InodeKind::kDirectory, wanted);
+  Inode* inode = add(InodeKind::kDirectory, wanted_ino);
   inode->bucket = parent->bucket;
   inode->lookups = 1;
   attach(inode, parent, name);
   inode->directory->suffix = path.substr(std::min(path.size(), path_bytes(parent)));
-  return inode->number;
+  return inode->ino;
 }
 
-uint64_t InodeTable::remember_file(const std::shared_ptr<MountedBucket>& bucket, bson::ValueView id,
-                                   uint64_t wanted) {
+uint64_t InodeTable::acquire_file(const std::shared_ptr<MountedBucket>& bucket, bson::ValueView id,
+                                  uint64_t wanted_ino) {
   MutexLock lock(mutex_);
   auto found = files_.find(FileKey{bucket.get(), id});
   if (found != files_.end()) {
     ++(*found)->lookups;
-    return (*found)->number;
+    return (*found)->ino;
   }
-  Inode* inode = add(InodeKind::kFile, wanted);
+  Inode* inode = add(InodeKind::kFile, wanted_ino);
   inode->bucket = bucket;
   inode->id = bson::Value(id);
   files_.insert(inode);
   inode->lookups = 1;
-  return inode->number;
+  return inode->ino;
 }
 
-uint64_t InodeTable::remember_view(uint64_t parent_number, std::string_view name, InodeKind kind,
-                                   std::string_view path, const bson::Value& id,
-                                   const std::shared_ptr<MadeUpFile>& made_up, uint64_t wanted) {
+uint64_t InodeTable::acquire_view(uint64_t parent_ino, std::string_view name, InodeKind kind,
+                                  std::string_view path, const bson::Value& id,
+                                  const std::shared_ptr<MadeUpFile>& made_up, uint64_t wanted_ino) {
   MutexLock lock(mutex_);
-  const auto found = directories_.find(NameKey{parent_number, name});
+  const auto found = directories_.find(NameKey{parent_ino, name});
   if (found != directories_.end()) {
     Inode* const known = *found;
-    if (known->kind == kind && known->directory->wanted == wanted) {
+    if (known->kind == kind && known->directory->wanted_ino == wanted_ino) {
       ++known->lookups;
-      return known->number;
+      return known->ino;
     }
     // Processes that have the old node open keep it.
     known->directory->removed = std::make_shared<const LostNode>();
     directories_.erase(found);
   }
-  Inode* const parent = find(parent_number);
+  Inode* const parent = find(parent_ino);
   if (parent == nullptr) return 0;
-  Inode* const inode = add(kind, wanted);
+  Inode* const inode = add(kind, wanted_ino);
   inode->bucket = parent->bucket;
   inode->lookups = 1;
   inode->id = id;
   attach(inode, parent, name);
   inode->directory->suffix = path;
-  inode->directory->wanted = wanted;
+  inode->directory->wanted_ino = wanted_ino;
   inode->directory->made_up = made_up;
-  return inode->number;
+  return inode->ino;
 }
 
-bool InodeTable::remember(uint64_t number) {
+bool InodeTable::acquire(uint64_t ino) {
   MutexLock lock(mutex_);
-  Inode* const inode = find(number);
+  Inode* const inode = find(ino);
   if (inode != nullptr) ++inode->lookups;
   return inode != nullptr;
 }
 
-void InodeTable::forget(uint64_t number, uint64_t lookups) {
-  if (number == kRootNode) return;
+void InodeTable::forget(uint64_t ino, uint64_t lookups) {
+  if (ino == kRootNode) return;
   MutexLock lock(mutex_);
-  Inode* inode = find(number);
+  Inode* inode = find(ino);
   if (inode == nullptr) return;
   inode->lookups -= std::min(lookups, inode->lookups);
   erase_if_unused(inode);
 }
 
-std::optional<ResolvedNode> InodeTable::resolve(uint64_t number) const {
+std::optional<ResolvedNode> InodeTable::resolve(uint64_t ino) const {
   MutexLock lock(mutex_);
-  const Inode* inode = find(number);
+  const Inode* inode = find(ino);
   if (inode == nullptr) return std::nullopt;
   ResolvedNode node;
-  node.number = number;
+  node.ino = ino;
   node.kind = inode->kind;
   node.bucket = inode->bucket;
   if (inode->kind == InodeKind::kFile) {
@@ -202,7 +202,7 @@ std::optional<ResolvedNode> InodeTable::resolve(uint64_t number) const {
     node.unlinked = inode->unlinked;
     return node;
   }
-  node.parent = inode->parent->number;
+  node.parent = inode->parent->ino;
   if (node.is_view()) {
     // The control directory itself reports whether its nodes still exist.
     node.id = inode->id;
@@ -223,45 +223,45 @@ std::optional<ResolvedNode> InodeTable::resolve(uint64_t number) const {
   return node;
 }
 
-uint64_t InodeTable::number_of_directory(uint64_t parent, std::string_view name,
-                                         uint64_t wanted) const {
-  return find_directory(parent, name).value_or(wanted);
+uint64_t InodeTable::ino_of_directory(uint64_t parent, std::string_view name,
+                                      uint64_t wanted_ino) const {
+  return find_directory(parent, name).value_or(wanted_ino);
 }
 
-uint64_t InodeTable::number_of_file(const MountedBucket* bucket, bson::ValueView id,
-                                    uint64_t wanted) const {
+uint64_t InodeTable::ino_of_file(const MountedBucket* bucket, bson::ValueView id,
+                                 uint64_t wanted_ino) const {
   MutexLock lock(mutex_);
   auto found = files_.find(FileKey{bucket, id});
-  return found == files_.end() ? wanted : (*found)->number;
+  return found == files_.end() ? wanted_ino : (*found)->ino;
 }
 
 uint64_t InodeTable::renew_file(const MountedBucket* bucket, bson::ValueView id) {
   MutexLock lock(mutex_);
   auto found = files_.find(FileKey{bucket, id});
   if (found == files_.end()) return 0;
-  const uint64_t number = (*found)->number;
+  const uint64_t ino = (*found)->ino;
   files_.erase(found);
-  return number;
+  return ino;
 }
 
-std::vector<uint64_t> InodeTable::numbers_of(const MountedBucket* bucket) const {
+std::vector<uint64_t> InodeTable::inos_of(const MountedBucket* bucket) const {
   MutexLock lock(mutex_);
-  std::vector<uint64_t> numbers;
+  std::vector<uint64_t> inos;
   for (const std::unique_ptr<Inode>& inode : inodes_) {
-    if (inode->bucket.get() == bucket) numbers.push_back(inode->number);
+    if (inode->bucket.get() == bucket) inos.push_back(inode->ino);
   }
-  return numbers;
+  return inos;
 }
 
-void InodeTable::set_moving(uint64_t number, bool moving) {
+void InodeTable::set_moving(uint64_t ino, bool moving) {
   MutexLock lock(mutex_);
-  Inode* const inode = find(number);
+  Inode* const inode = find(ino);
   if (inode != nullptr && inode->directory) inode->directory->moving = moving;
 }
 
-bool InodeTable::is_moving(uint64_t number) const {
+bool InodeTable::is_moving(uint64_t ino) const {
   MutexLock lock(mutex_);
-  const Inode* inode = find(number);
+  const Inode* inode = find(ino);
   if (inode == nullptr) return false;
   for (; inode->directory; inode = inode->parent) {
     if (inode->directory->moving) return true;
@@ -279,17 +279,17 @@ std::optional<uint64_t> InodeTable::find_directory(uint64_t parent, std::string_
   MutexLock lock(mutex_);
   auto found = directories_.find(NameKey{parent, name});
   if (found == directories_.end()) return std::nullopt;
-  return (*found)->number;
+  return (*found)->ino;
 }
 
-void InodeTable::set_open_file(uint64_t number, const std::shared_ptr<gridfs::File>& file) {
+void InodeTable::set_open_file(uint64_t ino, const std::shared_ptr<gridfs::File>& file) {
   MutexLock lock(mutex_);
-  if (Inode* inode = find(number)) inode->open_file = file;
+  if (Inode* inode = find(ino)) inode->open_file = file;
 }
 
-void InodeTable::replace_file(uint64_t number, bson::ValueView next) {
+void InodeTable::replace_file(uint64_t ino, bson::ValueView next) {
   MutexLock lock(mutex_);
-  Inode* const inode = find(number);
+  Inode* const inode = find(ino);
   if (inode == nullptr) return;
   const auto found = files_.find(FileKey{inode->bucket.get(), inode->id.view()});
   if (found == files_.end()) {
@@ -322,9 +322,9 @@ void InodeTable::remove_directory(uint64_t parent, std::string_view name, LostNo
   directories_.erase(found);
 }
 
-void InodeTable::set_lost(uint64_t number, LostNode node) {
+void InodeTable::set_lost(uint64_t ino, LostNode node) {
   MutexLock lock(mutex_);
-  Inode* const inode = find(number);
+  Inode* const inode = find(ino);
   if (inode == nullptr) return;
   auto lost = std::make_shared<const LostNode>(std::move(node));
   if (inode->unlinked) {
@@ -335,11 +335,11 @@ void InodeTable::set_lost(uint64_t number, LostNode node) {
 }
 
 void InodeTable::move_directory(uint64_t from_parent, std::string_view from_name,
-                                uint64_t to_parent_number, std::string_view to_name,
+                                uint64_t to_parent_ino, std::string_view to_name,
                                 std::string_view path) {
   MutexLock lock(mutex_);
   auto found = directories_.find(NameKey{from_parent, from_name});
-  Inode* to_parent = find(to_parent_number);
+  Inode* to_parent = find(to_parent_ino);
   if (found == directories_.end() || to_parent == nullptr) return;
   Inode* inode = *found;
   Inode* old_parent = inode->parent;
@@ -357,20 +357,20 @@ size_t InodeTable::size() const {
   return inodes_.size();
 }
 
-InodeTable::Inode* InodeTable::find(uint64_t number) const {
-  auto found = inodes_.find(number);
+InodeTable::Inode* InodeTable::find(uint64_t ino) const {
+  auto found = inodes_.find(ino);
   return found == inodes_.end() ? nullptr : found->get();
 }
 
-InodeTable::Inode* InodeTable::add(InodeKind kind, uint64_t wanted) {
-  uint64_t number = wanted;
+InodeTable::Inode* InodeTable::add(InodeKind kind, uint64_t wanted_ino) {
+  uint64_t ino = wanted_ino;
   // The shift keeps numbers positive for programs that take them for signed. The kernel passes
   // numbers on unchanged.
-  while (number == 0 || (number == kRootNode && !inodes_.empty()) || inodes_.contains(number)) {
-    number = mix(number, wanted) >> 1;
+  while (ino == 0 || (ino == kRootNode && !inodes_.empty()) || inodes_.contains(ino)) {
+    ino = mix(ino, wanted_ino) >> 1;
   }
   auto inode = std::make_unique<Inode>();
-  inode->number = number;
+  inode->ino = ino;
   inode->kind = kind;
   Inode* added = inode.get();
   inodes_.insert(std::move(inode));
@@ -401,7 +401,7 @@ void InodeTable::erase_if_unused(Inode* inode) {
     } else if (!inode->directory->removed) {
       directories_.erase(inode);
     }
-    inodes_.erase(inodes_.find(inode->number));
+    inodes_.erase(inodes_.find(inode->ino));
     if (parent == nullptr) return;
     --parent->children;
     inode = parent;

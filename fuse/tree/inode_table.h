@@ -43,7 +43,7 @@ enum class InodeKind { kMountRoot, kBucketRoot, kDirectory, kFile, kViewDirector
 
 // The state of a node when resolve() was called.
 struct ResolvedNode {
-  uint64_t number = 0;
+  uint64_t ino = 0;
   InodeKind kind = InodeKind::kFile;
   std::shared_ptr<MountedBucket> bucket;  // null for the mount root
   uint64_t parent = 0;                    // of directories; the root is its own parent
@@ -70,39 +70,40 @@ class InodeTable {
   InodeTable(const InodeTable&) = delete;
   InodeTable& operator=(const InodeTable&) = delete;
 
-  // Each of these returns the node's number and counts one more lookup. `wanted` is Node::ino.
+  // Each of these returns the node's number and counts one more lookup. `wanted_ino` is Node::ino.
   // `name` is the child's name as the kernel has it. `path` is the directory's path in the bucket.
-  uint64_t remember_bucket(std::string_view name, const std::shared_ptr<MountedBucket>& bucket,
-                           uint64_t wanted);
+  uint64_t acquire_bucket(std::string_view name, const std::shared_ptr<MountedBucket>& bucket,
+                          uint64_t wanted_ino);
   // Returns 0 if the parent is not in the table. It normally is, because the kernel holds it during
   // the lookup.
-  uint64_t remember_directory(uint64_t parent, std::string_view name, std::string_view path,
-                              uint64_t wanted);
-  uint64_t remember_file(const std::shared_ptr<MountedBucket>& bucket, bson::ValueView id,
-                         uint64_t wanted);
-  // A node of the control directory: kViewDirectory or kViewFile. For a file, another `wanted`
+  uint64_t acquire_directory(uint64_t parent, std::string_view name, std::string_view path,
+                             uint64_t wanted_ino);
+  uint64_t acquire_file(const std::shared_ptr<MountedBucket>& bucket, bson::ValueView id,
+                        uint64_t wanted_ino);
+  // A node of the control directory: kViewDirectory or kViewFile. For a file, another `wanted_ino`
   // means another content, and gives another node. If the file is not a file's content, `id` is
-  // null and `made_up` has the content. Returns 0 like remember_directory().
-  uint64_t remember_view(uint64_t parent, std::string_view name, InodeKind kind,
-                         std::string_view path, const bson::Value& id,
-                         const std::shared_ptr<MadeUpFile>& made_up, uint64_t wanted);
+  // null and `made_up` has the content. Returns 0 like acquire_directory().
+  uint64_t acquire_view(uint64_t parent, std::string_view name, InodeKind kind,
+                        std::string_view path, const bson::Value& id,
+                        const std::shared_ptr<MadeUpFile>& made_up, uint64_t wanted_ino);
   // Counts one more lookup of a node in the table. Returns false if no node has that number.
-  bool remember(uint64_t number);
-  void forget(uint64_t number, uint64_t lookups);
+  bool acquire(uint64_t ino);
+  void forget(uint64_t ino, uint64_t lookups);
 
-  std::optional<ResolvedNode> resolve(uint64_t number) const;
-  // Returns the number that a listing shows. It is `wanted` for nodes that are not in the table.
-  uint64_t number_of_directory(uint64_t parent, std::string_view name, uint64_t wanted) const;
-  uint64_t number_of_file(const MountedBucket* bucket, bson::ValueView id, uint64_t wanted) const;
+  std::optional<ResolvedNode> resolve(uint64_t ino) const;
+  // Returns the number that a listing shows. It is `wanted_ino` for nodes that are not in the
+  // table.
+  uint64_t ino_of_directory(uint64_t parent, std::string_view name, uint64_t wanted_ino) const;
+  uint64_t ino_of_file(const MountedBucket* bucket, bson::ValueView id, uint64_t wanted_ino) const;
   // The next lookup of the file returns a new number. The old number stays valid for its holders.
   // Returns the old number, or 0 if the file is not in the table.
   uint64_t renew_file(const MountedBucket* bucket, bson::ValueView id);
   // Returns the numbers of all nodes of a bucket.
-  std::vector<uint64_t> numbers_of(const MountedBucket* bucket) const;
+  std::vector<uint64_t> inos_of(const MountedBucket* bucket) const;
   // Marks a directory whose path is about to change. is_moving() is then true for it and for
   // everything below it.
-  void set_moving(uint64_t number, bool moving);
-  bool is_moving(uint64_t number) const;
+  void set_moving(uint64_t ino, bool moving);
+  bool is_moving(uint64_t ino) const;
   // Returns the MadeUpFile of the last lookup of that name in the control directory, or null.
   std::shared_ptr<MadeUpFile> find_made_up(uint64_t parent, std::string_view name) const;
   // Returns the number of a directory in the table, or nothing if it is not there.
@@ -110,11 +111,11 @@ class InodeTable {
 
   // Stores the content of an open file, for requests that come without a handle. Holds only a weak
   // reference.
-  void set_open_file(uint64_t number, const std::shared_ptr<gridfs::File>& file);
+  void set_open_file(uint64_t ino, const std::shared_ptr<gridfs::File>& file);
 
   // Makes the file's node continue with another files document. So does the node by which a renewed
   // file has been looked up since.
-  void replace_file(uint64_t number, bson::ValueView next);
+  void replace_file(uint64_t ino, bson::ValueView next);
 
   // Called when the file has lost its last name. Does nothing if the file is not in the table.
   void remove_file(const MountedBucket* bucket, bson::ValueView id, LostNode last);
@@ -122,7 +123,7 @@ class InodeTable {
   void remove_directory(uint64_t parent, std::string_view name, LostNode last);
   // Replaces the remaining state of a file that has lost its last name, or of a directory that has
   // left the tree.
-  void set_lost(uint64_t number, LostNode node);
+  void set_lost(uint64_t ino, LostNode node);
   // Makes the directory `to_name` in `to_parent`, where `path` leads to it. A directory that was
   // there must have been removed before. Both parents must be in the table.
   void move_directory(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
@@ -140,9 +141,9 @@ class InodeTable {
     const MountedBucket* bucket;
     bson::ValueView id;
   };
-  struct ByNumber {
+  struct ByIno {
     using is_transparent = void;
-    size_t operator()(uint64_t number) const { return std::hash<uint64_t>()(number); }
+    size_t operator()(uint64_t ino) const { return std::hash<uint64_t>()(ino); }
     size_t operator()(const std::unique_ptr<Inode>& inode) const;
     bool operator()(const std::unique_ptr<Inode>& a, uint64_t b) const;
     bool operator()(uint64_t a, const std::unique_ptr<Inode>& b) const { return (*this)(b, a); }
@@ -165,14 +166,14 @@ class InodeTable {
     bool operator()(const Inode* a, const Inode* b) const { return a == b; }
   };
 
-  Inode* find(uint64_t number) const GM_REQUIRES(mutex_);
-  Inode* add(InodeKind kind, uint64_t wanted) GM_REQUIRES(mutex_);
+  Inode* find(uint64_t ino) const GM_REQUIRES(mutex_);
+  Inode* add(InodeKind kind, uint64_t wanted_ino) GM_REQUIRES(mutex_);
   void attach(Inode* inode, Inode* parent, std::string_view name) GM_REQUIRES(mutex_);
   static size_t path_bytes(const Inode* directory);
   void erase_if_unused(Inode* inode) GM_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
-  std::unordered_set<std::unique_ptr<Inode>, ByNumber, ByNumber> inodes_ GM_GUARDED_BY(mutex_);
+  std::unordered_set<std::unique_ptr<Inode>, ByIno, ByIno> inodes_ GM_GUARDED_BY(mutex_);
   std::unordered_set<Inode*, ByName, ByName> directories_ GM_GUARDED_BY(mutex_);
   std::unordered_set<Inode*, ByFile, ByFile> files_ GM_GUARDED_BY(mutex_);
 };

@@ -16,7 +16,7 @@ class KernelCache {
   virtual ~KernelCache() = default;
   // Drops attributes and content, or a directory's listing. Dirty data in the kernel is written
   // back first.
-  virtual void forget_node(uint64_t number) = 0;
+  virtual void forget_node(uint64_t ino) = 0;
   // Drops the node that a name in a directory leads to, or the knowledge that there is none.
   virtual void forget_name(uint64_t parent, const std::string& name) = 0;
 };
@@ -29,7 +29,7 @@ struct StaleEntries {
   // PathIndex first, so that nobody finds the old node by them any more.
   void forget(KernelCache& cache) const {
     for (const auto& [parent, name] : names) cache.forget_name(parent, name);
-    for (const uint64_t number : nodes) cache.forget_node(number);
+    for (const uint64_t ino : nodes) cache.forget_node(ino);
   }
 };
 

@@ -13,24 +13,24 @@ constexpr size_t kRecentMax = 1024;
 
 }  // namespace
 
-void LostNames::note(uint64_t number) {
+void LostNames::note(uint64_t ino) {
   const Clock::time_point now = Clock::now();
   MutexLock lock(mutex_);
   std::erase_if(recent_, [&](const auto& lost) {
-    return lost.first == number || now - lost.second > kPatience;
+    return lost.first == ino || now - lost.second > kPatience;
   });
   if (recent_.size() == kRecentMax) recent_.erase(recent_.begin());
-  recent_.emplace_back(number, now);
+  recent_.emplace_back(ino, now);
   any_ = true;
 }
 
-bool LostNames::concerns(uint64_t number) const {
+bool LostNames::concerns(uint64_t ino) const {
   if (in_progress_ > 0) return true;
   if (!any_) return false;
   const Clock::time_point now = Clock::now();
   MutexLock lock(mutex_);
   return std::any_of(recent_.begin(), recent_.end(), [&](const auto& lost) {
-    return lost.first == number && now - lost.second <= kPatience;
+    return lost.first == ino && now - lost.second <= kPatience;
   });
 }
 

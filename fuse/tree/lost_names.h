@@ -32,9 +32,9 @@ class LostNames {
     LostNames& names_;
   };
 
-  void note(uint64_t number) GM_EXCLUDES(mutex_);
+  void note(uint64_t ino) GM_EXCLUDES(mutex_);
   // Returns true if the file may just have lost a name.
-  bool concerns(uint64_t number) const GM_EXCLUDES(mutex_);
+  bool concerns(uint64_t ino) const GM_EXCLUDES(mutex_);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -12,13 +12,13 @@ constexpr uint64_t kDots = 2;  // smaller offsets belong to "." and ".."
 
 }  // namespace
 
-OpenDirectory::OpenDirectory(uint64_t number, std::vector<std::string> names)
-    : number_(number), may_be_cached_(false), names_(std::move(names)) {}
+OpenDirectory::OpenDirectory(uint64_t ino, std::vector<std::string> names)
+    : ino_(ino), may_be_cached_(false), names_(std::move(names)) {}
 
-OpenDirectory::OpenDirectory(uint64_t number, std::shared_ptr<MountedBucket> bucket,
+OpenDirectory::OpenDirectory(uint64_t ino, std::shared_ptr<MountedBucket> bucket,
                              std::shared_ptr<gridfs::PathNamespace> paths, std::string path,
                              std::unique_ptr<gridfs::DirectoryStream> stream, bool may_be_cached)
-    : number_(number),
+    : ino_(ino),
       may_be_cached_(may_be_cached),
       bucket_(std::move(bucket)),
       namespace_(std::move(paths)),
@@ -26,11 +26,11 @@ OpenDirectory::OpenDirectory(uint64_t number, std::shared_ptr<MountedBucket> buc
       stream_(std::move(stream)) {}
 
 Result<std::unique_ptr<OpenDirectory>> OpenDirectory::open(
-    uint64_t number, std::shared_ptr<MountedBucket> bucket,
+    uint64_t ino, std::shared_ptr<MountedBucket> bucket,
     std::shared_ptr<gridfs::PathNamespace> paths, std::string path) {
   GM_ASSIGN(auto stream, paths->list(path));
-  return std::make_unique<OpenDirectory>(number, std::move(bucket), std::move(paths),
-                                         std::move(path), std::move(stream), true);
+  return std::make_unique<OpenDirectory>(ino, std::move(bucket), std::move(paths), std::move(path),
+                                         std::move(stream), true);
 }
 
 Status OpenDirectory::seek(uint64_t offset, std::string_view path) {

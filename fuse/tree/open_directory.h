@@ -30,19 +30,19 @@ struct ListedEntry {
 class OpenDirectory {
  public:
   // Lists the mount's root. `names` are the buckets as shown, already escaped.
-  OpenDirectory(uint64_t number, std::vector<std::string> names);
+  OpenDirectory(uint64_t ino, std::vector<std::string> names);
   // Lists a directory of a bucket. Holds the namespace, so that the stream outlives its bucket.
-  static Result<std::unique_ptr<OpenDirectory>> open(uint64_t number,
+  static Result<std::unique_ptr<OpenDirectory>> open(uint64_t ino,
                                                      std::shared_ptr<MountedBucket> bucket,
                                                      std::shared_ptr<gridfs::PathNamespace> paths,
                                                      std::string path);
 
   // Lists the names from `stream`. The kernel may keep them if `may_be_cached`.
-  OpenDirectory(uint64_t number, std::shared_ptr<MountedBucket> bucket,
+  OpenDirectory(uint64_t ino, std::shared_ptr<MountedBucket> bucket,
                 std::shared_ptr<gridfs::PathNamespace> paths, std::string path,
                 std::unique_ptr<gridfs::DirectoryStream> stream, bool may_be_cached);
 
-  uint64_t number() const { return number_; }
+  uint64_t ino() const { return ino_; }
   // Returns true if the kernel may cache the listing until it changes the directory itself.
   bool may_be_cached() const { return may_be_cached_; }
   const std::shared_ptr<MountedBucket>& bucket() const { return bucket_; }
@@ -72,7 +72,7 @@ class OpenDirectory {
   void consume() GM_REQUIRES(mutex_);
 
  private:
-  const uint64_t number_;
+  const uint64_t ino_;
   const bool may_be_cached_;
   bool counts_as_reading_ = false;
   const std::shared_ptr<MountedBucket> bucket_;

@@ -35,7 +35,7 @@ class BucketNamespace final : public PathNamespace {
   Result<Node> file(bson::ValueView id) override;
   Result<Node> get_directory(std::string_view path) override;
   Result<std::unique_ptr<DirectoryStream>> list(std::string_view directory) override;
-  Result<std::optional<Node>> find_by_number(uint64_t ino) override;
+  Result<std::optional<Node>> find_by_ino(uint64_t ino) override;
 
   Result<Node> create_file(std::string_view directory, std::string_view name, uint32_t mode,
                            Creator creator) override;
@@ -187,8 +187,7 @@ class BucketNamespace final : public PathNamespace {
   Status move_names_below(engine::Transaction& transaction, const std::string& from,
                           const std::string& to);
   // Gives a directory that was implied a document at its new path, so that it keeps its ino.
-  Status keep_number(engine::Transaction& transaction, const Node& implied,
-                     const std::string& path);
+  Status keep_ino(engine::Transaction& transaction, const Node& implied, const std::string& path);
   Status move(engine::Transaction& transaction, const Found& source, const std::string& to);
   // Updates the counts of subdirectories after `source` was moved, or exchanged with `target`.
   void count_moved(const Found& source, const Found& from, const Found& target, const Found& to,

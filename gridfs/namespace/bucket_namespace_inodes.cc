@@ -38,7 +38,7 @@ std::optional<std::string> path_of_directory(bson::View document) {
 
 }  // namespace
 
-Result<std::optional<Node>> BucketNamespace::find_by_number(uint64_t ino) {
+Result<std::optional<Node>> BucketNamespace::find_by_ino(uint64_t ino) {
   const std::string& bucket = bucket_.options().name;
   GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
   std::optional<std::string> directory;
@@ -53,7 +53,7 @@ Result<std::optional<Node>> BucketNamespace::find_by_number(uint64_t ino) {
   std::optional<Node> file;
   std::unordered_set<std::string> seen;  // directories
   const auto is_file = [&](bson::View document) {
-    if (file_number(bucket, document["_id"]) == ino && path_index_.is_of_time(document)) {
+    if (file_ino(bucket, document["_id"]) == ino && path_index_.is_of_time(document)) {
       file = node_of_file(document);
     }
     if (file || !has_filename(document)) return file.has_value();

@@ -72,7 +72,7 @@ uint32_t mode_of_file(uint32_t mode, bool is_symlink) {
   }
 }
 
-uint64_t file_number(std::string_view bucket, bson::ValueView id) {
+uint64_t file_ino(std::string_view bucket, bson::ValueView id) {
   return number_of(bucket, kHashedFile, id);
 }
 
@@ -101,7 +101,7 @@ Node file_node(std::string_view bucket, const FilesDocument& file,
   Node node;
   node.kind = NodeKind::kFile;
   node.id = file.id;
-  node.ino = file_number(bucket, file.id);
+  node.ino = file_ino(bucket, file.id);
   Attributes& attributes = node.attributes;
   const PosixFields& posix = file.posix;
   attributes.mode = posix.mode.value_or(0666 & ~options.umask);

@@ -13,7 +13,7 @@
 namespace gridmount::gridfs {
 
 // Returns the Node::ino: 63 bits of a hash of bucket, kind and id (or path), never 0 or 1.
-uint64_t file_number(std::string_view bucket, bson::ValueView id);
+uint64_t file_ino(std::string_view bucket, bson::ValueView id);
 
 // Returns the mode to show for the mode in a document. A mode without a type, or with a type that
 // is not a file's, becomes a regular file's.

@@ -177,7 +177,7 @@ class PathNamespace {
   virtual Result<std::unique_ptr<DirectoryStream>> list(std::string_view directory) = 0;
   // Returns the node with that Node::ino, or nothing if there is none. Reads every document of the
   // bucket.
-  virtual Result<std::optional<Node>> find_by_number(uint64_t ino) = 0;
+  virtual Result<std::optional<Node>> find_by_ino(uint64_t ino) = 0;
 
   // --- Changes. These functions fail with EntryExists if the name is taken. `mode` holds
   // permission bits only. posix_changes.h says what a new node inherits from its directory.

@@ -15,9 +15,9 @@ namespace {
 class DirectoryMovesTest : public testing::Test {
  protected:
   DirectoryMovesTest() {
-    moved_ = table_.remember_directory(kRootNode, "moved", "moved", 10);
-    below_ = table_.remember_directory(moved_, "below", "moved/below", 11);
-    other_ = table_.remember_directory(kRootNode, "other", "other", 12);
+    moved_ = table_.acquire_directory(kRootNode, "moved", "moved", 10);
+    below_ = table_.acquire_directory(moved_, "below", "moved/below", 11);
+    other_ = table_.acquire_directory(kRootNode, "other", "other", 12);
     WriterLock lock(tree_);
     moves_.begin({moved_});
   }
@@ -53,7 +53,7 @@ TEST_F(DirectoryMovesTest, OtherNodes_AreThere) {
   { TreeReader lock(moves_, tree_, other_); }
   { TreeReader lock(moves_, tree_, kRootNode, other_); }
   // The table does not know a file by its path.
-  const uint64_t file = table_.remember_file(nullptr, bson::Value(int32_t{1}), 13);
+  const uint64_t file = table_.acquire_file(nullptr, bson::Value(int32_t{1}), 13);
   { TreeReader lock(moves_, tree_, file); }
   end_move();
 }

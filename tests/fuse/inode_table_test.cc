@@ -19,10 +19,10 @@ class InodeTableTest : public testing::Test {
     auto owner = std::make_shared<int>(0);
     return {owner, reinterpret_cast<MountedBucket*>(&places[which])};
   }
-  bson::Value id(int number) { return bson::Value(int32_t{number}); }
+  bson::Value id(int ino) { return bson::Value(int32_t{ino}); }
 
-  std::string path_of(uint64_t number) {
-    auto node = table_.resolve(number);
+  std::string path_of(uint64_t ino) {
+    auto node = table_.resolve(ino);
     return node ? node->path : "<unknown>";
   }
 
@@ -44,32 +44,32 @@ TEST_F(InodeTableTest, RootOfBuckets_HasNoBucket) {
   InodeTable table(nullptr);
   EXPECT_EQ(table.resolve(kRootNode)->kind, InodeKind::kMountRoot);
   auto other = bucket(1);
-  const uint64_t number = table.remember_bucket("other", other, 77);
-  EXPECT_EQ(number, 77U);
-  EXPECT_EQ(table.resolve(number)->kind, InodeKind::kBucketRoot);
-  EXPECT_EQ(table.resolve(number)->bucket, other);
-  const uint64_t directory = table.remember_directory(number, "a", "a", 78);
+  const uint64_t ino = table.acquire_bucket("other", other, 77);
+  EXPECT_EQ(ino, 77U);
+  EXPECT_EQ(table.resolve(ino)->kind, InodeKind::kBucketRoot);
+  EXPECT_EQ(table.resolve(ino)->bucket, other);
+  const uint64_t directory = table.acquire_directory(ino, "a", "a", 78);
   EXPECT_EQ(table.resolve(directory)->bucket, other);
   EXPECT_EQ(table.resolve(directory)->path, "a");
 }
 
 TEST_F(InodeTableTest, ReplacedFile_KeepsItsNumber) {
-  const uint64_t number = table_.remember_file(fs_, id(5), 50);
-  table_.replace_file(number, id(6));
-  EXPECT_EQ(table_.resolve(number)->id, id(6));
-  EXPECT_EQ(table_.remember_file(fs_, id(6), 99), number);
-  EXPECT_NE(table_.remember_file(fs_, id(5), 77), number);
+  const uint64_t ino = table_.acquire_file(fs_, id(5), 50);
+  table_.replace_file(ino, id(6));
+  EXPECT_EQ(table_.resolve(ino)->id, id(6));
+  EXPECT_EQ(table_.acquire_file(fs_, id(6), 99), ino);
+  EXPECT_NE(table_.acquire_file(fs_, id(5), 77), ino);
 }
 
 TEST_F(InodeTableTest, ReplacedFile_ThatWasRenewed_GoesOnUnderBothNumbers) {
-  const uint64_t first = table_.remember_file(fs_, id(5), 50);
+  const uint64_t first = table_.acquire_file(fs_, id(5), 50);
   table_.renew_file(fs_.get(), id(5));
-  const uint64_t second = table_.remember_file(fs_, id(5), 51);
+  const uint64_t second = table_.acquire_file(fs_, id(5), 51);
   ASSERT_NE(first, second);
   table_.replace_file(first, id(6));
   EXPECT_EQ(table_.resolve(first)->id, id(6));
   EXPECT_EQ(table_.resolve(second)->id, id(6));
-  EXPECT_EQ(table_.remember_file(fs_, id(6), 99), second);
+  EXPECT_EQ(table_.acquire_file(fs_, id(6), 99), second);
   // Without another ino there is no node to look up.
   table_.renew_file(fs_.get(), id(6));
   table_.replace_file(first, id(7));
@@ -80,68 +80,68 @@ TEST_F(InodeTableTest, ReplacedFile_ThatWasRenewed_GoesOnUnderBothNumbers) {
 }
 
 TEST_F(InodeTableTest, File_IsFoundAgainByItsId) {
-  const uint64_t number = table_.remember_file(fs_, id(5), 50);
-  EXPECT_EQ(table_.remember_file(fs_, id(5), 99), number);
-  EXPECT_EQ(table_.resolve(number)->id, id(5));
-  table_.forget(number, 1);
-  EXPECT_TRUE(table_.resolve(number));
-  table_.forget(number, 1);
-  EXPECT_FALSE(table_.resolve(number));
+  const uint64_t ino = table_.acquire_file(fs_, id(5), 50);
+  EXPECT_EQ(table_.acquire_file(fs_, id(5), 99), ino);
+  EXPECT_EQ(table_.resolve(ino)->id, id(5));
+  table_.forget(ino, 1);
+  EXPECT_TRUE(table_.resolve(ino));
+  table_.forget(ino, 1);
+  EXPECT_FALSE(table_.resolve(ino));
   EXPECT_EQ(table_.size(), 1U);
 }
 
 TEST_F(InodeTableTest, SameIdInAnotherBucket_IsAnotherFile) {
-  const uint64_t here = table_.remember_file(fs_, id(5), 50);
-  const uint64_t there = table_.remember_file(bucket(1), id(5), 50);
+  const uint64_t here = table_.acquire_file(fs_, id(5), 50);
+  const uint64_t there = table_.acquire_file(bucket(1), id(5), 50);
   EXPECT_NE(here, there);
 }
 
 TEST_F(InodeTableTest, SameBytesOfAnotherType_IsAnotherFile) {
-  const uint64_t text = table_.remember_file(fs_, bson::Value("x"), 50);
-  const uint64_t code = table_.remember_file(
+  const uint64_t text = table_.acquire_file(fs_, bson::Value("x"), 50);
+  const uint64_t code = table_.acquire_file(
       fs_, bson::ValueView(bson::Type::kSymbol, bson::Value("x").view().data(), 6), 51);
   EXPECT_NE(text, code);
 }
 
 TEST_F(InodeTableTest, CollidingNumbers_AreResolved) {
-  const uint64_t first = table_.remember_file(fs_, id(1), 50);
-  const uint64_t second = table_.remember_file(fs_, id(2), 50);
-  const uint64_t root_like = table_.remember_file(fs_, id(3), kRootNode);
-  const uint64_t zero_like = table_.remember_file(fs_, id(4), 0);
+  const uint64_t first = table_.acquire_file(fs_, id(1), 50);
+  const uint64_t second = table_.acquire_file(fs_, id(2), 50);
+  const uint64_t root_like = table_.acquire_file(fs_, id(3), kRootNode);
+  const uint64_t zero_like = table_.acquire_file(fs_, id(4), 0);
   EXPECT_EQ(first, 50U);
   EXPECT_NE(second, first);
   EXPECT_NE(root_like, kRootNode);
   EXPECT_NE(zero_like, 0U);
   EXPECT_EQ(table_.resolve(second)->id, id(2));
   // It is found under the ino it got, not the one it requested.
-  EXPECT_EQ(table_.number_of_file(fs_.get(), id(2), 50), second);
+  EXPECT_EQ(table_.ino_of_file(fs_.get(), id(2), 50), second);
 }
 
 TEST_F(InodeTableTest, DirectoryPaths_AreMadeByWalkingUp) {
-  const uint64_t a = table_.remember_directory(kRootNode, "a", "a", 10);
-  const uint64_t b = table_.remember_directory(a, "b", "a/b", 11);
-  const uint64_t c = table_.remember_directory(b, "c", "a/b/c", 12);
+  const uint64_t a = table_.acquire_directory(kRootNode, "a", "a", 10);
+  const uint64_t b = table_.acquire_directory(a, "b", "a/b", 11);
+  const uint64_t c = table_.acquire_directory(b, "c", "a/b/c", 12);
   EXPECT_EQ(path_of(c), "a/b/c");
   EXPECT_EQ(table_.resolve(c)->parent, b);
 }
 
 TEST_F(InodeTableTest, DirectoryPath_MayDifferFromTheShownName) {
-  const uint64_t a = table_.remember_directory(kRootNode, "%gridfs:esc:%2E", ".", 10);
-  const uint64_t b = table_.remember_directory(a, "%gridfs:esc:", "./", 11);
+  const uint64_t a = table_.acquire_directory(kRootNode, "%gridfs:esc:%2E", ".", 10);
+  const uint64_t b = table_.acquire_directory(a, "%gridfs:esc:", "./", 11);
   EXPECT_EQ(path_of(b), "./");
-  const uint64_t c = table_.remember_directory(b, "x", ".//x", 12);
+  const uint64_t c = table_.acquire_directory(b, "x", ".//x", 12);
   EXPECT_EQ(path_of(c), ".//x");
 }
 
 TEST_F(InodeTableTest, UnknownParent_GivesNoNumber) {
-  EXPECT_EQ(table_.remember_directory(4711, "a", "a", 10), 0U);
+  EXPECT_EQ(table_.acquire_directory(4711, "a", "a", 10), 0U);
 }
 
 TEST_F(InodeTableTest, RenamedDirectory_TakesEverythingBelowAlong) {
-  const uint64_t a = table_.remember_directory(kRootNode, "a", "a", 10);
-  const uint64_t b = table_.remember_directory(a, "b", "a/b", 11);
-  const uint64_t c = table_.remember_directory(b, "c", "a/b/c", 12);
-  const uint64_t z = table_.remember_directory(kRootNode, "z", "z", 13);
+  const uint64_t a = table_.acquire_directory(kRootNode, "a", "a", 10);
+  const uint64_t b = table_.acquire_directory(a, "b", "a/b", 11);
+  const uint64_t c = table_.acquire_directory(b, "c", "a/b/c", 12);
+  const uint64_t z = table_.acquire_directory(kRootNode, "z", "z", 13);
   table_.move_directory(a, "b", z, "new", "z/new");
   EXPECT_EQ(path_of(b), "z/new");
   EXPECT_EQ(path_of(c), "z/new/c");
@@ -153,8 +153,8 @@ TEST_F(InodeTableTest, RenamedDirectory_TakesEverythingBelowAlong) {
 }
 
 TEST_F(InodeTableTest, MovedOutOfForgottenParent_FreesTheParent) {
-  const uint64_t a = table_.remember_directory(kRootNode, "a", "a", 10);
-  const uint64_t b = table_.remember_directory(a, "b", "a/b", 11);
+  const uint64_t a = table_.acquire_directory(kRootNode, "a", "a", 10);
+  const uint64_t b = table_.acquire_directory(a, "b", "a/b", 11);
   table_.forget(a, 1);
   EXPECT_TRUE(table_.resolve(a)) << "held by its child";
   table_.move_directory(a, "b", kRootNode, "b", "b");
@@ -163,9 +163,9 @@ TEST_F(InodeTableTest, MovedOutOfForgottenParent_FreesTheParent) {
 }
 
 TEST_F(InodeTableTest, ForgottenInAnyOrder_LeavesNothing) {
-  const uint64_t a = table_.remember_directory(kRootNode, "a", "a", 10);
-  const uint64_t b = table_.remember_directory(a, "b", "a/b", 11);
-  const uint64_t c = table_.remember_directory(b, "c", "a/b/c", 12);
+  const uint64_t a = table_.acquire_directory(kRootNode, "a", "a", 10);
+  const uint64_t b = table_.acquire_directory(a, "b", "a/b", 11);
+  const uint64_t c = table_.acquire_directory(b, "c", "a/b/c", 12);
   table_.forget(a, 1);
   table_.forget(b, 1);
   EXPECT_EQ(path_of(c), "a/b/c");
@@ -175,7 +175,7 @@ TEST_F(InodeTableTest, ForgottenInAnyOrder_LeavesNothing) {
 }
 
 TEST_F(InodeTableTest, RemovedDirectory_KeepsItsNumberButNotItsName) {
-  const uint64_t old = table_.remember_directory(kRootNode, "a", "a", 10);
+  const uint64_t old = table_.acquire_directory(kRootNode, "a", "a", 10);
   LostNode last;
   last.attributes.mode = S_IFDIR | 0700;
   table_.remove_directory(kRootNode, "a", last);
@@ -183,7 +183,7 @@ TEST_F(InodeTableTest, RemovedDirectory_KeepsItsNumberButNotItsName) {
   ASSERT_TRUE(table_.resolve(old)->removed);
   EXPECT_EQ(table_.resolve(old)->removed->attributes.mode, S_IFDIR | 0700U);
   EXPECT_EQ(table_.resolve(old)->removed->attributes.nlink, 0U);
-  const uint64_t made_again = table_.remember_directory(kRootNode, "a", "a", 10);
+  const uint64_t made_again = table_.acquire_directory(kRootNode, "a", "a", 10);
   EXPECT_NE(made_again, old);
   EXPECT_FALSE(table_.resolve(made_again)->removed);
   table_.forget(old, 1);
@@ -195,29 +195,29 @@ TEST_F(InodeTableTest, RandomTree_EqualsAModel) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
   struct ModelDirectory {
-    uint64_t number;
+    uint64_t ino;
     uint64_t parent;
     std::string name;
   };
   std::vector<ModelDirectory> model;
-  auto model_path = [&](uint64_t number) {
+  auto model_path = [&](uint64_t ino) {
     std::string path;
-    while (number != kRootNode) {
+    while (ino != kRootNode) {
       for (const ModelDirectory& directory : model) {
-        if (directory.number != number) continue;
+        if (directory.ino != ino) continue;
         path = path.empty() ? directory.name : directory.name + "/" + path;
-        number = directory.parent;
+        ino = directory.parent;
         break;
       }
     }
     return path;
   };
-  auto is_below = [&](uint64_t number, uint64_t above) {
-    while (number != kRootNode) {
-      if (number == above) return true;
+  auto is_below = [&](uint64_t ino, uint64_t above) {
+    while (ino != kRootNode) {
+      if (ino == above) return true;
       for (const ModelDirectory& directory : model) {
-        if (directory.number == number) {
-          number = directory.parent;
+        if (directory.ino == ino) {
+          ino = directory.parent;
           break;
         }
       }
@@ -226,25 +226,25 @@ TEST_F(InodeTableTest, RandomTree_EqualsAModel) {
   };
   for (int step = 0; step < 400; ++step) {
     const uint64_t parent =
-        model.empty() || random() % 4 == 0 ? kRootNode : model[random() % model.size()].number;
+        model.empty() || random() % 4 == 0 ? kRootNode : model[random() % model.size()].ino;
     const std::string name = "n" + std::to_string(step);
     const std::string parent_path = model_path(parent);
     const std::string path = parent_path.empty() ? name : parent_path + "/" + name;
     if (model.empty() || random() % 2 == 0) {
       model.push_back(
-          {table_.remember_directory(parent, name, path, 10 + random() % 50), parent, name});
+          {table_.acquire_directory(parent, name, path, 10 + random() % 50), parent, name});
     } else {
       ModelDirectory& moved = model[random() % model.size()];
-      if (is_below(parent, moved.number)) continue;
+      if (is_below(parent, moved.ino)) continue;
       table_.move_directory(moved.parent, moved.name, parent, name, path);
       moved.parent = parent;
       moved.name = name;
     }
     for (const ModelDirectory& directory : model) {
-      ASSERT_EQ(path_of(directory.number), model_path(directory.number));
+      ASSERT_EQ(path_of(directory.ino), model_path(directory.ino));
     }
   }
-  for (const ModelDirectory& directory : model) table_.forget(directory.number, 1);
+  for (const ModelDirectory& directory : model) table_.forget(directory.ino, 1);
   EXPECT_EQ(table_.size(), 1U);
 }
 
@@ -257,10 +257,10 @@ TEST_F(InodeTableTest, LookupsRacingForgets_LoseNoNode) {
     threads.emplace_back([&] {
       for (int i = 0; i < 20000; ++i) {
         const bson::Value file = id(i % 3);
-        const uint64_t number = table_.remember_file(fs_, file, 50);
-        auto node = table_.resolve(number);
+        const uint64_t ino = table_.acquire_file(fs_, file, 50);
+        auto node = table_.resolve(ino);
         if (!node || !(node->id == file)) ++wrong;
-        table_.forget(number, 1);
+        table_.forget(ino, 1);
       }
     });
   }

@@ -168,13 +168,13 @@ TEST_F(NamesTest, Numbers_StayWithTheirFiles) {
   ASSERT_CALL_OK(mkdir(at("a").c_str(), 0755));
   write_file(at("a/file"), "x");
   const ino_t folder_number = stat_of(at("a")).st_ino;
-  const ino_t file_number = stat_of(at("a/file")).st_ino;
+  const ino_t file_ino = stat_of(at("a/file")).st_ino;
   ASSERT_CALL_OK(rename(at("a/file").c_str(), at("a/renamed").c_str()));
-  EXPECT_EQ(stat_of(at("a/renamed")).st_ino, file_number);
+  EXPECT_EQ(stat_of(at("a/renamed")).st_ino, file_ino);
   ASSERT_EQ(unmount(), 0);
   mount({});
   EXPECT_EQ(stat_of(at("a")).st_ino, folder_number);
-  EXPECT_EQ(stat_of(at("a/renamed")).st_ino, file_number);
+  EXPECT_EQ(stat_of(at("a/renamed")).st_ino, file_ino);
 }
 
 TEST_F(NamesTest, ChangesInAFolder_MoveItsTimes) {
