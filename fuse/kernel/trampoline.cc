@@ -328,7 +328,7 @@ void set_handle(fuse_req_t request, fuse_file_info* info, OpenFile* file) {
   info->fh = reinterpret_cast<uint64_t>(file);
   // This process is the only writer, so what the kernel has cached of the file is still right. A
   // file of the control directory may show a file that is being written.
-  info->keep_cache = file->is_view || file_system_of(request).tells_each_reading() ? 0 : 1;
+  info->keep_cache = file->is_control || file_system_of(request).tells_each_reading() ? 0 : 1;
 }
 
 void handle_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {

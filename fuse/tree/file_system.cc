@@ -22,8 +22,8 @@ Result<std::string> bucket_name(std::string_view shown) {
   return parsed.component;
 }
 
-bool is_views_directory(const ResolvedNode& parent, std::string_view name) {
-  return parent.kind == InodeKind::kBucketRoot && name == kViewsDirectory;
+bool is_control_directory(const ResolvedNode& parent, std::string_view name) {
+  return parent.kind == InodeKind::kBucketRoot && name == kControlDirectoryName;
 }
 
 // Returns true for a name that nothing can have, and so nothing has.
@@ -58,7 +58,7 @@ Result<FileSystem::Directory> FileSystem::directory(uint64_t ino, std::string_vi
   if (!node.is_directory()) {
     return fail(gridfs::kNotADirectory, "node " + std::to_string(ino) + " is not a folder");
   }
-  if (node.is_view()) return views_are_read_only();
+  if (node.is_control()) return control_is_read_only();
   if (node.removed) {
     return fail(gridfs::kNoSuchEntry, "folder " + node.path + " has been removed");
   }
@@ -97,7 +97,7 @@ double FileSystem::absence_seconds(uint64_t parent) const {
   std::optional<ResolvedNode> node = table_.resolve(parent);
   // Not in a root of buckets, where a driver may create a bucket. Not in the control directory,
   // whose entries come and go with files.
-  const bool is_known = node && node->kind != InodeKind::kMountRoot && !node->is_view();
+  const bool is_known = node && node->kind != InodeKind::kMountRoot && !node->is_control();
   return is_known ? kCacheForever : 0;
 }
 
@@ -113,8 +113,8 @@ Result<Entry> FileSystem::lookup(uint64_t parent, std::string_view name) {
     GM_ASSIGN(auto mounted, buckets_.find(*bucket));
     return bucket_entry(name, mounted);
   }
-  if (is_views_directory(node, name)) return view_entry(node, name, "");
-  if (node.kind == InodeKind::kViewDirectory) {
+  if (is_control_directory(node, name)) return view_entry(node, name, "");
+  if (node.kind == InodeKind::kControlDirectory) {
     return view_entry(node, name, gridfs::join(node.path, name));
   }
   GM_ASSIGN(Directory in, directory(parent, name));
@@ -181,7 +181,7 @@ Result<Entry> FileSystem::make_symlink(uint64_t parent, std::string_view name,
 Result<Entry> FileSystem::link(uint64_t ino, uint64_t parent, std::string_view name) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(ResolvedNode node, resolve(ino));
-  if (node.is_view()) return views_are_read_only();
+  if (node.is_control()) return control_is_read_only();
   if (node.kind != InodeKind::kFile) {
     return fail(kNotPermitted, "node " + std::to_string(ino) + " is a folder");
   }
@@ -201,7 +201,7 @@ Status FileSystem::unlink(uint64_t parent, std::string_view name) {
   if (node.kind == InodeKind::kMountRoot) {
     return fail(gridfs::kIsADirectory, std::string(name) + " is a bucket");
   }
-  if (is_views_directory(node, name)) return views_are_read_only();
+  if (is_control_directory(node, name)) return control_is_read_only();
   GM_ASSIGN(Directory in, directory(parent, name));
   std::optional<LostNames::Loss> loss;
   if (in.paths->has_links()) loss.emplace(lost_names_);
@@ -214,7 +214,7 @@ Status FileSystem::remove_directory(uint64_t parent, std::string_view name) {
   {
     TreeReader lock(moves_, tree_mutex_, parent);
     GM_ASSIGN(ResolvedNode node, resolve(parent));
-    if (is_views_directory(node, name)) return views_are_read_only();
+    if (is_control_directory(node, name)) return control_is_read_only();
     if (node.kind != InodeKind::kMountRoot) {
       GM_ASSIGN(Directory in, directory(parent, name));
       GM_ASSIGN(const gridfs::Node directory, in.paths->lookup(in.node.path, name));
@@ -249,8 +249,8 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
     TreeReader lock(moves_, tree_mutex_, from_parent, to_parent);
     GM_ASSIGN(ResolvedNode from_node, resolve(from_parent));
     GM_ASSIGN(ResolvedNode to_node, resolve(to_parent));
-    if (is_views_directory(from_node, from_name) || is_views_directory(to_node, to_name)) {
-      return views_are_read_only();
+    if (is_control_directory(from_node, from_name) || is_control_directory(to_node, to_name)) {
+      return control_is_read_only();
     }
     if (from_node.bucket != to_node.bucket) {
       return fail(gridfs::kCrossBucket,

@@ -36,8 +36,8 @@
 #include <vector>
 
 #include "engine/base/thread_safety.h"
-#include "fuse/tree/bucket_views.h"
 #include "fuse/tree/buckets.h"
+#include "fuse/tree/control_directory.h"
 #include "fuse/tree/directory_moves.h"
 #include "fuse/tree/foreign_changes.h"
 #include "fuse/tree/inode_table.h"
@@ -82,13 +82,13 @@ struct OpenFile {
   std::shared_ptr<MountedBucket> bucket;
   std::shared_ptr<gridfs::PathNamespace> paths;  // outlives the file
   bool for_writing = false;  // readers do not get the errors of other handles' writes
-  bool is_view = false;
+  bool is_control = false;
   bool counts_as_reading = false;  // reads by this handle change the file's atime
   std::atomic<bool> was_read{false};
   std::atomic<bool> was_closed{false};       // at least one holder of the handle has closed it
   std::atomic<uint32_t> writes_expected{0};  // while room was short
   // Set for a file of the control directory that is not a file's content. `current` is null then.
-  std::shared_ptr<const MadeUpFile> made_up;
+  std::shared_ptr<const GeneratedFile> generated;
   mutable Mutex mutex;
   std::shared_ptr<gridfs::File> current GM_GUARDED_BY(mutex);
 };
@@ -201,7 +201,7 @@ class FileSystem {
   }
   // Returns true if a request for attributes by this handle must wait for expect_room().
   bool expects_room(const OpenFile& file) const {
-    return file.for_writing && !file.is_view && room_.is_short();
+    return file.for_writing && !file.is_control && room_.is_short();
   }
   // Called before a write(2) by the handle. Fails with OutOfDiskSpace if there is no room for what
   // was written before. `hand_over` makes the kernel write back the file, and waits for it.
@@ -238,10 +238,10 @@ class FileSystem {
   // kernel, because the kernel waits for operations that may wait for our locks.
   StaleEntries changed_by_others(const ForeignChanges& changes);
 
-  // --- The control directory (bucket_views.h).
+  // --- The control directory (control_directory.h).
   //
   // Must be called before the mount answers.
-  void set_statistics(BucketViews::Text text) { views_.set_text(std::move(text)); }
+  void set_statistics(ControlDirectory::Text text) { control_.set_text(std::move(text)); }
 
   // --- The whole mount.
   Result<engine::StoreStats> stats();
@@ -278,7 +278,7 @@ class FileSystem {
   Result<Entry> view_entry(const ResolvedNode& parent, std::string_view name,
                            std::string_view path);
   Result<Entry> view_attributes(const ResolvedNode& node, const OpenFile* file) const;
-  Result<OpenFile*> open_view(const ResolvedNode& node, int flags);
+  Result<OpenFile*> open_control(const ResolvedNode& node, int flags);
   Result<Entry> bucket_entry(std::string_view name, const std::shared_ptr<MountedBucket>& bucket);
   // Counts the lookup.
   Result<Entry> entry_of(const ResolvedNode& parent, std::string_view name,
@@ -365,7 +365,7 @@ class FileSystem {
   void note_writer_closed(OpenFile& file);
 
   Buckets& buckets_;
-  BucketViews views_;
+  ControlDirectory control_;
   mutable SharedMutex tree_mutex_;
   InodeTable table_;
   DirectoryMoves moves_{tree_mutex_, table_};

@@ -60,7 +60,7 @@ Result<Entry> FileSystem::attributes(uint64_t ino, const OpenFile* file) {
   if (node.kind == InodeKind::kFile) {
     return file_attributes(node, file ? file->file().get() : node.open_file.get());
   }
-  if (node.is_view()) return view_attributes(node, file);
+  if (node.is_control()) return view_attributes(node, file);
   if (node.removed) return Entry{ino, node.removed->attributes, kCacheForever};
   if (node.kind == InodeKind::kMountRoot) {
     MutexLock handles_lock(handles_mutex_);
@@ -83,7 +83,7 @@ Status FileSystem::start_revision(uint64_t ino) {
   GM_ASSIGN(const std::shared_ptr<gridfs::File> file, paths->open_file(*next));
   MutexLock handles_lock(handles_mutex_);
   for (OpenFile* handle : open_files_) {
-    if (handle->is_view || handle->bucket != node.bucket) continue;
+    if (handle->is_control || handle->bucket != node.bucket) continue;
     if (!(handle->file()->id() == node.id)) continue;
     handle->go_on_with(file);
     table_.set_open_file(handle->ino, file);
@@ -100,7 +100,7 @@ Result<Entry> FileSystem::set_attributes(uint64_t ino, const OpenFile* handle,
     return fail(kNotPermitted,
                 "the root of the mount has no document that could keep its attributes");
   }
-  if (node.is_view()) return views_are_read_only();
+  if (node.is_control()) return control_is_read_only();
   // A process that has the directory open may still change it, although nobody else sees that.
   if (node.removed) return set_lost_attributes(ino, changes);
   if (node.kind != InodeKind::kFile) {
@@ -204,7 +204,7 @@ OpenFile* FileSystem::add_open(std::unique_ptr<OpenFile> handle) {
 Result<OpenFile*> FileSystem::open(uint64_t ino, int flags) {
   TreeReader lock(moves_, tree_mutex_, ino);
   GM_ASSIGN(ResolvedNode node, resolve(ino));
-  if (node.kind == InodeKind::kViewFile) return open_view(node, flags);
+  if (node.kind == InodeKind::kControlFile) return open_control(node, flags);
   if (node.kind != InodeKind::kFile) {
     return fail(gridfs::kIsADirectory, "node " + std::to_string(ino) + " is a folder");
   }
@@ -306,9 +306,9 @@ Result<OpenDirectory*> FileSystem::open_directory(uint64_t ino, int flags) {
   } else if (node.removed) {
     // Somebody's working directory that was removed. It is empty.
     directory = std::make_unique<OpenDirectory>(ino, std::vector<std::string>());
-  } else if (node.is_view()) {
+  } else if (node.is_control()) {
     GM_ASSIGN(auto paths, node.bucket->paths());
-    GM_ASSIGN(auto stream, views_.list(paths, node.path));
+    GM_ASSIGN(auto stream, control_.list(paths, node.path));
     directory = std::make_unique<OpenDirectory>(ino, node.bucket, std::move(paths), node.path,
                                                 std::move(stream), false);
   } else {
@@ -362,7 +362,7 @@ Status FileSystem::read_directory(OpenDirectory& directory, uint64_t offset, boo
       case ListedEntry::Kind::kNode: {
         const gridfs::Node& child = *entry.node;
         const uint32_t type = child.attributes.mode & S_IFMT;
-        if (node.is_view()) {
+        if (node.is_control()) {
           // Without attributes, because they would require a look-up of each entry.
           lister.add(entry, table_.ino_of_directory(node.ino, entry.name, kUnknownNumber), type,
                      nullptr);

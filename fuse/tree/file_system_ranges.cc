@@ -99,8 +99,8 @@ Status FileSystem::allocate(OpenFile& file, int mode, int64_t offset, int64_t si
 Result<int64_t> FileSystem::seek(OpenFile& file, int64_t offset, int whence) {
   if (offset < 0) return fail(kNoSuchOffset, "the offset is negative");
   std::optional<int64_t> found;
-  if (file.made_up) {
-    const auto end = static_cast<int64_t>(file.made_up->text().size());
+  if (file.generated) {
+    const auto end = static_cast<int64_t>(file.generated->text().size());
     if (offset < end) found = whence == SEEK_DATA ? offset : end;
   } else {
     GM_ASSIGN(found, whence == SEEK_DATA ? file.file()->next_data(offset)
@@ -125,7 +125,7 @@ bool FileSystem::will_be_closed(uint64_t ino) const {
 
 Result<int64_t> FileSystem::copy(OpenFile& from, int64_t offset, OpenFile& to, int64_t to_offset,
                                  int64_t size) {
-  if (from.made_up) return fail(kNotSupported, "what is made up has no chunks to copy");
+  if (from.generated) return fail(kNotSupported, "what is made up has no chunks to copy");
   size = std::min(size, kCopyBytesMax);
   const std::shared_ptr<gridfs::File> source = from.file();
   const std::shared_ptr<gridfs::File> target = to.file();

@@ -7,7 +7,7 @@
 namespace gridmount::fuse {
 
 Result<gridfs::ReadResult> FileSystem::read(OpenFile& file, int64_t offset, size_t size) {
-  if (!file.made_up) {
+  if (!file.generated) {
     const std::shared_ptr<gridfs::File> content = file.file();
     Result<gridfs::ReadResult> read = content->read(offset, size);
     // The first read stands for all. A process that reads on updates the atime once more when it
@@ -17,7 +17,7 @@ Result<gridfs::ReadResult> FileSystem::read(OpenFile& file, int64_t offset, size
     }
     return read;
   }
-  const std::string& text = file.made_up->text();
+  const std::string& text = file.generated->text();
   const std::span bytes(reinterpret_cast<const uint8_t*>(text.data()), text.size());
   const size_t from = std::min<size_t>(static_cast<size_t>(offset), bytes.size());
   return gridfs::ReadResult::of(bytes.subspan(from, std::min(size, bytes.size() - from)));

@@ -52,7 +52,7 @@ gridfs::PosixFields with_mode(gridfs::PosixFields posix, uint32_t mode) {
 
 Result<gridfs::PosixFields> FileSystem::posix_of(uint64_t ino) {
   GM_ASSIGN(ResolvedNode node, resolve(ino));
-  if (node.kind == InodeKind::kMountRoot || node.is_view()) return gridfs::PosixFields();
+  if (node.kind == InodeKind::kMountRoot || node.is_control()) return gridfs::PosixFields();
   if (node.removed) return node.removed->fields();
   const auto read = [&]() -> Result<gridfs::PosixFields> {
     GM_ASSIGN(auto paths, node.bucket->paths());
@@ -75,7 +75,7 @@ Status FileSystem::change_posix(uint64_t ino, const gridfs::PosixChange& change)
     return fail(kNotPermitted,
                 "the root of the mount has no document that could keep its attributes");
   }
-  if (node.is_view()) return views_are_read_only();
+  if (node.is_control()) return control_is_read_only();
   if (node.removed) return change_lost(ino, change);
   const auto write = [&]() -> Status {
     GM_ASSIGN(auto paths, node.bucket->paths());
@@ -134,7 +134,7 @@ void FileSystem::note_changed(const ResolvedNode& node, const gridfs::File& file
 Result<std::string> FileSystem::field(uint64_t ino, std::string_view name) {
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   const bool has_content =
-      node.kind == InodeKind::kFile || (node.is_view() && node.id.type() != bson::Type::kNull);
+      node.kind == InodeKind::kFile || (node.is_control() && node.id.type() != bson::Type::kNull);
   if (!has_content) return gridfs::no_such_xattr(name);
   const auto read = [&]() -> Result<std::string> {
     GM_ASSIGN(auto paths, node.bucket->paths());
@@ -149,7 +149,7 @@ Result<std::string> FileSystem::field(uint64_t ino, std::string_view name) {
 Status FileSystem::set_field(uint64_t ino, std::string_view name,
                              std::optional<std::string_view> text, gridfs::XattrMode mode) {
   GM_ASSIGN(ResolvedNode node, resolve(ino));
-  if (node.is_view()) return views_are_read_only();
+  if (node.is_control()) return control_is_read_only();
   if (node.kind != InodeKind::kFile) {
     return fail(kNotPermitted, "a folder has no files document, whose fields '" +
                                    std::string(kFieldLead) + "' stands for");

@@ -19,7 +19,7 @@ struct DirectoryPart {
   uint64_t wanted_ino = 0;  // of a control directory node: the number it asked for
   bool moving = false;
   std::shared_ptr<const LostNode> removed;
-  std::shared_ptr<MadeUpFile> made_up;  // of a control directory node
+  std::shared_ptr<GeneratedFile> generated;  // of a control directory node
 };
 
 size_t mix(size_t a, size_t b) {
@@ -144,9 +144,10 @@ uint64_t InodeTable::acquire_file(const std::shared_ptr<MountedBucket>& bucket, 
   return inode->ino;
 }
 
-uint64_t InodeTable::acquire_view(uint64_t parent_ino, std::string_view name, InodeKind kind,
-                                  std::string_view path, const bson::Value& id,
-                                  const std::shared_ptr<MadeUpFile>& made_up, uint64_t wanted_ino) {
+uint64_t InodeTable::acquire_control(uint64_t parent_ino, std::string_view name, InodeKind kind,
+                                     std::string_view path, const bson::Value& id,
+                                     const std::shared_ptr<GeneratedFile>& generated,
+                                     uint64_t wanted_ino) {
   MutexLock lock(mutex_);
   const auto found = directories_.find(NameKey{parent_ino, name});
   if (found != directories_.end()) {
@@ -168,7 +169,7 @@ uint64_t InodeTable::acquire_view(uint64_t parent_ino, std::string_view name, In
   attach(inode, parent, name);
   inode->directory->suffix = path;
   inode->directory->wanted_ino = wanted_ino;
-  inode->directory->made_up = made_up;
+  inode->directory->generated = generated;
   return inode->ino;
 }
 
@@ -203,11 +204,11 @@ std::optional<ResolvedNode> InodeTable::resolve(uint64_t ino) const {
     return node;
   }
   node.parent = inode->parent->ino;
-  if (node.is_view()) {
+  if (node.is_control()) {
     // The control directory itself reports whether its nodes still exist.
     node.id = inode->id;
     node.path = inode->directory->suffix;
-    node.made_up = inode->directory->made_up;
+    node.generated = inode->directory->generated;
     return node;
   }
   if (inode->directory) node.removed = inode->directory->removed;
@@ -269,10 +270,11 @@ bool InodeTable::is_moving(uint64_t ino) const {
   return false;
 }
 
-std::shared_ptr<MadeUpFile> InodeTable::find_made_up(uint64_t parent, std::string_view name) const {
+std::shared_ptr<GeneratedFile> InodeTable::find_generated(uint64_t parent,
+                                                          std::string_view name) const {
   MutexLock lock(mutex_);
   const auto found = directories_.find(NameKey{parent, name});
-  return found == directories_.end() ? nullptr : (*found)->directory->made_up;
+  return found == directories_.end() ? nullptr : (*found)->directory->generated;
 }
 
 std::optional<uint64_t> InodeTable::find_directory(uint64_t parent, std::string_view name) const {

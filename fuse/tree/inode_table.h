@@ -33,13 +33,20 @@
 
 namespace gridmount::fuse {
 
-class MadeUpFile;
+class GeneratedFile;
 class MountedBucket;
 
 inline constexpr uint64_t kRootNode = 1;  // FUSE_ROOT_ID
 
-// kViewDirectory and kViewFile: in a bucket's control directory (bucket_views.h).
-enum class InodeKind { kMountRoot, kBucketRoot, kDirectory, kFile, kViewDirectory, kViewFile };
+// kControlDirectory and kControlFile: in a bucket's control directory (control_directory.h).
+enum class InodeKind {
+  kMountRoot,
+  kBucketRoot,
+  kDirectory,
+  kFile,
+  kControlDirectory,
+  kControlFile
+};
 
 // The state of a node when resolve() was called.
 struct ResolvedNode {
@@ -56,10 +63,12 @@ struct ResolvedNode {
   // Set for a directory that is no longer in the tree.
   std::shared_ptr<const LostNode> removed;
   // Set for a file of the control directory that is not a file's content.
-  std::shared_ptr<MadeUpFile> made_up;
+  std::shared_ptr<GeneratedFile> generated;
 
-  bool is_view() const { return kind == InodeKind::kViewDirectory || kind == InodeKind::kViewFile; }
-  bool is_directory() const { return kind != InodeKind::kFile && kind != InodeKind::kViewFile; }
+  bool is_control() const {
+    return kind == InodeKind::kControlDirectory || kind == InodeKind::kControlFile;
+  }
+  bool is_directory() const { return kind != InodeKind::kFile && kind != InodeKind::kControlFile; }
 };
 
 class InodeTable {
@@ -80,12 +89,12 @@ class InodeTable {
                              uint64_t wanted_ino);
   uint64_t acquire_file(const std::shared_ptr<MountedBucket>& bucket, bson::ValueView id,
                         uint64_t wanted_ino);
-  // A node of the control directory: kViewDirectory or kViewFile. For a file, another `wanted_ino`
-  // means another content, and gives another node. If the file is not a file's content, `id` is
-  // null and `made_up` has the content. Returns 0 like acquire_directory().
-  uint64_t acquire_view(uint64_t parent, std::string_view name, InodeKind kind,
-                        std::string_view path, const bson::Value& id,
-                        const std::shared_ptr<MadeUpFile>& made_up, uint64_t wanted_ino);
+  // A node of the control directory: kControlDirectory or kControlFile. For a file, another
+  // `wanted_ino` means another content, and gives another node. If the file is not a file's
+  // content, `id` is null and `generated` has the content. Returns 0 like acquire_directory().
+  uint64_t acquire_control(uint64_t parent, std::string_view name, InodeKind kind,
+                           std::string_view path, const bson::Value& id,
+                           const std::shared_ptr<GeneratedFile>& generated, uint64_t wanted_ino);
   // Counts one more lookup of a node in the table. Returns false if no node has that number.
   bool acquire(uint64_t ino);
   void forget(uint64_t ino, uint64_t lookups);
@@ -104,8 +113,8 @@ class InodeTable {
   // everything below it.
   void set_moving(uint64_t ino, bool moving);
   bool is_moving(uint64_t ino) const;
-  // Returns the MadeUpFile of the last lookup of that name in the control directory, or null.
-  std::shared_ptr<MadeUpFile> find_made_up(uint64_t parent, std::string_view name) const;
+  // Returns the GeneratedFile of the last lookup of that name in the control directory, or null.
+  std::shared_ptr<GeneratedFile> find_generated(uint64_t parent, std::string_view name) const;
   // Returns the number of a directory in the table, or nothing if it is not there.
   std::optional<uint64_t> find_directory(uint64_t parent, std::string_view name) const;
 

@@ -20,27 +20,27 @@
 #include <string>
 #include <string_view>
 
-#include "fuse/tree/made_up_file.h"
+#include "fuse/tree/generated_file.h"
 #include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::fuse {
 
-inline constexpr std::string_view kViewsDirectory = ".gridfs";
+inline constexpr std::string_view kControlDirectoryName = ".gridfs";
 
 // The node at a path.
-struct View {
+struct ControlNode {
   bool is_directory = false;
   gridfs::Attributes attributes;
-  // The _id of the files document whose content the file has; null if `made_up` has it.
+  // The _id of the files document whose content the file has; null if `generated` has it.
   bson::Value file;
-  std::shared_ptr<MadeUpFile> made_up;
+  std::shared_ptr<GeneratedFile> generated;
   uint64_t ino = 0;  // like Node::ino; a file with new content has a new one
 };
 
 // Returns the error for operations that would change the control directory.
-tl::unexpected<Error> views_are_read_only();
+tl::unexpected<Error> control_is_read_only();
 
-class BucketViews {
+class ControlDirectory {
  public:
   // Returns the text of stats.json.
   using Text = std::function<std::string(gridfs::PathNamespace& paths)>;
@@ -49,14 +49,15 @@ class BucketViews {
   void set_text(Text text) { text_ = std::move(text); }
 
   // Returns the node at the path. Fails with NoSuchEntry, even for invalid names. `known` is the
-  // MadeUpFile of the last look-up of the path, or null.
-  Result<View> find(gridfs::PathNamespace& paths, std::string_view path,
-                    std::shared_ptr<MadeUpFile> known) const;
-  // Returns the node of a MadeUpFile.
-  View find_made_up(gridfs::PathNamespace& paths, std::shared_ptr<MadeUpFile> file) const;
+  // GeneratedFile of the last look-up of the path, or null.
+  Result<ControlNode> find(gridfs::PathNamespace& paths, std::string_view path,
+                           std::shared_ptr<GeneratedFile> known) const;
+  // Returns the node of a GeneratedFile.
+  ControlNode find_generated(gridfs::PathNamespace& paths,
+                             std::shared_ptr<GeneratedFile> file) const;
   // Returns the node of that files document's content, wherever the document is. Fails with
   // NoSuchEntry.
-  Result<View> find_content(gridfs::PathNamespace& paths, bson::ValueView id) const;
+  Result<ControlNode> find_content(gridfs::PathNamespace& paths, bson::ValueView id) const;
   Result<std::unique_ptr<gridfs::DirectoryStream>> list(
       const std::shared_ptr<gridfs::PathNamespace>& paths, std::string_view path) const;
 
@@ -69,9 +70,9 @@ class BucketViews {
     std::string_view rest;  // the part of the path behind the file's
   };
   Result<Tracked> track(gridfs::PathNamespace& paths, std::string_view path) const;
-  Result<View> find_revision(gridfs::PathNamespace& paths, std::string_view path) const;
+  Result<ControlNode> find_revision(gridfs::PathNamespace& paths, std::string_view path) const;
 
-  View directory(gridfs::PathNamespace& paths, std::string_view path) const;
+  ControlNode directory(gridfs::PathNamespace& paths, std::string_view path) const;
 
   Text text_;
 };

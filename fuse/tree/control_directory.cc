@@ -1,4 +1,4 @@
-#include "fuse/tree/bucket_views.h"
+#include "fuse/tree/control_directory.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,9 +27,9 @@ std::pair<std::string_view, std::string_view> split_first(std::string_view path)
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
-tl::unexpected<Error> no_such_view(std::string_view path) {
+tl::unexpected<Error> no_such_control(std::string_view path) {
   return fail(gridfs::kNoSuchEntry,
-              "there is no '" + std::string(kViewsDirectory) + "/" + std::string(path) + "'");
+              "there is no '" + std::string(kControlDirectoryName) + "/" + std::string(path) + "'");
 }
 
 // Turns the error of a look-up in the tree into one about the control directory.
@@ -37,7 +37,7 @@ tl::unexpected<Error> not_found(Error error, std::string_view path) {
   const ErrorCode code = error.code();
   const bool is_absent =
       code == gridfs::kNoSuchEntry || code == gridfs::kFileNotFound || code == gridfs::kInvalidName;
-  if (is_absent) return no_such_view(path);
+  if (is_absent) return no_such_control(path);
   return fail(std::move(error));
 }
 
@@ -64,8 +64,8 @@ gridfs::Node file_node() {
   return node;
 }
 
-View file_view(const gridfs::Node& node) {
-  View view;
+ControlNode control_file(const gridfs::Node& node) {
+  ControlNode view;
   view.attributes = node.attributes;
   // The size of a symlink is not that of any content.
   if (!S_ISREG(node.attributes.mode)) view.attributes.size = view.attributes.blocks = 0;
@@ -123,13 +123,13 @@ class TrackedListing final : public gridfs::DirectoryStream {
 
 }  // namespace
 
-tl::unexpected<Error> views_are_read_only() {
+tl::unexpected<Error> control_is_read_only() {
   return fail(ErrorCode::kStoreReadOnly,
-              "what is in '" + std::string(kViewsDirectory) + "' is there to be read");
+              "what is in '" + std::string(kControlDirectoryName) + "' is there to be read");
 }
 
-View BucketViews::directory(gridfs::PathNamespace& paths, std::string_view path) const {
-  View view;
+ControlNode ControlDirectory::directory(gridfs::PathNamespace& paths, std::string_view path) const {
+  ControlNode view;
   view.is_directory = true;
   if (const Result<gridfs::Node> root = paths.root()) view.attributes = root->attributes;
   view.attributes.mode = S_IFDIR | 0500;
@@ -139,14 +139,15 @@ View BucketViews::directory(gridfs::PathNamespace& paths, std::string_view path)
   return view;
 }
 
-Result<View> BucketViews::find_content(gridfs::PathNamespace& paths, bson::ValueView id) const {
+Result<ControlNode> ControlDirectory::find_content(gridfs::PathNamespace& paths,
+                                                   bson::ValueView id) const {
   Result<gridfs::Node> node = paths.file(id);
   if (!node) return not_found(std::move(node).error(), gridfs::id_name(id).value_or(""));
-  return file_view(*node);
+  return control_file(*node);
 }
 
-Result<BucketViews::Tracked> BucketViews::track(gridfs::PathNamespace& paths,
-                                                std::string_view path) const {
+Result<ControlDirectory::Tracked> ControlDirectory::track(gridfs::PathNamespace& paths,
+                                                          std::string_view path) const {
   Tracked tracked;
   GM_ASSIGN(tracked.node, paths.root());
   tracked.rest = path;
@@ -160,7 +161,8 @@ Result<BucketViews::Tracked> BucketViews::track(gridfs::PathNamespace& paths,
   return tracked;
 }
 
-Result<View> BucketViews::find_revision(gridfs::PathNamespace& paths, std::string_view path) const {
+Result<ControlNode> ControlDirectory::find_revision(gridfs::PathNamespace& paths,
+                                                    std::string_view path) const {
   const std::string whole = std::string(kRevisions) + "/" + std::string(path);
   Result<Tracked> tracked = track(paths, path);
   if (!tracked) return not_found(std::move(tracked).error(), whole);
@@ -168,40 +170,40 @@ Result<View> BucketViews::find_revision(gridfs::PathNamespace& paths, std::strin
   GM_ASSIGN(const std::vector<gridfs::Node> revisions,
             paths.revisions(tracked->directory, tracked->name));
   const std::optional<size_t> ino = parse_number(tracked->rest);
-  if (!ino || *ino >= revisions.size()) return no_such_view(whole);
-  return file_view(revisions[*ino]);
+  if (!ino || *ino >= revisions.size()) return no_such_control(whole);
+  return control_file(revisions[*ino]);
 }
 
-View BucketViews::find_made_up(gridfs::PathNamespace& paths,
-                               std::shared_ptr<MadeUpFile> file) const {
-  View view = directory(paths, kStatistics);
+ControlNode ControlDirectory::find_generated(gridfs::PathNamespace& paths,
+                                             std::shared_ptr<GeneratedFile> file) const {
+  ControlNode view = directory(paths, kStatistics);
   view.is_directory = false;
   view.attributes.mode = S_IFREG | 0400;
   view.attributes.size = static_cast<int64_t>(file->text().size());
   view.attributes.mtime = view.attributes.ctime = view.attributes.atime = file->made_at();
   view.ino = gridfs::hash_of("made up/" + std::to_string(file->serial()));
-  view.made_up = std::move(file);
+  view.generated = std::move(file);
   return view;
 }
 
-Result<View> BucketViews::find(gridfs::PathNamespace& paths, std::string_view path,
-                               std::shared_ptr<MadeUpFile> known) const {
+Result<ControlNode> ControlDirectory::find(gridfs::PathNamespace& paths, std::string_view path,
+                                           std::shared_ptr<GeneratedFile> known) const {
   const auto [first, rest] = split_first(path);
   if (path.empty() || path == kById || path == kRevisions) return directory(paths, path);
   if (path == kStatistics) {
     const bool is_current = known && known->is_current();
-    return find_made_up(
+    return find_generated(
         paths, is_current ? std::move(known)
-                          : std::make_shared<MadeUpFile>(text_ ? text_(paths) : std::string()));
+                          : std::make_shared<GeneratedFile>(text_ ? text_(paths) : std::string()));
   }
   if (first == kRevisions) return find_revision(paths, rest);
-  if (first != kById) return no_such_view(path);
+  if (first != kById) return no_such_control(path);
   const Result<bson::Value> id = gridfs::parse_id_name(rest);
-  if (!id) return no_such_view(path);
+  if (!id) return no_such_control(path);
   return find_content(paths, id->view());
 }
 
-Result<std::unique_ptr<gridfs::DirectoryStream>> BucketViews::list(
+Result<std::unique_ptr<gridfs::DirectoryStream>> ControlDirectory::list(
     const std::shared_ptr<gridfs::PathNamespace>& paths, std::string_view path) const {
   if (path == kById) return paths->list_ids();
   std::vector<gridfs::DirectoryEntry> entries;
@@ -211,7 +213,7 @@ Result<std::unique_ptr<gridfs::DirectoryStream>> BucketViews::list(
     entries.push_back({std::string(kStatistics), file_node()});
   } else {
     const auto [first, rest] = split_first(path);
-    if (first != kRevisions) return no_such_view(path);
+    if (first != kRevisions) return no_such_control(path);
     GM_ASSIGN(const Tracked tracked, track(*paths, rest));
     if (tracked.node.kind == gridfs::NodeKind::kDirectory) {
       GM_ASSIGN(auto tree, paths->list(tracked.node.path));

@@ -13,7 +13,7 @@ namespace {
 
 // A revision gets another number when older ones are removed, so the same path may lead to other
 // content.
-double cache_seconds(const View& view) {
+double cache_seconds(const ControlNode& view) {
   return view.is_directory ? kCacheBriefly : 0;
 }
 
@@ -22,10 +22,11 @@ double cache_seconds(const View& view) {
 Result<Entry> FileSystem::view_entry(const ResolvedNode& parent, std::string_view name,
                                      std::string_view path) {
   GM_ASSIGN(auto paths, parent.bucket->paths());
-  GM_ASSIGN(const View view, views_.find(*paths, path, table_.find_made_up(parent.ino, name)));
-  const InodeKind kind = view.is_directory ? InodeKind::kViewDirectory : InodeKind::kViewFile;
+  GM_ASSIGN(const ControlNode view,
+            control_.find(*paths, path, table_.find_generated(parent.ino, name)));
+  const InodeKind kind = view.is_directory ? InodeKind::kControlDirectory : InodeKind::kControlFile;
   const uint64_t ino =
-      table_.acquire_view(parent.ino, name, kind, path, view.file, view.made_up, view.ino);
+      table_.acquire_control(parent.ino, name, kind, path, view.file, view.generated, view.ino);
   if (ino == 0) {
     return fail(kStaleNode, "the folder of " + std::string(name) + " is not known any more");
   }
@@ -34,14 +35,14 @@ Result<Entry> FileSystem::view_entry(const ResolvedNode& parent, std::string_vie
 
 Result<Entry> FileSystem::view_attributes(const ResolvedNode& node, const OpenFile* file) const {
   GM_ASSIGN(auto paths, node.bucket->paths());
-  if (node.made_up) {
-    const View made_up = views_.find_made_up(*paths, node.made_up);
-    return Entry{node.ino, made_up.attributes, cache_seconds(made_up)};
+  if (node.generated) {
+    const ControlNode generated = control_.find_generated(*paths, node.generated);
+    return Entry{node.ino, generated.attributes, cache_seconds(generated)};
   }
   const bool has_content = node.id.type() != bson::Type::kNull;
   // The path may lead to other content by now.
-  Result<View> view = has_content ? views_.find_content(*paths, node.id.view())
-                                  : views_.find(*paths, node.path, nullptr);
+  Result<ControlNode> view = has_content ? control_.find_content(*paths, node.id.view())
+                                         : control_.find(*paths, node.path, nullptr);
   if (view) return Entry{node.ino, view->attributes, cache_seconds(*view)};
   const bool has_gone = has_content && view.error().code() == gridfs::kNoSuchEntry;
   if (!has_gone) return fail(std::move(view).error());
@@ -53,19 +54,19 @@ Result<Entry> FileSystem::view_attributes(const ResolvedNode& node, const OpenFi
   return Entry{node.ino, last, 0};
 }
 
-Result<OpenFile*> FileSystem::open_view(const ResolvedNode& node, int flags) {
-  if ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0) return views_are_read_only();
+Result<OpenFile*> FileSystem::open_control(const ResolvedNode& node, int flags) {
+  if ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0) return control_is_read_only();
   GM_ASSIGN(auto paths, node.bucket->paths());
   auto handle = std::make_unique<OpenFile>();
   handle->ino = node.ino;
-  handle->is_view = true;
+  handle->is_control = true;
   // Counted before the file opens, so that the bucket is not retired in between.
   handle->bucket = node.bucket;
   node.bucket->handles().fetch_add(1);
   handle->paths = paths;
-  if (node.made_up) {
-    node.made_up->note_open();
-    handle->made_up = node.made_up;
+  if (node.generated) {
+    node.generated->note_open();
+    handle->generated = node.generated;
   } else {
     Result<std::shared_ptr<gridfs::File>> file = paths->open_file(node.id);
     if (!file && file.error().code() == gridfs::kFileNotFound) {
@@ -79,7 +80,7 @@ Result<OpenFile*> FileSystem::open_view(const ResolvedNode& node, int flags) {
 }
 
 Status FileSystem::sync(OpenFile& file) {
-  return file.made_up ? Status() : file.file()->sync();
+  return file.generated ? Status() : file.file()->sync();
 }
 
 }  // namespace gridmount::fuse

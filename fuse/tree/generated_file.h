@@ -17,13 +17,13 @@
 
 namespace gridmount::fuse {
 
-class MadeUpFile {
+class GeneratedFile {
  public:
-  explicit MadeUpFile(std::string text);
+  explicit GeneratedFile(std::string text);
 
   const std::string& text() const { return text_; }
   timespec made_at() const { return made_at_; }
-  // One more than that of the MadeUpFile made before.
+  // One more than that of the GeneratedFile made before.
   uint64_t serial() const { return serial_; }
 
   // Returns true if a lookup of the name should still get this object: it has not been opened yet,

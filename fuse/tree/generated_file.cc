@@ -1,4 +1,4 @@
-#include "fuse/tree/made_up_file.h"
+#include "fuse/tree/generated_file.h"
 
 #include <utility>
 
@@ -17,10 +17,10 @@ uint64_t next_serial() {
 
 }  // namespace
 
-MadeUpFile::MadeUpFile(std::string text)
+GeneratedFile::GeneratedFile(std::string text)
     : text_(std::move(text)), made_at_(gridfs::file_time_now()), serial_(next_serial()) {}
 
-bool MadeUpFile::is_current() const {
+bool GeneratedFile::is_current() const {
   return !opened_ && Clock::now() - begin_ < kMoment;
 }
 
