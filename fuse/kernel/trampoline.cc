@@ -85,8 +85,8 @@ gridfs::Creator caller_of(fuse_req_t request) {
   return {.uid = caller->uid, .gid = caller->gid, .umask = caller->umask};
 }
 
-OpenFile* file_of(const fuse_file_info* info) {
-  return info == nullptr ? nullptr : handle_of<OpenFile>(info);
+FileHandle* file_of(const fuse_file_info* info) {
+  return info == nullptr ? nullptr : handle_of<FileHandle>(info);
 }
 
 void reply_entry(fuse_req_t request, const Entry& entry) {
@@ -156,7 +156,7 @@ void handle_forget_multi(fuse_req_t request, size_t count, fuse_forget_data* for
   fuse_reply_none(request);
 }
 
-void reply_attributes(fuse_req_t request, fuse_ino_t ino, const OpenFile* file) {
+void reply_attributes(fuse_req_t request, fuse_ino_t ino, const FileHandle* file) {
   note_told(request, ino);
   Result<Entry> entry = file_system_of(request).attributes(ino, file);
   if (!entry) return reply_error(request, "getattr", ino, nullptr, entry.error());
@@ -165,12 +165,12 @@ void reply_attributes(fuse_req_t request, fuse_ino_t ino, const OpenFile* file) 
   fuse_reply_attr(request, &attributes, attribute_seconds(request, *entry));
 }
 
-void answer_getattr(fuse_req_t request, fuse_ino_t ino, const OpenFile* file) {
+void answer_getattr(fuse_req_t request, fuse_ino_t ino, const FileHandle* file) {
   guarded(request, "getattr", ino, [&] { reply_attributes(request, ino, file); });
 }
 
 // The kernel requests attributes with the handle before it accepts written data.
-void answer_writer(fuse_req_t request, fuse_ino_t ino, OpenFile& file) {
+void answer_writer(fuse_req_t request, fuse_ino_t ino, FileHandle& file) {
   guarded(request, "getattr", ino, [&] {
     TrampolineContext& context = context_of(request);
     const Status room = context.file_system.expect_room(file, [&] { context.write_back(ino); });
@@ -180,7 +180,7 @@ void answer_writer(fuse_req_t request, fuse_ino_t ino, OpenFile& file) {
 }
 
 void handle_getattr(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
-  OpenFile* const file = file_of(info);
+  FileHandle* const file = file_of(info);
   if (file == nullptr || !file_system_of(request).expects_room(*file)) {
     return answer_getattr(request, ino, file);
   }
@@ -201,7 +201,7 @@ void handle_getattr(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
 // leaves both checks to the daemon. For a regular file, the kernel sends this call as a setattr of
 // the ctime alone, and sends no other call like that. It sends a setattr of nothing before it
 // writes to a regular file.
-Result<bool> clears_set_id_alone(fuse_req_t request, fuse_ino_t ino, OpenFile* file, int to_set) {
+Result<bool> clears_set_id_alone(fuse_req_t request, fuse_ino_t ino, FileHandle* file, int to_set) {
   if ((to_set & ~FUSE_SET_ATTR_CTIME) != 0) return false;
   GM_ASSIGN(const Entry entry, file_system_of(request).attributes(ino, file));
   const gridfs::Attributes& now = entry.attributes;
@@ -324,7 +324,7 @@ void handle_rename(fuse_req_t request, fuse_ino_t from, const char* from_name, f
   });
 }
 
-void set_handle(fuse_req_t request, fuse_file_info* info, OpenFile* file) {
+void set_handle(fuse_req_t request, fuse_file_info* info, FileHandle* file) {
   info->fh = reinterpret_cast<uint64_t>(file);
   // This process is the only writer, so what the kernel has cached of the file is still right. A
   // file of the control directory may show a file that is being written.
@@ -334,7 +334,7 @@ void set_handle(fuse_req_t request, fuse_file_info* info, OpenFile* file) {
 void handle_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
   guarded(request, "open", ino, [&] {
     FileSystem& file_system = file_system_of(request);
-    Result<OpenFile*> file = file_system.open(ino, info->flags);
+    Result<FileHandle*> file = file_system.open(ino, info->flags);
     if (!file) return reply_error(request, "open", ino, nullptr, file.error());
     set_handle(request, info, *file);
     if (file_system.begins_to_ask(ino)) context_of(request).forget_attributes(ino);
@@ -410,7 +410,7 @@ void handle_write(fuse_req_t request, fuse_ino_t ino, const char* bytes, size_t 
 }
 
 // Before the reply, so that the process that closed the file sees the new attributes.
-void note_close(fuse_req_t request, fuse_ino_t ino, OpenFile& file, FileSystem::Closing closing) {
+void note_close(fuse_req_t request, fuse_ino_t ino, FileHandle& file, FileSystem::Closing closing) {
   if (file_system_of(request).note_close(file, closing)) {
     context_of(request).forget_attributes(ino);
   }
@@ -418,7 +418,7 @@ void note_close(fuse_req_t request, fuse_ino_t ino, OpenFile& file, FileSystem::
 
 void handle_flush(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
   guarded(request, "flush", ino, [&] {
-    OpenFile& file = *file_of(info);
+    FileHandle& file = *file_of(info);
     note_close(request, ino, file, FileSystem::Closing::kByOne);
     reply_status(request, "flush", ino, nullptr,
                  file.for_writing ? file.file()->flush() : Status());
@@ -442,7 +442,7 @@ void handle_fsync(fuse_req_t request, fuse_ino_t ino, int, fuse_file_info* info)
 void handle_opendir(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
   guarded(request, "opendir", ino, [&] {
     FileSystem& file_system = file_system_of(request);
-    Result<OpenDirectory*> directory = file_system.open_directory(ino, info->flags);
+    Result<DirectoryHandle*> directory = file_system.open_directory(ino, info->flags);
     if (!directory) return reply_error(request, "opendir", ino, nullptr, directory.error());
     info->fh = reinterpret_cast<uint64_t>(*directory);
     if ((*directory)->may_be_cached() && !file_system.tells_each_reading()) {
@@ -455,7 +455,7 @@ void handle_opendir(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
 
 void handle_releasedir(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
   guarded(request, "releasedir", ino, [&] {
-    file_system_of(request).release(handle_of<OpenDirectory>(info));
+    file_system_of(request).release(handle_of<DirectoryHandle>(info));
     fuse_reply_err(request, 0);
   });
 }

@@ -78,7 +78,7 @@ void handle_copy_file_range(fuse_req_t request, fuse_ino_t ino, off_t offset, fu
 inline TrampolineContext& context_of(fuse_req_t request) {
   return *static_cast<TrampolineContext*>(fuse_req_userdata(request));
 }
-// Returns the OpenFile or OpenDirectory of a call. libfuse stores it as a number.
+// Returns the FileHandle or DirectoryHandle of a call. libfuse stores it as a number.
 template <typename Open>
 Open* handle_of(const fuse_file_info* info) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr)

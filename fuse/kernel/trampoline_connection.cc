@@ -30,7 +30,7 @@ bool is_of_writer(Message body) {
   if (body.size() < sizeof handle) return false;
   std::memcpy(&handle, body.data(), sizeof handle);
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
-  return reinterpret_cast<const OpenFile*>(handle)->for_writing;
+  return reinterpret_cast<const FileHandle*>(handle)->for_writing;
 }
 
 // Returns true if the request would wait for the end of a move. This holds for requests that change

@@ -66,7 +66,7 @@ void list(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, fuse_fi
           bool plus) {
   const char* operation = plus ? "readdirplus" : "readdir";
   guarded(request, operation, ino, [&] {
-    auto& directory = *handle_of<OpenDirectory>(info);
+    auto& directory = *handle_of<DirectoryHandle>(info);
     ReplyLister lister(request, size, plus);
     Status listed = file_system_of(request).read_directory(directory, static_cast<uint64_t>(offset),
                                                            plus, lister);

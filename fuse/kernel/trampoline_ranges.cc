@@ -7,7 +7,7 @@ void handle_fallocate(fuse_req_t request, fuse_ino_t ino, int mode, off_t offset
                       fuse_file_info* info) {
   guarded(request, "fallocate", ino, [&] {
     FileSystem& file_system = file_system_of(request);
-    OpenFile& file = *handle_of<OpenFile>(info);
+    FileHandle& file = *handle_of<FileHandle>(info);
     Status done = file_system.allocate(file, mode, offset, length);
     if (done && !may_keep_set_id(request)) {
       done = file_system.clear_set_id(file, group_check_of(request));
@@ -18,7 +18,7 @@ void handle_fallocate(fuse_req_t request, fuse_ino_t ino, int mode, off_t offset
 
 namespace {
 
-void answer_lseek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence, OpenFile& file) {
+void answer_lseek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence, FileHandle& file) {
   guarded(request, "lseek", ino, [&] {
     const Result<int64_t> found = file_system_of(request).seek(file, offset, whence);
     if (!found) return reply_error(request, "lseek", ino, nullptr, found.error());
@@ -30,7 +30,7 @@ void answer_lseek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence, 
 
 void handle_lseek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence,
                   fuse_file_info* info) {
-  OpenFile* const file = handle_of<OpenFile>(info);
+  FileHandle* const file = handle_of<FileHandle>(info);
   if (!file_system_of(request).is_open_for_writing(ino)) {
     return answer_lseek(request, ino, offset, whence, *file);
   }
@@ -54,14 +54,14 @@ void handle_copy_file_range(fuse_req_t request, fuse_ino_t ino, off_t offset, fu
                             int) {
   guarded(request, "copy_file_range", ino, [&] {
     FileSystem& file_system = file_system_of(request);
-    OpenFile& to = *handle_of<OpenFile>(to_info);
+    FileHandle& to = *handle_of<FileHandle>(to_info);
     if (!may_keep_set_id(request)) {
       const Status cleared = file_system.clear_set_id(to, group_check_of(request));
       if (!cleared) {
         return reply_error(request, "copy_file_range", ino, nullptr, cleared.error());
       }
     }
-    const Result<int64_t> copied = file_system.copy(*handle_of<OpenFile>(info), offset, to,
+    const Result<int64_t> copied = file_system.copy(*handle_of<FileHandle>(info), offset, to,
                                                     to_offset, static_cast<int64_t>(size));
     if (!copied) return reply_error(request, "copy_file_range", ino, nullptr, copied.error());
     fuse_reply_write(request, static_cast<size_t>(*copied));

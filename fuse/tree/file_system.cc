@@ -43,8 +43,8 @@ FileSystem::FileSystem(Buckets& buckets, std::shared_ptr<MountedBucket> root_buc
 
 FileSystem::~FileSystem() {
   MutexLock lock(handles_mutex_);
-  for (OpenFile* file : open_files_) delete file;
-  for (OpenDirectory* directory : open_directories_) delete directory;
+  for (FileHandle* file : open_files_) delete file;
+  for (DirectoryHandle* directory : open_directories_) delete directory;
 }
 
 Result<ResolvedNode> FileSystem::resolve(uint64_t ino) const {

@@ -12,7 +12,7 @@
 //    change after it was built from the table and before it is used. The rename of a directory may
 //    take long, so it holds the lock exclusively only before and after the store's work
 //    (directory_moves.h).
-// 2. OpenDirectory::mutex().
+// 2. DirectoryHandle::mutex().
 // 3. The mutexes of Buckets and of a MountedBucket.
 // 4. lost_mutex_.
 // 5. The mutexes of InodeTable and of the handles, which are leaves.
@@ -38,12 +38,12 @@
 #include "engine/base/thread_safety.h"
 #include "fuse/tree/buckets.h"
 #include "fuse/tree/control_directory.h"
+#include "fuse/tree/directory_handle.h"
 #include "fuse/tree/directory_moves.h"
 #include "fuse/tree/foreign_changes.h"
 #include "fuse/tree/inode_table.h"
 #include "fuse/tree/kernel_cache.h"
 #include "fuse/tree/lost_names.h"
-#include "fuse/tree/open_directory.h"
 #include "fuse/tree/room_watch.h"
 
 namespace gridmount::fuse {
@@ -64,8 +64,8 @@ struct Entry {
 // An open file, owned by the FileSystem until release().
 //
 // file() and go_on_with() are thread-safe. The other fields do not change, or are atomic.
-struct OpenFile {
-  ~OpenFile();
+struct FileHandle {
+  ~FileHandle();
 
   // The file that this handle reads and writes now. It changes when the content becomes an earlier
   // revision and the file gets another files document.
@@ -135,8 +135,8 @@ class FileSystem {
 
   // --- Attributes. `file` is the handle of the operation, or null. These functions count no
   // lookup.
-  Result<Entry> attributes(uint64_t ino, const OpenFile* file);
-  Result<Entry> set_attributes(uint64_t ino, const OpenFile* file,
+  Result<Entry> attributes(uint64_t ino, const FileHandle* file);
+  Result<Entry> set_attributes(uint64_t ino, const FileHandle* file,
                                const gridfs::AttributeChanges& changes);
   Result<std::string> read_link(uint64_t ino);
 
@@ -158,32 +158,32 @@ class FileSystem {
   Status remove_xattr(uint64_t ino, std::string_view name);
 
   // --- Files. `flags` are those of open(2).
-  Result<OpenFile*> open(uint64_t ino, int flags);
+  Result<FileHandle*> open(uint64_t ino, int flags);
   // If the file exists, fails with EntryExists for O_EXCL, or else opens it.
-  Result<std::pair<Entry, OpenFile*>> create(uint64_t parent, std::string_view name, uint32_t mode,
-                                             int flags, gridfs::Creator creator);
+  Result<std::pair<Entry, FileHandle*>> create(uint64_t parent, std::string_view name,
+                                               uint32_t mode, int flags, gridfs::Creator creator);
   // Creates a tmpfile (O_TMPFILE), which has no name until link() gives it one.
-  Result<std::pair<Entry, OpenFile*>> create_tmpfile(uint64_t parent, uint32_t mode, int flags,
-                                                     gridfs::Creator creator);
-  void release(OpenFile* file);
+  Result<std::pair<Entry, FileHandle*>> create_tmpfile(uint64_t parent, uint32_t mode, int flags,
+                                                       gridfs::Creator creator);
+  void release(FileHandle* file);
   // Called when one holder, or the last one, closes the handle. The kernel does not report reads
   // from its cache, so a close of a file that was open only for reading counts as a read. Returns
   // true if this makes the attributes in the kernel's cache wrong.
   enum class Closing { kByOne, kByAll };
-  bool note_close(OpenFile& file, Closing closing);
+  bool note_close(FileHandle& file, Closing closing);
   // The result keeps the bytes alive. `file` must outlive it.
-  Result<gridfs::ReadResult> read(OpenFile& file, int64_t offset, size_t size);
+  Result<gridfs::ReadResult> read(FileHandle& file, int64_t offset, size_t size);
   // Does not change the times, because the kernel sends them. If room is short, first commits what
   // was written before.
-  Status write(OpenFile& file, int64_t offset, std::span<const uint8_t> bytes);
-  Status sync(OpenFile& file);
+  Status write(FileHandle& file, int64_t offset, std::span<const uint8_t> bytes);
+  Status sync(FileHandle& file);
   // See gridfs::without_set_id() (posix_changes.h).
-  Status clear_set_id(OpenFile& file, const GroupCheck& may_keep_group_id);
+  Status clear_set_id(FileHandle& file, const GroupCheck& may_keep_group_id);
   // fallocate(2). Checks the free space but reserves none. The allocated range is a hole that
   // counts in st_blocks.
-  Status allocate(OpenFile& file, int mode, int64_t offset, int64_t size);
+  Status allocate(FileHandle& file, int mode, int64_t offset, int64_t size);
   // lseek(2) with SEEK_DATA or SEEK_HOLE. Includes only writes that have reached this object.
-  Result<int64_t> seek(OpenFile& file, int64_t offset, int whence);
+  Result<int64_t> seek(FileHandle& file, int64_t offset, int whence);
   bool is_open_for_writing(uint64_t ino) const;
   // Like is_open_for_writing(), but only counts handles that no holder has closed yet. The kernel
   // sends the release of a handle some time after the last close(2) has returned.
@@ -200,23 +200,23 @@ class FileSystem {
     return room_.is_scarce() && is_open_for_writing(ino);
   }
   // Returns true if a request for attributes by this handle must wait for expect_room().
-  bool expects_room(const OpenFile& file) const {
+  bool expects_room(const FileHandle& file) const {
     return file.for_writing && !file.is_control && room_.is_short();
   }
   // Called before a write(2) by the handle. Fails with OutOfDiskSpace if there is no room for what
   // was written before. `hand_over` makes the kernel write back the file, and waits for it.
-  Status expect_room(OpenFile& file, const std::function<void()>& hand_over);
+  Status expect_room(FileHandle& file, const std::function<void()>& hand_over);
 
   // copy_file_range(2). Returns the number of bytes copied. It is less than `size` at the end of
   // `from`, in long calls, and before an error.
-  Result<int64_t> copy(OpenFile& from, int64_t offset, OpenFile& to, int64_t to_offset,
+  Result<int64_t> copy(FileHandle& from, int64_t offset, FileHandle& to, int64_t to_offset,
                        int64_t size);
 
   // --- Directories.
   //
   // `flags` are those of open(2).
-  Result<OpenDirectory*> open_directory(uint64_t ino, int flags);
-  void release(OpenDirectory* directory);
+  Result<DirectoryHandle*> open_directory(uint64_t ino, int flags);
+  void release(DirectoryHandle* directory);
   // Receives the entries of a listing. `ino` is the entry's ino as stat(2) shows it.
   class Lister {
    public:
@@ -231,7 +231,7 @@ class FileSystem {
   // Lists entries from `offset` on until the lister has no room or the directory ends. With
   // `lookup_each`, passes each entry as an Entry. An error after the first entry ends the listing,
   // and the next call returns it.
-  Status read_directory(OpenDirectory& directory, uint64_t offset, bool lookup_each,
+  Status read_directory(DirectoryHandle& directory, uint64_t offset, bool lookup_each,
                         Lister& lister);
 
   // --- External changes. Returns what the kernel must forget after them. The caller tells the
@@ -277,8 +277,8 @@ class FileSystem {
   // Counts the lookup.
   Result<Entry> view_entry(const ResolvedNode& parent, std::string_view name,
                            std::string_view path);
-  Result<Entry> view_attributes(const ResolvedNode& node, const OpenFile* file) const;
-  Result<OpenFile*> open_control(const ResolvedNode& node, int flags);
+  Result<Entry> view_attributes(const ResolvedNode& node, const FileHandle* file) const;
+  Result<FileHandle*> open_control(const ResolvedNode& node, int flags);
   Result<Entry> bucket_entry(std::string_view name, const std::shared_ptr<MountedBucket>& bucket);
   // Counts the lookup.
   Result<Entry> entry_of(const ResolvedNode& parent, std::string_view name,
@@ -302,19 +302,19 @@ class FileSystem {
   void note_changed(const ResolvedNode& node, const gridfs::File& file);
   Result<std::string> link_target(const ResolvedNode& node);
   // Sets `existed` if the file existed and the kernel did not know it.
-  Result<std::pair<Entry, OpenFile*>> create_or_open(uint64_t parent, std::string_view name,
-                                                     uint32_t mode, int flags,
-                                                     gridfs::Creator creator, bool& existed);
+  Result<std::pair<Entry, FileHandle*>> create_or_open(uint64_t parent, std::string_view name,
+                                                       uint32_t mode, int flags,
+                                                       gridfs::Creator creator, bool& existed);
   bool keeps_revisions() const { return buckets_.settings().paths.revisions > 0; }
   // Called before the file is emptied. Keeps its content as an earlier revision. The node and all
   // its handles continue with another files document.
   Status start_revision(uint64_t ino);
-  Result<OpenFile*> open_file(uint64_t ino, const std::shared_ptr<MountedBucket>& bucket,
-                              const std::shared_ptr<gridfs::PathNamespace>& paths,
-                              bson::ValueView id, int flags);
+  Result<FileHandle*> open_file(uint64_t ino, const std::shared_ptr<MountedBucket>& bucket,
+                                const std::shared_ptr<gridfs::PathNamespace>& paths,
+                                bson::ValueView id, int flags);
 
   // Adds the handle to the open files.
-  OpenFile* add_open(std::unique_ptr<OpenFile> handle) GM_EXCLUDES(handles_mutex_);
+  FileHandle* add_open(std::unique_ptr<FileHandle> handle) GM_EXCLUDES(handles_mutex_);
 
   Status rename_bucket(std::string_view from, std::string_view to, gridfs::RenameMode mode)
       GM_REQUIRES(tree_mutex_);
@@ -362,7 +362,7 @@ class FileSystem {
     uint64_t not_closed = 0;  // no holder has closed them
     uint64_t asked_in = 0;    // the episode of room_ in which the kernel was made to ask
   };
-  void note_writer_closed(OpenFile& file);
+  void note_writer_closed(FileHandle& file);
 
   Buckets& buckets_;
   ControlDirectory control_;
@@ -375,10 +375,10 @@ class FileSystem {
   RoomWatch room_;
 
   mutable Mutex handles_mutex_;
-  std::unordered_set<OpenFile*> open_files_ GM_GUARDED_BY(handles_mutex_);
+  std::unordered_set<FileHandle*> open_files_ GM_GUARDED_BY(handles_mutex_);
   // The number of these that are open for writing, by the number of the node.
   std::unordered_map<uint64_t, Writers> writers_ GM_GUARDED_BY(handles_mutex_);
-  std::unordered_set<OpenDirectory*> open_directories_ GM_GUARDED_BY(handles_mutex_);
+  std::unordered_set<DirectoryHandle*> open_directories_ GM_GUARDED_BY(handles_mutex_);
   timespec mount_root_changed_ GM_GUARDED_BY(handles_mutex_);
 };
 

@@ -24,7 +24,7 @@ double cache_seconds(const ResolvedNode& node) {
 
 }  // namespace
 
-OpenFile::~OpenFile() {
+FileHandle::~FileHandle() {
   go_on_with(nullptr);
   paths.reset();
   if (bucket) bucket->handles().fetch_sub(1);
@@ -54,7 +54,7 @@ Result<Entry> FileSystem::file_attributes(const ResolvedNode& node,
                kCacheForever};
 }
 
-Result<Entry> FileSystem::attributes(uint64_t ino, const OpenFile* file) {
+Result<Entry> FileSystem::attributes(uint64_t ino, const FileHandle* file) {
   TreeReader lock(moves_, tree_mutex_, ino);
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.kind == InodeKind::kFile) {
@@ -82,7 +82,7 @@ Status FileSystem::start_revision(uint64_t ino) {
   table_.replace_file(ino, *next);
   GM_ASSIGN(const std::shared_ptr<gridfs::File> file, paths->open_file(*next));
   MutexLock handles_lock(handles_mutex_);
-  for (OpenFile* handle : open_files_) {
+  for (FileHandle* handle : open_files_) {
     if (handle->is_control || handle->bucket != node.bucket) continue;
     if (!(handle->file()->id() == node.id)) continue;
     handle->go_on_with(file);
@@ -91,7 +91,7 @@ Status FileSystem::start_revision(uint64_t ino) {
   return {};
 }
 
-Result<Entry> FileSystem::set_attributes(uint64_t ino, const OpenFile* handle,
+Result<Entry> FileSystem::set_attributes(uint64_t ino, const FileHandle* handle,
                                          const gridfs::AttributeChanges& changes) {
   if (changes.size == 0 && keeps_revisions()) GM_TRY(start_revision(ino));
   TreeReader lock(moves_, tree_mutex_, ino);
@@ -167,10 +167,11 @@ Result<std::string> FileSystem::link_target(const ResolvedNode& node) {
   return paths->symlink_target(node.id);
 }
 
-Result<OpenFile*> FileSystem::open_file(uint64_t ino, const std::shared_ptr<MountedBucket>& bucket,
-                                        const std::shared_ptr<gridfs::PathNamespace>& paths,
-                                        bson::ValueView id, int flags) {
-  auto handle = std::make_unique<OpenFile>();
+Result<FileHandle*> FileSystem::open_file(uint64_t ino,
+                                          const std::shared_ptr<MountedBucket>& bucket,
+                                          const std::shared_ptr<gridfs::PathNamespace>& paths,
+                                          bson::ValueView id, int flags) {
+  auto handle = std::make_unique<FileHandle>();
   handle->ino = ino;
   // Counted before the file opens, so that the bucket is not retired in between.
   handle->bucket = bucket;
@@ -190,7 +191,7 @@ Result<OpenFile*> FileSystem::open_file(uint64_t ino, const std::shared_ptr<Moun
   return add_open(std::move(handle));
 }
 
-OpenFile* FileSystem::add_open(std::unique_ptr<OpenFile> handle) {
+FileHandle* FileSystem::add_open(std::unique_ptr<FileHandle> handle) {
   MutexLock lock(handles_mutex_);
   open_files_.insert(handle.get());
   if (handle->for_writing) {
@@ -201,7 +202,7 @@ OpenFile* FileSystem::add_open(std::unique_ptr<OpenFile> handle) {
   return handle.release();
 }
 
-Result<OpenFile*> FileSystem::open(uint64_t ino, int flags) {
+Result<FileHandle*> FileSystem::open(uint64_t ino, int flags) {
   TreeReader lock(moves_, tree_mutex_, ino);
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.kind == InodeKind::kControlFile) return open_control(node, flags);
@@ -212,10 +213,11 @@ Result<OpenFile*> FileSystem::open(uint64_t ino, int flags) {
   return open_file(ino, node.bucket, paths, node.id, flags);
 }
 
-Result<std::pair<Entry, OpenFile*>> FileSystem::create_or_open(uint64_t parent,
-                                                               std::string_view name, uint32_t mode,
-                                                               int flags, gridfs::Creator creator,
-                                                               bool& existed) {
+Result<std::pair<Entry, FileHandle*>> FileSystem::create_or_open(uint64_t parent,
+                                                                 std::string_view name,
+                                                                 uint32_t mode, int flags,
+                                                                 gridfs::Creator creator,
+                                                                 bool& existed) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Directory in, directory(parent, "a file"));
   Result<gridfs::Node> made = in.paths->create_file(in.node.path, name, mode, creator);
@@ -229,7 +231,7 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create_or_open(uint64_t parent,
   }
   if (!made) return fail(std::move(made).error());
   GM_ASSIGN(Entry entry, entry_of(in.node, name, *made));
-  Result<OpenFile*> file = open_file(entry.ino, in.node.bucket, in.paths, made->id, flags);
+  Result<FileHandle*> file = open_file(entry.ino, in.node.bucket, in.paths, made->id, flags);
   if (!file) {
     table_.forget(entry.ino, 1);
     return fail(std::move(file).error());
@@ -237,9 +239,9 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create_or_open(uint64_t parent,
   return std::pair{entry, *file};
 }
 
-Result<std::pair<Entry, OpenFile*>> FileSystem::create(uint64_t parent, std::string_view name,
-                                                       uint32_t mode, int flags,
-                                                       gridfs::Creator creator) {
+Result<std::pair<Entry, FileHandle*>> FileSystem::create(uint64_t parent, std::string_view name,
+                                                         uint32_t mode, int flags,
+                                                         gridfs::Creator creator) {
   bool existed = false;
   GM_ASSIGN(auto created, create_or_open(parent, name, mode, flags, creator, existed));
   if (!existed || (flags & O_TRUNC) == 0) return created;
@@ -257,8 +259,9 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create(uint64_t parent, std::str
   return created;
 }
 
-Result<std::pair<Entry, OpenFile*>> FileSystem::create_tmpfile(uint64_t parent, uint32_t mode,
-                                                               int flags, gridfs::Creator creator) {
+Result<std::pair<Entry, FileHandle*>> FileSystem::create_tmpfile(uint64_t parent, uint32_t mode,
+                                                                 int flags,
+                                                                 gridfs::Creator creator) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(const Directory in, directory(parent, "a file"));
   GM_ASSIGN(const gridfs::PathNamespace::Tmpfile made,
@@ -266,7 +269,7 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create_tmpfile(uint64_t parent, 
   Entry entry{0, made.node.attributes, kCacheForever};
   entry.ino = table_.acquire_file(in.node.bucket, made.node.id, made.node.ino);
   table_.set_open_file(entry.ino, made.file);
-  Result<OpenFile*> file = open_file(entry.ino, in.node.bucket, in.paths, made.node.id, flags);
+  Result<FileHandle*> file = open_file(entry.ino, in.node.bucket, in.paths, made.node.id, flags);
   if (!file) {
     table_.forget(entry.ino, 1);
     return fail(std::move(file).error());
@@ -274,7 +277,7 @@ Result<std::pair<Entry, OpenFile*>> FileSystem::create_tmpfile(uint64_t parent, 
   return std::pair{entry, *file};
 }
 
-void FileSystem::release(OpenFile* file) {
+void FileSystem::release(FileHandle* file) {
   {
     MutexLock lock(handles_mutex_);
     open_files_.erase(file);
@@ -293,27 +296,27 @@ Result<std::vector<std::string>> FileSystem::shown_bucket_names() const {
   return names;
 }
 
-Result<OpenDirectory*> FileSystem::open_directory(uint64_t ino, int flags) {
+Result<DirectoryHandle*> FileSystem::open_directory(uint64_t ino, int flags) {
   TreeReader lock(moves_, tree_mutex_, ino);
   GM_ASSIGN(ResolvedNode node, resolve(ino));
-  std::unique_ptr<OpenDirectory> directory;
+  std::unique_ptr<DirectoryHandle> directory;
   if (!node.is_directory()) {
     return fail(gridfs::kNotADirectory, "node " + std::to_string(ino) + " is not a folder");
   }
   if (node.kind == InodeKind::kMountRoot) {
     GM_ASSIGN(std::vector<std::string> names, shown_bucket_names());
-    directory = std::make_unique<OpenDirectory>(ino, std::move(names));
+    directory = std::make_unique<DirectoryHandle>(ino, std::move(names));
   } else if (node.removed) {
     // Somebody's working directory that was removed. It is empty.
-    directory = std::make_unique<OpenDirectory>(ino, std::vector<std::string>());
+    directory = std::make_unique<DirectoryHandle>(ino, std::vector<std::string>());
   } else if (node.is_control()) {
     GM_ASSIGN(auto paths, node.bucket->paths());
     GM_ASSIGN(auto stream, control_.list(paths, node.path));
-    directory = std::make_unique<OpenDirectory>(ino, node.bucket, std::move(paths), node.path,
-                                                std::move(stream), false);
+    directory = std::make_unique<DirectoryHandle>(ino, node.bucket, std::move(paths), node.path,
+                                                  std::move(stream), false);
   } else {
     GM_ASSIGN(Directory in, directory(ino, ""));
-    GM_ASSIGN(directory, OpenDirectory::open(ino, in.node.bucket, in.paths, in.node.path));
+    GM_ASSIGN(directory, DirectoryHandle::open(ino, in.node.bucket, in.paths, in.node.path));
     if ((flags & O_NOATIME) == 0) directory->count_as_reading();
   }
   MutexLock handles_lock(handles_mutex_);
@@ -321,7 +324,7 @@ Result<OpenDirectory*> FileSystem::open_directory(uint64_t ino, int flags) {
   return directory.release();
 }
 
-void FileSystem::release(OpenDirectory* directory) {
+void FileSystem::release(DirectoryHandle* directory) {
   {
     MutexLock lock(handles_mutex_);
     open_directories_.erase(directory);
@@ -329,7 +332,7 @@ void FileSystem::release(OpenDirectory* directory) {
   delete directory;
 }
 
-Status FileSystem::read_directory(OpenDirectory& directory, uint64_t offset, bool lookup_each,
+Status FileSystem::read_directory(DirectoryHandle& directory, uint64_t offset, bool lookup_each,
                                   Lister& lister) {
   TreeReader lock(moves_, tree_mutex_, directory.ino());
   GM_ASSIGN(ResolvedNode node, resolve(directory.ino()));
@@ -393,17 +396,17 @@ Status FileSystem::make_durable() {
 }
 
 Status FileSystem::close() {
-  std::unordered_set<OpenFile*> files;
-  std::unordered_set<OpenDirectory*> directories;
+  std::unordered_set<FileHandle*> files;
+  std::unordered_set<DirectoryHandle*> directories;
   {
     MutexLock lock(handles_mutex_);
     files.swap(open_files_);
     writers_.clear();
     directories.swap(open_directories_);
   }
-  for (OpenDirectory* directory : directories) delete directory;
+  for (DirectoryHandle* directory : directories) delete directory;
   Status closed;
-  for (OpenFile* file : files) {
+  for (FileHandle* file : files) {
     // The process that wrote to the file has not closed it, so it will not see the error.
     if (file->for_writing) {
       Status flushed = file->file()->flush();

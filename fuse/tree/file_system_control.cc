@@ -33,7 +33,7 @@ Result<Entry> FileSystem::view_entry(const ResolvedNode& parent, std::string_vie
   return Entry{ino, view.attributes, cache_seconds(view)};
 }
 
-Result<Entry> FileSystem::view_attributes(const ResolvedNode& node, const OpenFile* file) const {
+Result<Entry> FileSystem::view_attributes(const ResolvedNode& node, const FileHandle* file) const {
   GM_ASSIGN(auto paths, node.bucket->paths());
   if (node.generated) {
     const ControlNode generated = control_.find_generated(*paths, node.generated);
@@ -54,10 +54,10 @@ Result<Entry> FileSystem::view_attributes(const ResolvedNode& node, const OpenFi
   return Entry{node.ino, last, 0};
 }
 
-Result<OpenFile*> FileSystem::open_control(const ResolvedNode& node, int flags) {
+Result<FileHandle*> FileSystem::open_control(const ResolvedNode& node, int flags) {
   if ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0) return control_is_read_only();
   GM_ASSIGN(auto paths, node.bucket->paths());
-  auto handle = std::make_unique<OpenFile>();
+  auto handle = std::make_unique<FileHandle>();
   handle->ino = node.ino;
   handle->is_control = true;
   // Counted before the file opens, so that the bucket is not retired in between.
@@ -79,7 +79,7 @@ Result<OpenFile*> FileSystem::open_control(const ResolvedNode& node, int flags) 
   return add_open(std::move(handle));
 }
 
-Status FileSystem::sync(OpenFile& file) {
+Status FileSystem::sync(FileHandle& file) {
   return file.generated ? Status() : file.file()->sync();
 }
 

@@ -50,7 +50,7 @@ Result<int64_t> copy_hole(gridfs::File& from, int64_t offset, gridfs::File& to, 
 
 }  // namespace
 
-Status FileSystem::clear_set_id(OpenFile& file, const GroupCheck& may_keep_group_id) {
+Status FileSystem::clear_set_id(FileHandle& file, const GroupCheck& may_keep_group_id) {
   const uint32_t default_group = buckets_.settings().paths.default_owner.gid;
   const auto cleared = [&](const gridfs::PosixFields& now) {
     return gridfs::without_set_id(now.mode.value_or(0), now.gid.value_or(default_group),
@@ -66,7 +66,7 @@ Status FileSystem::clear_set_id(OpenFile& file, const GroupCheck& may_keep_group
 }
 
 // With writeback, the kernel has set the times before this call.
-Status FileSystem::allocate(OpenFile& file, int mode, int64_t offset, int64_t size) {
+Status FileSystem::allocate(FileHandle& file, int mode, int64_t offset, int64_t size) {
   constexpr int kKnown = FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE;
   const bool punches = (mode & FALLOC_FL_PUNCH_HOLE) != 0;
   const bool keeps_size = (mode & FALLOC_FL_KEEP_SIZE) != 0;
@@ -96,7 +96,7 @@ Status FileSystem::allocate(OpenFile& file, int mode, int64_t offset, int64_t si
   return punches ? Status() : file.file()->allocate(offset, size);
 }
 
-Result<int64_t> FileSystem::seek(OpenFile& file, int64_t offset, int whence) {
+Result<int64_t> FileSystem::seek(FileHandle& file, int64_t offset, int whence) {
   if (offset < 0) return fail(kNoSuchOffset, "the offset is negative");
   std::optional<int64_t> found;
   if (file.generated) {
@@ -123,8 +123,8 @@ bool FileSystem::will_be_closed(uint64_t ino) const {
   return writers != writers_.end() && writers->second.not_closed > 0;
 }
 
-Result<int64_t> FileSystem::copy(OpenFile& from, int64_t offset, OpenFile& to, int64_t to_offset,
-                                 int64_t size) {
+Result<int64_t> FileSystem::copy(FileHandle& from, int64_t offset, FileHandle& to,
+                                 int64_t to_offset, int64_t size) {
   if (from.generated) return fail(kNotSupported, "what is made up has no chunks to copy");
   size = std::min(size, kCopyBytesMax);
   const std::shared_ptr<gridfs::File> source = from.file();

@@ -6,7 +6,7 @@
 
 namespace gridmount::fuse {
 
-Result<gridfs::ReadResult> FileSystem::read(OpenFile& file, int64_t offset, size_t size) {
+Result<gridfs::ReadResult> FileSystem::read(FileHandle& file, int64_t offset, size_t size) {
   if (!file.generated) {
     const std::shared_ptr<gridfs::File> content = file.file();
     Result<gridfs::ReadResult> read = content->read(offset, size);
@@ -23,7 +23,7 @@ Result<gridfs::ReadResult> FileSystem::read(OpenFile& file, int64_t offset, size
   return gridfs::ReadResult::of(bytes.subspan(from, std::min(size, bytes.size() - from)));
 }
 
-bool FileSystem::note_close(OpenFile& file, Closing closing) {
+bool FileSystem::note_close(FileHandle& file, Closing closing) {
   if (file.for_writing) {
     note_writer_closed(file);
     return false;
@@ -36,7 +36,7 @@ bool FileSystem::note_close(OpenFile& file, Closing closing) {
   return file.paths->note_read(*file.file());
 }
 
-void FileSystem::note_writer_closed(OpenFile& file) {
+void FileSystem::note_writer_closed(FileHandle& file) {
   if (file.was_closed.exchange(true)) return;
   MutexLock lock(handles_mutex_);
   --writers_[file.ino].not_closed;

@@ -11,7 +11,7 @@ constexpr uint32_t kWritesBetweenHandingOver = 16;
 
 }  // namespace
 
-Status FileSystem::write(OpenFile& file, int64_t offset, std::span<const uint8_t> bytes) {
+Status FileSystem::write(FileHandle& file, int64_t offset, std::span<const uint8_t> bytes) {
   room_.note_written(bytes.size());
   const std::shared_ptr<gridfs::File> content = file.file();
   if (room_.is_short()) GM_TRY(content->expect_room());
@@ -27,7 +27,7 @@ bool FileSystem::begins_to_ask(uint64_t ino) {
   return std::exchange(writers->second.asked_in, episode) != episode;
 }
 
-Status FileSystem::expect_room(OpenFile& file, const std::function<void()>& hand_over) {
+Status FileSystem::expect_room(FileHandle& file, const std::function<void()>& hand_over) {
   room_.look();
   const std::shared_ptr<gridfs::File> content = file.file();
   GM_TRY(content->expect_room());

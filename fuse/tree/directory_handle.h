@@ -27,20 +27,20 @@ struct ListedEntry {
   const gridfs::Node* node = nullptr;  // with kNode; valid as long as `name`
 };
 
-class OpenDirectory {
+class DirectoryHandle {
  public:
   // Lists the mount's root. `names` are the buckets as shown, already escaped.
-  OpenDirectory(uint64_t ino, std::vector<std::string> names);
+  DirectoryHandle(uint64_t ino, std::vector<std::string> names);
   // Lists a directory of a bucket. Holds the namespace, so that the stream outlives its bucket.
-  static Result<std::unique_ptr<OpenDirectory>> open(uint64_t ino,
-                                                     std::shared_ptr<MountedBucket> bucket,
-                                                     std::shared_ptr<gridfs::PathNamespace> paths,
-                                                     std::string path);
+  static Result<std::unique_ptr<DirectoryHandle>> open(uint64_t ino,
+                                                       std::shared_ptr<MountedBucket> bucket,
+                                                       std::shared_ptr<gridfs::PathNamespace> paths,
+                                                       std::string path);
 
   // Lists the names from `stream`. The kernel may keep them if `may_be_cached`.
-  OpenDirectory(uint64_t ino, std::shared_ptr<MountedBucket> bucket,
-                std::shared_ptr<gridfs::PathNamespace> paths, std::string path,
-                std::unique_ptr<gridfs::DirectoryStream> stream, bool may_be_cached);
+  DirectoryHandle(uint64_t ino, std::shared_ptr<MountedBucket> bucket,
+                  std::shared_ptr<gridfs::PathNamespace> paths, std::string path,
+                  std::unique_ptr<gridfs::DirectoryStream> stream, bool may_be_cached);
 
   uint64_t ino() const { return ino_; }
   // Returns true if the kernel may cache the listing until it changes the directory itself.

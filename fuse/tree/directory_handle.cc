@@ -1,4 +1,4 @@
-#include "fuse/tree/open_directory.h"
+#include "fuse/tree/directory_handle.h"
 
 #include <utility>
 
@@ -12,12 +12,13 @@ constexpr uint64_t kDots = 2;  // smaller offsets belong to "." and ".."
 
 }  // namespace
 
-OpenDirectory::OpenDirectory(uint64_t ino, std::vector<std::string> names)
+DirectoryHandle::DirectoryHandle(uint64_t ino, std::vector<std::string> names)
     : ino_(ino), may_be_cached_(false), names_(std::move(names)) {}
 
-OpenDirectory::OpenDirectory(uint64_t ino, std::shared_ptr<MountedBucket> bucket,
-                             std::shared_ptr<gridfs::PathNamespace> paths, std::string path,
-                             std::unique_ptr<gridfs::DirectoryStream> stream, bool may_be_cached)
+DirectoryHandle::DirectoryHandle(uint64_t ino, std::shared_ptr<MountedBucket> bucket,
+                                 std::shared_ptr<gridfs::PathNamespace> paths, std::string path,
+                                 std::unique_ptr<gridfs::DirectoryStream> stream,
+                                 bool may_be_cached)
     : ino_(ino),
       may_be_cached_(may_be_cached),
       bucket_(std::move(bucket)),
@@ -25,15 +26,15 @@ OpenDirectory::OpenDirectory(uint64_t ino, std::shared_ptr<MountedBucket> bucket
       path_(std::move(path)),
       stream_(std::move(stream)) {}
 
-Result<std::unique_ptr<OpenDirectory>> OpenDirectory::open(
+Result<std::unique_ptr<DirectoryHandle>> DirectoryHandle::open(
     uint64_t ino, std::shared_ptr<MountedBucket> bucket,
     std::shared_ptr<gridfs::PathNamespace> paths, std::string path) {
   GM_ASSIGN(auto stream, paths->list(path));
-  return std::make_unique<OpenDirectory>(ino, std::move(bucket), std::move(paths), std::move(path),
-                                         std::move(stream), true);
+  return std::make_unique<DirectoryHandle>(ino, std::move(bucket), std::move(paths),
+                                           std::move(path), std::move(stream), true);
 }
 
-Status OpenDirectory::seek(uint64_t offset, std::string_view path) {
+Status DirectoryHandle::seek(uint64_t offset, std::string_view path) {
   if (!stream_) {
     if (offset > names_.size() + kDots) {
       // Buckets were dropped since the offset was returned.
@@ -59,7 +60,7 @@ Status OpenDirectory::seek(uint64_t offset, std::string_view path) {
   return {};
 }
 
-Result<std::optional<ListedEntry>> OpenDirectory::peek() {
+Result<std::optional<ListedEntry>> DirectoryHandle::peek() {
   if (offset_ < kDots) {
     const bool self = offset_ == 0;
     return ListedEntry{.kind = self ? ListedEntry::Kind::kSelf : ListedEntry::Kind::kParent,
@@ -82,7 +83,7 @@ Result<std::optional<ListedEntry>> OpenDirectory::peek() {
                      .node = &pending_->node};
 }
 
-void OpenDirectory::consume() {
+void DirectoryHandle::consume() {
   if (offset_ < kDots || !stream_) {
     ++offset_;
     return;
