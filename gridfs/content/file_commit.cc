@@ -180,7 +180,7 @@ Status write_cut_and_growth(FileContext& context, const bson::Value& id, const C
   cut.stored_chunks = commit.stored_chunks;
   GM_TRY(write_commit(context, id, layout, chunk_bytes, cut));
   commit.stored_chunks = cut.stored_chunks;
-  GM_TRY(context.aftercare.finish_truncated(id));
+  GM_TRY(context.background_work.finish_truncated(id));
   commit.remove_from = 0;
   commit.remove_to = 0;
   return write_commit(context, id, layout, chunk_bytes, commit);
@@ -194,8 +194,8 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
   const bool cuts = commit.remove_from < commit.remove_to;
   // Chunks within the length are content, even if an earlier truncation marked them as garbage.
   const int64_t end = commit.length / chunk_bytes + (commit.length % chunk_bytes != 0 ? 1 : 0);
-  if (const std::optional<int64_t> garbage = context.aftercare.truncated_from(id)) {
-    if (cuts || end > *garbage) GM_TRY(context.aftercare.finish_truncated(id));
+  if (const std::optional<int64_t> garbage = context.background_work.truncated_from(id)) {
+    if (cuts || end > *garbage) GM_TRY(context.background_work.finish_truncated(id));
   }
   const Cut cut = plan_cut(commit, chunk_bytes);
   const bool notes = cut.remove_to < cut.noted_to;
@@ -205,7 +205,7 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
   // The caller holds the commit lock, so nobody else changes the file's chunks in the meantime.
   GM_ASSIGN(int64_t fewer, count_noted(bucket, id, commit, cut));
   int64_t more = 0;
-  if (notes) context.aftercare.note_truncated(id, cut.remove_to);
+  if (notes) context.background_work.note_truncated(id, cut.remove_to);
   std::optional<int64_t> stored_chunks;
   {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket.store().begin());
@@ -231,7 +231,7 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
     GM_TRY(transaction->commit());
   }
   commit.stored_chunks = stored_chunks;
-  if (notes) context.aftercare.start_truncated(id);
+  if (notes) context.background_work.start_truncated(id);
   return {};
 }
 

@@ -18,8 +18,8 @@ FileContext::FileContext(const Bucket& the_bucket, const FileTableOptions& the_o
       options(supported(the_options)),
       memory(std::make_shared<ChunkMemory>(options.dirty_bytes_max)),
       open_files(bucket),
-      aftercare(bucket, open_files),
-      committer(*memory, options.commit_interval) {}
+      background_work(bucket, open_files),
+      writeback(*memory, options.commit_interval) {}
 
 bool FileContext::is_room_scarce() const {
   constexpr int64_t kScarceBytes = 256 * 1024 * 1024;
@@ -28,8 +28,8 @@ bool FileContext::is_room_scarce() const {
 }
 
 void FileContext::remove_what_is_gone() {
-  committer.let_go_of_removed();
-  aftercare.finish_removals();
+  writeback.let_go_of_removed();
+  background_work.finish_removals();
 }
 
 bool FileContext::make_room(uint64_t bytes) {

@@ -4,13 +4,13 @@
 // down:
 // 1. OpenFile::write_mutex_: one writer of a file at a time. Held while the writer waits for
 //    memory, reads the store, and commits in zero().
-// 2. The commit lock of a file (OpenFile::committing_, class CommitTurn). It keeps the commits of
+// 2. The commit lock of a file (OpenFile::committing_, class CommitLock). It keeps the commits of
 //    one file in order, so it is held over a transaction. It is also held over the removal of other
-//    files' chunks, which needs no commit lock. Then Committer::letting_go_, held while removed
+//    files' chunks, which needs no commit lock. Then Writeback::letting_go_, held while removed
 //    files that nobody has open are destroyed.
 // 3. OpenFiles::mutex_: the table of open files.
 // 4. OpenFile::mutex_: the state of one file. Held for moments only.
-// 5. The mutexes of Committer, Aftercare, ChunkMemory, HashStream, HashThread and BackgroundThread.
+// 5. The mutexes of Writeback, BackgroundWork, ChunkMemory, HashStream, HashThread and BackgroundThread.
 //
 // A thread that has a transaction may take 3 to 5, but never 1 or 2: their holder may be waiting
 // for the end of that transaction.
@@ -22,12 +22,12 @@
 #include <memory>
 
 #include "gridfs/bucket/bucket.h"
-#include "gridfs/content/aftercare.h"
+#include "gridfs/content/background_work.h"
 #include "gridfs/content/chunk_memory.h"
-#include "gridfs/content/committer.h"
 #include "gridfs/content/file.h"
 #include "gridfs/content/hash_stream.h"
 #include "gridfs/content/open_files.h"
+#include "gridfs/content/writeback.h"
 
 namespace gridmount::gridfs {
 
@@ -49,8 +49,8 @@ struct FileContext {
   const std::shared_ptr<ChunkMemory> memory;
   OpenFiles open_files;
   HashThread hasher;
-  Aftercare aftercare;
-  Committer committer;
+  BackgroundWork background_work;
+  Writeback writeback;
 };
 
 }  // namespace gridmount::gridfs

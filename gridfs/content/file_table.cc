@@ -37,14 +37,14 @@ class BucketFileTable final : public FileTable {
 
   void after_commit() override {
     const OpenFiles::Detached detached = context_->open_files.after_commit();
-    for (const bson::Value& id : detached.unreachable) context_->aftercare.reclaim(id);
+    for (const bson::Value& id : detached.unreachable) context_->background_work.reclaim(id);
     if (detached.unreachable.empty() && !detached.some_are_open) return;
     if (context_->is_room_scarce()) context_->remove_what_is_gone();
   }
 
   Status flush_all(engine::Durability durability) override {
     Status first;
-    for (const std::shared_ptr<OpenFile>& file : context_->committer.dirty_files()) {
+    for (const std::shared_ptr<OpenFile>& file : context_->writeback.dirty_files()) {
       Status flushed = file->flush();
       if (!flushed && first) first = std::move(flushed);
     }
@@ -62,12 +62,12 @@ class BucketFileTable final : public FileTable {
     constexpr int kMoreAttempts = 2;
     for (int i = 0; i < kMoreAttempts && !flushed; ++i) {
       if (flushed.error().code() != ErrorCode::kOutOfDiskSpace) break;
-      context_->aftercare.stop();
+      context_->background_work.stop();
       flushed = flush_all(engine::Durability::kCommitted);
     }
-    if (md5_patience.count() > 0) context_->aftercare.finish_md5(md5_patience);
-    context_->committer.stop();
-    context_->aftercare.stop();
+    if (md5_patience.count() > 0) context_->background_work.finish_md5(md5_patience);
+    context_->writeback.stop();
+    context_->background_work.stop();
     return flushed;
   }
 

@@ -5,7 +5,7 @@
 #include "engine/bson/json.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/posix_changes.h"
-#include "gridfs/content/commit_turn.h"
+#include "gridfs/content/commit_lock.h"
 
 namespace gridmount::gridfs {
 
@@ -25,7 +25,7 @@ OpenFile::OpenFile(std::shared_ptr<FileContext> context, FilesDocument stored)
 
 OpenFile::~OpenFile() {
   context_->open_files.closed(this, id_);
-  if (detached_) context_->aftercare.reclaim(id_);
+  if (detached_) context_->background_work.reclaim(id_);
 }
 
 int64_t OpenFile::length() const {
@@ -114,7 +114,7 @@ Result<ReadResult> OpenFile::read(int64_t offset, size_t size) {
 
 Status OpenFile::set_posix(const PosixFields& changes) {
   // Under the commit lock, so that no commit restores the earlier times.
-  CommitTurn turn(*this);
+  CommitLock turn(*this);
   if (are_times_of_before(changes, document().posix)) return {};
   if (Status written = write_posix(*context_, id_, changes); !written) {
     return fail(as_deleted(std::move(written).error()));
@@ -127,7 +127,7 @@ Status OpenFile::set_posix(const PosixFields& changes) {
 }
 
 Status OpenFile::change_posix(const PosixChange& change) {
-  CommitTurn turn(*this);
+  CommitLock turn(*this);
   const Result<PosixFields> changes = gridfs::change_posix(*context_, id_, change);
   if (!changes) return fail(as_deleted(changes.error()));
   MutexLock lock(mutex_);
@@ -153,7 +153,7 @@ void OpenFile::set_detached(bool detached) {
   MutexLock lock(mutex_);
   detached_ = detached;
   // If nobody has the file open, it should be removed at once.
-  if (detached && listed_) context_->committer.hurry(this);
+  if (detached && listed_) context_->writeback.hurry(this);
 }
 
 bool OpenFile::is_detached() const {
@@ -163,7 +163,7 @@ bool OpenFile::is_detached() const {
 
 std::shared_ptr<OpenFile> OpenFile::unlist() {
   MutexLock lock(mutex_);
-  return std::exchange(listed_, false) ? context_->committer.remove(this) : nullptr;
+  return std::exchange(listed_, false) ? context_->writeback.remove(this) : nullptr;
 }
 
 bool OpenFile::quiet_for(std::chrono::milliseconds duration) const {

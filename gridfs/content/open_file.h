@@ -68,7 +68,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // Called when the files document has been moved to `detached` or back to `files`.
   void set_detached(bool detached) GM_EXCLUDES(mutex_);
   bool is_detached() const GM_EXCLUDES(mutex_);
-  // Makes the Committer release the file. Returns the Committer's reference, or null if it had
+  // Makes the Writeback release the file. Returns the Writeback's reference, or null if it had
   // none.
   std::shared_ptr<OpenFile> unlist() GM_EXCLUDES(mutex_);
 
@@ -104,7 +104,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   };
 
   enum class CommitKind { kBackground, kFlush };
-  class CommitTurn;
+  class CommitLock;
   // A commit in progress.
   struct Prepared {
     FileCommit commit;
@@ -245,7 +245,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
 
   Mutex write_mutex_;
   mutable Mutex mutex_;
-  Condition turn_ended_;
+  Condition commit_ended_;
 
   // The state that a commit would write now.
   int64_t length_ GM_GUARDED_BY(mutex_);
@@ -261,7 +261,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   int64_t store_end_ GM_GUARDED_BY(mutex_);  // truncation lowers it at once, commits raise it
   Holes holes_ GM_GUARDED_BY(mutex_);
   bool holes_unknown_ GM_GUARDED_BY(mutex_);
-  bool listed_ GM_GUARDED_BY(mutex_) = false;  // the Committer knows this file as dirty
+  bool listed_ GM_GUARDED_BY(mutex_) = false;  // the Writeback knows this file as dirty
 
   // The files document in the store, as far as this object has written it.
   FilesDocument stored_ GM_GUARDED_BY(mutex_);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "gridfs/bucket/error.h"
-#include "gridfs/content/commit_turn.h"
+#include "gridfs/content/commit_lock.h"
 #include "gridfs/content/open_file.h"
 
 namespace gridmount::gridfs {
@@ -27,7 +27,7 @@ Status OpenFile::commit_in_background() {
 }
 
 Status OpenFile::commit(CommitKind kind) {
-  CommitTurn turn(*this);
+  CommitLock turn(*this);
   Prepared prepared;
   {
     MutexLock lock(mutex_);
@@ -94,7 +94,7 @@ Error OpenFile::as_deleted(Error error) const {
 }
 
 bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
-  if (std::exchange(listed_, false)) prepared.listed = context_->committer.remove(this);
+  if (std::exchange(listed_, false)) prepared.listed = context_->writeback.remove(this);
   if (lost_) return false;
   const bool wants_md5 = kind == CommitKind::kFlush && context_->options.md5 && !detached_ &&
                          (content_changed_ || (!stored_.md5 && md5_intact_));
@@ -170,7 +170,7 @@ void OpenFile::finish(const Prepared& prepared) {
     holes_.clear();
   }
   if (commit.md5 && md5_scheduled_) {
-    context_->aftercare.cancel_md5(id_);
+    context_->background_work.cancel_md5(id_);
     md5_scheduled_ = false;
   } else if (prepared.content && !commit.md5) {
     reschedule_md5(has_own_date);
@@ -182,9 +182,9 @@ void OpenFile::reschedule_md5(bool has_own_date) {
   // An earlier revision cannot always get a later date. Without one, an md5 of the new content
   // cannot be distinguished from one of the old content.
   if (has_own_date) {
-    context_->aftercare.schedule_md5(id_);
+    context_->background_work.schedule_md5(id_);
   } else {
-    context_->aftercare.cancel_md5(id_);
+    context_->background_work.cancel_md5(id_);
   }
   md5_scheduled_ = has_own_date;
 }

@@ -6,7 +6,7 @@
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/file_time.h"
 #include "gridfs/bucket/zeros.h"
-#include "gridfs/content/commit_turn.h"
+#include "gridfs/content/commit_lock.h"
 #include "gridfs/content/open_file.h"
 
 namespace gridmount::gridfs {
@@ -60,7 +60,7 @@ Status OpenFile::write_zeros(int64_t offset, int64_t end, TimeUpdate times) {
 }
 
 Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
-  CommitTurn turn(*this);
+  CommitLock turn(*this);
   FileCommit commit;
   {
     MutexLock lock(mutex_);

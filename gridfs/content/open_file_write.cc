@@ -180,13 +180,13 @@ void OpenFile::put(int64_t n, Chunk& chunk, uint32_t from, std::span<const uint8
 
 Result<std::shared_ptr<ChunkBuffer>> OpenFile::acquire_buffer() {
   ChunkMemory& memory = *context_->memory;
-  Committer& committer = context_->committer;
+  Writeback& writeback = context_->writeback;
   if (std::shared_ptr<ChunkBuffer> buffer = memory.try_acquire(layout_.capacity())) return buffer;
-  const uint64_t failures = committer.failures();
+  const uint64_t failures = writeback.failures();
   while (true) {
     if (std::shared_ptr<ChunkBuffer> buffer = memory.try_acquire(layout_.capacity())) return buffer;
-    if (!committer.stopped()) {
-      GM_TRY(committer.wait_for_memory(failures));
+    if (!writeback.stopped()) {
+      GM_TRY(writeback.wait_for_memory(failures));
       continue;
     }
     // The background commits have stopped. The only memory that can be freed is that of this file.
@@ -300,12 +300,12 @@ void OpenFile::note_change(TimeUpdate times) {
   note_times(times);
   list_as_dirty();
   advance_md5();
-  if (dirty_bytes() >= context_->options.commit_bytes) context_->committer.hurry(this);
+  if (dirty_bytes() >= context_->options.commit_bytes) context_->writeback.hurry(this);
 }
 
 void OpenFile::list_as_dirty() {
   if (listed_) return;
-  context_->committer.add(shared_from_this());
+  context_->writeback.add(shared_from_this());
   listed_ = true;
 }
 

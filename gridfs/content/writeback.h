@@ -23,9 +23,9 @@ namespace gridmount::gridfs {
 
 class OpenFile;
 
-class Committer {
+class Writeback {
  public:
-  Committer(ChunkMemory& memory, std::chrono::milliseconds interval);
+  Writeback(ChunkMemory& memory, std::chrono::milliseconds interval);
 
   // Called when the file has become dirty. Keeps it alive, and commits it one interval from now.
   void add(std::shared_ptr<OpenFile> file) GM_EXCLUDES(mutex_);

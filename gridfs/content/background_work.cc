@@ -1,4 +1,4 @@
-#include "gridfs/content/aftercare.h"
+#include "gridfs/content/background_work.h"
 
 #include <algorithm>
 
@@ -16,12 +16,12 @@ constexpr std::chrono::milliseconds kRemovalPatience{1000};
 
 }  // namespace
 
-Aftercare::Aftercare(const Bucket& bucket, OpenFiles& open_files)
+BackgroundWork::BackgroundWork(const Bucket& bucket, OpenFiles& open_files)
     : bucket_(bucket),
       open_files_(open_files),
       thread_("gm-aftercare", BackgroundThread::Priority::kLow, [this] { return work(); }) {}
 
-void Aftercare::schedule_md5(const bson::Value& id) {
+void BackgroundWork::schedule_md5(const bson::Value& id) {
   {
     MutexLock lock(mutex_);
     md5_due_[id] = Clock::now() + kQuiet;
@@ -29,13 +29,13 @@ void Aftercare::schedule_md5(const bson::Value& id) {
   thread_.wake();
 }
 
-void Aftercare::cancel_md5(const bson::Value& id) {
+void BackgroundWork::cancel_md5(const bson::Value& id) {
   MutexLock lock(mutex_);
   md5_due_.erase(id);
   md5_done_.notify_all();
 }
 
-bool Aftercare::finish_md5(std::chrono::milliseconds patience) {
+bool BackgroundWork::finish_md5(std::chrono::milliseconds patience) {
   const Clock::time_point deadline = Clock::now() + patience;
   MutexLock lock(mutex_);
   hurry_ = true;
@@ -49,7 +49,7 @@ bool Aftercare::finish_md5(std::chrono::milliseconds patience) {
   return md5_due_.empty();
 }
 
-void Aftercare::reclaim(const bson::Value& id) {
+void BackgroundWork::reclaim(const bson::Value& id) {
   {
     MutexLock lock(mutex_);
     removals_.push_back({id, false});
@@ -57,12 +57,12 @@ void Aftercare::reclaim(const bson::Value& id) {
   thread_.wake();
 }
 
-void Aftercare::note_truncated(const bson::Value& id, int64_t from) {
+void BackgroundWork::note_truncated(const bson::Value& id, int64_t from) {
   MutexLock lock(mutex_);
   truncated_[id] = from;
 }
 
-void Aftercare::start_truncated(const bson::Value& id) {
+void BackgroundWork::start_truncated(const bson::Value& id) {
   {
     MutexLock lock(mutex_);
     removals_.push_back({id, true});
@@ -70,36 +70,36 @@ void Aftercare::start_truncated(const bson::Value& id) {
   thread_.wake();
 }
 
-std::optional<int64_t> Aftercare::truncated_from(const bson::Value& id) const {
+std::optional<int64_t> BackgroundWork::truncated_from(const bson::Value& id) const {
   MutexLock lock(mutex_);
   const auto found = truncated_.find(id);
   if (found == truncated_.end()) return std::nullopt;
   return found->second;
 }
 
-Status Aftercare::finish_truncated(const bson::Value& id) {
+Status BackgroundWork::finish_truncated(const bson::Value& id) {
   GM_TRY(bucket_.reclaim_truncated(id));
   MutexLock lock(mutex_);
   truncated_.erase(id);
   return {};
 }
 
-void Aftercare::stop() {
+void BackgroundWork::stop() {
   stopping_ = true;
   thread_.stop();
   remove_chunks();
 }
 
-void Aftercare::finish_removals() {
+void BackgroundWork::finish_removals() {
   remove_chunks();
   MutexLock lock(mutex_);
   while (removing_ > 0) removed_.wait(mutex_);
 }
 
 // A removal in progress. finish_removals() waits for it.
-class Aftercare::RemovalUnderWay {
+class BackgroundWork::RemovalUnderWay {
  public:
-  explicit RemovalUnderWay(Aftercare& aftercare) : aftercare_(aftercare) {}
+  explicit RemovalUnderWay(BackgroundWork& background_work) : aftercare_(background_work) {}
   ~RemovalUnderWay() {
     MutexLock lock(aftercare_.mutex_);
     if (--aftercare_.removing_ == 0) aftercare_.removed_.notify_all();
@@ -108,10 +108,10 @@ class Aftercare::RemovalUnderWay {
   RemovalUnderWay& operator=(const RemovalUnderWay&) = delete;
 
  private:
-  Aftercare& aftercare_;
+  BackgroundWork& aftercare_;
 };
 
-void Aftercare::remove_chunks() {
+void BackgroundWork::remove_chunks() {
   std::deque<Removal> failed;
   while (std::optional<Removal> removal = take_removal()) {
     const RemovalUnderWay under_way(*this);
@@ -124,7 +124,7 @@ void Aftercare::remove_chunks() {
   for (Removal& removal : failed) removals_.push_back(std::move(removal));
 }
 
-std::optional<Aftercare::Removal> Aftercare::take_removal() {
+std::optional<BackgroundWork::Removal> BackgroundWork::take_removal() {
   MutexLock lock(mutex_);
   if (removals_.empty()) return std::nullopt;
   Removal removal = std::move(removals_.front());
@@ -133,19 +133,19 @@ std::optional<Aftercare::Removal> Aftercare::take_removal() {
   return removal;
 }
 
-Status Aftercare::remove(const Removal& removal) {
+Status BackgroundWork::remove(const Removal& removal) {
   if (removal.truncated) return finish_truncated(removal.id);
   // If nobody has the file open, nobody can open it any more, because its document is not in
   // `files`.
   return open_files_.find(removal.id) ? Status() : bucket_.reclaim(removal.id);
 }
 
-bool Aftercare::has_removals() const {
+bool BackgroundWork::has_removals() const {
   MutexLock lock(mutex_);
   return !removals_.empty();
 }
 
-std::optional<bson::Value> Aftercare::next_md5(std::optional<Clock::time_point>& due) {
+std::optional<bson::Value> BackgroundWork::next_md5(std::optional<Clock::time_point>& due) {
   MutexLock lock(mutex_);
   due.reset();
   for (const auto& [id, time] : md5_due_) {
@@ -155,7 +155,7 @@ std::optional<bson::Value> Aftercare::next_md5(std::optional<Clock::time_point>&
   return std::nullopt;
 }
 
-std::optional<Aftercare::Clock::time_point> Aftercare::work() {
+std::optional<BackgroundWork::Clock::time_point> BackgroundWork::work() {
   std::optional<Clock::time_point> due;
   while (!stopping_) {
     remove_chunks();
@@ -183,7 +183,7 @@ std::optional<Aftercare::Clock::time_point> Aftercare::work() {
   return due;
 }
 
-bool Aftercare::compute_md5(const bson::Value& id) {
+bool BackgroundWork::compute_md5(const bson::Value& id) {
   {
     const std::shared_ptr<OpenFile> file = open_files_.find(id);
     if (file) {

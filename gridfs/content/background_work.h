@@ -19,9 +19,9 @@ namespace gridmount::gridfs {
 
 class OpenFiles;
 
-class Aftercare {
+class BackgroundWork {
  public:
-  Aftercare(const Bucket& bucket, OpenFiles& open_files);
+  BackgroundWork(const Bucket& bucket, OpenFiles& open_files);
 
   // Called when the file was committed without md5. The md5 is computed when the file has been
   // quiet for a while.

@@ -1,4 +1,4 @@
-#include "gridfs/content/committer.h"
+#include "gridfs/content/writeback.h"
 
 #include "gridfs/content/open_file.h"
 
@@ -17,12 +17,12 @@ constexpr long kListCallerAndWorker = 3;
 
 }  // namespace
 
-Committer::Committer(ChunkMemory& memory, std::chrono::milliseconds interval)
+Writeback::Writeback(ChunkMemory& memory, std::chrono::milliseconds interval)
     : memory_(memory),
       interval_(interval),
       thread_("gm-commit", BackgroundThread::Priority::kNormal, [this] { return work(); }) {}
 
-void Committer::add(std::shared_ptr<OpenFile> file) {
+void Writeback::add(std::shared_ptr<OpenFile> file) {
   bool first = false;
   {
     MutexLock lock(mutex_);
@@ -39,7 +39,7 @@ void Committer::add(std::shared_ptr<OpenFile> file) {
   if (first) thread_.wake();
 }
 
-std::shared_ptr<OpenFile> Committer::remove(const OpenFile* file) {
+std::shared_ptr<OpenFile> Writeback::remove(const OpenFile* file) {
   MutexLock lock(mutex_);
   const auto found = dirty_.find(file);
   if (found == dirty_.end()) return nullptr;
@@ -49,14 +49,14 @@ std::shared_ptr<OpenFile> Committer::remove(const OpenFile* file) {
   return reference;
 }
 
-void Committer::set_due(const OpenFile* file, Clock::time_point due) {
+void Writeback::set_due(const OpenFile* file, Clock::time_point due) {
   Dirty& dirty = dirty_.at(file);
   by_due_.erase({dirty.due, file});
   dirty.due = due;
   by_due_.emplace(due, file);
 }
 
-void Committer::hurry(const OpenFile* file) {
+void Writeback::hurry(const OpenFile* file) {
   {
     MutexLock lock(mutex_);
     const auto found = dirty_.find(file);
@@ -68,7 +68,7 @@ void Committer::hurry(const OpenFile* file) {
   thread_.wake();
 }
 
-void Committer::let_go_of_removed() {
+void Writeback::let_go_of_removed() {
   {
     MutexLock lock(mutex_);
     if (worker_ == std::this_thread::get_id()) return;
@@ -85,13 +85,13 @@ void Committer::let_go_of_removed() {
   for (const std::shared_ptr<OpenFile>& file : dirty_files()) let_go_if_removed(file);
 }
 
-void Committer::let_go_if_removed(const std::shared_ptr<OpenFile>& file) {
+void Writeback::let_go_if_removed(const std::shared_ptr<OpenFile>& file) {
   if (!file->is_detached()) return;
   wait_for_end_of_work(file);
   if (file.use_count() <= kListAndCaller) (void)file->unlist();
 }
 
-void Committer::wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) {
+void Writeback::wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) {
   MutexLock lock(mutex_);
   // Compares without taking a reference, which would count.
   const auto is_at_work = [&](const std::weak_ptr<OpenFile>& other) {
@@ -102,13 +102,13 @@ void Committer::wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) {
   }
 }
 
-void Committer::end_work() {
+void Writeback::end_work() {
   MutexLock lock(mutex_);
   at_work_on_.reset();
   work_ended_.notify_all();
 }
 
-Status Committer::wait_for_memory(uint64_t failures_before) {
+Status Writeback::wait_for_memory(uint64_t failures_before) {
   {
     MutexLock lock(mutex_);
     if (failures_ != failures_before) return fail(*last_failure_);
@@ -122,12 +122,12 @@ Status Committer::wait_for_memory(uint64_t failures_before) {
   return {};
 }
 
-uint64_t Committer::failures() const {
+uint64_t Writeback::failures() const {
   MutexLock lock(mutex_);
   return failures_;
 }
 
-std::vector<std::shared_ptr<OpenFile>> Committer::dirty_files() const {
+std::vector<std::shared_ptr<OpenFile>> Writeback::dirty_files() const {
   MutexLock lock(mutex_);
   std::vector<std::shared_ptr<OpenFile>> files;
   files.reserve(dirty_.size());
@@ -135,7 +135,7 @@ std::vector<std::shared_ptr<OpenFile>> Committer::dirty_files() const {
   return files;
 }
 
-void Committer::stop() {
+void Writeback::stop() {
   std::unordered_map<const OpenFile*, Dirty> dropped;  // released after the lock
   {
     MutexLock lock(mutex_);
@@ -146,12 +146,12 @@ void Committer::stop() {
   thread_.stop();
 }
 
-bool Committer::stopped() const {
+bool Writeback::stopped() const {
   MutexLock lock(mutex_);
   return stopped_;
 }
 
-std::shared_ptr<OpenFile> Committer::take_due(std::optional<Clock::time_point>& next) {
+std::shared_ptr<OpenFile> Writeback::take_due(std::optional<Clock::time_point>& next) {
   MutexLock lock(mutex_);
   if (by_due_.empty()) {
     next = std::nullopt;
@@ -165,7 +165,7 @@ std::shared_ptr<OpenFile> Committer::take_due(std::optional<Clock::time_point>& 
   return file;
 }
 
-std::optional<Committer::Clock::time_point> Committer::work() {
+std::optional<Writeback::Clock::time_point> Writeback::work() {
   {
     MutexLock lock(mutex_);
     worker_ = std::this_thread::get_id();

@@ -6,20 +6,20 @@
 
 namespace gridmount::gridfs {
 
-class OpenFile::CommitTurn {
+class OpenFile::CommitLock {
  public:
-  explicit CommitTurn(OpenFile& file) : file_(file) {
+  explicit CommitLock(OpenFile& file) : file_(file) {
     MutexLock lock(file_.mutex_);
-    while (file_.committing_) file_.turn_ended_.wait(file_.mutex_);
+    while (file_.committing_) file_.commit_ended_.wait(file_.mutex_);
     file_.committing_ = true;
   }
-  ~CommitTurn() {
+  ~CommitLock() {
     MutexLock lock(file_.mutex_);
     file_.committing_ = false;
-    file_.turn_ended_.notify_all();
+    file_.commit_ended_.notify_all();
   }
-  CommitTurn(const CommitTurn&) = delete;
-  CommitTurn& operator=(const CommitTurn&) = delete;
+  CommitLock(const CommitLock&) = delete;
+  CommitLock& operator=(const CommitLock&) = delete;
 
  private:
   OpenFile& file_;
