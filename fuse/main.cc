@@ -34,8 +34,8 @@
 #include "fuse/monitoring/watchdog.h"
 #include "fuse/options.h"
 #include "fuse/tree/buckets.h"
+#include "fuse/tree/external_changes.h"
 #include "fuse/tree/file_system.h"
-#include "fuse/tree/foreign_changes.h"
 #include "gridfs/bucket/error.h"
 
 namespace gridmount::fuse {
@@ -232,8 +232,8 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
   });
 
   // The kernel forgets what a client of the wire protocol changes before the client gets its reply.
-  WatchedStore watched(*store, options.database, [&](const ForeignChanges& changes) {
-    file_system.changed_by_others(changes).forget((*session)->kernel_cache());
+  WatchedStore watched(*store, options.database, [&](const ExternalChanges& changes) {
+    file_system.changed_externally(changes).forget((*session)->kernel_cache());
   });
   auto endpoint = start_endpoint(watched, options, memory);
   if (!endpoint) {

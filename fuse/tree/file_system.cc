@@ -83,7 +83,7 @@ Result<Entry> FileSystem::entry_of(const ResolvedNode& parent, std::string_view 
   Entry entry{0, node.attributes, kCacheForever};
   if (node.kind == gridfs::NodeKind::kFile) {
     entry.ino = table_.acquire_file(parent.bucket, node.id, node.ino);
-    entry.attributes_pass = lost_names_.concerns(entry.ino);
+    entry.attributes_pass = nlink_race_guard_.concerns(entry.ino);
     return entry;
   }
   entry.ino = table_.acquire_directory(parent.ino, name, node.path, node.ino);
@@ -203,8 +203,8 @@ Status FileSystem::unlink(uint64_t parent, std::string_view name) {
   }
   if (is_control_directory(node, name)) return control_is_read_only();
   GM_ASSIGN(Directory in, directory(parent, name));
-  std::optional<LostNames::Loss> loss;
-  if (in.paths->has_links()) loss.emplace(lost_names_);
+  std::optional<NlinkRaceGuard::Loss> loss;
+  if (in.paths->has_links()) loss.emplace(nlink_race_guard_);
   GM_ASSIGN(gridfs::LostName last, in.paths->unlink(in.node.path, name));
   note_lost_name(in, std::move(last));
   return {};
@@ -308,7 +308,7 @@ bool FileSystem::moves_directory(uint64_t from_parent, std::string_view from_nam
 void FileSystem::note_lost_name(const Directory& in, gridfs::LostName last) {
   const gridfs::Node& file = last.node;
   if (file.attributes.nlink != 0) {
-    return lost_names_.note(table_.ino_of_file(in.node.bucket.get(), file.id, 0));
+    return nlink_race_guard_.note(table_.ino_of_file(in.node.bucket.get(), file.id, 0));
   }
   table_.remove_file(in.node.bucket.get(), file.id,
                      LostNode(file.attributes, std::move(last.posix)));
@@ -322,8 +322,8 @@ Result<LostNode> FileSystem::last_of(gridfs::PathNamespace& paths, const gridfs:
 Status FileSystem::rename_in(const Directory& from, std::string_view from_name, const Directory& to,
                              std::string_view to_name, gridfs::RenameMode mode,
                              const Whiteout& whiteout) {
-  std::optional<LostNames::Loss> loss;
-  if (from.paths->has_links()) loss.emplace(lost_names_);
+  std::optional<NlinkRaceGuard::Loss> loss;
+  if (from.paths->has_links()) loss.emplace(nlink_race_guard_);
   gridfs::PathNamespace& paths = *from.paths;
   GM_ASSIGN(std::optional<gridfs::LostName> replaced,
             whiteout ? paths.rename_leaving_whiteout(from.node.path, from_name, to.node.path,

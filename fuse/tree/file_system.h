@@ -40,10 +40,10 @@
 #include "fuse/tree/control_directory.h"
 #include "fuse/tree/directory_handle.h"
 #include "fuse/tree/directory_moves.h"
-#include "fuse/tree/foreign_changes.h"
+#include "fuse/tree/external_changes.h"
 #include "fuse/tree/inode_table.h"
 #include "fuse/tree/kernel_cache.h"
-#include "fuse/tree/lost_names.h"
+#include "fuse/tree/nlink_race_guard.h"
 #include "fuse/tree/room_watch.h"
 
 namespace gridmount::fuse {
@@ -236,7 +236,7 @@ class FileSystem {
 
   // --- External changes. Returns what the kernel must forget after them. The caller tells the
   // kernel, because the kernel waits for operations that may wait for our locks.
-  StaleEntries changed_by_others(const ForeignChanges& changes);
+  StaleEntries changed_externally(const ExternalChanges& changes);
 
   // --- The control directory (control_directory.h).
   //
@@ -369,7 +369,7 @@ class FileSystem {
   mutable SharedMutex tree_mutex_;
   InodeTable table_;
   DirectoryMoves moves_{tree_mutex_, table_};
-  LostNames lost_names_;
+  NlinkRaceGuard nlink_race_guard_;
   // Held while the remaining state of a lost node is changed. Taken before the table's lock.
   Mutex lost_mutex_;
   RoomWatch room_;

@@ -78,12 +78,12 @@ void FileSystem::add_all_stale(const ChangedBucket& changed, gridfs::PathNamespa
 void FileSystem::tell_namespace(const std::string& bucket, const BucketChanges& changes) {
   const std::shared_ptr<gridfs::PathNamespace> paths = buckets_.find_opened(bucket);
   if (!paths) return;
-  if (changes.everything || changes.links) paths->links_changed_by_others();
-  for (const std::string& filename : changes.filenames) paths->name_changed_by_others(filename);
-  if (changes.everything || !changes.directories.empty()) paths->directories_changed_by_others();
+  if (changes.everything || changes.links) paths->links_changed_externally();
+  for (const std::string& filename : changes.filenames) paths->name_changed_externally(filename);
+  if (changes.everything || !changes.directories.empty()) paths->directories_changed_externally();
 }
 
-StaleEntries FileSystem::changed_by_others(const ForeignChanges& changes) {
+StaleEntries FileSystem::changed_externally(const ExternalChanges& changes) {
   TreeReader lock(moves_, tree_mutex_, kWholeTree);
   StaleEntries stale;
   for (const auto& [name, of_bucket] : changes) {

@@ -31,7 +31,7 @@ FileHandle::~FileHandle() {
 }
 
 Entry FileSystem::entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const {
-  Entry entry{node.ino, file.attributes, kCacheForever, lost_names_.concerns(node.ino)};
+  Entry entry{node.ino, file.attributes, kCacheForever, nlink_race_guard_.concerns(node.ino)};
   // The file has become an earlier revision, and the name leads to another one.
   if (node.unlinked) entry.attributes.nlink = 0;
   return entry;

@@ -79,9 +79,9 @@ class BucketNamespace final : public PathNamespace {
   Result<std::optional<bson::Value>> start_revision(bson::ValueView id) override;
   Result<std::unique_ptr<DirectoryStream>> list_ids() override;
 
-  void name_changed_by_others(std::string_view filename) override;
-  void directories_changed_by_others() override { subdirectories_.forget_all(); }
-  void links_changed_by_others() override { path_index_.links().changed_by_others(); }
+  void name_changed_externally(std::string_view filename) override;
+  void directories_changed_externally() override { subdirectories_.forget_all(); }
+  void links_changed_externally() override { path_index_.links().changed_externally(); }
   std::vector<std::string> links_of(bson::ValueView id) override;
 
   Status close() override;

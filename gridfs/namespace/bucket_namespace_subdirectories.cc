@@ -26,7 +26,7 @@ Status BucketNamespace::commit_counted(engine::Transaction& transaction) {
   return committed;
 }
 
-void BucketNamespace::name_changed_by_others(std::string_view filename) {
+void BucketNamespace::name_changed_externally(std::string_view filename) {
   const std::string_view directory = split(filename).directory;
   if (directory.empty()) return;
   const Result<Node> found = get_directory(directory);

@@ -46,7 +46,7 @@ class Links {
   Status start(engine::Snapshot& snapshot);
   bool in_use() const { return has_documents_ || aliases_.in_use(); }
   // Called after somebody else has written link documents or dropped the collection.
-  void changed_by_others() const {
+  void changed_externally() const {
     has_documents_ = true;
     is_made_ = false;
   }

@@ -265,9 +265,9 @@ class PathNamespace {
 
   // --- External changes. The caller reports, after the commit, that somebody other than this
   // namespace has changed a file's name, one of its further names, or a directory's document.
-  virtual void name_changed_by_others(std::string_view filename) = 0;
-  virtual void directories_changed_by_others() = 0;
-  virtual void links_changed_by_others() = 0;
+  virtual void name_changed_externally(std::string_view filename) = 0;
+  virtual void directories_changed_externally() = 0;
+  virtual void links_changed_externally() = 0;
   // Returns the further names of a file that exists or existed, as far as they can be read.
   virtual std::vector<std::string> links_of(bson::ValueView id) = 0;
 

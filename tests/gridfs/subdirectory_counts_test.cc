@@ -51,7 +51,7 @@ class SubdirectoryCountsTest : public BucketFixture {
   // Uploads like a driver, and reports the change like the mount.
   bson::Value upload_beside(const std::string& filename) {
     const bson::Value id = upload(filename, "");
-    paths().name_changed_by_others(filename);
+    paths().name_changed_externally(filename);
     return id;
   }
 
@@ -151,7 +151,7 @@ TEST_F(SubdirectoryCountsTest, FolderThatOthersImply_MadeExplicitBeforeWeAreTold
   make("", "a");
   upload("a/implied/file", "");
   must(paths().create_file("a/implied", "other", 0644, kCreator));
-  paths().name_changed_by_others("a/implied/file");
+  paths().name_changed_externally("a/implied/file");
   EXPECT_EQ(links("a"), 1U);
 }
 

@@ -91,7 +91,7 @@ LAYERS = {
 
 # Libraries and the only files that include them (tests apart), as patterns.
 DOORS = [
-    (r"fuse[a-z_0-9]*\.h$|fuse3?/", "libfuse", r"fuse/kernel/trampoline\w*\.(h|cc)"),
+    (r"fuse[a-z_0-9]*\.h$|fuse3?/", "libfuse", r"fuse/kernel/fuse_frontend\w*\.(h|cc)"),
     (r"lmdb\.h$", "LMDB", r"engine/local/.*"),
     (
         r"openssl/|asio/ssl",

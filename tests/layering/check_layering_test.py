@@ -33,17 +33,17 @@ GOOD_TREE = {
     "gridfs/bucket/bucket.h": HEADER + '#include "engine/store.h"\n',
     "gridfs/bucket/md5.cc": "#include <openssl/evp.h>\n",
     "gridfs/CMakeLists.txt": "add_library(a_gridfs md5.cc)\ntarget_link_libraries(a_gridfs PUBLIC a_query PRIVATE OpenSSL::Crypto)\n",
-    "fuse/kernel/trampoline.cc": '#include <fuse_lowlevel.h>\n#include "gridfs/bucket/bucket.h"\n',
-    "fuse/CMakeLists.txt": "add_executable(mount trampoline.cc)\ntarget_link_libraries(mount PRIVATE a_gridfs a_local PkgConfig::FUSE3)\n",
+    "fuse/kernel/fuse_frontend.cc": '#include <fuse_lowlevel.h>\n#include "gridfs/bucket/bucket.h"\n',
+    "fuse/CMakeLists.txt": "add_executable(mount fuse_frontend.cc)\ntarget_link_libraries(mount PRIVATE a_gridfs a_local PkgConfig::FUSE3)\n",
     "tools/main.cc": '#include "engine/local/store.h"\n#include "gridfs/bucket/bucket.h"\n',
-    "tests/engine/local/store_test.cc": '#include <lmdb.h>\n#include "fuse/kernel/trampoline.h"\n',
+    "tests/engine/local/store_test.cc": '#include <lmdb.h>\n#include "fuse/kernel/fuse_frontend.h"\n',
     "packaging/test.sh": "#!/bin/sh\nexec ctest\n",
 }
 
 # name of the case: (file, its text, the file named in the report)
 VIOLATIONS = {
     "include_up": ("engine/bson/value.h", HEADER + '#include "engine/store.h"\n'),
-    "include_sideways": ("tools/main.cc", '#include "fuse/kernel/trampoline.h"\n'),
+    "include_sideways": ("tools/main.cc", '#include "fuse/kernel/fuse_frontend.h"\n'),
     "include_leaf": ("gridfs/bucket/bucket.h", HEADER + '#include "engine/local/local_store.h"\n'),
     "include_room_of_leaf": ("tools/main.cc", '#include "engine/local/storage/trees.h"\n'),
     "include_higher_room": (

@@ -5,7 +5,7 @@
 
 It checks every Markdown file of the tree: the file named by a relative link, the heading behind a
 `#`, and each path of the tree in backticks (`engine/store.h`, `packaging/test.sh tidy`,
-`fuse/kernel/trampoline*.cc`). Code blocks are skipped.
+`fuse/kernel/fuse_frontend*.cc`). Code blocks are skipped.
 """
 
 import pathlib

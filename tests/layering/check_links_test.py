@@ -16,14 +16,14 @@ CHECKER = pathlib.Path(__file__).resolve().parent / "check_links.py"
 GOOD_TREE = {
     "CMakeLists.txt": "",
     "engine/store.h": "",
-    "fuse/kernel/trampoline_a.cc": "",
+    "fuse/kernel/fuse_frontend_a.cc": "",
     "packaging/test.sh": "",
     "doc/limits.md": "# Limits\n\n## A file's `length`, and more\n\n## Twice\n\n## Twice\n",
     "README.md": """# Title
 
 [limits](doc/limits.md), [a heading](doc/limits.md#a-files-length-and-more), [this](#title),
 [the second](doc/limits.md#twice-1), [a folder](engine), [elsewhere](https://example.org/doc/none.md).
-`engine/store.h`, `packaging/test.sh tidy`, `fuse/kernel/trampoline*.cc`, `engine/store.h:12`, `doc/`.
+`engine/store.h`, `packaging/test.sh tidy`, `fuse/kernel/fuse_frontend*.cc`, `engine/store.h:12`, `doc/`.
 `[no](link.md)`, `a/b.bin`, `build/engine/none.h`.
 
 1. A list

@@ -2,7 +2,7 @@
 //
 // A reply may give the kernel a lookup count or a handle. If the reply fails, that is taken back.
 // It fails if the caller was interrupted and the kernel no longer waits.
-#include "fuse/kernel/trampoline.h"
+#include "fuse/kernel/fuse_frontend.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -486,7 +486,7 @@ void handle_init(void* user_data, fuse_conn_info* connection) {
   // - SPLICE_*: the data is in memory already, and pipes would only copy references.
   // - AUTO_INVAL_DATA: nobody changes data without telling the kernel.
   // - POSIX_LOCKS and FLOCK_LOCKS: the kernel's own locks suffice for one machine.
-  // - HANDLE_KILLPRIV: trampoline_negotiation.cc has the better version.
+  // - HANDLE_KILLPRIV: fuse_frontend_compat_libfuse_3_14.cc has the better version.
   // - ATOMIC_O_TRUNC: some time after the reply, the kernel would drop what it knows of the file
   //   once more, and so lose what another process has written in between.
   // - ASYNC_DIO: if an asynchronous direct write continues after its call, the kernel would keep in

@@ -1,5 +1,5 @@
 // libfuse's callbacks for ranges of open files.
-#include "fuse/kernel/trampoline.h"
+#include "fuse/kernel/fuse_frontend.h"
 
 namespace gridmount::fuse {
 

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "fuse/kernel/trampoline.h"
+#include "fuse/kernel/fuse_frontend.h"
 
 namespace gridmount::fuse {
 

@@ -20,9 +20,9 @@
 
 #include "command_line/signals.h"
 #include "engine/base/thread_safety.h"
+#include "fuse/kernel/fuse_frontend.h"
 #include "fuse/kernel/mount_point.h"
 #include "fuse/kernel/session.h"
-#include "fuse/kernel/trampoline.h"
 
 namespace gridmount::fuse {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "engine/base/thread_name.h"
-#include "fuse/kernel/trampoline.h"
+#include "fuse/kernel/fuse_frontend.h"
 
 namespace gridmount::fuse {
 

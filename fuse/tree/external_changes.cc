@@ -1,4 +1,4 @@
-#include "fuse/tree/foreign_changes.h"
+#include "fuse/tree/external_changes.h"
 
 #include <optional>
 #include <string_view>
@@ -41,7 +41,7 @@ bool is_of_bucket(std::string_view collection, std::string_view suffix, std::str
 
 class Collector final : public engine::WriteObserver {
  public:
-  Collector(std::string database, std::function<void(const ForeignChanges&)> changed)
+  Collector(std::string database, std::function<void(const ExternalChanges&)> changed)
       : database_(std::move(database)), changed_(std::move(changed)) {}
 
   void document_changed(const engine::Namespace& ns, const Document& before,
@@ -147,8 +147,8 @@ class Collector final : public engine::WriteObserver {
   }
 
   const std::string database_;
-  const std::function<void(const ForeignChanges&)> changed_;
-  ForeignChanges changes_;
+  const std::function<void(const ExternalChanges&)> changed_;
+  ExternalChanges changes_;
   size_t count_ = 0;
 };
 

@@ -14,13 +14,13 @@
 
 namespace gridmount::fuse {
 
-class DeferredRequests {
+class ParkedRequests {
  public:
   // `name` becomes the name of the thread (engine/thread_name.h).
-  explicit DeferredRequests(std::string name);
-  ~DeferredRequests() { stop(); }
-  DeferredRequests(const DeferredRequests&) = delete;
-  DeferredRequests& operator=(const DeferredRequests&) = delete;
+  explicit ParkedRequests(std::string name);
+  ~ParkedRequests() { stop(); }
+  ParkedRequests(const ParkedRequests&) = delete;
+  ParkedRequests& operator=(const ParkedRequests&) = delete;
 
   // Runs the requests one after the other, in the order of the calls. `request` must not throw.
   // Returns false after stop().

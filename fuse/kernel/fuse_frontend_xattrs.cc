@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fuse/kernel/trampoline.h"
+#include "fuse/kernel/fuse_frontend.h"
 #include "gridfs/bucket/error.h"
 
 namespace gridmount::fuse {

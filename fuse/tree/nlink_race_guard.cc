@@ -1,4 +1,4 @@
-#include "fuse/tree/lost_names.h"
+#include "fuse/tree/nlink_race_guard.h"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ constexpr size_t kRecentMax = 1024;
 
 }  // namespace
 
-void LostNames::note(uint64_t ino) {
+void NlinkRaceGuard::note(uint64_t ino) {
   const Clock::time_point now = Clock::now();
   MutexLock lock(mutex_);
   std::erase_if(recent_, [&](const auto& lost) {
@@ -24,7 +24,7 @@ void LostNames::note(uint64_t ino) {
   any_ = true;
 }
 
-bool LostNames::concerns(uint64_t ino) const {
+bool NlinkRaceGuard::concerns(uint64_t ino) const {
   if (in_progress_ > 0) return true;
   if (!any_) return false;
   const Clock::time_point now = Clock::now();

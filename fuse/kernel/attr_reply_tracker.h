@@ -19,7 +19,7 @@
 
 namespace gridmount::fuse {
 
-class AttributeAnswers {
+class AttrReplyTracker {
  public:
   // Must be called before a directory's attributes are read to answer a request of that thread, and
   // again after they were read.

@@ -1,4 +1,4 @@
-#include "fuse/kernel/deferred_requests.h"
+#include "fuse/kernel/parked_requests.h"
 
 #include <utility>
 
@@ -6,10 +6,10 @@
 
 namespace gridmount::fuse {
 
-DeferredRequests::DeferredRequests(std::string name)
+ParkedRequests::ParkedRequests(std::string name)
     : name_(std::move(name)), thread_([this] { run(); }) {}
 
-void DeferredRequests::stop() {
+void ParkedRequests::stop() {
   {
     const MutexLock lock(mutex_);
     is_ended_ = true;
@@ -19,7 +19,7 @@ void DeferredRequests::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool DeferredRequests::add(std::function<void()> request) {
+bool ParkedRequests::add(std::function<void()> request) {
   {
     const MutexLock lock(mutex_);
     if (is_ended_) return false;
@@ -29,7 +29,7 @@ bool DeferredRequests::add(std::function<void()> request) {
   return true;
 }
 
-void DeferredRequests::run() {
+void ParkedRequests::run() {
   name_this_thread(name_);
   for (;;) {
     std::function<void()> request;

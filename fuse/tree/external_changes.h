@@ -31,7 +31,7 @@ struct BucketChanges {
   bool everything = false;  // too many changes to list, or a change of the bucket as a whole
 };
 
-using ForeignChanges = std::map<std::string, BucketChanges>;  // by the bucket's name
+using ExternalChanges = std::map<std::string, BucketChanges>;  // by the bucket's name
 
 // In one transaction; beyond this, `everything` is set.
 inline constexpr size_t kForeignChangesMax = 100'000;
@@ -41,7 +41,7 @@ class WatchedStore final : public engine::Store {
  public:
   // The thread that commits calls `changed`, with nothing locked. `store` must outlive this object.
   WatchedStore(engine::Store& store, std::string database,
-               std::function<void(const ForeignChanges&)> changed)
+               std::function<void(const ExternalChanges&)> changed)
       : store_(store), database_(std::move(database)), changed_(std::move(changed)) {}
 
   std::shared_ptr<engine::Database> database(std::string_view name) override {
@@ -63,7 +63,7 @@ class WatchedStore final : public engine::Store {
  private:
   engine::Store& store_;
   const std::string database_;
-  const std::function<void(const ForeignChanges&)> changed_;
+  const std::function<void(const ExternalChanges&)> changed_;
 };
 
 }  // namespace gridmount::fuse

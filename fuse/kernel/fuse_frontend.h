@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "fuse/errno.h"
-#include "fuse/kernel/attribute_answers.h"
-#include "fuse/kernel/deferred_requests.h"
+#include "fuse/kernel/attr_reply_tracker.h"
+#include "fuse/kernel/parked_requests.h"
 #include "fuse/monitoring/operations_in_progress.h"
 #include "fuse/monitoring/statistics.h"
 #include "fuse/tree/file_system.h"
@@ -34,9 +34,9 @@ struct TrampolineContext {
   std::function<void(uint64_t ino)> forget_attributes;
   // Makes libfuse process a request.
   std::function<void(std::vector<char>& message)> process;
-  AttributeAnswers attribute_answers;
-  DeferredRequests deferred{"gm-deferred"};
-  DeferredRequests laid_aside{"gm-laid-aside"};  // requests that wait for the move of a directory
+  AttrReplyTracker attribute_answers;
+  ParkedRequests deferred{"gm-deferred"};
+  ParkedRequests laid_aside{"gm-laid-aside"};  // requests that wait for the move of a directory
   // Writes begun and ended. stop() uses them to see that the kernel has written back everything.
   std::atomic<uint64_t> writes_begun{0};
   std::atomic<uint64_t> writes_ended{0};
@@ -53,20 +53,20 @@ int take_requests(fuse_session* session);
 // Answers the kernel's first request before the loop starts. Returns 0 or a negative errno.
 int negotiate(fuse_session* session);
 
-// The handlers that reply with listings are in trampoline_directory.cc.
+// The handlers that reply with listings are in fuse_frontend_directory.cc.
 void handle_readdir(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset,
                     fuse_file_info* info);
 void handle_readdirplus(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset,
                         fuse_file_info* info);
 
-// In trampoline_xattrs.cc.
+// In fuse_frontend_xattrs.cc.
 void handle_getxattr(fuse_req_t request, fuse_ino_t ino, const char* name, size_t room);
 void handle_listxattr(fuse_req_t request, fuse_ino_t ino, size_t room);
 void handle_setxattr(fuse_req_t request, fuse_ino_t ino, const char* name, const char* value,
                      size_t size, int flags);
 void handle_removexattr(fuse_req_t request, fuse_ino_t ino, const char* name);
 
-// In trampoline_ranges.cc.
+// In fuse_frontend_ranges.cc.
 void handle_fallocate(fuse_req_t request, fuse_ino_t ino, int mode, off_t offset, off_t length,
                       fuse_file_info* info);
 void handle_lseek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence,
@@ -131,7 +131,7 @@ void guarded(fuse_req_t request, const char* operation, fuse_ino_t ino, Body bod
 
 struct stat stat_of(uint64_t ino, const gridfs::Attributes& attributes);
 fuse_entry_param entry_param_of(fuse_req_t request, const Entry& entry);
-// Calls AttributeAnswers::told() for the request's thread.
+// Calls AttrReplyTracker::told() for the request's thread.
 void note_told(fuse_req_t request, uint64_t directory);
 
 }  // namespace gridmount::fuse

@@ -18,18 +18,18 @@
 
 namespace gridmount::fuse {
 
-class LostNames {
+class NlinkRaceGuard {
  public:
   // In effect for all files until the end of the scope. note() then records which file it was.
   class Loss {
    public:
-    explicit Loss(LostNames& names) : names_(names) { ++names_.in_progress_; }
+    explicit Loss(NlinkRaceGuard& names) : names_(names) { ++names_.in_progress_; }
     ~Loss() { --names_.in_progress_; }
     Loss(const Loss&) = delete;
     Loss& operator=(const Loss&) = delete;
 
    private:
-    LostNames& names_;
+    NlinkRaceGuard& names_;
   };
 
   void note(uint64_t ino) GM_EXCLUDES(mutex_);

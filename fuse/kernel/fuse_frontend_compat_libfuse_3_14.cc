@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-#include "fuse/kernel/trampoline.h"
+#include "fuse/kernel/fuse_frontend.h"
 
 namespace gridmount::fuse {
 
