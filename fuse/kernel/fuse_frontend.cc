@@ -104,7 +104,7 @@ void reply_made(fuse_req_t request, const char* operation, fuse_ino_t parent, co
 // Must be called with the result of a change of a directory's names, before the reply.
 template <typename Changed>
 Changed of_directory(fuse_req_t request, fuse_ino_t directory, Changed changed) {
-  TrampolineContext& context = context_of(request);
+  FrontendContext& context = context_of(request);
   const pid_t thread = fuse_req_ctx(request)->pid;
   if (changed && context.attribute_answers.is_told_to_another(directory, thread)) {
     context.forget_attributes(directory);
@@ -172,7 +172,7 @@ void answer_getattr(fuse_req_t request, fuse_ino_t ino, const FileHandle* file) 
 // The kernel requests attributes with the handle before it accepts written data.
 void answer_writer(fuse_req_t request, fuse_ino_t ino, FileHandle& file) {
   guarded(request, "getattr", ino, [&] {
-    TrampolineContext& context = context_of(request);
+    FrontendContext& context = context_of(request);
     const Status room = context.file_system.expect_room(file, [&] { context.write_back(ino); });
     if (!room) return reply_error(request, "write", ino, nullptr, room.error());
     reply_attributes(request, ino, &file);
@@ -388,7 +388,7 @@ void handle_read(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset,
 // The bytes are in libfuse's receive buffer. They are copied once, into the file's chunks.
 void handle_write(fuse_req_t request, fuse_ino_t ino, const char* bytes, size_t size, off_t offset,
                   fuse_file_info* info) {
-  TrampolineContext& context = context_of(request);
+  FrontendContext& context = context_of(request);
   context.writes_begun.fetch_add(1, std::memory_order_relaxed);
   guarded(request, "write", ino, [&] {
     // The kernel writes through to a file with such a bit. libfuse does not pass on the kernel's
@@ -498,7 +498,7 @@ void handle_init(void* user_data, fuse_conn_info* connection) {
                                FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO |
                                FUSE_CAP_EXPLICIT_INVAL_DATA | FUSE_CAP_EXPORT_SUPPORT;
   constexpr unsigned kOfAccessLists = FUSE_CAP_POSIX_ACL | FUSE_CAP_DONT_MASK;
-  auto& context = *static_cast<TrampolineContext*>(user_data);
+  auto& context = *static_cast<FrontendContext*>(user_data);
   const FileSystem& file_system = context.file_system;
   const unsigned wanted_ino = kWanted | (file_system.keeps_access_lists() ? kOfAccessLists : 0) |
                               (file_system.tells_each_reading() ? 0 : FUSE_CAP_CACHE_SYMLINKS);
@@ -514,7 +514,7 @@ void handle_init(void* user_data, fuse_conn_info* connection) {
 
 }  // namespace
 
-const fuse_lowlevel_ops& trampoline_operations() {
+const fuse_lowlevel_ops& frontend_operations() {
   // Left out, so that libfuse answers ENOSYS and the kernel stops asking: access (the kernel checks
   // permissions) and locks.
   static const fuse_lowlevel_ops operations = [] {

@@ -23,8 +23,8 @@
 namespace gridmount::fuse {
 
 // The user data of a libfuse session.
-struct TrampolineContext {
-  explicit TrampolineContext(FileSystem& served) : file_system(served) {}
+struct FrontendContext {
+  explicit FrontendContext(FileSystem& served) : file_system(served) {}
 
   FileSystem& file_system;
   std::function<void()> on_ready;  // called when the kernel has asked for the mount's properties
@@ -36,7 +36,7 @@ struct TrampolineContext {
   std::function<void(std::vector<char>& message)> process;
   AttrReplyTracker attribute_answers;
   ParkedRequests deferred{"gm-deferred"};
-  ParkedRequests laid_aside{"gm-laid-aside"};  // requests that wait for the move of a directory
+  ParkedRequests parked{"gm-parked"};  // requests that wait for the move of a directory
   // Writes begun and ended. stop() uses them to see that the kernel has written back everything.
   std::atomic<uint64_t> writes_begun{0};
   std::atomic<uint64_t> writes_ended{0};
@@ -45,7 +45,7 @@ struct TrampolineContext {
   OperationsInProgress in_progress;
 };
 
-const fuse_lowlevel_ops& trampoline_operations();
+const fuse_lowlevel_ops& frontend_operations();
 
 // Prepares a mounted session before its first request. Returns 0 or a negative errno.
 int take_requests(fuse_session* session);
@@ -75,8 +75,8 @@ void handle_copy_file_range(fuse_req_t request, fuse_ino_t ino, off_t offset, fu
                             fuse_ino_t to_ino, off_t to_offset, fuse_file_info* to_info,
                             size_t size, int flags);
 
-inline TrampolineContext& context_of(fuse_req_t request) {
-  return *static_cast<TrampolineContext*>(fuse_req_userdata(request));
+inline FrontendContext& context_of(fuse_req_t request) {
+  return *static_cast<FrontendContext*>(fuse_req_userdata(request));
 }
 // Returns the FileHandle or DirectoryHandle of a call. libfuse stores it as a number.
 template <typename Open>
@@ -114,7 +114,7 @@ template <typename Body>
 void guarded(fuse_req_t request, const char* operation, fuse_ino_t ino, const char* name,
              Body body) {
   // Read here, because the reply frees the request.
-  TrampolineContext& context = context_of(request);
+  FrontendContext& context = context_of(request);
   const Measurement measurement(context.statistics, operation);
   const OperationsInProgress::Note note(context.in_progress, operation, ino, name,
                                         measurement.begin());

@@ -86,13 +86,13 @@ void translate(std::span<char> message) {
 
 // Returns true if the request was parked. It will be answered after the move, and the caller must
 // drop it.
-bool lay_aside(TrampolineContext& context, Message message) {
+bool park(FrontendContext& context, Message message) {
   fuse_in_header header{};
   if (!context.file_system.moves_any() || message.size() < sizeof header) return false;
   std::memcpy(&header, message.data(), sizeof header);
   if (!waits_for_move(context.file_system, header, message.subspan(sizeof header))) return false;
   try {
-    return context.laid_aside.add(
+    return context.parked.add(
         [&context, copy = std::vector<char>(message.begin(), message.end())]() mutable {
           context.file_system.wait_for_moves();
           context.process(copy);
@@ -106,13 +106,13 @@ ssize_t read_request(int connection, void* buffer, size_t room, void* user_data)
   // Named here, because reading is the first thing that each of libfuse's threads does.
   thread_local const bool is_named = (name_this_thread("gm-fuse"), true);
   (void)is_named;
-  auto& context = *static_cast<TrampolineContext*>(user_data);
+  auto& context = *static_cast<FrontendContext*>(user_data);
   while (true) {
     const ssize_t size = read(connection, buffer, room);
     if (size <= 0) return size;
     const std::span message(static_cast<char*>(buffer), static_cast<size_t>(size));
     translate(message);
-    if (!lay_aside(context, message)) return size;
+    if (!park(context, message)) return size;
   }
 }
 

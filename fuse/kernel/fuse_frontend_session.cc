@@ -222,8 +222,8 @@ class LibfuseSession : public Session, private KernelCache {
     mount_messages = &messages;
     CapturedStderr captured;
     fuse_set_log_func(take_libfuse_message);
-    session_.reset(fuse_session_new(&arguments, &trampoline_operations(), sizeof(fuse_lowlevel_ops),
-                                    &context_));
+    session_.reset(
+        fuse_session_new(&arguments, &frontend_operations(), sizeof(fuse_lowlevel_ops), &context_));
     fuse_opt_free_args(&arguments);
     errno = 0;
     const bool done =
@@ -275,7 +275,7 @@ class LibfuseSession : public Session, private KernelCache {
     // The end of the connection has answered everything that these requests wait for, and moves
     // have ended with the loop.
     context_.deferred.stop();
-    context_.laid_aside.stop();
+    context_.parked.stop();
     if (result < 0) {
       return fail(ErrorCode::kIoError,
                   std::string("serving the mount ended: ") + strerror(-result));
@@ -354,7 +354,7 @@ class LibfuseSession : public Session, private KernelCache {
   }
 
   const SessionOptions options_;
-  TrampolineContext context_;
+  FrontendContext context_;
   std::unique_ptr<fuse_session, SessionDeleter> session_;
   pthread_t main_thread_{};
   bool mounted_ = false;
