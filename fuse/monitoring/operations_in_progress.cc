@@ -18,9 +18,9 @@ std::string OperationInProgress::text() const {
 
 std::vector<OperationInProgress> OperationsInProgress::list() const {
   std::vector<OperationInProgress> operations;
-  for (const Place& place : places_) {
-    const MutexLock lock(place.mutex);
-    if (place.operation != nullptr) operations.push_back(place.copy());
+  for (const Slot& slot : slots_) {
+    const MutexLock lock(slot.mutex);
+    if (slot.operation != nullptr) operations.push_back(slot.copy());
   }
   std::sort(operations.begin(), operations.end(),
             [](const auto& one, const auto& other) { return one.begin < other.begin; });
@@ -30,48 +30,48 @@ std::vector<OperationInProgress> OperationsInProgress::list() const {
 std::vector<OperationInProgress> OperationsInProgress::take_untold(
     std::chrono::steady_clock::time_point begun_until) {
   std::vector<OperationInProgress> operations;
-  for (Place& place : places_) {
-    const MutexLock lock(place.mutex);
-    if (place.operation == nullptr || place.is_told || place.begin > begun_until) continue;
-    operations.push_back(place.copy());
-    place.is_told = true;
+  for (Slot& slot : slots_) {
+    const MutexLock lock(slot.mutex);
+    if (slot.operation == nullptr || slot.is_told || slot.begin > begun_until) continue;
+    operations.push_back(slot.copy());
+    slot.is_told = true;
   }
   return operations;
 }
 
-OperationInProgress OperationsInProgress::Place::copy() const {
+OperationInProgress OperationsInProgress::Slot::copy() const {
   return {operation, node, std::string(name.data(), name_bytes), begin};
 }
 
-OperationsInProgress::Place* OperationsInProgress::take_place(
+OperationsInProgress::Slot* OperationsInProgress::take_slot(
     const char* operation, uint64_t node, const char* name,
     std::chrono::steady_clock::time_point begin) {
   const size_t first = thread_number();
-  for (size_t i = 0; i < places_.size(); ++i) {
-    Place& place = places_[(first + i) % places_.size()];
-    if (!place.mutex.try_lock()) continue;
-    const bool is_free = place.operation == nullptr;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[(first + i) % slots_.size()];
+    if (!slot.mutex.try_lock()) continue;
+    const bool is_free = slot.operation == nullptr;
     if (is_free) {
-      place.operation = operation;
-      place.node = node;
-      place.name_bytes = name == nullptr ? 0 : strnlen(name, kNameBytesMax);
-      if (name != nullptr) memcpy(place.name.data(), name, place.name_bytes);
-      place.begin = begin;
+      slot.operation = operation;
+      slot.node = node;
+      slot.name_bytes = name == nullptr ? 0 : strnlen(name, kNameBytesMax);
+      if (name != nullptr) memcpy(slot.name.data(), name, slot.name_bytes);
+      slot.begin = begin;
     }
-    place.mutex.unlock();
-    if (is_free) return &place;
+    slot.mutex.unlock();
+    if (is_free) return &slot;
   }
   return nullptr;
 }
 
 OperationsInProgress::Note::~Note() {
-  if (place_ == nullptr) return;
+  if (slot_ == nullptr) return;
   std::optional<OperationInProgress> told;
   {
-    const MutexLock lock(place_->mutex);
-    if (place_->is_told) told = place_->copy();
-    place_->operation = nullptr;
-    place_->is_told = false;
+    const MutexLock lock(slot_->mutex);
+    if (slot_->is_told) told = slot_->copy();
+    slot_->operation = nullptr;
+    slot_->is_told = false;
   }
   if (!told) return;
   const auto duration = std::chrono::steady_clock::now() - told->begin;

@@ -45,7 +45,7 @@ class OperationsInProgress {
  private:
   static constexpr size_t kNameBytesMax = 255;
 
-  struct Place {
+  struct Slot {
     mutable Mutex mutex;
     const char* operation GM_GUARDED_BY(mutex) = nullptr;  // null if the slot is free
     uint64_t node GM_GUARDED_BY(mutex) = 0;
@@ -58,23 +58,23 @@ class OperationsInProgress {
   };
 
   // Returns null if all slots are taken.
-  Place* take_place(const char* operation, uint64_t node, const char* name,
-                    std::chrono::steady_clock::time_point begin);
+  Slot* take_slot(const char* operation, uint64_t node, const char* name,
+                  std::chrono::steady_clock::time_point begin);
 
-  std::array<Place, kOperationsMax> places_;
+  std::array<Slot, kOperationsMax> slots_;
 };
 
 class OperationsInProgress::Note {
  public:
   Note(OperationsInProgress& operations, const char* operation, uint64_t node, const char* name,
        std::chrono::steady_clock::time_point begin)
-      : place_(operations.take_place(operation, node, name, begin)) {}
+      : slot_(operations.take_slot(operation, node, name, begin)) {}
   ~Note();
   Note(const Note&) = delete;
   Note& operator=(const Note&) = delete;
 
  private:
-  Place* const place_;
+  Slot* const slot_;
 };
 
 }  // namespace gridmount::fuse

@@ -80,9 +80,9 @@ void Statistics::count_error(const char* operation, int error_number) {
 
 std::vector<OperationSummary> Statistics::summaries() const {
   std::vector<OperationSummary> summaries;
-  for (const Place& place : places_) {
-    const char* name = place.name.load(std::memory_order_acquire);
-    if (name != nullptr) summaries.push_back(summary_of(name, *place.shards));
+  for (const Slot& slot : slots_) {
+    const char* name = slot.name.load(std::memory_order_acquire);
+    if (name != nullptr) summaries.push_back(summary_of(name, *slot.shards));
   }
   OperationSummary others = summary_of(kOthers, others_);
   if (others.count > 0) summaries.push_back(std::move(others));
@@ -110,34 +110,34 @@ OperationSummary Statistics::summary_of(const char* operation, const Shards& sha
 
 Statistics::Counters& Statistics::counters_of(const char* operation) {
   const size_t shard = thread_number() % kShards;
-  const Place* place = find_place(operation);
-  if (place == nullptr) return others_[shard];
-  if (place->name.load(std::memory_order_acquire) != nullptr) return (*place->shards)[shard];
-  Shards* taken = take_place(operation);
+  const Slot* slot = find_slot(operation);
+  if (slot == nullptr) return others_[shard];
+  if (slot->name.load(std::memory_order_acquire) != nullptr) return (*slot->shards)[shard];
+  Shards* taken = take_slot(operation);
   return taken != nullptr ? (*taken)[shard] : others_[shard];
 }
 
-Statistics::Place* Statistics::find_place(const char* operation) {
+Statistics::Slot* Statistics::find_slot(const char* operation) {
   const size_t first = hash_of(operation);
-  for (size_t i = 0; i < places_.size(); ++i) {
-    Place& place = places_[(first + i) % places_.size()];
-    const char* name = place.name.load(std::memory_order_acquire);
-    if (name == nullptr || name == operation || strcmp(name, operation) == 0) return &place;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[(first + i) % slots_.size()];
+    const char* name = slot.name.load(std::memory_order_acquire);
+    if (name == nullptr || name == operation || strcmp(name, operation) == 0) return &slot;
   }
   return nullptr;
 }
 
-Statistics::Shards* Statistics::take_place(const char* operation) {
+Statistics::Shards* Statistics::take_slot(const char* operation) {
   const MutexLock lock(taking_);
-  Place* place = find_place(operation);
-  if (place == nullptr) return nullptr;
-  if (place->name.load(kRelaxed) == nullptr) {
+  Slot* slot = find_slot(operation);
+  if (slot == nullptr) return nullptr;
+  if (slot->name.load(kRelaxed) == nullptr) {
     // If there is no memory, the next operation of that name tries again.
-    place->shards.reset(new (std::nothrow) Shards);
-    if (!place->shards) return nullptr;
-    place->name.store(operation, std::memory_order_release);
+    slot->shards.reset(new (std::nothrow) Shards);
+    if (!slot->shards) return nullptr;
+    slot->name.store(operation, std::memory_order_release);
   }
-  return place->shards.get();
+  return slot->shards.get();
 }
 
 }  // namespace gridmount::fuse

@@ -81,7 +81,7 @@ class Statistics {
 
   // The slot of an operation. Once taken, it is never released. The counters are set before the
   // name, so a thread that finds the name also finds the counters.
-  struct Place {
+  struct Slot {
     std::atomic<const char*> name{nullptr};
     std::unique_ptr<Shards> shards;
   };
@@ -90,12 +90,12 @@ class Statistics {
   Counters& counters_of(const char* operation);
   // Returns the slot of the operation, or the free slot that it should take, or null if there is
   // none.
-  Place* find_place(const char* operation);
-  Shards* take_place(const char* operation) GM_EXCLUDES(taking_);
+  Slot* find_slot(const char* operation);
+  Shards* take_slot(const char* operation) GM_EXCLUDES(taking_);
 
   Mutex taking_;  // held while a slot is taken
   // Indexed by a hash of the name. If that slot is taken, the next one is used.
-  std::array<Place, kOperationsMax> places_;
+  std::array<Slot, kOperationsMax> slots_;
   Shards others_;
 };
 

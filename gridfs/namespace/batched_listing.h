@@ -1,5 +1,5 @@
 // A DirectoryStream that reads in batches and returns the entries one by one, with cookies from
-// given_places.h. The derived class decides what is read, and in which order.
+// given_positions.h. The derived class decides what is read, and in which order.
 //
 // Not thread-safe. Used by one thread at a time.
 #pragma once
@@ -11,13 +11,13 @@
 #include <string>
 #include <utility>
 
-#include "gridfs/namespace/given_places.h"
+#include "gridfs/namespace/given_positions.h"
 #include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::gridfs {
 
-// `Place` is defined in given_places.h.
-template <typename Place>
+// `Position` is defined in given_positions.h.
+template <typename Position>
 class BatchedListing : public DirectoryStream {
  public:
   Result<std::optional<DirectoryEntry>> next() final {
@@ -28,14 +28,14 @@ class BatchedListing : public DirectoryStream {
   }
 
   Status seek(uint64_t cookie) final {
-    using Passed = typename GivenPlaces<Place>::Passed;
+    using Passed = typename GivenPositions<Position>::Passed;
     const auto pass = [this]() -> Result<std::optional<Passed>> {
       GM_ASSIGN(std::optional<Listed> listed, take());
       if (!listed) return std::optional<Passed>();
       return std::optional(Passed{listed->hash, std::move(listed->after)});
     };
     return given_.seek(
-        cookie, [this](const Place& place) { go_to(place); }, pass);
+        cookie, [this](const Position& position) { go_to(position); }, pass);
   }
 
  protected:
@@ -45,15 +45,15 @@ class BatchedListing : public DirectoryStream {
   virtual void begin_batches() {}
 
   // The position behind everything that has been read.
-  const Place& read_to() const { return read_to_; }
+  const Position& read_to() const { return read_to_; }
   size_t batch_size() const { return batch_.size(); }
   // `hash` distinguishes the entry from others of the listing.
-  void add(std::string name, Node node, uint64_t hash, Place after) {
+  void add(std::string name, Node node, uint64_t hash, Position after) {
     read_to_ = after;
     batch_.push_back({{std::move(name), std::move(node), 0}, hash, std::move(after)});
   }
   // Skips an entry that is not to be listed.
-  void pass(Place after) { read_to_ = std::move(after); }
+  void pass(Position after) { read_to_ = std::move(after); }
   // Nothing follows.
   void end() { ended_ = true; }
 
@@ -61,7 +61,7 @@ class BatchedListing : public DirectoryStream {
   struct Listed {
     DirectoryEntry entry;  // without its cookie
     uint64_t hash = 0;
-    Place after;
+    Position after;
   };
 
   // Returns the next entry, or nothing at the end.
@@ -74,17 +74,17 @@ class BatchedListing : public DirectoryStream {
     batch_.pop_front();
     return listed;
   }
-  void go_to(const Place& place) {
+  void go_to(const Position& position) {
     batch_.clear();
     begin_batches();
-    read_to_ = place;
+    read_to_ = position;
     ended_ = false;
   }
 
-  Place read_to_{};
+  Position read_to_{};
   bool ended_ = false;
   std::deque<Listed> batch_;  // read, not returned yet
-  GivenPlaces<Place> given_;
+  GivenPositions<Position> given_;
 };
 
 }  // namespace gridmount::gridfs

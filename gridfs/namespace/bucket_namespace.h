@@ -126,14 +126,14 @@ class BucketNamespace final : public PathNamespace {
 
   Status check_writable() const;
   // The path that a new child would have, and its directory.
-  struct Place {
+  struct NewPath {
     std::string path;
     Found directory;
   };
   // Finds the place of a new child. Fails with InvalidName if nothing can be created by this name,
   // with EntryExists if it is taken, and with NoSuchEntry if the directory does not exist.
-  Result<Place> place_for(engine::Transaction& transaction, std::string_view directory,
-                          std::string_view name) const;
+  Result<NewPath> new_path_in(engine::Transaction& transaction, std::string_view directory,
+                              std::string_view name) const;
   Result<std::string> new_path(std::string_view directory, std::string_view name) const;
   Status check_directory_path(std::string_view path) const;
   // Changes the directory. Makes it and the directories above it explicit if they are not.

@@ -74,11 +74,11 @@ Status BucketNamespace::check_directory_path(std::string_view path) const {
                                 "filename belong to its first component");
 }
 
-Result<BucketNamespace::Place> BucketNamespace::place_for(Transaction& transaction,
-                                                          std::string_view directory,
-                                                          std::string_view name) const {
+Result<BucketNamespace::NewPath> BucketNamespace::new_path_in(Transaction& transaction,
+                                                              std::string_view directory,
+                                                              std::string_view name) const {
   GM_TRY(check_writable());
-  Place place;
+  NewPath place;
   GM_ASSIGN(place.path, new_path(directory, name));
   GM_ASSIGN(place.directory, find_directory(transaction, std::string(directory)));
   if (!place.directory.is_directory()) return no_such_entry("", directory);
@@ -158,7 +158,7 @@ bson::Document BucketNamespace::new_files_document(const std::optional<std::stri
 Result<Node> BucketNamespace::insert_file(std::string_view directory, std::string_view name,
                                           PosixFields posix, uint32_t umask) {
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
-  GM_ASSIGN(const Place place, place_for(*transaction, directory, name));
+  GM_ASSIGN(const NewPath place, new_path_in(*transaction, directory, name));
   inherit(posix_of_directory(place.directory), umask, options_.access_lists, posix);
   const bson::Document files_document = new_files_document(place.path, posix);
   GM_TRY(bucket_.files().insert(*transaction, files_document));
@@ -210,7 +210,7 @@ Result<Node> BucketNamespace::create_symlink(std::string_view directory, std::st
 Result<Node> BucketNamespace::create_directory(std::string_view directory, std::string_view name,
                                                uint32_t mode, Creator creator) {
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
-  GM_ASSIGN(const Place place, place_for(*transaction, directory, name));
+  GM_ASSIGN(const NewPath place, new_path_in(*transaction, directory, name));
   GM_TRY(check_directory_path(place.path));
   PosixFields posix = posix_of(S_IFDIR | (mode & kPermissionBits), creator);
   inherit(posix_of_directory(place.directory), creator.umask, options_.access_lists, posix);

@@ -53,7 +53,7 @@ Result<std::optional<LostName>> BucketNamespace::rename_leaving_whiteout(
 
 Status BucketNamespace::insert_whiteout(Transaction& transaction, std::string_view directory,
                                         std::string_view name, const Creator& creator) {
-  GM_ASSIGN(const Place place, place_for(transaction, directory, name));
+  GM_ASSIGN(const NewPath place, new_path_in(transaction, directory, name));
   PosixFields posix;
   posix.mode = S_IFCHR;
   posix.rdev = 0;

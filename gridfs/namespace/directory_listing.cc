@@ -91,7 +91,7 @@ void DirectoryListing::begin_batches() {
   batch_entries_ = kFirstBatchEntries;
 }
 
-void DirectoryListing::list(std::string_view key, std::string name, Node node, Place after) {
+void DirectoryListing::list(std::string_view key, std::string name, Node node, Position after) {
   complete_(node);
   add(std::move(name), std::move(node), hash_of(key), std::move(after));
 }
@@ -182,7 +182,7 @@ Status DirectoryListing::read_unnamed(engine::Snapshot& snapshot) {
         pass({.pass = Pass::kUnnamed, .query = read_to().query + 1});
         break;
       }
-      Place after = read_to();
+      Position after = read_to();
       const bson::Date date = dated ? (*document)["uploadDate"].as_date() : after.date;
       after.skip = date == after.date ? after.skip + 1 : 1;
       after.date = date;

@@ -27,7 +27,7 @@ namespace gridmount::gridfs {
 uint64_t hash_of(std::string_view key);
 
 // A position in a DirectoryListing.
-struct DirectoryPlace {
+struct DirectoryPosition {
   enum class Pass { kNames, kUnnamed };
 
   Pass pass = Pass::kNames;
@@ -39,15 +39,15 @@ struct DirectoryPlace {
   bson::Date date{std::numeric_limits<int64_t>::min()};
 
   auto order() const { return std::tie(pass, behind, query, date.milliseconds, skip); }
-  friend bool operator==(const DirectoryPlace& a, const DirectoryPlace& b) {
+  friend bool operator==(const DirectoryPosition& a, const DirectoryPosition& b) {
     return a.order() == b.order();
   }
-  friend bool operator<(const DirectoryPlace& a, const DirectoryPlace& b) {
+  friend bool operator<(const DirectoryPosition& a, const DirectoryPosition& b) {
     return a.order() < b.order();
   }
 };
 
-class DirectoryListing final : public BatchedListing<DirectoryPlace> {
+class DirectoryListing final : public BatchedListing<DirectoryPosition> {
  public:
   // All arguments must outlive the listing. `complete` adds to a node what is known beyond its
   // document.
@@ -55,15 +55,15 @@ class DirectoryListing final : public BatchedListing<DirectoryPlace> {
                    std::string directory, std::function<void(Node&)> complete);
 
  private:
-  using Place = DirectoryPlace;
-  using Pass = DirectoryPlace::Pass;
+  using Position = DirectoryPosition;
+  using Pass = DirectoryPosition::Pass;
 
   Status read_batch() override;
   void begin_batches() override;
   Status read_names(engine::Snapshot& snapshot);
   Status read_unnamed(engine::Snapshot& snapshot);
   // Adds the entry to the batch. `key` distinguishes it from all others of the directory.
-  void list(std::string_view key, std::string name, Node node, Place after);
+  void list(std::string_view key, std::string name, Node node, Position after);
 
   const PathIndex& path_index_;
   const Bucket& bucket_;

@@ -47,21 +47,21 @@ Status RedoFile::prepare(uint64_t bytes) {
 }
 
 // Upholds D11.
-std::optional<RedoFile::Place> RedoFile::find_place(uint64_t record_bytes,
-                                                    uint64_t checkpointed) const {
+std::optional<RedoFile::Extent> RedoFile::reserve(uint64_t record_bytes,
+                                                  uint64_t checkpointed) const {
   if (record_bytes > segment_bytes_) return std::nullopt;
   const Segment& segment = segments_[current_];
-  if (record_bytes <= segment_bytes_ - segment.end) return Place{current_, segment.end};
-  if (segments_[1 - current_].last_transaction <= checkpointed) return Place{1 - current_, 0};
+  if (record_bytes <= segment_bytes_ - segment.end) return Extent{current_, segment.end};
+  if (segments_[1 - current_].last_transaction <= checkpointed) return Extent{1 - current_, 0};
   return std::nullopt;
 }
 
-std::optional<RedoFile::Failure> RedoFile::append(const Place& place,
+std::optional<RedoFile::Failure> RedoFile::append(const Extent& extent,
                                                   const std::list<RedoTransaction>& transactions,
                                                   bool syncs) {
   const bool continues = segments_[current_].last_transaction == transactions.front().number;
   format_redo_record(id_, records_ + 1, continues, transactions, record_);
-  if (Status status = file_.write(place.segment * segment_bytes_ + place.offset, record_);
+  if (Status status = file_.write(extent.segment * segment_bytes_ + extent.offset, record_);
       !status) {
     return Failure{std::move(status).error(), false};
   }
@@ -71,8 +71,8 @@ std::optional<RedoFile::Failure> RedoFile::append(const Place& place,
     }
   }
   ++records_;
-  current_ = place.segment;
-  segments_[current_] = {place.offset + record_.size(), transactions.back().number};
+  current_ = extent.segment;
+  segments_[current_] = {extent.offset + record_.size(), transactions.back().number};
   return std::nullopt;
 }
 

@@ -30,20 +30,20 @@ class RedoFile {
 
   // Returns where to write a record of this size, or nothing if there is no room before the next
   // checkpoint. `checkpointed` is the transaction of the newest synced slot (D11).
-  struct Place {
+  struct Extent {
     size_t segment = 0;
     uint64_t offset = 0;  // within the segment
   };
-  std::optional<Place> find_place(uint64_t record_bytes, uint64_t checkpointed) const;
+  std::optional<Extent> reserve(uint64_t record_bytes, uint64_t checkpointed) const;
 
   struct Failure {
     Error error;
     bool sync;  // true: the sync failed; false: the write failed
   };
-  // Writes a record of these transactions at a place that find_place() returned, and syncs the
+  // Writes a record of these transactions at a place that reserve() returned, and syncs the
   // file. Crash tests set `syncs` to false.
-  std::optional<Failure> append(const Place& place, const std::list<RedoTransaction>& transactions,
-                                bool syncs);
+  std::optional<Failure> append(const Extent& extent,
+                                const std::list<RedoTransaction>& transactions, bool syncs);
 
   // The segment that was written last.
   size_t current() const { return current_; }

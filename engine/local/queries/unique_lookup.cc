@@ -165,7 +165,7 @@ namespace {
 Result<std::optional<TreeEntry>> first_entry(const std::shared_ptr<Trees>& trees,
                                              const IndexEntry& index, const std::string& low) {
   const MDB_dbi tree = trees->tree(index.range);
-  if (const std::optional<TreeReader::Place> found = trees->find_from(tree, low);
+  if (const std::optional<TreeReader::Found> found = trees->find_from(tree, low);
       found && found->entry.key.starts_with(low)) {
     if (index.checksums) GM_TRY(TreePath(*trees, tree).prove(low, *found));
     return std::optional(found->entry);

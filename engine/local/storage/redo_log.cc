@@ -66,7 +66,7 @@ std::list<RedoTransaction> RedoLog::take_waiting() {
 
 Result<RedoLog::Outcome> RedoLog::make_durable() {
   std::list<RedoTransaction> run;
-  std::optional<RedoFile::Place> place;
+  std::optional<RedoFile::Extent> extent;
   uint64_t last = 0;
   {
     const MutexLock lock(mutex_);
@@ -77,22 +77,22 @@ Result<RedoLog::Outcome> RedoLog::make_durable() {
     if (!usable_ || first_waiting_ != durable_ + 1) return Outcome::kNeedsCheckpoint;
     last = newest_;
     run = take_waiting();
-    place = file_.find_place(redo_record_bytes(run),
-                             test_.waits_for_segments ? checkpointed_ : UINT64_MAX);
+    extent = file_.reserve(redo_record_bytes(run),
+                           test_.waits_for_segments ? checkpointed_ : UINT64_MAX);
     // These commits get no record, so those behind them need a checkpoint, too (D10).
-    if (!place) return Outcome::kNeedsCheckpoint;
+    if (!extent) return Outcome::kNeedsCheckpoint;
     writing_ = true;
   }
-  return write(std::move(run), last, *place);
+  return write(std::move(run), last, *extent);
 }
 
 Result<RedoLog::Outcome> RedoLog::write(std::list<RedoTransaction> run, uint64_t last,
-                                        const RedoFile::Place& place) {
+                                        const RedoFile::Extent& extent) {
   const size_t segment = file_.current();
   std::optional<RedoFile::Failure> failure;
   try {
     // Without the lock, so that other threads can commit meanwhile and wait for the next record.
-    failure = file_.append(place, run, test_.syncs_records);
+    failure = file_.append(extent, run, test_.syncs_records);
   } catch (const std::bad_alloc&) {
     // append() allocates before it writes, so nothing was written.
     failure = RedoFile::Failure{Error(ErrorCode::kOperationFailed, "out of memory"), false};

@@ -58,8 +58,8 @@ class RedoLog {
  private:
   std::list<RedoTransaction> take_waiting() GM_REQUIRES(mutex_);
   // `last` is the position of the run's last commit, counted as newest_ is.
-  Result<Outcome> write(std::list<RedoTransaction> run, uint64_t last, const RedoFile::Place& place)
-      GM_EXCLUDES(mutex_);
+  Result<Outcome> write(std::list<RedoTransaction> run, uint64_t last,
+                        const RedoFile::Extent& extent) GM_EXCLUDES(mutex_);
   void leave_to_checkpoint() GM_REQUIRES(mutex_);
 
   const TestOptions test_;

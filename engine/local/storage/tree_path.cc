@@ -326,7 +326,7 @@ Status TreePath::prove(std::string_view key, const std::optional<TreeEntry>& fou
   return {};
 }
 
-Status TreePath::prove(std::string_view key, const TreeReader::Place& found) {
+Status TreePath::prove(std::string_view key, const TreeReader::Found& found) {
   if (map_ == nullptr) return {};
   GM_ASSIGN(const bool within, prove_within(key, found.entry, false, found.position));
   return within ? check_neighbours(key) : prove(key, found.entry, false);

@@ -42,7 +42,7 @@ class TreePath {
   // if `found_below`, else the one at or above it. Cheap if both neighbours are in one leaf.
   Status prove(std::string_view key, const std::optional<TreeEntry>& found, bool found_below);
   // Also proves that TreeReader has found the right entry at or above the key.
-  Status prove(std::string_view key, const TreeReader::Place& found);
+  Status prove(std::string_view key, const TreeReader::Found& found);
   // The neighbours that prove() has found. from() may have the key itself. The views are valid as
   // long as the snapshot.
   const std::optional<TreeEntry>& below() const { return below_; }

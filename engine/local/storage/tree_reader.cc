@@ -337,7 +337,7 @@ std::optional<std::string_view> TreeReader::find(MDB_dbi tree, std::string_view 
   return value_of(search->page, search->found);
 }
 
-std::optional<TreeReader::Place> TreeReader::find_from(MDB_dbi tree, std::string_view key) {
+std::optional<TreeReader::Found> TreeReader::find_from(MDB_dbi tree, std::string_view key) {
   const std::optional<Search> search = this->search(tree, key);
   if (!search || search->low == 0 || search->low >= search->page.count()) return std::nullopt;
   const uint8_t* const node = search->page.node(search->low);
@@ -346,7 +346,7 @@ std::optional<TreeReader::Place> TreeReader::find_from(MDB_dbi tree, std::string
   if (!value) return std::nullopt;
   const auto* const bytes = reinterpret_cast<const char*>(node);
   const TreeEntry entry{{bytes + lmdb::kNodeHeaderBytes, lmdb::key_bytes(node)}, *value};
-  return Place{entry, search->low};
+  return Found{entry, search->low};
 }
 
 void TreeReader::find(MDB_dbi tree, std::span<Wanted> wanted) {

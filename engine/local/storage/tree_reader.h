@@ -46,11 +46,11 @@ class TreeReader {
   std::optional<std::string_view> find(MDB_dbi tree, std::string_view key);
 
   // Finds the first entry at or above the key, if it and an entry below the key are in one leaf.
-  struct Place {
+  struct Found {
     TreeEntry entry;
     size_t position;  // of the entry in its leaf
   };
-  std::optional<Place> find_from(MDB_dbi tree, std::string_view key);
+  std::optional<Found> find_from(MDB_dbi tree, std::string_view key);
 
   struct Wanted {
     std::string_view key;

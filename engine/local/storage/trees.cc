@@ -59,7 +59,7 @@ void Trees::find_several(MDB_dbi tree, std::span<TreeReader::Wanted> wanted) con
   if (reader_) reader_->find(tree, wanted);
 }
 
-std::optional<TreeReader::Place> Trees::find_from(MDB_dbi tree, std::string_view key) const {
+std::optional<TreeReader::Found> Trees::find_from(MDB_dbi tree, std::string_view key) const {
   return reader_ ? reader_->find_from(tree, key) : std::nullopt;
 }
 

@@ -110,7 +110,7 @@ class Trees {
   void find_several(MDB_dbi tree, std::span<TreeReader::Wanted> wanted) const;
   // Returns the first entry at or after the key, which the caller must prove by TreePath. Returns
   // nothing if only a cursor can find it, and in a write transaction.
-  std::optional<TreeReader::Place> find_from(MDB_dbi tree, std::string_view key) const;
+  std::optional<TreeReader::Found> find_from(MDB_dbi tree, std::string_view key) const;
   // Proves that the tree does not have the key, after a search has not found it. Fails with
   // StoreDamaged if it cannot. Only for ranges whose entries have checksums.
   Status prove_absent(MDB_dbi tree, std::string_view key) const;

@@ -208,7 +208,8 @@ Status parse_facet(const StageCall& call, ParsedStages& stages) {
                       " argument contained an element of type " + type_name(stage.value) + ": " +
                       shown(stage.value));
     }
-    GM_ASSIGN(Pipeline pipeline, parse_sub_pipeline(element.value, call, Place::kFacet, true));
+    GM_ASSIGN(Pipeline pipeline,
+              parse_sub_pipeline(element.value, call, PipelineLevel::kFacet, true));
     facets.push_back({name, std::move(pipeline)});
   }
   stages.push_back(std::make_unique<FacetStage>(std::move(facets)));

@@ -88,7 +88,7 @@ Result<Pipeline> parse_restriction(const std::optional<ValueView>& restriction,
   stages.close();
   const bson::Document parent = std::move(stages).finish();
   Result<Pipeline> pipeline =
-      parse_sub_pipeline(parent.view()["stages"], call, Place::kLookup, true);
+      parse_sub_pipeline(parent.view()["stages"], call, PipelineLevel::kLookup, true);
   if (pipeline) return pipeline;
   return fail(std::move(pipeline).error().with_context(
       "Failed to parse 'restrictSearchWithMatch' option to $graphLookup :: caused by :"));

@@ -167,8 +167,8 @@ Status parse_sort_by_count(const StageCall& call, ParsedStages& stages) {
   sort.append("count", int32_t{-1});
   const bson::Value group_value(std::move(group).finish().view());
   const bson::Value sort_value(std::move(sort).finish().view());
-  GM_TRY(parse_group({"$group", group_value.view(), call.scope, call.place, call.depth}, stages));
-  return parse_sort({"$sort", sort_value.view(), call.scope, call.place, call.depth}, stages);
+  GM_TRY(parse_group({"$group", group_value.view(), call.scope, call.level, call.depth}, stages));
+  return parse_sort({"$sort", sort_value.view(), call.scope, call.level, call.depth}, stages);
 }
 
 }  // namespace gridmount::query

@@ -136,7 +136,7 @@ Status parse_pipeline(const LookupArguments& arguments, const StageCall& call,
   if (status) {
     const bson::Value none = bson::Value::array(bson::View());
     Result<Pipeline> pipeline = parse_sub_pipeline(arguments.pipeline.value_or(none.view()), call,
-                                                   Place::kLookup, !arguments.from.empty());
+                                                   PipelineLevel::kLookup, !arguments.from.empty());
     if (pipeline) {
       options.pipeline.emplace(*std::move(pipeline));
     } else {

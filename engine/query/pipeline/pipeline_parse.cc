@@ -13,8 +13,9 @@ namespace gridmount::query {
 
 class PipelineParser {
  public:
-  PipelineParser(VariableScope& scope, const PipelineOptions& options, Place place, int depth)
-      : scope_(scope), options_(options), place_(place), depth_(depth) {}
+  PipelineParser(VariableScope& scope, const PipelineOptions& options, PipelineLevel level,
+                 int depth)
+      : scope_(scope), options_(options), place_(level), depth_(depth) {}
 
   Result<Pipeline> parse(bson::View stages) {
     if (depth_ > kPipelineDepthMax) {
@@ -27,7 +28,7 @@ class PipelineParser {
       const size_t before = pipeline.stages_.size();
       GM_TRY(parse_stage(call, pipeline.stages_));
       for (size_t i = before; i < pipeline.stages_.size(); ++i) {
-        GM_TRY(check_place(*pipeline.stages_[i]));
+        GM_TRY(check_level(*pipeline.stages_[i]));
       }
       GM_TRY(check_length(pipeline.stages_.size()));
     }
@@ -39,17 +40,17 @@ class PipelineParser {
   }
 
  private:
-  Status check_place(const Stage& stage) const {
+  Status check_level(const Stage& stage) const {
     const std::string name(stage.name());
     const bool writes = stage.target().has_value();
     switch (place_) {
-      case Place::kFacet:
+      case PipelineLevel::kFacet:
         if (!writes && !stage.is_source() && name != "$facet") return {};
         return fail(ErrorCode{40600}, name + " is not allowed to be used within a $facet stage");
-      case Place::kLookup:
+      case PipelineLevel::kLookup:
         if (!writes) return {};
         return fail(ErrorCode{51047}, name + " is not allowed within a $lookup's sub-pipeline");
-      case Place::kUnion:
+      case PipelineLevel::kUnion:
         if (!writes) return {};
         return fail(ErrorCode{31441}, name + " is not allowed within a $unionWith's sub-pipeline");
       default:
@@ -100,20 +101,20 @@ class PipelineParser {
 
   VariableScope& scope_;
   const PipelineOptions options_;
-  const Place place_;
+  const PipelineLevel place_;
   const int depth_;
 };
 
 Result<Pipeline> Pipeline::parse(bson::View stages, VariableScope& scope,
                                  const PipelineOptions& options) {
-  return PipelineParser(scope, options, Place::kTopLevel, 0).parse(stages);
+  return PipelineParser(scope, options, PipelineLevel::kTopLevel, 0).parse(stages);
 }
 
-Result<Pipeline> parse_sub_pipeline(bson::ValueView value, const StageCall& call, Place place,
-                                    bool over_collection) {
+Result<Pipeline> parse_sub_pipeline(bson::ValueView value, const StageCall& call,
+                                    PipelineLevel level, bool over_collection) {
   PipelineOptions options;
   options.over_collection = over_collection;
-  return PipelineParser(call.scope, options, place, call.depth + 1).parse(value.as_document());
+  return PipelineParser(call.scope, options, level, call.depth + 1).parse(value.as_document());
 }
 
 }  // namespace gridmount::query

@@ -54,11 +54,11 @@ class SampleStream : public DocumentStream {
         sample_.emplace_back(*document);
         bytes_ += document->size() + sizeof(bson::Document);
       } else {
-        const uint64_t place = std::uniform_int_distribution<uint64_t>(0, at)(random_);
-        if (place >= size_) continue;
+        const uint64_t level = std::uniform_int_distribution<uint64_t>(0, at)(random_);
+        if (level >= size_) continue;
         bytes_ += document->size();
-        bytes_ -= sample_[place].view().size();
-        sample_[place] = bson::Document(*document);
+        bytes_ -= sample_[level].view().size();
+        sample_[level] = bson::Document(*document);
       }
       if (bytes_ > bytes_max_) return sort_memory_exceeded(bytes_max_);
     }

@@ -27,7 +27,7 @@ namespace gridmount::query {
 using Stream = std::unique_ptr<DocumentStream>;
 
 // Where a pipeline is used. Some stages are only allowed in some places.
-enum class Place { kTopLevel, kFacet, kLookup, kUnion, kUpdate };
+enum class PipelineLevel { kTopLevel, kFacet, kLookup, kUnion, kUpdate };
 
 class Stage {
  public:
@@ -85,7 +85,7 @@ struct StageCall {
   std::string_view name;  // "$match"
   bson::ValueView value;
   VariableScope& scope;
-  Place place;
+  PipelineLevel level;
   int depth;  // depth of nested pipelines
 };
 
@@ -98,8 +98,8 @@ inline constexpr int kPipelineDepthMax = 20;
 
 // Parses the pipeline in $lookup, $facet or $unionWith. `value` must be an array. `over_collection`
 // is as in PipelineOptions. Fails with MaxSubPipelineDepthExceeded (232).
-Result<Pipeline> parse_sub_pipeline(bson::ValueView value, const StageCall& call, Place place,
-                                    bool over_collection);
+Result<Pipeline> parse_sub_pipeline(bson::ValueView value, const StageCall& call,
+                                    PipelineLevel level, bool over_collection);
 
 // Opens the stages from `first` on, without the size check of results that go to a user.
 Result<Stream> open_stages(const Pipeline& pipeline, size_t first, Stream input,

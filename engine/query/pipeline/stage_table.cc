@@ -109,7 +109,7 @@ Status parse_stage(const StageCall& call, ParsedStages& stages) {
   return unknown_stage(call.name);
 }
 
-Result<StageCall> stage_call(bson::ValueView element, VariableScope& scope, Place place,
+Result<StageCall> stage_call(bson::ValueView element, VariableScope& scope, PipelineLevel level,
                              int depth) {
   if (element.type() != bson::Type::kDocument) {
     return fail(ErrorCode::kTypeMismatch, "Each element of the 'pipeline' array must be an object");
@@ -118,7 +118,7 @@ Result<StageCall> stage_call(bson::ValueView element, VariableScope& scope, Plac
   auto field = document.begin();
   if (field != document.end()) {
     const bson::Element stage = *field;
-    if (++field == document.end()) return StageCall{stage.key, stage.value, scope, place, depth};
+    if (++field == document.end()) return StageCall{stage.key, stage.value, scope, level, depth};
   }
   return fail(ErrorCode{40323},
               "A pipeline stage specification object must contain exactly one field.");

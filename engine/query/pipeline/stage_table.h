@@ -12,7 +12,8 @@ tl::unexpected<Error> unknown_stage(std::string_view name);
 
 // Splits an element of a pipeline, {$match: ...}. Fails with code 14 or 40323 if it does not have
 // this form.
-Result<StageCall> stage_call(bson::ValueView element, VariableScope& scope, Place place, int depth);
+Result<StageCall> stage_call(bson::ValueView element, VariableScope& scope, PipelineLevel level,
+                             int depth);
 
 // Fails with code 7749501 if a pipeline has too many stages.
 Status check_length(size_t stages);

@@ -108,8 +108,8 @@ Status parse_union_with(const StageCall& call, ParsedStages& stages) {
     }
   }
   const bson::Value none = bson::Value::array(bson::View());
-  GM_ASSIGN(Pipeline parsed, parse_sub_pipeline(pipeline.value_or(none.view()), call, Place::kUnion,
-                                                over_collection));
+  GM_ASSIGN(Pipeline parsed, parse_sub_pipeline(pipeline.value_or(none.view()), call,
+                                                PipelineLevel::kUnion, over_collection));
   stages.push_back(std::make_unique<UnionStage>(std::move(collection), std::move(parsed)));
   return {};
 }

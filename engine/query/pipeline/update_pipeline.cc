@@ -10,7 +10,7 @@ namespace gridmount::query {
 Status check_stage_names(bson::View stages) {
   VariableScope scope;
   for (const bson::Element element : stages) {
-    GM_ASSIGN(const StageCall call, stage_call(element.value, scope, Place::kUpdate, 0));
+    GM_ASSIGN(const StageCall call, stage_call(element.value, scope, PipelineLevel::kUpdate, 0));
     if (!is_stage(call.name)) return unknown_stage(call.name);
   }
   return {};
@@ -24,7 +24,7 @@ UpdatePipeline::~UpdatePipeline() = default;
 Result<UpdatePipeline> UpdatePipeline::parse(bson::View stages, VariableScope& scope) {
   UpdatePipeline pipeline;
   for (const bson::Element element : stages) {
-    GM_ASSIGN(const StageCall call, stage_call(element.value, scope, Place::kUpdate, 0));
+    GM_ASSIGN(const StageCall call, stage_call(element.value, scope, PipelineLevel::kUpdate, 0));
     if (!is_transform(call.name)) {
       if (!is_stage(call.name)) return unknown_stage(call.name);
       return fail(ErrorCode::kInvalidOptions,

@@ -32,15 +32,15 @@ bool is_number(std::string_view part) {
 }
 
 // The value at a path. Documents are entered by name, and arrays by position.
-struct Place {
+struct FieldPosition {
   std::optional<ValueView> value;
   // The name of the last array entered, if any, and the name of a value that cannot be entered.
   std::optional<std::string> array;
   std::optional<std::string> unviable;
 };
 
-Place find_place(bson::View document, const std::vector<std::string>& parts) {
-  Place place;
+FieldPosition find_field(bson::View document, const std::vector<std::string>& parts) {
+  FieldPosition place;
   place.value = ValueView(Type::kDocument, document.data(), document.size());
   for (size_t i = 0; i < parts.size() && place.value; ++i) {
     const bool array = place.value->type() == Type::kArray;
@@ -110,7 +110,7 @@ Result<UpdateOutcome> apply_current_date(const UpdateCall& call, const std::opti
 
 Result<UpdateOutcome> apply_renamed(const UpdateCall& call, const std::optional<ValueView>&) {
   const bson::Path source(call.operand.view().as_string());
-  const Place from = find_place(call.document, source.parts());
+  const FieldPosition from = find_field(call.document, source.parts());
   if (from.unviable) {
     return fail(ErrorCode::kPathNotViable, "Cannot rename '" + source.dotted() + "' in doc with " +
                                                show_id(call.document) + ": '" + *from.unviable +
@@ -119,7 +119,7 @@ Result<UpdateOutcome> apply_renamed(const UpdateCall& call, const std::optional<
   if (!from.value) return UpdateOutcome::keep();
   if (from.array) return refuse_array("source", source.dotted(), call, *from.array);
   const std::string target = call.path();
-  const Place to = find_place(call.document, bson::Path(target).parts());
+  const FieldPosition to = find_field(call.document, bson::Path(target).parts());
   if (to.array) return refuse_array("destination", target, call, *to.array);
   // The _id is refused even if its value stays the same.
   const std::optional<ValueView> id = call.document.find("_id");

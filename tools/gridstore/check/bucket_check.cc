@@ -27,7 +27,7 @@ class SortedDocuments {
  public:
   static Result<SortedDocuments> open(engine::Collection& collection, engine::Snapshot& snapshot,
                                       bson::View order, std::string_view key, Findings& findings,
-                                      const Place& place) {
+                                      const Location& place) {
     engine::FindOptions options;
     options.sort = order;
     GM_ASSIGN(auto cursor, collection.find(snapshot, bson::View(), options));
@@ -63,13 +63,13 @@ class SortedDocuments {
 
  private:
   SortedDocuments(std::unique_ptr<engine::Cursor> cursor, std::string_view key, Findings& findings,
-                  const Place& place)
+                  const Location& place)
       : cursor_(std::move(cursor)), key_(key), findings_(&findings), place_(&place) {}
 
   std::unique_ptr<engine::Cursor> cursor_;
   std::string_view key_;
   Findings* findings_;
-  const Place* place_;
+  const Location* place_;
   std::optional<bson::View> current_;
   uint64_t unreadable_ = 0;
 };
@@ -105,7 +105,7 @@ bool same(bson::ValueView a, bson::ValueView b) {
 
 class ContentCheck {
  public:
-  ContentCheck(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
+  ContentCheck(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Location& place,
                bool in_use, Findings& findings)
       : bucket_(bucket), snapshot_(snapshot), place_(place), in_use_(in_use), findings_(findings) {}
 
@@ -165,7 +165,7 @@ class ContentCheck {
       if (file) file->add_chunk(chunks.document());
       GM_TRY(chunks.advance());
     }
-    Place place = place_;
+    Location place = place_;
     place.file_id = least;
     if (file) {
       file->finish();
@@ -222,7 +222,7 @@ class ContentCheck {
 
   const gridfs::Bucket& bucket_;
   engine::Snapshot& snapshot_;
-  const Place& place_;
+  const Location& place_;
   bool in_use_;
   Findings& findings_;
   FileVisit visit_file_;
@@ -256,7 +256,7 @@ Status check_bucket(engine::Store& store, engine::Snapshot& snapshot,
                     const std::shared_ptr<engine::Database>& database, const std::string& name,
                     bool in_use, Findings& findings) {
   ++findings.counts().buckets;
-  Place place{database->name(), name, {}, {}};
+  Location place{database->name(), name, {}, {}};
   gridfs::BucketOptions options;
   options.name = name;
   gridfs::Bucket bucket(store, database, options);
@@ -274,7 +274,7 @@ Status check_bucket(engine::Store& store, engine::Snapshot& snapshot,
 }
 
 Result<ContentDamage> find_content_damage(
-    const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
+    const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Location& place,
     const std::function<bool(const ContentDamage::Orphans&)>& passes_over) {
   ContentDamage damage;
   Findings unprinted(Findings::Format::kNone);

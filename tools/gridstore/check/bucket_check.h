@@ -39,7 +39,7 @@ Status check_bucket(engine::Store& store, engine::Snapshot& snapshot,
 // Files and chunks that need repair.
 struct ContentDamage {
   struct File {
-    Place place;
+    Location place;
     bson::Value id;
     FileVerdict verdict;
     bool is_detached_too = false;
@@ -58,7 +58,7 @@ struct ContentDamage {
 // Returns the first ones in the order of the files' ids. Their number is limited, so that memory
 // does not grow with the damage. Orphans for which `passes_over` is true are skipped.
 Result<ContentDamage> find_content_damage(
-    const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
+    const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Location& place,
     const std::function<bool(const ContentDamage::Orphans&)>& passes_over);
 
 }  // namespace gridmount::tools

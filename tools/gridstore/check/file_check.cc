@@ -45,7 +45,7 @@ std::string FileCheck::Chunks::text() const {
   return text;
 }
 
-FileCheck::FileCheck(Findings& findings, Place place, bson::View document, Garbage garbage)
+FileCheck::FileCheck(Findings& findings, Location place, bson::View document, Garbage garbage)
     : findings_(findings), place_(std::move(place)), garbage_(garbage) {
   place_.file_id = bson::Value(document["_id"]);
   auto filename = document.find("filename");

@@ -45,7 +45,7 @@ struct FileVerdict {
 class FileCheck {
  public:
   // `place` names the bucket. The constructor adds the file. Does not keep `document`.
-  FileCheck(Findings& findings, Place place, bson::View document, Garbage garbage);
+  FileCheck(Findings& findings, Location place, bson::View document, Garbage garbage);
 
   // Adds a chunk of this file. Chunks whose n is not a whole number may come in any order.
   void add_chunk(bson::View chunk);
@@ -56,7 +56,7 @@ class FileCheck {
 
   // Valid after finish().
   const FileVerdict& verdict() const { return verdict_; }
-  const Place& place() const { return place_; }
+  const Location& place() const { return place_; }
 
  private:
   // The chunks that have one kind of problem: descriptions of the first few and the number of the
@@ -80,7 +80,7 @@ class FileCheck {
   void problem(bool FileVerdict::*about, const std::string& what);
 
   Findings& findings_;
-  Place place_;
+  Location place_;
   FileVerdict verdict_;
   std::optional<gridfs::FilesDocument> file_;  // empty if the document is unusable
   std::optional<gridfs::Md5> md5_;             // set as long as the content read so far is complete

@@ -49,7 +49,7 @@ void Findings::repaired(const std::string& what) const {
   print_plain("repaired", "repaired", what);
 }
 
-void Findings::repaired(const Place& place, const std::string& what) const {
+void Findings::repaired(const Location& place, const std::string& what) const {
   print_content("repaired", place, what);
 }
 
@@ -62,16 +62,17 @@ void Findings::kept_in(const std::string& folder) const {
   print_plain("kept", "folder", folder);
 }
 
-void Findings::content_problem(const Place& place, const std::string& what) {
+void Findings::content_problem(const Location& place, const std::string& what) {
   ++content_problems_;
   print_content("content", place, what);
 }
 
-void Findings::notice(const Place& place, const std::string& what) {
+void Findings::notice(const Location& place, const std::string& what) {
   print_content("notice", place, what);
 }
 
-void Findings::print_content(const char* kind, const Place& place, const std::string& what) const {
+void Findings::print_content(const char* kind, const Location& place,
+                             const std::string& what) const {
   if (format_ == Format::kNone) return;
   if (format_ == Format::kText) {
     std::string line = std::string(kind) + ": " + place.database + "." + place.bucket + ": ";

@@ -16,7 +16,7 @@
 namespace gridmount::tools {
 
 // The place of a finding in the content. It names a file if the finding is about one.
-struct Place {
+struct Location {
   std::string database;
   std::string bucket;
   std::optional<bson::Value> file_id;
@@ -41,14 +41,14 @@ class Findings {
   // A problem below the documents: records, index entries, the catalog.
   void structure_problem(const std::string& what);
   // A problem of GridFS content.
-  void content_problem(const Place& place, const std::string& what);
+  void content_problem(const Location& place, const std::string& what);
   // Something worth knowing that is not damage.
-  void notice(const Place& place, const std::string& what);
+  void notice(const Location& place, const std::string& what);
 
   // Results of a repair: what it has repaired outside and inside a bucket, what it could not
   // repair, and the folder in which it has kept the data that it removed.
   void repaired(const std::string& what) const;
-  void repaired(const Place& place, const std::string& what) const;
+  void repaired(const Location& place, const std::string& what) const;
   void beyond_repair(const std::string& what);
   void kept_in(const std::string& folder) const;
 
@@ -67,7 +67,7 @@ class Findings {
   ExitStatus exit_status() const;
 
  private:
-  void print_content(const char* kind, const Place& place, const std::string& what) const;
+  void print_content(const char* kind, const Location& place, const std::string& what) const;
   void print_line(const std::string& line) const;
   void print_plain(const char* kind, const char* field, const std::string& what) const;
 

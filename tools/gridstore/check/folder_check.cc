@@ -17,7 +17,7 @@ class FolderCheck {
  public:
   using Kind = FolderFlaw::Kind;
 
-  FolderCheck(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
+  FolderCheck(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Location& place,
               Findings& findings, std::function<bool(const FolderFlaw&)> visit = {})
       : bucket_(bucket),
         snapshot_(snapshot),
@@ -127,7 +127,7 @@ class FolderCheck {
 
   const gridfs::Bucket& bucket_;
   engine::Snapshot& snapshot_;
-  const Place& place_;
+  const Location& place_;
   Findings& findings_;
   const std::function<bool(const FolderFlaw&)> visit_;
   bool enough_ = false;
@@ -139,8 +139,8 @@ class FolderCheck {
 
 }  // namespace
 
-Status check_folders(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
-                     Findings& findings) {
+Status check_folders(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
+                     const Location& place, Findings& findings) {
   Status checked = FolderCheck(bucket, snapshot, place, findings).run();
   if (checked || checked.error().code() != ErrorCode::kQueryExceededMemoryLimit) return checked;
   findings.content_problem(place,
@@ -152,7 +152,7 @@ Status check_folders(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, c
 Status find_folder_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                          const std::function<bool(const FolderFlaw&)>& visit) {
   Findings unprinted(Findings::Format::kNone);
-  const Place place{};
+  const Location place{};
   return FolderCheck(bucket, snapshot, place, unprinted, visit).run();
 }
 

@@ -69,8 +69,8 @@ Result<std::vector<MissingIndex>> missing_indexes(const gridfs::Bucket& bucket,
   return missing;
 }
 
-Status check_indexes(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
-                     Findings& findings) {
+Status check_indexes(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
+                     const Location& place, Findings& findings) {
   GM_ASSIGN(const std::vector<MissingIndex> missing, missing_indexes(bucket, snapshot));
   for (const MissingIndex& index : missing) {
     findings.content_problem(place, index.collection + " lacks its index " + index.what);

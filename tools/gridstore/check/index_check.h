@@ -14,8 +14,8 @@ namespace gridmount::tools {
 
 // Reports the indexes that the bucket's collections lack. A collection that does not exist lacks
 // none.
-Status check_indexes(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
-                     Findings& findings);
+Status check_indexes(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
+                     const Location& place, Findings& findings);
 
 struct MissingIndex {
   std::string collection;

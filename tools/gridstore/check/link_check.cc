@@ -132,7 +132,7 @@ Status find_link_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
   return LinkCheck(bucket, snapshot, visit).run();
 }
 
-Status check_links(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
+Status check_links(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Location& place,
                    Findings& findings) {
   const auto print = [&](const LinkFlaw& flaw) {
     findings.content_problem(place, flaw.what);

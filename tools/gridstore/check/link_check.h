@@ -15,7 +15,7 @@ namespace gridmount::tools {
 
 // Checks that each link leads to an existing file with another filename, and that each file has the
 // correct link count.
-Status check_links(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Place& place,
+Status check_links(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Location& place,
                    Findings& findings);
 
 // One defect.

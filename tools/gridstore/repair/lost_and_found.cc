@@ -63,7 +63,7 @@ Status LostAndFound::move(const ContentDamage::File& file) {
   return move(std::move(transaction), file, bson::Document(*found), /*is_original=*/true);
 }
 
-Status LostAndFound::move_orphans(const Place& place, const bson::Value& files_id,
+Status LostAndFound::move_orphans(const Location& place, const bson::Value& files_id,
                                   const std::optional<std::string>& filename) {
   ContentDamage::File file{place, files_id, {}};
   file.place.file_id = files_id;
@@ -114,7 +114,7 @@ Status LostAndFound::finish_interrupted() {
     }
     GM_TRY(move_chunks(target));
     GM_TRY(finish(target));
-    Place place{from_.database().name(), from_.options().name, target.old_id, {}};
+    Location place{from_.database().name(), from_.options().name, target.old_id, {}};
     context_.findings.repaired(place, "moved the rest to " + std::string(kLostAndFound) + " as " +
                                           in_quotes(target.filename));
   }

@@ -35,7 +35,7 @@ class LostAndFound {
   Status move(const ContentDamage::File& file);
   // Moves chunks whose files document is lost. Of that document only `filename` may have been
   // found.
-  Status move_orphans(const Place& place, const bson::Value& files_id,
+  Status move_orphans(const Location& place, const bson::Value& files_id,
                       const std::optional<std::string>& filename);
   // Completes the move of a file that an earlier repair has started.
   Status finish_interrupted();

@@ -13,7 +13,7 @@ Status repair_bucket(RepairContext& context, const std::shared_ptr<engine::Datab
   gridfs::BucketOptions options;
   options.name = name;
   const gridfs::Bucket bucket(context.store, database, options);
-  const Place place{database->name(), name, {}, {}};
+  const Location place{database->name(), name, {}, {}};
   // The indexes come first, because the other steps read through them.
   GM_TRY(repair_indexes(context, bucket, place));
   GM_TRY(repair_folders(context, bucket, place));

@@ -19,7 +19,7 @@ namespace {
 class FileRepair {
  public:
   FileRepair(RepairContext& context, const gridfs::Bucket& bucket,
-             const std::shared_ptr<engine::Database>& database, const Place& place)
+             const std::shared_ptr<engine::Database>& database, const Location& place)
       : context_(context),
         bucket_(bucket),
         place_(place),
@@ -60,7 +60,7 @@ class FileRepair {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     if (std::chrono::seconds(*orphans.made) <= now - context_.grace) return false;
     if (told_young_.insert(orphans.files_id.bytes()).second) {
-      Place place = place_;
+      Location place = place_;
       place.file_id = orphans.files_id;
       context_.findings.notice(
           place, (orphans.chunks == 1 ? "1 chunk without a files document is left, because it "
@@ -161,7 +161,7 @@ class FileRepair {
     }
     mended_ += removed;
     if (removed == 0) return {};
-    Place place = place_;
+    Location place = place_;
     place.file_id = orphans.files_id;
     context_.findings.repaired(place, "removed " + std::to_string(removed) +
                                           (removed == 1 ? " orphan chunk" : " orphan chunks") +
@@ -171,7 +171,7 @@ class FileRepair {
 
   RepairContext& context_;
   const gridfs::Bucket& bucket_;
-  const Place& place_;
+  const Location& place_;
   LostAndFound lost_and_found_;
   uint64_t mended_ = 0;  // in this pass
   std::set<std::string> told_young_;
@@ -180,7 +180,7 @@ class FileRepair {
 }  // namespace
 
 Status repair_files(RepairContext& context, const gridfs::Bucket& bucket,
-                    const std::shared_ptr<engine::Database>& database, const Place& place) {
+                    const std::shared_ptr<engine::Database>& database, const Location& place) {
   return FileRepair(context, bucket, database, place).run();
 }
 

@@ -16,6 +16,6 @@ namespace gridmount::tools {
 // Chunks without a file are removed once they are older than the grace period. In each case the
 // original documents are kept.
 Status repair_files(RepairContext& context, const gridfs::Bucket& bucket,
-                    const std::shared_ptr<engine::Database>& database, const Place& place);
+                    const std::shared_ptr<engine::Database>& database, const Location& place);
 
 }  // namespace gridmount::tools

@@ -32,7 +32,7 @@ struct Flaw {
 
 class FolderRepair {
  public:
-  FolderRepair(RepairContext& context, const gridfs::Bucket& bucket, const Place& place)
+  FolderRepair(RepairContext& context, const gridfs::Bucket& bucket, const Location& place)
       : context_(context), bucket_(bucket), place_(place), folders_(bucket) {}
 
   Status run() {
@@ -111,14 +111,14 @@ class FolderRepair {
 
   RepairContext& context_;
   const gridfs::Bucket& bucket_;
-  const Place& place_;
+  const Location& place_;
   const gridfs::DirectoryStore folders_;
   std::vector<std::string> lines_;
 };
 
 }  // namespace
 
-Status repair_folders(RepairContext& context, const gridfs::Bucket& bucket, const Place& place) {
+Status repair_folders(RepairContext& context, const gridfs::Bucket& bucket, const Location& place) {
   return FolderRepair(context, bucket, place).run();
 }
 

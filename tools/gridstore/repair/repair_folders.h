@@ -11,6 +11,6 @@ namespace gridmount::tools {
 // Removes documents that describe no directory, and all but the first of several for the same
 // directory. For a directory whose parent has no document, creates the parent and all directories
 // above it, with the owner and times of the directory.
-Status repair_folders(RepairContext& context, const gridfs::Bucket& bucket, const Place& place);
+Status repair_folders(RepairContext& context, const gridfs::Bucket& bucket, const Location& place);
 
 }  // namespace gridmount::tools

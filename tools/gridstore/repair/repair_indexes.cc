@@ -22,7 +22,7 @@ constexpr std::string_view kHelpingIndex = "gridstore_repair";
 
 class IndexRepair {
  public:
-  IndexRepair(RepairContext& context, const gridfs::Bucket& bucket, const Place& place,
+  IndexRepair(RepairContext& context, const gridfs::Bucket& bucket, const Location& place,
               const MissingIndex& missing)
       : context_(context),
         place_(place),
@@ -156,14 +156,14 @@ class IndexRepair {
   }
 
   RepairContext& context_;
-  const Place& place_;
+  const Location& place_;
   const MissingIndex& missing_;
   const std::unique_ptr<engine::Collection> collection_;
 };
 
 }  // namespace
 
-Status repair_indexes(RepairContext& context, const gridfs::Bucket& bucket, const Place& place) {
+Status repair_indexes(RepairContext& context, const gridfs::Bucket& bucket, const Location& place) {
   std::vector<MissingIndex> missing;
   {
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, context.store.snapshot());

@@ -10,6 +10,6 @@ namespace gridmount::tools {
 
 // If documents violate a unique index, the one with the smallest _id of those with the same key
 // stays, and the others are removed. An unusable index in its place is dropped.
-Status repair_indexes(RepairContext& context, const gridfs::Bucket& bucket, const Place& place);
+Status repair_indexes(RepairContext& context, const gridfs::Bucket& bucket, const Location& place);
 
 }  // namespace gridmount::tools

@@ -49,7 +49,7 @@ Status note_number(const gridfs::Bucket& bucket, engine::Transaction& transactio
 
 }  // namespace
 
-Status repair_links(RepairContext& context, const gridfs::Bucket& bucket, const Place& place) {
+Status repair_links(RepairContext& context, const gridfs::Bucket& bucket, const Location& place) {
   while (true) {
     GM_ASSIGN(const std::vector<LinkFlaw> flaws, find_flaws(context, bucket));
     if (flaws.empty()) return {};

@@ -9,6 +9,6 @@
 namespace gridmount::tools {
 
 // Removes links that lead to no file, and corrects the link counts of files.
-Status repair_links(RepairContext& context, const gridfs::Bucket& bucket, const Place& place);
+Status repair_links(RepairContext& context, const gridfs::Bucket& bucket, const Location& place);
 
 }  // namespace gridmount::tools

@@ -3,7 +3,7 @@
 // Method: a listing of numbers. Some are removed and added at random between seeks to any cookie
 // that was ever returned. The seed is printed on failure.
 
-#include "gridfs/namespace/given_places.h"
+#include "gridfs/namespace/given_positions.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 class NumberListing {
  public:
-  using Place = int64_t;  // behind this number; 0 is before all
+  using Position = int64_t;  // behind this number; 0 is before all
 
   explicit NumberListing(std::set<int64_t>& numbers) : numbers_(numbers) {}
 
@@ -34,12 +34,12 @@ class NumberListing {
   }
   void seek(uint64_t cookie) {
     must(given_.seek(
-        cookie, [this](Place place) { place_ = place; }, [this] { return pass(); }));
+        cookie, [this](Position position) { place_ = position; }, [this] { return pass(); }));
   }
   size_t passed() const { return passed_; }
 
  private:
-  using Passed = GivenPlaces<Place>::Passed;
+  using Passed = GivenPositions<Position>::Passed;
 
   Result<std::optional<Passed>> pass() {
     const auto found = numbers_.upper_bound(place_);
@@ -50,12 +50,12 @@ class NumberListing {
   }
 
   std::set<int64_t>& numbers_;
-  Place place_ = 0;
+  Position place_ = 0;
   size_t passed_ = 0;
-  GivenPlaces<Place> given_;
+  GivenPositions<Position> given_;
 };
 
-TEST(GivenPlacesTest, RandomSeeks_WithChanges) {
+TEST(GivenPositionsTest, RandomSeeks_WithChanges) {
   const uint64_t seed = test_seed();
   SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
@@ -110,7 +110,7 @@ TEST(GivenPlacesTest, RandomSeeks_WithChanges) {
   }
 }
 
-TEST(GivenPlacesTest, ListingAgain_GivesTheSameCookies) {
+TEST(GivenPositionsTest, ListingAgain_GivesTheSameCookies) {
   std::set<int64_t> numbers;
   for (int64_t i = 1; i <= 1000; ++i) numbers.insert(i);
   NumberListing listing(numbers);
@@ -122,8 +122,8 @@ TEST(GivenPlacesTest, ListingAgain_GivesTheSameCookies) {
   EXPECT_EQ(at, 1000U);
 }
 
-TEST(GivenPlacesTest, Seeks_PassOverOneInterval_InAFolderOfMillions) {
-  using Places = GivenPlaces<int64_t>;
+TEST(GivenPositionsTest, Seeks_PassOverOneInterval_InAFolderOfMillions) {
+  using Places = GivenPositions<int64_t>;
   std::set<int64_t> numbers;
   for (int64_t i = 1; i <= 300'000; ++i) numbers.insert(i);
   NumberListing listing(numbers);

@@ -28,10 +28,10 @@
 
 namespace gridmount::gridfs {
 
-// `Place` is a position between two names, copied by value. Place{} is the beginning. Places
+// `Position` is a position between two names, copied by value. Position{} is the beginning. Places
 // compare with == and <, in the order of the listing.
-template <typename Place>
-class GivenPlaces {
+template <typename Position>
+class GivenPositions {
  public:
   static constexpr size_t kNames = 64;  // in one interval
   static constexpr size_t kMaxIntervals = 1 << 14;
@@ -40,12 +40,12 @@ class GivenPlaces {
   // A name of the listing, and the position behind it.
   struct Passed {
     uint64_t hash = 0;
-    Place after{};
+    Position after{};
   };
 
   // Called when the stream returns its next name. Returns its cookie, which is not 0 and has 62
   // bits.
-  uint64_t give(uint64_t hash, const Place& after) {
+  uint64_t give(uint64_t hash, const Position& after) {
     enter(mark_of(hash));
     here_ = after;
     is_behind_passed_ = true;
@@ -68,7 +68,7 @@ class GivenPlaces {
     const auto known = std::find_if(recent_.rbegin(), recent_.rend(),
                                     [&](const Recent& recent) { return recent.cookie == cookie; });
     if (known != recent_.rend()) {
-      here_ = known->place;
+      here_ = known->position;
       current_ = known->interval;
       passed_ = known->passed;
       is_behind_passed_ = true;
@@ -92,7 +92,7 @@ class GivenPlaces {
   static_assert(kMaxIntervals < kNumbers);
 
   struct Interval {
-    Place start{};
+    Position start{};
     std::vector<uint32_t> marks;  // at least one
     // How the stream last left this interval: after `left_at` of its names, into the interval
     // `next`.
@@ -107,7 +107,7 @@ class GivenPlaces {
   };
   struct Recent {
     uint64_t cookie = 0;
-    Place place{};
+    Position position{};
     uint64_t interval = 0;
     size_t passed = 0;
   };
@@ -158,7 +158,7 @@ class GivenPlaces {
 
   template <typename GoTo>
   void begin(const GoTo& go_to) {
-    here_ = Place{};
+    here_ = Position{};
     current_ = 0;
     passed_ = 0;
     is_behind_passed_ = true;
@@ -210,7 +210,7 @@ class GivenPlaces {
   std::deque<Interval> intervals_;
   uint64_t first_ = 0;  // the number of intervals_.front()
   // The present position: interval current_, after `passed_` of its names.
-  Place here_{};
+  Position here_{};
   uint64_t current_ = 0;
   size_t passed_ = 0;
   bool is_behind_passed_ = true;  // here_ is right behind the last of these names
