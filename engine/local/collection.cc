@@ -163,12 +163,12 @@ aggregation::Databases LocalCollection::databases() const {
 Result<std::unique_ptr<engine::Cursor>> LocalCollection::find(engine::Snapshot& snapshot,
                                                               bson::View filter,
                                                               const engine::FindOptions& options) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_TRY(check(options));
   GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables));
   GM_ASSIGN(MatchOptions match, match_options(filter, options));
   GM_ASSIGN(std::optional<query::Projection> projection, parse_projection(options, filter));
-  GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
+  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
   if (entry ? entry->settings.is_view() : is_catalog_collection(ns_)) {
     GM_TRY(check_without_storage(ns_, options));
   }
@@ -177,17 +177,17 @@ Result<std::unique_ptr<engine::Cursor>> LocalCollection::find(engine::Snapshot& 
   }
   if (projection) match.only_paths = projection->included_paths();
   if (!entry && is_catalog_collection(ns_)) {
-    GM_ASSIGN(std::vector<bson::Document> documents, catalog_documents(contents->catalog(), ns_));
+    GM_ASSIGN(std::vector<bson::Document> documents, catalog_documents(read_view->catalog(), ns_));
     return aggregation::find_among(std::move(documents), databases(), snapshot, ns_, filter,
                                    options);
   }
   if (!entry) {
-    note_missing(*contents);
+    note_missing(*read_view);
     return std::unique_ptr<engine::Cursor>(std::make_unique<EmptyCursor>());
   }
   if (options.return_key) match.only_paths.reset();
   GM_ASSIGN(std::unique_ptr<MatchStream> matches,
-            MatchStream::open(contents, entry, std::move(parsed), std::move(match)));
+            MatchStream::open(read_view, entry, std::move(parsed), std::move(match)));
   const IndexEntry* index = nullptr;
   if (options.return_key) {
     GM_ASSIGN(index, index_of_keys(*entry, matches->plan().plan));
@@ -201,17 +201,17 @@ Result<std::unique_ptr<engine::Cursor>> LocalCollection::find(engine::Snapshot& 
 Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& snapshot,
                                                             bson::View filter,
                                                             const engine::FindOptions& options) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
-  GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
+  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
   const bool of_index =
       !options.min.empty() || !options.max.empty() || options.return_key || options.show_record_id;
   const bool plain = entry && !of_index && options.sort.empty() && options.projection.empty() &&
                      options.skip == 0 && options.limit >= 0 && !options.hint;
   if (plain) {
     if (const std::optional<UniqueLookup> lookup = unique_lookup(*entry, filter)) {
-      const Trees& trees = contents->trees();
+      const Trees& trees = read_view->trees();
       GM_ASSIGN(const std::optional<RecordId> id, find_unique(trees, *entry, *lookup));
-      note_lookup(*contents, *entry, *lookup->index, id.has_value());
+      note_lookup(*read_view, *entry, *lookup->index, id.has_value());
       if (!id) return std::optional<bson::View>();
       GM_ASSIGN(const bson::View document, read_document(trees, *entry, *id, verify_for(options)));
       GM_TRY(confirm_found(*entry, *lookup->index, filter, document));
@@ -219,11 +219,11 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
     }
     if (const std::optional<FirstLookup> lookup = first_lookup(*entry, filter)) {
       GM_ASSIGN(const std::optional<RecordId> id,
-                find_first(contents->shared_trees(), *entry, *lookup));
-      note_lookup(*contents, *entry, *lookup->index, id.has_value());
+                find_first(read_view->shared_trees(), *entry, *lookup));
+      note_lookup(*read_view, *entry, *lookup->index, id.has_value());
       if (!id) return std::optional<bson::View>();
       GM_ASSIGN(const bson::View document,
-                read_document(contents->trees(), *entry, *id, verify_for(options)));
+                read_document(read_view->trees(), *entry, *id, verify_for(options)));
       GM_TRY(confirm_found(*entry, *lookup->index, filter, document));
       return std::optional(document);
     }
@@ -237,49 +237,49 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
   match.limit = 1;
   GM_ASSIGN(std::optional<query::Projection> projection, parse_projection(options, filter));
   if (!entry) {
-    note_missing(*contents);
+    note_missing(*read_view);
     return std::optional<bson::View>();
   }
   GM_ASSIGN(const std::unique_ptr<MatchStream> matches,
-            MatchStream::open(contents, entry, std::move(parsed), std::move(match)));
+            MatchStream::open(read_view, entry, std::move(parsed), std::move(match)));
   GM_ASSIGN(const std::optional<Match> found, matches->next());
   if (!found) return std::optional<bson::View>();
   if (!projection) return std::optional(found->document);
   GM_ASSIGN(const bson::View projected, projection->apply(found->document));
-  return std::optional(contents->keep(bson::Document(projected)));
+  return std::optional(read_view->keep(bson::Document(projected)));
 }
 
 Result<std::optional<bson::View>> LocalCollection::find_one_of_cursor(
     engine::Snapshot& snapshot, bson::View filter, const engine::FindOptions& options) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   engine::FindOptions one = options;
   one.limit = 1;
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, find(snapshot, filter, one));
   GM_ASSIGN(const std::optional<bson::View> found, cursor->next());
   if (!found) return found;
-  return std::optional(contents->keep(bson::Document(*found)));
+  return std::optional(read_view->keep(bson::Document(*found)));
 }
 
 Result<int64_t> LocalCollection::count(engine::Snapshot& snapshot, bson::View filter,
                                        const engine::CountOptions& options) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_TRY(check(options));
   GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables));
-  GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
+  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
   if (!entry && !is_catalog_collection(ns_)) {
-    note_missing(*contents);
+    note_missing(*read_view);
     return int64_t{0};
   }
   if (!entry || entry->settings.is_view()) {
     return aggregation::count_in_view(databases(), snapshot, ns_, filter, options);
   }
   if (filter.empty() && !options.hint) {
-    GM_ASSIGN(const Counts counts, contents->catalog().counts(*entry));
+    GM_ASSIGN(const Counts counts, read_view->catalog().counts(*entry));
     const int64_t count = std::max<int64_t>(0, counts.documents - options.skip);
     return options.limit == 0 ? count : std::min(count, options.limit);
   }
   GM_ASSIGN(const std::unique_ptr<MatchCount> matches,
-            MatchCount::open(contents, entry, parsed, count_options(options)));
+            MatchCount::open(read_view, entry, parsed, count_options(options)));
   return matches->run();
 }
 
@@ -300,20 +300,20 @@ Result<std::vector<bson::Value>> LocalCollection::distinct(engine::Snapshot& sna
 
 Result<std::unique_ptr<engine::Cursor>> LocalCollection::aggregate(
     engine::Snapshot& snapshot, bson::View stages, const engine::AggregateOptions& options) {
-  GM_TRY(contents_of(snapshot, environment_));
+  GM_TRY(read_view_of(snapshot, environment_));
   return aggregation::aggregate(databases(), snapshot, ns_, stages, options);
 }
 
 Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson::View filter,
                                                 const engine::FindOptions& options,
                                                 engine::Verbosity verbosity) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_TRY(check(options));
   GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables));
   GM_ASSIGN(MatchOptions match, match_options(filter, options));
   GM_ASSIGN(const std::optional<query::Projection> projection, parse_projection(options, filter));
   if (projection) match.only_paths = projection->included_paths();
-  GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
+  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
   if (entry && entry->settings.is_view()) {
     return aggregation::explain_view(databases(), snapshot, ns_, filter, options, verbosity);
   }
@@ -327,7 +327,7 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
   if (!entry) return explanation(query, executes ? &execution : nullptr);
   const Stopwatch watch;
   GM_ASSIGN(const std::unique_ptr<MatchStream> matches,
-            MatchStream::open(contents, entry, std::move(parsed), std::move(match)));
+            MatchStream::open(read_view, entry, std::move(parsed), std::move(match)));
   query.plan = &matches->plan();
   query.sorts = matches->sorts();
   query.covered = matches->covered();
@@ -346,10 +346,10 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
 Result<bson::Document> LocalCollection::explain_count(engine::Snapshot& snapshot, bson::View filter,
                                                       const engine::CountOptions& options,
                                                       engine::Verbosity verbosity) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_TRY(check(options));
   GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables));
-  GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
+  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
   engine::FindOptions find;
   find.skip = options.skip;
   find.limit = options.limit;
@@ -367,13 +367,13 @@ Result<bson::Document> LocalCollection::explain_count(engine::Snapshot& snapshot
   const Stopwatch watch;
   if (filter.empty() && !options.hint) {
     GM_ASSIGN(execution.figures.given, count(snapshot, filter, options));
-    GM_ASSIGN(const Counts counts, contents->catalog().counts(*entry));
+    GM_ASSIGN(const Counts counts, read_view->catalog().counts(*entry));
     execution.figures.matched = execution.figures.given + std::min(options.skip, counts.documents);
     execution.milliseconds = watch.milliseconds();
     return explanation(query, executes ? &execution : nullptr);
   }
   GM_ASSIGN(const std::unique_ptr<MatchCount> matches,
-            MatchCount::open(contents, entry, parsed, count_options(options)));
+            MatchCount::open(read_view, entry, parsed, count_options(options)));
   query.plan = &matches->plan();
   query.covered = !matches->reads_documents();
   query.filters_entries = matches->filters_entries();
@@ -387,23 +387,23 @@ Result<bson::Document> LocalCollection::explain_aggregate(engine::Snapshot& snap
                                                           bson::View stages,
                                                           const engine::AggregateOptions& options,
                                                           engine::Verbosity verbosity) {
-  GM_TRY(contents_of(snapshot, environment_));
+  GM_TRY(read_view_of(snapshot, environment_));
   return aggregation::explain_aggregate(databases(), snapshot, ns_, stages, options, verbosity);
 }
 
 void LocalCollection::prefetch(engine::Snapshot& snapshot, bson::View filter) {
   // A hint has nobody to report errors to. The read that follows meets and reports them.
-  const Result<std::shared_ptr<Contents>> opened = contents_of(snapshot, environment_);
+  const Result<std::shared_ptr<ReadView>> opened = read_view_of(snapshot, environment_);
   if (!opened) return;
-  Contents& contents = **opened;
-  const Result<Entry> entry = contents.catalog().find(ns_);
+  ReadView& read_view = **opened;
+  const Result<Entry> entry = read_view.catalog().find(ns_);
   if (!entry || !*entry) return;
   const auto ask_for = [&](RecordId id) {
-    const auto record = get_record(contents.trees(), (*entry)->records, id);
+    const auto record = get_record(read_view.trees(), (*entry)->records, id);
     if (record && *record) system::will_need((*record)->data(), (*record)->size());
   };
   if (const std::optional<UniqueLookup> lookup = unique_lookup(**entry, filter)) {
-    const Result<std::optional<RecordId>> id = find_unique(contents.trees(), **entry, *lookup);
+    const Result<std::optional<RecordId>> id = find_unique(read_view.trees(), **entry, *lookup);
     if (id && *id) ask_for(**id);
     return;
   }
@@ -412,7 +412,7 @@ void LocalCollection::prefetch(engine::Snapshot& snapshot, bson::View filter) {
   const Result<query::Plan> plan =
       query::make_plan(*parsed, nullptr, (*entry)->definitions, (*entry)->multikey, std::nullopt);
   if (!plan) return;
-  const std::unique_ptr<Scan> scan = make_scan(contents.shared_trees(), *entry, *plan);
+  const std::unique_ptr<Scan> scan = make_scan(read_view.shared_trees(), *entry, *plan);
   for (int i = 0; i < kPrefetchRecordsMax; ++i) {
     const Result<std::optional<Candidate>> candidate = scan->next();
     if (!candidate || !*candidate) return;
@@ -421,8 +421,8 @@ void LocalCollection::prefetch(engine::Snapshot& snapshot, bson::View filter) {
 }
 
 Result<std::vector<query::IndexDefinition>> LocalCollection::indexes(engine::Snapshot& snapshot) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
-  GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
+  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
   if (!entry) return std::vector<query::IndexDefinition>();
   return entry->definitions;
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/aggregation/aggregate.h"
-#include "engine/local/catalog/contents.h"
+#include "engine/local/catalog/read_view.h"
 #include "engine/local/indexes/index_writer.h"
 #include "engine/local/queries/match_stream.h"
 #include "engine/query/update/update.h"
@@ -86,7 +86,7 @@ class LocalCollection : public engine::Collection {
                                                        const engine::FindOptions& options);
 
   // Creates the collection if it does not exist.
-  Result<Entry> entry_for_write(Contents& contents) const;
+  Result<Entry> entry_for_write(ReadView& read_view) const;
   // The records that a write applies to.
   struct Targets {
     std::vector<RecordId> ids;
@@ -94,10 +94,10 @@ class LocalCollection : public engine::Collection {
     // filter.
     const IndexEntry* looked_up = nullptr;
   };
-  Result<Targets> targets(const std::shared_ptr<Contents>& contents, const Entry& entry,
+  Result<Targets> targets(const std::shared_ptr<ReadView>& read_view, const Entry& entry,
                           bson::View filter, const TargetOptions& options) const;
   // Reads one target and verifies it.
-  static Result<bson::View> read_target(Contents& contents, const CollectionEntry& entry,
+  static Result<bson::View> read_target(ReadView& read_view, const CollectionEntry& entry,
                                         const Targets& found, RecordId id, bson::View filter);
 
   engine::Namespace ns_;
@@ -109,7 +109,7 @@ class LocalCollection : public engine::Collection {
 class DocumentWriter {
  public:
   // If `validates` is false, the collection's validator is skipped.
-  DocumentWriter(Contents& contents, std::shared_ptr<const CollectionEntry> entry,
+  DocumentWriter(ReadView& read_view, std::shared_ptr<const CollectionEntry> entry,
                  bool validates = true);
 
   // `document` must have its _id as the first field.
@@ -129,7 +129,7 @@ class DocumentWriter {
   // Removes the oldest documents of a capped collection until it is within its limits.
   Status make_room();
 
-  Contents& contents_;
+  ReadView& contents_;
   std::shared_ptr<const CollectionEntry> entry_;
   const bool validates_;
   IndexWriter indexes_;

@@ -88,11 +88,10 @@ Result<bool> has_index(const CollectionEntry& entry, const IndexEntry& index) {
 
 Status LocalCollection::create_index(engine::Transaction& transaction,
                                      const query::IndexDefinition& definition) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents,
-            writable_contents_of(transaction, environment_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
   GM_ASSIGN(IndexEntry index, new_index(ns_, definition));
 
-  GM_ASSIGN(Entry entry, contents->catalog().find(ns_));
+  GM_ASSIGN(Entry entry, read_view->catalog().find(ns_));
   if (entry) {
     GM_ASSIGN(const bool exists, has_index(*entry, index));
     if (exists) return {};
@@ -101,14 +100,15 @@ Status LocalCollection::create_index(engine::Transaction& transaction,
       return fail(ErrorCode::kIndexKeySpecsConflict,
                   ns_.full() + ": the index name '_id_' is that of the index on _id");
     }
-    GM_ASSIGN(entry, entry_for_write(*contents));
+    GM_ASSIGN(entry, entry_for_write(*read_view));
     if (is_on_id(index)) return {};
   }
 
-  Catalog& catalog = contents->catalog();
-  index.checksums = contents->trees().has_checksums();
+  Catalog& catalog = read_view->catalog();
+  index.checksums = read_view->trees().has_checksums();
   GM_ASSIGN(index.range, catalog.allocate_range());
-  if (Status built = build_index(contents->shared_trees(), *entry, index, index.multikey); !built) {
+  if (Status built = build_index(read_view->shared_trees(), *entry, index, index.multikey);
+      !built) {
     // The sweeper later removes what was put into the range. Nothing else has changed.
     GM_TRY(catalog.release_range(index.range));
     return built;
@@ -124,9 +124,8 @@ Status LocalCollection::create_index(engine::Transaction& transaction,
 }
 
 Status LocalCollection::drop_index(engine::Transaction& transaction, std::string_view name) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents,
-            writable_contents_of(transaction, environment_));
-  GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
+  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
   if (!entry) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + ns_.full());
   if (name == kIdIndexName) {
     return fail(ErrorCode::kInvalidOptions, ns_.full() + ": cannot drop _id index");
@@ -134,9 +133,9 @@ Status LocalCollection::drop_index(engine::Transaction& transaction, std::string
   CollectionEntry changed = *entry;
   for (size_t i = 0; i < changed.indexes.size(); ++i) {
     if (changed.indexes[i].definition.name != name) continue;
-    GM_TRY(contents->catalog().release_range(changed.indexes[i].range));
+    GM_TRY(read_view->catalog().release_range(changed.indexes[i].range));
     changed.indexes.erase(changed.indexes.begin() + static_cast<std::ptrdiff_t>(i));
-    GM_TRY(contents->catalog().put(std::move(changed)));
+    GM_TRY(read_view->catalog().put(std::move(changed)));
     return {};
   }
   return fail(ErrorCode::kIndexNotFound,

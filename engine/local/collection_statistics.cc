@@ -10,9 +10,9 @@ namespace {
 constexpr size_t kPageEntryBytes = 10;  // LMDB's entry header and its slot in the page
 
 // Returns the mean size of an index's entries, from a sample at its beginning.
-Result<double> mean_entry_bytes(Contents& contents, const IndexEntry& index) {
+Result<double> mean_entry_bytes(ReadView& read_view, const IndexEntry& index) {
   constexpr int kSampled = 100;
-  RangeCursor cursor(contents.shared_trees(), contents.trees().tree(index.range));
+  RangeCursor cursor(read_view.shared_trees(), read_view.trees().tree(index.range));
   cursor.set_range(range_prefix(index.range), range_end(index.range), false);
   double bytes = 0;
   int entries = 0;
@@ -28,11 +28,11 @@ Result<double> mean_entry_bytes(Contents& contents, const IndexEntry& index) {
 }  // namespace
 
 Result<engine::CollectionStats> LocalCollection::stats(engine::Snapshot& snapshot) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
-  GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
+  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
   engine::CollectionStats stats;
   if (!entry) return stats;
-  GM_ASSIGN(const Counts counts, contents->catalog().counts(*entry));
+  GM_ASSIGN(const Counts counts, read_view->catalog().counts(*entry));
   stats.documents = counts.documents;
   stats.document_bytes = counts.document_bytes;
   stats.storage_bytes =
@@ -43,14 +43,14 @@ Result<engine::CollectionStats> LocalCollection::stats(engine::Snapshot& snapsho
 }
 
 Result<std::vector<engine::IndexStats>> LocalCollection::index_stats(engine::Snapshot& snapshot) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
-  GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
+  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
   std::vector<engine::IndexStats> stats;
   if (!entry) return stats;
-  GM_ASSIGN(const Counts counts, contents->catalog().counts(*entry));
-  const IndexUsage& usage = contents->index_usage();
+  GM_ASSIGN(const Counts counts, read_view->catalog().counts(*entry));
+  const IndexUsage& usage = read_view->index_usage();
   for (const IndexEntry& index : entry->indexes) {
-    GM_ASSIGN(const double entry_bytes, mean_entry_bytes(*contents, index));
+    GM_ASSIGN(const double entry_bytes, mean_entry_bytes(*read_view, index));
     stats.push_back({index.definition,
                      static_cast<int64_t>(entry_bytes * static_cast<double>(counts.documents)),
                      usage.accesses(index.range), usage.since()});

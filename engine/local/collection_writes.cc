@@ -71,8 +71,8 @@ Status check_is_no_view(const CollectionEntry& entry) {
 
 }  // namespace
 
-Result<LocalCollection::Entry> LocalCollection::entry_for_write(Contents& contents) const {
-  GM_ASSIGN(Entry entry, contents.catalog().find(ns_));
+Result<LocalCollection::Entry> LocalCollection::entry_for_write(ReadView& read_view) const {
+  GM_ASSIGN(Entry entry, read_view.catalog().find(ns_));
   if (entry) {
     GM_TRY(check_is_no_view(*entry));
     return entry;
@@ -81,29 +81,28 @@ Result<LocalCollection::Entry> LocalCollection::entry_for_write(Contents& conten
   if (is_catalog_collection(ns_)) {
     return fail(ErrorCode::kInvalidNamespace, "cannot write to '" + ns_.full() + "'");
   }
-  return contents.catalog().create(ns_, bson::View());
+  return read_view.catalog().create(ns_, bson::View());
 }
 
 Result<engine::InsertResult> LocalCollection::insert(engine::Transaction& transaction,
                                                      bson::View document,
                                                      const engine::InsertOptions& options) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents,
-            writable_contents_of(transaction, environment_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
   GM_ASSIGN(const StoredDocument stored, stored_form(ns_, document, options.keep_empty_timestamps));
-  GM_ASSIGN(const Entry entry, entry_for_write(*contents));
-  DocumentWriter writer(*contents, entry, !options.bypass_validation);
+  GM_ASSIGN(const Entry entry, entry_for_write(*read_view));
+  DocumentWriter writer(*read_view, entry, !options.bypass_validation);
   GM_TRY(writer.insert(stored.view));
   return engine::InsertResult{bson::Value(stored.id)};
 }
 
-Result<LocalCollection::Targets> LocalCollection::targets(const std::shared_ptr<Contents>& contents,
-                                                          const Entry& entry, bson::View filter,
-                                                          const TargetOptions& options) const {
+Result<LocalCollection::Targets> LocalCollection::targets(
+    const std::shared_ptr<ReadView>& read_view, const Entry& entry, bson::View filter,
+    const TargetOptions& options) const {
   Targets targets;
   if (!options.hint && options.sort.empty()) {
     if (const std::optional<UniqueLookup> lookup = unique_lookup(*entry, filter)) {
-      GM_ASSIGN(const std::optional<RecordId> id, find_unique(contents->trees(), *entry, *lookup));
-      note_lookup(*contents, *entry, *lookup->index, id.has_value());
+      GM_ASSIGN(const std::optional<RecordId> id, find_unique(read_view->trees(), *entry, *lookup));
+      note_lookup(*read_view, *entry, *lookup->index, id.has_value());
       if (!id) return targets;
       targets.ids.push_back(*id);
       targets.looked_up = lookup->index;
@@ -120,7 +119,7 @@ Result<LocalCollection::Targets> LocalCollection::targets(const std::shared_ptr<
     GM_ASSIGN(match.sort, query::Sort::parse(options.sort));
   }
   GM_ASSIGN(const std::unique_ptr<MatchStream> matches,
-            MatchStream::open(contents, entry, std::move(parsed), std::move(match)));
+            MatchStream::open(read_view, entry, std::move(parsed), std::move(match)));
   // All matches are found before the first is changed. Otherwise a change could move a document to
   // where the search would find it again.
   while (true) {
@@ -130,11 +129,11 @@ Result<LocalCollection::Targets> LocalCollection::targets(const std::shared_ptr<
   }
 }
 
-Result<bson::View> LocalCollection::read_target(Contents& contents, const CollectionEntry& entry,
+Result<bson::View> LocalCollection::read_target(ReadView& read_view, const CollectionEntry& entry,
                                                 const Targets& found, RecordId id,
                                                 bson::View filter) {
   GM_ASSIGN(const bson::View document,
-            read_document(contents.trees(), entry, id, Verify::kChecksum));
+            read_document(read_view.trees(), entry, id, Verify::kChecksum));
   if (found.looked_up != nullptr) {
     GM_TRY(confirm_found(entry, *found.looked_up, filter, document));
   }
@@ -144,19 +143,18 @@ Result<bson::View> LocalCollection::read_target(Contents& contents, const Collec
 Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transaction,
                                                      bson::View filter, bson::View update,
                                                      const engine::UpdateOptions& options) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents,
-            writable_contents_of(transaction, environment_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
   GM_ASSIGN(const query::Update parsed, parse_update(update, options));
   if (options.multi && parsed.is_replacement()) {
     return fail(ErrorCode::kFailedToParse,
                 "multi update is not supported for replacement-style update");
   }
   engine::UpdateResult result;
-  GM_ASSIGN(Entry entry, contents->catalog().find(ns_));
+  GM_ASSIGN(Entry entry, read_view->catalog().find(ns_));
   Targets found;
   if (entry) {
     GM_TRY(check_is_no_view(*entry));
-    GM_ASSIGN(found, targets(contents, entry, filter,
+    GM_ASSIGN(found, targets(read_view, entry, filter,
                              {options.multi,
                               options.hint,
                               options.variables,
@@ -170,17 +168,17 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
     if (!options.upsert) return result;
     GM_ASSIGN(const bson::Document inserted,
               upserted_document(ns_, parsed, filter, options.variables));
-    GM_ASSIGN(entry, entry_for_write(*contents));
-    GM_TRY(DocumentWriter(*contents, entry, !options.bypass_validation).insert(inserted));
+    GM_ASSIGN(entry, entry_for_write(*read_view));
+    GM_TRY(DocumentWriter(*read_view, entry, !options.bypass_validation).insert(inserted));
     result.upserted_id = bson::Value(inserted.view()["_id"]);
     return result;
   }
   GM_ASSIGN(const std::optional<query::Filter> matched,
             match_filter(parsed, filter, options.variables));
-  DocumentWriter writer(*contents, entry, !options.bypass_validation);
+  DocumentWriter writer(*read_view, entry, !options.bypass_validation);
   const std::vector<bool> affected = writer.affected_by(parsed);
   for (const RecordId id : found.ids) {
-    GM_ASSIGN(const bson::View before, read_target(*contents, *entry, found, id, filter));
+    GM_ASSIGN(const bson::View before, read_target(*read_view, *entry, found, id, filter));
     GM_ASSIGN(const query::Update::Applied applied, apply(parsed, matched, before));
     ++result.matched;
     if (!applied.modified) continue;
@@ -192,20 +190,19 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
 
 Result<int64_t> LocalCollection::remove(engine::Transaction& transaction, bson::View filter,
                                         bool multi, const engine::RemoveOptions& options) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents,
-            writable_contents_of(transaction, environment_));
-  GM_ASSIGN(const Entry entry, contents->catalog().find(ns_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
+  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
   if (!entry) {
     GM_TRY(query::parse_filter(filter, options.variables));
     return int64_t{0};
   }
   GM_TRY(check_is_no_view(*entry));
   GM_ASSIGN(const Targets found,
-            targets(contents, entry, filter,
+            targets(read_view, entry, filter,
                     {multi, options.hint, options.variables, {}, false, options.deadline}));
-  DocumentWriter writer(*contents, entry);
+  DocumentWriter writer(*read_view, entry);
   for (const RecordId id : found.ids) {
-    GM_ASSIGN(const bson::View document, read_target(*contents, *entry, found, id, filter));
+    GM_ASSIGN(const bson::View document, read_target(*read_view, *entry, found, id, filter));
     GM_TRY(writer.remove(id, document));
   }
   return static_cast<int64_t>(found.ids.size());
@@ -214,8 +211,7 @@ Result<int64_t> LocalCollection::remove(engine::Transaction& transaction, bson::
 Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
     engine::Transaction& transaction, bson::View filter, bson::View update,
     const engine::FindAndModifyOptions& options) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents,
-            writable_contents_of(transaction, environment_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
   GM_TRY(check(options, update));
   std::optional<query::Update> parsed;
   if (!options.remove) {
@@ -237,11 +233,11 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
   };
 
   engine::FindAndModifyResult result;
-  GM_ASSIGN(Entry entry, contents->catalog().find(ns_));
+  GM_ASSIGN(Entry entry, read_view->catalog().find(ns_));
   Targets found;
   if (entry) {
     GM_TRY(check_is_no_view(*entry));
-    GM_ASSIGN(found, targets(contents, entry, filter,
+    GM_ASSIGN(found, targets(read_view, entry, filter,
                              {false, options.hint, options.variables, options.sort, options.upsert,
                               options.deadline}));
   } else {
@@ -252,8 +248,8 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
     if (!options.upsert) return result;
     GM_ASSIGN(const bson::Document inserted,
               upserted_document(ns_, *parsed, filter, options.variables));
-    GM_ASSIGN(entry, entry_for_write(*contents));
-    GM_TRY(DocumentWriter(*contents, entry, !options.bypass_validation).insert(inserted));
+    GM_ASSIGN(entry, entry_for_write(*read_view));
+    GM_TRY(DocumentWriter(*read_view, entry, !options.bypass_validation).insert(inserted));
     result.upserted_id = bson::Value(inserted.view()["_id"]);
     if (options.return_new) {
       GM_ASSIGN(result.document, projected(inserted));
@@ -262,8 +258,8 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
   }
 
   const RecordId id = found.ids.front();
-  DocumentWriter writer(*contents, entry, !options.bypass_validation);
-  GM_ASSIGN(const bson::View before, read_target(*contents, *entry, found, id, filter));
+  DocumentWriter writer(*read_view, entry, !options.bypass_validation);
+  GM_ASSIGN(const bson::View before, read_target(*read_view, *entry, found, id, filter));
   if (options.remove) {
     GM_ASSIGN(result.document, projected(before));
     GM_TRY(writer.remove(id, before));

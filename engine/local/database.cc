@@ -10,11 +10,11 @@ std::unique_ptr<engine::Collection> LocalDatabase::collection(std::string_view n
 }
 
 Result<std::vector<engine::CollectionInfo>> LocalDatabase::collections(engine::Snapshot& snapshot) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
-  GM_ASSIGN(const std::vector<engine::Namespace> names, contents->catalog().collections(name_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
+  GM_ASSIGN(const std::vector<engine::Namespace> names, read_view->catalog().collections(name_));
   std::vector<engine::CollectionInfo> infos;
   for (const engine::Namespace& name : names) {
-    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents->catalog().find(name));
+    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view->catalog().find(name));
     if (entry) infos.push_back({name.collection, entry->options});
   }
   return infos;
@@ -22,29 +22,28 @@ Result<std::vector<engine::CollectionInfo>> LocalDatabase::collections(engine::S
 
 Result<std::optional<engine::CollectionInfo>> LocalDatabase::collection_info(
     engine::Snapshot& snapshot, std::string_view collection) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry,
-            contents->catalog().find(ns(collection)));
+            read_view->catalog().find(ns(collection)));
   if (!entry) return std::optional<engine::CollectionInfo>();
   return std::optional(engine::CollectionInfo{entry->ns.collection, entry->options});
 }
 
 Result<bool> LocalDatabase::exists(engine::Snapshot& snapshot, std::string_view collection) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry,
-            contents->catalog().find(ns(collection)));
+            read_view->catalog().find(ns(collection)));
   return entry != nullptr;
 }
 
 Status LocalDatabase::create(engine::Transaction& transaction, std::string_view collection,
                              bson::View options) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents,
-            writable_contents_of(transaction, environment_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
   const engine::Namespace name = ns(collection);
   GM_TRY(engine::check_namespace(name));
   GM_ASSIGN(const engine::CollectionOptions parsed,
             engine::CollectionOptions::parse(name, options));
-  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> existing, contents->catalog().find(name));
+  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> existing, read_view->catalog().find(name));
   if (existing) {
     return fail(ErrorCode::kNamespaceExists, "Collection " + name.full() + " already exists.");
   }
@@ -52,25 +51,23 @@ Status LocalDatabase::create(engine::Transaction& transaction, std::string_view 
     GM_TRY(aggregation::check_view(*this, transaction, collection, parsed.view_on,
                                    parsed.pipeline ? parsed.pipeline->view() : bson::View()));
   }
-  GM_TRY(contents->catalog().create(name, parsed.document()));
+  GM_TRY(read_view->catalog().create(name, parsed.document()));
   return {};
 }
 
 Status LocalDatabase::drop(engine::Transaction& transaction, std::string_view collection) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents,
-            writable_contents_of(transaction, environment_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
   const engine::Namespace name = ns(collection);
-  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents->catalog().find(name));
+  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view->catalog().find(name));
   if (!entry) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + name.full());
-  contents->tell_collection_changed(name);
-  return contents->catalog().erase(*entry);
+  read_view->tell_collection_changed(name);
+  return read_view->catalog().erase(*entry);
 }
 
 Status LocalDatabase::rename(engine::Transaction& transaction, std::string_view from,
                              const engine::Namespace& target, bool drop_target) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents,
-            writable_contents_of(transaction, environment_));
-  Catalog& catalog = contents->catalog();
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
+  Catalog& catalog = read_view->catalog();
   const engine::Namespace source = ns(from);
   GM_TRY(engine::check_namespace(target));
   GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, catalog.find(source));
@@ -89,20 +86,19 @@ Status LocalDatabase::rename(engine::Transaction& transaction, std::string_view 
     }
     GM_TRY(catalog.erase(*replaced));
   }
-  contents->tell_collection_changed(source);
-  contents->tell_collection_changed(target);
+  read_view->tell_collection_changed(source);
+  read_view->tell_collection_changed(target);
   return catalog.rename(*entry, target);
 }
 
 Status LocalDatabase::drop_database(engine::Transaction& transaction) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents,
-            writable_contents_of(transaction, environment_));
-  GM_ASSIGN(const std::vector<engine::Namespace> names, contents->catalog().collections(name_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
+  GM_ASSIGN(const std::vector<engine::Namespace> names, read_view->catalog().collections(name_));
   for (const engine::Namespace& name : names) {
-    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents->catalog().find(name));
+    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view->catalog().find(name));
     if (!entry) continue;
-    contents->tell_collection_changed(name);
-    GM_TRY(contents->catalog().erase(*entry));
+    read_view->tell_collection_changed(name);
+    GM_TRY(read_view->catalog().erase(*entry));
   }
   return {};
 }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/local/catalog/contents.h"
+#include "engine/local/catalog/read_view.h"
 #include "engine/store.h"
 
 namespace gridmount::local {

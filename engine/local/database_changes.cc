@@ -154,10 +154,9 @@ Result<bool> modify_view(CollectionOptions& options, const bson::Element& elemen
 
 Result<bson::Document> LocalDatabase::modify(engine::Transaction& transaction,
                                              std::string_view collection, bson::View changes) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents,
-            writable_contents_of(transaction, environment_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
   const engine::Namespace name = ns(collection);
-  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents->catalog().find(name));
+  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view->catalog().find(name));
   if (!entry) return fail(ErrorCode::kNamespaceNotFound, "ns does not exist: " + name.full());
   CollectionEntry changed = *entry;
   CollectionOptions& options = changed.settings;
@@ -196,18 +195,17 @@ Result<bson::Document> LocalDatabase::modify(engine::Transaction& transaction,
   for (size_t i = 0; i < changed.indexes.size(); ++i) {
     const IndexEntry& index = changed.indexes[i];
     if (index.definition.hidden != entry->indexes[i].definition.hidden) {
-      contents->index_usage().reset(index.range);
+      read_view->index_usage().reset(index.range);
     }
   }
-  GM_TRY(contents->catalog().put(std::move(changed)));
+  GM_TRY(read_view->catalog().put(std::move(changed)));
   return std::move(reply).finish();
 }
 
 Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
                                         std::string_view collection, int64_t bytes) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents,
-            writable_contents_of(transaction, environment_));
-  Catalog& catalog = contents->catalog();
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
+  Catalog& catalog = read_view->catalog();
   const engine::Namespace name = ns(collection);
   GM_ASSIGN(const std::shared_ptr<const CollectionEntry> source, catalog.find(name));
   if (!source) {
@@ -222,7 +220,7 @@ Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
   options.size_bytes = bytes;
   GM_ASSIGN(const CollectionOptions checked, CollectionOptions::parse(name, options.document()));
 
-  contents->tell_collection_changed(name);
+  read_view->tell_collection_changed(name);
   // erase() leaves the entries of the source in place, so they are read through `source`, which no
   // longer has a name.
   GM_TRY(catalog.erase(*source));
@@ -233,7 +231,7 @@ Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
     // Finds the first record to keep: from the newest back, as far as they fit.
     int64_t room = checked.size_bytes;
     int64_t documents = checked.max_documents;
-    RangeCursor cursor(contents->shared_trees(), contents->trees().tree(source->records));
+    RangeCursor cursor(read_view->shared_trees(), read_view->trees().tree(source->records));
     cursor.set_proving();
     cursor.set_range(range_prefix(source->records), range_end(source->records), true);
     while (true) {
@@ -245,8 +243,8 @@ Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
     }
   }
   if (first == 0) return {};
-  DocumentWriter writer(*contents, target, false);
-  RangeCursor cursor(contents->shared_trees(), contents->trees().tree(source->records));
+  DocumentWriter writer(*read_view, target, false);
+  RangeCursor cursor(read_view->shared_trees(), read_view->trees().tree(source->records));
   cursor.set_proving();
   cursor.set_range(std::string(RecordKey(source->records, first).view()),
                    range_end(source->records), false);

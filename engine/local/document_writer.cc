@@ -32,12 +32,12 @@ std::string_view before_positions(std::string_view path) {
 
 }  // namespace
 
-DocumentWriter::DocumentWriter(Contents& contents, std::shared_ptr<const CollectionEntry> entry,
+DocumentWriter::DocumentWriter(ReadView& read_view, std::shared_ptr<const CollectionEntry> entry,
                                bool validates)
-    : contents_(contents),
+    : contents_(read_view),
       entry_(std::move(entry)),
       validates_(validates && entry_->validator != nullptr),
-      indexes_(contents.trees(), *entry_) {}
+      indexes_(read_view.trees(), *entry_) {}
 
 std::vector<bool> DocumentWriter::affected_by(const query::Update& update) const {
   const std::vector<std::string>& touched = update.touched_paths();

@@ -73,7 +73,7 @@ Status Expiry::sweep() {
   std::vector<engine::Namespace> names;
   {
     GM_ASSIGN(const std::unique_ptr<LocalSnapshot> snapshot, store_.local_snapshot());
-    GM_ASSIGN(names, snapshot->contents()->catalog().expiring_collections());
+    GM_ASSIGN(names, snapshot->read_view()->catalog().expiring_collections());
   }
   for (const engine::Namespace& ns : names) {
     if (stopping()) return {};

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "engine/local/catalog/contents.h"
+#include "engine/local/catalog/read_view.h"
 #include "engine/local/indexes/index_creation.h"
 #include "engine/local/indexes/index_writer.h"
 #include "engine/local/local_store.h"
@@ -42,8 +42,8 @@ class IndexInSteps {
   // the collection is new and empty.
   Status begin() {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
-    Contents& contents = contents_of(*transaction);
-    Catalog& catalog = contents.catalog();
+    ReadView& read_view = read_view_of(*transaction);
+    Catalog& catalog = read_view.catalog();
     GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, catalog.find(ns_));
     if (!entry) {
       GM_TRY(store_.database(ns_.database)
@@ -54,7 +54,7 @@ class IndexInSteps {
     GM_ASSIGN(index_, new_index(ns_, definition_));
     GM_ASSIGN(const bool exists, has_index(*entry, index_));
     if (exists) return {};
-    index_.checksums = contents.trees().has_checksums();
+    index_.checksums = read_view.trees().has_checksums();
     GM_ASSIGN(index_.range, catalog.allocate_unfinished_range());
     spared_.emplace(store_.sweeper(), index_.range);
     return transaction->commit();
@@ -62,10 +62,10 @@ class IndexInSteps {
 
   Result<bool> put_some() {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
-    Contents& contents = contents_of(*transaction);
-    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents.catalog().find(ns_));
+    ReadView& read_view = read_view_of(*transaction);
+    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view.catalog().find(ns_));
     if (!entry) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + ns_.full());
-    GM_ASSIGN(const bool done, build_index_part(contents.shared_trees(), *entry, index_, kAtOnce,
+    GM_ASSIGN(const bool done, build_index_part(read_view.shared_trees(), *entry, index_, kAtOnce,
                                                 from_, index_.multikey));
     GM_TRY(transaction->commit());
     return done;
@@ -73,7 +73,7 @@ class IndexInSteps {
 
   Status finish() {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
-    Catalog& catalog = contents_of(*transaction).catalog();
+    Catalog& catalog = read_view_of(*transaction).catalog();
     GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, catalog.find(ns_));
     if (!entry) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + ns_.full());
     CollectionEntry changed = *entry;
@@ -83,8 +83,8 @@ class IndexInSteps {
     return transaction->commit();
   }
 
-  static Contents& contents_of(engine::Snapshot& snapshot) {
-    return *dynamic_cast<ContentsHolder&>(snapshot).contents();
+  static ReadView& read_view_of(engine::Snapshot& snapshot) {
+    return *dynamic_cast<ReadViewHolder&>(snapshot).read_view();
   }
 
   LocalStore& store_;

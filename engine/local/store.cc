@@ -10,34 +10,34 @@ namespace gridmount::local {
 
 LocalSnapshot::LocalSnapshot(ReadTransaction transaction, const TreeHandles& handles,
                              CatalogCache& cache, IndexUsage& index_usage, Environment& environment)
-    : ContentsHolder(std::make_shared<Contents>(transaction.lmdb(), handles, false, cache,
+    : ReadViewHolder(std::make_shared<ReadView>(transaction.lmdb(), handles, false, cache,
                                                 index_usage, environment)),
       transaction_(std::move(transaction)) {}
 
 LocalSnapshot::~LocalSnapshot() {
-  contents()->trees().end();
+  read_view()->trees().end();
 }
 
 Status LocalSnapshot::pause() {
-  GM_TRY(contents()->trees().readable());
-  contents()->pause();
+  GM_TRY(read_view()->trees().readable());
+  read_view()->pause();
   transaction_ = ReadTransaction();
   return {};
 }
 
 Status LocalSnapshot::resume() {
-  if (!contents()->trees().ended()) {
+  if (!read_view()->trees().ended()) {
     return fail(ErrorCode::kIllegalOperation, "the snapshot is not paused");
   }
-  GM_ASSIGN(transaction_, contents()->environment().begin_read());
-  contents()->resume(transaction_.lmdb());
+  GM_ASSIGN(transaction_, read_view()->environment().begin_read());
+  read_view()->resume(transaction_.lmdb());
   return {};
 }
 
 LocalTransaction::LocalTransaction(WriteTransaction transaction, const TreeHandles& handles,
                                    CatalogCache& cache, IndexUsage& index_usage,
                                    Environment& environment, Sweeper& sweeper)
-    : ContentsHolder(std::make_shared<Contents>(transaction.lmdb(), handles, true, cache,
+    : ReadViewHolder(std::make_shared<ReadView>(transaction.lmdb(), handles, true, cache,
                                                 index_usage, environment)),
       transaction_(std::move(transaction)),
       sweeper_(sweeper) {}
@@ -51,16 +51,16 @@ Status LocalTransaction::resume() {
 }
 
 LocalTransaction::~LocalTransaction() {
-  if (contents()->trees().writes() == 0) transaction_.unchanged();
-  contents()->trees().end();
+  if (read_view()->trees().writes() == 0) transaction_.unchanged();
+  read_view()->trees().end();
 }
 
 Status LocalTransaction::commit(engine::Durability durability) {
-  Trees& trees = contents()->trees();
+  Trees& trees = read_view()->trees();
   GM_TRY(trees.readable());
   // Any failure poisons `trees`, and with it the LMDB transaction.
   if (!trees.doomed()) {
-    if (const Status written = contents()->catalog().write_counts(); !written && !trees.doomed()) {
+    if (const Status written = read_view()->catalog().write_counts(); !written && !trees.doomed()) {
       static_cast<void>(trees.doom(written.error()));
     }
   }
@@ -70,9 +70,9 @@ Status LocalTransaction::commit(engine::Durability durability) {
   transaction_.log(trees.take_changes());
   trees.end();
   GM_TRY(transaction_.commit());
-  if (contents()->write_observer() != nullptr) contents()->write_observer()->committed();
-  if (contents()->catalog().released()) sweeper_.wake();
-  if (durability == engine::Durability::kDurable) return contents()->environment().make_durable();
+  if (read_view()->write_observer() != nullptr) read_view()->write_observer()->committed();
+  if (read_view()->catalog().released()) sweeper_.wake();
+  if (durability == engine::Durability::kDurable) return read_view()->environment().make_durable();
   return {};
 }
 
@@ -94,8 +94,8 @@ std::shared_ptr<engine::Database> LocalStore::database(std::string_view name) {
 }
 
 Result<std::vector<std::string>> LocalStore::databases(engine::Snapshot& snapshot) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, *environment_));
-  return contents->catalog().databases();
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, *environment_));
+  return read_view->catalog().databases();
 }
 
 Result<std::unique_ptr<LocalSnapshot>> LocalStore::local_snapshot() {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/local/catalog/catalog.h"
-#include "engine/local/catalog/contents.h"
+#include "engine/local/catalog/read_view.h"
 #include "engine/local/catalog/sweeper.h"
 #include "engine/local/expiry.h"
 #include "engine/local/local_store.h"
@@ -18,7 +18,7 @@
 
 namespace gridmount::local {
 
-class LocalSnapshot : public engine::Snapshot, public ContentsHolder {
+class LocalSnapshot : public engine::Snapshot, public ReadViewHolder {
  public:
   LocalSnapshot(ReadTransaction transaction, const TreeHandles& handles, CatalogCache& cache,
                 IndexUsage& index_usage, Environment& environment);
@@ -27,14 +27,14 @@ class LocalSnapshot : public engine::Snapshot, public ContentsHolder {
   Status pause() override;
   Status resume() override;
   void observe(std::shared_ptr<engine::ReadObserver> observer) override {
-    contents()->observe(std::move(observer));
+    read_view()->observe(std::move(observer));
   }
 
  private:
   ReadTransaction transaction_;
 };
 
-class LocalTransaction : public engine::Transaction, public ContentsHolder {
+class LocalTransaction : public engine::Transaction, public ReadViewHolder {
  public:
   // `sweeper` is woken by a commit that has released ranges.
   LocalTransaction(WriteTransaction transaction, const TreeHandles& handles, CatalogCache& cache,
@@ -45,10 +45,10 @@ class LocalTransaction : public engine::Transaction, public ContentsHolder {
   Status pause() override;
   Status resume() override;
   void observe(std::shared_ptr<engine::ReadObserver> observer) override {
-    contents()->observe(std::move(observer));
+    read_view()->observe(std::move(observer));
   }
   void observe_writes(std::shared_ptr<engine::WriteObserver> observer) override {
-    contents()->observe_writes(std::move(observer));
+    read_view()->observe_writes(std::move(observer));
   }
 
  private:

@@ -31,13 +31,13 @@ constexpr const char* kAboutFreePages =
 
 class StructureCheck {
  public:
-  // `renew` gives `contents` a new read view: after a damaged page LMDB returns nothing more in the
-  // old one. Without `renew` a damaged page ends the check.
-  explicit StructureCheck(Contents& contents, std::function<void()> record_read = {},
+  // `renew` gives `read_view` a new read view: after a damaged page LMDB returns nothing more in
+  // the old one. Without `renew` a damaged page ends the check.
+  explicit StructureCheck(ReadView& read_view, std::function<void()> record_read = {},
                           std::function<Status()> renew = {})
-      : contents_(contents),
-        trees_(contents.trees()),
-        catalog_(contents.catalog()),
+      : contents_(read_view),
+        trees_(read_view.trees()),
+        catalog_(read_view.catalog()),
         record_read_(std::move(record_read)),
         renew_(std::move(renew)) {}
 
@@ -402,7 +402,7 @@ class StructureCheck {
     return entry.ns.full() + ": the index '" + index.definition.name + "'";
   }
 
-  Contents& contents_;
+  ReadView& contents_;
   Trees& trees_;
   Catalog& catalog_;
   StructureReport report_;
@@ -427,9 +427,9 @@ class StructureCheck {
 
 Result<bson::Document> LocalDatabase::validate(engine::Snapshot& snapshot,
                                                std::string_view collection) {
-  GM_ASSIGN(const std::shared_ptr<Contents> contents, contents_of(snapshot, environment_));
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   const engine::Namespace name = ns(collection);
-  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents->catalog().find(name));
+  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view->catalog().find(name));
   if (!entry) {
     return fail(ErrorCode::kNamespaceNotFound,
                 "Collection '" + name.full() + "' does not exist to validate.");
@@ -437,7 +437,7 @@ Result<bson::Document> LocalDatabase::validate(engine::Snapshot& snapshot,
   if (entry->settings.is_view()) {
     return fail(ErrorCode::kCommandNotSupportedOnView, "Cannot validate a view: " + name.full());
   }
-  return StructureCheck(*contents).validate(*entry);
+  return StructureCheck(*read_view).validate(*entry);
 }
 
 Result<StructureReport> check_structure(engine::Store& store,
@@ -451,7 +451,7 @@ Result<StructureReport> check_structure(engine::Store& store,
     GM_TRY(snapshot->pause());
     return snapshot->resume();
   };
-  StructureCheck check(*snapshot->contents(), record_read, renew);
+  StructureCheck check(*snapshot->read_view(), record_read, renew);
   GM_ASSIGN(const PageReport pages, local->environment().survey_pages());
   check.note_pages(pages);
   return check.run();

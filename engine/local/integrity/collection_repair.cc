@@ -35,10 +35,10 @@ Status CollectionRepair::run() {
 Status CollectionRepair::mend_all() {
   {
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
-    Contents& contents = *dynamic_cast<ContentsHolder&>(*snapshot).contents();
-    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents.catalog().find(ns_));
+    ReadView& read_view = *dynamic_cast<ReadViewHolder&>(*snapshot).read_view();
+    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view.catalog().find(ns_));
     if (!entry) return {};
-    pages_ = OverflowPages::of(contents.shared_trees(), contents.trees().tree(entry->records));
+    pages_ = OverflowPages::of(read_view.shared_trees(), read_view.trees().tree(entry->records));
     pages_.count();
   }
   GM_TRY(in_steps([&](Step& step) -> Result<bool> {
@@ -68,8 +68,8 @@ Status CollectionRepair::in_steps(const std::function<Result<bool>(Step&)>& work
   while (true) {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
     Step step;
-    step.contents = dynamic_cast<ContentsHolder&>(*transaction).contents().get();
-    GM_ASSIGN(step.entry, step.contents->catalog().find(ns_));
+    step.read_view = dynamic_cast<ReadViewHolder&>(*transaction).read_view().get();
+    GM_ASSIGN(step.entry, step.read_view->catalog().find(ns_));
     if (!step.entry) return {};
     GM_ASSIGN(const bool done, work(step));
     if (step.changes > 0) {
@@ -102,7 +102,7 @@ void CollectionRepair::tell_tallies() {
 }
 
 Result<bool> CollectionRepair::mend_records(Step& step) {
-  const std::shared_ptr<Trees>& trees = step.contents->shared_trees();
+  const std::shared_ptr<Trees>& trees = step.read_view->shared_trees();
   AscendingCursor cursor(trees, trees->tree(step.entry->records));
   cursor.set_range(from_, range_end(step.entry->records));
   while (!step.full()) {
@@ -151,12 +151,12 @@ Status CollectionRepair::take_out_bytes(Step& step, const TreeEntry& record,
   ++step.changes;
   step.bytes += record.value.size();
   step.lines.push_back("removed " + what + ": " + why);
-  Trees& trees = step.contents->trees();
+  Trees& trees = step.read_view->trees();
   return trees.remove(trees.tree(step.entry->records), std::string(record.key));
 }
 
 Status CollectionRepair::index_document(Step& step, RecordId id) {
-  Trees& trees = step.contents->trees();
+  Trees& trees = step.read_view->trees();
   std::vector<MissingEntry> missing;
   while (true) {
     // The record is read again in each round, because taking out another record ends the views.
@@ -189,7 +189,7 @@ Status CollectionRepair::index_document(Step& step, RecordId id) {
 
 Result<std::optional<CollectionRepair::Conflict>> CollectionRepair::find_missing(
     const Step& step, RecordId id, bson::View document, std::vector<MissingEntry>& missing) {
-  const Trees& trees = step.contents->trees();
+  const Trees& trees = step.read_view->trees();
   std::vector<uint64_t> keys_of(tallies_.size());
   std::vector<bool> arrays(tallies_.size());
   std::string key;
@@ -235,7 +235,7 @@ Result<std::optional<CollectionRepair::Conflict>> CollectionRepair::find_missing
 Result<std::optional<RecordId>> CollectionRepair::rightful_owner(const Step& step,
                                                                  const IndexEntry& index,
                                                                  const TreeEntry& entry) {
-  const Trees& trees = step.contents->trees();
+  const Trees& trees = step.read_view->trees();
   const std::optional<RecordId> id = record_of_entry(index, entry);
   if (!id) return std::optional<RecordId>();
   GM_ASSIGN(const std::optional<std::string_view> record,
@@ -253,7 +253,7 @@ Result<std::optional<RecordId>> CollectionRepair::rightful_owner(const Step& ste
 }
 
 Status CollectionRepair::put_entries(Step& step, const std::vector<MissingEntry>& missing) {
-  Trees& trees = step.contents->trees();
+  Trees& trees = step.read_view->trees();
   for (const MissingEntry& entry : missing) {
     GM_TRY(trees.put(trees.tree(step.entry->indexes[entry.index].range), entry.key, entry.value));
     ++step.changes;
@@ -275,7 +275,7 @@ Status CollectionRepair::mark_multikey(Step& step) {
   }
   if (!any) return {};
   ++step.changes;
-  GM_ASSIGN(step.entry, step.contents->catalog().put(std::move(changed)));
+  GM_ASSIGN(step.entry, step.read_view->catalog().put(std::move(changed)));
   return {};
 }
 
@@ -284,13 +284,13 @@ Status CollectionRepair::take_out_document(Step& step, RecordId id, bson::View d
   {
     const RecordKey own_key(step.entry->records, id);
     GM_ASSIGN(const std::optional<std::string_view> own,
-              get_record(step.contents->trees(), step.entry->records, id));
+              get_record(step.read_view->trees(), step.entry->records, id));
     if (!own || !can_be_removed({own_key.view(), *own}, id)) return {};
   }
   GM_TRY(options_.removed.keep_document(ns_, document));
   ++step.changes;
   step.bytes += document.size();
-  Trees& trees = step.contents->trees();
+  Trees& trees = step.read_view->trees();
   std::vector<std::pair<MDB_dbi, std::string>> entries;
   std::string key;
   for (const IndexEntry& index : step.entry->indexes) {
@@ -328,10 +328,10 @@ void CollectionRepair::note_beyond_repair(const std::string& what) {
 
 Result<uint64_t> CollectionRepair::count_entries(size_t i) {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
-  Contents& contents = *dynamic_cast<ContentsHolder&>(*snapshot).contents();
-  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, contents.catalog().find(ns_));
+  ReadView& read_view = *dynamic_cast<ReadViewHolder&>(*snapshot).read_view();
+  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view.catalog().find(ns_));
   const Range range = entry->indexes[i].range;
-  AscendingCursor cursor(contents.shared_trees(), contents.trees().tree(range));
+  AscendingCursor cursor(read_view.shared_trees(), read_view.trees().tree(range));
   cursor.set_range(range_prefix(range), range_end(range));
   for (uint64_t count = 0;; ++count) {
     GM_ASSIGN(const std::optional<TreeEntry> found, cursor.next());
@@ -341,7 +341,7 @@ Result<uint64_t> CollectionRepair::count_entries(size_t i) {
 
 Result<bool> CollectionRepair::mend_index(Step& step, size_t i, std::string& from) {
   const IndexEntry& index = step.entry->indexes[i];
-  const std::shared_ptr<Trees>& trees = step.contents->shared_trees();
+  const std::shared_ptr<Trees>& trees = step.read_view->shared_trees();
   const MDB_dbi tree = trees->tree(index.range);
   AscendingCursor cursor(trees, tree);
   cursor.set_range(from.empty() ? range_prefix(index.range) : from, range_end(index.range));
@@ -369,7 +369,7 @@ Result<bool> CollectionRepair::is_backed(const Step& step, const IndexEntry& ind
 }
 
 Status CollectionRepair::mend_counts(Step& step) {
-  Catalog& catalog = step.contents->catalog();
+  Catalog& catalog = step.read_view->catalog();
   const Result<Counts> noted = catalog.counts(*step.entry);
   if (!noted && noted.error().code() != ErrorCode::kStoreDamaged) return fail(noted.error());
   Counts right{documents_, bytes_, last_ + 1};

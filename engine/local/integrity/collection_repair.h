@@ -16,7 +16,7 @@
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/local/catalog/catalog.h"
-#include "engine/local/catalog/contents.h"
+#include "engine/local/catalog/read_view.h"
 #include "engine/local/format/document_keys.h"
 #include "engine/local/format/record.h"
 #include "engine/local/local_store.h"
@@ -42,7 +42,7 @@ class CollectionRepair {
  private:
   // The work of one transaction. `lines` are reported after its commit.
   struct Step {
-    Contents* contents = nullptr;
+    ReadView* read_view = nullptr;
     std::shared_ptr<const CollectionEntry> entry;
     std::vector<std::string> lines;
     uint64_t looked_at = 0;

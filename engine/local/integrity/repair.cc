@@ -33,8 +33,8 @@ bool is_damage(const Error& error) {
          error.code() == ErrorCode::kInternalError;
 }
 
-Contents& contents_of(engine::Snapshot& snapshot) {
-  return *dynamic_cast<ContentsHolder&>(snapshot).contents();
+ReadView& read_view_of(engine::Snapshot& snapshot) {
+  return *dynamic_cast<ReadViewHolder&>(snapshot).read_view();
 }
 
 class StructureRepair {
@@ -65,13 +65,13 @@ class StructureRepair {
 
   Result<CatalogSurvey> survey() {
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
-    Contents& contents = contents_of(*snapshot);
-    return survey_catalog(contents.shared_trees(), contents.catalog());
+    ReadView& read_view = read_view_of(*snapshot);
+    return survey_catalog(read_view.shared_trees(), read_view.catalog());
   }
 
   Status remove_stray_keys(const CatalogSurvey& survey) {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
-    Trees& trees = contents_of(*transaction).trees();
+    Trees& trees = read_view_of(*transaction).trees();
     std::vector<std::string> lines;
     for (const CatalogSurvey::StrayKey& stray : survey.stray) {
       const std::string what = "the catalog's key " + to_hex(stray.key);
@@ -93,7 +93,7 @@ class StructureRepair {
     std::vector<engine::Namespace> names;
     {
       GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
-      Catalog& catalog = contents_of(*snapshot).catalog();
+      Catalog& catalog = read_view_of(*snapshot).catalog();
       GM_ASSIGN(const std::vector<std::string> databases, catalog.databases());
       for (const std::string& database : databases) {
         GM_ASSIGN(const std::vector<engine::Namespace> found, catalog.collections(database));
@@ -135,8 +135,8 @@ class StructureRepair {
     std::vector<std::string> nobodys;  // prefixes of keys
     {
       GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
-      Contents& contents = contents_of(*snapshot);
-      AscendingCursor cursor(contents.shared_trees(), contents.trees().tree({tree, 0}));
+      ReadView& read_view = read_view_of(*snapshot);
+      AscendingCursor cursor(read_view.shared_trees(), read_view.trees().tree({tree, 0}));
       std::string from(1, '\0');
       while (true) {
         cursor.set_range(from, std::string(kKeyBytesBound, '\xFF'));
@@ -177,7 +177,7 @@ class StructureRepair {
     uint64_t documents = 0;
     for (bool done = false; !done;) {
       GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
-      GM_ASSIGN(done, remove_some(contents_of(*transaction).trees(), tree, beginning, removed,
+      GM_ASSIGN(done, remove_some(read_view_of(*transaction).trees(), tree, beginning, removed,
                                   documents));
       std::vector<std::string> lines;
       if (done) {
@@ -230,16 +230,16 @@ class StructureRepair {
   // Repairs the list of expiring collections and the table of ranges.
   Status repair_lists() {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
-    Contents& contents = contents_of(*transaction);
-    Catalog& catalog = contents.catalog();
-    GM_ASSIGN(const CatalogSurvey now, survey_catalog(contents.shared_trees(), catalog));
+    ReadView& read_view = read_view_of(*transaction);
+    Catalog& catalog = read_view.catalog();
+    GM_ASSIGN(const CatalogSurvey now, survey_catalog(read_view.shared_trees(), catalog));
     std::vector<std::string> lines;
     for (const engine::Namespace& ns : now.expiring_unlisted) {
       GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, catalog.find(ns));
       GM_TRY(catalog.put(*entry));
       lines.push_back(ns.full() + " is noted as having documents that expire");
     }
-    GM_TRY(repair_allocation(contents.trees(), catalog, now, lines));
+    GM_TRY(repair_allocation(read_view.trees(), catalog, now, lines));
     return commit(*transaction, lines);
   }
 

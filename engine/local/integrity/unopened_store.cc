@@ -67,8 +67,8 @@ Status UnopenedStore::find_metas(const std::filesystem::path& folder) {
     if (!killed) return {};
     system::File pending;
     if (system::File::open_errno(folder / "pending", O_RDONLY, pending) != 0) return {};
-    GM_ASSIGN(PendingContents contents, read_pending(pending, metas_.current.txn));
-    changes_ = std::move(contents.changes);
+    GM_ASSIGN(PendingContents read_view, read_pending(pending, metas_.current.txn));
+    changes_ = std::move(read_view.changes);
     return {};
   }
   if (!has_slot) {
@@ -82,9 +82,9 @@ Status UnopenedStore::find_metas(const std::filesystem::path& folder) {
   const bool has_log =
       checkpoint->newest_log() && system::File::open_errno(folder / "redo", O_RDONLY, redo) == 0;
   if (!has_log) return {};
-  GM_ASSIGN(RedoContents contents,
+  GM_ASSIGN(RedoContents read_view,
             read_redo(redo, &*checkpoint->newest_log(), metas_.current.txn, /*in_order=*/true));
-  changes_ = std::move(contents.changes);
+  changes_ = std::move(read_view.changes);
   return {};
 }
 

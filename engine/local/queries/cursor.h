@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "engine/local/catalog/contents.h"
+#include "engine/local/catalog/read_view.h"
 #include "engine/local/queries/match_stream.h"
 #include "engine/query/projection/projection.h"
 #include "engine/store.h"

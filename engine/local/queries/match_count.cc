@@ -7,10 +7,10 @@
 
 namespace gridmount::local {
 
-MatchCount::MatchCount(std::shared_ptr<Contents> contents,
+MatchCount::MatchCount(std::shared_ptr<ReadView> read_view,
                        std::shared_ptr<const CollectionEntry> entry, const query::Filter& filter,
                        const MatchOptions& options, ChosenPlan plan)
-    : contents_(std::move(contents)),
+    : contents_(std::move(read_view)),
       entry_(std::move(entry)),
       filter_(filter),
       skip_(options.skip),
@@ -22,15 +22,15 @@ MatchCount::MatchCount(std::shared_ptr<Contents> contents,
   if (!reader_ && !plan_.plan.bounds_are_exact) scan_->will_read_records();
 }
 
-Result<std::unique_ptr<MatchCount>> MatchCount::open(std::shared_ptr<Contents> contents,
+Result<std::unique_ptr<MatchCount>> MatchCount::open(std::shared_ptr<ReadView> read_view,
                                                      std::shared_ptr<const CollectionEntry> entry,
                                                      const query::Filter& filter,
                                                      const MatchOptions& options) {
   GM_ASSIGN(ChosenPlan chosen,
-            choose_plan(contents->shared_trees(), entry, filter, {nullptr, options.hint}));
-  note_plan(*contents, *entry, chosen.plan);
+            choose_plan(read_view->shared_trees(), entry, filter, {nullptr, options.hint}));
+  note_plan(*read_view, *entry, chosen.plan);
   return std::unique_ptr<MatchCount>(
-      new MatchCount(std::move(contents), std::move(entry), filter, options, std::move(chosen)));
+      new MatchCount(std::move(read_view), std::move(entry), filter, options, std::move(chosen)));
 }
 
 bool MatchCount::reads_documents() const {

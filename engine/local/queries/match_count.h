@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "engine/base/error.h"
-#include "engine/local/catalog/contents.h"
+#include "engine/local/catalog/read_view.h"
 #include "engine/local/queries/match_stream.h"
 #include "engine/local/queries/planner.h"
 #include "engine/local/queries/scan.h"
@@ -19,7 +19,7 @@ namespace gridmount::local {
 class MatchCount {
  public:
   // Uses hint, skip, limit and deadline of the options. `filter` must outlive the count.
-  static Result<std::unique_ptr<MatchCount>> open(std::shared_ptr<Contents> contents,
+  static Result<std::unique_ptr<MatchCount>> open(std::shared_ptr<ReadView> read_view,
                                                   std::shared_ptr<const CollectionEntry> entry,
                                                   const query::Filter& filter,
                                                   const MatchOptions& options);
@@ -38,13 +38,13 @@ class MatchCount {
   MatchFigures figures() const;
 
  private:
-  MatchCount(std::shared_ptr<Contents> contents, std::shared_ptr<const CollectionEntry> entry,
+  MatchCount(std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionEntry> entry,
              const query::Filter& filter, const MatchOptions& options, ChosenPlan plan);
 
   // Returns whether the filter matches the candidate.
   Result<bool> matches(const Candidate& candidate);
 
-  const std::shared_ptr<Contents> contents_;
+  const std::shared_ptr<ReadView> contents_;
   const std::shared_ptr<const CollectionEntry> entry_;
   const query::Filter& filter_;
   const int64_t skip_;

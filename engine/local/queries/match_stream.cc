@@ -89,10 +89,10 @@ Result<bson::View> read_document(const Trees& trees, const CollectionEntry& entr
   return document_of(*record, verify, entry.ns, RecordKey(entry.records, id));
 }
 
-MatchStream::MatchStream(std::shared_ptr<Contents> contents,
+MatchStream::MatchStream(std::shared_ptr<ReadView> read_view,
                          std::shared_ptr<const CollectionEntry> entry, query::Filter filter,
                          MatchOptions options, ChosenPlan plan, bool distinct)
-    : contents_(std::move(contents)),
+    : contents_(std::move(read_view)),
       entry_(std::move(entry)),
       filter_(std::move(filter)),
       options_(std::move(options)),
@@ -155,7 +155,7 @@ Status MatchStream::check_resumption() {
   return {};
 }
 
-Result<std::unique_ptr<MatchStream>> MatchStream::open(std::shared_ptr<Contents> contents,
+Result<std::unique_ptr<MatchStream>> MatchStream::open(std::shared_ptr<ReadView> read_view,
                                                        std::shared_ptr<const CollectionEntry> entry,
                                                        query::Filter filter, MatchOptions options) {
   if (options.tailable && !entry->settings.capped) {
@@ -166,7 +166,7 @@ Result<std::unique_ptr<MatchStream>> MatchStream::open(std::shared_ptr<Contents>
   const query::Sort* const sort = options.sort ? &*options.sort : nullptr;
   ChosenPlan chosen;
   if (options.min.empty() && options.max.empty()) {
-    GM_ASSIGN(chosen, choose_plan(contents->shared_trees(), entry, filter,
+    GM_ASSIGN(chosen, choose_plan(read_view->shared_trees(), entry, filter,
                                   {sort, options.hint, options.limit != 0}));
   } else {
     GM_ASSIGN(LimitedPlan limited,
@@ -181,11 +181,11 @@ Result<std::unique_ptr<MatchStream>> MatchStream::open(std::shared_ptr<Contents>
   const bool by_id = !distinct && options.by_id &&
                      chosen.plan.kind == query::Plan::Kind::kIndexScan && chosen.plan.index == 0;
   if (by_id) {
-    note_by_id(*contents, *entry);
+    note_by_id(*read_view, *entry);
   } else {
-    note_plan(*contents, *entry, chosen.plan, distinct);
+    note_plan(*read_view, *entry, chosen.plan, distinct);
   }
-  std::unique_ptr<MatchStream> stream(new MatchStream(std::move(contents), std::move(entry),
+  std::unique_ptr<MatchStream> stream(new MatchStream(std::move(read_view), std::move(entry),
                                                       std::move(filter), std::move(options),
                                                       std::move(chosen), distinct));
   stream->by_id_ = by_id;

@@ -14,7 +14,7 @@
 #include "engine/base/error.h"
 #include "engine/base/limits.h"
 #include "engine/bson/document.h"
-#include "engine/local/catalog/contents.h"
+#include "engine/local/catalog/read_view.h"
 #include "engine/local/format/index_value.h"
 #include "engine/local/format/record.h"
 #include "engine/local/queries/planner.h"
@@ -80,7 +80,7 @@ struct MatchFigures {
 
 class MatchStream {
  public:
-  static Result<std::unique_ptr<MatchStream>> open(std::shared_ptr<Contents> contents,
+  static Result<std::unique_ptr<MatchStream>> open(std::shared_ptr<ReadView> read_view,
                                                    std::shared_ptr<const CollectionEntry> entry,
                                                    query::Filter filter, MatchOptions options);
 
@@ -105,7 +105,7 @@ class MatchStream {
   Result<std::optional<Match>> next();
 
  private:
-  MatchStream(std::shared_ptr<Contents> contents, std::shared_ptr<const CollectionEntry> entry,
+  MatchStream(std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionEntry> entry,
               query::Filter filter, MatchOptions options, ChosenPlan plan, bool distinct);
 
   struct Sorted {
@@ -129,7 +129,7 @@ class MatchStream {
   Status sort_all();
   Status add_sorted(const Match& match);
 
-  std::shared_ptr<Contents> contents_;
+  std::shared_ptr<ReadView> contents_;
   std::shared_ptr<const CollectionEntry> entry_;
   query::Filter filter_;
   MatchOptions options_;

@@ -55,32 +55,32 @@ void add_ranges(const CollectionEntry& entry, const query::Plan& plan, std::vect
   for (const query::Plan& branch : plan.branches) add_ranges(entry, branch, ranges);
 }
 
-void note_missing(Contents& contents) {
-  if (contents.observer() != nullptr) tell_plan(*contents.observer(), "EOF");
+void note_missing(ReadView& read_view) {
+  if (read_view.observer() != nullptr) tell_plan(*read_view.observer(), "EOF");
 }
 
-void note_plan(Contents& contents, const CollectionEntry& entry, const query::Plan& plan,
+void note_plan(ReadView& read_view, const CollectionEntry& entry, const query::Plan& plan,
                bool distinct) {
   std::vector<Range> ranges;
   add_ranges(entry, plan, ranges);
-  for (const Range& range : ranges) contents.index_usage().note(range);
-  if (contents.observer() == nullptr) return;
-  tell_plan(*contents.observer(), distinct ? index_scan(entry.indexes[plan.index], "DISTINCT_SCAN")
-                                           : plan_summary(entry, plan));
+  for (const Range& range : ranges) read_view.index_usage().note(range);
+  if (read_view.observer() == nullptr) return;
+  tell_plan(*read_view.observer(), distinct ? index_scan(entry.indexes[plan.index], "DISTINCT_SCAN")
+                                            : plan_summary(entry, plan));
 }
 
-void note_by_id(Contents& contents, const CollectionEntry& entry) {
-  contents.index_usage().note(entry.indexes.front().range);
-  if (contents.observer() != nullptr) tell_plan(*contents.observer(), "IDHACK");
+void note_by_id(ReadView& read_view, const CollectionEntry& entry) {
+  read_view.index_usage().note(entry.indexes.front().range);
+  if (read_view.observer() != nullptr) tell_plan(*read_view.observer(), "IDHACK");
 }
 
-void note_lookup(Contents& contents, const CollectionEntry& entry, const IndexEntry& index,
+void note_lookup(ReadView& read_view, const CollectionEntry& entry, const IndexEntry& index,
                  bool found) {
-  contents.index_usage().note(index.range);
-  if (contents.observer() == nullptr) return;
+  read_view.index_usage().note(index.range);
+  if (read_view.observer() == nullptr) return;
   const bool by_id = &index == entry.indexes.data();
-  tell_plan(*contents.observer(), by_id ? "IDHACK" : index_scan(index));
-  note_examined(contents.observer().get(), found ? 1 : 0, found ? 1 : 0);
+  tell_plan(*read_view.observer(), by_id ? "IDHACK" : index_scan(index));
+  note_examined(read_view.observer().get(), found ? 1 : 0, found ? 1 : 0);
 }
 
 void note_examined(engine::ReadObserver* observer, int64_t keys, int64_t documents) {

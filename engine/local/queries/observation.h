@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "engine/local/catalog/contents.h"
+#include "engine/local/catalog/read_view.h"
 #include "engine/local/format/catalog_entry.h"
 #include "engine/query/plan/plan.h"
 
@@ -18,15 +18,15 @@ namespace gridmount::local {
 void add_ranges(const CollectionEntry& entry, const query::Plan& plan, std::vector<Range>& ranges);
 
 // Records a read of a collection that does not exist.
-void note_missing(Contents& contents);
+void note_missing(ReadView& read_view);
 // Records that a read by this plan begins. `distinct` is MatchStream::distinct().
-void note_plan(Contents& contents, const CollectionEntry& entry, const query::Plan& plan,
+void note_plan(ReadView& read_view, const CollectionEntry& entry, const query::Plan& plan,
                bool distinct = false);
 // Records a read by the index on _id, which servers call IDHACK.
-void note_by_id(Contents& contents, const CollectionEntry& entry);
+void note_by_id(ReadView& read_view, const CollectionEntry& entry);
 // Records a lookup without a plan: of one key in one index, and of its document if the key was
 // found.
-void note_lookup(Contents& contents, const CollectionEntry& entry, const IndexEntry& index,
+void note_lookup(ReadView& read_view, const CollectionEntry& entry, const IndexEntry& index,
                  bool found);
 void note_examined(engine::ReadObserver* observer, int64_t keys, int64_t documents);
 

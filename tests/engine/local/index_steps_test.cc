@@ -108,7 +108,7 @@ class IndexStepsTest : public ::testing::Test {
     for (int i = 0; i < 500; ++i) {
       auto& local = dynamic_cast<LocalStore&>(*store_);
       const auto snapshot = local.local_snapshot();
-      count = (*snapshot)->contents()->catalog().released_ranges()->size();
+      count = (*snapshot)->read_view()->catalog().released_ranges()->size();
       if (count == 0) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }

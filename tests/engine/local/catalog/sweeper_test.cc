@@ -59,7 +59,7 @@ class SweeperTest : public testing::Test {
 
   size_t released() {
     const auto snapshot = static_cast<LocalStore&>(*store_).local_snapshot();
-    return (*snapshot)->contents()->catalog().released_ranges()->size();
+    return (*snapshot)->read_view()->catalog().released_ranges()->size();
   }
 
   void wait_until_swept() {
@@ -136,7 +136,7 @@ TEST_F(SweeperTest, RangesGoToTheLeastSharedTree) {
   for (int i = 0; i < 64; ++i) fill("c" + std::to_string(i), 1, 10);
   const auto snapshot = static_cast<LocalStore&>(*store_).local_snapshot();
   for (uint32_t tree = 0; tree < Environment::kTreeCount; ++tree) {
-    EXPECT_EQ((*snapshot)->contents()->catalog().ranges_in_tree(tree).value(), 1u);
+    EXPECT_EQ((*snapshot)->read_view()->catalog().ranges_in_tree(tree).value(), 1u);
   }
 }
 

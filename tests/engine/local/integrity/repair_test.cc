@@ -335,8 +335,8 @@ TEST_F(Repair, DamagedHeaderOfAValuesPages_IsBeyondRepair) {
     bytes.assign(std::istreambuf_iterator<char>(file), {});
   }
   // A checkpoint is valid only for its own file's contents.
-  const auto put = [&path](const std::string& contents) {
-    std::ofstream(path, std::ios::binary) << contents;
+  const auto put = [&path](const std::string& read_view) {
+    std::ofstream(path, std::ios::binary) << read_view;
     std::filesystem::remove(path.parent_path() / "checkpoint");
   };
   const size_t page = bytes.find("qqqq") / kPageBytes * kPageBytes;

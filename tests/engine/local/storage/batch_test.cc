@@ -471,9 +471,9 @@ class PendingFileTest : public BatchTest {
     std::ofstream(folder_ / "pending", std::ios::trunc | std::ios::binary) << bytes;
     auto file = system::File::open(folder_ / "pending", O_RDONLY);
     EXPECT_TRUE(file);
-    auto contents = read_pending(*file, snapshot);
-    EXPECT_TRUE(contents);
-    return *contents;
+    auto read_view = read_pending(*file, snapshot);
+    EXPECT_TRUE(read_view);
+    return *read_view;
   }
 };
 
@@ -486,9 +486,9 @@ TEST_F(PendingFileTest, RecordsOfTheSnapshot_InOrder_Count) {
   EXPECT_THAT(read(first + second + std::string(500, '\0'), 7).changes, ::testing::SizeIs(2));
   EXPECT_THAT(read(first + second, 8).changes, ::testing::IsEmpty());
   // Records left by an earlier batch.
-  const PendingContents contents = read(first + record(6, 1, "old") + record(6, 2, "old"), 7);
-  EXPECT_THAT(contents.changes, ::testing::ElementsAre("one"));
-  EXPECT_FALSE(contents.is_damaged);
+  const PendingContents read_view = read(first + record(6, 1, "old") + record(6, 2, "old"), 7);
+  EXPECT_THAT(read_view.changes, ::testing::ElementsAre("one"));
+  EXPECT_FALSE(read_view.is_damaged);
   // Bytes in a document that look like a record. Their author cannot know the id.
   const PendingContents forged = read(first + record(7, 1, "forged", {4, 5, 6}), 7);
   EXPECT_THAT(forged.changes, ::testing::ElementsAre("one"));
@@ -502,14 +502,14 @@ TEST_F(PendingFileTest, ChangedBytes_EndIt_AndAreDamageIfMoreFollows) {
   for (size_t i = 0; i < both.size(); ++i) {
     std::string changed = both;
     changed[i] = static_cast<char>(changed[i] ^ 0x10);
-    const PendingContents contents = read(changed, 7);
-    EXPECT_EQ(contents.changes.size(), i < first.size() ? 0 : 1) << i;
-    EXPECT_EQ(contents.is_damaged, i < first.size()) << i;
+    const PendingContents read_view = read(changed, 7);
+    EXPECT_EQ(read_view.changes.size(), i < first.size() ? 0 : 1) << i;
+    EXPECT_EQ(read_view.is_damaged, i < first.size()) << i;
   }
   for (size_t size = 0; size < both.size(); ++size) {
-    const PendingContents contents = read(both.substr(0, size), 7);
-    EXPECT_EQ(contents.changes.size(), size < first.size() ? 0 : 1) << size;
-    EXPECT_FALSE(contents.is_damaged) << size;
+    const PendingContents read_view = read(both.substr(0, size), 7);
+    EXPECT_EQ(read_view.changes.size(), size < first.size() ? 0 : 1) << size;
+    EXPECT_FALSE(read_view.is_damaged) << size;
   }
 }
 

@@ -514,17 +514,17 @@ TEST(CheckpointFileTest, Newest_SlotTornAnywhere_IsTheOtherOne) {
   auto data = system::File::open(folder / "s" / "data.mdb", 0);
   ASSERT_TRUE(data);
   std::vector<MetaPair> pairs = {*read_meta_pair(*data)};
-  const auto contents = [&] {
+  const auto read_view = [&] {
     std::ifstream stream(path, std::ios::binary);
     return std::string{std::istreambuf_iterator<char>(stream), {}};
   };
   auto file = CheckpointFile::create(path);
   ASSERT_TRUE(file);
-  std::string before = contents();
+  std::string before = read_view();
   // Writes to an empty slot, then to the other, then over the first.
   for (int slot = 0; slot < 3; ++slot) {
     ASSERT_FALSE(file->write(pairs.back()));
-    const std::string after = contents();
+    const std::string after = read_view();
     for (size_t cut = 0; cut <= kSlotBytes; cut += cut < 512 ? 1 : 512) {
       for (const bool first_part : {true, false}) {
         const auto part_of = [&](size_t i) {

@@ -19,9 +19,9 @@ namespace gridmount::local {
 
 // Shared by the Snapshot or Transaction and its cursors. A cursor that outlives its Snapshot finds
 // an ended view rather than freed memory.
-class Contents {
+class ReadView {
  public:
-  Contents(MDB_txn* txn, const TreeHandles& handles, bool writable, CatalogCache& cache,
+  ReadView(MDB_txn* txn, const TreeHandles& handles, bool writable, CatalogCache& cache,
            IndexUsage& index_usage, Environment& environment)
       : trees_(std::make_shared<Trees>(txn, handles, writable)),
         catalog_(trees_, cache),
@@ -65,24 +65,24 @@ class Contents {
 };
 
 // The common part of LocalSnapshot and LocalTransaction.
-class ContentsHolder {
+class ReadViewHolder {
  public:
-  virtual ~ContentsHolder() = default;
-  const std::shared_ptr<Contents>& contents() const { return contents_; }
+  virtual ~ReadViewHolder() = default;
+  const std::shared_ptr<ReadView>& read_view() const { return contents_; }
 
  protected:
-  explicit ContentsHolder(std::shared_ptr<Contents> contents) : contents_(std::move(contents)) {}
+  explicit ReadViewHolder(std::shared_ptr<ReadView> read_view) : contents_(std::move(read_view)) {}
 
  private:
-  std::shared_ptr<Contents> contents_;
+  std::shared_ptr<ReadView> contents_;
 };
 
 // Fails with IllegalOperation if the snapshot belongs to another store, is of another
 // implementation, or has ended.
-Result<std::shared_ptr<Contents>> contents_of(engine::Snapshot& snapshot,
-                                              const Environment& environment);
+Result<std::shared_ptr<ReadView>> read_view_of(engine::Snapshot& snapshot,
+                                               const Environment& environment);
 // The same for writing. If an earlier error has poisoned the transaction, fails with that error.
-Result<std::shared_ptr<Contents>> writable_contents_of(engine::Transaction& transaction,
-                                                       const Environment& environment);
+Result<std::shared_ptr<ReadView>> writable_view_of(engine::Transaction& transaction,
+                                                   const Environment& environment);
 
 }  // namespace gridmount::local
