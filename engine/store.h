@@ -7,7 +7,7 @@
 //
 // Rules that hold throughout:
 // S1. A Snapshot never changes and never blocks a writer. snapshot() waits for short transactions
-//     (Waits::kForNothing) at most.
+//     (TransactionKind::kShort) at most.
 // S2. A Transaction sees its own writes. commit() commits all of them. If the Transaction is
 //     destroyed without commit(), none of them happen. At most one transaction exists at a time per
 //     store. begin() waits in a FIFO queue. Do not hold a transaction while waiting for a client,
@@ -115,13 +115,13 @@ class WriteObserver {
 enum class Durability { kCommitted, kDurable };
 
 // What a thread may wait for while it holds a transaction.
-enum class Waits {
-  kForOthers,  // anything that S2 allows; snapshot() never waits for such a transaction
+enum class TransactionKind {
+  kMayBlock,  // anything that S2 allows; snapshot() never waits for such a transaction
   // A short transaction. From begin() to its end the thread waits for the store alone: for no lock
   // that another thread may hold while it begins to read, and for no other thread. So snapshot()
   // and make_durable() may wait for such a transaction. This lets the store combine short
   // transactions that follow one another into one commit.
-  kForNothing,
+  kShort,
 };
 
 class Transaction : public Snapshot {
@@ -434,7 +434,8 @@ class Store {
   virtual Result<std::vector<std::string>> databases(Snapshot& snapshot) = 0;
 
   virtual Result<std::unique_ptr<Snapshot>> snapshot() = 0;
-  virtual Result<std::unique_ptr<Transaction>> begin(Waits waits = Waits::kForOthers) = 0;
+  virtual Result<std::unique_ptr<Transaction>> begin(
+      TransactionKind waits = TransactionKind::kMayBlock) = 0;
 
   // Returns when everything committed before the call is durable. Concurrent callers share the
   // work. Fails with WritesRefused if a sync failed, now or before.

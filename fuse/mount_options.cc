@@ -30,8 +30,8 @@ constexpr std::array<std::string_view, 4> kListedByTheKernel{"user_id", "group_i
                                                              "blksize"};
 // Options of fstab for mount(8) and systemd: when to mount, and who may. mount(8) removes them, but
 // other programs that read fstab may not.
-constexpr std::array<std::string_view, 5> kForOthers{"auto", "noauto", "nofail", "nouser",
-                                                     "_netdev"};
+constexpr std::array<std::string_view, 5> kMayBlock{"auto", "noauto", "nofail", "nouser",
+                                                    "_netdev"};
 
 template <typename PathIndex>
 bool contains(const PathIndex& names, std::string_view name) {
@@ -39,7 +39,7 @@ bool contains(const PathIndex& names, std::string_view name) {
 }
 
 bool is_for_others(std::string_view option, std::string_view name) {
-  return contains(kForOthers, option) || name.starts_with("x-") || name.starts_with("X-") ||
+  return contains(kMayBlock, option) || name.starts_with("x-") || name.starts_with("X-") ||
          name == "comment";
 }
 

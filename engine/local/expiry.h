@@ -21,7 +21,7 @@ class Expiry {
  public:
   // `store` must outlive it. The first sweep starts one interval after construction.
   Expiry(LocalStore& store, std::chrono::milliseconds interval);
-  // Waits for the current short transaction only.
+  // TransactionKind for the current short transaction only.
   ~Expiry();
 
   // The number of finished sweeps, and of removed documents, since construction.

@@ -109,7 +109,7 @@ Result<std::unique_ptr<engine::Snapshot>> LocalStore::snapshot() {
   return std::unique_ptr<engine::Snapshot>(std::move(snapshot));
 }
 
-Result<std::unique_ptr<engine::Transaction>> LocalStore::begin(engine::Waits waits) {
+Result<std::unique_ptr<engine::Transaction>> LocalStore::begin(engine::TransactionKind waits) {
   GM_ASSIGN(WriteTransaction transaction, environment_->begin_write(waits));
   return std::unique_ptr<engine::Transaction>(std::make_unique<LocalTransaction>(
       std::move(transaction), handles_, cache_, index_usage_, *environment_, *sweeper_));

@@ -54,7 +54,7 @@ class MongoStore final : public engine::Store {
         std::make_unique<MongoSnapshot>(std::move(connection)));
   }
 
-  Result<std::unique_ptr<engine::Transaction>> begin(engine::Waits /*waits*/) override {
+  Result<std::unique_ptr<engine::Transaction>> begin(engine::TransactionKind /*waits*/) override {
     GM_ASSIGN(std::unique_ptr<Connection> connection, pool_->connection());
     if (deployment_.has_transactions) GM_TRY(connection->begin_transaction());
     return std::unique_ptr<engine::Transaction>(

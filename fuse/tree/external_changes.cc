@@ -154,7 +154,7 @@ class Collector final : public engine::WriteObserver {
 
 }  // namespace
 
-Result<std::unique_ptr<engine::Transaction>> WatchedStore::begin(engine::Waits waits) {
+Result<std::unique_ptr<engine::Transaction>> WatchedStore::begin(engine::TransactionKind waits) {
   GM_ASSIGN(std::unique_ptr<engine::Transaction> transaction, store_.begin(waits));
   transaction->observe_writes(std::make_shared<Collector>(database_, changed_));
   return transaction;

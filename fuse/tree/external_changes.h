@@ -51,7 +51,7 @@ class WatchedStore final : public engine::Store {
     return store_.databases(snapshot);
   }
   Result<std::unique_ptr<engine::Snapshot>> snapshot() override { return store_.snapshot(); }
-  Result<std::unique_ptr<engine::Transaction>> begin(engine::Waits waits) override;
+  Result<std::unique_ptr<engine::Transaction>> begin(engine::TransactionKind waits) override;
   Status make_durable() override { return store_.make_durable(); }
   Result<int64_t> compact(const engine::Namespace& ns,
                           const std::optional<engine::Deadline>& deadline) override {

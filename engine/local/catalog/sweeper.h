@@ -23,7 +23,7 @@ class Sweeper {
  public:
   // All arguments must outlive it. Starts with what is left from earlier openings.
   Sweeper(Environment& environment, const TreeHandles& handles, CatalogCache& cache);
-  // Waits for the current short transaction only.
+  // TransactionKind for the current short transaction only.
   ~Sweeper();
 
   // Call it after the commit of a transaction that has released ranges. Thread-safe.

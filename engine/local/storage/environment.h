@@ -10,9 +10,9 @@
 // aborted alone. commit() returns when the shared commit is done. A writer that meets no other one
 // pays nothing for this.
 //
-// Small transactions that wait for no other thread (engine::Waits) and follow one another without a
-// read in between also share an LMDB transaction, called a batch (batch.h). Each of them is
-// committed when the file `pending` has its changes. LMDB commits the batch before the next read
+// Small transactions that wait for no other thread (engine::TransactionKind) and follow one another
+// without a read in between also share an LMDB transaction, called a batch (batch.h). Each of them
+// is committed when the file `pending` has its changes. LMDB commits the batch before the next read
 // transaction begins.
 //
 // Commits never wait for the disk. Checkpoints (checkpoint.h) and the log (redo_log.h) make them
@@ -124,7 +124,7 @@ class WriteTransaction {
   bool in_batch_ = false;
   bool leaves_less_ = false;
   bool unchanged_ = false;
-  engine::Waits waits_ = engine::Waits::kForOthers;
+  engine::TransactionKind waits_ = engine::TransactionKind::kMayBlock;
   std::optional<RedoChanges> changes_;
   std::optional<Error> doom_;
 };
@@ -151,9 +151,11 @@ class Environment {
   // Begins a snapshot that has everything committed before the call. Fails with the errors of
   // WriteQueue::settle(), and with LMDB's.
   Result<ReadTransaction> begin_read();
-  // Waits for the write lock. Fails with StoreReadOnly on a read-only store, with WritesRefused
-  // after a failed sync, and with IllegalOperation if this thread already has a write transaction.
-  Result<WriteTransaction> begin_write(engine::Waits waits = engine::Waits::kForOthers);
+  // TransactionKind for the write lock. Fails with StoreReadOnly on a read-only store, with
+  // WritesRefused after a failed sync, and with IllegalOperation if this thread already has a write
+  // transaction.
+  Result<WriteTransaction> begin_write(
+      engine::TransactionKind waits = engine::TransactionKind::kMayBlock);
 
   // Returns when everything committed before the call is durable, by the log or by a checkpoint.
   // Concurrent callers share the work. Does nothing on a read-only store. Fails with

@@ -65,7 +65,7 @@ void WriteQueue::pass_on() {
   next->wakes.notify_one();
 }
 
-Result<WriteTransaction> WriteQueue::begin(engine::Waits waits) {
+Result<WriteTransaction> WriteQueue::begin(engine::TransactionKind waits) {
   // Allocate before there is a turn. If memory is short, no turn must be given up.
   auto group = std::make_shared<WriteGroup>();
   Waiter waiter;
@@ -87,10 +87,10 @@ Result<WriteTransaction> WriteQueue::begin(engine::Waits waits) {
     }
   }
   if (waiter.role == Role::kMember) return join(std::move(waiter.group));
-  if (waits == engine::Waits::kForNothing && (batch_.is_open() || wants_batch())) {
+  if (waits == engine::TransactionKind::kShort && (batch_.is_open() || wants_batch())) {
     return write_in_batch(std::move(group));
   }
-  if (waits != engine::Waits::kForNothing) small_in_a_row_ = 0;
+  if (waits != engine::TransactionKind::kShort) small_in_a_row_ = 0;
   GM_TRY(end_batch_before_turn());
   Result<WriteTransaction> leader = lead(std::move(group));
   if (leader) leader->waits_ = waits;
@@ -195,7 +195,7 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
   if (code != MDB_SUCCESS) error = callbacks_.commit_failed(code);
   if (code == MDB_SUCCESS && !refused) {
     const bool small =
-        group->changes.is_complete() && transaction.waits_ == engine::Waits::kForNothing;
+        group->changes.is_complete() && transaction.waits_ == engine::TransactionKind::kShort;
     small_in_a_row_ = small ? small_in_a_row_ + 1 : 0;
     tell_log(number, std::move(group->changes));
   }

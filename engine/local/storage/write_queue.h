@@ -21,7 +21,7 @@
 //  W8. After a group's commit and before the next turn, its changes are passed to the log: the
 //      leader's first, then those of each member that has committed. If one of them has not passed
 //      its changes, the log gets none of the group.
-//  W9. A short transaction is one that waits for no other thread (engine::Waits). After
+//  W9. A short transaction is one that waits for no other thread (engine::TransactionKind). After
 //      kSmallBeforeBatch successive short transactions that are small enough for the log, without
 //      a read in between, a batch is begun (batch.h), unless the disk has little room. The short
 //      transactions that follow write in its LMDB transaction, one after the other, and form no
@@ -107,13 +107,13 @@ class WriteQueue {
   // are no batches.
   void allow_batches() { batch_.allow(); }
 
-  // Waits for a turn to write. Fails with the error of refuse(), with IllegalOperation if this
-  // thread has the turn already, with LMDB's errors, and if a batch cannot be committed (W12).
-  Result<WriteTransaction> begin(engine::Waits waits = engine::Waits::kForOthers)
+  // TransactionKind for a turn to write. Fails with the error of refuse(), with IllegalOperation if
+  // this thread has the turn already, with LMDB's errors, and if a batch cannot be committed (W12).
+  Result<WriteTransaction> begin(engine::TransactionKind waits = engine::TransactionKind::kMayBlock)
       GM_EXCLUDES(mutex_);
 
-  // Waits for an exclusive turn, which end_exclusive() ends. Fails if a batch cannot be committed
-  // (W12). Then there is no turn to end.
+  // TransactionKind for an exclusive turn, which end_exclusive() ends. Fails if a batch cannot be
+  // committed (W12). Then there is no turn to end.
   Status begin_exclusive() GM_EXCLUDES(mutex_);
   void end_exclusive() GM_EXCLUDES(mutex_);
 
@@ -183,7 +183,7 @@ class WriteQueue {
   Status commit_member(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
   void abort(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
 
-  // Waits for a turn. Returns the role that was given to the waiter.
+  // TransactionKind for a turn. Returns the role that was given to the waiter.
   Role wait_for_turn(Waiter& waiter) GM_REQUIRES(mutex_);
   void run_members(const std::shared_ptr<WriteGroup>& group) GM_REQUIRES(mutex_);
   void member_done(WriteGroup& group) GM_REQUIRES(mutex_);

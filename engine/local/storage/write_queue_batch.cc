@@ -216,10 +216,10 @@ void WriteQueue::batch_is_due() {
   (void)end_batch();
 }
 
-// Waits until the batch is flushed or nobody has the turn. In the second case takes the turn and
-// returns true. Returns false if the batch is flushed, or if this thread has the turn already. This
-// waits for a turn only while the batch is not flushed: then the thread that has the turn writes in
-// the batch or is ending it. In any other turn it may be waiting for this thread.
+// TransactionKind until the batch is flushed or nobody has the turn. In the second case takes the
+// turn and returns true. Returns false if the batch is flushed, or if this thread has the turn
+// already. This waits for a turn only while the batch is not flushed: then the thread that has the
+// turn writes in the batch or is ending it. In any other turn it may be waiting for this thread.
 bool WriteQueue::take_turn_to_settle() {
   const MutexLock lock(mutex_);
   ++settling_;

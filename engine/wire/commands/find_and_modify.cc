@@ -22,8 +22,9 @@ Status run_find_and_modify(Call& call, bson::Builder& reply) {
   command.options.deadline = call.deadline();
   const bool brief =
       is_by_id(command.query) && !command.options.hint && !command.options.is_pipeline;
-  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction,
-            call.begin(brief ? engine::Waits::kForNothing : engine::Waits::kForOthers));
+  GM_ASSIGN(
+      const std::unique_ptr<engine::Transaction> transaction,
+      call.begin(brief ? engine::TransactionKind::kShort : engine::TransactionKind::kMayBlock));
   GM_TRY(call.check_interrupt());
   GM_ASSIGN(const engine::FindAndModifyResult result,
             call.store()

@@ -51,8 +51,8 @@ class Runner {
   Status run_group() {
     Group group;
     group.first = at_;
-    Result<std::unique_ptr<engine::Transaction>> transaction =
-        call_.begin(batch_.brief ? engine::Waits::kForNothing : engine::Waits::kForOthers);
+    Result<std::unique_ptr<engine::Transaction>> transaction = call_.begin(
+        batch_.brief ? engine::TransactionKind::kShort : engine::TransactionKind::kMayBlock);
     if (!transaction) {
       if (at_ == 0) return fail(std::move(transaction).error());
       group_failed(group, std::move(transaction).error());

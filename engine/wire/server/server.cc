@@ -324,7 +324,7 @@ class Server::Running {
     return true;
   }
 
-  // Waits for running commands, which only end by themselves, and then ends the threads.
+  // TransactionKind for running commands, which only end by themselves, and then ends the threads.
   void end() {
     std::call_once(threads_ended_, [this] {
       table_.wait_until_empty(steady_clock::time_point::max());

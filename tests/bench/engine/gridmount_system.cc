@@ -63,7 +63,7 @@ class GridmountSystem final : public System {
   void insert(uint64_t per_transaction, bool durable) override {
     const Durability durability = durable ? Durability::kDurable : Durability::kCommitted;
     for (size_t i = 0; i < prepared_.size();) {
-      const auto transaction = value_of(store_->begin(engine::Waits::kForNothing));
+      const auto transaction = value_of(store_->begin(engine::TransactionKind::kShort));
       const size_t end = std::min<size_t>(prepared_.size(), i + per_transaction);
       for (; i < end; ++i) (void)value_of(collection_->insert(*transaction, prepared_[i]));
       check(transaction->commit(durability));
@@ -141,7 +141,7 @@ class GridmountSystem final : public System {
   }
 
   bool remove(Number n) override {
-    const auto transaction = value_of(store_->begin(engine::Waits::kForNothing));
+    const auto transaction = value_of(store_->begin(engine::TransactionKind::kShort));
     const int64_t removed = value_of(collection_->remove(*transaction, by_id(n), false));
     check(transaction->commit());
     return removed == 1;
@@ -152,7 +152,7 @@ class GridmountSystem final : public System {
     keys.append(field, int32_t{1});
     engine::IndexDefinition definition;
     definition.keys = std::move(keys).finish();
-    const auto transaction = value_of(store_->begin(engine::Waits::kForNothing));
+    const auto transaction = value_of(store_->begin(engine::TransactionKind::kShort));
     check(collection_->create_index(*transaction, definition));
     check(transaction->commit());
   }
@@ -178,7 +178,7 @@ class GridmountSystem final : public System {
   }
 
   bool update_one(Number n, const bson::Document& update) {
-    const auto transaction = value_of(store_->begin(engine::Waits::kForNothing));
+    const auto transaction = value_of(store_->begin(engine::TransactionKind::kShort));
     const engine::UpdateResult result =
         value_of(collection_->update(*transaction, by_id(n), update));
     check(transaction->commit());

@@ -311,8 +311,8 @@ class Comparison {
   void run(int transactions) {
     for (int i = 0; i < transactions && !testing::Test::HasFailure(); ++i) {
       SCOPED_TRACE("transaction " + std::to_string(i));
-      auto transaction =
-          store_.begin(generator_.one_in(20) ? Waits::kForOthers : Waits::kForNothing);
+      auto transaction = store_.begin(generator_.one_in(20) ? TransactionKind::kMayBlock
+                                                            : TransactionKind::kShort);
       ASSERT_THAT(transaction, Succeeded());
       const Model before = model_;
       const std::vector<std::string> indexes_before = indexes_;

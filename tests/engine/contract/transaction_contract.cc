@@ -283,7 +283,7 @@ TEST_P(StoreContract, Concurrency_WritersTakeTurns) {
     writers.emplace_back([&, writer] {
       for (int round = 0; round < kRounds; ++round) {
         const auto transaction =
-            store().begin(writer % 2 == 0 ? Waits::kForNothing : Waits::kForOthers);
+            store().begin(writer % 2 == 0 ? TransactionKind::kShort : TransactionKind::kMayBlock);
         ASSERT_THAT(transaction, Succeeded());
         EXPECT_THAT(
             collection()->update(**transaction, doc(R"({"_id": 1})"), doc(R"({"$inc": {"n": 1}})")),

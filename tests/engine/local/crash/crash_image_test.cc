@@ -147,7 +147,8 @@ Status KeysAndValues::change_much(Trees& trees, std::mt19937_64& random, Facts& 
 }
 
 Result<bool> KeysAndValues::step(std::mt19937_64& random, Facts& facts, bool may_be_durable) {
-  GM_ASSIGN(WriteTransaction transaction, environment_->begin_write(engine::Waits::kForNothing));
+  GM_ASSIGN(WriteTransaction transaction,
+            environment_->begin_write(engine::TransactionKind::kShort));
   Trees trees(transaction.lmdb(), handles_, /*writable=*/true);
   // Most are small enough for the log.
   const bool may_be_large = random() % 3 == 0;

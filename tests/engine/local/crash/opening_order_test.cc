@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 class OpeningOrderTest : public EnvironmentFixture {
  protected:
-  OpeningOrderTest() : EnvironmentFixture("opening_order_test", engine::Waits::kForNothing) {
+  OpeningOrderTest() : EnvironmentFixture("opening_order_test", engine::TransactionKind::kShort) {
     folder_ = fs::canonical(folder_);
   }
   ~OpeningOrderTest() override { recorder().stop(); }

@@ -158,8 +158,8 @@ TEST_F(MapGuardTest, LockFileCutOffUnderManyThreads_NobodyHangs) {
   for (int32_t i = 0; i < 4; ++i) {
     threads.emplace_back([&, i] {
       for (int32_t id = kDocuments + i; id < 1'000'000; id += 4) {
-        auto transaction =
-            store_->begin(i % 2 == 0 ? engine::Waits::kForNothing : engine::Waits::kForOthers);
+        auto transaction = store_->begin(i % 2 == 0 ? engine::TransactionKind::kShort
+                                                    : engine::TransactionKind::kMayBlock);
         if (!transaction || !insert(**transaction, id) || !(*transaction)->commit()) break;
         if (i == 3 && !store_->snapshot()) break;
       }

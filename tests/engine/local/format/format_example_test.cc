@@ -163,13 +163,13 @@ std::string record_of_an_insertion(const fs::path& store, std::chrono::milliseco
   std::this_thread::sleep_for(after);
   const auto collection = (*opened)->database("library")->collection("people");
   for (int year = 1816; year <= 1823; ++year) {
-    auto transaction = (*opened)->begin(engine::Waits::kForNothing);
+    auto transaction = (*opened)->begin(engine::TransactionKind::kShort);
     EXPECT_TRUE(
         collection->update(**transaction, document(R"({"_id": 7})"),
                            document(R"({"$set": {"born": )" + std::to_string(year) + "}}")));
     EXPECT_TRUE((*transaction)->commit());
   }
-  auto transaction = (*opened)->begin(engine::Waits::kForNothing);
+  auto transaction = (*opened)->begin(engine::TransactionKind::kShort);
   EXPECT_TRUE(collection->insert(**transaction, document(R"({"_id": "h", "name": "Hedy"})")));
   EXPECT_TRUE((*transaction)->commit());
   return record_in(beginning_of(store / "pending"), 36, 4, 20, shown);

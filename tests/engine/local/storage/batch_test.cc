@@ -69,7 +69,7 @@ using ::testing::HasSubstr;
 
 class BatchTest : public testing::EnvironmentFixture {
  protected:
-  BatchTest() : EnvironmentFixture("batch_test", engine::Waits::kForNothing) {}
+  BatchTest() : EnvironmentFixture("batch_test", engine::TransactionKind::kShort) {}
   ~BatchTest() override {
     pending_error = 0;
     data_error = 0;

@@ -51,7 +51,8 @@ using Meta = std::array<char, kMetaBytes>;
 
 class CommitSequenceTest : public testing::EnvironmentFixture {
  protected:
-  CommitSequenceTest() : EnvironmentFixture("commit_sequence_test", engine::Waits::kForOthers) {
+  CommitSequenceTest()
+      : EnvironmentFixture("commit_sequence_test", engine::TransactionKind::kMayBlock) {
     const Status opened = try_open(store());
     if (!opened) throw std::runtime_error(opened.error().message());
   }
@@ -219,7 +220,8 @@ TEST_F(CommitSequenceTest, ReaderBesideTheOwner_DoesNotReadAnOlderSnapshot) {
 // A batch: its transactions are acknowledged by the file `pending` before LMDB commits them.
 class BatchSequenceTest : public testing::EnvironmentFixture {
  protected:
-  BatchSequenceTest() : EnvironmentFixture("commit_sequence_test", engine::Waits::kForNothing) {
+  BatchSequenceTest()
+      : EnvironmentFixture("commit_sequence_test", engine::TransactionKind::kShort) {
     test_.small_before_batch = 0;
     const Status opened = try_open(store(), test_);
     if (!opened) throw std::runtime_error(opened.error().message());

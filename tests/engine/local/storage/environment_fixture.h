@@ -23,7 +23,7 @@ namespace gridmount::local::testing {
 class EnvironmentFixture : public ::testing::Test {
  protected:
   // `waits` applies to all transactions.
-  EnvironmentFixture(const std::string& name, engine::Waits waits) : waits_(waits) {
+  EnvironmentFixture(const std::string& name, engine::TransactionKind waits) : waits_(waits) {
     std::string folder = std::filesystem::temp_directory_path() / (name + ".XXXXXX");
     folder_ = ::mkdtemp(folder.data());
     options_.create = true;
@@ -81,7 +81,7 @@ class EnvironmentFixture : public ::testing::Test {
     ASSERT_EQ(WTERMSIG(status), SIGKILL);
   }
 
-  const engine::Waits waits_;
+  const engine::TransactionKind waits_;
   std::filesystem::path folder_;
   OpenOptions options_;
   TreeHandles handles_;

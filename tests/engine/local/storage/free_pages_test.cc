@@ -20,7 +20,7 @@ constexpr uint64_t kAllBytes = kValues * kValueBytes;
 
 class FreePagesTest : public testing::EnvironmentFixture {
  protected:
-  FreePagesTest() : EnvironmentFixture("free-pages-test", engine::Waits::kForOthers) {
+  FreePagesTest() : EnvironmentFixture("free-pages-test", engine::TransactionKind::kMayBlock) {
     EXPECT_TRUE(try_open(store()));
     // The catalog of a real store is never empty.
     EXPECT_TRUE(write([&](Trees& trees) { return trees.put(environment_->catalog(), "n", "1"); }));

@@ -74,7 +74,7 @@ using ::testing::HasSubstr;
 
 class RedoLogTest : public testing::EnvironmentFixture {
  protected:
-  RedoLogTest() : EnvironmentFixture("redo_log_test", engine::Waits::kForOthers) {
+  RedoLogTest() : EnvironmentFixture("redo_log_test", engine::TransactionKind::kMayBlock) {
     options_.redo_bytes = 64 << 10;
   }
   ~RedoLogTest() override {

@@ -20,7 +20,7 @@ constexpr size_t kValueBytes = size_t{1} << 20;
 constexpr uint64_t kSlackBytes = uint64_t{256} << 10;
 
 class SizeLimitTest : public testing::EnvironmentFixture,
-                      public ::testing::WithParamInterface<engine::Waits> {
+                      public ::testing::WithParamInterface<engine::TransactionKind> {
  protected:
   SizeLimitTest() : EnvironmentFixture("gridmount-size-limit", GetParam()) {
     options_.size_limit = kLimit;
@@ -120,7 +120,8 @@ TEST_P(SizeLimitTest, WritersAtOnce_AreRefusedOneByOne) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SizeLimitTest,
-                         ::testing::Values(engine::Waits::kForOthers, engine::Waits::kForNothing));
+                         ::testing::Values(engine::TransactionKind::kMayBlock,
+                                           engine::TransactionKind::kShort));
 
 }  // namespace
 }  // namespace gridmount::local
