@@ -28,14 +28,14 @@ class PipelineCursor : public engine::Cursor {
 
   Status open(std::unique_ptr<query::DocumentStream> input, query::Pipeline::Input given,
               const engine::Namespace& ns, bson::Date now, uint64_t memory_bytes_max,
-              std::vector<query::StageFigures>* figures = nullptr) {
+              std::vector<query::StageFigures>* stats = nullptr) {
     context_.emplace(query::PipelineContext{*host_,
                                             {ns.database, ns.collection},
                                             now,
                                             variables_.views(),
                                             memory_bytes_max,
                                             std::random_device()()});
-    GM_ASSIGN(stream_, pipeline_.run(std::move(input), *context_, given, figures));
+    GM_ASSIGN(stream_, pipeline_.run(std::move(input), *context_, given, stats));
     return {};
   }
 
@@ -186,14 +186,14 @@ HostOptions host_options(const engine::Namespace& ns, const engine::AggregateOpt
 // Runs a pipeline that does not write to its end, to measure it.
 Status measure(const Databases& databases, engine::Snapshot& snapshot, const engine::Namespace& ns,
                const ResolvedView& view, query::Variables variables, query::Pipeline pipeline,
-               const engine::AggregateOptions& options, std::vector<query::StageFigures>& figures) {
+               const engine::AggregateOptions& options, std::vector<query::StageFigures>& stats) {
   GM_ASSIGN(std::unique_ptr<query::DocumentStream> input,
             open_input(databases, snapshot, view.ns, pipeline, options));
   PipelineCursor cursor(
       std::move(variables), std::move(pipeline),
       std::make_unique<StoreHost>(databases, snapshot, host_options(ns, options)));
   GM_TRY(cursor.open(std::move(input), query::Pipeline::Input::kRequested, view.ns,
-                     bson::Date::now(), options.memory_bytes_max, &figures));
+                     bson::Date::now(), options.memory_bytes_max, &stats));
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor.next());
     if (!document) return {};
@@ -310,18 +310,18 @@ Result<bson::Document> explain_aggregate(const Databases& databases, engine::Sna
     reading.close().close();
   }
   const std::vector<bson::ValueView> specifications = specifications_of(names, all);
-  std::vector<query::StageFigures> figures;
+  std::vector<query::StageFigures> stats;
   if (verbosity == engine::Verbosity::kExecutionStats && !pipeline.writes()) {
     GM_TRY(measure(databases, snapshot, ns, view, std::move(variables), std::move(pipeline),
-                   options, figures));
+                   options, stats));
   }
   for (size_t i = 0; i < names.size(); ++i) {
     out.push_open_document().append(names[i], specifications[i]);
-    if (i < figures.size()) {
-      bson::append_count(out, "nReturned", figures[i].returned);
+    if (i < stats.size()) {
+      bson::append_count(out, "nReturned", stats[i].returned);
       bson::append_count(
           out, "executionTimeMillisEstimate",
-          std::chrono::duration_cast<std::chrono::milliseconds>(figures[i].time).count());
+          std::chrono::duration_cast<std::chrono::milliseconds>(stats[i].time).count());
     }
     out.close();
   }

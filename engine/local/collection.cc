@@ -186,8 +186,8 @@ Result<std::unique_ptr<engine::Cursor>> LocalCollection::find(engine::Snapshot& 
     return std::unique_ptr<engine::Cursor>(std::make_unique<EmptyCursor>());
   }
   if (options.return_key) match.only_paths.reset();
-  GM_ASSIGN(std::unique_ptr<MatchStream> matches,
-            MatchStream::open(read_view, entry, std::move(parsed), std::move(match)));
+  GM_ASSIGN(std::unique_ptr<PlanExecutor> matches,
+            PlanExecutor::open(read_view, entry, std::move(parsed), std::move(match)));
   const IndexEntry* index = nullptr;
   if (options.return_key) {
     GM_ASSIGN(index, index_of_keys(*entry, matches->plan().plan));
@@ -240,8 +240,8 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
     note_missing(*read_view);
     return std::optional<bson::View>();
   }
-  GM_ASSIGN(const std::unique_ptr<MatchStream> matches,
-            MatchStream::open(read_view, entry, std::move(parsed), std::move(match)));
+  GM_ASSIGN(const std::unique_ptr<PlanExecutor> matches,
+            PlanExecutor::open(read_view, entry, std::move(parsed), std::move(match)));
   GM_ASSIGN(const std::optional<Match> found, matches->next());
   if (!found) return std::optional<bson::View>();
   if (!projection) return std::optional(found->document);
@@ -326,8 +326,8 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
   const bool executes = verbosity == engine::Verbosity::kExecutionStats;
   if (!entry) return explanation(query, executes ? &execution : nullptr);
   const Stopwatch watch;
-  GM_ASSIGN(const std::unique_ptr<MatchStream> matches,
-            MatchStream::open(read_view, entry, std::move(parsed), std::move(match)));
+  GM_ASSIGN(const std::unique_ptr<PlanExecutor> matches,
+            PlanExecutor::open(read_view, entry, std::move(parsed), std::move(match)));
   query.plan = &matches->plan();
   query.sorts = matches->sorts();
   query.covered = matches->covered();
@@ -339,7 +339,7 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
     GM_ASSIGN(const std::optional<Match> found, matches->next());
     if (!found) break;
   }
-  execution = {matches->figures(), watch.milliseconds()};
+  execution = {matches->stats(), watch.milliseconds()};
   return explanation(query, &execution);
 }
 
@@ -366,9 +366,9 @@ Result<bson::Document> LocalCollection::explain_count(engine::Snapshot& snapshot
   if (!entry) return explanation(query, executes ? &execution : nullptr);
   const Stopwatch watch;
   if (filter.empty() && !options.hint) {
-    GM_ASSIGN(execution.figures.given, count(snapshot, filter, options));
+    GM_ASSIGN(execution.stats.given, count(snapshot, filter, options));
     GM_ASSIGN(const Counts counts, read_view->catalog().counts(*entry));
-    execution.figures.matched = execution.figures.given + std::min(options.skip, counts.documents);
+    execution.stats.matched = execution.stats.given + std::min(options.skip, counts.documents);
     execution.milliseconds = watch.milliseconds();
     return explanation(query, executes ? &execution : nullptr);
   }
@@ -379,7 +379,7 @@ Result<bson::Document> LocalCollection::explain_count(engine::Snapshot& snapshot
   query.filters_entries = matches->filters_entries();
   if (!executes) return explanation(query, nullptr);
   GM_TRY(matches->run());
-  execution = {matches->figures(), watch.milliseconds()};
+  execution = {matches->stats(), watch.milliseconds()};
   return explanation(query, &execution);
 }
 
@@ -414,9 +414,9 @@ void LocalCollection::prefetch(engine::Snapshot& snapshot, bson::View filter) {
   if (!plan) return;
   const std::unique_ptr<Scan> scan = make_scan(read_view.shared_trees(), *entry, *plan);
   for (int i = 0; i < kPrefetchRecordsMax; ++i) {
-    const Result<std::optional<Candidate>> candidate = scan->next();
-    if (!candidate || !*candidate) return;
-    ask_for((*candidate)->id);
+    const Result<std::optional<WorkItem>> item = scan->next();
+    if (!item || !*item) return;
+    ask_for((*item)->id);
   }
 }
 

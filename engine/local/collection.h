@@ -12,7 +12,7 @@
 #include "engine/aggregation/aggregate.h"
 #include "engine/local/catalog/read_view.h"
 #include "engine/local/indexes/index_writer.h"
-#include "engine/local/queries/match_stream.h"
+#include "engine/local/queries/plan_executor.h"
 #include "engine/query/update/update.h"
 #include "engine/store.h"
 

@@ -118,8 +118,8 @@ Result<LocalCollection::Targets> LocalCollection::targets(
   if (!options.sort.empty()) {
     GM_ASSIGN(match.sort, query::Sort::parse(options.sort));
   }
-  GM_ASSIGN(const std::unique_ptr<MatchStream> matches,
-            MatchStream::open(read_view, entry, std::move(parsed), std::move(match)));
+  GM_ASSIGN(const std::unique_ptr<PlanExecutor> matches,
+            PlanExecutor::open(read_view, entry, std::move(parsed), std::move(match)));
   // All matches are found before the first is changed. Otherwise a change could move a document to
   // where the search would find it again.
   while (true) {

@@ -367,8 +367,8 @@ void Service::shut_down() {
   state_->stop();
 }
 
-void Service::set_figures(const ServerFigures* figures) {
-  state_->set_figures(figures);
+void Service::set_stats(const ServerStats* stats) {
+  state_->set_stats(stats);
 }
 
 }  // namespace gridmount::wire

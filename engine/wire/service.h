@@ -37,9 +37,9 @@ struct ServiceOptions {
 };
 
 // What serverStatus reports about the server around the service. Thread-safe.
-class ServerFigures {
+class ServerStats {
  public:
-  virtual ~ServerFigures() = default;
+  virtual ~ServerStats() = default;
   virtual int64_t connections() const = 0;
   virtual int64_t connections_available() const = 0;
   virtual int64_t connections_created() const = 0;
@@ -87,7 +87,7 @@ class Service {
   // the same error.
   void shut_down();
 
-  void set_figures(const ServerFigures* figures);
+  void set_stats(const ServerStats* stats);
 
   class State;  // defined in engine/wire/service_state.h for the commands
 

@@ -63,8 +63,8 @@ class Service::State {
   bson::ObjectId process_id() const { return process_id_; }
   std::chrono::milliseconds uptime() const;
 
-  const ServerFigures* figures() const { return figures_.load(); }
-  void set_figures(const ServerFigures* figures) { figures_ = figures; }
+  const ServerStats* stats() const { return stats_.load(); }
+  void set_stats(const ServerStats* stats) { stats_ = stats; }
   AccessControl& access() { return access_; }
   const std::shared_ptr<query::FilterBudget>& filter_budget() const { return filter_budget_; }
 
@@ -100,7 +100,7 @@ class Service::State {
   cursors::CursorRegistry cursors_;
   Counters counters_;
   profiling::Profiler profiler_;
-  std::atomic<const ServerFigures*> figures_ = nullptr;
+  std::atomic<const ServerStats*> stats_ = nullptr;
   std::atomic<uint64_t> changes_ = 0;
   std::function<void()> notify_;  // set before the first request
   std::atomic<bool> stopping_ = false;

@@ -82,11 +82,11 @@ std::string file_system_name(const std::filesystem::path& folder, uint64_t type)
 }
 
 tl::unexpected<Error> unfit(const std::filesystem::path& folder, const std::string& why) {
-  struct statfs figures {};
-  (void)::statfs(folder.c_str(), &figures);
+  struct statfs stats {};
+  (void)::statfs(folder.c_str(), &stats);
   return fail(kFileSystemUnfit,
               "the file system of " + folder.string() + " (" +
-                  file_system_name(folder, static_cast<uint64_t>(figures.f_type)) +
+                  file_system_name(folder, static_cast<uint64_t>(stats.f_type)) +
                   ") cannot carry a store: " + why +
                   "; keep the store on a local file system, such as ext4, XFS, Btrfs or tmpfs");
 }
@@ -227,10 +227,10 @@ Status probe_mappings(const std::filesystem::path& folder) {
 }
 
 Status check_mappings(const std::filesystem::path& folder) {
-  struct statfs figures {};
-  if (::statfs(folder.c_str(), &figures) != 0) return {};
+  struct statfs stats {};
+  if (::statfs(folder.c_str(), &stats) != 0) return {};
   // f_type is wider than the numbers above and may be sign-extended.
-  const auto type = static_cast<uint64_t>(figures.f_type) & 0xFFFFFFFF;
+  const auto type = static_cast<uint64_t>(stats.f_type) & 0xFFFFFFFF;
   if (std::find(kCoherent.begin(), kCoherent.end(), type) != kCoherent.end()) return {};
   return probe_mappings(folder);
 }

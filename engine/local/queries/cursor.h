@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "engine/local/catalog/read_view.h"
-#include "engine/local/queries/match_stream.h"
+#include "engine/local/queries/plan_executor.h"
 #include "engine/query/projection/projection.h"
 #include "engine/store.h"
 
@@ -21,7 +21,7 @@ class EmptyCursor : public engine::Cursor {
 
 class FindCursor : public engine::Cursor {
  public:
-  FindCursor(std::unique_ptr<MatchStream> matches, std::optional<query::Projection> projection)
+  FindCursor(std::unique_ptr<PlanExecutor> matches, std::optional<query::Projection> projection)
       : matches_(std::move(matches)), projection_(std::move(projection)) {}
 
   // For FindOptions::show_record_id.
@@ -34,7 +34,7 @@ class FindCursor : public engine::Cursor {
  private:
   bson::Document key_of(bson::View document) const;
 
-  std::unique_ptr<MatchStream> matches_;
+  std::unique_ptr<PlanExecutor> matches_;
   std::optional<query::Projection> projection_;
   bool shows_record_ids_ = false;
   bool returns_keys_ = false;

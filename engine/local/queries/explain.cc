@@ -70,15 +70,15 @@ bson::Document explanation(const ExplainedQuery& query, const Execution* executi
   rejected.close();
   out.close();
   if (execution != nullptr) {
-    const MatchFigures& figures = execution->figures;
-    Builder& stats = out.open_document("executionStats");
-    stats.append("executionSuccess", true);
-    bson::append_count(stats, "nReturned", query.counts ? 0 : figures.given);
-    bson::append_count(stats, "executionTimeMillis", execution->milliseconds);
-    bson::append_count(stats, "totalKeysExamined", figures.scan.keys_examined);
-    bson::append_count(stats, "totalDocsExamined", figures.documents_examined);
-    append_stages(stats.open_document("executionStages"), query, winning, execution);
-    stats.close();
+    const ExecutionStats& stats = execution->stats;
+    Builder& section = out.open_document("executionStats");
+    section.append("executionSuccess", true);
+    bson::append_count(section, "nReturned", query.counts ? 0 : stats.given);
+    bson::append_count(section, "executionTimeMillis", execution->milliseconds);
+    bson::append_count(section, "totalKeysExamined", stats.scan.keys_examined);
+    bson::append_count(section, "totalDocsExamined", stats.documents_examined);
+    append_stages(section.open_document("executionStages"), query, winning, execution);
+    section.close();
     out.close();
   }
   return std::move(out).finish();

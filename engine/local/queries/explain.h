@@ -7,7 +7,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/document.h"
 #include "engine/local/format/catalog_entry.h"
-#include "engine/local/queries/match_stream.h"
+#include "engine/local/queries/plan_executor.h"
 #include "engine/local/queries/planner.h"
 #include "engine/store.h"
 
@@ -20,15 +20,15 @@ struct ExplainedQuery {
   const CollectionEntry* entry = nullptr;  // null: the collection does not exist
   const ChosenPlan* plan = nullptr;        // null without `entry`, or if the catalog has the count
   bool counts = false;                     // only counts, returns no documents
-  bool by_id = false;                      // MatchStream::by_id()
+  bool by_id = false;                      // PlanExecutor::by_id()
   bool sorts = false;                      // in a buffer
-  bool distinct = false;                   // MatchStream::distinct()
+  bool distinct = false;                   // PlanExecutor::distinct()
   bool covered = false;                    // index entries answer the query; no documents are read
   bool filters_entries = false;            // matches index entries before it reads documents
 };
 
 struct Execution {
-  MatchFigures figures;
+  ExecutionStats stats;
   int64_t milliseconds = 0;
 };
 

@@ -87,15 +87,15 @@ void append_counts(Builder& out, const StageCounts& counts, const Execution* exe
 
 void append_counted(Builder& out, const Execution* execution) {
   if (execution == nullptr) return;
-  append_count(out, "nCounted", execution->figures.given);
-  append_count(out, "nSkipped", execution->figures.matched - execution->figures.given);
+  append_count(out, "nCounted", execution->stats.given);
+  append_count(out, "nSkipped", execution->stats.matched - execution->stats.given);
 }
 
 class Stages {
  public:
   Stages(const ExplainedQuery& query, const Plan& plan, const Execution* execution)
       : query_(query), plan_(plan), execution_(execution), left_(left_by_bounds(query, plan)) {
-    if (execution != nullptr) add_up(execution->figures);
+    if (execution != nullptr) add_up(execution->stats);
   }
 
   // Writes the stages, each as the inputStage of the one before.
@@ -117,24 +117,24 @@ class Stages {
  private:
   // Computes the counts of the stages from the bottom up. Each stage has the counts of the one
   // below, minus the documents it drops.
-  void add_up(const MatchFigures& figures) {
-    const ScanCounts& scan = figures.scan;
+  void add_up(const ExecutionStats& stats) {
+    const ScanCounts& scan = stats.scan;
     if (plan_.kind == Plan::Kind::kCollectionScan) {
-      scanned_ = counts_of_scan(scan, scan.given).returning(figures.matched);
+      scanned_ = counts_of_scan(scan, scan.given).returning(stats.matched);
     } else {
       scanned_ = counts_of_scan(scan, scan.keys_examined);
       // The scan does not return the entries that the filter excluded.
-      if (query_.filters_entries) scanned_.returned = figures.documents_examined;
-      if (reads_no_documents()) scanned_.returned = figures.matched;
+      if (query_.filters_entries) scanned_.returned = stats.documents_examined;
+      if (reads_no_documents()) scanned_.returned = stats.matched;
     }
-    fetched_ = scanned_.returning(figures.matched);
+    fetched_ = scanned_.returning(stats.matched);
     sorted_ = fetched_;
-    const int64_t skipped = std::min(query_.options.skip, figures.matched);
+    const int64_t skipped = std::min(query_.options.skip, stats.matched);
     if (query_.sorts) {
-      const int64_t out = figures.given + skipped;
+      const int64_t out = stats.given + skipped;
       sorted_ = {out, fetched_.works + out + 1, true};
     }
-    skipped_ = sorted_.returning(figures.given);
+    skipped_ = sorted_.returning(stats.given);
     limited_ = skipped_;
     if (query_.options.limit != 0 && !skipped_.ended) {
       ++limited_.works;
@@ -179,7 +179,7 @@ class Stages {
         .append("endKeyInclusive", run->last_inclusive)
         .close();
     if (execution_ != nullptr) {
-      append_count(out, "keysExamined", execution_->figures.scan.keys_examined);
+      append_count(out, "keysExamined", execution_->stats.scan.keys_examined);
     }
     return true;
   }
@@ -195,7 +195,7 @@ class Stages {
     begin(input, "DISTINCT_SCAN", scanned_);
     describe_scan(input, plan_);
     if (execution_ != nullptr) {
-      append_count(input, "keysExamined", execution_->figures.scan.keys_examined);
+      append_count(input, "keysExamined", execution_->stats.scan.keys_examined);
     }
     out.close();
   }
@@ -229,7 +229,7 @@ class Stages {
     }
     out.append("type", "simple");
     if (execution_ != nullptr) {
-      append_count(out, "totalDataSizeSorted", execution_->figures.sorted_bytes);
+      append_count(out, "totalDataSizeSorted", execution_->stats.sorted_bytes);
       out.append("usedDisk", false);
     }
     source(out.open_document("inputStage"));
@@ -255,13 +255,13 @@ class Stages {
   // Writes the scan of one index or of several.
   void entries(Builder& out) const {
     static const std::vector<const Scan*> kNone;
-    const MatchFigures* const figures = execution_ != nullptr ? &execution_->figures : nullptr;
+    const ExecutionStats* const stats = execution_ != nullptr ? &execution_->stats : nullptr;
     if (plan_.kind == Plan::Kind::kUnion) {
-      alternatives(out, plan_, figures != nullptr ? &figures->scan : nullptr,
-                   figures != nullptr ? figures->branches : kNone);
+      alternatives(out, plan_, stats != nullptr ? &stats->scan : nullptr,
+                   stats != nullptr ? stats->branches : kNone);
     } else {
       const bool filtered = query_.filters_entries;
-      index_scan(out, plan_, figures != nullptr ? &figures->scan : nullptr,
+      index_scan(out, plan_, stats != nullptr ? &stats->scan : nullptr,
                  filtered || reads_no_documents() ? left_ : bson::Document(), scanned_);
     }
   }
@@ -322,7 +322,7 @@ class Stages {
 
   void documents_examined(Builder& out) const {
     if (execution_ == nullptr) return;
-    append_count(out, "docsExamined", execution_->figures.documents_examined);
+    append_count(out, "docsExamined", execution_->stats.documents_examined);
   }
 
   const ExplainedQuery& query_;
@@ -344,7 +344,7 @@ void append_step(Builder& out, std::string_view stage, int64_t returned,
 }
 
 void append_by_id(Builder& out, const ExplainedQuery& query, const Execution* execution) {
-  const int64_t returned = execution != nullptr ? execution->figures.given : 0;
+  const int64_t returned = execution != nullptr ? execution->stats.given : 0;
   const bson::View projection = query.options.projection;
   if (!projection.empty()) {
     append_step(out, is_simple(projection) ? "PROJECTION_SIMPLE" : "PROJECTION_DEFAULT", returned,
@@ -353,8 +353,8 @@ void append_by_id(Builder& out, const ExplainedQuery& query, const Execution* ex
   }
   append_step(out, "IDHACK", returned, execution);
   if (execution != nullptr) {
-    append_count(out, "keysExamined", execution->figures.scan.keys_examined);
-    append_count(out, "docsExamined", execution->figures.documents_examined);
+    append_count(out, "keysExamined", execution->stats.scan.keys_examined);
+    append_count(out, "docsExamined", execution->stats.documents_examined);
   }
   if (!projection.empty()) out.close();
 }

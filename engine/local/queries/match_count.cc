@@ -37,44 +37,43 @@ bool MatchCount::reads_documents() const {
   return !reader_ && !plan_.plan.is_exact();
 }
 
-Result<bool> MatchCount::matches(const Candidate& candidate) {
-  if (candidate.certain) return true;
-  if (reader_ && !candidate.encoded.empty()) {
-    const std::optional<bson::Document> read = reader_->read(candidate.encoded, candidate.kinds);
+Result<bool> MatchCount::matches(const WorkItem& item) {
+  if (item.certain) return true;
+  if (reader_ && !item.encoded.empty()) {
+    const std::optional<bson::Document> read = reader_->read(item.encoded, item.kinds);
     if (read) return filter_.evaluate(*read);
   }
   ++documents_examined_;
   bson::View document;
-  if (candidate.record) {
-    GM_ASSIGN(document, document_of(*candidate.record, Verify::kChecksum, entry_->ns,
-                                    RecordKey(entry_->records, candidate.id)));
+  if (item.record) {
+    GM_ASSIGN(document, document_of(*item.record, Verify::kChecksum, entry_->ns,
+                                    RecordKey(entry_->records, item.id)));
   } else {
-    GM_ASSIGN(document,
-              read_document(contents_->trees(), *entry_, candidate.id, Verify::kChecksum));
+    GM_ASSIGN(document, read_document(contents_->trees(), *entry_, item.id, Verify::kChecksum));
   }
   return filter_.evaluate(document);
 }
 
 Result<int64_t> MatchCount::run() {
   while (limit_ == 0 || matched_ - skip_ < limit_) {
-    GM_ASSIGN(const std::optional<Candidate> candidate, scan_->next());
-    if (!candidate) break;
+    GM_ASSIGN(const std::optional<WorkItem> item, scan_->next());
+    if (!item) break;
     GM_TRY(watch_.check());
-    GM_ASSIGN(const bool match, matches(*candidate));
+    GM_ASSIGN(const bool match, matches(*item));
     if (match) ++matched_;
   }
   note_examined(contents_->observer().get(), scan_->keys_examined(), documents_examined_);
   return std::max<int64_t>(0, matched_ - skip_);
 }
 
-MatchFigures MatchCount::figures() const {
-  MatchFigures figures;
-  figures.scan = scan_->counts();
-  figures.branches = scan_->branches();
-  figures.documents_examined = documents_examined_;
-  figures.matched = matched_;
-  figures.given = std::max<int64_t>(0, matched_ - skip_);
-  return figures;
+ExecutionStats MatchCount::stats() const {
+  ExecutionStats stats;
+  stats.scan = scan_->counts();
+  stats.branches = scan_->branches();
+  stats.documents_examined = documents_examined_;
+  stats.matched = matched_;
+  stats.given = std::max<int64_t>(0, matched_ - skip_);
+  return stats;
 }
 
 }  // namespace gridmount::local

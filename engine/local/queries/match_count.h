@@ -9,7 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/local/catalog/read_view.h"
-#include "engine/local/queries/match_stream.h"
+#include "engine/local/queries/plan_executor.h"
 #include "engine/local/queries/planner.h"
 #include "engine/local/queries/scan.h"
 #include "engine/query/filter/filter.h"
@@ -35,14 +35,14 @@ class MatchCount {
   // options.limit matches. Must be called once.
   Result<int64_t> run();
   // The stats of run(): `matched` includes the skipped matches, `given` does not.
-  MatchFigures figures() const;
+  ExecutionStats stats() const;
 
  private:
   MatchCount(std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionEntry> entry,
              const query::Filter& filter, const MatchOptions& options, ChosenPlan plan);
 
   // Returns whether the filter matches the candidate.
-  Result<bool> matches(const Candidate& candidate);
+  Result<bool> matches(const WorkItem& item);
 
   const std::shared_ptr<ReadView> contents_;
   const std::shared_ptr<const CollectionEntry> entry_;

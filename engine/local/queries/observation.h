@@ -19,7 +19,7 @@ void add_ranges(const CollectionEntry& entry, const query::Plan& plan, std::vect
 
 // Records a read of a collection that does not exist.
 void note_missing(ReadView& read_view);
-// Records that a read by this plan begins. `distinct` is MatchStream::distinct().
+// Records that a read by this plan begins. `distinct` is PlanExecutor::distinct().
 void note_plan(ReadView& read_view, const CollectionEntry& entry, const query::Plan& plan,
                bool distinct = false);
 // Records a read by the index on _id, which servers call IDHACK.

@@ -22,7 +22,7 @@ class Trial {
   Result<bool> ends_within(int64_t keys) {
     const int64_t allowed = sorts_ ? keys / kSortCost : keys;
     while (scan_->keys_examined() < allowed) {
-      GM_ASSIGN(const std::optional<Candidate> found, scan_->next());
+      GM_ASSIGN(const std::optional<WorkItem> found, scan_->next());
       if (!found) return true;
     }
     return false;
@@ -44,16 +44,16 @@ Result<ChosenPlan> choose_plan(const std::shared_ptr<Trees>& trees,
       query::make_plans(filter, request.sort, entry->definitions, entry->multikey, request.hint));
   size_t winner = 0;
   if (plans.size() > 1) {
-    std::vector<Trial> candidates;
+    std::vector<Trial> items;
     for (const query::Plan& plan : plans) {
       query::Plan unordered = plan;
       unordered.provides_sort = false;  // a trial ignores the order
-      candidates.emplace_back(make_scan(trees, entry, unordered), sorted && !plan.provides_sort);
+      items.emplace_back(make_scan(trees, entry, unordered), sorted && !plan.provides_sort);
     }
     bool decided = false;
     for (int64_t keys = kFirstKeys; keys <= kKeysMax && !decided; keys *= kGrowth) {
-      for (size_t i = 0; i < candidates.size() && !decided; ++i) {
-        GM_ASSIGN(decided, candidates[i].ends_within(keys));
+      for (size_t i = 0; i < items.size() && !decided; ++i) {
+        GM_ASSIGN(decided, items[i].ends_within(keys));
         if (decided) winner = i;
       }
     }

@@ -31,18 +31,18 @@ class CollectionScan : public Scan {
     if (tailing) cursor_.set_tailing();
   }
 
-  Result<std::optional<Candidate>> next() override {
+  Result<std::optional<WorkItem>> next() override {
     Result<std::optional<TreeEntry>> read = cursor_.next();
     if (!read) return fail(std::move(read).error().with_context(entry_->ns.full()));
     const std::optional<TreeEntry>& record = *read;
     if (!record) {
       counts_.ended = true;
-      return std::optional<Candidate>();
+      return std::optional<WorkItem>();
     }
     const std::optional<RecordId> id = record_id_of(record->key);
     if (!id) return fail(damaged_entry(*entry_, "the collection", "an entry of the wrong form"));
     ++counts_.given;
-    return std::optional(Candidate{*id, record->value, certain_});
+    return std::optional(WorkItem{*id, record->value, certain_});
   }
 
   Result<bool> has_place() const override { return cursor_.has_place(); }
@@ -74,23 +74,23 @@ class IndexScan : public Scan {
     if (index_.checksums) cursor_.set_proving();
   }
 
-  Result<std::optional<Candidate>> next() override {
+  Result<std::optional<WorkItem>> next() override {
     while (true) {
-      GM_ASSIGN(const std::optional<Candidate> candidate, next_entry());
-      if (!candidate) {
+      GM_ASSIGN(const std::optional<WorkItem> item, next_entry());
+      if (!item) {
         counts_.ended = true;
-        return candidate;
+        return item;
       }
       // With arrays, several keys can lead to one record.
       if (index_.multikey) {
         ++counts_.tested;
-        if (!seen_.insert(candidate->id).second) {
+        if (!seen_.insert(item->id).second) {
           ++counts_.dropped;
           continue;
         }
       }
       ++counts_.given;
-      return candidate;
+      return item;
     }
   }
 
@@ -105,29 +105,29 @@ class IndexScan : public Scan {
     RecordId id;
   };
 
-  Result<std::optional<Candidate>> next_entry() {
+  Result<std::optional<WorkItem>> next_entry() {
     while (true) {
       if (run_at_ < run_.size()) {
-        Candidate candidate;
-        candidate.id = run_[run_at_++].id;
-        candidate.remembered = true;
-        return std::optional(candidate);
+        WorkItem item;
+        item.id = run_[run_at_++].id;
+        item.remembered = true;
+        return std::optional(item);
       }
       GM_ASSIGN(const std::optional<Key> key, next_key());
-      if (!key) return std::optional<Candidate>();
+      if (!key) return std::optional<WorkItem>();
       if (key->fit == IndexBounds::Fit::kOutside) continue;
       if (in_order_ && is_shortened(key->encoded)) {
         GM_TRY(gather_run(std::string(key->encoded), key->id));
         continue;
       }
       const bool certain = exact_ && key->fit == IndexBounds::Fit::kInside && !key->remembered;
-      Candidate candidate{key->id, key->record, certain};
-      candidate.remembered = key->remembered;
+      WorkItem item{key->id, key->record, certain};
+      item.remembered = key->remembered;
       if (!key->remembered) {
-        candidate.encoded = key->encoded;
-        candidate.kinds = key->kinds;
+        item.encoded = key->encoded;
+        item.kinds = key->kinds;
       }
-      return std::optional(candidate);
+      return std::optional(item);
     }
   }
 
@@ -372,10 +372,10 @@ class UnionScan : public Scan {
   explicit UnionScan(std::vector<std::unique_ptr<Scan>> branches)
       : branches_(std::move(branches)) {}
 
-  Result<std::optional<Candidate>> next() override {
+  Result<std::optional<WorkItem>> next() override {
     while (at_ < branches_.size()) {
-      GM_ASSIGN(const std::optional<Candidate> candidate, branches_[at_]->next());
-      if (!candidate) {
+      GM_ASSIGN(const std::optional<WorkItem> item, branches_[at_]->next());
+      if (!item) {
         // Most of thousands of branches may return nothing, so check for an interruption here.
         GM_TRY(query::check_interruption());
         keys_of_ended_ += branches_[at_]->keys_examined();
@@ -383,14 +383,14 @@ class UnionScan : public Scan {
         continue;
       }
       ++counts_.tested;
-      if (seen_.insert(candidate->id).second) {
+      if (seen_.insert(item->id).second) {
         ++counts_.given;
-        return candidate;
+        return item;
       }
       ++counts_.dropped;
     }
     counts_.ended = true;
-    return std::optional<Candidate>();
+    return std::optional<WorkItem>();
   }
 
   void will_read_records() override {

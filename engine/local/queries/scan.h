@@ -18,7 +18,7 @@
 
 namespace gridmount::local {
 
-struct Candidate {
+struct WorkItem {
   RecordId id = 0;
   // The record's value, if the scan has it anyway.
   std::optional<std::string_view> record;
@@ -47,7 +47,7 @@ class Scan {
   virtual ~Scan() = default;
   // Returns the next candidate, or nothing at the end. On a Transaction the scan stays correct
   // after writes.
-  virtual Result<std::optional<Candidate>> next() = 0;
+  virtual Result<std::optional<WorkItem>> next() = 0;
   // For a tailing scan: returns whether the record returned last still exists.
   virtual Result<bool> has_place() const { return true; }
   // Call this before next() if the records of most candidates will be read. On a Snapshot, an index

@@ -34,20 +34,19 @@ class PipelineStream : public DocumentStream {
 
 class MeasuredStream : public DocumentStream {
  public:
-  MeasuredStream(Stream stream, StageFigures& figures)
-      : stream_(std::move(stream)), figures_(figures) {}
+  MeasuredStream(Stream stream, StageFigures& stats) : stream_(std::move(stream)), stats_(stats) {}
 
   Result<std::optional<bson::View>> next() override {
     const auto begin = std::chrono::steady_clock::now();
     Result<std::optional<bson::View>> document = stream_->next();
-    figures_.time += std::chrono::steady_clock::now() - begin;
-    if (document && *document) ++figures_.returned;
+    stats_.time += std::chrono::steady_clock::now() - begin;
+    if (document && *document) ++stats_.returned;
     return document;
   }
 
  private:
   const Stream stream_;
-  StageFigures& figures_;
+  StageFigures& stats_;
 };
 
 bson::Document both(bson::View a, bson::View b) {
@@ -84,19 +83,19 @@ std::optional<CollectionName> Pipeline::target() const {
 }
 
 Result<Stream> Pipeline::run(Stream input, const PipelineContext& context, Input given,
-                             std::vector<StageFigures>* figures) const {
+                             std::vector<StageFigures>* stats) const {
   auto stream = std::make_unique<PipelineStream>(context);
   if (stream->context().variables.size() < slots_) stream->context().variables.resize(slots_);
   size_t first = 0;
   if (given == Input::kFiltered) first = filter_stages_;
   if (given == Input::kRequested) first = request_stages_;
-  if (figures == nullptr) {
+  if (stats == nullptr) {
     GM_ASSIGN(input, open_stages(*this, first, std::move(input), stream->context()));
   } else {
-    figures->assign(stages_.size() - first, {});
+    stats->assign(stages_.size() - first, {});
     for (size_t i = first; i < stages_.size(); ++i) {
       GM_ASSIGN(input, stages_[i]->open(std::move(input), stream->context()));
-      input = std::make_unique<MeasuredStream>(std::move(input), (*figures)[i - first]);
+      input = std::make_unique<MeasuredStream>(std::move(input), (*stats)[i - first]);
     }
   }
   stream->set_last(std::move(input));

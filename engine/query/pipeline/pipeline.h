@@ -96,13 +96,13 @@ class Pipeline {
   //   have more fields than requested.
   enum class Input { kEverything, kFiltered, kRequested };
 
-  // The pipeline and the context must outlive the stream. If `figures` is not null, each stage is
-  // measured, and `figures` must outlive the stream too. It gets one entry per stage that is run,
+  // The pipeline and the context must outlive the stream. If `stats` is not null, each stage is
+  // measured, and `stats` must outlive the stream too. It gets one entry per stage that is run,
   // which are the own_stages() with Input::kRequested.
   Result<std::unique_ptr<DocumentStream>> run(std::unique_ptr<DocumentStream> input,
                                               const PipelineContext& context,
                                               Input given = Input::kEverything,
-                                              std::vector<StageFigures>* figures = nullptr) const;
+                                              std::vector<StageFigures>* stats = nullptr) const;
 
  private:
   friend class PipelineParser;

@@ -15,8 +15,8 @@ std::string host_name() {
 }
 
 uint16_t port_of(const Service::State& state) {
-  const ServerFigures* const figures = state.figures();
-  return figures != nullptr ? figures->port() : uint16_t{0};
+  const ServerStats* const stats = state.stats();
+  return stats != nullptr ? stats->port() : uint16_t{0};
 }
 
 std::string host_and_port(const Service::State& state) {

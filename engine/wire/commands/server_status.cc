@@ -34,25 +34,25 @@ MemoryBytes memory_of_process() {
 }
 
 void append_connections(Call& call, bson::Builder& out) {
-  const ServerFigures* const figures = call.state().figures();
+  const ServerStats* const stats = call.state().stats();
   out.open_document("connections");
-  out.append("current", static_cast<int32_t>(figures != nullptr ? figures->connections() : 1));
+  out.append("current", static_cast<int32_t>(stats != nullptr ? stats->connections() : 1));
   out.append("available",
-             static_cast<int32_t>(figures != nullptr ? figures->connections_available() : 0));
-  out.append("totalCreated", figures != nullptr ? figures->connections_created() : int64_t{1});
+             static_cast<int32_t>(stats != nullptr ? stats->connections_available() : 0));
+  out.append("totalCreated", stats != nullptr ? stats->connections_created() : int64_t{1});
   out.append("active", int32_t{1}).close();
 }
 
 void append_network(Call& call, bson::Builder& out) {
-  const ServerFigures* const figures = call.state().figures();
-  const auto figure = [&](uint64_t (ServerFigures::*which)() const) {
-    return figures == nullptr ? int64_t{0} : static_cast<int64_t>((figures->*which)());
+  const ServerStats* const stats = call.state().stats();
+  const auto figure = [&](uint64_t (ServerStats::*which)() const) {
+    return stats == nullptr ? int64_t{0} : static_cast<int64_t>((stats->*which)());
   };
-  out.open_document("network").append("bytesIn", figure(&ServerFigures::bytes_in));
-  out.append("bytesOut", figure(&ServerFigures::bytes_out));
-  out.append("physicalBytesIn", figure(&ServerFigures::bytes_in));
-  out.append("physicalBytesOut", figure(&ServerFigures::bytes_out));
-  out.append("numRequests", figure(&ServerFigures::requests)).close();
+  out.open_document("network").append("bytesIn", figure(&ServerStats::bytes_in));
+  out.append("bytesOut", figure(&ServerStats::bytes_out));
+  out.append("physicalBytesIn", figure(&ServerStats::bytes_in));
+  out.append("physicalBytesOut", figure(&ServerStats::bytes_out));
+  out.append("numRequests", figure(&ServerStats::requests)).close();
 }
 
 void append_global_lock(Call& call, bson::Builder& out) {

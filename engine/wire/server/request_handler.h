@@ -12,7 +12,7 @@
 
 namespace gridmount::wire {
 
-class ServerFigures;
+class ServerStats;
 
 // Thread-safe. The contracts of the functions are in engine/wire/service.h.
 class RequestHandler {
@@ -31,7 +31,7 @@ class RequestHandler {
   // even after its server has ended.
   virtual void on_change(std::function<void()> notify) = 0;
   // Called before the first request, and with nullptr after the last one.
-  virtual void set_figures(const ServerFigures* figures) = 0;
+  virtual void set_stats(const ServerStats* stats) = 0;
 };
 
 }  // namespace gridmount::wire

@@ -331,7 +331,7 @@ class Server::Running {
       workers_->join();
       io_.stop();
       for (std::thread& thread : io_threads_) thread.join();
-      handler_.set_figures(nullptr);
+      handler_.set_stats(nullptr);
     });
   }
 
@@ -369,7 +369,7 @@ Result<std::unique_ptr<Server>> Server::start(RequestHandler& handler, ServerOpt
     GM_ASSIGN(Listeners listeners, listen(options));
     std::unique_ptr<Server> server(
         new Server(std::make_unique<Running>(handler, std::move(options), std::move(listeners))));
-    handler.set_figures(server.get());
+    handler.set_stats(server.get());
     server->running_->start();
     return server;
   } catch (const std::exception& error) {

@@ -19,7 +19,7 @@
 namespace gridmount::wire {
 
 // Thread-safe.
-class Server final : public ServerFigures {
+class Server final : public ServerStats {
  public:
   // Starts to listen. Fails if an address is not allowed with these options, a file cannot be read,
   // or an address is in use. `handler` must outlive the server. Must not be called before fork().

@@ -20,7 +20,7 @@ class ServiceHandler final : public RequestHandler {
   void shut_down() override { service_.shut_down(); }
   uint64_t changes() const override { return service_.changes(); }
   void on_change(std::function<void()> notify) override { service_.on_change(std::move(notify)); }
-  void set_figures(const ServerFigures* figures) override { service_.set_figures(figures); }
+  void set_stats(const ServerStats* stats) override { service_.set_stats(stats); }
 
  private:
   Service& service_;

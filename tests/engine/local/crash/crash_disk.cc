@@ -143,13 +143,13 @@ FileContents CrashDisk::contents(const File& file, std::mt19937_64& random) cons
   const uint64_t percent_old = kChances[random() % std::size(kChances)];
   const bool newest_only = random() % 3 == 0;
   if (random() % 2 == 0) image.resize(current.size());
-  for (auto& [page, candidates] : versions) {
+  for (auto& [page, items] : versions) {
     if (random() % 100 < percent_old) continue;
-    const size_t pick = newest_only ? candidates.size() - 1 : random() % candidates.size();
-    Page chosen = candidates[pick];
+    const size_t pick = newest_only ? items.size() - 1 : random() % items.size();
+    Page chosen = items[pick];
     if (random() % 8 == 0) {
-      const size_t other = random() % (candidates.size() + 1);
-      tear(chosen, other == candidates.size() ? image.page(page) : candidates[other], random);
+      const size_t other = random() % (items.size() + 1);
+      tear(chosen, other == items.size() ? image.page(page) : items[other], random);
     }
     image.set_page(page, chosen);
   }

@@ -70,7 +70,7 @@ TEST_F(ServerCommands, ServerStatus_Sections_AreThereAndCount) {
 }
 
 // The stats of a server with a port.
-class Listening : public ServerFigures {
+class Listening : public ServerStats {
  public:
   int64_t connections() const override { return 1; }
   int64_t connections_available() const override { return 1; }
@@ -91,12 +91,12 @@ TEST_F(ServerCommands, Host_WithItsPort_IsTold) {
   const char* const explain = R"({"explain": {"find": "c"}, "verbosity": "queryPlanner"})";
   EXPECT_EQ(good(explain, "test", "serverInfo.port"), "0");
   EXPECT_THAT(first(R"({"$indexStats": {}})"), Not(HasSubstr(":")));
-  const Listening figures;
-  service().set_figures(&figures);
+  const Listening stats;
+  service().set_stats(&stats);
   EXPECT_EQ(good(explain, "test", "serverInfo.port"), "27018");
   EXPECT_THAT(first(R"({"$indexStats": {}})"), HasSubstr(":27018"));
   EXPECT_THAT(first(R"({"$collStats": {"count": {}}})"), HasSubstr(":27018"));
-  service().set_figures(nullptr);
+  service().set_stats(nullptr);
 }
 
 TEST_F(ServerCommands, ServerStatus_Cursors_AreCounted) {

@@ -36,7 +36,7 @@ class TestHandler final : public RequestHandler {
   void shut_down() override;
   uint64_t changes() const override { return changes_; }
   void on_change(std::function<void()> notify) override;
-  void set_figures(const ServerFigures* figures) override { figures_ = figures; }
+  void set_stats(const ServerStats* stats) override { stats_ = stats; }
 
   void change();
   void open_gate();
@@ -50,7 +50,7 @@ class TestHandler final : public RequestHandler {
   std::atomic<int> found_gone = 0;  // commands that ended because their client was gone
   std::atomic<int> expired = 0;
   std::atomic<bool> is_shut_down = false;
-  std::atomic<const ServerFigures*> figures_ = nullptr;
+  std::atomic<const ServerStats*> stats_ = nullptr;
   std::string last_peer() const;
   Peer last_peer_details() const;
 

@@ -340,7 +340,7 @@ TEST_F(ServerTest, ClientWithFurtherRequests_IsNotGone) {
 
 TEST_F(ServerTest, Figures_CountWhatHappens) {
   start();
-  EXPECT_EQ(handler_.figures_, server_.get());
+  EXPECT_EQ(handler_.stats_, server_.get());
   RawClient client = connect();
   const Bytes ping = op_msg(command("ping"));
   ASSERT_TRUE(client.send(ping));

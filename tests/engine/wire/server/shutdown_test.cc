@@ -42,7 +42,7 @@ TEST_F(ServerTest, Stop_AnswersWhatRuns_ClosesWhatIsIdle_RemovesTheFile) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "gridmount.sock"));
   EXPECT_FALSE(connect().is_connected());
   EXPECT_FALSE(RawClient::to_address(address).is_connected());
-  EXPECT_EQ(handler_.figures_, nullptr);
+  EXPECT_EQ(handler_.stats_, nullptr);
   EXPECT_EQ(handler_.forgotten, 4);
   for (RawClient* client : {&idle, &silent, &half, &busy}) client->close();
   server_.reset();
@@ -82,7 +82,7 @@ TEST_F(ServerTest, Stop_WhileACommandGoesOnWhateverItIsTold_Returns) {
   });
   server_.reset();
   EXPECT_EQ(handler_.running, 0);
-  EXPECT_EQ(handler_.figures_, nullptr);
+  EXPECT_EQ(handler_.stats_, nullptr);
   opener.join();
 }
 

@@ -1,4 +1,4 @@
-#include "engine/local/queries/match_stream.h"
+#include "engine/local/queries/plan_executor.h"
 
 #include <algorithm>
 #include <functional>
@@ -89,9 +89,9 @@ Result<bson::View> read_document(const Trees& trees, const CollectionEntry& entr
   return document_of(*record, verify, entry.ns, RecordKey(entry.records, id));
 }
 
-MatchStream::MatchStream(std::shared_ptr<ReadView> read_view,
-                         std::shared_ptr<const CollectionEntry> entry, query::Filter filter,
-                         MatchOptions options, ChosenPlan plan, bool distinct)
+PlanExecutor::PlanExecutor(std::shared_ptr<ReadView> read_view,
+                           std::shared_ptr<const CollectionEntry> entry, query::Filter filter,
+                           MatchOptions options, ChosenPlan plan, bool distinct)
     : contents_(std::move(read_view)),
       entry_(std::move(entry)),
       filter_(std::move(filter)),
@@ -118,18 +118,18 @@ MatchStream::MatchStream(std::shared_ptr<ReadView> read_view,
   if (!covered_ && (!reader_ || plan_.plan.bounds_are_exact)) scan_->will_read_records();
 }
 
-Result<std::optional<bool>> MatchStream::match_entry(const Candidate& candidate) {
-  if (!reader_ || candidate.encoded.empty()) return std::optional<bool>();
-  if (candidate.certain && !covered_) return std::optional(true);
-  std::optional<bson::Document> document = reader_->read(candidate.encoded, candidate.kinds);
+Result<std::optional<bool>> PlanExecutor::match_entry(const WorkItem& item) {
+  if (!reader_ || item.encoded.empty()) return std::optional<bool>();
+  if (item.certain && !covered_) return std::optional(true);
+  std::optional<bson::Document> document = reader_->read(item.encoded, item.kinds);
   if (!document) return std::optional<bool>();
   entry_document_ = *std::move(document);
-  if (candidate.certain) return std::optional(true);
+  if (item.certain) return std::optional(true);
   GM_ASSIGN(const bool matches, filter_.evaluate(entry_document_));
   return std::optional(matches);
 }
 
-Status MatchStream::check_resumption() {
+Status PlanExecutor::check_resumption() {
   const Trees& trees = contents_->trees();
   if (trees.resumptions() == resumptions_seen_) return {};
   resumptions_seen_ = trees.resumptions();
@@ -155,9 +155,9 @@ Status MatchStream::check_resumption() {
   return {};
 }
 
-Result<std::unique_ptr<MatchStream>> MatchStream::open(std::shared_ptr<ReadView> read_view,
-                                                       std::shared_ptr<const CollectionEntry> entry,
-                                                       query::Filter filter, MatchOptions options) {
+Result<std::unique_ptr<PlanExecutor>> PlanExecutor::open(
+    std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionEntry> entry,
+    query::Filter filter, MatchOptions options) {
   if (options.tailable && !entry->settings.capped) {
     return fail(ErrorCode::kBadValue,
                 entry->ns.full() + ": tailable cursor requested on non capped collection");
@@ -185,27 +185,27 @@ Result<std::unique_ptr<MatchStream>> MatchStream::open(std::shared_ptr<ReadView>
   } else {
     note_plan(*read_view, *entry, chosen.plan, distinct);
   }
-  std::unique_ptr<MatchStream> stream(new MatchStream(std::move(read_view), std::move(entry),
-                                                      std::move(filter), std::move(options),
-                                                      std::move(chosen), distinct));
+  std::unique_ptr<PlanExecutor> stream(new PlanExecutor(std::move(read_view), std::move(entry),
+                                                        std::move(filter), std::move(options),
+                                                        std::move(chosen), distinct));
   stream->by_id_ = by_id;
   return stream;
 }
 
-void MatchStream::tell_observer() {
+void PlanExecutor::tell_observer() {
   note_examined(observer_.get(), keys_examined() - keys_told_,
                 documents_examined_ - documents_told_);
   keys_told_ = keys_examined();
   documents_told_ = documents_examined_;
 }
 
-Result<std::optional<Match>> MatchStream::next() {
+Result<std::optional<Match>> PlanExecutor::next() {
   Result<std::optional<Match>> match = next_untold();
   tell_observer();
   return match;
 }
 
-Result<std::optional<Match>> MatchStream::next_untold() {
+Result<std::optional<Match>> PlanExecutor::next_untold() {
   if (options_.limit != 0 && given_ == options_.limit) return std::optional<Match>();
   GM_TRY(check_resumption());
   while (true) {
@@ -220,47 +220,47 @@ Result<std::optional<Match>> MatchStream::next_untold() {
   }
 }
 
-MatchFigures MatchStream::figures() const {
+ExecutionStats PlanExecutor::stats() const {
   return {scan_->counts(), scan_->branches(),   documents_examined_,
           matched_,        sorted_bytes_total_, given_};
 }
 
-Result<std::optional<Match>> MatchStream::next_match() {
+Result<std::optional<Match>> PlanExecutor::next_match() {
   Result<std::optional<Match>> match = read_match();
   if (match && *match) ++matched_;
   return match;
 }
 
-Result<std::optional<Match>> MatchStream::read_match() {
+Result<std::optional<Match>> PlanExecutor::read_match() {
   const Trees& trees = contents_->trees();
   while (true) {
-    GM_ASSIGN(const std::optional<Candidate> candidate, scan_->next());
-    if (!candidate) return std::optional<Match>();
+    GM_ASSIGN(const std::optional<WorkItem> item, scan_->next());
+    if (!item) return std::optional<Match>();
     GM_TRY(watch_.check());
-    GM_ASSIGN(const std::optional<bool> told, match_entry(*candidate));
+    GM_ASSIGN(const std::optional<bool> told, match_entry(*item));
     if (told && !*told) continue;
-    if (told && covered_) return std::optional(Match{candidate->id, entry_document_.view()});
-    Match match{candidate->id, bson::View()};
-    if (candidate->remembered && trees.writes() != 0) {
+    if (told && covered_) return std::optional(Match{item->id, entry_document_.view()});
+    Match match{item->id, bson::View()};
+    if (item->remembered && trees.writes() != 0) {
       GM_ASSIGN(const std::optional<std::string_view> record,
-                get_record(trees, entry_->records, candidate->id));
+                get_record(trees, entry_->records, item->id));
       if (!record) continue;
     }
-    if (candidate->record) {
-      GM_ASSIGN(match.document, document_of(*candidate->record, options_.verify, entry_->ns,
-                                            RecordKey(entry_->records, candidate->id)));
+    if (item->record) {
+      GM_ASSIGN(match.document, document_of(*item->record, options_.verify, entry_->ns,
+                                            RecordKey(entry_->records, item->id)));
     } else {
-      GM_ASSIGN(match.document, read_document(trees, *entry_, candidate->id, options_.verify));
+      GM_ASSIGN(match.document, read_document(trees, *entry_, item->id, options_.verify));
     }
     ++documents_examined_;
-    if (candidate->certain || told) return std::optional(match);
+    if (item->certain || told) return std::optional(match);
     GM_ASSIGN(const bool matches, filter_.evaluate(match.document));
     if (matches) return std::optional(match);
   }
 }
 
 // Keeps only keys and record ids. With a limit it keeps only as many as will be returned.
-Status MatchStream::add_sorted(const Match& match) {
+Status PlanExecutor::add_sorted(const Match& match) {
   const query::Sort& sort = *options_.sort;
   const std::vector<bson::Value> values = sort.key_of(match.document);
   Sorted sorted{{}, match.id};
@@ -285,7 +285,7 @@ Status MatchStream::add_sorted(const Match& match) {
   return {};
 }
 
-Status MatchStream::sort_all() {
+Status PlanExecutor::sort_all() {
   while (true) {
     GM_ASSIGN(const std::optional<Match> match, next_match());
     if (!match) break;
@@ -297,7 +297,7 @@ Status MatchStream::sort_all() {
   return {};
 }
 
-Result<std::optional<Match>> MatchStream::next_sorted() {
+Result<std::optional<Match>> PlanExecutor::next_sorted() {
   if (!gathered_) GM_TRY(sort_all());
   const Trees& trees = contents_->trees();
   while (sorted_at_ < sorted_.size()) {

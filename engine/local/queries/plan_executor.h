@@ -69,7 +69,7 @@ class DeadlineWatch {
 };
 
 // The stats of a stream so far: what it has read, matched and returned.
-struct MatchFigures {
+struct ExecutionStats {
   ScanCounts scan;
   std::vector<const Scan*> branches;  // of a union, in the order of the plan's branches
   int64_t documents_examined = 0;
@@ -78,11 +78,11 @@ struct MatchFigures {
   int64_t given = 0;
 };
 
-class MatchStream {
+class PlanExecutor {
  public:
-  static Result<std::unique_ptr<MatchStream>> open(std::shared_ptr<ReadView> read_view,
-                                                   std::shared_ptr<const CollectionEntry> entry,
-                                                   query::Filter filter, MatchOptions options);
+  static Result<std::unique_ptr<PlanExecutor>> open(std::shared_ptr<ReadView> read_view,
+                                                    std::shared_ptr<const CollectionEntry> entry,
+                                                    query::Filter filter, MatchOptions options);
 
   const ChosenPlan& plan() const { return plan_; }
   bool sorts() const { return sorts_; }
@@ -98,15 +98,15 @@ class MatchStream {
   bool filters_entries() const { return reader_.has_value(); }
   // The stats so far.
   int64_t keys_examined() const { return scan_->keys_examined(); }
-  MatchFigures figures() const;
+  ExecutionStats stats() const;
 
   // Returns the next match, or nothing at the end. A damaged document is DataCorruptionDetected.
   // The caller can continue with another next().
   Result<std::optional<Match>> next();
 
  private:
-  MatchStream(std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionEntry> entry,
-              query::Filter filter, MatchOptions options, ChosenPlan plan, bool distinct);
+  PlanExecutor(std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionEntry> entry,
+               query::Filter filter, MatchOptions options, ChosenPlan plan, bool distinct);
 
   struct Sorted {
     std::string key;  // the values of the sort, encoded with their directions
@@ -124,7 +124,7 @@ class MatchStream {
   Result<std::optional<Match>> read_match();
   // Matches the filter against an index entry. Returns nothing if the entry does not hold the
   // values. Sets entry_document_ to the fields of the entry if the caller needs them.
-  Result<std::optional<bool>> match_entry(const Candidate& candidate);
+  Result<std::optional<bool>> match_entry(const WorkItem& item);
   Result<std::optional<Match>> next_sorted();
   Status sort_all();
   Status add_sorted(const Match& match);
