@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "engine/aggregation/access.h"
-#include "engine/aggregation/store_host.h"
+#include "engine/aggregation/store_pipeline_storage.h"
 #include "engine/aggregation/view.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/count.h"
@@ -23,7 +23,7 @@ namespace {
 class PipelineCursor : public engine::Cursor {
  public:
   PipelineCursor(query::Variables variables, query::Pipeline pipeline,
-                 std::unique_ptr<StoreHost> host)
+                 std::unique_ptr<StorePipelineStorage> host)
       : variables_(std::move(variables)), pipeline_(std::move(pipeline)), host_(std::move(host)) {}
 
   Status open(std::unique_ptr<query::DocumentStream> input, query::Pipeline::Input given,
@@ -47,7 +47,7 @@ class PipelineCursor : public engine::Cursor {
  private:
   query::Variables variables_;
   query::Pipeline pipeline_;
-  const std::unique_ptr<StoreHost> host_;
+  const std::unique_ptr<StorePipelineStorage> host_;
   std::optional<query::PipelineContext> context_;
   std::unique_ptr<query::DocumentStream> stream_;
 };
@@ -191,7 +191,7 @@ Status measure(const Databases& databases, engine::Snapshot& snapshot, const eng
             open_input(databases, snapshot, view.ns, pipeline, options));
   PipelineCursor cursor(
       std::move(variables), std::move(pipeline),
-      std::make_unique<StoreHost>(databases, snapshot, host_options(ns, options)));
+      std::make_unique<StorePipelineStorage>(databases, snapshot, host_options(ns, options)));
   GM_TRY(cursor.open(std::move(input), query::Pipeline::Input::kRequested, view.ns,
                      bson::Date::now(), options.memory_bytes_max, &stats));
   while (true) {
@@ -260,7 +260,8 @@ Result<std::unique_ptr<engine::Cursor>> aggregate(const Databases& databases,
     return fail(ErrorCode::kIllegalOperation,
                 "$out and $merge write: the pipeline needs a transaction");
   }
-  auto host = std::make_unique<StoreHost>(databases, snapshot, host_options(ns, options));
+  auto host =
+      std::make_unique<StorePipelineStorage>(databases, snapshot, host_options(ns, options));
   GM_ASSIGN(std::unique_ptr<query::DocumentStream> input,
             open_input(databases, snapshot, view.ns, pipeline, options));
   if (input != nullptr) {
@@ -359,8 +360,8 @@ Result<std::unique_ptr<engine::Cursor>> find_among(std::vector<bson::Document> d
   GM_ASSIGN(query::Variables variables, query::Variables::declare(options.variables));
   const bson::Document stages = stages_of(filter, options.sort, options.skip, options.limit);
   GM_ASSIGN(query::Pipeline pipeline, query::Pipeline::parse(stages, variables.scope()));
-  auto host =
-      std::make_unique<StoreHost>(databases, snapshot, HostOptions{ns.database, options.deadline});
+  auto host = std::make_unique<StorePipelineStorage>(databases, snapshot,
+                                                     HostOptions{ns.database, options.deadline});
   auto cursor =
       std::make_unique<PipelineCursor>(std::move(variables), std::move(pipeline), std::move(host));
   GM_TRY(cursor->open(std::make_unique<ListStream>(std::move(documents)),

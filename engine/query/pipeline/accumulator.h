@@ -55,7 +55,7 @@ struct AccumulatedField {
   std::optional<Sort> sort;
   std::vector<double> shares;
 
-  void add_needs(Needs& needs) const;
+  void add_needs(FieldDependencies& needs) const;
 };
 
 // Parses {$sum: "$x"}, the value of the result's field `field`. Fails with code 15952 for an

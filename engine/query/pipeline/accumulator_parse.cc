@@ -184,7 +184,7 @@ Result<int64_t> evaluate_n(const Expression& expression, Evaluator& evaluator) {
 
 }  // namespace
 
-void AccumulatedField::add_needs(Needs& needs) const {
+void AccumulatedField::add_needs(FieldDependencies& needs) const {
   needs.add(*argument);
   if (!sort) return;
   for (const Sort::Part& part : sort->parts()) needs.add(part.path.dotted());

@@ -25,7 +25,7 @@ class MatchStage : public Stage {
 
   std::string_view name() const override { return "$match"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  void plan(Needs& needs) override;
+  void plan(FieldDependencies& needs) override;
 
   const bson::Document& specification() const { return specification_; }
   // Returns whether a source can apply the filter. A filter with expressions is not for a source,
@@ -45,7 +45,7 @@ class SortStage : public Stage {
 
   std::string_view name() const override { return "$sort"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  void plan(Needs& needs) override;
+  void plan(FieldDependencies& needs) override;
 
   const bson::Document& specification() const { return specification_; }
   // Only the first `limit` results will be read.
@@ -55,7 +55,7 @@ class SortStage : public Stage {
   bson::Document specification_;
   Sort sort_;
   std::optional<uint64_t> limit_;
-  Needs wanted_ = Needs::all();
+  FieldDependencies wanted_ = FieldDependencies::all();
 };
 
 class SkipStage : public Stage {
@@ -64,7 +64,7 @@ class SkipStage : public Stage {
 
   std::string_view name() const override { return "$skip"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  void plan(Needs&) override {}
+  void plan(FieldDependencies&) override {}
 
   int64_t count() const { return count_; }
 
@@ -78,7 +78,7 @@ class LimitStage : public Stage {
 
   std::string_view name() const override { return "$limit"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  void plan(Needs&) override {}
+  void plan(FieldDependencies&) override {}
 
   int64_t count() const { return count_; }
 
@@ -95,7 +95,7 @@ Status parse_limit(const StageCall& call, ParsedStages& stages);
 Result<Stream> filtered(Stream input, bson::View filter);
 
 // Adds the fields that the filter reads.
-void add_filter_needs(bson::View filter, Needs& needs);
+void add_filter_needs(bson::View filter, FieldDependencies& needs);
 
 // Parses the specification of a $sort. The error codes are those of the stage.
 Result<Sort> parse_sort_pattern(bson::ValueView value);

@@ -32,7 +32,7 @@ class BucketAutoStage : public Stage {
 
   std::string_view name() const override { return "$bucketAuto"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  void plan(Needs& needs) override {
+  void plan(FieldDependencies& needs) override {
     needs.clear();
     for (const AccumulatedField& field : options_.fields) field.add_needs(needs);
     kept_ = needs;
@@ -41,11 +41,11 @@ class BucketAutoStage : public Stage {
 
   const BucketAutoOptions& options() const { return options_; }
   // The fields of a document that are kept until its bucket is known.
-  const Needs& kept() const { return kept_; }
+  const FieldDependencies& kept() const { return kept_; }
 
  private:
   BucketAutoOptions options_;
-  Needs kept_;
+  FieldDependencies kept_;
 };
 
 class BucketAutoStream : public DocumentStream {

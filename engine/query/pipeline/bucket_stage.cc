@@ -33,7 +33,7 @@ class BucketStage : public Stage {
 
   std::string_view name() const override { return "$bucket"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  void plan(Needs& needs) override {
+  void plan(FieldDependencies& needs) override {
     needs.clear();
     needs.add(*options_.group_by);
     for (const AccumulatedField& field : options_.fields) field.add_needs(needs);

@@ -50,7 +50,7 @@ class CountStage : public Stage {
 
   std::string_view name() const override { return "$count"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  void plan(Needs& needs) override { needs.clear(); }
+  void plan(FieldDependencies& needs) override { needs.clear(); }
 
  private:
   std::string field_;

@@ -21,7 +21,7 @@ class DocumentTransform {
   // The result is valid as long as the document, and until the next call with this state.
   virtual Result<bson::View> apply(bson::View document, TransformState& state) const = 0;
   // See Stage::plan().
-  virtual void plan(Needs& needs) = 0;
+  virtual void plan(FieldDependencies& needs) = 0;
 };
 
 // Parses a stage by its name. Returns null if it is not one of these stages.

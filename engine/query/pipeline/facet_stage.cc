@@ -31,7 +31,7 @@ class FacetStage : public Stage {
 
   std::string_view name() const override { return "$facet"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  void plan(Needs& needs) override {
+  void plan(FieldDependencies& needs) override {
     needs.clear(true);
     for (const Facet& facet : facets_) {
       const std::optional<std::set<std::string>>& fields = facet.pipeline.request().fields;

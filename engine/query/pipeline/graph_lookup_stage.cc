@@ -184,7 +184,7 @@ Result<Stream> GraphLookupStage::open(Stream input, const PipelineContext& conte
   return std::make_unique<GraphLookupStream>(*this, std::move(input), context);
 }
 
-void GraphLookupStage::plan(Needs& needs) {
+void GraphLookupStage::plan(FieldDependencies& needs) {
   wanted_ = needs;
   needs.replace(options_.as->dotted());
   needs.add(*options_.start_with);

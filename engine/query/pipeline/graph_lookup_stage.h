@@ -29,15 +29,15 @@ class GraphLookupStage : public Stage {
 
   std::string_view name() const override { return "$graphLookup"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  void plan(Needs& needs) override;
+  void plan(FieldDependencies& needs) override;
   void add_collections(std::set<CollectionName>& names) const override;
 
   const GraphLookupOptions& options() const { return options_; }
-  const Needs* wanted() const { return wanted_.is_all() ? nullptr : &wanted_; }
+  const FieldDependencies* wanted() const { return wanted_.is_all() ? nullptr : &wanted_; }
 
  private:
   GraphLookupOptions options_;
-  Needs wanted_ = Needs::all();
+  FieldDependencies wanted_ = FieldDependencies::all();
 };
 
 }  // namespace gridmount::query

@@ -25,7 +25,7 @@ class GroupStage : public Stage {
 
   std::string_view name() const override { return "$group"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  void plan(Needs& needs) override {
+  void plan(FieldDependencies& needs) override {
     needs.clear();
     needs.add(*id_);
     for (const AccumulatedField& field : fields_) field.add_needs(needs);

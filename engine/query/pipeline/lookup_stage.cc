@@ -161,7 +161,7 @@ Result<Stream> LookupStage::open(Stream input, const PipelineContext& context) c
   return std::make_unique<LookupStream>(*this, std::move(input), context);
 }
 
-void LookupStage::plan(Needs& needs) {
+void LookupStage::plan(FieldDependencies& needs) {
   wanted_ = needs;
   if (unwind_ && unwind_->index_path) needs.replace(unwind_->index_path->dotted());
   needs.replace(options_.as->dotted());

@@ -31,7 +31,7 @@ class LookupStage : public Stage {
 
   std::string_view name() const override { return "$lookup"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  void plan(Needs& needs) override;
+  void plan(FieldDependencies& needs) override;
   void add_collections(std::set<CollectionName>& names) const override;
 
   // Takes over a following $unwind of the array that this stage makes. Then the array is never
@@ -40,14 +40,14 @@ class LookupStage : public Stage {
 
   const LookupOptions& options() const { return options_; }
   const std::optional<UnwindOptions>& unwind() const { return unwind_; }
-  const Needs* wanted() const { return wanted_.is_all() ? nullptr : &wanted_; }
+  const FieldDependencies* wanted() const { return wanted_.is_all() ? nullptr : &wanted_; }
   // Returns whether every document gets the same results.
   bool is_uncorrelated() const { return !options_.local_field && options_.variables.empty(); }
 
  private:
   LookupOptions options_;
   std::optional<UnwindOptions> unwind_;
-  Needs wanted_ = Needs::all();
+  FieldDependencies wanted_ = FieldDependencies::all();
 };
 
 }  // namespace gridmount::query

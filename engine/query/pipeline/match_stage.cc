@@ -46,7 +46,7 @@ class ConditionStage : public Stage {
 
   std::string_view name() const override { return "$match"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  void plan(Needs& needs) override { needs.add(*condition_); }
+  void plan(FieldDependencies& needs) override { needs.add(*condition_); }
 
  private:
   std::unique_ptr<Expression> condition_;
@@ -110,7 +110,7 @@ Result<Stream> MatchStage::open(Stream input, const PipelineContext& context) co
   return std::make_unique<MatchStream>(filter_, std::move(input), std::move(evaluator));
 }
 
-void MatchStage::plan(Needs& needs) {
+void MatchStage::plan(FieldDependencies& needs) {
   add_filter_needs(specification_, needs);
 }
 
@@ -130,7 +130,7 @@ Result<Stream> filtered(Stream input, bson::View filter) {
   return std::make_unique<Filtered>(std::move(parsed), std::move(input));
 }
 
-void add_filter_needs(bson::View filter, Needs& needs) {
+void add_filter_needs(bson::View filter, FieldDependencies& needs) {
   for (const bson::Element element : filter) {
     if (!element.key.starts_with('$')) {
       needs.add(element.key);

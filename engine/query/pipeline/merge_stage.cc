@@ -11,7 +11,7 @@ namespace {
 
 using bson::Type;
 using bson::ValueView;
-using EmptyTimestamps = PipelineHost::EmptyTimestamps;
+using EmptyTimestamps = PipelineStorage::EmptyTimestamps;
 using WhenMatched = MergeOptions::WhenMatched;
 using WhenNotMatched = MergeOptions::WhenNotMatched;
 
@@ -176,7 +176,7 @@ class MergeStream : public DocumentStream {
 
   const MergeOptions& options_;
   Stream input_;
-  PipelineHost& host_;
+  PipelineStorage& host_;
   const bson::Date now_;
   Evaluator evaluator_;
   std::vector<std::optional<ValueView>> variables_;

@@ -35,7 +35,7 @@ class MergeStage : public Stage {
 
   std::string_view name() const override { return "$merge"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  void plan(Needs& needs) override { needs.add_all(); }
+  void plan(FieldDependencies& needs) override { needs.add_all(); }
   std::optional<CollectionName> target() const override { return options_.into; }
 
  private:

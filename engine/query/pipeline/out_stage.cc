@@ -19,7 +19,7 @@ class OutStage : public Stage {
 
   std::string_view name() const override { return "$out"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  void plan(Needs& needs) override { needs.add_all(); }
+  void plan(FieldDependencies& needs) override { needs.add_all(); }
   std::optional<CollectionName> target() const override { return target_; }
 
  private:
@@ -28,12 +28,13 @@ class OutStage : public Stage {
 
 class OutStream : public DocumentStream {
  public:
-  OutStream(const CollectionName& target, Stream input, PipelineHost& host)
+  OutStream(const CollectionName& target, Stream input, PipelineStorage& host)
       : target_(target), input_(std::move(input)), host_(host) {}
 
   Result<std::optional<bson::View>> next() override {
     if (input_ == nullptr) return std::nullopt;
-    GM_ASSIGN(const std::unique_ptr<Replacement> replacement, host_.replace_collection(target_));
+    GM_ASSIGN(const std::unique_ptr<CollectionReplacement> replacement,
+              host_.replace_collection(target_));
     while (true) {
       GM_ASSIGN(const std::optional<bson::View> document, input_->next());
       if (!document) break;
@@ -50,7 +51,7 @@ class OutStream : public DocumentStream {
  private:
   const CollectionName& target_;
   Stream input_;
-  PipelineHost& host_;
+  PipelineStorage& host_;
 };
 
 Result<Stream> OutStage::open(Stream input, const PipelineContext& context) const {

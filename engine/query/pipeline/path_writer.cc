@@ -10,7 +10,7 @@ using bson::ValueView;
 using Parts = std::span<const std::string>;
 
 void append_nested(bson::View document, Parts parts, const std::optional<ValueView>& value,
-                   const Needs* wanted, Output& output);
+                   const FieldDependencies* wanted, Output& output);
 
 // Appends the field `name`, whose present value is `present`. `rest` is the path below it.
 void append_field(std::string_view name, const std::optional<ValueView>& present, Parts rest,
@@ -31,7 +31,7 @@ void append_field(std::string_view name, const std::optional<ValueView>& present
 }
 
 void append_nested(bson::View document, Parts parts, const std::optional<ValueView>& value,
-                   const Needs* wanted, Output& output) {
+                   const FieldDependencies* wanted, Output& output) {
   bool met = false;
   for (const bson::Element element : document) {
     if (element.key != parts.front()) {
@@ -47,7 +47,8 @@ void append_nested(bson::View document, Parts parts, const std::optional<ValueVi
 }  // namespace
 
 void append_with_field(bson::View document, const std::vector<std::string>& parts,
-                       const std::optional<ValueView>& value, const Needs* wanted, Output& output) {
+                       const std::optional<ValueView>& value, const FieldDependencies* wanted,
+                       Output& output) {
   append_nested(document, parts, value, wanted, output);
 }
 

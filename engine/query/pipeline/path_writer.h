@@ -17,7 +17,7 @@ namespace gridmount::query {
 // replaced by one. This includes arrays, whose elements are not entered. If `wanted` is not null,
 // other top-level fields that are not in it are left out.
 void append_with_field(bson::View document, const std::vector<std::string>& parts,
-                       const std::optional<bson::ValueView>& value, const Needs* wanted,
+                       const std::optional<bson::ValueView>& value, const FieldDependencies* wanted,
                        Output& output);
 
 }  // namespace gridmount::query

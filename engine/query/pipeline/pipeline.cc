@@ -116,7 +116,7 @@ Result<Stream> open_over_collection(const Pipeline& pipeline, const CollectionNa
     FindRequest request = pipeline.request_;
     request.filter = both(filter, request.filter);
     if (request.fields) {
-      Needs needs;
+      FieldDependencies needs;
       for (const std::string& path : *request.fields) needs.add(path);
       add_filter_needs(filter, needs);
       request.fields = needs.outer_paths();

@@ -1,6 +1,6 @@
 // Aggregation pipelines, [{$match: ...}, {$group: ...}], parsed once and run over streams of
-// documents. A store provides the input, and implements PipelineHost for stages that read or write
-// other collections.
+// documents. A store provides the input, and implements PipelineStorage for stages that read or
+// write other collections.
 //
 // Nothing is read before the first next() of a running pipeline. Each next() reads as much input as
 // it needs to return one document. A stage that gathers documents ($group, $sort, $bucketAuto)
@@ -26,14 +26,14 @@
 #include "engine/bson/value.h"
 #include "engine/query/expression/expression.h"
 #include "engine/query/pipeline/document_stream.h"
-#include "engine/query/pipeline/pipeline_host.h"
+#include "engine/query/pipeline/pipeline_storage.h"
 
 namespace gridmount::query {
 
 class Stage;
 
 struct PipelineContext {
-  PipelineHost& host;
+  PipelineStorage& host;
   CollectionName collection;  // the pipeline's input; no collection name if there is no input
   bson::Date now;             // $$NOW
   // The values, by slot, of the variables declared in the scope before parsing (the command's

@@ -90,7 +90,7 @@ class PipelineParser {
   }
 
   void plan(Pipeline& pipeline) const {
-    Needs needs = Needs::all();
+    FieldDependencies needs = FieldDependencies::all();
     for (size_t i = pipeline.stages_.size(); i > 0; --i) pipeline.stages_[i - 1]->plan(needs);
     for (const auto& stage : pipeline.stages_) stage->add_collections(pipeline.other_collections_);
     pipeline.slots_ = scope_.slots();

@@ -7,12 +7,12 @@ namespace {
 
 using Kind = ProjectionNode::Kind;
 
-void add_expressions(const ProjectionNode& node, Needs& needs) {
+void add_expressions(const ProjectionNode& node, FieldDependencies& needs) {
   if (node.expression != nullptr) needs.add(*node.expression);
   for (const ProjectionNode& child : node.children) add_expressions(child, needs);
 }
 
-void plan_below(const ProjectionNode& node, const std::string& prefix, Needs& needs) {
+void plan_below(const ProjectionNode& node, const std::string& prefix, FieldDependencies& needs) {
   for (const ProjectionNode& child : node.children) {
     const std::string path = prefix + child.name;
     if (child.kind == Kind::kInner) {
@@ -31,7 +31,8 @@ Result<bson::View> ProjectionTransform::apply(bson::View document, TransformStat
   return apply_projection(tree_, document, state, wanted_.is_all() ? nullptr : &wanted_);
 }
 
-void ProjectionTransform::plan_included(const Needs& wanted, Needs& needs) const {
+void ProjectionTransform::plan_included(const FieldDependencies& wanted,
+                                        FieldDependencies& needs) const {
   for (const ProjectionNode& child : tree_.root.children) {
     if (!child.written) continue;
     if (child.kind == Kind::kInner) {
@@ -50,7 +51,7 @@ void ProjectionTransform::plan_included(const Needs& wanted, Needs& needs) const
   }
 }
 
-void ProjectionTransform::plan_removed(Needs& needs) const {
+void ProjectionTransform::plan_removed(FieldDependencies& needs) const {
   for (const ProjectionNode& child : tree_.root.children) {
     if (child.kind != Kind::kInner) {
       child.computes ? needs.replace(child.name) : needs.remove(child.name);
@@ -63,7 +64,7 @@ void ProjectionTransform::plan_removed(Needs& needs) const {
   }
 }
 
-void ProjectionTransform::plan(Needs& needs) {
+void ProjectionTransform::plan(FieldDependencies& needs) {
   wanted_ = needs;
   for (ProjectionNode& child : tree_.root.children) child.written = needs.has_field(child.name);
   if (tree_.kind == ProjectionTree::Kind::kInclude) {

@@ -15,14 +15,14 @@ class ProjectionTransform : public DocumentTransform {
   explicit ProjectionTransform(ProjectionTree tree) : tree_(std::move(tree)) {}
 
   Result<bson::View> apply(bson::View document, TransformState& state) const override;
-  void plan(Needs& needs) override;
+  void plan(FieldDependencies& needs) override;
 
  private:
-  void plan_included(const Needs& wanted, Needs& needs) const;
-  void plan_removed(Needs& needs) const;
+  void plan_included(const FieldDependencies& wanted, FieldDependencies& needs) const;
+  void plan_removed(FieldDependencies& needs) const;
 
   ProjectionTree tree_;
-  Needs wanted_ = Needs::all();  // top-level fields that are needed
+  FieldDependencies wanted_ = FieldDependencies::all();  // top-level fields that are needed
 };
 
 }  // namespace gridmount::query

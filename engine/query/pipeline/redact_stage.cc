@@ -88,7 +88,7 @@ class RedactStage : public Stage {
   std::string_view name() const override { return "$redact"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
   // The stage reads every document in the document.
-  void plan(Needs& needs) override { needs.add_all(); }
+  void plan(FieldDependencies& needs) override { needs.add_all(); }
 
   const Expression& expression() const { return *expression_; }
   size_t root_slot() const { return root_slot_; }

@@ -28,7 +28,7 @@ class ReplaceRoot : public DocumentTransform {
                     shown(ValueView(Type::kDocument, document.data(), document.size())));
   }
 
-  void plan(Needs& needs) override {
+  void plan(FieldDependencies& needs) override {
     needs.clear();
     needs.add(*expression_);
   }

@@ -20,7 +20,7 @@ class SampleStage : public Stage {
 
   std::string_view name() const override { return "$sample"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  void plan(Needs&) override {}
+  void plan(FieldDependencies&) override {}
 
  private:
   uint64_t size_;

@@ -17,8 +17,8 @@ using bson::ValueView;
 
 class SortStream : public DocumentStream {
  public:
-  SortStream(const Sort& sort, std::optional<uint64_t> limit, const Needs& wanted, Stream input,
-             uint64_t bytes_max)
+  SortStream(const Sort& sort, std::optional<uint64_t> limit, const FieldDependencies& wanted,
+             Stream input, uint64_t bytes_max)
       : keys_(sort),
         buffer_(directions_of(sort), limit),
         wanted_(wanted),
@@ -64,7 +64,7 @@ class SortStream : public DocumentStream {
 
   SortKeyReader keys_;
   SortBuffer buffer_;
-  const Needs& wanted_;
+  const FieldDependencies& wanted_;
   Stream input_;
   const uint64_t bytes_max_;
   Output part_;
@@ -79,7 +79,7 @@ Result<Stream> SortStage::open(Stream input, const PipelineContext& context) con
                                       context.memory_bytes_max);
 }
 
-void SortStage::plan(Needs& needs) {
+void SortStage::plan(FieldDependencies& needs) {
   wanted_ = needs;
   for (const Sort::Part& part : sort_.parts()) needs.add(part.path.dotted());
 }

@@ -29,7 +29,7 @@ class ListStream : public DocumentStream {
 
 class SourceStage : public Stage {
  public:
-  void plan(Needs& needs) override { needs.clear(); }
+  void plan(FieldDependencies& needs) override { needs.clear(); }
   bool is_source() const override { return true; }
 };
 

@@ -17,7 +17,7 @@
 #include "engine/bson/value.h"
 #include "engine/query/expression/evaluator.h"
 #include "engine/query/expression/expression.h"
-#include "engine/query/expression/needs.h"
+#include "engine/query/expression/field_dependencies.h"
 #include "engine/query/field_path.h"
 #include "engine/query/pipeline/document_stream.h"
 #include "engine/query/pipeline/pipeline.h"
@@ -43,7 +43,7 @@ class Stage {
   // On input, `needs` is what the next stage needs of this stage's results. On output, it is what
   // this stage needs of its input. The stage may then leave fields that are not needed out of its
   // results. Called once, when the whole pipeline is known.
-  virtual void plan(Needs& needs) = 0;
+  virtual void plan(FieldDependencies& needs) = 0;
 
   // Returns whether the stage produces documents itself. Such a stage must be the first.
   virtual bool is_source() const { return false; }
@@ -60,7 +60,7 @@ class Stage {
 // interruption is checked otherwise.
 class InterruptCheck {
  public:
-  explicit InterruptCheck(PipelineHost& host) : host_(host) {}
+  explicit InterruptCheck(PipelineStorage& host) : host_(host) {}
   // Must be called for each document produced.
   Status operator()() {
     if (++made_ % kMadePerCheck != 0) return {};
@@ -70,7 +70,7 @@ class InterruptCheck {
  private:
   static constexpr uint32_t kMadePerCheck = 256;
 
-  PipelineHost& host_;
+  PipelineStorage& host_;
   uint32_t made_ = 0;
 };
 

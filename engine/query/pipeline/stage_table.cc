@@ -19,7 +19,7 @@ class TransformStage : public Stage {
 
   std::string_view name() const override { return name_; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  void plan(Needs& needs) override { transform_->plan(needs); }
+  void plan(FieldDependencies& needs) override { transform_->plan(needs); }
 
  private:
   std::string name_;

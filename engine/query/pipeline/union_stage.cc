@@ -18,7 +18,7 @@ class UnionStage : public Stage {
 
   std::string_view name() const override { return "$unionWith"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  void plan(Needs&) override {}
+  void plan(FieldDependencies&) override {}
   void add_collections(std::set<CollectionName>& names) const override {
     if (!collection_.collection.empty()) names.insert(collection_);
     names.insert(pipeline_.other_collections().begin(), pipeline_.other_collections().end());

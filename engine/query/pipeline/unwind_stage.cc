@@ -20,7 +20,7 @@ bool is_nullish(const std::optional<ValueView>& value) {
 
 class UnwindStream : public DocumentStream {
  public:
-  UnwindStream(const UnwindStage& stage, Stream input, PipelineHost& host)
+  UnwindStream(const UnwindStage& stage, Stream input, PipelineStorage& host)
       : stage_(stage), input_(std::move(input)), check_(host) {}
 
   Result<std::optional<bson::View>> next() override {
@@ -140,7 +140,7 @@ Result<Stream> UnwindStage::open(Stream input, const PipelineContext& context) c
   return std::make_unique<UnwindStream>(*this, std::move(input), context.host);
 }
 
-void UnwindStage::plan(Needs& needs) {
+void UnwindStage::plan(FieldDependencies& needs) {
   wanted_ = needs;
   if (options_.index_path) needs.replace(options_.index_path->dotted());
   needs.add(options_.path->dotted());

@@ -21,16 +21,16 @@ class UnwindStage : public Stage {
 
   std::string_view name() const override { return "$unwind"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
-  void plan(Needs& needs) override;
+  void plan(FieldDependencies& needs) override;
 
   const bson::Path& path() const { return *options_.path; }
   const UnwindOptions& options() const { return options_; }
   // Returns the fields of the results that are needed, or null if all are.
-  const Needs* wanted() const { return wanted_.is_all() ? nullptr : &wanted_; }
+  const FieldDependencies* wanted() const { return wanted_.is_all() ? nullptr : &wanted_; }
 
  private:
   UnwindOptions options_;
-  Needs wanted_ = Needs::all();
+  FieldDependencies wanted_ = FieldDependencies::all();
 };
 
 }  // namespace gridmount::query

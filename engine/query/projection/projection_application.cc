@@ -81,7 +81,8 @@ class Walk {
       : tree_(tree), root_(root), state_(state), out_(state.output) {}
 
   // `wanted` may be null.
-  void document(const ProjectionNode& node, bson::View document, Way way, const Needs* wanted) {
+  void document(const ProjectionNode& node, bson::View document, Way way,
+                const FieldDependencies* wanted) {
     Met met(node.children.size());
     size_t kept = 0;
     for (const Element element : document) {
@@ -241,7 +242,7 @@ Status evaluate_unwritten(const ProjectionNode& node, TransformState& state) {
 }  // namespace
 
 Result<bson::View> apply_projection(const ProjectionTree& tree, bson::View document,
-                                    TransformState& state, const Needs* wanted) {
+                                    TransformState& state, const FieldDependencies* wanted) {
   state.output.begin();
   if (tree.root.computes) {
     state.computed.assign(tree.computed_count, std::nullopt);

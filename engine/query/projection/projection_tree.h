@@ -22,7 +22,7 @@
 #include "engine/bson/document.h"
 #include "engine/bson/path.h"
 #include "engine/query/expression/expression.h"
-#include "engine/query/expression/needs.h"
+#include "engine/query/expression/field_dependencies.h"
 #include "engine/query/filter/filter.h"
 #include "engine/query/projection/transform_state.h"
 
@@ -109,6 +109,7 @@ Result<ProjectionTree> parse_projection(bson::View specification, const Projecti
 // Returns the projected document. It is valid as long as `document`, and until the next call with
 // this state. `wanted` holds the fields of the document that are needed. It is null if all are.
 Result<bson::View> apply_projection(const ProjectionTree& tree, bson::View document,
-                                    TransformState& state, const Needs* wanted = nullptr);
+                                    TransformState& state,
+                                    const FieldDependencies* wanted = nullptr);
 
 }  // namespace gridmount::query

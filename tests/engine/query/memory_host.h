@@ -37,7 +37,7 @@ class VectorStream : public DocumentStream {
   size_t at_ = 0;
 };
 
-class MemoryHost : public PipelineHost {
+class MemoryHost : public PipelineStorage {
  public:
   using Documents = std::vector<bson::Document>;
 

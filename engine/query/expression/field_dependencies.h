@@ -12,10 +12,10 @@
 namespace gridmount::query {
 
 // The fields that are needed.
-class Needs {
+class FieldDependencies {
  public:
-  static Needs all() {
-    Needs needs;
+  static FieldDependencies all() {
+    FieldDependencies needs;
     needs.add_all();
     return needs;
   }
@@ -34,7 +34,7 @@ class Needs {
   // Adds a path up to a part that is a number. The number may be an array position, so the whole
   // array is needed.
   void add(std::string_view path);
-  void add(const Needs& other);
+  void add(const FieldDependencies& other);
   void add(const Expression& expression);
   // Removes a field that a stage's results never have, whatever its input has.
   void remove(std::string_view path);

@@ -39,10 +39,10 @@ struct FindRequest {
 };
 
 // Documents that replace the whole contents of a collection ($out).
-class Replacement {
+class CollectionReplacement {
  public:
   // Without finish() the collection is unchanged.
-  virtual ~Replacement() = default;
+  virtual ~CollectionReplacement() = default;
   // Adds a document. A document without an _id gets one.
   virtual Status add(bson::View document) = 0;
   // Replaces the contents of the collection. The collection keeps its indexes. It is created if it
@@ -50,9 +50,9 @@ class Replacement {
   virtual Status finish() = 0;
 };
 
-class PipelineHost {
+class PipelineStorage {
  public:
-  virtual ~PipelineHost() = default;
+  virtual ~PipelineStorage() = default;
 
   // Reads from the same snapshot as the pipeline's input. A collection that does not exist has no
   // documents. `request` need not outlive the call.
@@ -71,7 +71,7 @@ class PipelineHost {
   virtual Result<std::vector<bson::Document>> index_stats(const CollectionName& collection) = 0;
 
   // --- For $out and $merge. These functions see what was written through them before.
-  virtual Result<std::unique_ptr<Replacement>> replace_collection(
+  virtual Result<std::unique_ptr<CollectionReplacement>> replace_collection(
       const CollectionName& collection) = 0;
   // Returns whether a unique index that is not partial has exactly these paths, in any order.
   // Always true for {_id}.

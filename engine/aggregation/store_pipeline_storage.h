@@ -1,4 +1,4 @@
-// Implements the storage interface of pipelines (engine/query/pipeline/pipeline_host.h) on
+// Implements the storage interface of pipelines (engine/query/pipeline/pipeline_storage.h) on
 // engine/store.h.
 //
 // Thread-safety: not thread-safe. A host belongs to its snapshot.
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/aggregation/aggregate.h"
-#include "engine/query/pipeline/pipeline_host.h"
+#include "engine/query/pipeline/pipeline_storage.h"
 #include "engine/store.h"
 
 namespace gridmount::aggregation {
@@ -35,11 +35,11 @@ struct HostOptions {
   std::string host = {};  // engine::AggregateOptions::host
 };
 
-class StoreHost : public query::PipelineHost {
+class StorePipelineStorage : public query::PipelineStorage {
  public:
   // The snapshot must outlive it. $out and $merge need a Transaction. With another snapshot they
   // fail with IllegalOperation.
-  StoreHost(Databases databases, engine::Snapshot& snapshot, HostOptions options);
+  StorePipelineStorage(Databases databases, engine::Snapshot& snapshot, HostOptions options);
 
   Result<std::unique_ptr<query::DocumentStream>> find(const query::CollectionName& collection,
                                                       const query::FindRequest& request) override;
@@ -47,7 +47,7 @@ class StoreHost : public query::PipelineHost {
   Result<bson::Document> collection_stats(const query::CollectionName& collection,
                                           bson::View options) override;
   Result<std::vector<bson::Document>> index_stats(const query::CollectionName& collection) override;
-  Result<std::unique_ptr<query::Replacement>> replace_collection(
+  Result<std::unique_ptr<query::CollectionReplacement>> replace_collection(
       const query::CollectionName& collection) override;
   Result<bool> has_unique_index(const query::CollectionName& collection,
                                 const std::set<std::string>& paths) override;

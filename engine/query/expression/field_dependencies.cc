@@ -1,4 +1,4 @@
-#include "engine/query/expression/needs.h"
+#include "engine/query/expression/field_dependencies.h"
 
 #include <optional>
 
@@ -22,11 +22,11 @@ size_t before_number(std::string_view path) {
 
 }  // namespace
 
-void Needs::add(std::string_view path) {
+void FieldDependencies::add(std::string_view path) {
   if (!all_) paths_.emplace(path.substr(0, before_number(path)));
 }
 
-std::optional<std::set<std::string>> Needs::outer_paths() const {
+std::optional<std::set<std::string>> FieldDependencies::outer_paths() const {
   if (all_) return std::nullopt;
   std::set<std::string> outer;
   for (const std::string& path : paths_) {
@@ -39,12 +39,12 @@ std::optional<std::set<std::string>> Needs::outer_paths() const {
   return outer;
 }
 
-void Needs::add(const Needs& other) {
+void FieldDependencies::add(const FieldDependencies& other) {
   if (other.all_) return add_all();
   for (const std::string& path : other.paths_) add(path);
 }
 
-void Needs::add(const Expression& expression) {
+void FieldDependencies::add(const Expression& expression) {
   std::set<std::string> paths;
   expression.add_dependencies(paths);
   for (const std::string& path : paths) {
@@ -53,11 +53,11 @@ void Needs::add(const Expression& expression) {
   }
 }
 
-void Needs::remove(std::string_view path) {
+void FieldDependencies::remove(std::string_view path) {
   std::erase_if(paths_, [&](const std::string& known) { return is_within(known, path); });
 }
 
-void Needs::replace(std::string_view path) {
+void FieldDependencies::replace(std::string_view path) {
   // Below a field, the result depends on whether the field is a document or an array.
   const std::string_view field = path.substr(0, path.find('.'));
   if (!ordered_ && field == path) return remove(path);
@@ -65,7 +65,7 @@ void Needs::replace(std::string_view path) {
   if (has_field(field)) add(field);
 }
 
-bool Needs::has_field(std::string_view name) const {
+bool FieldDependencies::has_field(std::string_view name) const {
   if (all_) return true;
   const auto at = paths_.lower_bound(std::string(name));
   if (at != paths_.end() && is_within(*at, name)) return true;

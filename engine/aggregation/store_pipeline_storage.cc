@@ -1,10 +1,10 @@
-#include "engine/aggregation/store_host.h"
+#include "engine/aggregation/store_pipeline_storage.h"
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
-#include "engine/aggregation/replacement.h"
+#include "engine/aggregation/collection_replacement.h"
 #include "engine/aggregation/statistics.h"
 #include "engine/bson/builder.h"
 
@@ -43,28 +43,30 @@ Result<std::optional<bson::View>> CursorStream::next() {
   return std::optional(bson::View(document_.data(), document->size()));
 }
 
-StoreHost::StoreHost(Databases databases, engine::Snapshot& snapshot, HostOptions options)
+StorePipelineStorage::StorePipelineStorage(Databases databases, engine::Snapshot& snapshot,
+                                           HostOptions options)
     : databases_(std::move(databases)),
       snapshot_(snapshot),
       transaction_(dynamic_cast<engine::Transaction*>(&snapshot)),
       options_(std::move(options)) {}
 
-std::shared_ptr<engine::Database> StoreHost::database_of(
+std::shared_ptr<engine::Database> StorePipelineStorage::database_of(
     const query::CollectionName& collection) const {
   return databases_(collection.database.empty() ? options_.database : collection.database);
 }
 
-std::unique_ptr<engine::Collection> StoreHost::open(const query::CollectionName& collection) const {
+std::unique_ptr<engine::Collection> StorePipelineStorage::open(
+    const query::CollectionName& collection) const {
   return database_of(collection)->collection(collection.collection);
 }
 
-Result<engine::Transaction*> StoreHost::transaction() const {
+Result<engine::Transaction*> StorePipelineStorage::transaction() const {
   if (transaction_ != nullptr) return transaction_;
   return fail(ErrorCode::kIllegalOperation,
               "$out and $merge write: the pipeline needs a transaction");
 }
 
-Result<std::unique_ptr<query::DocumentStream>> StoreHost::find(
+Result<std::unique_ptr<query::DocumentStream>> StorePipelineStorage::find(
     const query::CollectionName& collection, const query::FindRequest& request) {
   engine::FindOptions options;
   options.sort = request.sort;
@@ -76,31 +78,31 @@ Result<std::unique_ptr<query::DocumentStream>> StoreHost::find(
   return std::unique_ptr<query::DocumentStream>(std::make_unique<CursorStream>(std::move(cursor)));
 }
 
-Status StoreHost::check_interrupt() {
+Status StorePipelineStorage::check_interrupt() {
   if (!options_.deadline || std::chrono::steady_clock::now() <= *options_.deadline) return {};
   return fail(ErrorCode::kMaxTimeMsExpired, "operation exceeded time limit");
 }
 
-Result<bson::Document> StoreHost::collection_stats(const query::CollectionName& collection,
-                                                   bson::View options) {
+Result<bson::Document> StorePipelineStorage::collection_stats(
+    const query::CollectionName& collection, bson::View options) {
   return collection_stats_stage(*database_of(collection), snapshot_, collection.collection, options,
                                 options_.host);
 }
 
-Result<std::vector<bson::Document>> StoreHost::index_stats(
+Result<std::vector<bson::Document>> StorePipelineStorage::index_stats(
     const query::CollectionName& collection) {
   return index_stats_stage(*open(collection), snapshot_, options_.host);
 }
 
-Result<std::unique_ptr<query::Replacement>> StoreHost::replace_collection(
+Result<std::unique_ptr<query::CollectionReplacement>> StorePipelineStorage::replace_collection(
     const query::CollectionName& collection) {
   GM_ASSIGN(engine::Transaction* const transaction, transaction());
-  return open_replacement(database_of(collection), *transaction, collection.collection,
-                          options_.bypass_validation);
+  return replace_collection_in(database_of(collection), *transaction, collection.collection,
+                               options_.bypass_validation);
 }
 
-Result<bool> StoreHost::has_unique_index(const query::CollectionName& collection,
-                                         const std::set<std::string>& paths) {
+Result<bool> StorePipelineStorage::has_unique_index(const query::CollectionName& collection,
+                                                    const std::set<std::string>& paths) {
   if (paths == std::set<std::string>{"_id"}) return true;
   GM_ASSIGN(const std::vector<engine::IndexDefinition> indexes,
             open(collection)->indexes(snapshot_));
@@ -112,15 +114,15 @@ Result<bool> StoreHost::has_unique_index(const query::CollectionName& collection
   });
 }
 
-Result<std::optional<bson::Document>> StoreHost::find_for_merge(
+Result<std::optional<bson::Document>> StorePipelineStorage::find_for_merge(
     const query::CollectionName& collection, bson::View filter) {
   GM_ASSIGN(const std::optional<bson::View> found, open(collection)->find_one(snapshot_, filter));
   if (!found) return std::optional<bson::Document>();
   return std::optional(bson::Document(*found));
 }
 
-Status StoreHost::insert(const query::CollectionName& collection, bson::View document,
-                         EmptyTimestamps timestamps) {
+Status StorePipelineStorage::insert(const query::CollectionName& collection, bson::View document,
+                                    EmptyTimestamps timestamps) {
   GM_ASSIGN(engine::Transaction* const transaction, transaction());
   GM_TRY(open(collection)
              ->insert(*transaction, document,
@@ -129,8 +131,8 @@ Status StoreHost::insert(const query::CollectionName& collection, bson::View doc
   return {};
 }
 
-Status StoreHost::replace(const query::CollectionName& collection, bson::View document,
-                          EmptyTimestamps timestamps) {
+Status StorePipelineStorage::replace(const query::CollectionName& collection, bson::View document,
+                                     EmptyTimestamps timestamps) {
   GM_ASSIGN(engine::Transaction* const transaction, transaction());
   bson::Builder filter;
   filter.append("_id", document["_id"]);

@@ -1,4 +1,4 @@
-#include "engine/aggregation/replacement.h"
+#include "engine/aggregation/collection_replacement.h"
 
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr ErrorCode kOutputIsCapped{17152};
 
-class NewCollection : public query::Replacement {
+class NewCollection : public query::CollectionReplacement {
  public:
   NewCollection(std::shared_ptr<engine::Database> database, engine::Transaction& transaction,
                 std::string_view collection, bool bypass_validation)
@@ -77,13 +77,13 @@ class NewCollection : public query::Replacement {
 
 }  // namespace
 
-Result<std::unique_ptr<query::Replacement>> open_replacement(
+Result<std::unique_ptr<query::CollectionReplacement>> replace_collection_in(
     std::shared_ptr<engine::Database> database, engine::Transaction& transaction,
     std::string_view collection, bool bypass_validation) {
   auto made = std::make_unique<NewCollection>(std::move(database), transaction, collection,
                                               bypass_validation);
   GM_TRY(made->create());
-  return std::unique_ptr<query::Replacement>(std::move(made));
+  return std::unique_ptr<query::CollectionReplacement>(std::move(made));
 }
 
 }  // namespace gridmount::aggregation
