@@ -2,7 +2,7 @@
 
 #include "engine/bson/text.h"
 #include "engine/local/collection.h"
-#include "engine/local/indexes/index_creation.h"
+#include "engine/local/indexes/index_build.h"
 
 namespace gridmount::local {
 namespace {
@@ -61,7 +61,7 @@ Result<IndexEntry> new_index(const engine::Namespace& ns,
   std::string& name = index.definition.name;
   if (name.empty()) name = query::default_index_name(definition.keys);
   GM_TRY(query::check_combination(index.definition));
-  GM_ASSIGN(index.rules, key_rules(index.definition));
+  GM_ASSIGN(index.rules, index_key_spec(index.definition));
   if (name.find('\0') != std::string::npos || name == "*") {
     return fail(ErrorCode::kCannotCreateIndex,
                 ns.full() + ": '" + name + "' cannot be the name of an index");

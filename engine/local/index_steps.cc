@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "engine/local/catalog/read_view.h"
-#include "engine/local/indexes/index_creation.h"
+#include "engine/local/indexes/index_build.h"
 #include "engine/local/indexes/index_writer.h"
 #include "engine/local/local_store.h"
 #include "engine/local/store.h"

@@ -58,7 +58,7 @@ std::optional<IndexEntry> index_of(bson::View document) {
   if (const auto seconds = field(document, "expireAfterSeconds", bson::Type::kInt64)) {
     index.definition.expire_after_seconds = seconds->as_int64();
   }
-  Result<KeyRules> rules = key_rules(index.definition);
+  Result<IndexKeySpec> rules = index_key_spec(index.definition);
   if (!rules) return std::nullopt;
   index.rules = std::move(rules).value();
   index.multikey = multikey->as_bool();

@@ -20,7 +20,7 @@ namespace gridmount::local {
 
 struct IndexEntry {
   query::IndexDefinition definition;
-  KeyRules rules;
+  IndexKeySpec rules;
   bool multikey = false;   // some document has, or once had, an array under the index's paths
   bool checksums = false;  // every entry of the index has a checksum
   Range range;

@@ -36,8 +36,8 @@ void KeySet::clear() {
   multikey_ = false;
 }
 
-void KeySet::end_key(size_t start, bool shortened) {
-  if (shortened) shorten(bytes_, start);
+void KeySet::end_key(size_t start, bool truncated) {
+  if (truncated) truncate(bytes_, start);
   keys_.push_back({static_cast<uint32_t>(start), static_cast<uint32_t>(bytes_.size() - start)});
 }
 
@@ -55,8 +55,8 @@ void KeySet::sort() {
 // values of one key come from one element.
 class KeyExtraction {
  public:
-  KeyExtraction(const KeyRules& rules, KeySet& keys, bool shortened)
-      : rules_(rules), parts_(rules.parts), keys_(keys), shortened_(shortened) {}
+  KeyExtraction(const IndexKeySpec& rules, KeySet& keys, bool truncated)
+      : rules_(rules), parts_(rules.parts), keys_(keys), truncated_(truncated) {}
 
   Status run(bson::View document) {
     keys_.clear();
@@ -112,7 +112,7 @@ class KeyExtraction {
     if (rules_.sparse && !found) {
       keys_.clear();
     } else {
-      keys_.end_key(0, shortened_);
+      keys_.end_key(0, truncated_);
     }
     return true;
   }
@@ -250,20 +250,20 @@ class KeyExtraction {
         append_part(keys_.bytes_, parts_[i], positions[i].value);
       }
     }
-    keys_.end_key(start, shortened_);
+    keys_.end_key(start, truncated_);
   }
 
-  const KeyRules& rules_;
+  const IndexKeySpec& rules_;
   const std::vector<IndexPart>& parts_;
   KeySet& keys_;
-  const bool shortened_;
+  const bool truncated_;
 };
 
-Status extract_keys(const KeyRules& rules, bson::View document, KeySet& keys) {
+Status extract_keys(const IndexKeySpec& rules, bson::View document, KeySet& keys) {
   return KeyExtraction(rules, keys, true).run(document);
 }
 
-Status extract_whole_keys(const KeyRules& rules, bson::View document, KeySet& keys) {
+Status extract_whole_keys(const IndexKeySpec& rules, bson::View document, KeySet& keys) {
   return KeyExtraction(rules, keys, false).run(document);
 }
 

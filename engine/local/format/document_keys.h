@@ -32,7 +32,7 @@ void append_part(std::string& out, const IndexPart& part,
                  const std::optional<bson::ValueView>& value);
 
 // Which documents an index holds, and which of their values form the keys.
-struct KeyRules {
+struct IndexKeySpec {
   std::vector<IndexPart> parts;
   bool sparse = false;
   std::shared_ptr<const query::Filter> partial;  // null: all documents
@@ -45,7 +45,7 @@ struct KeyRules {
 // partial filter with operators that MongoDB refuses there. Fails with MongoDB's own codes for too
 // many parts (13103), several hashed parts (31303) and a unique hashed index (16764).
 inline constexpr size_t kMaxIndexParts = 32;
-Result<KeyRules> key_rules(const query::IndexDefinition& definition);
+Result<IndexKeySpec> index_key_spec(const query::IndexDefinition& definition);
 
 // A sorted set of encoded keys in one buffer. Reuse one set for many documents to save allocations.
 class KeySet {
@@ -67,7 +67,7 @@ class KeySet {
     uint32_t offset;
     uint32_t size;
   };
-  void end_key(size_t start, bool shortened);
+  void end_key(size_t start, bool truncated);
   void sort();
 
   std::string bytes_;
@@ -80,9 +80,9 @@ class KeySet {
 // missing field counts as null. An array on a path gives one key for each element. Fails with
 // CannotIndexParallelArrays if two parts of the index reach different arrays, and with 16766 for an
 // array under a hashed part.
-Status extract_keys(const KeyRules& rules, bson::View document, KeySet& keys);
+Status extract_keys(const IndexKeySpec& rules, bson::View document, KeySet& keys);
 // Like extract_keys(), but truncates nothing. Truncated keys with a common beginning are put in
 // order by their whole keys.
-Status extract_whole_keys(const KeyRules& rules, bson::View document, KeySet& keys);
+Status extract_whole_keys(const IndexKeySpec& rules, bson::View document, KeySet& keys);
 
 }  // namespace gridmount::local

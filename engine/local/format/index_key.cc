@@ -17,13 +17,13 @@ void append_encoded_empty_array(std::string& out, bool descending) {
   out.push_back(static_cast<char>(descending ? ~kUndefined : kUndefined));
 }
 
-bool shorten(std::string& key, size_t start) {
+bool truncate(std::string& key, size_t start) {
   if (key.size() - start <= kEncodedBytesMax) return false;
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int digest_size = 0;
   EVP_Digest(key.data() + start, key.size() - start, digest, &digest_size, EVP_sha256(), nullptr);
   key.resize(start + kEncodedBytesMax);
-  key.push_back(kShortenedMark);
+  key.push_back(kTruncatedMark);
   key.append(reinterpret_cast<const char*>(digest), 16);
   return true;
 }

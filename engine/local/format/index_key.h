@@ -18,7 +18,7 @@ namespace gridmount::local {
 // mark and 16 bytes of the SHA-256 of the whole. With a range prefix (4 bytes) and a record id (8
 // bytes) the key stays within LMDB's limit of 511 bytes.
 inline constexpr size_t kEncodedBytesMax = 480;
-inline constexpr char kShortenedMark = '\x80';
+inline constexpr char kTruncatedMark = '\x80';
 
 // Append the encoding of a field that the document lacks, which is that of null, and of an empty
 // array, which is that of undefined.
@@ -27,13 +27,13 @@ void append_encoded_empty_array(std::string& out, bool descending);
 
 // Truncates the encoding that begins at offset `start` of `key` if it is too long. Returns whether
 // it was.
-bool shorten(std::string& key, size_t start = 0);
+bool truncate(std::string& key, size_t start = 0);
 
 // Returns the first 64 bits of the SHA-256 of an encoding. A hashed index holds them in place of
 // the value. Equal values have equal encodings, so they have equal hashes.
 int64_t hash_of_encoded(std::string_view encoded);
 
-inline bool is_shortened(std::string_view encoded) {
+inline bool is_truncated(std::string_view encoded) {
   return encoded.size() > kEncodedBytesMax;
 }
 

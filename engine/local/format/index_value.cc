@@ -143,7 +143,7 @@ bool has_position(const bson::Path& path) {
 
 }  // namespace
 
-std::string value_kinds(const KeyRules& rules, bson::View document) {
+std::string value_kinds(const IndexKeySpec& rules, bson::View document) {
   std::string kinds;
   for (const IndexPart& part : rules.parts) {
     if (part.hashed) return "";
@@ -224,7 +224,7 @@ bool KeyReader::write(bson::Builder& builder, const std::vector<Field>& fields,
 
 std::optional<bson::Document> KeyReader::read(std::string_view encoded,
                                               std::string_view kinds) const {
-  if (!readable_ || kinds.size() != descending_.size() || is_shortened(encoded)) {
+  if (!readable_ || kinds.size() != descending_.size() || is_truncated(encoded)) {
     return std::nullopt;
   }
   std::vector<Part> parts;

@@ -31,7 +31,7 @@ enum class ValueKind : char {
 // Returns the kinds of the values in the document's only key. Returns an empty string if a value
 // cannot be read back: the document has an array under the paths, or the value is of a kind whose
 // encoding loses something (documents, Decimal128, -0.0, ...).
-std::string value_kinds(const KeyRules& rules, bson::View document);
+std::string value_kinds(const IndexKeySpec& rules, bson::View document);
 
 // Returns the value of the entry with this key: the record id if the index is unique, then the
 // kinds, then the checksum if the index has checksums.

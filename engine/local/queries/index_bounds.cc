@@ -16,7 +16,7 @@ constexpr size_t kRangesMax = 4096;
 
 // Returns the lower end of a range. `encoded` holds the leading parts of keys.
 std::string low_end(std::string encoded, bool inclusive) {
-  if (is_shortened(encoded)) {
+  if (is_truncated(encoded)) {
     // Keys with this beginning are truncated too, and are ordered by their hashes.
     encoded.resize(kEncodedBytesMax);
   } else if (!inclusive) {
@@ -26,7 +26,7 @@ std::string low_end(std::string encoded, bool inclusive) {
 }
 
 std::string high_end(std::string encoded, bool inclusive) {
-  if (is_shortened(encoded)) {
+  if (is_truncated(encoded)) {
     encoded.resize(kEncodedBytesMax);
     encoded.push_back(kAboveAll);
   } else if (inclusive) {
@@ -38,14 +38,14 @@ std::string high_end(std::string encoded, bool inclusive) {
 }  // namespace
 
 KeyRange range_of_whole_key(const Range& range, std::string encoded) {
-  shorten(encoded);
+  truncate(encoded);
   const std::string prefix = range_prefix(range);
   return {prefix + encoded, prefix + encoded + kAboveAll};
 }
 
 IndexBounds::IndexBounds(const IndexEntry& index,
                          const std::vector<std::vector<query::Interval>>& bounds,
-                         const KeyLimits& limits) {
+                         const KeyBounds& limits) {
   std::vector<EncodedPart> parts;
   const std::vector<IndexPart>& index_parts = index.rules.parts;
   for (size_t i = 0; i < bounds.size() && i < index_parts.size(); ++i) {
@@ -58,7 +58,7 @@ IndexBounds::IndexBounds(const IndexEntry& index,
 
 // A key is its encoding, in most indexes followed by a record id. So keys that begin with the lower
 // limit are in the range, and keys that begin with the upper limit are not.
-void IndexBounds::limit_ranges(const IndexEntry& index, const KeyLimits& limits) {
+void IndexBounds::limit_ranges(const IndexEntry& index, const KeyBounds& limits) {
   const std::string prefix = range_prefix(index.range);
   for (KeyRange& range : ranges_) {
     if (limits.low) range.low = std::max(range.low, prefix + *limits.low);
@@ -151,7 +151,7 @@ void IndexBounds::make_ranges(const IndexEntry& index, const std::vector<Encoded
 }
 
 IndexBounds::Fit IndexBounds::fit(std::string_view encoded) const {
-  if (is_shortened(encoded)) return Fit::kUnknown;
+  if (is_truncated(encoded)) return Fit::kUnknown;
   if (rest_.empty()) return Fit::kInside;
   for (size_t i = 0; i < covered_ + rest_.size(); ++i) {
     const std::optional<size_t> size = bson::key_string_size(encoded, descending_[i]);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/local/format/catalog_entry.h"
-#include "engine/local/queries/key_limits.h"
+#include "engine/local/queries/key_bounds.h"
 #include "engine/query/plan/plan.h"
 
 namespace gridmount::local {
@@ -23,7 +23,7 @@ class IndexBounds {
  public:
   // Also applies `limits`.
   IndexBounds(const IndexEntry& index, const std::vector<std::vector<query::Interval>>& bounds,
-              const KeyLimits& limits = {});
+              const KeyBounds& limits = {});
 
   // Disjoint and sorted. The keys include the prefix.
   const std::vector<KeyRange>& ranges() const { return ranges_; }
@@ -46,7 +46,7 @@ class IndexBounds {
 
   static EncodedPart encode(const std::vector<query::Interval>& intervals, const IndexPart& part);
   void make_ranges(const IndexEntry& index, const std::vector<EncodedPart>& parts);
-  void limit_ranges(const IndexEntry& index, const KeyLimits& limits);
+  void limit_ranges(const IndexEntry& index, const KeyBounds& limits);
 
   std::vector<KeyRange> ranges_;
   size_t covered_ = 0;             // the number of leading parts that the ranges express

@@ -45,7 +45,7 @@ struct MatchOptions {
   // FindOptions::min and max; used by open() only.
   bson::View min = {};
   bson::View max = {};
-  KeyLimits limits = {};  // set by open()
+  KeyBounds limits = {};  // set by open()
 };
 
 // Checks a deadline. It reads the clock only at every 64th call.

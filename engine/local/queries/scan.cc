@@ -116,7 +116,7 @@ class IndexScan : public Scan {
       GM_ASSIGN(const std::optional<Key> key, next_key());
       if (!key) return std::optional<WorkItem>();
       if (key->fit == IndexBounds::Fit::kOutside) continue;
-      if (in_order_ && is_shortened(key->encoded)) {
+      if (in_order_ && is_truncated(key->encoded)) {
         GM_TRY(gather_run(std::string(key->encoded), key->id));
         continue;
       }
@@ -313,11 +313,11 @@ class IndexScan : public Scan {
     return {};
   }
 
-  Status add_to_run(std::string_view shortened, RecordId id, uint64_t& bytes) {
+  Status add_to_run(std::string_view truncated, RecordId id, uint64_t& bytes) {
     GM_ASSIGN(const std::optional<std::string_view> record,
               get_record(*trees_, entry_->records, id));
     // A damaged or missing document is reported when the candidate's document is read.
-    std::string order(shortened);
+    std::string order(truncated);
     const RecordKey record_key(entry_->records, id);
     if (record && record_defect(*record, Verify::kChecksum, record_key).empty()) {
       GM_ASSIGN(const bson::View document,
@@ -325,8 +325,8 @@ class IndexScan : public Scan {
       if (extract_whole_keys(index_.rules, document, keys_)) {
         for (size_t i = 0; i < keys_.size(); ++i) {
           std::string key(keys_[i]);
-          shorten(key);
-          if (key == shortened) order = keys_[i];
+          truncate(key);
+          if (key == truncated) order = keys_[i];
         }
       }
     }

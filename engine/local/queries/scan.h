@@ -12,7 +12,7 @@
 #include "engine/base/error.h"
 #include "engine/local/format/catalog_entry.h"
 #include "engine/local/format/record.h"
-#include "engine/local/queries/key_limits.h"
+#include "engine/local/queries/key_bounds.h"
 #include "engine/local/storage/trees.h"
 #include "engine/query/plan/plan.h"
 
@@ -65,7 +65,7 @@ struct ScanOptions {
   // fails with QueryExceededMemoryLimit.
   uint64_t order_bytes_max = 0;
   // For a scan of one index.
-  KeyLimits limits = {};
+  KeyBounds limits = {};
   // For a scan of the collection: after the end a later call looks for new records.
   bool tailing = false;
   // For a forward scan of one index without arrays: entries with the same leading value as an

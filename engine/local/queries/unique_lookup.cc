@@ -71,7 +71,7 @@ class Equalities {
     encoded.reserve(kUsualKeyBytes);
     for (const IndexPart& part : parts)
       bson::append_key_string(encoded, find(part)->value, part.descending);
-    if (is_shortened(encoded)) return std::nullopt;
+    if (is_truncated(encoded)) return std::nullopt;
     return encoded;
   }
 

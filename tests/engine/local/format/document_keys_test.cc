@@ -19,11 +19,11 @@ bson::Document doc(const std::string& text) {
   return std::move(document).value();
 }
 
-Result<KeyRules> rules_of(const bson::Document& keys) {
+Result<IndexKeySpec> rules_of(const bson::Document& keys) {
   query::IndexDefinition definition;
   definition.name = "test";
   definition.keys = keys;
-  return key_rules(definition);
+  return index_key_spec(definition);
 }
 
 struct Keys {
@@ -32,7 +32,7 @@ struct Keys {
 };
 
 Result<Keys> extract(const std::string& index, const std::string& document) {
-  const Result<KeyRules> rules = rules_of(doc(index));
+  const Result<IndexKeySpec> rules = rules_of(doc(index));
   EXPECT_TRUE(rules.has_value());
   KeySet set;
   GM_TRY(extract_keys(*rules, doc(document), set));

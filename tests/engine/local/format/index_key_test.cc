@@ -287,15 +287,15 @@ TEST(IndexKey, Missing_IsNull_EmptyArrayIsUndefined) {
 
 TEST(IndexKey, LongKeys_AreShortenedAndToldApart) {
   std::string fits(kEncodedBytesMax, 'x');
-  EXPECT_FALSE(shorten(fits));
+  EXPECT_FALSE(truncate(fits));
   EXPECT_EQ(fits.size(), kEncodedBytesMax);
 
   std::string a = "prefix" + std::string(1000, 'x') + "a";
   std::string b = "prefix" + std::string(1000, 'x') + "b";
-  EXPECT_TRUE(shorten(a, 6));
-  EXPECT_TRUE(shorten(b, 6));
+  EXPECT_TRUE(truncate(a, 6));
+  EXPECT_TRUE(truncate(b, 6));
   EXPECT_EQ(a.size(), 6 + kEncodedBytesMax + 1 + 16);
-  EXPECT_TRUE(is_shortened(std::string_view(a).substr(6)));
+  EXPECT_TRUE(is_truncated(std::string_view(a).substr(6)));
   EXPECT_EQ(a.substr(0, 6 + kEncodedBytesMax + 1), b.substr(0, 6 + kEncodedBytesMax + 1));
   EXPECT_NE(a, b);
   // With a range prefix and a record id a key has at most the length that LMDB allows.

@@ -18,7 +18,7 @@
 namespace gridmount::local {
 
 // Encoded keys of all parts of an index. An absent value means no limit.
-struct KeyLimits {
+struct KeyBounds {
   std::optional<std::string> low;   // inclusive
   std::optional<std::string> high;  // exclusive
 };
@@ -26,7 +26,7 @@ struct KeyLimits {
 struct LimitedPlan {
   query::Plan
       plan;  // scans the whole hinted index, in the order of `sort` if the index provides it
-  KeyLimits limits;
+  KeyBounds limits;
 };
 
 // Returns the plan and limits for `min` and `max`. One of the two may be empty. Fails with 51173

@@ -1,4 +1,4 @@
-#include "engine/local/queries/key_limits.h"
+#include "engine/local/queries/key_bounds.h"
 
 #include "engine/local/format/document_keys.h"
 #include "engine/local/format/index_key.h"
@@ -25,7 +25,7 @@ Result<std::optional<std::string>> encode(const IndexEntry& index, bson::View li
   if (field != limit.end()) {
     return fail(kOtherIndex, "The index chosen is not compatible with min/max");
   }
-  if (is_shortened(encoded)) {
+  if (is_truncated(encoded)) {
     return fail(ErrorCode::kBadValue,
                 "min and max may have at most " + std::to_string(kEncodedBytesMax) +
                     " bytes as keys of the index '" + index.definition.name + "'");
@@ -51,7 +51,7 @@ Result<LimitedPlan> limited_plan(const CollectionEntry& entry, bson::View min, b
   const IndexEntry& index = entry.indexes[limited.plan.index];
   GM_ASSIGN(limited.limits.low, encode(index, min));
   GM_ASSIGN(limited.limits.high, encode(index, max));
-  const KeyLimits& limits = limited.limits;
+  const KeyBounds& limits = limited.limits;
   if (limits.low && limits.high && *limits.low >= *limits.high) {
     return fail(kMinNotBeforeMax,
                 "The value provided for min() does not come before the value provided for max()");

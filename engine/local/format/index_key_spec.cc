@@ -1,4 +1,4 @@
-// Parses the definition of an index into KeyRules and checks it (document_keys.h).
+// Parses the definition of an index into IndexKeySpec and checks it (document_keys.h).
 
 #include <algorithm>
 #include <cmath>
@@ -92,9 +92,9 @@ Status check_partial(const Filter& filter, const Refusal& refuse) {
 
 }  // namespace
 
-Result<KeyRules> key_rules(const query::IndexDefinition& definition) {
+Result<IndexKeySpec> index_key_spec(const query::IndexDefinition& definition) {
   const Refusal refuse(definition);
-  KeyRules rules;
+  IndexKeySpec rules;
   for (const bson::Element element : definition.keys.view()) {
     GM_ASSIGN(IndexPart part, part_of(element, refuse));
     for (const IndexPart& earlier : rules.parts) {
