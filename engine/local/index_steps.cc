@@ -56,7 +56,7 @@ class IndexInSteps {
     if (exists) return {};
     index_.checksums = read_view.trees().has_checksums();
     GM_ASSIGN(index_.range, catalog.allocate_unfinished_range());
-    spared_.emplace(store_.sweeper(), index_.range);
+    spared_.emplace(store_.drop_cleanup(), index_.range);
     return transaction->commit();
   }
 
@@ -91,7 +91,7 @@ class IndexInSteps {
   const engine::Namespace& ns_;
   const query::IndexDefinition& definition_;
   IndexEntry index_;
-  std::optional<Sweeper::Spared> spared_;
+  std::optional<DropCleanup::CleanupExemption> spared_;
   std::string from_;
 };
 

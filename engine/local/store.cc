@@ -36,11 +36,11 @@ Status LocalSnapshot::resume() {
 
 LocalTransaction::LocalTransaction(WriteTransaction transaction, const TreeHandles& handles,
                                    CatalogCache& cache, IndexUsage& index_usage,
-                                   Environment& environment, Sweeper& sweeper)
+                                   Environment& environment, DropCleanup& drop_cleanup)
     : ReadViewHolder(std::make_shared<ReadView>(transaction.lmdb(), handles, true, cache,
                                                 index_usage, environment)),
       transaction_(std::move(transaction)),
-      sweeper_(sweeper) {}
+      drop_cleanup_(drop_cleanup) {}
 
 Status LocalTransaction::pause() {
   return fail(ErrorCode::kIllegalOperation, "a transaction cannot be paused");
@@ -71,7 +71,7 @@ Status LocalTransaction::commit(engine::Durability durability) {
   trees.end();
   GM_TRY(transaction_.commit());
   if (read_view()->write_observer() != nullptr) read_view()->write_observer()->committed();
-  if (read_view()->catalog().released()) sweeper_.wake();
+  if (read_view()->catalog().released()) drop_cleanup_.wake();
   if (durability == engine::Durability::kDurable) return read_view()->environment().make_durable();
   return {};
 }
@@ -84,8 +84,8 @@ LocalStore::LocalStore(std::unique_ptr<Environment> environment, const OpenOptio
   }
   handles_.checksums = environment_->format_version() >= kFirstVersionWithChecksums;
   if (!environment_->read_only()) {
-    sweeper_ = std::make_unique<Sweeper>(*environment_, handles_, cache_);
-    expiry_ = std::make_unique<Expiry>(*this, options.expiry_interval);
+    drop_cleanup_ = std::make_unique<DropCleanup>(*environment_, handles_, cache_);
+    ttl_monitor_ = std::make_unique<TtlMonitor>(*this, options.expiry_interval);
   }
 }
 
@@ -112,7 +112,7 @@ Result<std::unique_ptr<engine::Snapshot>> LocalStore::snapshot() {
 Result<std::unique_ptr<engine::Transaction>> LocalStore::begin(engine::TransactionKind waits) {
   GM_ASSIGN(WriteTransaction transaction, environment_->begin_write(waits));
   return std::unique_ptr<engine::Transaction>(std::make_unique<LocalTransaction>(
-      std::move(transaction), handles_, cache_, index_usage_, *environment_, *sweeper_));
+      std::move(transaction), handles_, cache_, index_usage_, *environment_, *drop_cleanup_));
 }
 
 Status LocalStore::make_durable() {
@@ -137,9 +137,9 @@ Result<int64_t> LocalStore::compact(const engine::Namespace& ns,
 
 Result<engine::StoreStats> LocalStore::stats() {
   GM_ASSIGN(engine::StoreStats stats, environment_->stats());
-  if (expiry_ != nullptr) {
-    stats.expiry_passes = expiry_->passes();
-    stats.expired_documents = expiry_->removed();
+  if (ttl_monitor_ != nullptr) {
+    stats.expiry_passes = ttl_monitor_->passes();
+    stats.expired_documents = ttl_monitor_->removed();
   }
   return stats;
 }

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "engine/local/catalog/catalog.h"
+#include "engine/local/catalog/drop_cleanup.h"
 #include "engine/local/catalog/read_view.h"
-#include "engine/local/catalog/sweeper.h"
-#include "engine/local/expiry.h"
 #include "engine/local/local_store.h"
 #include "engine/local/storage/environment.h"
+#include "engine/local/ttl_monitor.h"
 #include "engine/store.h"
 
 namespace gridmount::local {
@@ -36,9 +36,9 @@ class LocalSnapshot : public engine::Snapshot, public ReadViewHolder {
 
 class LocalTransaction : public engine::Transaction, public ReadViewHolder {
  public:
-  // `sweeper` is woken by a commit that has released ranges.
+  // `drop_cleanup` is woken by a commit that has released ranges.
   LocalTransaction(WriteTransaction transaction, const TreeHandles& handles, CatalogCache& cache,
-                   IndexUsage& index_usage, Environment& environment, Sweeper& sweeper);
+                   IndexUsage& index_usage, Environment& environment, DropCleanup& drop_cleanup);
   ~LocalTransaction() override;
 
   Status commit(engine::Durability durability) override;
@@ -53,7 +53,7 @@ class LocalTransaction : public engine::Transaction, public ReadViewHolder {
 
  private:
   WriteTransaction transaction_;
-  Sweeper& sweeper_;
+  DropCleanup& drop_cleanup_;
 };
 
 class LocalStore : public engine::Store {
@@ -75,7 +75,7 @@ class LocalStore : public engine::Store {
 
   Environment& environment() { return *environment_; }
   // Must not be called on a read-only store.
-  Sweeper& sweeper() { return *sweeper_; }
+  DropCleanup& drop_cleanup() { return *drop_cleanup_; }
   // For code that reads the catalog directly.
   Result<std::unique_ptr<LocalSnapshot>> local_snapshot();
 
@@ -86,8 +86,8 @@ class LocalStore : public engine::Store {
   CatalogCache cache_;
   IndexUsage index_usage_;
   // Null on a read-only store.
-  std::unique_ptr<Sweeper> sweeper_;
-  std::unique_ptr<Expiry> expiry_;
+  std::unique_ptr<DropCleanup> drop_cleanup_;
+  std::unique_ptr<TtlMonitor> ttl_monitor_;
 };
 
 }  // namespace gridmount::local

@@ -18,7 +18,7 @@
 
 #include "engine/checksum/crc32c.h"
 #include "engine/local/files/checkpoint_file.h"
-#include "engine/local/files/owner_file.h"
+#include "engine/local/files/lock_file.h"
 #include "engine/local/files/pending_file.h"
 #include "engine/local/files/redo_record.h"
 

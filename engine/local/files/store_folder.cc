@@ -220,14 +220,14 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
   }
   bool made_folder = false;
   if (contents == Contents::kNothing) GM_TRY(make_folder(path, made_folder));
-  Result<OwnerFile> locked = OwnerFile::lock(path, options.read_only, !options.read_only);
+  Result<LockFile> locked = LockFile::lock(path, options.read_only, !options.read_only);
   if (!locked) {
     if (!options.beside_owner || locked.error().code() != ErrorCode::kStoreLocked) {
       return fail(std::move(locked).error());
     }
     return open_beside_owner(path, test, std::move(locked).error());
   }
-  OwnerFile owner = std::move(locked).value();
+  LockFile owner = std::move(locked).value();
   // Another process may have created the store before this one got the lock.
   GM_ASSIGN(contents, examine(path));
   StoreFolder folder(path, std::move(owner), options.read_only,
@@ -254,7 +254,7 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
 
 Result<StoreFolder> StoreFolder::open_beside_owner(const std::filesystem::path& path,
                                                    const TestOptions& test, Error locked) {
-  GM_ASSIGN(OwnerFile file, OwnerFile::look(path));
+  GM_ASSIGN(LockFile file, LockFile::look(path));
   GM_ASSIGN(std::optional<OwnerMark> mark, file.read());
   StoreFolder folder(path, std::move(file), true,
                      test.boot_id.empty() ? running_boot_id() : test.boot_id);

@@ -16,7 +16,7 @@
 
 #include "engine/base/error.h"
 #include "engine/local/files/checkpoint_file.h"
-#include "engine/local/files/owner_file.h"
+#include "engine/local/files/lock_file.h"
 #include "engine/local/files/pending_file.h"
 #include "engine/local/files/redo_file.h"
 #include "engine/local/local_store.h"
@@ -97,7 +97,7 @@ class StoreFolder {
   Status mark(OwnerState state) const;
 
  private:
-  StoreFolder(std::filesystem::path path, OwnerFile owner, bool read_only, std::string boot_id)
+  StoreFolder(std::filesystem::path path, LockFile owner, bool read_only, std::string boot_id)
       : path_(std::move(path)),
         owner_(std::move(owner)),
         read_only_(read_only),
@@ -122,7 +122,7 @@ class StoreFolder {
 
   std::filesystem::path path_;
   system::File folder_;  // open only if the store is writable
-  OwnerFile owner_;
+  LockFile owner_;
   bool read_only_;
   std::string boot_id_;
   std::optional<OwnerMark> beside_;

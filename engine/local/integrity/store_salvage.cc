@@ -23,7 +23,7 @@
 #include "engine/local/integrity/store_replacement.h"
 #include "engine/local/integrity/unopened_store.h"
 #include "engine/local/local_store.h"
-#include "engine/local/storage/page_survey.h"
+#include "engine/local/storage/page_accounting.h"
 #include "engine/local/storage/tree_filler.h"
 #include "engine/local/store_copy.h"
 #include "engine/system/file.h"

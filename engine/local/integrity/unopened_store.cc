@@ -37,7 +37,7 @@ void UnopenedStore::Unmap::operator()(uint8_t* map) const {
 }
 
 Result<UnopenedStore> UnopenedStore::open(const std::filesystem::path& folder) {
-  GM_ASSIGN(OwnerFile owner, OwnerFile::lock(folder, /*read_only=*/false, /*create=*/false));
+  GM_ASSIGN(LockFile owner, LockFile::lock(folder, /*read_only=*/false, /*create=*/false));
   GM_ASSIGN(system::File data, system::File::open(folder / "data.mdb", O_RDONLY));
   GM_TRY(lock_data(data, folder, /*read_only=*/false));
   GM_TRY(read_fitting_format(folder));
@@ -113,7 +113,7 @@ Status UnopenedStore::map_pages() {
 }
 
 Result<PageReport> UnopenedStore::survey_pages(PageVisitor* visitor) const {
-  return PageSurvey(map_.get(), metas_.current.page_bytes, visitor).run(metas_.current.txn);
+  return PageAccounting(map_.get(), metas_.current.page_bytes, visitor).run(metas_.current.txn);
 }
 
 Status UnopenedStore::mark_closed() const {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/local/files/lock_file.h"
 #include "engine/local/files/meta_page.h"
-#include "engine/local/files/owner_file.h"
-#include "engine/local/storage/page_survey.h"
+#include "engine/local/storage/page_accounting.h"
 #include "engine/system/file.h"
 
 namespace gridmount::local {
@@ -47,12 +47,12 @@ class UnopenedStore {
   };
   using Map = std::unique_ptr<uint8_t, Unmap>;
 
-  UnopenedStore(OwnerFile owner, system::File data)
+  UnopenedStore(LockFile owner, system::File data)
       : owner_(std::move(owner)), data_(std::move(data)) {}
   Status find_metas(const std::filesystem::path& folder);
   Status map_pages();
 
-  OwnerFile owner_;
+  LockFile owner_;
   system::File data_;
   MetaPair metas_;
   std::vector<std::string> changes_;

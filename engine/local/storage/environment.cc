@@ -567,8 +567,8 @@ Result<PageReport> Environment::survey_pages(PageVisitor* visitor) {
   Result<PageReport> report = PageReport();
   for (int i = 0; i < attempts; ++i) {
     GM_ASSIGN(const ReadTransaction snapshot, begin_read());
-    report =
-        PageSurvey(parts_->guard->map(), stat.ms_psize, visitor).run(mdb_txn_id(snapshot.lmdb()));
+    report = PageAccounting(parts_->guard->map(), stat.ms_psize, visitor)
+                 .run(mdb_txn_id(snapshot.lmdb()));
     if (report) break;
   }
   return report;

@@ -34,7 +34,7 @@
 #include "engine/base/error.h"
 #include "engine/local/format/redo_changes.h"
 #include "engine/local/local_store.h"
-#include "engine/local/storage/page_survey.h"
+#include "engine/local/storage/page_accounting.h"
 #include "engine/store.h"
 #include "engine/system/file.h"
 
@@ -173,8 +173,8 @@ class Environment {
   // pages. Does not sync. Fails with StoreDamaged, having written nothing, if a page of the trees
   // is damaged.
   Status copy_pages(const system::File& file);
-  // Reports what the pages of the current snapshot are used for (page_survey.h). If a visitor is
-  // passed, nobody may commit meanwhile.
+  // Reports what the pages of the current snapshot are used for (page_accounting.h). If a visitor
+  // is passed, nobody may commit meanwhile.
   Result<PageReport> survey_pages(PageVisitor* visitor = nullptr);
   bool read_only() const;
   int format_version() const;

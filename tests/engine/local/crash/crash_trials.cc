@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "engine/local/files/owner_file.h"
+#include "engine/local/files/lock_file.h"
 #include "tests/engine/local/crash/crash_child.h"
 #include "tests/engine/local/crash/write_recorder.h"
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/local/files/lock_file.h"
 #include "engine/local/files/meta_page.h"
-#include "engine/local/files/owner_file.h"
 #include "engine/local/files/pending_file.h"
 #include "engine/local/test_options.h"
 #include "engine/system/file.h"

@@ -23,7 +23,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/local/files/owner_file.h"
+#include "engine/local/files/lock_file.h"
 #include "tests/engine/local/files/store_folder_fixture.h"
 #include "tests/sanitized.h"
 

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "engine/local/files/checkpoint_file.h"
-#include "engine/local/files/owner_file.h"
+#include "engine/local/files/lock_file.h"
 #include "engine/local/storage/environment.h"
 #include "tests/engine/local/storage/sync_gate.h"
 

@@ -21,7 +21,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/local/files/owner_file.h"
+#include "engine/local/files/lock_file.h"
 #include "tests/engine/local/storage/environment_fixture.h"
 #include "tests/engine/local/storage/sync_gate.h"
 

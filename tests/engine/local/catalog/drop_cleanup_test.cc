@@ -1,7 +1,7 @@
 // Goal: the sweeper removes the entries of dropped collections in the background, even if the store
 // is closed in between, and even if several ranges share a tree.
 
-#include "engine/local/catalog/sweeper.h"
+#include "engine/local/catalog/drop_cleanup.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@
 namespace gridmount::local {
 namespace {
 
-class SweeperTest : public testing::Test {
+class DropCleanupTest : public testing::Test {
  protected:
   void SetUp() override {
     std::string pattern = (std::filesystem::temp_directory_path() / "gridmount-XXXXXX").string();
@@ -80,7 +80,7 @@ class SweeperTest : public testing::Test {
   std::unique_ptr<engine::Store> store_;
 };
 
-TEST_F(SweeperTest, DroppedCollection_GivesItsSpaceBack) {
+TEST_F(DropCleanupTest, DroppedCollection_GivesItsSpaceBack) {
   fill("small", 10, 100);
   const int64_t before = store_->stats()->used_bytes;
   fill("large", 200, 100000);
@@ -96,7 +96,7 @@ TEST_F(SweeperTest, DroppedCollection_GivesItsSpaceBack) {
   EXPECT_LT(store_->stats()->used_bytes, before + 1000000);
 }
 
-TEST_F(SweeperTest, RangesInOneTree_AreSweptOneByOne) {
+TEST_F(DropCleanupTest, RangesInOneTree_AreSweptOneByOne) {
   // Two ranges a collection: enough of them that every tree is shared.
   for (int i = 0; i < 150; ++i) fill("c" + std::to_string(i), 3, 10);
   for (int i = 0; i < 150; i += 2) drop("c" + std::to_string(i));
@@ -112,7 +112,7 @@ TEST_F(SweeperTest, RangesInOneTree_AreSweptOneByOne) {
   }
 }
 
-TEST_F(SweeperTest, SharedTree_ManyEntries_AreSweptInSlices) {
+TEST_F(DropCleanupTest, SharedTree_ManyEntries_AreSweptInSlices) {
   for (int i = 0; i < 130; ++i) fill("c" + std::to_string(i), 1, 10);
   fill("large", 20000, 10);  // in trees that others share
   drop("large");
@@ -122,7 +122,7 @@ TEST_F(SweeperTest, SharedTree_ManyEntries_AreSweptInSlices) {
   expect_sound();
 }
 
-TEST_F(SweeperTest, InterruptedSweep_GoesOnAfterOpening) {
+TEST_F(DropCleanupTest, InterruptedSweep_GoesOnAfterOpening) {
   for (int i = 0; i < 130; ++i) fill("c" + std::to_string(i), 1, 10);
   fill("large", 30000, 10);
   drop("large");
@@ -132,7 +132,7 @@ TEST_F(SweeperTest, InterruptedSweep_GoesOnAfterOpening) {
   expect_sound();
 }
 
-TEST_F(SweeperTest, RangesGoToTheLeastSharedTree) {
+TEST_F(DropCleanupTest, RangesGoToTheLeastSharedTree) {
   for (int i = 0; i < 64; ++i) fill("c" + std::to_string(i), 1, 10);
   const auto snapshot = static_cast<LocalStore&>(*store_).local_snapshot();
   for (uint32_t tree = 0; tree < Environment::kTreeCount; ++tree) {

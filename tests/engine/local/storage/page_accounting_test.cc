@@ -1,7 +1,7 @@
 // Goal: the check reports a damaged list of free pages, and compaction makes a new list.
 //
 // Method: a store is closed, its list of free pages is changed in data.mdb, and it is opened again.
-#include "engine/local/storage/page_survey.h"
+#include "engine/local/storage/page_accounting.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ constexpr size_t kMainRootOffset = 128;
 constexpr size_t kLastPageOffset = 136;
 constexpr size_t kSnapshotOffset = 144;
 
-class PageSurveyTest : public testing::Test {
+class PageAccountingTest : public testing::Test {
  protected:
   void SetUp() override {
     std::string pattern = (fs::temp_directory_path() / "gridmount-survey.XXXXXX").string();
@@ -155,11 +155,11 @@ class PageSurveyTest : public testing::Test {
   uint64_t pages_ = 0;  // in the list, in descending order
 };
 
-TEST_F(PageSurveyTest, ListAsItIs_IsRight) {
+TEST_F(PageAccountingTest, ListAsItIs_IsRight) {
   expect_sound();
 }
 
-TEST_F(PageSurveyTest, PageInUse_IsFound) {
+TEST_F(PageAccountingTest, PageInUse_IsFound) {
   // If the order stays right, opening for writing finds no error.
   uint64_t used = 0;
   uint64_t replaced = 0;
@@ -191,7 +191,7 @@ TEST_F(PageSurveyTest, PageInUse_IsFound) {
   expect_compaction_helps();
 }
 
-TEST_F(PageSurveyTest, LeakedPages_AreCounted) {
+TEST_F(PageAccountingTest, LeakedPages_AreCounted) {
   std::memcpy(data_.data() + list_, std::vector<uint64_t>{pages_ - 2}.data(), 8);
   put_data();
   EXPECT_THAT(problems(),
@@ -201,7 +201,7 @@ TEST_F(PageSurveyTest, LeakedPages_AreCounted) {
   expect_compaction_helps();
 }
 
-TEST_F(PageSurveyTest, PageListedTwice_IsFound) {
+TEST_F(PageAccountingTest, PageListedTwice_IsFound) {
   set_page_in_list(1, page_in_list(0));
   put_data();
   EXPECT_THAT(list_problems(), ElementsAre(HasSubstr("page " + std::to_string(page_in_list(0)) +
@@ -209,7 +209,7 @@ TEST_F(PageSurveyTest, PageListedTwice_IsFound) {
   expect_compaction_helps();
 }
 
-TEST_F(PageSurveyTest, PageBehindTheLast_IsFound) {
+TEST_F(PageAccountingTest, PageBehindTheLast_IsFound) {
   const uint64_t behind = number_at<uint64_t>(meta_ + kLastPageOffset) + 7;
   set_page_in_list(0, behind);
   put_data();
@@ -218,7 +218,7 @@ TEST_F(PageSurveyTest, PageBehindTheLast_IsFound) {
   expect_compaction_helps();
 }
 
-TEST_F(PageSurveyTest, LengthThatCannotBe_IsFound) {
+TEST_F(PageAccountingTest, LengthThatCannotBe_IsFound) {
   std::memcpy(data_.data() + list_, std::vector<uint64_t>{pages_ + 100'000}.data(), 8);
   put_data();
   EXPECT_THAT(list_problems(), ElementsAre(HasSubstr("another length")));

@@ -1,4 +1,4 @@
-#include "engine/local/files/owner_file.h"
+#include "engine/local/files/lock_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -121,8 +121,7 @@ std::optional<OwnerMark> parse_owner_mark(std::string_view text) {
   return mark;
 }
 
-Result<OwnerFile> OwnerFile::lock(const std::filesystem::path& folder, bool read_only,
-                                  bool create) {
+Result<LockFile> LockFile::lock(const std::filesystem::path& folder, bool read_only, bool create) {
   const std::filesystem::path path = folder / "owner";
   system::File file;
   const int code = system::File::open_errno(
@@ -144,7 +143,7 @@ Result<OwnerFile> OwnerFile::lock(const std::filesystem::path& folder, bool read
                     "without -o ro, or run 'gridstore check --repair')");
   }
   if (code != 0) return fail(system::system_error(code, "opening " + path.string()));
-  OwnerFile owner(std::move(file));
+  LockFile owner(std::move(file));
   if (::flock(owner.file_.fd(), (read_only ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) return fail(locked_error(owner.file_, folder, owner.read()));
     return fail(system::system_error(errno, "locking " + path.string()));
@@ -152,17 +151,17 @@ Result<OwnerFile> OwnerFile::lock(const std::filesystem::path& folder, bool read
   return owner;
 }
 
-Result<OwnerFile> OwnerFile::look(const std::filesystem::path& folder) {
+Result<LockFile> LockFile::look(const std::filesystem::path& folder) {
   GM_ASSIGN(system::File file, system::File::open(folder / "owner", O_RDONLY));
-  return OwnerFile(std::move(file));
+  return LockFile(std::move(file));
 }
 
-Result<std::optional<OwnerMark>> OwnerFile::read() const {
+Result<std::optional<OwnerMark>> LockFile::read() const {
   GM_ASSIGN(const std::vector<uint8_t> bytes, file_.read(0, kOwnerBytes));
   return parse_owner_mark({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-Status OwnerFile::write(const OwnerMark& mark) const {
+Status LockFile::write(const OwnerMark& mark) const {
   const std::string bytes = format_owner_mark(mark);
   GM_TRY(file_.write(0, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}));
   return file_.sync_data();

@@ -1,4 +1,4 @@
-#include "engine/local/catalog/sweeper.h"
+#include "engine/local/catalog/drop_cleanup.h"
 
 #include <chrono>
 #include <string>
@@ -44,10 +44,10 @@ Result<bool> remove_some(Trees& trees, const Range& range) {
 
 }  // namespace
 
-Sweeper::Sweeper(Environment& environment, const TreeHandles& handles, CatalogCache& cache)
+DropCleanup::DropCleanup(Environment& environment, const TreeHandles& handles, CatalogCache& cache)
     : environment_(environment), handles_(handles), cache_(cache), thread_([this] { run(); }) {}
 
-Sweeper::~Sweeper() {
+DropCleanup::~DropCleanup() {
   {
     MutexLock lock(mutex_);
     stopping_ = true;
@@ -56,33 +56,33 @@ Sweeper::~Sweeper() {
   thread_.join();
 }
 
-void Sweeper::wake() {
+void DropCleanup::wake() {
   MutexLock lock(mutex_);
   work_ = true;
   changed_.notify_all();
 }
 
-Sweeper::Spared::Spared(Sweeper& sweeper, const Range& range)
-    : sweeper_(sweeper), prefix_(range.prefix) {
-  MutexLock lock(sweeper_.mutex_);
-  sweeper_.spared_.insert(prefix_);
+DropCleanup::CleanupExemption::CleanupExemption(DropCleanup& drop_cleanup, const Range& range)
+    : drop_cleanup_(drop_cleanup), prefix_(range.prefix) {
+  MutexLock lock(drop_cleanup_.mutex_);
+  drop_cleanup_.spared_.insert(prefix_);
 }
 
-Sweeper::Spared::~Spared() {
+DropCleanup::CleanupExemption::~CleanupExemption() {
   {
-    MutexLock lock(sweeper_.mutex_);
-    sweeper_.spared_.erase(prefix_);
+    MutexLock lock(drop_cleanup_.mutex_);
+    drop_cleanup_.spared_.erase(prefix_);
   }
-  sweeper_.wake();
+  drop_cleanup_.wake();
 }
 
-bool Sweeper::spares(const Range& range) {
+bool DropCleanup::spares(const Range& range) {
   MutexLock lock(mutex_);
   return spared_.contains(range.prefix);
 }
 
-void Sweeper::run() {
-  name_this_thread("gm-sweeper");
+void DropCleanup::run() {
+  name_this_thread("gm-drop-cleanup");
   while (true) {
     {
       MutexLock lock(mutex_);
@@ -103,7 +103,7 @@ void Sweeper::run() {
   }
 }
 
-Result<std::vector<Range>> Sweeper::released_ranges() {
+Result<std::vector<Range>> DropCleanup::released_ranges() {
   GM_ASSIGN(const ReadTransaction transaction, environment_.begin_read());
   const auto trees = std::make_shared<Trees>(transaction.lmdb(), handles_, false);
   Result<std::vector<Range>> ranges = Catalog(trees, cache_).released_ranges();
@@ -111,7 +111,7 @@ Result<std::vector<Range>> Sweeper::released_ranges() {
   return ranges;
 }
 
-Result<bool> Sweeper::sweep_some() {
+Result<bool> DropCleanup::sweep_some() {
   GM_ASSIGN(std::vector<Range> ranges, released_ranges());
   std::erase_if(ranges, [&](const Range& range) { return spares(range); });
   if (ranges.empty()) return true;

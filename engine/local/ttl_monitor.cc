@@ -1,4 +1,4 @@
-#include "engine/local/expiry.h"
+#include "engine/local/ttl_monitor.h"
 
 #include <spdlog/spdlog.h>
 
@@ -31,10 +31,10 @@ bson::Document expired(const engine::IndexDefinition& index) {
 
 }  // namespace
 
-Expiry::Expiry(LocalStore& store, std::chrono::milliseconds interval)
+TtlMonitor::TtlMonitor(LocalStore& store, std::chrono::milliseconds interval)
     : store_(store), interval_(interval), thread_([this] { run(); }) {}
 
-Expiry::~Expiry() {
+TtlMonitor::~TtlMonitor() {
   {
     MutexLock lock(mutex_);
     stopping_ = true;
@@ -43,13 +43,13 @@ Expiry::~Expiry() {
   thread_.join();
 }
 
-bool Expiry::stopping() {
+bool TtlMonitor::stopping() {
   MutexLock lock(mutex_);
   return stopping_;
 }
 
-void Expiry::run() {
-  name_this_thread("gm-expiry");
+void TtlMonitor::run() {
+  name_this_thread("gm-ttl-monitor");
   while (true) {
     {
       MutexLock lock(mutex_);
@@ -69,7 +69,7 @@ void Expiry::run() {
   }
 }
 
-Status Expiry::sweep() {
+Status TtlMonitor::sweep() {
   std::vector<engine::Namespace> names;
   {
     GM_ASSIGN(const std::unique_ptr<LocalSnapshot> snapshot, store_.local_snapshot());
@@ -82,7 +82,7 @@ Status Expiry::sweep() {
   return {};
 }
 
-Status Expiry::sweep(const engine::Namespace& ns) {
+Status TtlMonitor::sweep(const engine::Namespace& ns) {
   std::vector<engine::IndexDefinition> indexes;
   {
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
@@ -98,8 +98,8 @@ Status Expiry::sweep(const engine::Namespace& ns) {
   return {};
 }
 
-Result<int64_t> Expiry::remove_some(const engine::Namespace& ns,
-                                    const engine::IndexDefinition& index) {
+Result<int64_t> TtlMonitor::remove_some(const engine::Namespace& ns,
+                                        const engine::IndexDefinition& index) {
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
   const auto collection = store_.database(ns.database)->collection(ns.collection);
   std::vector<bson::Value> ids;

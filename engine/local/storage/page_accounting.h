@@ -64,10 +64,10 @@ class PageVisitor {
   virtual Status damaged(const Damaged& damaged) = 0;
 };
 
-class PageSurvey {
+class PageAccounting {
  public:
   // `map` is where data.mdb is mapped.
-  PageSurvey(const uint8_t* map, uint32_t page_bytes, PageVisitor* visitor = nullptr)
+  PageAccounting(const uint8_t* map, uint32_t page_bytes, PageVisitor* visitor = nullptr)
       : map_(map), page_bytes_(page_bytes), visitor_(visitor) {}
 
   // Runs the survey. A reader must hold the snapshot. Fails with StoreDamaged if the snapshot's

@@ -17,12 +17,12 @@ namespace gridmount::local {
 
 class LocalStore;
 
-class Expiry {
+class TtlMonitor {
  public:
   // `store` must outlive it. The first sweep starts one interval after construction.
-  Expiry(LocalStore& store, std::chrono::milliseconds interval);
+  TtlMonitor(LocalStore& store, std::chrono::milliseconds interval);
   // TransactionKind for the current short transaction only.
-  ~Expiry();
+  ~TtlMonitor();
 
   // The number of finished sweeps, and of removed documents, since construction.
   int64_t passes() const { return passes_; }

@@ -31,15 +31,15 @@ struct OwnerMark {
   uint64_t data_inode = 0;  // of data.mdb; a copy of the store has another inode
 };
 
-class OwnerFile {
+class LockFile {
  public:
   // Opens the file and takes the lock without waiting. Fails with StoreLocked, naming the process
   // that holds the lock. If the file is missing, creates it if `create` is set, and otherwise fails
   // with StoreDamaged. Fails with StoreReadOnly if the file can be read but not written.
-  static Result<OwnerFile> lock(const std::filesystem::path& folder, bool read_only, bool create);
+  static Result<LockFile> lock(const std::filesystem::path& folder, bool read_only, bool create);
 
   // Opens the file without taking the lock, for a caller that only reads who owns the store.
-  static Result<OwnerFile> look(const std::filesystem::path& folder);
+  static Result<LockFile> look(const std::filesystem::path& folder);
 
   // Returns the last owner's mark, or nothing if the file's contents are not a valid mark.
   Result<std::optional<OwnerMark>> read() const;
@@ -49,7 +49,7 @@ class OwnerFile {
   Status write(const OwnerMark& mark) const;
 
  private:
-  explicit OwnerFile(system::File file) : file_(std::move(file)) {}
+  explicit LockFile(system::File file) : file_(std::move(file)) {}
   system::File file_;
 };
 

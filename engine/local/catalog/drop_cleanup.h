@@ -19,27 +19,27 @@
 
 namespace gridmount::local {
 
-class Sweeper {
+class DropCleanup {
  public:
   // All arguments must outlive it. Starts with what is left from earlier openings.
-  Sweeper(Environment& environment, const TreeHandles& handles, CatalogCache& cache);
+  DropCleanup(Environment& environment, const TreeHandles& handles, CatalogCache& cache);
   // TransactionKind for the current short transaction only.
-  ~Sweeper();
+  ~DropCleanup();
 
   // Call it after the commit of a transaction that has released ranges. Thread-safe.
   void wake() GM_EXCLUDES(mutex_);
 
   // Exempts a range from the sweep while this object exists. Make it before the commit that adds
   // the range to the released ones. Afterwards the catalog decides whether the range is swept.
-  class Spared {
+  class CleanupExemption {
    public:
-    Spared(Sweeper& sweeper, const Range& range);
-    ~Spared();
-    Spared(const Spared&) = delete;
-    Spared& operator=(const Spared&) = delete;
+    CleanupExemption(DropCleanup& drop_cleanup, const Range& range);
+    ~CleanupExemption();
+    CleanupExemption(const CleanupExemption&) = delete;
+    CleanupExemption& operator=(const CleanupExemption&) = delete;
 
    private:
-    Sweeper& sweeper_;
+    DropCleanup& drop_cleanup_;
     const uint32_t prefix_;
   };
 

@@ -3,7 +3,7 @@
 // Method: sweeps run every few milliseconds. Each test has a document that must stay beside one
 // that must go. The removal of the latter shows that a sweep has finished.
 
-#include "engine/local/expiry.h"
+#include "engine/local/ttl_monitor.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@
 namespace gridmount::local {
 namespace {
 
-class ExpiryTest : public testing::Test {
+class TtlMonitorTest : public testing::Test {
  protected:
   void SetUp() override {
     std::string pattern = (std::filesystem::temp_directory_path() / "gridmount-XXXXXX").string();
@@ -89,7 +89,7 @@ class ExpiryTest : public testing::Test {
   std::unique_ptr<engine::Store> store_;
 };
 
-TEST_F(ExpiryTest, RemovesWhatHasExpiredOnly) {
+TEST_F(TtlMonitorTest, RemovesWhatHasExpiredOnly) {
   index("log", R"({"key": {"at": 1}, "expireAfterSeconds": 3600})");
   for (int i = 0; i < 300; ++i) {
     insert("log", R"({"goes": true, "at": )" + seconds_ago(3601 + i) + "}");
@@ -113,7 +113,7 @@ TEST_F(ExpiryTest, RemovesWhatHasExpiredOnly) {
   EXPECT_GT(store_->stats()->expiry_passes, 0);
 }
 
-TEST_F(ExpiryTest, PartialIndex_LeavesOthers) {
+TEST_F(TtlMonitorTest, PartialIndex_LeavesOthers) {
   index("log", R"({"key": {"at": 1}, "expireAfterSeconds": 0,
                    "partialFilterExpression": {"kind": "session"}})");
   insert("log", R"({"kind": "session", "at": )" + seconds_ago(1) + "}");
@@ -122,7 +122,7 @@ TEST_F(ExpiryTest, PartialIndex_LeavesOthers) {
   EXPECT_EQ(count("log", "{}"), 1);
 }
 
-TEST_F(ExpiryTest, GoesOnAfterReopeningAndRenaming_EndsWithTheIndex) {
+TEST_F(TtlMonitorTest, GoesOnAfterReopeningAndRenaming_EndsWithTheIndex) {
   index("before", R"({"key": {"at": 1}, "name": "ttl", "expireAfterSeconds": 0})");
   change([&](engine::Transaction& transaction) {
     return store_->database("test")->rename(transaction, "before", {"test", "after"}, false);

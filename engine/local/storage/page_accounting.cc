@@ -1,4 +1,4 @@
-#include "engine/local/storage/page_survey.h"
+#include "engine/local/storage/page_accounting.h"
 
 #include <array>
 #include <cstring>
@@ -17,7 +17,7 @@ std::string page_name(uint64_t number) {
 
 }  // namespace
 
-Result<PageReport> PageSurvey::run(uint64_t snapshot) {
+Result<PageReport> PageAccounting::run(uint64_t snapshot) {
   const uint8_t* const meta = map_ + snapshot % 2 * page_bytes_;
   last_page_ = read<uint64_t>(meta + lmdb::kLastPageOffset);
   // Copy the records, as the second commit from now overwrites this meta page.
@@ -47,7 +47,7 @@ Result<PageReport> PageSurvey::run(uint64_t snapshot) {
   return std::move(report_);
 }
 
-void PageSurvey::problem(std::string text) {
+void PageAccounting::problem(std::string text) {
   if (report_.problems.size() < kPageProblemsMax) {
     report_.problems.push_back(std::move(text));
   } else {
@@ -55,7 +55,7 @@ void PageSurvey::problem(std::string text) {
   }
 }
 
-bool PageSurvey::use(uint64_t number, const std::string& name) {
+bool PageAccounting::use(uint64_t number, const std::string& name) {
   // Such a number is no problem to report here. Checks that read the tree report it.
   if (number < 2 || number > last_page_) return sees_all_ = false;
   if (used_[number]) {
@@ -69,7 +69,7 @@ bool PageSurvey::use(uint64_t number, const std::string& name) {
   return true;
 }
 
-void PageSurvey::tree(const uint8_t* record_at, Holds holds, const std::string& name) {
+void PageAccounting::tree(const uint8_t* record_at, Holds holds, const std::string& name) {
   ValuePages of_parent = std::exchange(values_, {});
   const std::string_view key_of_parent = std::exchange(last_key_, {});
   const lmdb::TreeRecord record = lmdb::tree_record(record_at);
@@ -88,7 +88,7 @@ void PageSurvey::tree(const uint8_t* record_at, Holds holds, const std::string& 
 }
 
 // The first key of a branch has no meaning and is not compared.
-const char* PageSurvey::order_defect(const TreePage& page, Holds holds) {
+const char* PageAccounting::order_defect(const TreePage& page, Holds holds) {
   if (holds == Holds::kIntegers) return nullptr;
   constexpr const char* kDisordered = "its keys are out of order";
   std::string_view last = page.is_branch() ? std::string_view() : last_key_;
@@ -101,7 +101,7 @@ const char* PageSurvey::order_defect(const TreePage& page, Holds holds) {
   return nullptr;
 }
 
-void PageSurvey::page(uint64_t number, size_t level, Holds holds, const std::string& name) {
+void PageAccounting::page(uint64_t number, size_t level, Holds holds, const std::string& name) {
   if (!visited_ || !use(number, name)) return;
   const TreePage found = at(number);
   const char* defect =
@@ -129,7 +129,7 @@ void PageSurvey::page(uint64_t number, size_t level, Holds holds, const std::str
   }
 }
 
-void PageSurvey::leaf_node(const TreePage::Node& node, Holds holds, const std::string& name) {
+void PageAccounting::leaf_node(const TreePage::Node& node, Holds holds, const std::string& name) {
   switch (holds) {
     case Holds::kValues:
       if (node.in_pages_of_its_own) (void)use_value(node, name);
@@ -143,8 +143,8 @@ void PageSurvey::leaf_node(const TreePage::Node& node, Holds holds, const std::s
 }
 
 // Shows the damaged page and the entries that can be salvaged from it (leaf_nodes_of_damaged()).
-void PageSurvey::show_damaged(uint64_t number, Holds holds, const std::string& name,
-                              const char* what) {
+void PageAccounting::show_damaged(uint64_t number, Holds holds, const std::string& name,
+                                  const char* what) {
   if (visitor_ == nullptr) return;
   const TreePage found = at(number);
   visited_ = visitor_->damaged(
@@ -156,7 +156,7 @@ void PageSurvey::show_damaged(uint64_t number, Holds holds, const std::string& n
   for (const TreePage::Node& node : found.leaf_nodes_of_damaged()) show(node, name, false);
 }
 
-void PageSurvey::show(const TreePage::Node& node, std::string_view tree, bool certain) {
+void PageAccounting::show(const TreePage::Node& node, std::string_view tree, bool certain) {
   if (visitor_ == nullptr || !visited_) return;
   std::string_view value(reinterpret_cast<const char*>(node.value), node.bytes);
   if (node.in_pages_of_its_own) {
@@ -172,7 +172,7 @@ void PageSurvey::show(const TreePage::Node& node, std::string_view tree, bool ce
   visited_ = visitor_->found({tree, certain, {node.key, value}});
 }
 
-bool PageSurvey::show_lost_leaves() {
+bool PageAccounting::show_lost_leaves() {
   bool any = false;
   for (uint64_t number = 2; visited_ && number <= last_page_; ++number) {
     if (used_[number] || free_[number]) continue;
@@ -188,7 +188,7 @@ bool PageSurvey::show_lost_leaves() {
 }
 
 // Skips branches: the leaves below them are shown on their own.
-void PageSurvey::show_claimed() {
+void PageAccounting::show_claimed() {
   for (const Claimed& claimed : claimed_) {
     const TreePage page = at(claimed.page);
     if (page.header_defect(claimed.page) != nullptr || page.is_branch()) continue;
@@ -199,7 +199,7 @@ void PageSurvey::show_claimed() {
 }
 
 // A value that has replaced a larger one may hold more pages than it needs (overflow_page.h).
-const uint8_t* PageSurvey::use_value(const TreePage::Node& node, const std::string& name) {
+const uint8_t* PageAccounting::use_value(const TreePage::Node& node, const std::string& name) {
   const auto first = read<uint64_t>(node.value);
   const uint64_t needed = lmdb::overflow_pages_needed(node.bytes, page_bytes_);
   sees_all_ = sees_all_ && first >= 2 && first <= last_page_;
@@ -217,7 +217,7 @@ const uint8_t* PageSurvey::use_value(const TreePage::Node& node, const std::stri
   return all ? begin : nullptr;
 }
 
-void PageSurvey::free_list(const TreePage::Node& node) {
+void PageAccounting::free_list(const TreePage::Node& node) {
   const uint8_t* list = node.value;
   if (node.in_pages_of_its_own) {
     const uint8_t* const begin = use_value(node, "free pages");
