@@ -8,7 +8,7 @@
 
 #include "engine/wire/auth/access_control.h"
 #include "engine/wire/auth/digest.h"
-#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/command_groups.h"
 
 namespace gridmount::wire {
 namespace {

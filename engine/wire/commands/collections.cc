@@ -10,8 +10,8 @@
 #include "engine/bson/number.h"
 #include "engine/query/filter/filter.h"
 #include "engine/wire/call.h"
+#include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/cursor_reply.h"
-#include "engine/wire/commands/families.h"
 #include "engine/wire/commands/read_arguments.h"
 #include "engine/wire/commands/schema_change.h"
 

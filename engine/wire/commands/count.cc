@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "engine/wire/call.h"
-#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/read_arguments.h"
 
 namespace gridmount::wire {

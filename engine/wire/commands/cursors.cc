@@ -5,8 +5,8 @@
 #include <string>
 
 #include "engine/base/hex.h"
+#include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/cursor_reply.h"
-#include "engine/wire/commands/families.h"
 
 namespace gridmount::wire {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/last_write.h"
 #include "engine/wire/commands/read_arguments.h"
 #include "engine/wire/commands/write_batch.h"

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "engine/bson/count.h"
+#include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/count.h"
-#include "engine/wire/commands/families.h"
 #include "engine/wire/commands/find.h"
 #include "engine/wire/commands/find_and_modify.h"
 #include "engine/wire/commands/host_name.h"

@@ -10,7 +10,7 @@
 
 #include "engine/base/hex.h"
 #include "engine/wire/call.h"
-#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/command_groups.h"
 
 namespace gridmount::wire {
 namespace {

@@ -3,7 +3,7 @@
 #include "engine/wire/commands/find.h"
 
 #include "engine/wire/commands/api_version.h"
-#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/read_arguments.h"
 
 namespace gridmount::wire {

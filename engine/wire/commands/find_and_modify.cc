@@ -3,7 +3,7 @@
 #include "engine/wire/commands/find_and_modify.h"
 
 #include "engine/wire/call.h"
-#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/read_arguments.h"
 #include "engine/wire/commands/schema_change.h"
 #include "engine/wire/commands/write_batch.h"

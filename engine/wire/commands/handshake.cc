@@ -9,7 +9,7 @@
 #include "engine/base/limits.h"
 #include "engine/wire/call.h"
 #include "engine/wire/commands/authentication.h"
-#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/topology.h"
 
 namespace gridmount::wire {

@@ -8,8 +8,8 @@
 #include "engine/bson/text.h"
 #include "engine/query/plan/index_option_names.h"
 #include "engine/wire/call.h"
+#include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/cursor_reply.h"
-#include "engine/wire/commands/families.h"
 #include "engine/wire/commands/schema_change.h"
 
 namespace gridmount::wire {

@@ -1,6 +1,6 @@
 // insert. Source: MongoDB manual, "insert" (database command).
 
-#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/last_write.h"
 #include "engine/wire/commands/read_arguments.h"
 #include "engine/wire/commands/schema_change.h"

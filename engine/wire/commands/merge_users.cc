@@ -9,7 +9,7 @@
 #include "engine/wire/auth/access_control.h"
 #include "engine/wire/auth/restored_user.h"
 #include "engine/wire/call.h"
-#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/command_groups.h"
 
 namespace gridmount::wire {
 namespace {

@@ -6,8 +6,8 @@
 #include "engine/bson/number.h"
 #include "engine/query/filter/filter.h"
 #include "engine/wire/call.h"
+#include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/current_operations.h"
-#include "engine/wire/commands/families.h"
 
 namespace gridmount::wire {
 namespace {

@@ -6,7 +6,7 @@
 #include "engine/bson/number.h"
 #include "engine/wire/auth/user.h"
 #include "engine/wire/call.h"
-#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/command_groups.h"
 #include "engine/wire/version_document.h"
 
 namespace gridmount::wire {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "engine/wire/call.h"
-#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/command_groups.h"
 
 namespace gridmount::wire {
 namespace {

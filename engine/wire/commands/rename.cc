@@ -4,7 +4,7 @@
 
 #include "engine/wire/call.h"
 #include "engine/wire/call_access.h"
-#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/schema_change.h"
 
 namespace gridmount::wire {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "engine/wire/call.h"
-#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/host_name.h"
 
 namespace gridmount::wire {

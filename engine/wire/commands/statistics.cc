@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "engine/wire/call.h"
-#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/read_arguments.h"
 #include "engine/wire/commands/schema_change.h"
 

@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "engine/wire/command.h"
-#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/command_groups.h"
 
 namespace gridmount::wire {
 namespace {

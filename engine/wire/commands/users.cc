@@ -7,7 +7,7 @@
 
 #include "engine/wire/auth/access_control.h"
 #include "engine/wire/call.h"
-#include "engine/wire/commands/families.h"
+#include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/role_argument.h"
 
 namespace gridmount::wire {

@@ -293,13 +293,13 @@ void Connection::handle() {
   context_.shares.release(turn_);
   enter(Phase::kParked);
   const auto& postponed = std::get<Postponed>(outcome);
-  if (!context_.parking.park(self, postponed)) {
+  if (!context_.deferred.park(self, postponed)) {
     return answer(error_document({ErrorCode::kInterruptedAtShutdown, "interrupted at shutdown"},
                                  "InterruptedAtShutdown"));
   }
   if (postponed.wakes == Postponed::Wakes::kByTime) return;
   // A change before the parking has not woken this request, so it is checked here.
-  if (handler.changes() != changes && context_.parking.remove(*this)) dispatch();
+  if (handler.changes() != changes && context_.deferred.remove(*this)) dispatch();
 }
 
 void Connection::answer(bson::Document document) {
@@ -425,7 +425,7 @@ void Connection::on_hangup(short poll_events) {
     if (::recv(fd(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0) return;
   }
   if (client_ != nullptr) client_->set_gone();
-  if (phase_ != Phase::kParked || !context_.parking.remove(*this)) return;
+  if (phase_ != Phase::kParked || !context_.deferred.remove(*this)) return;
   asio::post(context_.io, [self = shared_from_this()] { self->finish(); });
 }
 

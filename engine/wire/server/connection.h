@@ -37,8 +37,8 @@
 #include "engine/wire/protocol/message_bytes.h"
 #include "engine/wire/protocol/reply.h"
 #include "engine/wire/server/connection_table.h"
+#include "engine/wire/server/deferred_requests.h"
 #include "engine/wire/server/memory_budget.h"
-#include "engine/wire/server/parking.h"
 #include "engine/wire/server/request_handler.h"
 #include "engine/wire/server/server_options.h"
 #include "engine/wire/server/transport.h"
@@ -52,7 +52,7 @@ struct ConnectionContext {
   asio::thread_pool& workers;
   RequestHandler& handler;
   const ServerLimits& limits;
-  Parking& parking;
+  DeferredRequests& deferred;
   ConnectionTable& table;
 
   WorkerShares shares{limits.worker_threads};

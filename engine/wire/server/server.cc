@@ -150,11 +150,11 @@ class Server::Running {
         connections_max_(connections_that_fit(options_.limits.connections_max)),
         listeners_(std::move(listeners)),
         workers_(make_workers(std::max<size_t>(1, options_.limits.worker_threads))),
-        parking_(std::make_shared<Parking>(io_)),
-        context_{io_, *workers_, handler_, options_.limits, *parking_, table_} {}
+        deferred_(std::make_shared<DeferredRequests>(io_)),
+        context_{io_, *workers_, handler_, options_.limits, *deferred_, table_} {}
 
   void start() {
-    handler_.on_change([parking = parking_] { parking->notify(); });
+    handler_.on_change([deferred = deferred_] { deferred->notify(); });
     tick();
     const size_t threads = std::max<size_t>(1, options_.limits.io_threads);
     for (size_t i = 0; i < threads; ++i) io_threads_.emplace_back([this] { run_io(); });
@@ -310,7 +310,7 @@ class Server::Running {
     context_.shares.stop();
     context_.requests.stop();
     context_.replies.stop();
-    parking_->stop();
+    deferred_->stop();
     table_.end_idle();
     if (!table_.wait_until_empty(deadline)) {
       spdlog::warn("{} connections did not end within {} ms", table_.size(), grace.count());
@@ -342,7 +342,7 @@ class Server::Running {
 
   asio::io_context io_;
   const std::unique_ptr<asio::thread_pool> workers_;
-  std::shared_ptr<Parking> parking_;
+  std::shared_ptr<DeferredRequests> deferred_;
   ConnectionTable table_;
   ConnectionContext context_;
   asio::steady_timer timer_{io_};

@@ -1,4 +1,4 @@
-#include "engine/wire/server/parking.h"
+#include "engine/wire/server/deferred_requests.h"
 
 #include <algorithm>
 #include <asio/post.hpp>
@@ -16,12 +16,12 @@ constexpr std::chrono::milliseconds kShortestStay{1};
 
 }  // namespace
 
-Parking::Parking(asio::io_context& io) : io_(io) {
+DeferredRequests::DeferredRequests(asio::io_context& io) : io_(io) {
   timer_.emplace(io);
   wake_timer_.emplace(io);
 }
 
-bool Parking::park(std::shared_ptr<Parkable> parked, const Postponed& postponed) {
+bool DeferredRequests::park(std::shared_ptr<Parkable> parked, const Postponed& postponed) {
   const TimePoint until = std::max(postponed.until, steady_clock::now() + kShortestStay);
   const MutexLock lock(mutex_);
   if (is_stopped_) return false;
@@ -33,14 +33,14 @@ bool Parking::park(std::shared_ptr<Parkable> parked, const Postponed& postponed)
   return true;
 }
 
-bool Parking::remove(const Parkable& parked) {
+bool DeferredRequests::remove(const Parkable& parked) {
   std::shared_ptr<Parkable> removed;  // destroyed after the lock is released
   const MutexLock lock(mutex_);
   removed = take(&parked);
   return removed != nullptr;
 }
 
-std::shared_ptr<Parkable> Parking::take(const Parkable* key) {
+std::shared_ptr<Parkable> DeferredRequests::take(const Parkable* key) {
   const auto entry = entries_.find(key);
   if (entry == entries_.end()) return nullptr;
   std::shared_ptr<Parkable> parked = std::move(entry->second.parked);
@@ -50,7 +50,7 @@ std::shared_ptr<Parkable> Parking::take(const Parkable* key) {
   return parked;
 }
 
-void Parking::notify() {
+void DeferredRequests::notify() {
   const MutexLock lock(mutex_);
   if (is_stopped_ || for_change_.empty() || wake_is_due_) return;
   wake_is_due_ = true;
@@ -65,7 +65,7 @@ void Parking::notify() {
   });
 }
 
-void Parking::wake() {
+void DeferredRequests::wake() {
   Resumed resumed;
   {
     const MutexLock lock(mutex_);
@@ -76,7 +76,7 @@ void Parking::wake() {
   for (const auto& parked : resumed) parked->resume();
 }
 
-void Parking::stop() {
+void DeferredRequests::stop() {
   Resumed resumed;
   {
     const MutexLock lock(mutex_);
@@ -88,7 +88,7 @@ void Parking::stop() {
   for (const auto& parked : resumed) parked->resume();
 }
 
-Parking::Resumed Parking::take_all() {
+DeferredRequests::Resumed DeferredRequests::take_all() {
   Resumed resumed;
   resumed.reserve(entries_.size());
   for (auto& [key, entry] : entries_) resumed.push_back(std::move(entry.parked));
@@ -98,14 +98,14 @@ Parking::Resumed Parking::take_all() {
   return resumed;
 }
 
-Parking::Resumed Parking::take_those_for_change() {
+DeferredRequests::Resumed DeferredRequests::take_those_for_change() {
   Resumed resumed;
   resumed.reserve(for_change_.size());
   while (!for_change_.empty()) resumed.push_back(take(*for_change_.begin()));
   return resumed;
 }
 
-void Parking::arm() {
+void DeferredRequests::arm() {
   if (by_time_.empty()) return;
   const TimePoint earliest = by_time_.begin()->first;
   if (armed_for_ && *armed_for_ <= earliest) return;
@@ -116,7 +116,7 @@ void Parking::arm() {
   });
 }
 
-void Parking::on_time() {
+void DeferredRequests::on_time() {
   Resumed resumed;
   {
     const MutexLock lock(mutex_);

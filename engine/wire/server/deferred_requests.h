@@ -1,7 +1,7 @@
 // Requests that wait, without a thread, for a change of the store or for a time.
 //
-// Thread-safe. A Parking may outlive its server, because stop() ends all its use of the server's
-// I/O.
+// Thread-safe. A DeferredRequests may outlive its server, because stop() ends all its use of the
+// server's I/O.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -27,11 +27,11 @@ class Parkable {
   virtual void resume() = 0;
 };
 
-class Parking : public std::enable_shared_from_this<Parking> {
+class DeferredRequests : public std::enable_shared_from_this<DeferredRequests> {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  explicit Parking(asio::io_context& io);
+  explicit DeferredRequests(asio::io_context& io);
 
   // Returns false after stop(). A change that came before the parking is not noticed. The caller
   // must therefore check for a change after parking, and call remove() if there was one.

@@ -1,7 +1,7 @@
 // Goal: deferred requests are resumed by a change, by their timeout and by the end of the server,
 // are dropped with their client, and occupy no thread.
 // Method: a command that is deferred until a change.
-#include "engine/wire/server/parking.h"
+#include "engine/wire/server/deferred_requests.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-class ParkingTest : public ServerTest {
+class DeferredRequestsTest : public ServerTest {
  protected:
   bool has_changed(RawClient& client) {
     const auto reply = client.receive();
@@ -25,7 +25,7 @@ class ParkingTest : public ServerTest {
   }
 };
 
-TEST_F(ParkingTest, Change_ResumesAll_WithoutAThreadForEach) {
+TEST_F(DeferredRequestsTest, Change_ResumesAll_WithoutAThreadForEach) {
   start();
   std::vector<RawClient> clients;
   for (int i = 0; i < 100; ++i) {
@@ -41,7 +41,7 @@ TEST_F(ParkingTest, Change_ResumesAll_WithoutAThreadForEach) {
   EXPECT_LT(steady_clock::now() - begin, milliseconds(5000));
 }
 
-TEST_F(ParkingTest, Time_ResumesInItsOrder) {
+TEST_F(DeferredRequestsTest, Time_ResumesInItsOrder) {
   start();
   RawClient late = connect();
   RawClient early = connect();
@@ -57,7 +57,7 @@ TEST_F(ParkingTest, Time_ResumesInItsOrder) {
   EXPECT_LE(handler_.postponed, 4);
 }
 
-TEST_F(ParkingTest, EveryChange_IsSeen_HoweverCloseToTheParking) {
+TEST_F(DeferredRequestsTest, EveryChange_IsSeen_HoweverCloseToTheParking) {
   start();
   RawClient client = connect();
   for (int i = 0; i < 500; ++i) {
@@ -69,7 +69,7 @@ TEST_F(ParkingTest, EveryChange_IsSeen_HoweverCloseToTheParking) {
   }
 }
 
-TEST_F(ParkingTest, ClientThatLeaves_IsDropped) {
+TEST_F(DeferredRequestsTest, ClientThatLeaves_IsDropped) {
   start();
   for (const bool is_tcp : {false, true}) {
     RawClient client = is_tcp ? connect_tcp() : connect();
@@ -81,7 +81,7 @@ TEST_F(ParkingTest, ClientThatLeaves_IsDropped) {
   }
 }
 
-TEST_F(ParkingTest, EndOfTheServer_ResumesAll) {
+TEST_F(DeferredRequestsTest, EndOfTheServer_ResumesAll) {
   start();
   RawClient client = connect();
   ASSERT_TRUE(client.send(op_msg(command("wait", 60'000))));
