@@ -123,16 +123,16 @@ class RemovedData {
 
 struct RepairOptions {
   RemovedData& removed;
-  // `mended` is called with one line for each repair, after its commit. `at` is called with the
+  // `repaired` is called with one line for each repair, after its commit. `at` is called with the
   // object that is examined next, so that the caller can report where a repair was if it does not
   // return.
-  std::function<void(const std::string& line)> mended;
+  std::function<void(const std::string& line)> repaired;
   std::function<void(const std::string& place)> at = {};
 };
 
 struct RepairReport {
-  uint64_t mended = 0;                     // the number of calls of RepairOptions::mended
-  std::vector<std::string> beyond_repair;  // at most kMaxProblems
+  uint64_t repaired = 0;                  // the number of calls of RepairOptions::mended
+  std::vector<std::string> unrepairable;  // at most kMaxProblems
   // Collections that hold fewer documents than the catalog counted, or whose counts were lost.
   std::vector<engine::Namespace> lost_documents;
 };

@@ -61,11 +61,11 @@ Status LocalTransaction::commit(engine::Durability durability) {
   // Any failure poisons `trees`, and with it the LMDB transaction.
   if (!trees.doomed()) {
     if (const Status written = read_view()->catalog().write_counts(); !written && !trees.doomed()) {
-      static_cast<void>(trees.doom(written.error()));
+      static_cast<void>(trees.poison(written.error()));
     }
   }
-  if (trees.doomed()) transaction_.doom(*trees.doomed());
-  if (trees.leave_less()) transaction_.leaves_less();
+  if (trees.doomed()) transaction_.poison(*trees.doomed());
+  if (trees.leave_less()) transaction_.net_shrink();
   if (trees.writes() == 0) transaction_.unchanged();
   transaction_.log(trees.take_changes());
   trees.end();
@@ -130,7 +130,7 @@ Result<int64_t> LocalStore::compact(const engine::Namespace& ns,
       return fail(ErrorCode::kCommandNotSupportedOnView, "can't compact a view");
     }
   }
-  GM_TRY(environment_->regain_room());
+  GM_TRY(environment_->reclaim());
   GM_ASSIGN(const uint64_t freed, environment_->give_back_free_pages(deadline));
   return static_cast<int64_t>(freed);
 }

@@ -36,7 +36,7 @@ bson::Document entry_of(const Operation& operation) {
 Result<OperationFilter> OperationFilter::parse(bson::View specification) {
   GM_ASSIGN(query::Filter filter, query::Filter::parse(specification));
   OperationFilter parsed(std::move(filter));
-  parsed.shown_ = query::normal_form(specification);
+  parsed.shown_ = query::canonical_form(specification);
   return parsed;
 }
 

@@ -291,9 +291,9 @@ TEST_F(GridstoreCheck, GarbageOfAFileThatWasCut_IsMentionedAndNoDamage) {
                                       "was cut; its 2 chunks behind the end are removed by the "
                                       "next mount or put\nread "));
   // Data behind the recorded range is damage all the same.
-  bson::Builder stray;
-  stray.append("files_id", "W").append("n", int32_t{4}).append("data", data);
-  insert("fs.chunks", std::move(stray).finish());
+  bson::Builder orphan;
+  orphan.append("files_id", "W").append("n", int32_t{4}).append("data", data);
+  insert("fs.chunks", std::move(orphan).finish());
   EXPECT_EQ(gridstore_check().status, 2);
 }
 

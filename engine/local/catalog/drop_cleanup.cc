@@ -132,7 +132,7 @@ Result<bool> DropCleanup::sweep_some() {
     return empty ? catalog.forget_range(range) : Status();
   };
   const Status swept = sweep();
-  if (trees->leave_less()) transaction.leaves_less();
+  if (trees->leave_less()) transaction.net_shrink();
   transaction.log(trees->take_changes());
   trees->end();
   if (!swept) return fail(swept.error());

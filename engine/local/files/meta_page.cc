@@ -109,7 +109,7 @@ Result<MetaPair> read_meta_pair(const system::File& data) {
   return parse_meta_pair(bytes);
 }
 
-Status mend_unwritten_meta(const system::File& data, uint32_t page_bytes) {
+Status repair_unwritten_meta(const system::File& data, uint32_t page_bytes) {
   std::array<MetaBytes, 2> bytes{};
   for (size_t i = 0; i < 2; ++i) {
     GM_ASSIGN(const std::vector<uint8_t> read, data.read(i * page_bytes, kMetaBytes));
@@ -122,10 +122,10 @@ Status mend_unwritten_meta(const system::File& data, uint32_t page_bytes) {
                            : 1;
   const Result<MetaPage> current = parse_meta_page(bytes[1 - older]);
   if (parse_meta_page(bytes[older]) || !current || current->txn % 2 == older) return {};
-  MetaBytes mended = bytes[1 - older];
-  store(mended, lmdb::kPageNumberOffset, uint64_t{older});
-  store(mended, lmdb::kTransactionOffset, current->txn - 1);
-  return data.write(older * page_bytes, mended);
+  MetaBytes repaired = bytes[1 - older];
+  store(repaired, lmdb::kPageNumberOffset, uint64_t{older});
+  store(repaired, lmdb::kTransactionOffset, current->txn - 1);
+  return data.write(older * page_bytes, repaired);
 }
 
 Status write_meta_pair(const system::File& data, const MetaPair& pair) {

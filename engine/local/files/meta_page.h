@@ -54,6 +54,6 @@ Status write_meta_pair(const system::File& data, const MetaPair& pair);
 // mdb_env_write_meta). If the older page is invalid and the current one is valid, this function
 // overwrites the older page with a copy of the current one whose transaction number is one lower.
 // Otherwise it changes nothing.
-Status mend_unwritten_meta(const system::File& data, uint32_t page_bytes);
+Status repair_unwritten_meta(const system::File& data, uint32_t page_bytes);
 
 }  // namespace gridmount::local

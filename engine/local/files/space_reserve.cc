@@ -54,12 +54,12 @@ void SpaceReserve::found_none() {
   wants_checkpoint_ = true;
 }
 
-void SpaceReserve::lend() {
+void SpaceReserve::release() {
   bytes_ = 0;
   (void)file_.resize(0);
 }
 
-void SpaceReserve::take_back(bool grown) {
+void SpaceReserve::refill(bool grown) {
   fill();
   // The reserve comes back smaller without `grown` if pages that were holes of data.mdb took room
   // when they were used again.

@@ -45,9 +45,9 @@ class SpaceReserve {
   // plenty, does not ask the file system again for a short time.
   Room room();
   // Releases the reserve to the file system, before the commit of a transaction with a net shrink.
-  void lend();
+  void release();
   // Refills the reserve after that commit. `grown` says that pages were appended to data.mdb.
-  void take_back(bool grown);
+  void refill(bool grown);
 
   // Returns whether a checkpoint is due before anything else is written, because the released
   // reserve was used or a commit found no room. LMDB reuses recently freed pages only after a

@@ -33,7 +33,7 @@ void RedoChanges::give_up() noexcept {
   bytes_ = std::string();
 }
 
-void RedoChanges::settle() noexcept {
+void RedoChanges::flush() noexcept {
   if (unfilled_ == nullptr) return;
   std::memcpy(bytes_.data() + bytes_.size() - unfilled_bytes_, unfilled_, unfilled_bytes_);
   unfilled_ = nullptr;
@@ -43,7 +43,7 @@ void RedoChanges::settle() noexcept {
 bool RedoChanges::begin(uint8_t kind, uint32_t tree, std::string_view key,
                         const size_t* value_bytes) noexcept {
   if (!complete_) return false;
-  settle();
+  flush();
   const size_t more = kChangeHeaderBytes + key.size() +
                       (value_bytes == nullptr ? 0 : kValueSizeBytes + *value_bytes);
   if (tree > std::numeric_limits<uint8_t>::max() || more > kBytesMax ||
@@ -91,7 +91,7 @@ void RedoChanges::remove(uint32_t tree, std::string_view key) noexcept {
 }
 
 void RedoChanges::append(const RedoChanges& nested) noexcept {
-  settle();
+  flush();
   if (!complete_ || !nested.complete_ || bytes_.size() + nested.bytes_.size() > kBytesMax) {
     return give_up();
   }

@@ -32,15 +32,15 @@ class RedoChanges {
   void remove(uint32_t tree, std::string_view key) noexcept;
   // Makes the object incomplete: the transaction made, or may have made, a change that is not here.
   void give_up() noexcept;
-  // Appends the changes of a nested transaction. settle() must have been called on `nested`.
+  // Appends the changes of a nested transaction. flush() must have been called on `nested`.
   void append(const RedoChanges& nested) noexcept;
 
   // Returns false if changes are missing. Then bytes() is empty.
   bool is_complete() const { return complete_; }
-  // The changes in the format of the log. Call settle() first.
+  // The changes in the format of the log. Call flush() first.
   const std::string& bytes() const { return bytes_; }
   // Copies the value of the last put() with `filled_later`, if it is still to be copied.
-  void settle() noexcept;
+  void flush() noexcept;
 
  private:
   bool begin(uint8_t kind, uint32_t tree, std::string_view key, const size_t* value_bytes) noexcept;

@@ -39,14 +39,14 @@ class Survey {
     switch (key[0]) {
       case kCollectionKey:
         if (key.find('\0') == std::string::npos) {
-          stray(key, "an entry without a collection's name", false);
+          orphan(key, "an entry without a collection's name", false);
         } else {
           look_at_collection(namespace_of(key));
         }
         return;
       case kCountsKey:
         if (key.size() != kPrefixKeyBytes) {
-          stray(key, "counts of the wrong form");
+          orphan(key, "counts of the wrong form");
         } else {
           counted_.insert(big_endian_32(std::string_view(key).substr(1)));
         }
@@ -58,10 +58,10 @@ class Survey {
         listed_.insert(key);
         return;
       case kAllocationKey:
-        if (key.size() != 1) stray(key, "a table of ranges of the wrong form", false);
+        if (key.size() != 1) orphan(key, "a table of ranges of the wrong form", false);
         return;
       default:
-        stray(key, "a key of a kind this version does not know", false);
+        orphan(key, "a key of a kind this version does not know", false);
     }
   }
 
@@ -84,7 +84,7 @@ class Survey {
   void look_at_released(const std::string& key, std::string_view value) {
     if (key.size() != kPrefixKeyBytes || !is_sound_value(key, value, kReleasedBytes) ||
         big_endian_32(value) >= trees_->tree_count()) {
-      stray(key, "a released range of the wrong form");
+      orphan(key, "a released range of the wrong form");
       return;
     }
     claim({big_endian_32(value), big_endian_32(std::string_view(key).substr(1))},
@@ -100,21 +100,21 @@ class Survey {
     ++survey_.ranges[range.tree];
   }
 
-  void stray(const std::string& key, const std::string& what, bool removable = true) {
-    survey_.stray.push_back({key, what, removable});
+  void orphan(const std::string& key, const std::string& what, bool removable = true) {
+    survey_.orphan.push_back({key, what, removable});
   }
 
   void finish() {
     for (const uint32_t prefix : counted_) {
       // They may belong to a collection whose entry cannot be read.
       if (!records_.contains(prefix)) {
-        stray(prefix_key(kCountsKey, prefix), "counts of no collection",
-              survey_.unreadable.empty());
+        orphan(prefix_key(kCountsKey, prefix), "counts of no collection",
+               survey_.unreadable.empty());
       }
     }
     for (const std::string& key : listed_) {
       if (!expiring_.contains(key) && !unreadable_expiring_.contains(key)) {
-        stray(key, "a note of expiring documents without such an index");
+        orphan(key, "a note of expiring documents without such an index");
       }
     }
     for (const std::string& key : expiring_) {
@@ -140,8 +140,8 @@ class Survey {
 }  // namespace
 
 bool CatalogSurvey::knows_all_ranges() const {
-  return unreadable.empty() &&
-         std::all_of(stray.begin(), stray.end(), [](const StrayKey& key) { return key.removable; });
+  return unreadable.empty() && std::all_of(orphan.begin(), orphan.end(),
+                                           [](const OrphanKey& key) { return key.removable; });
 }
 
 bool CatalogSurvey::is_alone(const CollectionEntry& entry) const {

@@ -19,12 +19,12 @@ namespace gridmount::local {
 struct CatalogSurvey {
   // A key that should not exist. A key that is not removable may be all that is left of something:
   // a key of unknown kind, or that of a collection without its name.
-  struct StrayKey {
+  struct OrphanKey {
     std::string key;
     std::string what;
     bool removable = true;
   };
-  std::vector<StrayKey> stray;
+  std::vector<OrphanKey> orphan;
   // Collections with a TTL index that are missing from the list of expiring collections.
   std::vector<engine::Namespace> expiring_unlisted;
   // The errors for collections whose entries cannot be read. Their ranges are unknown.

@@ -383,8 +383,8 @@ class StructureCheck {
   // Reports keys of the catalog that belong to nothing, and lists that disagree with its entries.
   Status check_catalog() {
     GM_ASSIGN(const CatalogSurvey survey, survey_catalog(contents_.shared_trees(), catalog_));
-    for (const CatalogSurvey::StrayKey& stray : survey.stray) {
-      problem("the catalog holds " + stray.what);
+    for (const CatalogSurvey::OrphanKey& orphan : survey.orphan) {
+      problem("the catalog holds " + orphan.what);
     }
     for (const engine::Namespace& ns : survey.expiring_unlisted) {
       problem(ns.full() + " is not noted as having documents that expire");

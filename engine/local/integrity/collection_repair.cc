@@ -27,12 +27,12 @@ bool CollectionRepair::Step::full() const {
 }
 
 Status CollectionRepair::run() {
-  Status mended = mend_all();
+  Status repaired = repair_all();
   tell_tallies();
-  return mended;
+  return repaired;
 }
 
-Status CollectionRepair::mend_all() {
+Status CollectionRepair::repair_all() {
   {
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
     ReadView& read_view = *dynamic_cast<ReadViewHolder&>(*snapshot).read_view();
@@ -50,16 +50,16 @@ Status CollectionRepair::mend_all() {
     }
     return true;
   }));
-  GM_TRY(in_steps([&](Step& step) { return mend_records(step); }));
+  GM_TRY(in_steps([&](Step& step) { return repair_records(step); }));
   for (size_t i = 0; i < tallies_.size(); ++i) {
     GM_ASSIGN(const uint64_t found, count_entries(i));
     // Every required entry exists by now. So if the numbers are equal, there are no others.
     if (found == tallies_[i].expected) continue;
     std::string from;
-    GM_TRY(in_steps([&](Step& step) { return mend_index(step, i, from); }));
+    GM_TRY(in_steps([&](Step& step) { return repair_index(step, i, from); }));
   }
   return in_steps([&](Step& step) -> Result<bool> {
-    GM_TRY(mend_counts(step));
+    GM_TRY(repair_counts(step));
     return true;
   });
 }
@@ -82,8 +82,8 @@ Status CollectionRepair::in_steps(const std::function<Result<bool>(Step&)>& work
 }
 
 void CollectionRepair::tell(const std::string& line) {
-  ++mended_;
-  options_.mended(ns_.full() + ": " + line);
+  ++repaired_;
+  options_.repaired(ns_.full() + ": " + line);
 }
 
 void CollectionRepair::tell_tallies() {
@@ -101,7 +101,7 @@ void CollectionRepair::tell_tallies() {
   }
 }
 
-Result<bool> CollectionRepair::mend_records(Step& step) {
+Result<bool> CollectionRepair::repair_records(Step& step) {
   const std::shared_ptr<Trees>& trees = step.read_view->shared_trees();
   AscendingCursor cursor(trees, trees->tree(step.entry->records));
   cursor.set_range(from_, range_end(step.entry->records));
@@ -112,13 +112,13 @@ Result<bool> CollectionRepair::mend_records(Step& step) {
       return true;
     }
     from_ = std::string(record->key) + '\0';
-    GM_TRY(mend_record(step, *record));
+    GM_TRY(repair_record(step, *record));
   }
   GM_TRY(mark_multikey(step));
   return false;
 }
 
-Status CollectionRepair::mend_record(Step& step, const TreeEntry& record) {
+Status CollectionRepair::repair_record(Step& step, const TreeEntry& record) {
   ++step.looked_at;
   ++records_;
   const std::optional<RecordId> id = record_id_of(record.key);
@@ -139,7 +139,7 @@ Status CollectionRepair::mend_record(Step& step, const TreeEntry& record) {
                           "it is no valid BSON: " + valid.error().message());
   }
   if (const std::string page_defect = pages_.defect(record); !page_defect.empty()) {
-    note_beyond_repair(record_name(record.value, *id) + ": " + page_defect);
+    report_unrepairable(record_name(record.value, *id) + ": " + page_defect);
   }
   return index_document(step, *id);
 }
@@ -318,12 +318,12 @@ bool CollectionRepair::can_be_removed(const TreeEntry& record, RecordId id) {
   // The record stays, so the counts include it.
   ++documents_;
   bytes_ += static_cast<int64_t>(record.value.size()) - static_cast<int64_t>(kRecordHeaderBytes);
-  note_beyond_repair(record_name(record.value, id) + ": " + defect);
+  report_unrepairable(record_name(record.value, id) + ": " + defect);
   return false;
 }
 
-void CollectionRepair::note_beyond_repair(const std::string& what) {
-  if (beyond_repair_.size() < kMaxProblems) beyond_repair_.push_back(ns_.full() + ": " + what);
+void CollectionRepair::report_unrepairable(const std::string& what) {
+  if (unrepairable_.size() < kMaxProblems) unrepairable_.push_back(ns_.full() + ": " + what);
 }
 
 Result<uint64_t> CollectionRepair::count_entries(size_t i) {
@@ -339,7 +339,7 @@ Result<uint64_t> CollectionRepair::count_entries(size_t i) {
   }
 }
 
-Result<bool> CollectionRepair::mend_index(Step& step, size_t i, std::string& from) {
+Result<bool> CollectionRepair::repair_index(Step& step, size_t i, std::string& from) {
   const IndexEntry& index = step.entry->indexes[i];
   const std::shared_ptr<Trees>& trees = step.read_view->shared_trees();
   const MDB_dbi tree = trees->tree(index.range);
@@ -368,7 +368,7 @@ Result<bool> CollectionRepair::is_backed(const Step& step, const IndexEntry& ind
   return owner.has_value();
 }
 
-Status CollectionRepair::mend_counts(Step& step) {
+Status CollectionRepair::repair_counts(Step& step) {
   Catalog& catalog = step.read_view->catalog();
   const Result<Counts> noted = catalog.counts(*step.entry);
   if (!noted && noted.error().code() != ErrorCode::kStoreDamaged) return fail(noted.error());

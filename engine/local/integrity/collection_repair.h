@@ -32,9 +32,9 @@ class CollectionRepair {
   // If run() fails with an error of damage, the rest of the collection cannot be repaired.
   Status run();
 
-  uint64_t mended() const { return mended_; }
+  uint64_t repaired() const { return repaired_; }
   // What stays damaged, whatever run() returns.
-  const std::vector<std::string>& beyond_repair() const { return beyond_repair_; }
+  const std::vector<std::string>& unrepairable() const { return unrepairable_; }
   uint64_t records() const { return records_; }
   // Whether there are fewer documents than the catalog counted, or its counts could not be read.
   bool lost_documents() const { return lost_documents_; }
@@ -71,8 +71,8 @@ class CollectionRepair {
   // Runs `work` in one transaction after the other until it returns true.
   Status in_steps(const std::function<Result<bool>(Step&)>& work);
 
-  Result<bool> mend_records(Step& step);
-  Status mend_record(Step& step, const TreeEntry& record);
+  Result<bool> repair_records(Step& step);
+  Status repair_record(Step& step, const TreeEntry& record);
   Status index_document(Step& step, RecordId id);
   // Finds the entries that the document lacks. Writes nothing.
   Result<std::optional<Conflict>> find_missing(const Step& step, RecordId id, bson::View document,
@@ -86,25 +86,25 @@ class CollectionRepair {
                         const std::string& why);
   Status take_out_document(Step& step, RecordId id, bson::View document, const std::string& why);
 
-  Result<bool> mend_index(Step& step, size_t index, std::string& from);
+  Result<bool> repair_index(Step& step, size_t index, std::string& from);
   Result<bool> is_backed(const Step& step, const IndexEntry& index, const TreeEntry& entry);
   Result<uint64_t> count_entries(size_t index);
 
-  Status mend_counts(Step& step);
-  Status mend_all();
+  Status repair_counts(Step& step);
+  Status repair_all();
   // Returns false if the record must not be touched. It is then reported as beyond repair.
   bool can_be_removed(const TreeEntry& record, RecordId id);
-  void note_beyond_repair(const std::string& what);
+  void report_unrepairable(const std::string& what);
   void tell(const std::string& line);
   void tell_tallies();
 
   engine::Store& store_;
   const engine::Namespace ns_;
   const RepairOptions& options_;
-  uint64_t mended_ = 0;
+  uint64_t repaired_ = 0;
   uint64_t records_ = 0;
   bool lost_documents_ = false;
-  std::vector<std::string> beyond_repair_;
+  std::vector<std::string> unrepairable_;
   OverflowPages pages_;
 
   std::string from_;  // the key at which the next step begins

@@ -45,7 +45,7 @@ class StructureRepair {
   Result<RepairReport> run() {
     if (Status repaired = repair(); !repaired) {
       if (!is_damage(repaired.error())) return fail(std::move(repaired).error());
-      beyond_repair(repaired.error().message());
+      unrepairable(repaired.error().message());
     }
     return std::move(report_);
   }
@@ -54,9 +54,9 @@ class StructureRepair {
   Status repair() {
     at("the catalog");
     GM_ASSIGN(const CatalogSurvey before, survey());
-    for (const std::string& text : before.unreadable) beyond_repair(text);
-    for (const auto& [prefix, text] : before.shared) beyond_repair(text);
-    GM_TRY(remove_stray_keys(before));
+    for (const std::string& text : before.unreadable) unrepairable(text);
+    for (const auto& [prefix, text] : before.shared) unrepairable(text);
+    GM_TRY(remove_orphan_keys(before));
     GM_TRY(repair_collections(before));
     GM_TRY(repair_trees(before));
     at("the catalog");
@@ -69,22 +69,23 @@ class StructureRepair {
     return survey_catalog(read_view.shared_trees(), read_view.catalog());
   }
 
-  Status remove_stray_keys(const CatalogSurvey& survey) {
+  Status remove_orphan_keys(const CatalogSurvey& survey) {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
     Trees& trees = read_view_of(*transaction).trees();
     std::vector<std::string> lines;
-    for (const CatalogSurvey::StrayKey& stray : survey.stray) {
-      const std::string what = "the catalog's key " + to_hex(stray.key);
-      if (!stray.removable) {
-        beyond_repair(what + ": " + stray.what);
+    for (const CatalogSurvey::OrphanKey& orphan : survey.orphan) {
+      const std::string what = "the catalog's key " + to_hex(orphan.key);
+      if (!orphan.removable) {
+        unrepairable(what + ": " + orphan.what);
         continue;
       }
-      GM_ASSIGN(const std::optional<std::string_view> value, trees.get(trees.catalog(), stray.key));
+      GM_ASSIGN(const std::optional<std::string_view> value,
+                trees.get(trees.catalog(), orphan.key));
       // The sweeper may have removed the key meanwhile.
       if (!value) continue;
-      GM_TRY(options_.removed.keep_bytes(store_namespace("catalog"), what, stray.what, *value));
-      GM_TRY(trees.remove(trees.catalog(), stray.key));
-      lines.push_back("removed " + what + ": " + stray.what);
+      GM_TRY(options_.removed.keep_bytes(store_namespace("catalog"), what, orphan.what, *value));
+      GM_TRY(trees.remove(trees.catalog(), orphan.key));
+      lines.push_back("removed " + what + ": " + orphan.what);
     }
     return commit(*transaction, lines);
   }
@@ -107,12 +108,12 @@ class StructureRepair {
       at(ns.full());
       CollectionRepair repair(store_, ns, options_);
       Status repaired = repair.run();
-      report_.mended += repair.mended();
+      report_.repaired += repair.repaired();
       if (repair.lost_documents()) report_.lost_documents.push_back(ns);
-      for (const std::string& text : repair.beyond_repair()) beyond_repair(text);
+      for (const std::string& text : repair.unrepairable()) unrepairable(text);
       if (repaired) continue;
       if (!is_damage(repaired.error())) return repaired;
-      beyond_repair(ns.full() + ": " + repaired.error().message());
+      unrepairable(ns.full() + ": " + repaired.error().message());
     }
     return {};
   }
@@ -124,7 +125,7 @@ class StructureRepair {
       if (Status repaired = repair_tree(survey, tree); !repaired) {
         if (!is_damage(repaired.error())) return repaired;
         trees_are_read_ = false;
-        beyond_repair("tree " + std::to_string(tree) + ": " + repaired.error().message());
+        unrepairable("tree " + std::to_string(tree) + ": " + repaired.error().message());
       }
     }
     return {};
@@ -170,7 +171,7 @@ class StructureRepair {
                              : "the range " + std::to_string(big_endian_32(beginning)) +
                                    " of tree " + std::to_string(tree);
     if (!survey.knows_all_ranges()) {
-      beyond_repair(what + " belongs to no collection or index whose entry can be read");
+      unrepairable(what + " belongs to no collection or index whose entry can be read");
       return {};
     }
     uint64_t removed = 0;
@@ -250,7 +251,7 @@ class StructureRepair {
     uint32_t highest = highest_prefix_;
     if (!now.owners.empty()) highest = std::max(highest, now.owners.rbegin()->first);
     if (highest == std::numeric_limits<uint32_t>::max()) {
-      beyond_repair("the prefixes of ranges are used up");
+      unrepairable("the prefixes of ranges are used up");
       return {};
     }
     std::vector<uint32_t> ranges(trees.tree_count());
@@ -270,8 +271,8 @@ class StructureRepair {
     GM_TRY(options_.removed.sync());
     GM_TRY(transaction.commit());
     for (const std::string& line : lines) {
-      ++report_.mended;
-      options_.mended(line);
+      ++report_.repaired;
+      options_.repaired(line);
     }
     return {};
   }
@@ -280,8 +281,8 @@ class StructureRepair {
     if (options_.at) options_.at(place);
   }
 
-  void beyond_repair(const std::string& text) {
-    std::vector<std::string>& texts = report_.beyond_repair;
+  void unrepairable(const std::string& text) {
+    std::vector<std::string>& texts = report_.unrepairable;
     if (texts.size() < kMaxProblems && std::find(texts.begin(), texts.end(), text) == texts.end()) {
       texts.push_back(text);
     }

@@ -271,16 +271,16 @@ Status take_format(const std::filesystem::path& folder, const std::filesystem::p
                                        error.message() + "; the store is left as it was");
 }
 
-Status mend_copy(const std::filesystem::path& copied, const RepairOptions& options,
-                 RepairReport& report, std::vector<std::string>& lines) {
+Status repair_copy(const std::filesystem::path& copied, const RepairOptions& options,
+                   RepairReport& report, std::vector<std::string>& lines) {
   OpenOptions open_options;
   // A repair must not remove expired documents.
   open_options.expiry_interval = std::chrono::hours(24 * 365);
   GM_ASSIGN(const std::unique_ptr<engine::Store> store, open(copied, open_options));
-  const RepairOptions mending{options.removed,
-                              [&](const std::string& line) { lines.push_back(line); }, options.at};
-  GM_ASSIGN(report, repair_structure(*store, mending));
-  if (!report.beyond_repair.empty()) return beyond(report.beyond_repair.front());
+  const RepairOptions repairing{
+      options.removed, [&](const std::string& line) { lines.push_back(line); }, options.at};
+  GM_ASSIGN(report, repair_structure(*store, repairing));
+  if (!report.unrepairable.empty()) return beyond(report.unrepairable.front());
   GM_ASSIGN(const StructureReport structure, check_structure(*store));
   if (!structure.problems.empty()) return beyond(structure.problems.front());
   return store->make_durable();
@@ -297,7 +297,7 @@ Status make_copy(const DamagedStore& damaged, const std::filesystem::path& folde
     GM_TRY(StoreSalvage(damaged, *made, options, lines).run());
   }
   GM_TRY(take_format(folder, copied));
-  GM_TRY(mend_copy(copied, options, report, lines));
+  GM_TRY(repair_copy(copied, options, report, lines));
   return options.removed.sync();
 }
 
@@ -360,8 +360,8 @@ Result<RepairReport> salvage_store(const std::filesystem::path& folder,
     lines.push_back("the damaged file is still there as " + kept.string() +
                     "; remove it when nothing is missing");
   }
-  for (const std::string& line : lines) options.mended(line);
-  report.mended = lines.size();
+  for (const std::string& line : lines) options.repaired(line);
+  report.repaired = lines.size();
   return report;
 }
 

@@ -22,8 +22,8 @@ std::string hexadecimal(uint32_t hash) {
 
 // queryHash is the same for queries of one shape. planCacheKey also depends on the indexes to
 // choose from.
-void append_hashes(Builder& out, const ExplainedQuery& query, bson::View normal_form) {
-  uint32_t hash = crc32c(query::shape_of(normal_form).view().bytes());
+void append_hashes(Builder& out, const ExplainedQuery& query, bson::View canonical_form) {
+  uint32_t hash = crc32c(query::shape_of(canonical_form).view().bytes());
   hash = crc32c(query.options.sort.bytes(), hash);
   hash = crc32c(query.options.projection.bytes(), hash);
   out.append("queryHash", hexadecimal(hash));
@@ -45,9 +45,9 @@ bson::Document explanation(const ExplainedQuery& query, const Execution* executi
   out.append("explainVersion", "1");
   Builder& planner = out.open_document("queryPlanner");
   planner.append("namespace", query.ns.full()).append("indexFilterSet", false);
-  const bson::Document normal_form = query::normal_form(query.filter);
-  planner.append("parsedQuery", normal_form);
-  append_hashes(planner, query, normal_form);
+  const bson::Document canonical_form = query::canonical_form(query.filter);
+  planner.append("parsedQuery", canonical_form);
+  append_hashes(planner, query, canonical_form);
   for (const char* const limit : {"maxIndexedOrSolutionsReached", "maxIndexedAndSolutionsReached",
                                   "maxScansToExplodeReached"}) {
     planner.append(limit, false);

@@ -111,8 +111,8 @@ Status Checkpointer::start() {
 
 Status Checkpointer::stop() {
   // An exclusive turn ends any batch, even an empty one.
-  const Status settled = queue_.begin_exclusive();
-  if (settled) queue_.end_exclusive();
+  const Status flushed = queue_.begin_exclusive();
+  if (flushed) queue_.end_exclusive();
   {
     MutexLock lock(mutex_);
     stopping_ = true;
@@ -126,7 +126,7 @@ Status Checkpointer::stop() {
   }
   Status stopped = [&]() -> Status {
     if (std::optional<Error> refusal = queue_.refusal()) return fail(std::move(*refusal));
-    GM_TRY(settled);
+    GM_TRY(flushed);
     if (needed) GM_TRY(take());
     GM_TRY(check_place(folder_.data_in_place()));
     return check_place(folder_.owner_in_place());
@@ -151,7 +151,7 @@ Status Checkpointer::make_durable() {
 
 Status Checkpointer::checkpoint() {
   if (std::optional<Error> refusal = queue_.refusal()) return fail(std::move(*refusal));
-  GM_TRY(queue_.settle());
+  GM_TRY(queue_.flush());
   MutexLock lock(mutex_);
   if (durable_snapshot_ == newest_snapshot()) return {};
   const uint64_t request = ++wanted_;
@@ -229,7 +229,7 @@ void Checkpointer::run() {
       if (stopping_ && wanted_ == taken_) return;
       // Requests from here on may be too late for the snapshot, so they are not answered by it.
       answered = wanted_;
-      if (answered == taken_ && durable_snapshot_ == newest_snapshot() && queue_.is_settled()) {
+      if (answered == taken_ && durable_snapshot_ == newest_snapshot() && queue_.is_flushed()) {
         grown_ = false;
         continue;
       }

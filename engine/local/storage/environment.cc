@@ -68,7 +68,7 @@ struct Environment::Parts {
   // Cleans up after a failed commit and returns its error. The failed writer still has the turn.
   Error commit_failed(int code);
   // Makes all pages that removals have freed reusable, except those that an older snapshot needs.
-  Status regain_room();
+  Status reclaim();
   // Punches holes where runs of pages are free. Relies on the list of free pages and does not check
   // the trees. Returns how many bytes of the disk it has freed.
   Result<uint64_t> give_back(uint64_t run_bytes_min,
@@ -112,7 +112,7 @@ struct Environment::Parts {
   std::unique_ptr<RedoLog> log;                // null if read-only
   std::unique_ptr<WriteQueue> writers;         // null if read-only
   std::unique_ptr<Checkpointer> checkpointer;  // null if read-only
-  std::atomic<uint64_t> regained_at = 0;       // the newest transaction after regain_room()
+  std::atomic<uint64_t> regained_at = 0;       // the newest transaction after reclaim()
   uint64_t map_bytes = 0;
 
   Mutex counting;
@@ -140,7 +140,7 @@ Error Environment::Parts::commit_failed(int code) {
   if (code == kOverSizeLimit) reserve->want_checkpoint();
   MDB_stat stat;
   mdb_env_stat(env.get(), &stat);
-  (void)mend_unwritten_meta(folder.data(), stat.ms_psize);
+  (void)repair_unwritten_meta(folder.data(), stat.ms_psize);
   // The pages that the failed commit appended are useless and take the space that is short, so cut
   // them off. No snapshot reaches beyond the current one's last page, and nobody else writes now.
   const Result<MetaPair> metas = read_meta_pair(folder.data());
@@ -155,7 +155,7 @@ Error Environment::Parts::commit_failed(int code) {
 // later transaction. So a checkpoint of the removal itself is not enough: first this commits a
 // transaction that changes nothing. It does so only once for each removal, as that transaction
 // takes room itself while older snapshots are held.
-Status Environment::Parts::regain_room() {
+Status Environment::Parts::reclaim() {
   // A process that was killed while it read beside the owner keeps its snapshot until the table of
   // readers is checked.
   int gone = 0;
@@ -221,7 +221,7 @@ Status Environment::Parts::commit_nothing() {
   GM_TRY(trees.put(catalog.catalog, key, value));
   transaction.log(trees.take_changes());
   trees.end();
-  transaction.leaves_less();
+  transaction.net_shrink();
   return transaction.commit();
 }
 
@@ -236,7 +236,7 @@ Status Environment::Parts::replay(const std::vector<std::string>& transactions,
           "replaying the file " + std::string(file) + " of the store " + folder.path().string()));
     }
   }
-  transaction.leaves_less();
+  transaction.net_shrink();
   return transaction.commit();
 }
 
@@ -473,7 +473,7 @@ Environment::~Environment() {
 }
 
 Result<ReadTransaction> Environment::begin_read() {
-  if (parts_->writers) GM_TRY(parts_->writers->settle());
+  if (parts_->writers) GM_TRY(parts_->writers->flush());
   Result<ReadTransaction> transaction = parts_->readers->begin();
   // Check this even if the call failed: LMDB reads there which snapshot is the newest.
   if (std::optional<Error> lost = parts_->lost_readers()) return fail(std::move(*lost));
@@ -492,7 +492,7 @@ Result<WriteTransaction> Environment::begin_write(engine::TransactionKind waits)
   if (std::optional<Error> unreadable = parts_->found_unreadable()) return fail(*unreadable);
   if (parts_->wants_room() && !parts_->writers->held_by_this_thread()) {
     parts_->reserve->checkpoint_begins();
-    GM_TRY(parts_->regain_room());
+    GM_TRY(parts_->reclaim());
     parts_->share_room_with_holes();
   }
   parts_->checkpointer->make_room();
@@ -531,7 +531,7 @@ uint64_t Environment::last_transaction() const {
 }
 
 Status Environment::copy_pages(const system::File& file) {
-  if (parts_->writers) GM_TRY(parts_->writers->settle());
+  if (parts_->writers) GM_TRY(parts_->writers->flush());
   // LMDB copies with a thread of its own. A fault in the call would leave that thread waiting for
   // ever, so check the pages first.
   GM_TRY(check_all_pages());
@@ -574,10 +574,10 @@ Result<PageReport> Environment::survey_pages(PageVisitor* visitor) {
   return report;
 }
 
-Status Environment::regain_room() {
+Status Environment::reclaim() {
   if (read_only()) return {};
   GM_TRY(may_wait_for_durability());
-  return parts_->regain_room();
+  return parts_->reclaim();
 }
 
 Result<uint64_t> Environment::give_back_free_pages(

@@ -95,14 +95,14 @@ class WriteTransaction {
 
   // Poisons the transaction: commit() will undo everything and return `error`. The first error
   // counts.
-  void doom(Error error) {
+  void poison(Error error) {
     if (!doom_) doom_ = std::move(error);
   }
   bool doomed() const { return doom_.has_value(); }
 
   // Declares a net shrink: the store holds less afterwards. The commit may use the reserve
   // (space_reserve.h) on a full disk.
-  void leaves_less() { leaves_less_ = true; }
+  void net_shrink() { net_shrink_ = true; }
 
   // Passes all changes of the transaction, for the log. Without this call only a checkpoint makes
   // the transaction durable.
@@ -122,7 +122,7 @@ class WriteTransaction {
   MDB_txn* txn_ = nullptr;
   bool leader_ = false;
   bool in_batch_ = false;
-  bool leaves_less_ = false;
+  bool net_shrink_ = false;
   bool unchanged_ = false;
   engine::TransactionKind waits_ = engine::TransactionKind::kMayBlock;
   std::optional<RedoChanges> changes_;
@@ -149,7 +149,7 @@ class Environment {
   Environment& operator=(const Environment&) = delete;
 
   // Begins a snapshot that has everything committed before the call. Fails with the errors of
-  // WriteQueue::settle(), and with LMDB's.
+  // WriteQueue::flush(), and with LMDB's.
   Result<ReadTransaction> begin_read();
   // TransactionKind for the write lock. Fails with StoreReadOnly on a read-only store, with
   // WritesRefused after a failed sync, and with IllegalOperation if this thread already has a write
@@ -181,7 +181,7 @@ class Environment {
   // Reclaims freed pages by a checkpoint. Afterwards LMDB can reuse all pages that earlier removals
   // have freed, and they can be punched out as holes, except those that an older snapshot still
   // refers to.
-  Status regain_room();
+  Status reclaim();
   // Punches holes into data.mdb where pages are free (free_pages.h). Returns by how many bytes the
   // file takes less of the disk. Reads all trees first, and fails with StoreDamaged if they or the
   // list of free pages are damaged. Also fails with the errors of begin_write() and of FreePages,

@@ -78,13 +78,13 @@ Status Trees::writable_now() const {
   return {};
 }
 
-tl::unexpected<Error> Trees::doom(Error error) {
+tl::unexpected<Error> Trees::poison(Error error) {
   if (!doom_) doom_ = std::move(error);
   return fail(*doom_);
 }
 
 tl::unexpected<Error> Trees::write_failed(int code, const char* what) {
-  return doom(lmdb_error(code, what));
+  return poison(lmdb_error(code, what));
 }
 
 tl::unexpected<Error> Trees::read_failed(int code) const {
@@ -176,11 +176,11 @@ Result<MDB_val> Trees::put_value(MDB_dbi tree, std::string_view key, MDB_val val
   cursor->past_end = false;
   ++writes_;
   // LMDB may move the value that reserve() returned last, so copy it now.
-  changes_.settle();
+  changes_.flush();
   LmdbContext& context = context_of(txn_);
   if (context.check) {
     if (Status sound = context.check->before_put(txn_, tree, key); !sound) {
-      return doom(std::move(sound).error());
+      return poison(std::move(sound).error());
     }
   }
   MDB_val mdb_key = to_mdb(key);
@@ -232,7 +232,7 @@ Result<bool> Trees::is_without_checksums(uint32_t tree, const TreeEntry& entry) 
 }
 
 RedoChanges Trees::take_changes() {
-  changes_.settle();
+  changes_.flush();
   return std::exchange(changes_, RedoChanges());
 }
 
@@ -275,7 +275,7 @@ Status Trees::remove(MDB_dbi tree, std::string_view key) {
   LmdbContext& context = context_of(txn_);
   if (context.check) {
     if (Status sound = context.check->before_remove(txn_, tree, key); !sound) {
-      return doom(std::move(sound).error());
+      return poison(std::move(sound).error());
     }
   }
   MDB_val mdb_key = to_mdb(key);
@@ -283,11 +283,11 @@ Status Trees::remove(MDB_dbi tree, std::string_view key) {
   int code = plausible(
       guarded([&] { return mdb_cursor_get(cursor->cursor, &mdb_key, &value, MDB_SET); }), value);
   if (code == MDB_NOTFOUND) {
-    return doom(Error(ErrorCode::kDataCorruptionDetected,
-                      "an entry to be removed is missing; run 'gridstore check --repair'"));
+    return poison(Error(ErrorCode::kDataCorruptionDetected,
+                        "an entry to be removed is missing; run 'gridstore check --repair'"));
   }
   ++writes_;
-  changes_.settle();
+  changes_.flush();
   if (code == MDB_SUCCESS) {
     code = context.wrote(guarded([&] { return mdb_cursor_del(cursor->cursor, 0); }));
   }
@@ -302,7 +302,7 @@ Status Trees::clear(MDB_dbi tree) {
   LmdbContext& context = context_of(txn_);
   if (context.check) {
     if (Status sound = context.check->before_clear(txn_, tree); !sound) {
-      return doom(std::move(sound).error());
+      return poison(std::move(sound).error());
     }
   }
   const int code = context.wrote(guarded([&] { return mdb_drop(txn_, tree, 0); }));

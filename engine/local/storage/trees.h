@@ -151,7 +151,7 @@ class Trees {
 
   const std::optional<Error>& doomed() const { return doom_; }
   // Poisons the transaction: all further writes fail with `error`, unless it was poisoned before.
-  tl::unexpected<Error> doom(Error error);
+  tl::unexpected<Error> poison(Error error);
 
  private:
   struct WriteCursor {

@@ -56,7 +56,7 @@ void WriteQueue::pass_on() {
   holder_ = {};
   if (line_.empty()) {
     busy_ = false;
-    if (settling_ > 0) settled_.notify_all();
+    if (settling_ > 0) flushed_.notify_all();
     return;
   }
   Waiter* next = line_.front();
@@ -150,7 +150,7 @@ Status WriteQueue::commit(WriteTransaction& transaction) {
   // Committing a broken nested transaction would make LMDB spoil the leader's too (W2). In a broken
   // leader's transaction none can be nested (W3).
   if (!transaction.doom_ && is_broken(transaction.txn_)) {
-    transaction.doom(lmdb_error(MDB_BAD_TXN, "committing to the store"));
+    transaction.poison(lmdb_error(MDB_BAD_TXN, "committing to the store"));
   }
   if (transaction.doom_) {
     Error error = *transaction.doom_;
@@ -183,10 +183,10 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
   int code = MDB_SUCCESS;
   if (refused) {
     abort_unless_interrupted(txn);
-  } else if (!transaction.leaves_less_ && !limit_.allows(txn)) {
+  } else if (!transaction.net_shrink_ && !limit_.allows(txn)) {
     abort_unless_interrupted(txn);
     code = kOverSizeLimit;
-  } else if (room == SpaceReserve::Room::kNone && transaction.leaves_less_) {
+  } else if (room == SpaceReserve::Room::kNone && transaction.net_shrink_) {
     code = commit_with_reserve([txn] { return commit_in_sequence(txn); });
   } else {
     code = commit_in_sequence(txn);
@@ -230,14 +230,14 @@ int WriteQueue::commit_with_reserve(const std::function<int()>& commit) {
   MDB_envinfo after;
   mdb_env_info(env_, &before);
   // If only the size limit leaves no room, the disk does not need the reserve.
-  const bool lends = reserve_.room() != SpaceReserve::Room::kEnough ||
-                     limit_.room() == SpaceReserve::Room::kEnough;
-  if (lends) reserve_.lend();
+  const bool releases = reserve_.room() != SpaceReserve::Room::kEnough ||
+                        limit_.room() == SpaceReserve::Room::kEnough;
+  if (releases) reserve_.release();
   const int code = commit();
   mdb_env_info(env_, &after);
   const bool grown = after.me_last_pgno > before.me_last_pgno;
-  if (lends) {
-    reserve_.take_back(grown);
+  if (releases) {
+    reserve_.refill(grown);
   } else if (grown) {
     reserve_.want_checkpoint();
   }
@@ -319,7 +319,7 @@ void WriteTransaction::swap(WriteTransaction& other) noexcept {
   std::swap(unchanged_, other.unchanged_);
   std::swap(waits_, other.waits_);
   std::swap(doom_, other.doom_);
-  std::swap(leaves_less_, other.leaves_less_);
+  std::swap(net_shrink_, other.net_shrink_);
   std::swap(changes_, other.changes_);
 }
 

@@ -121,8 +121,8 @@ class WriteQueue {
   // called before a read transaction begins and before a thread waits for a checkpoint. Fails with
   // IllegalOperation if this thread has the turn in a batch that is not flushed, and if the batch
   // cannot be committed (W12).
-  Status settle() GM_EXCLUDES(mutex_);
-  bool is_settled() const { return !is_unsettled_; }
+  Status flush() GM_EXCLUDES(mutex_);
+  bool is_flushed() const { return !is_dirty_; }
 
   // Makes all later begin() and unfinished commits fail with this error. The first error counts.
   void refuse(Error error) GM_EXCLUDES(mutex_);
@@ -161,9 +161,9 @@ class WriteQueue {
   void abort_in_batch(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
   Status end_batch() GM_EXCLUDES(mutex_);
   bool is_wanted_settled() GM_EXCLUDES(mutex_);
-  void settled() GM_EXCLUDES(mutex_);
-  bool take_turn_to_settle() GM_EXCLUDES(mutex_);
-  Status commit_batch(bool lends) GM_EXCLUDES(mutex_);
+  void flushed() GM_EXCLUDES(mutex_);
+  bool take_turn_to_flush() GM_EXCLUDES(mutex_);
+  Status commit_batch(bool releases) GM_EXCLUDES(mutex_);
   Status make_batch_again() GM_EXCLUDES(mutex_);
   Status end_batch_before_turn() GM_EXCLUDES(mutex_);
   void batch_is_due() GM_EXCLUDES(mutex_);
@@ -200,7 +200,7 @@ class WriteQueue {
   // thread that has the turn.
   int small_in_a_row_ = 0;
   std::atomic<bool> has_been_read_ = false;  // there was a read since the last wants_batch()
-  std::atomic<bool> is_unsettled_ = false;   // the batch has changes that LMDB lacks
+  std::atomic<bool> is_dirty_ = false;       // the batch has changes that LMDB lacks
   std::atomic<bool> is_short_of_room_ = false;
 
   mutable Mutex mutex_;
@@ -208,8 +208,8 @@ class WriteQueue {
   std::thread::id holder_ GM_GUARDED_BY(mutex_);
   std::deque<Waiter*> line_ GM_GUARDED_BY(mutex_);
   std::optional<Error> refusal_ GM_GUARDED_BY(mutex_);
-  int settling_ GM_GUARDED_BY(mutex_) = 0;  // how many threads wait in settle()
-  Condition settled_;
+  int settling_ GM_GUARDED_BY(mutex_) = 0;  // how many threads wait in flush()
+  Condition flushed_;
   Counts counts_ GM_GUARDED_BY(mutex_);
   // Belongs to the thread that has the turn. Declared last, so that it is destroyed first: the
   // batch's thread uses the other members.

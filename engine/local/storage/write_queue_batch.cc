@@ -44,7 +44,7 @@ bool WriteQueue::has_room() {
 
 bool WriteQueue::wants_batch() {
   if (has_been_read_.exchange(false, std::memory_order_relaxed)) small_in_a_row_ = 0;
-  if (!batch_.usable() || small_in_a_row_ < small_before_batch_ || is_unsettled_ || !has_room()) {
+  if (!batch_.usable() || small_in_a_row_ < small_before_batch_ || is_dirty_ || !has_room()) {
     return false;
   }
   // If no batch can be begun, the transaction gets a commit of its own, which reports the cause.
@@ -70,7 +70,7 @@ Status WriteQueue::commit_in_batch(WriteTransaction& transaction) {
   const bool is_said = transaction.changes_.has_value();
   const bool finds_room = has_room();
   // From here on a reader waits for the batch to be flushed.
-  is_unsettled_ = true;
+  is_dirty_ = true;
   if (!is_said || !finds_room || !batch_.add(*transaction.changes_)) {
     return commit_batch_with(transaction);
   }
@@ -87,11 +87,11 @@ Status WriteQueue::commit_batch_with(WriteTransaction& transaction) {
   const Turn turn(*this);
   MDB_txn* const txn = std::exchange(transaction.txn_, nullptr);
   const uint64_t number = mdb_txn_id(txn);
-  const bool lends = room() == SpaceReserve::Room::kNone && transaction.leaves_less_;
+  const bool releases = room() == SpaceReserve::Room::kNone && transaction.net_shrink_;
   const auto commit = [this] { return batch_.commit(); };
   int code = kOverSizeLimit;
-  if (transaction.leaves_less_ || limit_.allows(txn)) {
-    code = lends ? commit_with_reserve(commit) : commit();
+  if (transaction.net_shrink_ || limit_.allows(txn)) {
+    code = releases ? commit_with_reserve(commit) : commit();
   } else {
     batch_.abort();
   }
@@ -105,7 +105,7 @@ Status WriteQueue::commit_batch_with(WriteTransaction& transaction) {
   batch_.forget();
   if (!transaction.changes_) transaction.changes_.emplace().give_up();
   tell_log(number, std::move(*transaction.changes_));
-  settled();
+  flushed();
   refuse_what_cannot_be();
   return {};
 }
@@ -126,7 +126,7 @@ void WriteQueue::abort_in_batch(WriteTransaction& transaction) {
 // Upholds W11. On success the batch is open again, or it was empty.
 Status WriteQueue::make_batch_again() {
   if (batch_.is_empty()) {
-    settled();
+    flushed();
     return {};
   }
   const auto make = [this]() -> Status {
@@ -149,10 +149,10 @@ Status WriteQueue::make_batch_again() {
 }
 
 Status WriteQueue::end_batch() {
-  if (!batch_.is_open() && !is_unsettled_) return {};
+  if (!batch_.is_open() && !is_dirty_) return {};
   refuse_what_cannot_be();
-  const auto unsettled = [this](Error error) -> Status {
-    if (!is_unsettled_) return {};
+  const auto dirty = [this](Error error) -> Status {
+    if (!is_dirty_) return {};
     return fail(std::move(error).with_context(
         "what was committed last is not in data.mdb yet, so that nothing can be read or written"));
   };
@@ -160,28 +160,28 @@ Status WriteQueue::end_batch() {
   // W12: try again, unless nothing may be written any more. A batch that is still open is committed
   // even then, so that readers can go on.
   if (!batch_.is_open()) {
-    if (std::optional<Error> refused = refusal()) return unsettled(std::move(*refused));
-    if (Status made = make_batch_again(); !made) return unsettled(std::move(made).error());
+    if (std::optional<Error> refused = refusal()) return dirty(std::move(*refused));
+    if (Status made = make_batch_again(); !made) return dirty(std::move(made).error());
     if (!batch_.is_open()) return {};
   }
   if (batch_.is_empty()) {
     batch_.abort();
-    settled();
+    flushed();
     return {};
   }
   Status committed = commit_batch(room() != SpaceReserve::Room::kEnough);
-  if (!committed && !refusal() && make_batch_again()) committed = commit_batch(/*lends=*/true);
-  if (!committed) return unsettled(std::move(committed).error());
+  if (!committed && !refusal() && make_batch_again()) committed = commit_batch(/*releases=*/true);
+  if (!committed) return dirty(std::move(committed).error());
   return {};
 }
 
-Status WriteQueue::commit_batch(bool lends) {
+Status WriteQueue::commit_batch(bool releases) {
   const auto commit = [this] { return batch_.commit(); };
-  const int code = lends ? commit_with_reserve(commit) : commit();
+  const int code = releases ? commit_with_reserve(commit) : commit();
   refuse_what_cannot_be();
   if (code != MDB_SUCCESS) return fail(callbacks_.commit_failed(code));
   batch_.forget();
-  settled();
+  flushed();
   return {};
 }
 
@@ -192,10 +192,10 @@ Status WriteQueue::end_batch_before_turn() {
   return ended;
 }
 
-void WriteQueue::settled() {
+void WriteQueue::flushed() {
   const MutexLock lock(mutex_);
-  is_unsettled_ = false;
-  if (settling_ > 0) settled_.notify_all();
+  is_dirty_ = false;
+  if (settling_ > 0) flushed_.notify_all();
 }
 
 bool WriteQueue::is_wanted_settled() {
@@ -220,25 +220,25 @@ void WriteQueue::batch_is_due() {
 // turn and returns true. Returns false if the batch is flushed, or if this thread has the turn
 // already. This waits for a turn only while the batch is not flushed: then the thread that has the
 // turn writes in the batch or is ending it. In any other turn it may be waiting for this thread.
-bool WriteQueue::take_turn_to_settle() {
+bool WriteQueue::take_turn_to_flush() {
   const MutexLock lock(mutex_);
   ++settling_;
-  while (is_unsettled_ && busy_ && holder_ != std::this_thread::get_id()) settled_.wait(mutex_);
+  while (is_dirty_ && busy_ && holder_ != std::this_thread::get_id()) flushed_.wait(mutex_);
   --settling_;
-  if (!is_unsettled_ || busy_) return false;
+  if (!is_dirty_ || busy_) return false;
   busy_ = true;
   holder_ = std::this_thread::get_id();
   return true;
 }
 
-Status WriteQueue::settle() {
+Status WriteQueue::flush() {
   if (!has_been_read_.load(std::memory_order_relaxed)) has_been_read_ = true;
-  if (!is_unsettled_) return {};
-  if (take_turn_to_settle()) {
+  if (!is_dirty_) return {};
+  if (take_turn_to_flush()) {
     const Turn turn(*this);
     return end_batch();
   }
-  if (!is_unsettled_ || !held_by_this_thread()) return {};
+  if (!is_dirty_ || !held_by_this_thread()) return {};
   return fail(ErrorCode::kIllegalOperation,
               "this thread has begun a transaction; read in that one, or end it first");
 }

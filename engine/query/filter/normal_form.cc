@@ -113,7 +113,7 @@ Document element_condition(std::string_view path, ValueView operand) {
   if (operand.type() != Type::kDocument || is_operator_document(operand)) {
     return condition(path, "$elemMatch", operand);
   }
-  return condition(path, "$elemMatch", normal_form(operand.as_document()));
+  return condition(path, "$elemMatch", canonical_form(operand.as_document()));
 }
 
 void add_all_of(std::string_view path, bson::View operands, Conditions& out) {
@@ -203,7 +203,7 @@ void add_branches(const Element& element, Conditions& out) {
   Conditions branches;
   for (const Element branch : element.value.as_document()) {
     if (branch.value.type() != Type::kDocument) continue;
-    branches.push_back(normal_form(branch.value.as_document()));
+    branches.push_back(canonical_form(branch.value.as_document()));
   }
   if (element.key == "$or" && branches.size() == 1) {
     return add_conditions(branches.front(), out);
@@ -281,13 +281,13 @@ bson::Document conjunction_of(const std::vector<bson::Document>& conditions) {
   return std::move(out).finish();
 }
 
-bson::Document normal_form(bson::View filter) {
+bson::Document canonical_form(bson::View filter) {
   return conjunction_of(conditions_of(filter));
 }
 
-bson::Document shape_of(bson::View normal_form) {
+bson::Document shape_of(bson::View canonical_form) {
   Builder out;
-  put_shape(out, normal_form);
+  put_shape(out, canonical_form);
   return std::move(out).finish();
 }
 

@@ -21,10 +21,10 @@ std::vector<bson::Document> conditions_of(bson::View filter);
 // Returns {} for no conditions, a single condition as it is, and {$and: [...]} for several.
 bson::Document conjunction_of(const std::vector<bson::Document>& conditions);
 
-bson::Document normal_form(bson::View filter);
+bson::Document canonical_form(bson::View filter);
 
 // Returns the paths and operators of a normal form without its values. It is the same for queries
 // for which servers would cache one plan ("Query Shapes").
-bson::Document shape_of(bson::View normal_form);
+bson::Document shape_of(bson::View canonical_form);
 
 }  // namespace gridmount::query

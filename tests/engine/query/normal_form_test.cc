@@ -58,7 +58,7 @@ TEST(NormalForm, Filters_AreShownAsServersShowThem) {
        }) {
     const bson::Document filter = parse_json(one.filter);
     EXPECT_TRUE(Filter::parse(filter)) << one.filter;
-    EXPECT_EQ(shown(normal_form(filter)), shown(parse_json(one.normal))) << one.filter;
+    EXPECT_EQ(shown(canonical_form(filter)), shown(parse_json(one.normal))) << one.filter;
   }
 }
 
@@ -69,13 +69,13 @@ TEST(NormalForm, RegularExpressions_AreOperators) {
        {R"({"a": {"$regularExpression": {"pattern": "^x", "options": "i"}}})",
         R"({"a": {"$in": [{"$regularExpression": {"pattern": "^x", "options": "i"}}]}})",
         R"({"$and": [{"a": {"$regex": "^x", "$options": "i"}}]})"}) {
-    EXPECT_EQ(shown(normal_form(parse_json(filter))), shown_as) << filter;
+    EXPECT_EQ(shown(canonical_form(parse_json(filter))), shown_as) << filter;
   }
 }
 
 TEST(NormalForm, Shape_LeavesOutTheValues) {
   const auto shape = [](const std::string& filter) {
-    return shown(shape_of(normal_form(parse_json(filter))));
+    return shown(shape_of(canonical_form(parse_json(filter))));
   };
   EXPECT_EQ(shape(R"({"a": 1, "b": {"$gt": "x"}})"), shape(R"({"b": {"$gt": 5}, "a": {"x": 2}})"));
   EXPECT_EQ(shape(R"({"$or": [{"a": 1}, {"b": 1}]})"), shape(R"({"$or": [{"a": 2}, {"b": 3}]})"));

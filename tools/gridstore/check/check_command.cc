@@ -190,9 +190,9 @@ Result<bool> repair_free_list(const CheckOptions& options, KeepFolder& keep, Fin
     made_anew = fail(compacted.error());
   }
   if (!made_anew) {
-    for (const std::string& problem : problems) findings.beyond_repair(problem);
-    findings.beyond_repair("the list of free pages cannot be made anew: " +
-                           made_anew.error().message());
+    for (const std::string& problem : problems) findings.unrepairable(problem);
+    findings.unrepairable("the list of free pages cannot be made anew: " +
+                          made_anew.error().message());
     return false;
   }
   for (const std::string& problem : problems) {
@@ -279,7 +279,7 @@ ExitStatus run(const CheckOptions& options) {
                                  "); restore the store from a backup, or take out of it what other "
                                  "collections hold";
         if (options.repair) {
-          findings.beyond_repair(text);
+          findings.unrepairable(text);
         } else {
           findings.structure_problem(text);
         }

@@ -53,8 +53,8 @@ void Findings::repaired(const Location& place, const std::string& what) const {
   print_content("repaired", place, what);
 }
 
-void Findings::beyond_repair(const std::string& what) {
-  beyond_repair_ = true;
+void Findings::unrepairable(const std::string& what) {
+  unrepairable_ = true;
   print_plain("beyond repair", "problem", what);
 }
 
@@ -126,7 +126,7 @@ void Findings::print_summary(const local::StructureReport& structure) const {
 }
 
 ExitStatus Findings::exit_status() const {
-  if (structure_problems_ > 0 || beyond_repair_) return ExitStatus::kStructureDamaged;
+  if (structure_problems_ > 0 || unrepairable_) return ExitStatus::kStructureDamaged;
   return content_problems_ > 0 ? ExitStatus::kContentDamaged : ExitStatus::kOk;
 }
 

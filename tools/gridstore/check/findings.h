@@ -49,7 +49,7 @@ class Findings {
   // repair, and the folder in which it has kept the data that it removed.
   void repaired(const std::string& what) const;
   void repaired(const Location& place, const std::string& what) const;
-  void beyond_repair(const std::string& what);
+  void unrepairable(const std::string& what);
   void kept_in(const std::string& folder) const;
 
   // Counts a document that has been read.
@@ -73,7 +73,7 @@ class Findings {
 
   Format format_;
   Progress* progress_ = nullptr;
-  bool beyond_repair_ = false;
+  bool unrepairable_ = false;
   uint64_t structure_problems_ = 0;
   uint64_t content_problems_ = 0;
   ContentCounts counts_;

@@ -30,7 +30,7 @@ class FileRepair {
     std::optional<bson::Value> first;
     while (true) {
       GM_ASSIGN(const ContentDamage damage, find_damage());
-      mended_ = 0;
+      repaired_ = 0;
       if (!damage.files.empty()) {
         if (first && *first == damage.files[0].id) {
           return fail(ErrorCode::kDataCorruptionDetected,
@@ -39,10 +39,10 @@ class FileRepair {
         }
         first = damage.files[0].id;
       }
-      for (const ContentDamage::File& file : damage.files) GM_TRY(mend(file));
+      for (const ContentDamage::File& file : damage.files) GM_TRY(repair(file));
       for (const ContentDamage::Orphans& orphans : damage.orphans) GM_TRY(take_out(orphans));
       // The check reports what could not be repaired.
-      if (mended_ == 0) return {};
+      if (repaired_ == 0) return {};
     }
   }
 
@@ -78,14 +78,14 @@ class FileRepair {
   // orphans.
   bool may_have_been_files() const { return context_.keep.lost().are_of(bucket_.files().ns()); }
 
-  Status mend(const ContentDamage::File& file) {
+  Status repair(const ContentDamage::File& file) {
     if (file.is_detached_too) GM_TRY(attach(file));
     if (file.verdict.content) {
-      ++mended_;
+      ++repaired_;
       return lost_and_found_.move(file);
     }
-    const bool mends = file.verdict.md5 || file.verdict.upload_date || file.verdict.stored_chunks;
-    if (mends) return mend_document(file);
+    const bool repairs = file.verdict.md5 || file.verdict.upload_date || file.verdict.stored_chunks;
+    if (repairs) return repair_document(file);
     return {};
   }
 
@@ -100,12 +100,12 @@ class FileRepair {
     GM_TRY(context_.keep.keep_document(bucket_.detached().ns(), *document));
     GM_TRY(bucket_.detached().remove(*transaction, by_id, false));
     GM_TRY(commit_kept(context_, *transaction));
-    ++mended_;
+    ++repaired_;
     context_.findings.repaired(file.place, "is no longer in detached, only in files");
     return {};
   }
 
-  Status mend_document(const ContentDamage::File& file) {
+  Status repair_document(const ContentDamage::File& file) {
     const bson::Document by_id = gridfs::equals("_id", file.id);
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
     GM_ASSIGN(const std::optional<bson::View> document,
@@ -131,7 +131,7 @@ class FileRepair {
     if (!fields.view().empty()) update.append("$set", fields);
     GM_TRY(bucket_.files().update(*transaction, by_id, std::move(update).finish()));
     GM_TRY(commit_kept(context_, *transaction));
-    ++mended_;
+    ++repaired_;
     for (const std::string& line : lines) {
       context_.findings.repaired(file.place, line + ": " + in_words(file.verdict.problems));
     }
@@ -140,7 +140,7 @@ class FileRepair {
 
   Status take_out(const ContentDamage::Orphans& orphans) {
     if (may_have_been_files()) {
-      ++mended_;
+      ++repaired_;
       return lost_and_found_.move_orphans(place_, orphans.files_id,
                                           context_.keep.lost().filename(orphans.files_id));
     }
@@ -159,7 +159,7 @@ class FileRepair {
       GM_TRY(commit_kept(context_, *transaction));
       more = !chunks.empty();
     }
-    mended_ += removed;
+    repaired_ += removed;
     if (removed == 0) return {};
     Location place = place_;
     place.file_id = orphans.files_id;
@@ -173,7 +173,7 @@ class FileRepair {
   const gridfs::Bucket& bucket_;
   const Location& place_;
   LostAndFound lost_and_found_;
-  uint64_t mended_ = 0;  // in this pass
+  uint64_t repaired_ = 0;  // in this pass
   std::set<std::string> told_young_;
 };
 

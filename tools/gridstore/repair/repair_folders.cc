@@ -41,7 +41,7 @@ class FolderRepair {
       if (flaws.empty()) return {};
       lines_.clear();
       GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
-      for (const Flaw& flaw : flaws) GM_TRY(mend(*transaction, flaw));
+      for (const Flaw& flaw : flaws) GM_TRY(repair(*transaction, flaw));
       // The check reports what could not be repaired.
       if (lines_.empty()) return {};
       GM_TRY(commit_kept(context_, *transaction));
@@ -60,7 +60,7 @@ class FolderRepair {
     return flaws;
   }
 
-  Status mend(engine::Transaction& transaction, const Flaw& flaw) {
+  Status repair(engine::Transaction& transaction, const Flaw& flaw) {
     const bson::Document by_id = gridfs::equals("_id", flaw.id);
     GM_ASSIGN(const std::optional<bson::View> found,
               bucket_.directories().find_one(transaction, by_id));

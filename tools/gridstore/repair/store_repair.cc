@@ -25,7 +25,7 @@ Status repair_database(RepairContext& context, const std::string& name, Whereabo
     whereabouts.at(where.full());
     if (Status repaired = repair_bucket(context, database, bucket); !repaired) {
       if (!is_damage(repaired.error())) return repaired;
-      context.findings.beyond_repair(where.full() + ": " + repaired.error().message());
+      context.findings.unrepairable(where.full() + ": " + repaired.error().message());
     }
   }
   return {};
@@ -57,17 +57,17 @@ Result<bool> repair_structure(StoreForRepair& repaired, KeepFolder& keep, Findin
   } else {
     GM_ASSIGN(local::RepairReport report, local::repair_structure(*repaired.store, options));
     keep.lost().add_collections(report.lost_documents);
-    if (report.beyond_repair.empty()) return true;
-    problems = std::move(report.beyond_repair);
+    if (report.unrepairable.empty()) return true;
+    problems = std::move(report.unrepairable);
   }
   repaired.store.reset();
   const Status made_anew = make_store_anew(repaired.folder, keep, findings, whereabouts);
   whereabouts.at("what the store is opened with");
   GM_ASSIGN(repaired.store, command_line::open_store(repaired.folder, repaired.options));
   if (made_anew) return true;
-  for (const std::string& problem : problems) findings.beyond_repair(problem);
-  findings.beyond_repair(made_anew.error().message());
-  findings.beyond_repair(
+  for (const std::string& problem : problems) findings.unrepairable(problem);
+  findings.unrepairable(made_anew.error().message());
+  findings.unrepairable(
       "the buckets' content is left as it is, because what is below it cannot be mended");
   return false;
 }

@@ -31,7 +31,7 @@ constexpr LogId kOther = {16, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 1}
 RedoChanges changes_of(const std::string& value) {
   RedoChanges changes;
   changes.put(1, "key", value);
-  changes.settle();
+  changes.flush();
   return changes;
 }
 
@@ -57,7 +57,7 @@ TEST(RedoChangesTest, ValueFilledLater_IsTakenWhenTheNextChangeComes) {
   changes.remove(1, "x");
   place = "yz";
   changes.put(1, "l", reinterpret_cast<const uint8_t*>(place.data()), place.size());
-  changes.settle();
+  changes.flush();
   place = "..";
   EXPECT_THAT(changes.bytes(), ::testing::HasSubstr("kab"));
   EXPECT_THAT(changes.bytes(), ::testing::EndsWith("lyz"));

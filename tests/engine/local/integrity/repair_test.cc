@@ -62,8 +62,8 @@ class Repair : public DamagedStore {
         repair_structure(*store_, {kept_, [&](const std::string& line) { lines.push_back(line); }});
     EXPECT_TRUE(report.has_value()) << report.error().message();
     if (report) {
-      beyond_ = report->beyond_repair;
-      EXPECT_EQ(report->mended, lines.size());
+      beyond_ = report->unrepairable;
+      EXPECT_EQ(report->repaired, lines.size());
     }
     return lines;
   }

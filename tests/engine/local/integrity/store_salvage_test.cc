@@ -186,7 +186,7 @@ class StoreSalvage : public testing::Test {
   void expect_salvaged() {
     const auto report = salvage();
     ASSERT_TRUE(report) << report.error().message();
-    EXPECT_EQ(report->mended, lines_.size());
+    EXPECT_EQ(report->repaired, lines_.size());
     EXPECT_THAT(lines_, Contains(HasSubstr("data.mdb is made anew of the ")));
     EXPECT_THAT(problems(), IsEmpty());
     EXPECT_FALSE(fs::exists(folder_ / kCopyFolder));

@@ -216,8 +216,8 @@ TEST_F(EnvironmentTest, WriteTransaction_Doomed_CommitFailsWithFirstErrorAndLeav
   auto transaction = environment.begin_write();
   ASSERT_TRUE(transaction);
   ASSERT_EQ(put(*transaction, environment.tree(0), "k", "v"), 0);
-  transaction->doom(Error(ErrorCode::kIoError, "first"));
-  transaction->doom(Error(ErrorCode::kOutOfDiskSpace, "second"));
+  transaction->poison(Error(ErrorCode::kIoError, "first"));
+  transaction->poison(Error(ErrorCode::kOutOfDiskSpace, "second"));
   const Status status = transaction->commit();
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code(), ErrorCode::kIoError);
@@ -316,7 +316,7 @@ TEST_F(EnvironmentTest, GroupCommit_WritersQueuedBehindOne_ShareItsCommit) {
       EXPECT_EQ(get(transaction->lmdb(), environment.tree(0), "leader"), "v");
       ASSERT_EQ(put(*transaction, environment.tree(0), "member" + std::to_string(i), "v"), 0);
       if (i == kFailing) return;
-      if (i == kDoomed) transaction->doom(Error(ErrorCode::kTransactionTooLarge, "doomed"));
+      if (i == kDoomed) transaction->poison(Error(ErrorCode::kTransactionTooLarge, "doomed"));
       if (i == kBroken) {
         break_inside(*transaction);
       }
@@ -359,7 +359,7 @@ TEST_F(EnvironmentTest, GroupCommit_LeaderThatFails_TakesNoOneWithIt) {
     if (end == End::kDestroyed) {
       leader = WriteTransaction();
     } else if (end == End::kDoomed) {
-      leader->doom(Error(ErrorCode::kIoError, "doomed"));
+      leader->poison(Error(ErrorCode::kIoError, "doomed"));
       EXPECT_EQ(leader->commit().error().code(), ErrorCode::kIoError);
     } else {
       break_inside(*leader);

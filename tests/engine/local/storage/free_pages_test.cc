@@ -54,7 +54,7 @@ class FreePagesTest : public testing::EnvironmentFixture {
     return static_cast<uint64_t>(status.st_blocks) * 512;
   }
   uint64_t give_back() {
-    EXPECT_TRUE(environment_->regain_room());
+    EXPECT_TRUE(environment_->reclaim());
     const Result<uint64_t> bytes = environment_->give_back_free_pages({});
     EXPECT_TRUE(bytes) << bytes.error().message();
     return bytes.value_or(0);
@@ -110,7 +110,7 @@ TEST_F(FreePagesTest, GiveBack_Killed_TheNewestCheckpointAndTheLogAreWhole) {
     if (!try_open(store())) return;
     fill();
     remove_most();
-    (void)environment_->regain_room();
+    (void)environment_->reclaim();
     (void)environment_->give_back_free_pages({});
     (void)put("after", "1");
     (void)environment_->make_durable();

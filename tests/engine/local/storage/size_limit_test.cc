@@ -50,7 +50,7 @@ class SizeLimitTest : public testing::EnvironmentFixture,
     GM_TRY(trees.remove(environment_->tree(0), "key" + std::to_string(number)));
     transaction.log(trees.take_changes());
     trees.end();
-    transaction.leaves_less();
+    transaction.net_shrink();
     return transaction.commit();
   }
   engine::StoreStats stats() {
