@@ -122,7 +122,7 @@ Status ImageReader::change(std::mt19937_64& random, FoundTree& tree) {
   for (const std::string& path : files) {
     FoundName& name = tree.at(path);
     GM_ASSIGN(const gridfs::Node node,
-              namespace_->lookup(gridfs::split(path).folder, gridfs::split(path).component));
+              namespace_->lookup(gridfs::split(path).directory, gridfs::split(path).component));
     GM_ASSIGN(const std::shared_ptr<gridfs::File> file, namespace_->open_file(node.id));
     const size_t offset = random() % (name.content.size() + 1);
     const std::string bytes = some_bytes(1 + random() % 9000);
@@ -144,7 +144,7 @@ Status ImageReader::change(std::mt19937_64& random, FoundTree& tree) {
   GM_TRY(file->sync());
   tree["afterwards"] = {.kind = FoundKind::kFile, .number = made.ino, .content = bytes};
   if (files.empty()) return {};
-  GM_TRY(namespace_->unlink(gridfs::split(files[0]).folder, gridfs::split(files[0]).component));
+  GM_TRY(namespace_->unlink(gridfs::split(files[0]).directory, gridfs::split(files[0]).component));
   tree.erase(files[0]);
   return {};
 }

@@ -111,7 +111,7 @@ class FolderCheck {
     if (last_parent_ == folder) return last_parent_is_explicit_;
     gridfs::SplitPath where = gridfs::split(folder);
     bson::Builder filter;
-    filter.append("parent", where.folder).append("name", where.component);
+    filter.append("parent", where.directory).append("name", where.component);
     bson::Document by_path = std::move(filter).finish();
     GM_ASSIGN(auto found, bucket_.directories().find_one(snapshot_, by_path));
     last_parent_ = folder;

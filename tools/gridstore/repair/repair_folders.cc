@@ -104,7 +104,7 @@ class FolderRepair {
       if (there) return {};
       GM_TRY(folders_.insert(transaction, path, posix));
       lines_.push_back("made the folder " + in_quotes(path) + ", which is the parent of others");
-      path = std::string(gridfs::split(path).folder);
+      path = std::string(gridfs::split(path).directory);
     }
     return {};
   }
