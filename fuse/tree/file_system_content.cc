@@ -299,29 +299,29 @@ Result<std::vector<std::string>> FileSystem::shown_bucket_names() const {
 Result<DirectoryHandle*> FileSystem::open_directory(uint64_t ino, int flags) {
   TreeReader lock(moves_, tree_mutex_, ino);
   GM_ASSIGN(ResolvedNode node, resolve(ino));
-  std::unique_ptr<DirectoryHandle> directory;
+  std::unique_ptr<DirectoryHandle> handle;
   if (!node.is_directory()) {
-    return fail(gridfs::kNotADirectory, "node " + std::to_string(ino) + " is not a folder");
+    return fail(gridfs::kNotADirectory, "node " + std::to_string(ino) + " is not a directory");
   }
   if (node.kind == InodeKind::kMountRoot) {
     GM_ASSIGN(std::vector<std::string> names, shown_bucket_names());
-    directory = std::make_unique<DirectoryHandle>(ino, std::move(names));
+    handle = std::make_unique<DirectoryHandle>(ino, std::move(names));
   } else if (node.removed) {
     // Somebody's working directory that was removed. It is empty.
-    directory = std::make_unique<DirectoryHandle>(ino, std::vector<std::string>());
+    handle = std::make_unique<DirectoryHandle>(ino, std::vector<std::string>());
   } else if (node.is_control()) {
     GM_ASSIGN(auto paths, node.bucket->paths());
     GM_ASSIGN(auto stream, control_.list(paths, node.path));
-    directory = std::make_unique<DirectoryHandle>(ino, node.bucket, std::move(paths), node.path,
-                                                  std::move(stream), false);
+    handle = std::make_unique<DirectoryHandle>(ino, node.bucket, std::move(paths), node.path,
+                                               std::move(stream), false);
   } else {
     GM_ASSIGN(Directory in, directory(ino, ""));
-    GM_ASSIGN(directory, DirectoryHandle::open(ino, in.node.bucket, in.paths, in.node.path));
-    if ((flags & O_NOATIME) == 0) directory->count_as_reading();
+    GM_ASSIGN(handle, DirectoryHandle::open(ino, in.node.bucket, in.paths, in.node.path));
+    if ((flags & O_NOATIME) == 0) handle->count_as_reading();
   }
   MutexLock handles_lock(handles_mutex_);
-  open_directories_.insert(directory.get());
-  return directory.release();
+  open_directories_.insert(handle.get());
+  return handle.release();
 }
 
 void FileSystem::release(DirectoryHandle* directory) {

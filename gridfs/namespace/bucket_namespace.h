@@ -31,7 +31,7 @@ class BucketNamespace final : public PathNamespace {
   FileTable& files() override { return *files_; }
 
   Result<Node> lookup(std::string_view directory, std::string_view name) override;
-  Result<Node> root() override { return directory(""); }
+  Result<Node> root() override { return get_directory(""); }
   Result<Node> file(bson::ValueView id) override;
   Result<Node> get_directory(std::string_view path) override;
   Result<std::unique_ptr<DirectoryStream>> list(std::string_view directory) override;

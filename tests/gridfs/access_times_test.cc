@@ -148,9 +148,9 @@ TEST_F(AccessTimesTest, Listing_ShowsIt_AndSoDoesTheFolderItself) {
   EXPECT_FALSE(paths().note_read("d"));
   const auto listing = must(paths().list("d"));
   EXPECT_TRUE(is_recent(must(listing->next())->node.attributes.atime.tv_sec));
-  EXPECT_TRUE(is_recent(must(paths().directory("d")).attributes.atime.tv_sec));
+  EXPECT_TRUE(is_recent(must(paths().get_directory("d")).attributes.atime.tv_sec));
   mount(AccessTimeMode::kAll);
-  EXPECT_TRUE(is_recent(must(paths().directory("d")).attributes.atime.tv_sec));
+  EXPECT_TRUE(is_recent(must(paths().get_directory("d")).attributes.atime.tv_sec));
 }
 
 TEST_F(AccessTimesTest, SymbolicLink_IsReadByItsTarget) {

@@ -149,7 +149,7 @@ class Tree : public local::testing::CrashSubject {
   Status mount();
   Status read_folder(const std::string& folder, Facts& facts);
   Result<Node> look_up(const std::string& path) {
-    return namespace_->lookup(split(path).folder, split(path).component);
+    return namespace_->lookup(split(path).directory, split(path).component);
   }
   // Returns whether something was changed.
   Result<bool> change(std::mt19937_64& random, Facts& facts);
@@ -222,14 +222,14 @@ Result<bool> Tree::rename(std::mt19937_64& random, Facts& facts) {
     return false;
   }
   if (model.exists(to) && random() % 4 == 0 && !from->starts_with(to + "/")) {
-    GM_TRY(namespace_->rename(source.folder, source.component, target.folder, target.component,
-                              RenameMode::kExchange));
+    GM_TRY(namespace_->rename(source.directory, source.component, target.directory,
+                              target.component, RenameMode::kExchange));
     model.exchange(*from, to);
     return true;
   }
   // A file may replace a file. A directory replaces nothing.
   if (facts.contains(kFolder + to) || (folder && model.exists(to))) return false;
-  GM_TRY(namespace_->rename(source.folder, source.component, target.folder, target.component,
+  GM_TRY(namespace_->rename(source.directory, source.component, target.directory, target.component,
                             RenameMode::kReplace));
   model.move(*from, to);
   return true;
@@ -290,25 +290,25 @@ Result<bool> Tree::change(std::mt19937_64& random, Facts& facts) {
     case 0:
     case 1: {
       if (model.exists(place)) return false;
-      GM_TRY(namespace_->create_file(where.folder, where.component, 0640, {}));
+      GM_TRY(namespace_->create_file(where.directory, where.component, 0640, {}));
       facts[kFile + place] = FileFact{.first_name = kNew, .mode = 0640}.text();
       return true;
     }
     case 2:
       if (model.exists(place)) return false;
-      GM_TRY(namespace_->create_directory(where.folder, where.component, 0755, {}));
+      GM_TRY(namespace_->create_directory(where.directory, where.component, 0755, {}));
       facts[kFolder + place];
       return true;
     case 3: {
       const std::optional<std::string> folder = model.any_folder(random);
       if (!folder || !model.is_empty(*folder)) return false;
-      GM_TRY(namespace_->remove_directory(split(*folder).folder, split(*folder).component));
+      GM_TRY(namespace_->remove_directory(split(*folder).directory, split(*folder).component));
       facts.erase(kFolder + *folder);
       return true;
     }
     case 4:
       if (!file || model.files().size() < 4) return false;
-      GM_TRY(namespace_->unlink(split(*file).folder, split(*file).component));
+      GM_TRY(namespace_->unlink(split(*file).directory, split(*file).component));
       facts.erase(kFile + *file);
       return true;
     case 5: {
@@ -330,7 +330,7 @@ Result<bool> Tree::change(std::mt19937_64& random, Facts& facts) {
     case 9: {
       if (!file || model.exists(place)) return false;
       GM_ASSIGN(const Node node, look_up(*file));
-      GM_TRY(namespace_->link(node.id, where.folder, where.component));
+      GM_TRY(namespace_->link(node.id, where.directory, where.component));
       facts[kFile + place] = facts[kFile + *file];
       return true;
     }

@@ -35,7 +35,8 @@ struct Model {
            std::none_of(folders.begin(), folders.end(), below);
   }
   void add_folders_of(const std::string& path) {
-    for (std::string_view above = split(path).folder; !above.empty(); above = split(above).folder) {
+    for (std::string_view above = split(path).directory; !above.empty();
+         above = split(above).directory) {
       folders[std::string(above)] = true;
     }
   }
@@ -51,7 +52,7 @@ struct Model {
 
   std::optional<ErrorCode> rename(const std::string& from, const std::string& to) {
     if (!exists(from) || from.empty()) return kNoSuchEntry;
-    if (!is_folder(std::string(split(to).folder))) return kNoSuchEntry;
+    if (!is_folder(std::string(split(to).directory))) return kNoSuchEntry;
     if (from == to) return std::nullopt;
     if (is_file(from) && is_file(to) && files[from] == files[to]) return std::nullopt;
     if (is_folder(from) && is_below(to, from)) return kMoveIntoItself;
@@ -100,7 +101,7 @@ class NamespaceModelTest : public BucketFixture {
     std::map<std::string, NodeKind> expected;
     const auto add = [&](const std::string& path, NodeKind kind) {
       const SplitPath where = split(path);
-      if (where.folder == folder) expected[std::string(where.component)] = kind;
+      if (where.directory == folder) expected[std::string(where.component)] = kind;
     };
     for (const auto& [path, content] : model_.files) add(path, NodeKind::kFile);
     for (const auto& [path, there] : model_.folders) add(path, NodeKind::kDirectory);
@@ -141,7 +142,7 @@ TEST_F(NamespaceModelTest, RandomChanges) {
   for (int round = 0; round < 2000; ++round) {
     const std::string path = random_path();
     const SplitPath where = split(path);
-    const std::string folder(where.folder);
+    const std::string folder(where.directory);
     const std::string name(where.component);
     std::optional<ErrorCode> expected;
     std::optional<ErrorCode> got;
@@ -200,7 +201,7 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         what = "rename " + path + " to " + to;
         const SplitPath target = split(to);
         expected = model_.rename(path, to);
-        got = code_of(namespace_->rename(folder, name, target.folder, target.component,
+        got = code_of(namespace_->rename(folder, name, target.directory, target.component,
                                          RenameMode::kReplace));
         break;
       }
@@ -210,7 +211,8 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         bool possible = !model_.is_folder(path);
         // A file with other names could become the newest again by a change through these.
         if (model_.is_file(path)) possible = model_.files[path].use_count() == 1;
-        for (std::string above(split(path).folder); !above.empty(); above = split(above).folder) {
+        for (std::string above(split(path).directory); !above.empty();
+             above = split(above).directory) {
           possible = possible && !model_.is_file(above);
         }
         if (!possible) continue;
@@ -228,14 +230,14 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         what = "link " + path + " as " + to;
         if (!model_.is_file(path)) continue;
         const SplitPath target = split(to);
-        if (!model_.is_folder(std::string(target.folder))) {
+        if (!model_.is_folder(std::string(target.directory))) {
           expected = kNoSuchEntry;
         } else if (model_.exists(to)) {
           expected = kEntryExists;
         } else {
           model_.files[to] = model_.files[path];
         }
-        got = code_of(namespace_->link(must(namespace_->lookup(folder, name)).id, target.folder,
+        got = code_of(namespace_->link(must(namespace_->lookup(folder, name)).id, target.directory,
                                        target.component));
         break;
       }
@@ -244,7 +246,7 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         what = "exchange " + path + " and " + to;
         const SplitPath target = split(to);
         expected = model_.exchange(path, to);
-        got = code_of(namespace_->rename(folder, name, target.folder, target.component,
+        got = code_of(namespace_->rename(folder, name, target.directory, target.component,
                                          RenameMode::kExchange));
         break;
       }

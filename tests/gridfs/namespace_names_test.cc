@@ -57,7 +57,7 @@ TEST_F(NamespaceNamesTest, SlashesAlone_AreNoFolder) {
   EXPECT_THAT(names(""), UnorderedElementsAre("%gridfs:esc:%2F", "%gridfs:esc:%2F%2Fx"));
   EXPECT_EQ(must(namespace_->lookup("", "%gridfs:esc:%2F")).kind, NodeKind::kFile);
   EXPECT_EQ(code_of(namespace_->lookup("", "%gridfs:file:%2F")), kNoSuchEntry);
-  EXPECT_EQ(code_of(namespace_->directory("/")), kNoSuchEntry);
+  EXPECT_EQ(code_of(namespace_->get_directory("/")), kNoSuchEntry);
   must(namespace_->unlink("", "%gridfs:esc:%2F"));
   EXPECT_THAT(names(""), ElementsAre("%gridfs:esc:%2F%2Fx"));
 }

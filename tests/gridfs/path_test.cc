@@ -133,11 +133,11 @@ TEST(PathTest, BytesThatAreNoUtf8_StandInFilenamesAsText) {
 TEST(PathTest, JoinAndSplit) {
   for (const char* path : {"a", "a/b", "a/b/c", "a/", "a//", "a//b", "/a", "/a/b", "//", "/a/"}) {
     const SplitPath where = split(path);
-    EXPECT_EQ(join(where.folder, where.component), path);
+    EXPECT_EQ(join(where.directory, where.component), path);
   }
-  EXPECT_EQ(split("a/b/c").folder, "a/b");
-  EXPECT_EQ(split("/a/b").folder, "/a");
-  EXPECT_EQ(split("/a").folder, "");
+  EXPECT_EQ(split("a/b/c").directory, "a/b");
+  EXPECT_EQ(split("/a/b").directory, "/a");
+  EXPECT_EQ(split("/a").directory, "");
   EXPECT_EQ(split("a/").component, "");
   EXPECT_EQ(first_component("/a/b", true), "/a");
   EXPECT_EQ(first_component("//", true), "//");

@@ -327,7 +327,7 @@ TEST_F(RevisionsTest, EarlierTime_WithoutFoldersMadeLater) {
   must(paths().create_directory("later", "below", 0755, {}));
   mount(0, first);
   EXPECT_THAT(names(), ElementsAre("a"));
-  EXPECT_EQ(code_of(paths().directory("later")), kNoSuchEntry);
+  EXPECT_EQ(code_of(paths().get_directory("later")), kNoSuchEntry);
   EXPECT_EQ(code_of(paths().lookup("later", "below")), kNoSuchEntry);
 }
 

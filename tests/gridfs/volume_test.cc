@@ -140,10 +140,10 @@ TEST_F(VolumeTest, Changes_SetTheFoldersTimes) {
   old.mtime = old.ctime = timespec{1000, 5};
   const auto aged = [&] {
     must(paths().set_directory_attributes("d", old));
-    EXPECT_EQ(must(paths().directory("d")).attributes.mtime.tv_nsec, 5);
+    EXPECT_EQ(must(paths().get_directory("d")).attributes.mtime.tv_nsec, 5);
   };
   const auto expect_changed = [&](const char* what) {
-    const Attributes attributes = must(paths().directory("d")).attributes;
+    const Attributes attributes = must(paths().get_directory("d")).attributes;
     EXPECT_GT(attributes.mtime.tv_sec, 1000) << what;
     EXPECT_GT(attributes.ctime.tv_sec, 1000) << what;
   };
@@ -255,7 +255,7 @@ TEST_F(VolumeTest, Rename_Folders) {
   EXPECT_THAT(names(""), UnorderedElementsAre("z", "a0"));
   EXPECT_THAT(names("z"), UnorderedElementsAre("b", "two", "empty"));
   EXPECT_EQ(content_of("z/b", "one"), "1");
-  EXPECT_EQ(must(paths().directory("z/empty/inner")).attributes.mode, S_IFDIR | 0700U);
+  EXPECT_EQ(must(paths().get_directory("z/empty/inner")).attributes.mode, S_IFDIR | 0700U);
   EXPECT_EQ(code_of(paths().rename("", "z", "z/empty", "x", RenameMode::kReplace)),
             kMoveIntoItself);
   make_folder("", "target");
@@ -346,9 +346,9 @@ TEST_F(VolumeTest, Attributes_OfImpliedFolder_MakeItExplicit) {
   changes.uid = 33;
   must(paths().set_directory_attributes("a/b", changes));
   remount();
-  EXPECT_EQ(must(paths().directory("a/b")).attributes.mode, S_IFDIR | 0700U);
-  EXPECT_EQ(must(paths().directory("a/b")).attributes.uid, 33U);
-  EXPECT_EQ(must(paths().directory("a")).attributes.mode, S_IFDIR | 0755U);
+  EXPECT_EQ(must(paths().get_directory("a/b")).attributes.mode, S_IFDIR | 0700U);
+  EXPECT_EQ(must(paths().get_directory("a/b")).attributes.uid, 33U);
+  EXPECT_EQ(must(paths().get_directory("a")).attributes.mode, S_IFDIR | 0755U);
   EXPECT_EQ(code_of(paths().set_directory_attributes("x", changes)), kNoSuchEntry);
 }
 

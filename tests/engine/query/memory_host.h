@@ -113,9 +113,9 @@ class MemoryHost : public PipelineStorage {
     return stats;
   }
 
-  Result<std::unique_ptr<Replacement>> replace_collection(
+  Result<std::unique_ptr<CollectionReplacement>> replace_collection(
       const CollectionName& collection) override {
-    class MemoryReplacement : public Replacement {
+    class MemoryReplacement : public CollectionReplacement {
      public:
       explicit MemoryReplacement(Documents& target) : target_(target) {}
       Status add(bson::View document) override {

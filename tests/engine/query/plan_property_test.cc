@@ -289,7 +289,7 @@ class Collection {
     BuiltIndex index;
     index.entry.definition.keys = keys;
     index.entry.definition.name = show(keys);
-    index.entry.rules = *local::key_rules(index.entry.definition);
+    index.entry.rules = *local::index_key_spec(index.entry.definition);
     indexes_.push_back(std::move(index));
   }
 
@@ -328,7 +328,7 @@ struct Counts {
 
 bool has_shortened_key(const BuiltIndex& index) {
   return std::any_of(index.keys.begin(), index.keys.end(),
-                     [](const StoredKey& key) { return local::is_shortened(key.encoded); });
+                     [](const StoredKey& key) { return local::is_truncated(key.encoded); });
 }
 
 void check_plan(const Collection& collection, const Filter& filter, const Sort& sort,

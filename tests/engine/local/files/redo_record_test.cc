@@ -106,7 +106,7 @@ class RedoFileTest : public ::testing::Test {
   }
   void append(uint64_t first, const std::vector<std::string>& values, uint64_t checkpointed) {
     const auto all = transactions(first, values);
-    const auto place = redo_.find_place(redo_record_bytes(all), checkpointed);
+    const auto place = redo_.reserve(redo_record_bytes(all), checkpointed);
     ASSERT_TRUE(place);
     ASSERT_FALSE(redo_.append(*place, all, true));
   }
@@ -123,7 +123,7 @@ class RedoFileTest : public ::testing::Test {
     std::list<RedoTransaction> all;
     for (const std::string& value : values) all.push_back({number, changes_of(value)});
     all.splice(all.end(), transactions(next, behind));
-    const auto place = redo_.find_place(redo_record_bytes(all), 10);
+    const auto place = redo_.reserve(redo_record_bytes(all), 10);
     ASSERT_TRUE(place);
     ASSERT_FALSE(redo_.append(*place, all, true));
   }
@@ -163,8 +163,8 @@ TEST_F(RedoFileTest, Read_AcrossBothSegments_InTheirOrder) {
   const auto more = transactions(17, {"g", "h"});
   append(17, {"g"}, 10);
   append(18, {"h"}, 10);
-  EXPECT_FALSE(redo_.find_place(kRedoBlockBytes, 10));
-  EXPECT_FALSE(redo_.find_place(kRedoBlockBytes, 13));
+  EXPECT_FALSE(redo_.reserve(kRedoBlockBytes, 10));
+  EXPECT_FALSE(redo_.reserve(kRedoBlockBytes, 13));
   // The first segment is not needed once a checkpoint has all that it holds.
   append(19, {"i"}, 14);
   EXPECT_THAT(read(14), ElementsAre("e", "f", "g", "h", "i"));
@@ -308,17 +308,17 @@ TEST_F(RedoFileTest, Record_WhoseParts_DoNotFit_IsNone) {
 }
 
 TEST_F(RedoFileTest, Place_TooLargeForASegment_IsNone) {
-  EXPECT_TRUE(redo_.find_place(4 * kRedoBlockBytes, 0));
-  EXPECT_FALSE(redo_.find_place(5 * kRedoBlockBytes, 0));
-  EXPECT_FALSE(RedoFile().find_place(kRedoBlockBytes, 0));
+  EXPECT_TRUE(redo_.reserve(4 * kRedoBlockBytes, 0));
+  EXPECT_FALSE(redo_.reserve(5 * kRedoBlockBytes, 0));
+  EXPECT_FALSE(RedoFile().reserve(kRedoBlockBytes, 0));
 }
 
 TEST_F(RedoFileTest, LargerFile_IsBroughtBackToItsSize) {
   fs::resize_file(folder_ / "redo", 4 * kBytes);
   begin(kId);
   EXPECT_EQ(fs::file_size(folder_ / "redo"), kBytes);
-  EXPECT_TRUE(redo_.find_place(4 * kRedoBlockBytes, 0));
-  EXPECT_FALSE(redo_.find_place(5 * kRedoBlockBytes, 0));
+  EXPECT_TRUE(redo_.reserve(4 * kRedoBlockBytes, 0));
+  EXPECT_FALSE(redo_.reserve(5 * kRedoBlockBytes, 0));
 }
 
 // The file is not read at its real size either.

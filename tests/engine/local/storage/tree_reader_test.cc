@@ -129,7 +129,7 @@ TEST_F(TreeReaderTest, FindFrom_GivesTheFirstNotBelow_OrNothingAtTheEndsOfLeaves
   size_t found = 0;
   const auto find_from = [&](const std::string& key) {
     ++tried;
-    const std::optional<TreeReader::Place> place = reader.find_from(tree, key);
+    const std::optional<TreeReader::Found> place = reader.find_from(tree, key);
     if (!place) return;
     ++found;
     const auto wanted = entries.lower_bound(key);
