@@ -1,4 +1,4 @@
-// count and distinct. Source: MongoDB manual, "count", "distinct" (database commands).
+// count. Source: MongoDB manual, "count" (database command).
 
 #include "engine/wire/commands/count.h"
 
@@ -30,23 +30,6 @@ Status run_count(Call& call, bson::Builder& reply) {
   return {};
 }
 
-Status run_distinct(Call& call, bson::Builder& reply) {
-  GM_ASSIGN(DistinctCommand distinct, DistinctCommand::read(call.arguments()));
-  GM_TRY(call.arguments().finish());
-  call.set_ns(distinct.ns);
-  distinct.options.deadline = call.deadline();
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
-  GM_ASSIGN(const std::vector<bson::Value> values,
-            call.store()
-                .database(distinct.ns.database)
-                ->collection(distinct.ns.collection)
-                ->distinct(*snapshot, distinct.key, distinct.query, distinct.options));
-  reply.open_array("values");
-  for (const bson::Value& value : values) reply.push(value.view());
-  reply.close();
-  return {};
-}
-
 }  // namespace
 
 Result<CountCommand> CountCommand::read(Arguments& arguments) {
@@ -70,30 +53,13 @@ Result<CountCommand> CountCommand::read(Arguments& arguments) {
   return count;
 }
 
-Result<DistinctCommand> DistinctCommand::read(Arguments& arguments) {
-  DistinctCommand distinct;
-  GM_ASSIGN(distinct.ns, arguments.collection());
-  GM_ASSIGN(distinct.key, arguments.required_string("key"));
-  GM_ASSIGN(distinct.query, arguments.document_or_empty("query"));
-  GM_ASSIGN(distinct.options.hint, read_hint(arguments));
-  GM_ASSIGN(const std::optional<bson::View> collation, arguments.document("collation"));
-  GM_TRY(check_collation(collation));
-  return distinct;
-}
-
 Commands count_commands() {
   Command count{.name = "count", .run = run_count};
   count.scope = Command::Scope::kCollection;
   count.actions = {"find"};
   count.rules = {.read_concern = true, .in_api_version_1 = true};
   count.about = "counts the documents of a collection that match a filter";
-
-  Command distinct{.name = "distinct", .run = run_distinct};
-  distinct.scope = Command::Scope::kCollection;
-  distinct.actions = {"find"};
-  distinct.rules = {.read_concern = true};
-  distinct.about = "gives the values of a field";
-  return {count, distinct};
+  return {count};
 }
 
 }  // namespace gridmount::wire

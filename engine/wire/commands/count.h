@@ -1,4 +1,4 @@
-// The arguments of count and distinct, read for the commands themselves and for explain.
+// The arguments of count, read for the command itself and for explain.
 //
 // Views point into the request. Not thread-safe: plain values.
 #pragma once
@@ -14,15 +14,6 @@ struct CountCommand {
   engine::CountOptions options;  // without a deadline
 
   static Result<CountCommand> read(Arguments& arguments);
-};
-
-struct DistinctCommand {
-  engine::Namespace ns;
-  std::string_view key;
-  bson::View query;
-  engine::DistinctOptions options;  // without a deadline
-
-  static Result<DistinctCommand> read(Arguments& arguments);
 };
 
 }  // namespace gridmount::wire

@@ -8,6 +8,7 @@
 #include "engine/bson/count.h"
 #include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/count.h"
+#include "engine/wire/commands/distinct.h"
 #include "engine/wire/commands/find.h"
 #include "engine/wire/commands/find_and_modify.h"
 #include "engine/wire/commands/host_name.h"

@@ -1,4 +1,4 @@
-// The commands with which clients first contact the server: hello and its older names, ping,
+// The commands with which clients first contact the server: hello and its older names,
 // buildInfo, whatsmyuri.
 // Source: MongoDB manual, "hello", "buildInfo"; drivers' specification, "MongoDB Handshake".
 
@@ -77,11 +77,6 @@ Status run_hello(Call& call, bson::Builder& reply) {
   return append_log_in(call, reply);
 }
 
-Status run_ping(Call& call, bson::Builder&) {
-  call.arguments().ignore("ping");
-  return call.arguments().finish();
-}
-
 Status run_build_info(Call& call, bson::Builder& reply) {
   call.arguments().ignore(call.arguments().path());
   GM_TRY(call.arguments().finish());
@@ -123,11 +118,6 @@ Commands handshake_commands() {
   hello.before_login = true;
   hello.about = "tells what the server is and can";
 
-  Command ping{.name = "ping", .run = run_ping};
-  ping.rules = {.in_api_version_1 = true};
-  ping.before_login = true;
-  ping.about = "does nothing";
-
   Command build_info{.name = "buildInfo", .other_names = {"buildinfo"}, .run = run_build_info};
   build_info.before_login = true;
   build_info.about = "tells the version";
@@ -135,7 +125,7 @@ Commands handshake_commands() {
   Command whats_my_uri{.name = "whatsmyuri", .run = run_whats_my_uri};
   whats_my_uri.before_login = true;
   whats_my_uri.about = "tells where the client comes from";
-  return {hello, ping, build_info, whats_my_uri};
+  return {hello, build_info, whats_my_uri};
 }
 
 }  // namespace gridmount::wire

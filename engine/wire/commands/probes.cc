@@ -48,20 +48,6 @@ Status run_configure_fail_point(Call& call, bson::Builder& reply) {
               "configureFailPoint: there are no fail points, so the only mode is \"off\"");
 }
 
-Status run_list_commands(Call& call, bson::Builder& reply) {
-  GM_TRY(take_name_alone(call));
-  reply.open_document("commands");
-  for (const Command& command : all_commands()) {
-    reply.open_document(command.name).append("help", command.about);
-    reply.append("requiresAuth", !command.before_login).append("secondaryOk", true);
-    reply.append("adminOnly", command.admin_only).open_array("apiVersions");
-    if (command.rules.in_api_version_1) reply.push(bson::Value("1").view());
-    reply.close().open_array("deprecatedApiVersions").close().close();
-  }
-  reply.close();
-  return {};
-}
-
 Status run_features(Call& call, bson::Builder& reply) {
   call.arguments().ignore("oidReset");
   GM_TRY(take_name_alone(call));
@@ -83,28 +69,6 @@ Status run_lock_info(Call& call, bson::Builder& reply) {
   GM_TRY(take_name_alone(call));
   reply.open_array("lockInfo").close();
   return {};
-}
-
-Status run_fsync(Call& call, bson::Builder& reply) {
-  call.arguments().ignore("fsync");
-  GM_ASSIGN(const bool lock, call.arguments().boolean("lock"));
-  GM_TRY(call.arguments().boolean("async"));
-  call.arguments().ignore("fsyncLockAcquisitionTimeoutMillis");
-  GM_TRY(call.arguments().finish());
-  if (lock) {
-    // The mount writes to the same store. A locked store would make the file system hang.
-    return fail(ErrorCode::kCommandNotSupported,
-                "fsync: the option 'lock' is not supported; the files of a store that is in use "
-                "are copied from a snapshot of their file system");
-  }
-  GM_TRY(call.store().make_durable());
-  reply.append("numFiles", int32_t{1});
-  return {};
-}
-
-Status run_fsync_unlock(Call& call, bson::Builder&) {
-  GM_TRY(take_name_alone(call));
-  return fail(ErrorCode::kIllegalOperation, "fsyncUnlock called when not locked");
 }
 
 Status run_sharding_state(Call& call, bson::Builder& reply) {
@@ -131,10 +95,7 @@ Command admin(Command command) {
 
 Commands probe_commands() {
   constexpr std::string_view kReplicaSets = "of replica sets, which this is none of";
-  Command list = of_server("listCommands", run_list_commands, {}, "lists the commands");
-  list.before_login = true;
   return {
-      list,
       admin(of_server("replSetGetStatus", no_replication, {"replSetGetStatus"}, kReplicaSets)),
       admin(of_server("replSetGetConfig", no_replication, {"replSetGetConfig"}, kReplicaSets)),
       admin(of_server("replSetInitiate", no_replication, {"replSetConfigure"}, kReplicaSets)),
@@ -149,8 +110,6 @@ Commands probe_commands() {
       of_server("connPoolStats", run_connection_pools, {"connPoolStats"},
                 "tells of connections to other servers, of which there are none"),
       admin(of_server("lockInfo", run_lock_info, {"serverStatus"}, "lists locks")),
-      admin(of_server("fsync", run_fsync, {"fsync"}, "makes durable what is committed")),
-      admin(of_server("fsyncUnlock", run_fsync_unlock, {"unlock"}, "ends fsync's lock")),
       admin(of_server("shardingState", run_sharding_state, {"shardingState"},
                       "tells that there are no shards")),
   };

@@ -1,4 +1,4 @@
-// What collections and databases hold: collStats, dbStats, dataSize, validate, compact.
+// What collections and databases hold: collStats, dbStats, dataSize.
 // Source: MongoDB manual, "Diagnostic Commands".
 
 #include "engine/aggregation/statistics.h"
@@ -92,95 +92,13 @@ std::vector<Privilege> data_size_privileges(const Request& request) {
            dot == std::string_view::npos ? std::string() : std::string(full.substr(dot + 1))}};
 }
 
-// Validates only the definitions of the collection and its indexes. Reading them is the check.
-Status validate_metadata(Call& call, const engine::Namespace& ns, bson::Builder& reply) {
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
-  const std::shared_ptr<engine::Database> database = call.store().database(ns.database);
-  GM_TRY(check_no_view(*database, *snapshot, ns));
-  GM_ASSIGN(const bool exists, database->exists(*snapshot, ns.collection));
-  if (!exists) {
-    return fail(ErrorCode::kNamespaceNotFound,
-                "Collection '" + ns.full() + "' does not exist to validate.");
-  }
-  GM_ASSIGN(const std::vector<engine::IndexDefinition> indexes,
-            database->collection(ns.collection)->indexes(*snapshot));
-  reply.append("ns", ns.full()).append("nIndexes", static_cast<int32_t>(indexes.size()));
-  reply.open_document("indexDetails");
-  for (const engine::IndexDefinition& index : indexes) {
-    reply.open_document(index.name).append("valid", true);
-    reply.append("spec", index.specification()).close();
-  }
-  reply.close().append("valid", true).append("repaired", false);
-  for (const char* const list :
-       {"warnings", "errors", "extraIndexEntries", "missingIndexEntries", "corruptRecords"}) {
-    reply.open_array(list).close();
-  }
-  return {};
-}
-
-Status run_validate(Call& call, bson::Builder& reply) {
-  Arguments& arguments = call.arguments();
-  GM_ASSIGN(const engine::Namespace ns, arguments.collection());
-  // Everything is read, whichever of these options is given, except for `metadata`. A read view
-  // needs no exclusive lock. Drivers still send `scandata` to servers of all versions.
-  GM_ASSIGN(const bool full, arguments.boolean("full"));
-  GM_ASSIGN(const bool background, arguments.boolean("background"));
-  GM_ASSIGN(const bool metadata, arguments.boolean("metadata"));
-  GM_ASSIGN(const bool conformance, arguments.boolean("checkBSONConformance"));
-  GM_ASSIGN(const bool counts, arguments.boolean("enforceFastCount"));
-  GM_TRY(arguments.boolean("scandata"));
-  const auto refuse_together = [](const char* one, const char* other) {
-    return fail(ErrorCode::kInvalidOptions, "Running the validate command with both { " +
-                                                std::string(one) + ": true } and { " + other +
-                                                ": true } is not supported.");
-  };
-  if (full && background) return refuse_together("background", "full");
-  for (const auto& [name, given] :
-       {std::pair("full", full), std::pair("background", background),
-        std::pair("checkBSONConformance", conformance), std::pair("enforceFastCount", counts)}) {
-    if (metadata && given) return refuse_together("metadata", name);
-  }
-  for (const char* const name : {"repair", "fixMultikey"}) GM_TRY(refuse_option(arguments, name));
-  GM_TRY(arguments.finish());
-  call.set_ns(ns);
-  if (metadata) {
-    GM_TRY(validate_metadata(call, ns, reply));
-  } else {
-    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
-    GM_ASSIGN(const bson::Document report,
-              call.store().database(ns.database)->validate(*snapshot, ns.collection));
-    reply.append_all(report);
-  }
-  reply.append("repairMode", "None");
-  return {};
-}
-
-Status run_compact(Call& call, bson::Builder& reply) {
-  Arguments& arguments = call.arguments();
-  GM_ASSIGN(const engine::Namespace ns, arguments.collection());
-  GM_TRY(arguments.boolean("force"));
-  GM_TRY(arguments.finish());
-  call.set_ns(ns);
-  GM_ASSIGN(const int64_t freed, call.store().compact(ns, call.deadline()));
-  reply.append("bytesFreed", freed);
-  return {};
-}
-
-Command of_collection(std::string_view name, Status (*run)(Call&, bson::Builder&),
-                      std::string_view action, std::string_view about) {
-  Command command{.name = name, .run = run};
-  command.scope = Command::Scope::kCollection;
-  command.actions = {action};
-  command.about = about;
-  return command;
-}
-
 }  // namespace
 
 Commands statistics_commands() {
-  Command coll_stats =
-      of_collection("collStats", run_coll_stats, "collStats", "tells what a collection holds");
-  coll_stats.other_names = {"collstats"};
+  Command coll_stats{.name = "collStats", .other_names = {"collstats"}, .run = run_coll_stats};
+  coll_stats.scope = Command::Scope::kCollection;
+  coll_stats.actions = {"collStats"};
+  coll_stats.about = "tells what a collection holds";
   coll_stats.rules.read_concern = true;
   Command db_stats{.name = "dbStats", .other_names = {"dbstats"}, .run = run_db_stats};
   db_stats.scope = Command::Scope::kDatabase;
@@ -189,9 +107,7 @@ Commands statistics_commands() {
   Command data_size{.name = "dataSize", .other_names = {"datasize"}, .run = run_data_size};
   data_size.privileges = data_size_privileges;
   data_size.about = "tells how much a collection holds";
-  return {coll_stats, db_stats, data_size,
-          of_collection("validate", run_validate, "validate", "checks a collection"),
-          of_collection("compact", run_compact, "compact", "gives back what is free")};
+  return {coll_stats, db_stats, data_size};
 }
 
 }  // namespace gridmount::wire

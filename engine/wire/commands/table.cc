@@ -28,7 +28,10 @@ const Table& table() {
                                        operation_commands,      server_status_commands,
                                        parameter_commands,      probe_commands,
                                        merge_users_commands,    file_md5_commands,
-                                       user_info_commands,      rename_commands}) {
+                                       user_info_commands,      rename_commands,
+                                       ping_commands,           list_commands_commands,
+                                       distinct_commands,       validate_commands,
+                                       compact_commands,        fsync_commands}) {
       for (Command& command : family()) table.commands.push_back(std::move(command));
     }
     std::sort(table.commands.begin(), table.commands.end(),

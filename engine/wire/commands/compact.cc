@@ -1,0 +1,30 @@
+// compact. Source: MongoDB manual, "compact".
+
+#include "engine/wire/call.h"
+#include "engine/wire/commands/command_groups.h"
+
+namespace gridmount::wire {
+namespace {
+
+Status run_compact(Call& call, bson::Builder& reply) {
+  Arguments& arguments = call.arguments();
+  GM_ASSIGN(const engine::Namespace ns, arguments.collection());
+  GM_TRY(arguments.boolean("force"));
+  GM_TRY(arguments.finish());
+  call.set_ns(ns);
+  GM_ASSIGN(const int64_t freed, call.store().compact(ns, call.deadline()));
+  reply.append("bytesFreed", freed);
+  return {};
+}
+
+}  // namespace
+
+Commands compact_commands() {
+  Command compact{.name = "compact", .run = run_compact};
+  compact.scope = Command::Scope::kCollection;
+  compact.actions = {"compact"};
+  compact.about = "gives back what is free";
+  return {compact};
+}
+
+}  // namespace gridmount::wire
