@@ -40,7 +40,7 @@ struct OpenOptions {
   // With read_only: if another process owns the store, read it beside the owner instead of failing
   // with StoreLocked. A snapshot is then up to 20 ms old when it is taken, and stays unchanged
   // while the owner writes. The owner's file grows for as long as the snapshot is held.
-  // FieldDependencies permission to write data.mdb-lock, where LMDB keeps its table of readers.
+  // Needs permission to write data.mdb-lock, where LMDB keeps its table of readers.
   bool beside_owner = false;
   std::chrono::milliseconds checkpoint_interval{1000};  // upper bound of what a power loss may cost
   // A checkpoint is taken early when data.mdb has grown by this much, or when this much of it has
@@ -150,7 +150,7 @@ Result<RepairReport> repair_structure(engine::Store& store, const RepairOptions&
 // Repairs what repair_structure() cannot. It makes a new store from all that can be read in
 // `folder`, including damaged pages and pages that damage has cut off, and repairs the new store.
 // The new store replaces the old one only when it is whole. After an error, or after an
-// interruption at any moment by a kill or a power loss, the store is as it was. FieldDependencies
+// interruption at any moment by a kill or a power loss, the store is as it was. Needs
 // free space for the new store. After the replacement `options.mended` is called for records that
 // were lost, pages that were left behind, and whatever was rebuilt. Fails with StoreLocked if the
 // store is in use, and with DataCorruptionDetected if the catalog has lost the name of a collection

@@ -21,7 +21,7 @@ namespace gridmount::fuse {
 struct BucketChanges {
   std::vector<bson::Value> content;   // _id of files whose content has changed
   std::vector<bson::Value> metadata;  // _id of files of which only attributes may have changed
-  // PathIndex that were added, removed or lead to another file now: filenames, and the _ids of
+  // Names that were added, removed or lead to another file now: filenames, and the _ids of
   // files without one.
   std::set<std::string> filenames;
   std::vector<bson::Value> unnamed;

@@ -1,4 +1,5 @@
-// PathIndex: look-up, creation, removal, rename. The rest is in file_system_content.cc.
+// FileSystem: look-up, creation, removal and rename of names, and the end of it all. The other
+// operations are in file_system_*.cc.
 #include "fuse/tree/file_system.h"
 
 #include <fcntl.h>
@@ -415,6 +416,41 @@ Status FileSystem::rename_bucket(std::string_view from_name, std::string_view to
 void FileSystem::touch_mount_root() {
   MutexLock lock(handles_mutex_);
   mount_root_changed_ = gridfs::file_time_now();
+}
+
+Result<engine::StoreStats> FileSystem::stats() {
+  return buckets_.store().stats();
+}
+
+Status FileSystem::make_durable() {
+  return buckets_.store().make_durable();
+}
+
+Status FileSystem::close() {
+  std::unordered_set<FileHandle*> files;
+  std::unordered_set<DirectoryHandle*> directories;
+  {
+    MutexLock lock(handles_mutex_);
+    files.swap(open_files_);
+    writers_.clear();
+    directories.swap(open_directories_);
+  }
+  for (DirectoryHandle* directory : directories) delete directory;
+  Status closed;
+  for (FileHandle* file : files) {
+    // The process that wrote to the file has not closed it, so it will not see the error.
+    if (file->for_writing) {
+      Status flushed = file->file()->flush();
+      if (!flushed && closed) closed = std::move(flushed);
+    }
+    delete file;
+  }
+  Status buckets = buckets_.close();
+  if (!buckets && closed) closed = std::move(buckets);
+  if (buckets_.store().read_only()) return closed;
+  Status durable = make_durable();
+  if (!durable && closed) closed = std::move(durable);
+  return closed;
 }
 
 }  // namespace gridmount::fuse

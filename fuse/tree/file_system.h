@@ -100,7 +100,7 @@ class FileSystem {
   FileSystem(Buckets& buckets, std::shared_ptr<MountedBucket> root_bucket);
   ~FileSystem();
 
-  // --- PathIndex. Each returned Entry counts as one lookup, which forget() subtracts.
+  // --- Names. Each returned Entry counts as one lookup, which forget() subtracts.
   Result<Entry> lookup(uint64_t parent, std::string_view name);
   // Return the node with that ino, or its parent directory, even if the kernel has forgotten the
   // node. Fail with NoSuchEntry. If the kernel has forgotten it, reads every files document.

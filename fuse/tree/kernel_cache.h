@@ -26,7 +26,7 @@ struct StaleEntries {
   std::set<uint64_t> nodes;
   std::set<std::pair<uint64_t, std::string>> names;  // by the number of the directory
 
-  // PathIndex first, so that nobody finds the old node by them any more.
+  // Names first, so that nobody finds the old node by them any more.
   void forget(KernelCache& cache) const {
     for (const auto& [parent, name] : names) cache.forget_name(parent, name);
     for (const uint64_t ino : nodes) cache.forget_node(ino);

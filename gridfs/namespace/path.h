@@ -1,8 +1,8 @@
-// PathIndex in the mount and filenames in GridFS: a reversible mapping.
+// Names in the mount and filenames in GridFS: a reversible mapping.
 //
 // Inside a bucket a file's path is its `filename`, divided into components at '/'. Slashes at the
 // beginning belong to the first component ("/a/b" is "b" in "/a"), because the empty path is the
-// bucket's root. PathIndex that no path can have are escaped component by component. NAMESPACE.md
+// bucket's root. Names that no path can have are escaped component by component. NAMESPACE.md
 // holds the rules with examples. A component is escaped only if it must be:
 // - %gridfs:esc:TEXT: an empty component, ".", "..", a component with a NUL, leading slashes or
 //   bytes that are not UTF-8, ".gridfs" at the root of the bucket, or a component that itself

@@ -168,7 +168,7 @@ class PathNamespace {
   virtual const Bucket& bucket() const = 0;
   virtual FileTable& files() = 0;
 
-  // --- PathIndex. `directory` is a directory's path, `name` is a child as the mount shows it.
+  // --- Names. `directory` is a directory's path, `name` is a child as the mount shows it.
   // These functions fail with NoSuchEntry, NotADirectory, NameTooLong or InvalidName.
   virtual Result<Node> lookup(std::string_view directory, std::string_view name) = 0;
   virtual Result<Node> root() = 0;

@@ -24,7 +24,7 @@ constexpr const char* kNames[] = {"a", "b", "a!", "long name", "c"};
 // Small, so that small files have many chunks.
 constexpr int32_t kChunkBytes = 2000;
 
-// PathIndex of facts: "folder a/b" and "file a/b/c". A file's fact has its first name, its
+// Names of facts: "folder a/b" and "file a/b/c". A file's fact has its first name, its
 // permissions, an extended attribute and its content.
 const std::string kFolder = "folder ";
 const std::string kFile = "file ";

@@ -1,4 +1,4 @@
-// Goal: a tree of files survives power failures. PathIndex, modes and contents are those after some
+// Goal: a tree of files survives power failures. Names, modes and contents are those after some
 // change, no older than the last synced one. Every file is complete, whatever was half written on
 // the disk.
 //

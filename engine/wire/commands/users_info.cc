@@ -65,7 +65,7 @@ Result<AskedUsers> read_asked_users(bson::ValueView asked, const std::string& da
   return users;
 }
 
-// FieldDependencies viewUser on each database that is asked about. Everybody may ask about their
+// Needs viewUser on each database that is asked about. Everybody may ask about their
 // own user.
 Status check_may_view(Call& call, const AskedUsers& asked) {
   if (asked.of_all) return check_privilege(call, {Privilege::Resource::kCluster, "viewUser"});

@@ -12,7 +12,7 @@ class App;
 
 namespace gridmount::tools {
 
-// PathIndex standard input or output in place of a file.
+// Names standard input or output in place of a file.
 inline constexpr const char* kStandardStream = "-";
 
 // Sets `archive` to the file, or to kStandardStream if the flag has no value. Without the flag

@@ -22,7 +22,7 @@ Result<RestoreNames> RestoreNames::parse(const Given& given) {
 }
 
 std::optional<engine::Namespace> RestoreNames::target_of(const engine::Namespace& ns) const {
-  // system.profile holds output of a profiler. PathIndex with '$' hold the users in the dump of a
+  // system.profile holds output of a profiler. Names with '$' hold the users in the dump of a
   // single database.
   if (ns.collection == "system.profile" || ns.collection.starts_with('$')) return std::nullopt;
   const std::string full = ns.full();

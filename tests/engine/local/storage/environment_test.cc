@@ -148,7 +148,7 @@ class EnvironmentTest : public ::testing::Test {
     return get(transaction->lmdb(), environment_->tree(tree), key);
   }
 
-  // FieldDependencies more pages than a map of 64 MiB has. LMDB then marks the transaction as
+  // Needs more pages than a map of 64 MiB has. LMDB then marks the transaction as
   // unusable.
   void break_inside(WriteTransaction& transaction) {
     MDB_val key{4, const_cast<char*>("huge")};

@@ -1,0 +1,161 @@
+// FileSystem: getattr, setattr and readlink.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "fuse/errno.h"
+#include "fuse/tree/attributes.h"
+#include "fuse/tree/file_system.h"
+#include "gridfs/bucket/error.h"
+#include "gridfs/bucket/file_time.h"
+#include "gridfs/bucket/posix_changes.h"
+
+namespace gridmount::fuse {
+
+namespace {
+
+double cache_seconds(const ResolvedNode& node) {
+  const bool shared = node.kind == InodeKind::kMountRoot ||
+                      (node.kind == InodeKind::kBucketRoot && node.ino != kRootNode);
+  return shared ? kCacheBriefly : kCacheForever;
+}
+
+}  // namespace
+
+Entry FileSystem::entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const {
+  Entry entry{node.ino, file.attributes, kCacheForever, nlink_race_guard_.concerns(node.ino)};
+  // The file has become an earlier revision, and the name leads to another one.
+  if (node.unlinked) entry.attributes.nlink = 0;
+  return entry;
+}
+
+Result<Entry> FileSystem::file_attributes(const ResolvedNode& node,
+                                          const gridfs::File* file) const {
+  const auto find = [&]() -> Result<gridfs::Node> {
+    GM_ASSIGN(auto paths, node.bucket->paths());
+    return paths->file(node.id);
+  };
+  Result<gridfs::Node> named = find();
+  if (named) return entry_of_file(node, *named);
+  const bool has_gone = is_absent(named.error());
+  if (has_gone && file == nullptr && node.unlinked) {
+    return Entry{node.ino, node.unlinked->attributes, kCacheForever};
+  }
+  if (!has_gone || file == nullptr) return fail(std::move(named).error());
+  return Entry{node.ino, unlinked_attributes(file->document(), buckets_.settings().paths),
+               kCacheForever};
+}
+
+Result<Entry> FileSystem::attributes(uint64_t ino, const FileHandle* file) {
+  TreeReader lock(moves_, tree_mutex_, ino);
+  GM_ASSIGN(ResolvedNode node, resolve(ino));
+  if (node.kind == InodeKind::kFile) {
+    return file_attributes(node, file ? file->file().get() : node.open_file.get());
+  }
+  if (node.is_control()) return view_attributes(node, file);
+  if (node.removed) return Entry{ino, node.removed->attributes, kCacheForever};
+  if (node.kind == InodeKind::kMountRoot) {
+    MutexLock handles_lock(handles_mutex_);
+    return Entry{ino, mount_root_attributes(buckets_.settings().paths, mount_root_changed_),
+                 kCacheBriefly};
+  }
+  GM_ASSIGN(auto paths, node.bucket->paths());
+  GM_ASSIGN(gridfs::Node found, paths->get_directory(node.path));
+  return Entry{ino, found.attributes, cache_seconds(node)};
+}
+
+Status FileSystem::start_revision(uint64_t ino) {
+  TreeWriter lock(moves_, tree_mutex_);
+  GM_ASSIGN(const ResolvedNode node, resolve(ino));
+  if (node.kind != InodeKind::kFile || node.unlinked) return {};
+  GM_ASSIGN(auto paths, node.bucket->paths());
+  GM_ASSIGN(const std::optional<bson::Value> next, paths->start_revision(node.id));
+  if (!next) return {};
+  table_.replace_file(ino, *next);
+  GM_ASSIGN(const std::shared_ptr<gridfs::File> file, paths->open_file(*next));
+  MutexLock handles_lock(handles_mutex_);
+  for (FileHandle* handle : open_files_) {
+    if (handle->is_control || handle->bucket != node.bucket) continue;
+    if (!(handle->file()->id() == node.id)) continue;
+    handle->go_on_with(file);
+    table_.set_open_file(handle->ino, file);
+  }
+  return {};
+}
+
+Result<Entry> FileSystem::set_attributes(uint64_t ino, const FileHandle* handle,
+                                         const gridfs::AttributeChanges& changes) {
+  if (changes.size == 0 && keeps_revisions()) GM_TRY(start_revision(ino));
+  TreeReader lock(moves_, tree_mutex_, ino);
+  GM_ASSIGN(ResolvedNode node, resolve(ino));
+  if (node.kind == InodeKind::kMountRoot) {
+    return fail(kNotPermitted,
+                "the root of the mount has no document that could keep its attributes");
+  }
+  if (node.is_control()) return control_is_read_only();
+  // A process that has the directory open may still change it, although nobody else sees that.
+  if (node.removed) return set_lost_attributes(ino, changes);
+  if (node.kind != InodeKind::kFile) {
+    GM_ASSIGN(auto paths, node.bucket->paths());
+    GM_ASSIGN(gridfs::Node changed, paths->set_directory_attributes(node.path, changes));
+    return Entry{ino, changed.attributes, cache_seconds(node)};
+  }
+  gridfs::AttributeChanges file_changes = changes;
+  // This includes open(2) with O_TRUNC, for which the kernel does not pass the handle that it has
+  // just got.
+  file_changes.size_may_wait = changes.size && (handle ? handle->for_writing : will_be_closed(ino));
+  const auto change = [&]() -> Result<gridfs::Node> {
+    GM_ASSIGN(auto paths, node.bucket->paths());
+    return paths->set_file_attributes(node.id, file_changes);
+  };
+  Result<gridfs::Node> changed = change();
+  if (changed) return entry_of_file(node, *changed);
+  if (!is_absent(changed.error())) return fail(std::move(changed).error());
+  const std::shared_ptr<gridfs::File> file = handle ? handle->file() : node.open_file;
+  // syncfs(2) makes the kernel send the times of removed files too.
+  if (!file && node.unlinked) return set_lost_attributes(ino, changes);
+  if (!file) return fail(std::move(changed).error());
+  // The file has no name any more. Only the open file is left of it.
+  if (changes.size) {
+    GM_TRY(file->truncate(*changes.size, gridfs::TimeUpdate::kNow));
+  }
+  GM_TRY(file->change_posix([&](gridfs::PosixFields now) -> Result<gridfs::PosixFields> {
+    const gridfs::Attributes shown =
+        unlinked_attributes(file->document(), buckets_.settings().paths);
+    now.mode = shown.mode;
+    gridfs::PosixFields posix;
+    if (changes.permissions) {
+      gridfs::add_permissions(now, *changes.permissions, posix);
+    } else if (changes.clears_set_id) {
+      posix.mode = gridfs::without_set_id(shown.mode, shown.gid, changes.may_keep_group_id);
+    }
+    posix.uid = changes.uid;
+    posix.gid = changes.gid;
+    posix.atime = changes.atime;
+    posix.mtime = changes.mtime;
+    posix.ctime = changes.ctime;
+    if (!posix.ctime) posix.ctime = gridfs::file_time_now();
+    return posix;
+  }));
+  note_changed(node, *file);
+  return Entry{ino, unlinked_attributes(file->document(), buckets_.settings().paths),
+               kCacheForever};
+}
+
+Result<std::string> FileSystem::read_link(uint64_t ino) {
+  TreeReader lock(moves_, tree_mutex_, ino);
+  GM_ASSIGN(ResolvedNode node, resolve(ino));
+  if (node.kind != InodeKind::kFile) {
+    return fail(kInvalidArgument, "node " + std::to_string(ino) + " is not a symbolic link");
+  }
+  Result<std::string> target = link_target(node);
+  const bool is_lost = !target && is_absent(target.error()) && node.unlinked;
+  if (is_lost && node.unlinked->posix.symlink_target) return *node.unlinked->posix.symlink_target;
+  return target;
+}
+
+Result<std::string> FileSystem::link_target(const ResolvedNode& node) {
+  GM_ASSIGN(auto paths, node.bucket->paths());
+  return paths->symlink_target(node.id);
+}
+
+}  // namespace gridmount::fuse
