@@ -112,7 +112,7 @@ Status AccessControl::check(const Client& client, const Command& command,
     if (!permitted) {
       return fail(ErrorCode::kUnauthorized, "not authorized on " + where + " to execute command " +
                                                 std::string(command.name) +
-                                                ": it needs the action " +
+                                                ", which requires the action " +
                                                 std::string(privilege.action));
     }
   }
@@ -131,7 +131,7 @@ Status AccessControl::check_brake(const Client& client, const UserName& name,
                                   const LoginThrottle::Attempt& attempt) const {
   const auto pause = throttle_.pause(attempt, LoginThrottle::Clock::now());
   if (pause <= LoginThrottle::Clock::duration::zero()) return {};
-  spdlog::warn("refused log-in of {} from {}: too many have failed", shown(name),
+  spdlog::warn("refused log-in of {} from {}: too many log-ins have failed", shown(name),
                client.peer().address);
   return fail(ErrorCode::kAuthenticationFailed, "Authentication failed.");
 }
@@ -143,7 +143,7 @@ Result<SaslReply> AccessControl::start(const Client& client, const std::string& 
   if (!mechanism) {
     return fail(kMechanismUnavailable,
                 "Received authentication for mechanism " + in_quotes(mechanism_given) +
-                    " which is unknown or not enabled; there are SCRAM-SHA-1 and SCRAM-SHA-256");
+                    " which is unknown or not enabled; use SCRAM-SHA-1 or SCRAM-SHA-256");
   }
   ScramConversation scram(*mechanism);
   if (const Status begun = scram.first(payload); !begun) {

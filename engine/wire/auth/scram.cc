@@ -167,7 +167,7 @@ std::vector<ScramMechanism> decoy_mechanisms(std::string_view user, std::string_
 }
 
 Status ScramConversation::first(std::string_view message) {
-  if (state_ != State::kNew) return malformed("an exchange has been begun already");
+  if (state_ != State::kNew) return malformed("an exchange has already been started");
   state_ = State::kFailed;
   // The GS2 header must be "n,," or "y,,": no channel binding and no authorization identity.
   if (message.size() < 3 || (message[0] != 'n' && message[0] != 'y') || message[1] != ',') {
@@ -194,7 +194,7 @@ Status ScramConversation::first(std::string_view message) {
 }
 
 Result<std::string> ScramConversation::begin(ScramCredentials credentials, std::string_view nonce) {
-  if (state_ != State::kNamed) return malformed("no user has been named");
+  if (state_ != State::kNamed) return malformed("the client has not named a user yet");
   credentials_ = std::move(credentials);
   server_first_ = "r=" + client_nonce_ + std::string(nonce) + ",s=" + to_base64(credentials_.salt) +
                   ",i=" + std::to_string(credentials_.iterations);

@@ -31,7 +31,7 @@ Result<std::string> read_payload(Arguments& arguments) {
   } else if (value.type() != Type::kString) {
     return arguments.wrong_type("payload", value, "binData");
   }
-  return fail(ErrorCode::kBadValue, "the payload of a log-in is too long or no base64");
+  return fail(ErrorCode::kBadValue, "the payload of a log-in is too long or not base64");
 }
 
 void append_reply(bson::Builder& out, const SaslReply& sasl) {
@@ -81,7 +81,7 @@ Status run_authenticate(Call& call, bson::Builder& reply) {
   GM_ASSIGN(const std::optional<std::string_view> user, arguments.string("user"));
   if (mechanism != "MONGODB-X509") {
     return fail(ErrorCode::kBadValue,
-                "authenticate is for the mechanism MONGODB-X509; the others begin with saslStart");
+                "authenticate supports only the mechanism MONGODB-X509; use saslStart for others");
   }
   GM_TRY(arguments.finish());
   GM_ASSIGN(const UserName name, call.state().access().log_in_by_certificate(
@@ -171,13 +171,13 @@ Commands authentication_commands() {
   Command sasl_start{.name = "saslStart", .run = run_sasl_start};
   sasl_start.about = "begins a log-in";
   Command sasl_continue{.name = "saslContinue", .run = run_sasl_continue};
-  sasl_continue.about = "goes on with a log-in";
+  sasl_continue.about = "continues a log-in";
   Command authenticate{.name = "authenticate", .run = run_authenticate};
   authenticate.about = "logs in by a certificate";
   Command logout{.name = "logout", .run = run_logout};
-  logout.about = "ends what a log-in permits";
+  logout.about = "logs out";
   Command status{.name = "connectionStatus", .run = run_connection_status};
-  status.about = "tells who is logged in";
+  status.about = "shows who is logged in";
   for (Command* command : {&sasl_start, &sasl_continue, &authenticate, &logout, &status}) {
     command->before_login = true;
     command->rules.in_api_version_1 = true;
