@@ -369,15 +369,16 @@ Commands collection_commands() {
   list_collections.about = "lists the collections of a database";
 
   Command convert = of_collection("convertToCapped", run_convert_to_capped, {"convertToCapped"},
-                                  "makes a collection a capped one");
+                                  "converts a collection to a capped collection");
   convert.rules.in_api_version_1 = false;
-  return {list_databases,
-          drop_database,
-          list_collections,
-          convert,
-          of_collection("create", run_create, {"createCollection"}, "makes a collection or a view"),
-          of_collection("drop", run_drop, {"dropCollection"}, "drops a collection"),
-          of_collection("collMod", run_coll_mod, {"collMod"}, "changes what a collection is")};
+  return {
+      list_databases,
+      drop_database,
+      list_collections,
+      convert,
+      of_collection("create", run_create, {"createCollection"}, "creates a collection or a view"),
+      of_collection("drop", run_drop, {"dropCollection"}, "drops a collection"),
+      of_collection("collMod", run_coll_mod, {"collMod"}, "changes the options of a collection")};
 }
 
 }  // namespace gridmount::wire

@@ -292,7 +292,7 @@ Commands cursor_commands() {
   Command get_more{.name = "getMore", .run = run_get_more};
   get_more.rules = {.in_api_version_1 = true};
   get_more.kind = OperationKind::kGetMore;
-  get_more.about = "gives the next batch of a cursor";
+  get_more.about = "returns the next batch of a cursor";
 
   Command kill_cursors{.name = "killCursors", .run = run_kill_cursors};
   kill_cursors.rules = {.in_api_version_1 = true};

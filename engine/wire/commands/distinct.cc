@@ -44,7 +44,7 @@ Commands distinct_commands() {
   distinct.scope = Command::Scope::kCollection;
   distinct.actions = {"find"};
   distinct.rules = {.read_concern = true};
-  distinct.about = "gives the values of a field";
+  distinct.about = "returns the distinct values of a field";
   return {distinct};
 }
 

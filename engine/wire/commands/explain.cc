@@ -299,7 +299,7 @@ Commands explain_commands() {
   Command explain{.name = "explain", .run = run_explain};
   explain.privileges = explain_privileges;
   explain.rules = {.read_concern = true, .in_api_version_1 = true};
-  explain.about = "tells how a command is answered";
+  explain.about = "shows the plan of a command";
   return {explain};
 }
 

@@ -108,7 +108,7 @@ std::vector<Privilege> file_md5_privileges(const Request& request) {
 Commands file_md5_commands() {
   Command command{.name = "filemd5", .run = run_file_md5};
   command.privileges = file_md5_privileges;
-  command.about = "gives the MD5 digest of a GridFS file";
+  command.about = "returns the MD5 digest of a GridFS file";
   return {command};
 }
 

@@ -160,7 +160,7 @@ Commands find_commands() {
   find.actions = {"find"};
   find.rules = {.read_concern = true, .in_api_version_1 = true};
   find.kind = OperationKind::kQuery;
-  find.about = "gives the documents of a collection that match a filter";
+  find.about = "returns the documents of a collection that match a filter";
   return {find};
 }
 

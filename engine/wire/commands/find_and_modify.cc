@@ -106,7 +106,7 @@ Commands find_and_modify_commands() {
     return write_privileges(request, actions);
   };
   command.rules = {.write_concern = true, .in_api_version_1 = true};
-  command.about = "changes or removes one document and gives it";
+  command.about = "changes or removes one document and returns it";
   return {command};
 }
 

@@ -17,8 +17,8 @@ Status run_fsync(Call& call, bson::Builder& reply) {
   if (lock) {
     // The mount writes to the same store. A locked store would make the file system hang.
     return fail(ErrorCode::kCommandNotSupported,
-                "fsync: the option 'lock' is not supported; the files of a store that is in use "
-                "are copied from a snapshot of their file system");
+                "fsync: the option 'lock' is not supported; to copy the files of a store in use, "
+                "take a snapshot of their file system, or use 'gridstore backup'");
   }
   GM_TRY(call.store().make_durable());
   reply.append("numFiles", int32_t{1});
@@ -44,7 +44,7 @@ Command of_server(std::string_view name, Status (*run)(Call&, bson::Builder&),
 }  // namespace
 
 Commands fsync_commands() {
-  return {of_server("fsync", run_fsync, "fsync", "makes durable what is committed"),
+  return {of_server("fsync", run_fsync, "fsync", "makes all commits durable"),
           of_server("fsyncUnlock", run_fsync_unlock, "unlock", "ends fsync's lock")};
 }
 

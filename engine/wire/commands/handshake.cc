@@ -116,15 +116,15 @@ Commands handshake_commands() {
   Command hello{.name = "hello", .other_names = {"isMaster", "ismaster"}, .run = run_hello};
   hello.rules = {.in_api_version_1 = true};
   hello.before_login = true;
-  hello.about = "tells what the server is and can";
+  hello.about = "describes the server and its capabilities";
 
   Command build_info{.name = "buildInfo", .other_names = {"buildinfo"}, .run = run_build_info};
   build_info.before_login = true;
-  build_info.about = "tells the version";
+  build_info.about = "shows the version";
 
   Command whats_my_uri{.name = "whatsmyuri", .run = run_whats_my_uri};
   whats_my_uri.before_login = true;
-  whats_my_uri.about = "tells where the client comes from";
+  whats_my_uri.about = "returns the address of the client";
   return {hello, build_info, whats_my_uri};
 }
 

@@ -291,10 +291,10 @@ Commands index_commands() {
   list.rules.write_concern = false;
   Command drop = of_collection("dropIndexes", run_drop_indexes, "dropIndex", "drops indexes");
   drop.other_names = {"deleteIndexes"};
-  Command re_index = of_collection("reIndex", run_re_index, "reIndex", "makes indexes anew");
+  Command re_index = of_collection("reIndex", run_re_index, "reIndex", "rebuilds indexes");
   re_index.rules.in_api_version_1 = false;
-  return {of_collection("createIndexes", run_create_indexes, "createIndex", "makes indexes"), list,
-          drop, re_index};
+  return {of_collection("createIndexes", run_create_indexes, "createIndex", "creates indexes"),
+          list, drop, re_index};
 }
 
 }  // namespace gridmount::wire

@@ -53,9 +53,9 @@ Status refuse_roles(Call& call, const Namespace& where) {
   GM_ASSIGN(const std::optional<bson::View> first,
             store.database(where.database)->collection(where.collection)->find_one(*snapshot, {}));
   if (!first) return {};
-  return fail(
-      ErrorCode::kCommandNotSupported,
-      "There are only built-in roles: " + bson::to_text((*first)["_id"]) + " cannot be restored");
+  return fail(ErrorCode::kCommandNotSupported,
+              "Only built-in roles are supported: " + bson::to_text((*first)["_id"]) +
+                  " cannot be restored");
 }
 
 Status run_merge(Call& call, bson::Builder&) {
@@ -109,7 +109,7 @@ Commands merge_users_commands() {
   merge.privileges = to_merge;
   merge.admin_only = true;
   merge.rules.write_concern = true;
-  merge.about = "makes the users of a dump the server's";
+  merge.about = "adds the users of a dump to the server";
   return {merge};
 }
 

@@ -168,16 +168,16 @@ Commands operation_commands() {
 
   Command profile{.name = "profile", .run = run_profile};
   profile.privileges = profile_privileges;
-  profile.about = "says which operations are recorded in system.profile";
+  profile.about = "sets which operations are recorded in system.profile";
 
   Command top{.name = "top", .run = run_top};
   top.scope = Command::Scope::kCluster;
   top.actions = {"top"};
   top.admin_only = true;
-  top.about = "tells what was done per collection";
+  top.about = "shows the operations on each collection";
 
   Command last{.name = "getLastError", .other_names = {"getlasterror"}, .run = run_get_last_error};
-  last.about = "tells what came of this connection's last write command";
+  last.about = "shows the result of this connection's last write command";
   return {current_op, kill_op, profile, top, last};
 }
 

@@ -208,13 +208,13 @@ Command of_server(std::string_view name, Status (*run)(Call&, bson::Builder&),
 }  // namespace
 
 Commands parameter_commands() {
-  return {of_server("getParameter", run_get_parameter, "getParameter", "tells settings"),
+  return {of_server("getParameter", run_get_parameter, "getParameter", "shows settings"),
           of_server("setParameter", run_set_parameter, "setParameter", "changes settings"),
           of_server("getCmdLineOpts", run_get_command_line, "getCmdLineOpts",
-                    "tells how the program was called"),
-          of_server("getLog", run_get_log, "getLog", "gives the newest lines of a log"),
+                    "shows the command line of the program"),
+          of_server("getLog", run_get_log, "getLog", "returns the newest lines of a log"),
           of_server("logRotate", run_log_rotate, "logRotate",
-                    "does nothing: the log is no file of the server's")};
+                    "does nothing, because the server does not write a log file")};
 }
 
 }  // namespace gridmount::wire

@@ -94,7 +94,8 @@ Command admin(Command command) {
 }  // namespace
 
 Commands probe_commands() {
-  constexpr std::string_view kReplicaSets = "of replica sets, which this is none of";
+  constexpr std::string_view kReplicaSets =
+      "concerns replica sets; this server is not a member of one";
   return {
       admin(of_server("replSetGetStatus", no_replication, {"replSetGetStatus"}, kReplicaSets)),
       admin(of_server("replSetGetConfig", no_replication, {"replSetGetConfig"}, kReplicaSets)),
@@ -105,13 +106,13 @@ Commands probe_commands() {
       admin(of_server("setDefaultRWConcern", no_default_concerns, {"setDefaultRWConcern"},
                       kReplicaSets)),
       admin(of_server("configureFailPoint", run_configure_fail_point, {"configureFailPoint"},
-                      "turns fail points off, of which there are none")),
-      of_server("features", run_features, {}, "tells what the server can"),
+                      "turns fail points off; there are none")),
+      of_server("features", run_features, {}, "lists the features of the server"),
       of_server("connPoolStats", run_connection_pools, {"connPoolStats"},
-                "tells of connections to other servers, of which there are none"),
+                "shows connections to other servers; there are none"),
       admin(of_server("lockInfo", run_lock_info, {"serverStatus"}, "lists locks")),
       admin(of_server("shardingState", run_sharding_state, {"shardingState"},
-                      "tells that there are no shards")),
+                      "reports that there are no shards")),
   };
 }
 

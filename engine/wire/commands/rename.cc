@@ -87,7 +87,7 @@ Commands rename_commands() {
   Command rename{.name = "renameCollection", .run = run_rename};
   rename.rules = {.write_concern = true};
   rename.admin_only = true;
-  rename.about = "renames a collection, also into another database";
+  rename.about = "renames a collection or moves it to another database";
   return {rename};
 }
 

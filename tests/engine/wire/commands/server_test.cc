@@ -48,7 +48,7 @@ TEST_F(ServerCommands, Probes_OfClients_AreAnswered) {
   EXPECT_THAT(good(R"({"listCommands": 1})"), HasSubstr("listIndexes"));
   EXPECT_EQ(
       good(R"({"find": "c", "help": true})"),
-      R"({ "help" : "help for: find gives the documents of a collection that match a filter" })");
+      R"({ "help" : "help for: find returns the documents of a collection that match a filter" })");
 }
 
 TEST_F(ServerCommands, ServerStatus_Sections_AreThereAndCount) {
