@@ -23,7 +23,7 @@ Commands compact_commands() {
   Command compact{.name = "compact", .run = run_compact};
   compact.scope = Command::Scope::kCollection;
   compact.actions = {"compact"};
-  compact.about = "gives back what is free";
+  compact.about = "returns free space to the file system";
   return {compact};
 }
 

@@ -215,12 +215,12 @@ Commands server_status_commands() {
   Command server_status{.name = "serverStatus", .run = run_server_status};
   server_status.scope = Command::Scope::kCluster;
   server_status.actions = {"serverStatus"};
-  server_status.about = "tells how the server is";
+  server_status.about = "shows the state of the server";
 
   Command host_info{.name = "hostInfo", .run = run_host_info};
   host_info.scope = Command::Scope::kCluster;
   host_info.actions = {"hostInfo"};
-  host_info.about = "tells of the machine";
+  host_info.about = "describes the machine";
   return {server_status, host_info};
 }
 

@@ -126,7 +126,7 @@ Command killing(std::string_view name, Status (*run)(Call&, bson::Builder&)) {
 
 Commands session_commands() {
   Command start{.name = "startSession", .run = run_start_session};
-  start.about = "makes a session";
+  start.about = "starts a session";
   Command refresh{.name = "refreshSessions", .run = run_refresh_sessions};
   refresh.about = "keeps sessions from ending";
   Command end_them{.name = "endSessions", .run = run_end_sessions};

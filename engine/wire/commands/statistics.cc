@@ -98,15 +98,15 @@ Commands statistics_commands() {
   Command coll_stats{.name = "collStats", .other_names = {"collstats"}, .run = run_coll_stats};
   coll_stats.scope = Command::Scope::kCollection;
   coll_stats.actions = {"collStats"};
-  coll_stats.about = "tells what a collection holds";
+  coll_stats.about = "shows statistics of a collection";
   coll_stats.rules.read_concern = true;
   Command db_stats{.name = "dbStats", .other_names = {"dbstats"}, .run = run_db_stats};
   db_stats.scope = Command::Scope::kDatabase;
   db_stats.actions = {"dbStats"};
-  db_stats.about = "tells what a database holds";
+  db_stats.about = "shows statistics of a database";
   Command data_size{.name = "dataSize", .other_names = {"datasize"}, .run = run_data_size};
   data_size.privileges = data_size_privileges;
-  data_size.about = "tells how much a collection holds";
+  data_size.about = "shows the size of a collection";
   return {coll_stats, db_stats, data_size};
 }
 

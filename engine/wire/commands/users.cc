@@ -306,17 +306,17 @@ Command of_database(std::string_view name, Status (*run)(Call&, bson::Builder&),
 }  // namespace
 
 Commands user_commands() {
-  Command create = of_database("createUser", run_create_user, "createUser", "makes a user");
+  Command create = of_database("createUser", run_create_user, "createUser", "creates a user");
   create.privileges = to_create;
   create.is_secret = true;
   Command update = of_database("updateUser", run_update_user, "changePassword", "changes a user");
   update.privileges = to_update;
   update.is_secret = true;
   Command grant =
-      of_database("grantRolesToUser", run_grant_roles, "grantRole", "gives a user more roles");
+      of_database("grantRolesToUser", run_grant_roles, "grantRole", "grants roles to a user");
   grant.privileges = to_grant;
-  Command revoke =
-      of_database("revokeRolesFromUser", run_revoke_roles, "revokeRole", "takes roles of a user");
+  Command revoke = of_database("revokeRolesFromUser", run_revoke_roles, "revokeRole",
+                               "revokes roles from a user");
   revoke.privileges = to_revoke;
   return {create,
           update,

@@ -212,9 +212,9 @@ Status run_roles_info(Call& call, bson::Builder& reply) {
 // The privileges depend on the requested users and on the client, so run() checks them.
 Commands user_info_commands() {
   Command users_info{.name = "usersInfo", .run = run_users_info};
-  users_info.about = "tells about users";
+  users_info.about = "shows users";
   Command roles_info{.name = "rolesInfo", .run = run_roles_info};
-  roles_info.about = "tells about roles";
+  roles_info.about = "shows roles";
   return {users_info, roles_info};
 }
 
