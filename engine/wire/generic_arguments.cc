@@ -210,8 +210,9 @@ Result<SessionId> session_id_of(std::string_view path, bson::View lsid) {
   const bson::Binary uuid = value.as_binary();
   SessionId id{};
   if (uuid.subtype != kUuidSubtype || uuid.size != id.size()) {
-    return fail(ErrorCode::kTypeMismatch, "BSON field '" + std::string(path) +
-                                              ".id' is no UUID: it has the subtype 4 and 16 bytes");
+    return fail(ErrorCode::kTypeMismatch,
+                "BSON field '" + std::string(path) +
+                    ".id' is not a UUID, which has subtype 4 and 16 bytes");
   }
   fields.ignore("uid");  // identifies the user; only members of a cluster send it to each other
   GM_TRY(fields.finish());

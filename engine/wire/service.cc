@@ -56,7 +56,8 @@ Status prepare(Call& call) {
   }
   if (names_version_collection(call.request())) {
     if (const Status added = add_version_document(call.store()); !added) {
-      spdlog::warn("admin.system.version stays as it is: {}", added.error().message());
+      spdlog::warn("cannot add the version document to admin.system.version: {}",
+                   added.error().message());
     }
   }
   GM_ASSIGN(const GenericArguments generic,
@@ -253,7 +254,7 @@ bool may_change_users(const Call& call) {
 // store there can be no new ones.
 void note_users(Service::State& state) {
   if (const Status noted = state.access().users().note_existing(); !noted) {
-    spdlog::warn("the store cannot note that it has users: {}", noted.error().message());
+    spdlog::warn("cannot record that the store has users: {}", noted.error().message());
   }
 }
 

@@ -37,9 +37,9 @@ class ByteReader {
 
   Result<std::span<const uint8_t>> take(size_t count) {
     if (count > bytes_.size()) {
-      return fail(ErrorCode::kInvalidBson, "the message is cut off: " + std::to_string(count) +
-                                               " bytes are announced, " +
-                                               std::to_string(bytes_.size()) + " are there");
+      return fail(ErrorCode::kInvalidBson, "the message is truncated: " + std::to_string(count) +
+                                               " bytes expected, " + std::to_string(bytes_.size()) +
+                                               " present");
     }
     const std::span<const uint8_t> taken = bytes_.first(count);
     bytes_ = bytes_.subspan(count);
@@ -84,7 +84,7 @@ class ByteReader {
   }
 
  private:
-  static Error cut_off() { return {ErrorCode::kInvalidBson, "a document is cut off"}; }
+  static Error cut_off() { return {ErrorCode::kInvalidBson, "a document is truncated"}; }
 
   std::span<const uint8_t> bytes_;
 };

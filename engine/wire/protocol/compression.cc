@@ -154,7 +154,8 @@ Result<MessageBytes> decompress(std::span<const uint8_t> message) {
                        {bytes.data() + kHeaderBytes, header.body_bytes})) {
     return fail(ErrorCode::kBadValue,
                 "A message compressed with " + std::string(compressor_name(header.compressor)) +
-                    " does not give the " + std::to_string(header.body_bytes) + " bytes it claims");
+                    " does not decompress to the " + std::to_string(header.body_bytes) +
+                    " bytes that its header claims");
   }
   return bytes;
 }

@@ -45,7 +45,7 @@ Result<Incoming> read_plain(const Header& header, std::span<const uint8_t> messa
     default:
       // The reply that the client expects is unknown, so the connection ends.
       return fail(ErrorCode::kUnsupportedFormat,
-                  opcode_name(header.opcode) + " is not supported; the client sent it");
+                  "the client sent " + opcode_name(header.opcode) + ", which is not supported");
   }
 }
 

@@ -331,7 +331,7 @@ Status Connection::make_room(uint64_t bytes) {
   }
   return fail(ErrorCode::kExceededMemoryLimit,
               "there is no memory for a reply of " + std::to_string(bytes) +
-                  " bytes: it is held by replies that other clients have not taken yet");
+                  " bytes: replies that other clients have not received yet hold it");
 }
 
 void Connection::forget_request() {

@@ -13,7 +13,7 @@ void end_process_within(std::chrono::milliseconds patience, int status) {
   std::thread([patience, status] {
     name_this_thread("gm-end");
     std::this_thread::sleep_for(patience);
-    spdlog::error("the end has waited for {} ms for a command; ending at once", patience.count());
+    spdlog::error("waited {} ms for a running command; ending at once", patience.count());
     spdlog::default_logger()->flush();
     _exit(status);
   }).detach();
