@@ -14,7 +14,7 @@ bool is_connection_string(std::string_view text) {
 CLI::Validator store_folder(std::string instead) {
   return {[instead = std::move(instead)](const std::string& text) {
             if (!is_connection_string(text)) return std::string();
-            return "a connection string is not the folder of a store; " + instead;
+            return "a connection string is not a store folder; " + instead;
           },
           ""};
 }

@@ -61,8 +61,9 @@ Result<std::vector<TcpListener>> listen_once(const std::vector<tcp::endpoint>& e
 
 Result<ListenAddress> ListenAddress::parse(std::string_view text) {
   const auto refuse_text = [&](const char* why) {
-    return fail(ErrorCode::kBadValue, "'" + std::string(text) + "' is no address to listen on: " +
-                                          why + " (HOST:PORT, [IPv6]:PORT)");
+    return fail(ErrorCode::kBadValue, "'" + std::string(text) +
+                                          "' is not an address to listen on: " + why +
+                                          " (HOST:PORT, [IPv6]:PORT)");
   };
   const size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return refuse_text("it has no port");
@@ -71,14 +72,14 @@ Result<ListenAddress> ListenAddress::parse(std::string_view text) {
   if (host.starts_with('[') && host.ends_with(']')) {
     host = host.substr(1, host.size() - 2);
   } else if (host.find_first_of(":[]") != std::string_view::npos) {
-    return refuse_text("an IPv6 address stands in brackets");
+    return refuse_text("an IPv6 address must be in brackets");
   }
   if (host.empty()) return refuse_text("it has no host");
   ListenAddress address{std::string(host), 0};
   const char* const end = digits.data() + digits.size();
   const auto [parsed, error] = std::from_chars(digits.data(), end, address.port);
   if (error != std::errc() || parsed != end) {
-    return refuse_text("the port is a number of at most 65535");
+    return refuse_text("the port must be a number of at most 65535");
   }
   return address;
 }
@@ -117,7 +118,7 @@ Status check_exposure(const tcp::endpoint& endpoint, bool authentication, bool h
   if (!authentication) {
     return fail(ErrorCode::kInvalidOptions,
                 "will not listen on " + text_of(endpoint) +
-                    " without authentication: only loopback addresses are open to everybody");
+                    " without authentication: without it only loopback addresses are allowed");
   }
   if (!has_tls) {
     return fail(ErrorCode::kInvalidOptions,

@@ -99,9 +99,10 @@ Result<Listeners> listen(const ServerOptions& options) {
                 "a TLS CA file needs a TLS certificate key file beside it");
   }
   if (options.tls_allows_no_certificate && options.tls_ca_file.empty()) {
-    return fail(ErrorCode::kInvalidOptions,
-                "clients are asked for certificates only with a TLS CA file: without one there is "
-                "nothing that --tls-allow-connections-without-certificates allows");
+    return fail(
+        ErrorCode::kInvalidOptions,
+        "--tls-allow-connections-without-certificates needs a TLS CA file; without one clients "
+        "are never asked for certificates");
   }
   for (const std::string& text : options.listen) {
     GM_ASSIGN(const ListenAddress address, ListenAddress::parse(text));
@@ -119,8 +120,8 @@ Result<Listeners> listen(const ServerOptions& options) {
       listeners.socket_file.emplace(std::move(*file));
     } else if (file.error().code() == ErrorCode::kCommandNotSupported) {
       spdlog::warn(
-          "{}; without it no other program on this machine can use the store meanwhile, "
-          "but for what reads it beside its owner",
+          "{}; without it other programs on this machine can only read the store while it is "
+          "in use",
           file.error().message());
     } else {
       return fail(std::move(file).error());
@@ -316,7 +317,8 @@ class Server::Running {
       spdlog::warn("{} connections did not end within {} ms", table_.size(), grace.count());
       table_.end_all();
       if (!table_.wait_until_empty(steady_clock::now() + grace_of_stuck)) {
-        spdlog::error("{} commands go on though they were told to end", table_.size());
+        spdlog::error("{} commands are still running although they were interrupted",
+                      table_.size());
         return false;
       }
     }

@@ -70,7 +70,7 @@ Status remove_stale(const std::filesystem::path& folder, const FileDescriptor& f
   if (!S_ISSOCK(status.st_mode)) {
     return fail(ErrorCode::kDbPathInUse,
                 (folder / kSocketName).string() +
-                    ": something that is no socket is in its place; move it elsewhere");
+                    ": a file that is not a socket has this path; move it elsewhere");
   }
   GM_ASSIGN(const FileDescriptor probe, make_socket(folder));
   const int error_number = connect_to(probe, folder_fd);
@@ -79,7 +79,7 @@ Status remove_stale(const std::filesystem::path& folder, const FileDescriptor& f
                 (folder / kSocketName).string() + ": another server listens on it");
   }
   if (::unlinkat(folder_fd.get(), kSocketName, 0) != 0 && errno != ENOENT) {
-    return refuse(folder, "the file left over cannot be removed", errno);
+    return refuse(folder, "the socket left by an earlier server cannot be removed", errno);
   }
   return {};
 }
@@ -117,7 +117,7 @@ Result<SocketFile> SocketFile::listen(const std::filesystem::path& folder) {
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     if (means_no_sockets(errno)) {
       return fail(ErrorCode::kCommandNotSupported,
-                  (folder / kSocketName).string() + ": the file system there takes no sockets: " +
+                  (folder / kSocketName).string() + ": its file system does not support sockets: " +
                       std::generic_category().message(errno));
     }
     return refuse(folder, "it cannot be made", errno);
