@@ -77,7 +77,7 @@ const std::vector<Entry>& entries() {
       {"verbosity", {0, "quiet", kNone, "", "hide all log output"}, enable<&Options::quiet>},
       {"store", {0, "store", kRequired, "<folder>", "the store to use"}, set<&Options::store>},
       {"store",
-       {0, "create", kNone, "", "make the store if there is none"},
+       {0, "create", kNone, "", "create the store if it does not exist"},
        enable<&Options::create>},
       {"storage",
        {'d', "db", kRequired, "<database-name>", "database to use (default: test)"},
@@ -96,15 +96,15 @@ const std::vector<Entry>& entries() {
        enable<&Options::overwrite_local>},
       {"storage",
        {0, "allowUnsafeTraversal", kNone, "",
-        "allow get_id, get_regex and delete_id for names outside the current folder"},
+        "allow get_id, get_regex and delete_id for names outside the current directory"},
        enable<&Options::allow_unsafe_traversal>},
       {"storage",
        {0, "prefix", kRequired, "<prefix>", "GridFS prefix to use (default: fs)"},
        set<&Options::prefix>},
       {"storage",
        {0, "writeConcern", kRequired, "<write-concern>",
-        "write concern options e.g. --writeConcern '{w: 1, j: true}': with j each file is safe "
-        "from power loss before the next is begun"},
+        "write concern options e.g. --writeConcern '{w: 1, j: true}': with j each file is "
+        "durable before the next one is started"},
        set<&Options::write_concern_text>},
       {"storage",
        {0, "regexOptions", kRequired, "<regex-options>", "regex options used for get_regex"},
@@ -117,26 +117,27 @@ const std::vector<Entry>& entries() {
         "server to connect to (setname/host1,host2 for replica sets)"}},
       {"connection",
        {0, "port", kRequired, "<port>", "server port (can also use --host hostname:port)"}},
-      {"connection", {0, "dialTimeout", kRequired, "<seconds>", "time for connecting"}},
-      {"connection", {0, "socketTimeout", kRequired, "<seconds>", "time for an answer"}},
+      {"connection", {0, "dialTimeout", kRequired, "<seconds>", "connection timeout"}},
+      {"connection", {0, "socketTimeout", kRequired, "<seconds>", "socket timeout"}},
       {"connection", {0, "TCPKeepAliveSeconds", kRequired, "", ""}},
       {"connection",
-       {0, "serverSelectionTimeout", kRequired, "<seconds>", "time for finding a server"}},
+       {0, "serverSelectionTimeout", kRequired, "<seconds>", "server selection timeout"}},
       {"connection",
        {0, "compressors", kRequired, "<names>", "compressors to offer: snappy,zstd,zlib"}},
-      {"connection", {0, "ssl", kNone, "", "connect by TLS"}},
+      {"connection", {0, "ssl", kNone, "", "connect with TLS"}},
       {"connection",
-       {0, "sslCAFile", kRequired, "<file>", "PEM file with the authorities of servers"}},
+       {0, "sslCAFile", kRequired, "<file>",
+        "PEM file with the certificate authorities for servers"}},
       {"connection",
        {0, "sslPEMKeyFile", kRequired, "<file>", "PEM file with the certificate and its key"}},
       {"connection", {0, "sslPEMKeyPassword", kRequired, "<password>", "password of the key"}},
       {"connection", {0, "sslCRLFile", kRequired, "", ""}},
       {"connection",
-       {0, "sslAllowInvalidCertificates", kNone, "", "take certificates of unknown authorities"}},
+       {0, "sslAllowInvalidCertificates", kNone, "", "accept certificates of unknown authorities"}},
       {"connection",
-       {0, "sslAllowInvalidHostnames", kNone, "", "take certificates of other hosts"}},
+       {0, "sslAllowInvalidHostnames", kNone, "", "accept certificates of other hosts"}},
       {"connection", {0, "sslFIPSMode", kNone, "", ""}},
-      {"connection", {0, "tlsInsecure", kNone, "", "take any certificate"}},
+      {"connection", {0, "tlsInsecure", kNone, "", "accept any certificate"}},
       {"connection", {'u', "username", kRequired, "<username>", "username for authentication"}},
       {"connection", {'p', "password", kRequired, "<password>", "password for authentication"}},
       {"connection",
@@ -198,8 +199,8 @@ std::string help_text() {
       "  gridfiles --store <folder> <options> <command> <filename or _id>\n"
       "  gridfiles <options> <connection-string> <command> <filename or _id>\n"
       "\n"
-      "Manipulate gridfs files using the command line, as mongofiles does, in a store of "
-      "gridmount's, also\nwhile it is mounted or served, or on any MongoDB server (without "
+      "Manipulate gridfs files using the command line, as mongofiles does, in a "
+      "gridmount store\n(even while it is mounted or served) or on any MongoDB server (without "
       "--store: "
       "localhost).\n"
       "\n"

@@ -19,7 +19,7 @@ struct Options {
   bool version = false;
 
   std::filesystem::path store;  // empty: not given
-  bool create = false;          // make the store if there is none
+  bool create = false;          // create the store if it does not exist
 
   ConnectionOptions connection;  // to a server, instead of a store
 
