@@ -238,7 +238,7 @@ class FailingDisk(MountCase):
         )
         self.assertEqual(refused.returncode, 1)
         self.assertIn(f"is in use by process {self.system.pid}", refused.stderr)
-        self.assertIn("it has no gridmount.sock", refused.stderr)
+        self.assertIn("there is no socket gridmount.sock", refused.stderr)
         # What only reads needs no socket.
         self.assertIn("no problems", self.check_store())
         self.system.stop()

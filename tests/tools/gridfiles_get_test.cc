@@ -262,10 +262,10 @@ TEST_F(GridfilesGet, LinksInTheFolder_AreNotFollowedForNamesOfTheBucket) {
     EXPECT_EQ(outcome.status, 1);
     EXPECT_EQ(without_times(outcome.err),
               "connected to: ../store.gfs\n"
-              "Failed: `" +
+              "Failed: the path `" +
                   name +
-                  "` is or leads through a symbolic link; set --allowUnsafeTraversal if you really "
-                  "want to write to what it leads to\n");
+                  "` contains a symbolic link; set --allowUnsafeTraversal if you really "
+                  "want to write to its target\n");
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder() / "elsewhere"));
   EXPECT_EQ(in_work({"get_regex", "^kept"}).status, 0);

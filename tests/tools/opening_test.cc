@@ -154,7 +154,7 @@ TEST_F(Opening, NoSocketInItsPlace_IsSaid) {
   EXPECT_EQ(served.status, static_cast<int>(ExitStatus::kFailure));
   EXPECT_THAT(served.err, HasSubstr("gridmount.sock is no socket"));
   with_store([&](engine::Store&) {
-    EXPECT_THAT(gridfiles({"list"}).err, HasSubstr("something that is no socket"));
+    EXPECT_THAT(gridfiles({"list"}).err, HasSubstr("a file that is not a socket"));
   });
 }
 

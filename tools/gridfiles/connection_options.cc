@@ -128,7 +128,7 @@ Status ConnectionOptions::read_config(const std::string& file) {
   try {
     const YAML::Node config = YAML::LoadFile(file);
     if (!config.IsNull() && !config.IsMap()) {
-      return refuse("error reading config file `" + file + "`: it holds no fields");
+      return refuse("error reading config file `" + file + "`: it has no fields");
     }
     for (const auto& field : config) {
       const auto name = field.first.as<std::string>();

@@ -32,8 +32,8 @@ Status print_line(const Log& log, bson::View document) {
   std::string name(filename && filename->type() == bson::Type::kString ? filename->as_string()
                                                                        : "");
   if (!bytes) {
-    log.line(Log::kAlways, "WARNING: the files document of " + in_quotes(name) +
-                               " has no whole number as length; `gridstore check` says more");
+    log.line(Log::kAlways, "WARNING: the length in the files document of " + in_quotes(name) +
+                               " is not a whole number; see `gridstore check`");
   }
   std::string line = name + "\t" + std::to_string(bytes.value_or(0)) + "\n";
   if (fwrite(line.data(), 1, line.size(), stdout) != line.size()) {

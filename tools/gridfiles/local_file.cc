@@ -76,9 +76,9 @@ Result<int> folder_without_links(const std::string& name) {
 
 auto behind_a_link(const std::string& name) {
   return fail(ErrorCode::kIllegalOperation,
-              in_quotes(name) +
-                  " is or leads through a symbolic link; set --allowUnsafeTraversal if you really "
-                  "want to write to what it leads to");
+              "the path " + in_quotes(name) +
+                  " contains a symbolic link; set --allowUnsafeTraversal if you really "
+                  "want to write to its target");
 }
 
 // Whether one of the folders in a name is a symbolic link.

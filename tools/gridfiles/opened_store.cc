@@ -115,15 +115,16 @@ Result<OpenedStore> open_store_of(const Options& options, bool writes) {
     if (store.error().code() == ErrorCode::kStoreLocked &&
         command_line::has_no_socket(options.store)) {
       return fail(ErrorCode::kStoreLocked, store.error().message() +
-                                               "; nor can it be asked, as something that is no "
-                                               "socket is in the place of " +
+                                               "; its owner cannot be reached either, because a "
+                                               "file that is not a socket has the path " +
                                                socket);
     }
     if (store.error().code() == ErrorCode::kStoreLocked &&
         command_line::lacks_socket(options.store)) {
       return fail(ErrorCode::kStoreLocked,
-                  store.error().message() + "; nor can it be asked, as it has no " +
-                      std::string(wire::kSocketName) + ": its log says why");
+                  store.error().message() +
+                      "; its owner cannot be reached either, because there is no socket " +
+                      std::string(wire::kSocketName) + " (see the log of the owner)");
     }
     return fail(std::move(store).error());
   }
