@@ -30,15 +30,15 @@ TEST_F(GridstoreBackup, IsAStore) {
   Outcome outcome = gridstore({"backup", "store.gfs", "copy.gfs"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.out,
-            "copy.gfs holds 3 collections, 4 records and 8 index entries of store.gfs, all of them "
-            "read: no problems\n");
+            "copy.gfs holds 3 collections, 4 records and 8 index entries of store.gfs, all of "
+            "which were read: no problems\n");
   EXPECT_EQ(outcome.err, "");
   gridfiles({"delete", "a"});
   outcome = run({GRIDFILES, {"--store", "copy.gfs", "--local", "-", "get", "a"}, folder(), "", {}});
   EXPECT_EQ(outcome.out, pattern_bytes(600'000));
   EXPECT_EQ(gridstore({"check", "copy.gfs"}).status, 0);
   outcome = gridstore({"backup", "--no-check", "copy.gfs", "another.gfs"});
-  EXPECT_EQ(outcome.out, "another.gfs holds what copy.gfs held\n");
+  EXPECT_EQ(outcome.out, "copied copy.gfs to another.gfs\n");
 }
 
 TEST_F(GridstoreBackup, WhatCannotBe_IsSaid) {
@@ -55,7 +55,7 @@ TEST_F(GridstoreBackup, WhatCannotBe_IsSaid) {
   for (const char* within : {"store.gfs/copy", "./store.gfs/../store.gfs/a/copy", "store.gfs"}) {
     outcome = gridstore({"backup", "store.gfs", within});
     EXPECT_EQ(outcome.status, 1);
-    EXPECT_THAT(outcome.err, HasSubstr("would be in the store's own folder"));
+    EXPECT_THAT(outcome.err, HasSubstr("would be inside the store's folder"));
     EXPECT_FALSE(exists("store.gfs/copy"));
   }
   EXPECT_EQ(gridstore({"backup", "store.gfs"}).status, 1);

@@ -41,7 +41,7 @@ ExitStatus check_copy(const BackupOptions& options) {
   if (!report) return fail_with(report.error());
   for (const std::string& problem : report->problems) puts(("structure: " + problem).c_str());
   printf("%s holds %" PRIu64 " collections, %" PRIu64 " records and %" PRIu64
-         " index entries of %s, all of them read: %s\n",
+         " index entries of %s, all of which were read: %s\n",
          options.copy.c_str(), report->collections, report->records, report->index_entries,
          options.store.c_str(), report->problems.empty() ? "no problems" : "damaged as above");
   return report->problems.empty() ? ExitStatus::kOk : ExitStatus::kStructureDamaged;
@@ -61,7 +61,7 @@ ExitStatus run_backup(const BackupOptions& options) {
   if (is_within_store(options)) {
     return fail_with(Error(ErrorCode::kInvalidOptions,
                            "the copy " + options.copy.string() +
-                               " would be in the store's own folder; name another place"));
+                               " would be inside the store's folder; choose another location"));
   }
   local::OpenOptions open_options;
   open_options.read_only = true;
@@ -73,7 +73,7 @@ ExitStatus run_backup(const BackupOptions& options) {
     if (!copied) return fail_with(copied.error());
   }
   if (!options.unchecked) return check_copy(options);
-  printf("%s holds what %s held\n", options.copy.c_str(), options.store.c_str());
+  printf("copied %s to %s\n", options.store.c_str(), options.copy.c_str());
   return ExitStatus::kOk;
 }
 
@@ -82,9 +82,11 @@ ExitStatus run_backup(const BackupOptions& options) {
 Subcommand add_backup(CLI::App& app) {
   const auto options = std::make_shared<BackupOptions>();
   CLI::App* const command = app.add_subcommand(
-      "backup", "Makes a copy of the store, as it is at one moment; also while it is in use");
+      "backup", "Copies the store as it is at one moment; works while the store is in use");
   add_store_argument(*command, options->store);
-  command->add_option("COPY", options->copy, "the folder to make; must not exist or be empty")
+  command
+      ->add_option("COPY", options->copy,
+                   "the folder to create; must not exist yet or must be empty")
       ->required()
       ->check(command_line::store_folder("a backup is a folder"));
   command->add_flag("--no-check", options->unchecked, "do not read the copy when it is made");
