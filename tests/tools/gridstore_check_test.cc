@@ -225,7 +225,7 @@ TEST_F(GridstoreCheck, DuplicateChunksAndMissingIndexes) {
   insert("fs.chunks", std::move(again).finish());
   expect_findings({"fs.files lacks its index {filename: 1, uploadDate: 1}",
                    "fs.chunks lacks its index {files_id: 1, n: 1}, unique",
-                   kWhole + "several chunks with one n: 1"});
+                   kWhole + "several chunks with the same n: 1"});
 }
 
 TEST_F(GridstoreCheck, IndexesOfADriver_WithOtherNumbers_Serve) {
@@ -288,8 +288,8 @@ TEST_F(GridstoreCheck, GarbageOfAFileThatWasCut_IsMentionedAndNoDamage) {
   Outcome outcome = gridstore_check();
   EXPECT_EQ(outcome.status, 0) << outcome.out;
   EXPECT_THAT(outcome.out, StartsWith("notice: test.fs: " + kWhole +
-                                      "was cut; its 2 chunks behind the end are removed by the "
-                                      "next mount or put\nread "));
+                                      "was cut; its 2 chunks beyond the end will be removed by "
+                                      "the next mount or put\nread "));
   // Data behind the recorded range is damage all the same.
   bson::Builder orphan;
   orphan.append("files_id", "W").append("n", int32_t{4}).append("data", data);

@@ -83,7 +83,7 @@ TEST_F(GridstoreInUse, Check_OfASoundStore_FindsNothing) {
     const Outcome outcome = gridstore_check();
     EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
     EXPECT_THAT(outcome.out, AllOf(HasSubstr("1 file,"), HasSubstr("no problems")));
-    EXPECT_THAT(outcome.err, HasSubstr("has the store in use"));
+    EXPECT_THAT(outcome.err, HasSubstr("is using the store"));
   });
 }
 

@@ -453,7 +453,7 @@ TEST_F(GridstoreRepair, ListOfFreePages_IsMadeAnew) {
   write_file(path, data);
   EXPECT_NE(gridstore_check().status, 0);
   expect_repaired(ElementsAre(
-      AllOf(HasSubstr("is in the list of free pages twice"), HasSubstr("is made anew"))));
+      AllOf(HasSubstr("is in the list of free pages twice"), HasSubstr("rebuilt the list"))));
   EXPECT_EQ(count("fs.files"), 2);
 }
 

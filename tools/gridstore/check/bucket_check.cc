@@ -169,7 +169,7 @@ class ContentCheck {
     place.file_id = least;
     if (file) {
       file->finish();
-      if (is_detached) findings_.content_problem(place, "is both in files and in detached");
+      if (is_detached) findings_.content_problem(place, "is in both files and detached");
       if (visit_file_ && (is_detached || !file->verdict().sound())) {
         visit_file_({file->place(), *least, file->verdict(), is_detached});
       }

@@ -74,7 +74,7 @@ Status check_content(const CheckOptions& options, engine::Store& store, bool in_
       if (checked) continue;
       if (!is_damage(checked.error())) return checked;
       findings.structure_problem(where.full() + ": " + checked.error().message() +
-                                 "; the check of the bucket ended here");
+                                 "; the rest of the bucket was not checked");
       // After a damaged page the old read view cannot be read any further.
       GM_ASSIGN(snapshot, store.snapshot());
     }
@@ -132,7 +132,8 @@ ExitStatus check_store(const CheckOptions& options, engine::Store& store, bool i
       say(content.error().message());
       return exit_status_of(content.error().code());
     }
-    findings.structure_problem(content.error().message() + "; the check of the content ended here");
+    findings.structure_problem(content.error().message() +
+                               "; the rest of the content was not checked");
   }
   progress.hide();
   findings.print_summary(structure ? *structure : local::StructureReport{});
@@ -151,7 +152,7 @@ ExitStatus run_check(const CheckOptions& options, Whereabouts& whereabouts) {
   const std::optional<local::Owner> owner = local::owner_beside(**store);
   if (owner) {
     say("process " + std::to_string(owner->pid) + " on " + owner->host +
-        " has the store in use; it is checked as it is now");
+        " is using the store; the check sees its current state");
   }
   Findings findings(format_of(options));
   return check_store(options, **store, owner.has_value(), findings, whereabouts);
@@ -191,12 +192,12 @@ Result<bool> repair_free_list(const CheckOptions& options, KeepFolder& keep, Fin
   }
   if (!made_anew) {
     for (const std::string& problem : problems) findings.unrepairable(problem);
-    findings.unrepairable("the list of free pages cannot be made anew: " +
+    findings.unrepairable("the list of free pages cannot be rebuilt: " +
                           made_anew.error().message());
     return false;
   }
   for (const std::string& problem : problems) {
-    findings.repaired(problem + ": the list of free pages is made anew");
+    findings.repaired(problem + ": rebuilt the list of free pages");
   }
   return true;
 }
@@ -274,10 +275,9 @@ ExitStatus run(const CheckOptions& options) {
       },
       [&](const std::string& signal, const std::string& place) {
         Findings findings(format_of(options));
-        const std::string text = "a page of data.mdb is damaged so that reading " + place +
-                                 " ended with a signal (" + signal +
-                                 "); restore the store from a backup, or take out of it what other "
-                                 "collections hold";
+        const std::string text =
+            "a page of data.mdb is damaged so that reading " + place + " ended with a signal (" +
+            signal + "); restore the store from a backup, or export the other collections";
         if (options.repair) {
           findings.unrepairable(text);
         } else {
@@ -293,7 +293,7 @@ Subcommand add_check(CLI::App& app) {
   const auto options = std::make_shared<CheckOptions>();
   CLI::App* const command =
       app.add_subcommand("check",
-                         "Reads everything and reports damage, one line per problem; also while "
+                         "Reads everything and reports damage, one line per problem; works while "
                          "the store is in use");
   add_store_argument(*command, options->store);
   command
@@ -304,16 +304,17 @@ Subcommand add_check(CLI::App& app) {
   command->add_flag("--json", options->json, "one JSON document per line");
   CLI::Option* const repair =
       command->add_flag("--repair", options->repair,
-                        "mend what is wrong and check again; only while the store is not in use");
+                        "repair the damage and check again; only while the store is not in use");
   command
       ->add_option("--keep", options->keep,
-                   "a folder that does not exist or is empty, for what a repair removes (default: "
-                   "beside the store, STORE.removed-TIME)")
+                   "folder for the data that a repair removes; must not exist yet or must be empty "
+                   "(default: STORE.removed-TIME beside the store)")
       ->type_name("FOLDER")
       ->needs(repair);
   command
-      ->add_option("--grace", options->grace_seconds,
-                   "leave chunks without a file that were made so lately (default 3600)")
+      ->add_option(
+          "--grace", options->grace_seconds,
+          "keep chunks without a file that are younger than this many seconds (default 3600)")
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber)
       ->needs(repair);

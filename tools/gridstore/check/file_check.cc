@@ -173,12 +173,12 @@ void FileCheck::finish() {
   if (wrong_size_.any())
     problem(&FileVerdict::content, "chunks of a wrong size: " + wrong_size_.text());
   if (duplicate_.any())
-    problem(&FileVerdict::content, "several chunks with one n: " + duplicate_.text());
+    problem(&FileVerdict::content, "several chunks with the same n: " + duplicate_.text());
   if (beyond_end_.any())
     problem(&FileVerdict::content, "chunks beyond the end: " + beyond_end_.text());
   if (garbage_chunks_ > 0) {
     findings_.notice(place_, "was cut; its " + std::to_string(garbage_chunks_) +
-                                 " chunks behind the end are removed by the next mount or put");
+                                 " chunks beyond the end will be removed by the next mount or put");
   }
   if (unreadable_.any()) problem(&FileVerdict::content, "unusable chunks: " + unreadable_.text());
   if (!file_->sparse && bytes_ != static_cast<uint64_t>(file_->length)) {
