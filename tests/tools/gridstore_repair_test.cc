@@ -324,7 +324,7 @@ TEST_F(GridstoreRepair, IndexesAreMadeAndDuplicatesGo) {
   insert("fs.chunks", chunk(bson::Value("W"), 1, "another"));
   expect_repaired(
       ElementsAre("test.fs: fs.files has its index {filename: 1, uploadDate: 1} again",
-                  HasSubstr("the index 'files_id_1_n_1' is dropped, which does not serve"),
+                  HasSubstr("dropped the index 'files_id_1_n_1', which cannot be used"),
                   HasSubstr(R"(one of several { "files_id" : "W", "n" : 1 })"),
                   HasSubstr("fs.chunks has its index {files_id: 1, n: 1}, unique again")));
   EXPECT_EQ(kept("test.fs.chunks.bson").size(), 1u);
@@ -340,16 +340,19 @@ TEST_F(GridstoreRepair, Folders_AreMended) {
   insert("fs.directories", R"({"parent": "", "name": ""})");
   insert("fs.directories", R"({"parent": null, "name": "root"})");
   const Outcome before = gridstore_check();
-  EXPECT_THAT(before.out, HasSubstr("a folder has no parent and is not the root"));
+  EXPECT_THAT(before.out, HasSubstr("a directory has no parent and is not the root directory"));
   const Outcome outcome = repair();
   EXPECT_EQ(outcome.status, 0) << outcome.out;
-  EXPECT_THAT(lines(outcome, "repaired"),
-              testing::UnorderedElementsAre(
-                  HasSubstr("a folder has no parent and is not the root: removed its document"),
-                  HasSubstr("a folder's parent or name is unusable: removed its document"),
-                  HasSubstr("a folder's parent or name is unusable: removed its document"),
-                  HasSubstr("posix field is no document: the field is removed"),
-                  HasSubstr("made the folder `gone/away`"), HasSubstr("made the folder `gone`")));
+  EXPECT_THAT(
+      lines(outcome, "repaired"),
+      testing::UnorderedElementsAre(
+          HasSubstr(
+              "a directory has no parent and is not the root directory: removed its document"),
+          HasSubstr("a directory has an unusable parent or name: removed its document"),
+          HasSubstr("a directory has an unusable parent or name: removed its document"),
+          HasSubstr("posix field of a directory is not a document: the field is removed"),
+          HasSubstr("created the missing parent directory `gone/away`"),
+          HasSubstr("created the missing parent directory `gone`")));
   EXPECT_EQ(kept("test.fs.directories.bson").size(), 4u);
   const bson::Document made = find_one("fs.directories", R"({"parent": "gone", "name": "away"})");
   EXPECT_EQ(made.find("posix")->as_document()["uid"].integral(), 7);

@@ -53,7 +53,7 @@ class FolderCheck {
     ++findings_.counts().folders;
     auto posix = document.find("posix");
     if (posix && posix->type() != bson::Type::kDocument) {
-      problem(Kind::kPosix, document, "a folder's posix field is no document");
+      problem(Kind::kPosix, document, "the posix field of a directory is not a document");
     }
     auto parent = document.find("parent");
     if (!parent || parent->type() == bson::Type::kNull) {
@@ -62,14 +62,14 @@ class FolderCheck {
     }
     auto name = document.find("name");
     if (!is_usable(*parent, name)) {
-      problem(Kind::kUnusable, document, "a folder's parent or name is unusable");
+      problem(Kind::kUnusable, document, "a directory has an unusable parent or name");
       return {};
     }
     std::string folder(parent->as_string());
     std::string path = gridfs::join(folder, name->as_string());
     if (last_path_ == path) {
       problem(Kind::kDuplicate, document,
-              "there are several documents of the folder " + in_quotes(path));
+              "several documents describe the directory " + in_quotes(path));
     }
     last_path_ = path;
     GM_ASSIGN(bool known, is_explicit(folder));
@@ -87,9 +87,9 @@ class FolderCheck {
   void check_root(bson::View document) {
     auto name = document.find("name");
     if (!name || name->type() != bson::Type::kString || !name->as_string().empty()) {
-      problem(Kind::kUnusable, document, "a folder has no parent and is not the root");
+      problem(Kind::kUnusable, document, "a directory has no parent and is not the root directory");
     } else if (++roots_ > 1) {
-      problem(Kind::kRoot, document, "there are several documents of the root folder");
+      problem(Kind::kRoot, document, "several documents describe the root directory");
     }
   }
 
@@ -143,9 +143,10 @@ Status check_folders(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                      const Location& place, Findings& findings) {
   Status checked = FolderCheck(bucket, snapshot, place, findings).run();
   if (checked || checked.error().code() != ErrorCode::kQueryExceededMemoryLimit) return checked;
-  findings.content_problem(place,
-                           "folders were not checked: without their index they are too many to be "
-                           "sorted in memory");
+  findings.content_problem(
+      place,
+      "directories were not checked: their index is missing and they are too many to "
+      "be sorted in memory");
   return {};
 }
 

@@ -45,8 +45,9 @@ Status KeepFolder::check_free() const {
     return {};
   }
   return fail(ErrorCode::kOperationFailed,
-              "what a repair removes cannot be kept in " + folder_.string() +
-                  ": it exists and is not an empty folder; name another with --keep");
+              folder_.string() +
+                  " cannot hold the data that a repair removes: it exists and is not an empty "
+                  "folder; choose another one with --keep");
 }
 
 Status KeepFolder::make_folder() const {

@@ -30,7 +30,7 @@ inline Status remove_found(engine::Collection& collection, engine::Transaction& 
   GM_ASSIGN(const int64_t removed, collection.remove(transaction, by_id, false));
   if (removed == 1) return {};
   return fail(ErrorCode::kDataCorruptionDetected,
-              collection.ns().full() + ": a document that is there is not found by its _id");
+              collection.ns().full() + ": an existing document is not found by its _id");
 }
 
 // Commits the transaction after what it removes has been kept durably.

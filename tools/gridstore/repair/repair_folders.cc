@@ -103,7 +103,7 @@ class FolderRepair {
                 folders_.find(transaction, path));
       if (there) return {};
       GM_TRY(folders_.insert(transaction, path, posix));
-      lines_.push_back("made the folder " + in_quotes(path) + ", which is the parent of others");
+      lines_.push_back("created the missing parent directory " + in_quotes(path));
       path = std::string(gridfs::split(path).directory);
     }
     return {};

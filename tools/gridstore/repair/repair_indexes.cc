@@ -72,9 +72,8 @@ class IndexRepair {
     }
     for (const std::string& name : names) {
       GM_TRY(drop(name));
-      context_.findings.repaired(place_, missing_.collection + ": the index '" + name +
-                                             "' is dropped, which does not serve as " +
-                                             missing_.what);
+      context_.findings.repaired(place_, missing_.collection + ": dropped the index '" + name +
+                                             "', which cannot be used as " + missing_.what);
     }
     return {};
   }

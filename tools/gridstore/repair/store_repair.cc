@@ -68,7 +68,8 @@ Result<bool> repair_structure(StoreForRepair& repaired, KeepFolder& keep, Findin
   for (const std::string& problem : problems) findings.unrepairable(problem);
   findings.unrepairable(made_anew.error().message());
   findings.unrepairable(
-      "the buckets' content is left as it is, because what is below it cannot be mended");
+      "the content of the buckets is left unchanged, because the structure below it cannot be "
+      "repaired");
   return false;
 }
 
