@@ -319,7 +319,7 @@ TEST_F(GridstoreCheck, Links_OfFilesThatAreGone_AndNumbersOfThem) {
   const Outcome before = gridstore_check();
   EXPECT_EQ(before.status, 2);
   EXPECT_THAT(before.out, HasSubstr("the name `away` leads to a file that is gone"));
-  EXPECT_THAT(before.out, HasSubstr("\"W\" notes 0 further names, there are 1"));
+  EXPECT_THAT(before.out, HasSubstr("\"W\" records 0 additional names, but there are 1"));
   EXPECT_EQ(gridstore_check({"--repair"}).status, 0);
   const Outcome after = gridstore_check();
   EXPECT_EQ(after.status, 0) << after.out;

@@ -75,7 +75,7 @@ class LinkCheck {
       if (is_further_name(file)) {
         ++links;
       } else {
-        tell_nobodys("is not another name of its file");
+        tell_nobodys("is not an additional name of its file");
       }
       GM_ASSIGN(link_, read(*links_));
     }
@@ -84,8 +84,8 @@ class LinkCheck {
     const int64_t noted = gridfs::noted_links(file);
     if (noted == links) return {};
     tell({Kind::kNumber,
-          "the file with _id " + bson::to_json(id, bson::JsonForm::kRelaxed) + " notes " +
-              std::to_string(noted) + " further names, there are " + std::to_string(links),
+          "the file with _id " + bson::to_json(id, bson::JsonForm::kRelaxed) + " records " +
+              std::to_string(noted) + " additional names, but there are " + std::to_string(links),
           bson::Value(id), links});
     return {};
   }
