@@ -75,8 +75,9 @@ Status Restoration::begin(const engine::Namespace& ns, const Metadata& metadata)
   if (ns.collection == "system.indexes") {
     target.kind = Target::Kind::kRefused;
     return failed(Error(ErrorCode::kCommandNotSupported,
-                        in_quotes(ns.full()) + " cannot be restored: dumps of servers that kept "
-                                               "their indexes there are too old"));
+                        in_quotes(ns.full()) +
+                            " cannot be restored: the dump comes from a server too old "
+                            "to be supported, which kept its indexes there"));
   }
   if (metadata.is_view()) {
     // The view is created at the end, because its source may be restored later.
@@ -198,7 +199,7 @@ Status Restoration::say_documents(const Target& target) {
   GM_TRY(flush());
   const std::string name = target.ns.full();
   if (target.failures > kFailuresSaidMax) {
-    say(name + ": " + counted(target.failures - kFailuresSaidMax, "failure") + " more of the kind");
+    say(name + ": " + counted(target.failures - kFailuresSaidMax, "more failure"));
   }
   if (target.kind != Target::Kind::kCollection || rules_.quiet) return {};
   say(name + ": " + counted(target.documents, "document") +
@@ -227,8 +228,8 @@ std::vector<bson::Document> Restoration::converted_indexes(const Target& target)
         std::any_of(indexes.begin(), indexes.end(),
                     [&](const bson::Document& other) { return have_equal_keys(converted, other); });
     if (is_known && !rules_.quiet) {
-      say("the index " + in_quotes(name_of(given)) + " of " + target.ns.full() +
-          " has the keys of another; it is left out");
+      say("skipping the index " + in_quotes(name_of(given)) + " of " + target.ns.full() +
+          ": another index has the same keys");
     }
     if (!is_known) indexes.push_back(std::move(converted));
   }
@@ -266,8 +267,9 @@ Status Restoration::make_users() {
   // users.
   for (const auto& [ns, target] : targets_) {
     if (target.kind != Target::Kind::kUsers || (target.is_whole && target.failures == 0)) continue;
-    return failed(Error(ErrorCode::kOperationFailed,
-                        "no user is restored, because not all of " + ns.full() + " can be"));
+    return failed(Error(
+        ErrorCode::kOperationFailed,
+        "no users are restored, because some documents of " + ns.full() + " cannot be restored"));
   }
   const Result<size_t> merged = users_.merge(rules_.drop);
   if (!merged) return failed(merged.error());

@@ -276,20 +276,20 @@ CLI::Option* add_patterns(CLI::App& command, const std::string& name,
 Subcommand add_restore(CLI::App& app) {
   const auto options = std::make_shared<RestoreOptions>();
   CLI::App* const command = app.add_subcommand(
-      "restore", "Puts back what dump, or mongodump, wrote; the store may not be in use");
+      "restore", "Restores what dump or mongodump wrote; only while the store is not in use");
   add_store_argument(*command, options->store);
   command->add_option("FOLDER", options->folder,
                       "the dump, by default dump; with --db also that database's own folder, a "
                       "file *.bson, or - for one collection's documents on stdin");
-  command->add_flag("--create", options->create, "make the store if there is none");
-  command->add_option("--db", options->names.database, "this database only")
+  command->add_flag("--create", options->create, "create the store if it does not exist");
+  command->add_option("--db", options->names.database, "only this database")
       ->check(command_line::database_name());
-  command->add_option("--collection", options->names.collection, "this collection of --db only");
+  command->add_option("--collection", options->names.collection, "only this collection of --db");
   add_patterns(*command, "--nsInclude", options->names.include,
-               "only what fits, as 'db.prefix*'; may be given several times");
-  add_patterns(*command, "--nsExclude", options->names.exclude, "not what fits");
+               "only namespaces that match, e.g. 'db.prefix*'; may be given several times");
+  add_patterns(*command, "--nsExclude", options->names.exclude, "exclude namespaces that match");
   add_patterns(*command, "--nsFrom", options->names.from,
-               "rename what fits to the --nsTo of the same place");
+               "rename namespaces that match to the corresponding --nsTo");
   add_patterns(*command, "--nsTo", options->names.to, "see --nsFrom");
   command->add_flag("--drop", options->rules.drop, "first drop collections that are restored");
   add_archive_flag(*command, options->archive, "from an archive, the file or stdin");
@@ -299,7 +299,7 @@ Subcommand add_restore(CLI::App& app) {
   command->add_flag("--convertLegacyIndexes", options->rules.convert_legacy_indexes,
                     "index keys that servers before 3.4 took for 1 (true, null, 0, \"\") become 1");
   command->add_flag("--stopOnError", options->rules.stop_on_error, "end at the first failure");
-  command->add_flag("--dryRun", options->dry_run, "only say what would be restored");
+  command->add_flag("--dryRun", options->dry_run, "only show what would be restored");
   command->add_flag("--quiet", options->rules.quiet, "failures only");
   return {command, [options] { return run_restore(*options); }};
 }

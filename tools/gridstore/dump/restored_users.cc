@@ -32,7 +32,7 @@ bool RestoredUsers::are_in(const engine::Namespace& ns) {
 Status RestoredUsers::add(const engine::Namespace& ns, bson::View document) {
   if (ns.collection == kRoles) {
     return fail(ErrorCode::kCommandNotSupported,
-                "there are only built-in roles: " + shown_id(document) + " cannot be restored");
+                "only built-in roles are supported: " + shown_id(document) + " cannot be restored");
   }
   if (ns.collection == kVersion) {
     const std::optional<bson::ValueView> id = document.find("_id");
