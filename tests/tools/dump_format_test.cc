@@ -113,7 +113,7 @@ TEST(Archive, OfSomethingElse_IsAnError) {
     ASSERT_FALSE(read);
     EXPECT_THAT(read.error().message(), HasSubstr(word));
   };
-  expect_refused("{\"a\": 1}", "no archive");
+  expect_refused("{\"a\": 1}", "not an archive");
   expect_refused("\x1f\x8b\x08", "--gzip");
   std::string newer = mongodump_archive();
   newer.replace(newer.find("0.1"), 3, "9.1");

@@ -28,7 +28,7 @@ tl::unexpected<Error> ArchiveReader::damage(const std::string& what) const {
 Result<std::string> ArchiveReader::text_field(bson::View document, std::string_view name) const {
   const std::optional<bson::ValueView> value = document.find(name);
   if (!value || value->type() != bson::Type::kString) {
-    return damage("a document of the archive's own has no text " + in_quotes(name));
+    return damage("an internal document of the archive has no text field " + in_quotes(name));
   }
   return std::string(value->as_string());
 }
@@ -39,7 +39,8 @@ Status ArchiveReader::read_prelude() {
   uint32_t magic = 0;
   std::memcpy(&magic, bytes.data(), sizeof(magic));
   if (got < bytes.size() || magic != kArchiveMagic) {
-    return file_->damage(0, "this is no archive of mongodump's, or it is compressed (--gzip)");
+    return file_->damage(0,
+                         "this is not an archive of mongodump, or it is compressed (use --gzip)");
   }
   GM_ASSIGN(const Found header, documents_.next(true));
   if (header != Found::kDocument) return damage("the archive has no header");
@@ -127,7 +128,8 @@ Result<std::optional<ArchiveReader::Event>> ArchiveReader::begin_block() {
 Result<std::optional<ArchiveReader::Event>> ArchiveReader::end_collection(uint64_t crc) {
   const std::string name = in_quotes(current_->first.full());
   if (current_->second.crc.value() != crc) {
-    return damage("the documents of " + name + " are damaged: their checksum is not the archive's");
+    return damage("the documents of " + name +
+                  " are damaged: their checksum differs from the one in the archive");
   }
   current_->second.ended = true;
   return std::optional(Event{Event::Kind::kEnds, current_->first, {}});

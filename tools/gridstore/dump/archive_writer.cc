@@ -34,7 +34,7 @@ Status ArchiveWriter::write_prelude(const DumpOrigin& origin,
     if (document.view().size() > bson::kMaxDocumentBytes) {
       return fail(
           ErrorCode::kBsonObjectTooLarge,
-          "the options and indexes of " + collection.ns.full() + " have no room in an archive");
+          "the options and indexes of " + collection.ns.full() + " are too large for an archive");
     }
     GM_TRY(file_.write(document.view().bytes()));
   }

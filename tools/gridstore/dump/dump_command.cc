@@ -58,7 +58,7 @@ Status check(const DumpOptions& options) {
   }
   if (options.archive == kStandardStream && isatty(STDOUT_FILENO) == 1) {
     return fail(ErrorCode::kBadValue,
-                "an archive is not for a terminal; use --archive=FILE or redirect stdout");
+                "will not write an archive to a terminal; use --archive=FILE or redirect stdout");
   }
   return {};
 }
@@ -149,12 +149,12 @@ Subcommand add_dump(CLI::App& app) {
   const auto options = std::make_shared<DumpOptions>();
   CLI::App* const command = app.add_subcommand(
       "dump",
-      "Writes databases as BSON files or as an archive, as mongodump does; also while the "
+      "Writes databases as BSON files or as an archive, like mongodump; works while the "
       "store is in use");
   add_store_argument(*command, options->store);
-  command->add_option("--db", options->database, "of this database only")
+  command->add_option("--db", options->database, "only this database")
       ->check(command_line::database_name());
-  command->add_option("--collection", options->collection, "of this collection of --db only");
+  command->add_option("--collection", options->collection, "only this collection of --db");
   command->add_option("--out", options->folder, "folder to write to; default: dump")
       ->type_name("FOLDER");
   add_archive_flag(*command, options->archive, "one archive instead, in the file or on stdout");

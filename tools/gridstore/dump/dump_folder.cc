@@ -51,7 +51,7 @@ Result<Metadata> read_metadata(const fs::path& path, bool gzip) {
     text.resize(before + got);
     if (got < kStep) break;
     if (text.size() > kMetadataBytesMax) {
-      return file->damage(text.size(), "metadata are not as long as this");
+      return file->damage(text.size(), "the file is too large for metadata");
     }
   }
   Result<Metadata> metadata = Metadata::parse(text);
@@ -103,8 +103,8 @@ class Scan {
       if (is_folder(entry)) {
         GM_TRY(scan_database(name, entry));
       } else if (name.starts_with("oplog.bson")) {
-        found_.notices.push_back(in_quotes(entry.string()) +
-                                 " is passed over: an oplog cannot be replayed");
+        found_.notices.push_back("skipping " + in_quotes(entry.string()) +
+                                 ": an oplog cannot be replayed");
       } else if (!name.starts_with("prelude.json")) {
         unknown(entry);
       }
@@ -173,8 +173,9 @@ class Scan {
     const std::string whole(options_.gzip ? "" : kGzipSuffix);
     if (name.ends_with(std::string(kDocumentsSuffix) + whole) ||
         name.ends_with(std::string(kMetadataSuffix) + whole)) {
-      found_.problems.push_back(shown + (options_.gzip ? " is not compressed, as --gzip says"
-                                                       : " is compressed; give --gzip"));
+      found_.problems.push_back(shown + (options_.gzip
+                                             ? " is not compressed, although --gzip is given"
+                                             : " is compressed; give --gzip"));
     } else {
       found_.notices.push_back("don't know what to do with " + shown + "; passed over");
     }
