@@ -247,7 +247,7 @@ class FailingDisk(MountCase):
             [os.environ["GRIDSTORE"], "serve", self.system.store], capture_output=True, text=True
         )
         self.assertEqual(served.returncode, 1)
-        self.assertIn("give --listen", served.stderr)
+        self.assertIn("use --listen", served.stderr)
         self.system.start()
         self.assert_sound_with(expected)
 

@@ -152,7 +152,7 @@ TEST_F(Opening, NoSocketInItsPlace_IsSaid) {
   EXPECT_EQ(gridfiles({"list"}).status, 0);
   const Outcome served = run({GRIDSTORE, {"serve", "store.gfs"}, folder(), "", {}});
   EXPECT_EQ(served.status, static_cast<int>(ExitStatus::kFailure));
-  EXPECT_THAT(served.err, HasSubstr("gridmount.sock is no socket"));
+  EXPECT_THAT(served.err, HasSubstr("gridmount.sock is not a socket"));
   with_store([&](engine::Store&) {
     EXPECT_THAT(gridfiles({"list"}).err, HasSubstr("a file that is not a socket"));
   });

@@ -71,7 +71,7 @@ ExitStatus run_serve(const ServeOptions& options) {
   open_options.create = options.create;
   open_options.size_limit = options.size_limit;
   if (command_line::has_no_socket(options.store)) {
-    spdlog::error("{} is no socket, so that no server can listen there; move it elsewhere",
+    spdlog::error("{} is not a socket, so no server can listen there; move it elsewhere",
                   command_line::socket_path(options.store).string());
     return ExitStatus::kFailure;
   }
@@ -91,7 +91,9 @@ ExitStatus run_serve(const ServeOptions& options) {
   if (!endpoint) return fail_with(endpoint.error());
   const std::vector<std::string> addresses = (*endpoint)->addresses();
   if (addresses.empty()) {
-    spdlog::error("there is nowhere to listen: the store's folder takes no socket; give --listen");
+    spdlog::error(
+        "there is no address to listen on: the store's file system does not support sockets; use "
+        "--listen");
     return ExitStatus::kFailure;
   }
   for (const std::string& address : addresses) spdlog::info("listening on {}", address);
@@ -120,17 +122,17 @@ Subcommand add_serve(CLI::App& app, std::vector<std::string> arguments) {
       "serve",
       "Answers MongoDB's wire protocol on gridmount.sock in the store, and on TCP if asked");
   add_store_argument(*command, options->store);
-  command->add_flag("--create", options->create, "make the store if there is none");
+  command->add_flag("--create", options->create, "create the store if it does not exist");
   command
       ->add_option("--memory-max", options->memory_max,
-                   "memory that all of it is to get by with, 96M at least; unless given, what the "
-                   "machine has and its control groups allow")
+                   "memory limit of the whole process, at least 96M; default: what the machine "
+                   "and its control groups allow")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(system::kLeastMemory, std::numeric_limits<uint64_t>::max(), "96M or more"))
       ->type_name("SIZE");
   command
       ->add_option("--size-limit", options->size_limit,
-                   "the most that the store may hold, e.g. 10G; 0: what the disk has room for")
+                   "maximum size of the store, e.g. 10G; 0: no limit but the disk")
       ->transform(CLI::AsSizeValue(false));
   command_line::add_endpoint_options(*command, endpoint);
   return {command, [options] { return run_serve(*options); }};
