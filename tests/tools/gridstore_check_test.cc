@@ -301,7 +301,7 @@ TEST_F(GridstoreCheck, FolderWithoutParent) {
   bson::Builder folder;
   folder.append("parent", "gone/away").append("name", "child");
   insert("fs.directories", std::move(folder).finish());
-  expect_findings({"the folder `gone/away/child` is in `gone/away`, which has no document"});
+  expect_findings({"the directory `gone/away/child` is in `gone/away`, which has no document"});
 }
 
 TEST_F(GridstoreCheck, Links_OfFilesThatAreGone_AndNumbersOfThem) {

@@ -31,7 +31,8 @@ ExitStatus run_compact(const std::filesystem::path& store) {
 Subcommand add_compact(CLI::App& app) {
   const auto store = std::make_shared<std::filesystem::path>();
   CLI::App* const command = app.add_subcommand(
-      "compact", "Gives the store's free space back; only while it is not in use");
+      "compact",
+      "Returns the store's free space to the file system; only while the store is not in use");
   add_store_argument(*command, *store);
   return {command, [store] { return run_compact(*store); }};
 }

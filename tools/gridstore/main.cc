@@ -25,15 +25,15 @@ namespace {
 
 constexpr const char* kExitStatuses =
     "Exit status:\n"
-    "   0  the store is sound; the command has done what it was told\n"
+    "   0  the store is sound; the command has succeeded\n"
     "   1  wrong usage, or another failure\n"
-    "   2  GridFS content is damaged: chunks, lengths, md5, folders, missing indexes\n"
+    "   2  GridFS content is damaged: chunks, lengths, md5, directories, missing indexes\n"
     "   3  the structure is damaged: records, checksums, index entries, catalog\n"
     "  10  there is no store            11  not a store\n"
     "  12  format too new               13  locked by another process\n"
     "  14  read-only                    15  permission denied\n"
     "  16  too damaged to be opened     17  out of disk space\n"
-    "  18  I/O error                 19  the file system cannot carry a store\n";
+    "  18  I/O error                 19  the file system does not support stores\n";
 
 ExitStatus run_parsed(const std::vector<Subcommand>& commands) {
   for (const Subcommand& command : commands) {
@@ -53,7 +53,7 @@ ExitStatus wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
 int main_with(int argc, char** argv) {
   system::outlive_file_size_limit();
   tell_warnings(say);
-  CLI::App app("Looks after a store of gridmount's.", "gridstore");
+  CLI::App app("Maintains gridmount stores.", "gridstore");
   app.set_version_flag("--version", std::string("gridstore version: ") + GRIDMOUNT_VERSION);
   app.footer(kExitStatuses);
   app.require_subcommand(1);

@@ -103,7 +103,7 @@ void print_text(const Contents& contents) {
   } else {
     printf("in use by   nobody\n");
   }
-  printf("file        %s, of it %s in use, the rest free for reuse\n",
+  printf("file        %s, %s of it in use, the rest free for reuse\n",
          in_units(totals.file_bytes).c_str(), in_units(totals.used_bytes).c_str());
   printf("room        %s more on its file system\n",
          in_units(totals.capacity_bytes - totals.file_bytes).c_str());
@@ -169,7 +169,7 @@ ExitStatus run_stats(const StatsOptions& options) {
 Subcommand add_stats(CLI::App& app) {
   const auto options = std::make_shared<StatsOptions>();
   CLI::App* const command = app.add_subcommand(
-      "stats", "Tells what the store holds and occupies, also while it is in use");
+      "stats", "Shows the content and size of the store; works while the store is in use");
   add_store_argument(*command, options->store);
   command->add_flag("--json", options->json, "one JSON document");
   return {command, [options] { return run_stats(*options); }};

@@ -25,12 +25,12 @@ ExitStatus run_upgrade(const std::filesystem::path& folder) {
     }
     if (!upgrade) version = local::format_version_of(**store);
     if (version == local::kFormatVersion) {
-      printf("%s has format version %d, the newest there is: nothing to do\n", folder.c_str(),
+      printf("%s has format version %d, which is the newest: nothing to do\n", folder.c_str(),
              version);
       return ExitStatus::kOk;
     }
   }
-  printf("%s has format version %d now, and had %d\n", folder.c_str(), local::kFormatVersion,
+  printf("%s now has format version %d (before: %d)\n", folder.c_str(), local::kFormatVersion,
          version);
   return ExitStatus::kOk;
 }
@@ -40,7 +40,7 @@ ExitStatus run_upgrade(const std::filesystem::path& folder) {
 Subcommand add_upgrade(CLI::App& app) {
   const auto store = std::make_shared<std::filesystem::path>();
   CLI::App* const command =
-      app.add_subcommand("upgrade", "Brings the store to the newest format of this program");
+      app.add_subcommand("upgrade", "Converts the store to the newest format of this program");
   add_store_argument(*command, *store);
   return {command, [store] { return run_upgrade(*store); }};
 }

@@ -75,7 +75,7 @@ class FolderCheck {
     GM_ASSIGN(bool known, is_explicit(folder));
     if (!known) {
       problem(Kind::kNoParent, document,
-              "the folder " + in_quotes(path) + " is in " + in_quotes(folder) +
+              "the directory " + in_quotes(path) + " is in " + in_quotes(folder) +
                   ", which has no document",
               folder);
     }
