@@ -177,7 +177,7 @@ class Scan {
                                              ? " is not compressed, although --gzip is given"
                                              : " is compressed; give --gzip"));
     } else {
-      found_.notices.push_back("don't know what to do with " + shown + "; passed over");
+      found_.notices.push_back("don't know what to do with " + shown + "; skipping it");
     }
   }
 

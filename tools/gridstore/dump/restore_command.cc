@@ -84,8 +84,8 @@ Result<Source> open_archive(const RestoreOptions& options, const RestoreNames& n
     item.from = collection.ns;
     const std::optional<engine::Namespace> to = names.target_of(item.from);
     if (item.from.database.empty()) {
-      say_notices(options, {in_quotes(item.from.collection) +
-                            " of the archive is passed over: an oplog cannot be replayed"});
+      say_notices(options, {"skipping " + in_quotes(item.from.collection) +
+                            " of the archive: an oplog cannot be replayed"});
       continue;
     }
     if (!to) continue;
