@@ -80,7 +80,7 @@ Result<std::unique_ptr<DownloadStream>> make_download_stream(
                                    bson::to_json(file.id, bson::JsonForm::kRelaxed) + " has " +
                                    std::to_string(file.length) + " bytes; the range [" +
                                    std::to_string(wanted.start) + ", " +
-                                   std::to_string(wanted.end) + ") does not lie within them");
+                                   std::to_string(wanted.end) + ") is not within the file");
   }
   return std::unique_ptr<DownloadStream>(
       std::make_unique<BucketDownloadStream>(bucket, std::move(snapshot), std::move(file), wanted));

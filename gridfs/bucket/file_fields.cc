@@ -95,7 +95,7 @@ Result<bson::Document> field_update(bson::View files_document, std::string_view 
                                        "metadata can");
   }
   if (text && !bson_utf8_validate(text->data(), text->size(), false)) {
-    return fail(ErrorCode::kBadValue, "a contentType is text in UTF-8");
+    return fail(ErrorCode::kBadValue, "contentType must be UTF-8 text");
   }
   bson::Builder update;
   if (text) {

@@ -243,7 +243,7 @@ Result<FilesDocument> FilesDocument::parse(bson::View document) {
   if (chunk_bytes == 0) return invalid(document, "chunkSize is 0");
   if (chunk_bytes > kMaxStoredChunkBytes && file.length > kMaxStoredChunkBytes) {
     return invalid(document, "chunkSize is " + std::to_string(chunk_bytes) +
-                                 ", and length more than a chunk can have, " +
+                                 ", and length is more than one chunk can hold, " +
                                  std::to_string(kMaxStoredChunkBytes));
   }
   // chunkSize is larger than any chunk of this file can be. If all content fits into the first

@@ -23,7 +23,7 @@ void append_little_endian(std::string& bytes, uint32_t value, size_t size) {
 }
 
 tl::unexpected<Error> invalid(const std::string& what) {
-  return fail(ErrorCode::kBadValue, "this is no access control list: " + what);
+  return fail(ErrorCode::kBadValue, "invalid access control list: " + what);
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ Result<PosixAcl> PosixAcl::parse(std::string_view bytes) {
       const Entry& before = acl.entries_.back();
       const bool ascends =
           before.tag < entry.tag || (named && before.tag == entry.tag && before.id < entry.id);
-      if (!ascends) return invalid("its entries do not ascend");
+      if (!ascends) return invalid("its entries are not in ascending order");
     }
     acl.entries_.push_back(entry);
   }
@@ -59,7 +59,7 @@ Result<PosixAcl> PosixAcl::parse(std::string_view bytes) {
     }
   }
   if (!acl.find(kUserObj) || !acl.find(kGroupObj) || !acl.find(kOther)) {
-    return invalid("owner, group or others are missing");
+    return invalid("the entry of the owner, the group or others is missing");
   }
   if (has_named && !acl.find(kMask)) return invalid("the mask is missing");
   return acl;

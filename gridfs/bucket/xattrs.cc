@@ -107,8 +107,8 @@ Status set_xattr(Xattrs& xattrs, std::string_view name, std::string_view value, 
   if (bytes > kMaxXattrsBytes) {
     return fail(kNoRoomForXattrs, "with the extended attribute '" + std::string(name) +
                                       "' there would be " + std::to_string(bytes) +
-                                      " bytes of them, and at most " +
-                                      std::to_string(kMaxXattrsBytes) + " are possible");
+                                      " bytes of extended attributes; the limit is " +
+                                      std::to_string(kMaxXattrsBytes));
   }
   xattrs.set(name, value);
   return {};

@@ -194,7 +194,7 @@ Result<std::shared_ptr<ChunkBuffer>> OpenFile::acquire_buffer() {
     if (std::shared_ptr<ChunkBuffer> buffer = memory.try_acquire(layout_.capacity())) return buffer;
     return fail(ErrorCode::kOperationFailed,
                 "the bucket '" + context_->bucket.options().name +
-                    "' is being closed, and other files hold all the memory for unwritten data");
+                    "' is being closed, and other files use all the memory for uncommitted data");
   }
 }
 

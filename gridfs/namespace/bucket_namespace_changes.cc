@@ -56,7 +56,7 @@ Result<std::string> BucketNamespace::new_path(std::string_view directory,
   if (parsed.kind != ParsedName::Kind::kPlain) {
     return fail(kInvalidName,
                 shown(directory, name) +
-                    " cannot be made: the name stands for what cannot be named plainly");
+                    " cannot be created: only the file system itself makes names of this form");
   }
   std::string path = join(directory, parsed.component);
   if (path.size() > kMaxPathBytes) {
@@ -70,7 +70,7 @@ Result<std::string> BucketNamespace::new_path(std::string_view directory,
 Status BucketNamespace::check_directory_path(std::string_view path) const {
   if (!path.empty() && can_be_directory(path)) return {};
   return fail(kInvalidName, shown("", path) +
-                                " cannot be a folder: slashes at the beginning of a "
+                                " cannot be a directory: slashes at the beginning of a "
                                 "filename belong to its first component");
 }
 
@@ -236,7 +236,9 @@ Result<LostName> BucketNamespace::unlink(std::string_view directory, std::string
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
     GM_ASSIGN(const Found found, find(*transaction, directory, name));
     if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);
-    if (found.is_directory()) return fail(kIsADirectory, shown(directory, name) + " is a folder");
+    if (found.is_directory()) {
+      return fail(kIsADirectory, shown(directory, name) + " is a directory");
+    }
     last.posix = posix_of_file(found);
     GM_ASSIGN(last.node, remove_name(*transaction, found));
     GM_TRY(touch(*transaction, directory));
@@ -259,7 +261,7 @@ Status BucketNamespace::remove_directory(std::string_view directory, std::string
   GM_ASSIGN(const Found found, find(*transaction, directory, name));
   if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);
   if (!found.is_directory())
-    return fail(kNotADirectory, shown(directory, name) + " is not a folder");
+    return fail(kNotADirectory, shown(directory, name) + " is not a directory");
   GM_ASSIGN(const bool empty, is_empty(*transaction, found.path));
   if (!empty) return fail(kDirectoryNotEmpty, shown(directory, name) + " is not empty");
   GM_ASSIGN(const Found parent, find_directory(*transaction, std::string(directory)));

@@ -63,7 +63,8 @@ Result<Node> BucketNamespace::link(bson::ValueView id, std::string_view director
       return this->file(id);
     }
     if (!has_filename(*document)) {
-      return fail(kInvalidName, "a file without a filename takes no other names: rename it first");
+      return fail(kInvalidName,
+                  "a file without a filename cannot get further names: rename it first");
     }
     GM_ASSIGN(std::optional<LinkedFile> file, path_index_.links().load(*transaction, id));
     if (!file) return file_not_found(bucket_, id);

@@ -92,7 +92,8 @@ Result<std::optional<LostName>> BucketNamespace::rename_by(
     if (!exists) {
       GM_ASSIGN(target.path, new_path(to_directory, to_name));
     } else if (!target.has_filename()) {
-      return fail(kInvalidName, shown(to_directory, to_name) + " stands for an _id, which stays");
+      return fail(kInvalidName,
+                  shown(to_directory, to_name) + " is the name of an _id, which cannot change");
     }
     const auto is_into = [](const Found& directory, const Found& place) {
       return directory.is_directory() && (place.path + "/").starts_with(directory.path + "/");
@@ -108,8 +109,8 @@ Result<std::optional<LostName>> BucketNamespace::rename_by(
     }
     if (mode == RenameMode::kExchange) {
       if (!source.has_filename()) {
-        return fail(kInvalidName,
-                    shown(from_directory, from_name) + " stands for an _id, which stays");
+        return fail(kInvalidName, shown(from_directory, from_name) +
+                                      " is the name of an _id, which cannot change");
       }
       if (source.is_directory()) GM_TRY(check_directory_path(target.path));
       if (target.is_directory()) GM_TRY(check_directory_path(source.path));
@@ -139,14 +140,14 @@ Result<std::optional<LostName>> BucketNamespace::make_room(Transaction& transact
                                                            std::string_view shown_target) {
   const std::string what(shown_target);
   if (!target.is_directory()) {
-    if (source.is_directory()) return fail(kNotADirectory, what + " is not a folder");
+    if (source.is_directory()) return fail(kNotADirectory, what + " is not a directory");
     LostName last;
     last.posix = posix_of_file(target);
     GM_ASSIGN(last.node, options_.revisions > 0 ? retire_name(transaction, source, target)
                                                 : remove_name(transaction, target));
     return std::optional(std::move(last));
   }
-  if (!source.is_directory()) return fail(kIsADirectory, what + " is a folder");
+  if (!source.is_directory()) return fail(kIsADirectory, what + " is a directory");
   GM_ASSIGN(const bool empty, is_empty(transaction, target.path));
   if (!empty) return fail(kDirectoryNotEmpty, what + " is not empty");
   GM_TRY(directories_.remove(transaction, target.path));

@@ -21,7 +21,7 @@ Result<std::vector<Node>> BucketNamespace::revisions(std::string_view directory,
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
   GM_ASSIGN(const Found found, find(*snapshot, directory, name));
   if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);
-  if (found.is_directory()) return fail(kIsADirectory, shown(directory, name) + " is a folder");
+  if (found.is_directory()) return fail(kIsADirectory, shown(directory, name) + " is a directory");
   std::vector<bson::View> documents{found.document};
   if (found.has_filename()) {
     GM_ASSIGN(documents, path_index_.all(*snapshot, found.path));

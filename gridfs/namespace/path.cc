@@ -189,7 +189,7 @@ Result<ParsedName> parse_name(std::string_view name, bool at_root) {
     if (needs_escape(name, at_root)) return invalid(name, "is reserved");
     return ParsedName{ParsedName::Kind::kPlain, std::string(name), {}};
   }
-  constexpr std::string_view kWrong = "begins like an escape, but is none that is made";
+  constexpr std::string_view kWrong = "begins like an escape but is not a valid one";
   ParsedName parsed;
   std::string_view text;
   if (name.starts_with(kPlainLead)) {
