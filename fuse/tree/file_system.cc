@@ -57,14 +57,14 @@ Result<ResolvedNode> FileSystem::resolve(uint64_t ino) const {
 Result<FileSystem::Directory> FileSystem::directory(uint64_t ino, std::string_view purpose) const {
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (!node.is_directory()) {
-    return fail(gridfs::kNotADirectory, "node " + std::to_string(ino) + " is not a folder");
+    return fail(gridfs::kNotADirectory, "node " + std::to_string(ino) + " is not a directory");
   }
   if (node.is_control()) return control_is_read_only();
   if (node.removed) {
-    return fail(gridfs::kNoSuchEntry, "folder " + node.path + " has been removed");
+    return fail(gridfs::kNoSuchEntry, "directory " + node.path + " has been removed");
   }
   if (node.kind == InodeKind::kMountRoot) {
-    return fail(kNotPermitted, "the root of the mount holds buckets only, not " +
+    return fail(kNotPermitted, "the root of the mount can only contain buckets, not " +
                                    std::string(purpose) + ": put it into one of them");
   }
   GM_ASSIGN(auto paths, node.bucket->paths());
@@ -89,7 +89,7 @@ Result<Entry> FileSystem::entry_of(const ResolvedNode& parent, std::string_view 
   }
   entry.ino = table_.acquire_directory(parent.ino, name, node.path, node.ino);
   if (entry.ino == 0) {
-    return fail(kStaleNode, "the folder of " + std::string(name) + " is not known any more");
+    return fail(kStaleNode, "the directory of " + std::string(name) + " is not known any more");
   }
   return entry;
 }
@@ -133,7 +133,7 @@ Result<Entry> FileSystem::make_directory(uint64_t parent, std::string_view name,
     TreeReader lock(moves_, tree_mutex_, parent);
     GM_ASSIGN(ResolvedNode node, resolve(parent));
     if (node.kind != InodeKind::kMountRoot) {
-      GM_ASSIGN(Directory in, directory(parent, "a folder"));
+      GM_ASSIGN(Directory in, directory(parent, "a directory"));
       GM_ASSIGN(gridfs::Node made, in.paths->create_directory(in.node.path, name, mode, creator));
       return entry_of(in.node, name, made);
     }
@@ -184,13 +184,15 @@ Result<Entry> FileSystem::link(uint64_t ino, uint64_t parent, std::string_view n
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.is_control()) return control_is_read_only();
   if (node.kind != InodeKind::kFile) {
-    return fail(kNotPermitted, "node " + std::to_string(ino) + " is a folder");
+    return fail(kNotPermitted, "node " + std::to_string(ino) + " is a directory");
   }
   // A file that has become an earlier revision takes no new names.
   if (node.unlinked) return fail(gridfs::kNoSuchEntry, "the file has lost its last name");
   GM_ASSIGN(Directory in, directory(parent, "a file"));
   if (in.node.bucket != node.bucket) {
-    return fail(gridfs::kCrossBucket, std::string(name) + " would be a name in another bucket");
+    return fail(gridfs::kCrossBucket,
+                std::string(name) +
+                    " would be in another bucket; a link must be in the bucket of its file");
   }
   GM_ASSIGN(gridfs::Node linked, in.paths->link(node.id, in.node.path, name));
   return entry_of(in.node, name, linked);
@@ -269,7 +271,7 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
     TreeWriter lock(moves_, tree_mutex_);
     GM_ASSIGN(ResolvedNode root, resolve(from_parent));
     if (root.kind == InodeKind::kMountRoot && whiteout) {
-      return fail(kInvalidArgument, "a bucket leaves no whiteout: a device is no bucket");
+      return fail(kInvalidArgument, "a bucket cannot be replaced by a whiteout");
     }
     if (root.kind == InodeKind::kMountRoot) return rename_bucket(from_name, to_name, mode);
     GM_ASSIGN(Directory from, directory(from_parent, from_name));
@@ -390,7 +392,7 @@ Status FileSystem::rename_bucket(std::string_view from_name, std::string_view to
   GM_ASSIGN(std::string to, bucket_name(to_name));
   if (from == to) return {};
   if (mode == gridfs::RenameMode::kExchange) {
-    return fail(kInvalidArgument, "buckets cannot exchange their names");
+    return fail(kInvalidArgument, "two buckets cannot be exchanged");
   }
   Result<std::shared_ptr<MountedBucket>> target = buckets_.find(to);
   if (target) {

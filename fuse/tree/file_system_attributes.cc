@@ -89,7 +89,7 @@ Result<Entry> FileSystem::set_attributes(uint64_t ino, const FileHandle* handle,
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.kind == InodeKind::kMountRoot) {
     return fail(kNotPermitted,
-                "the root of the mount has no document that could keep its attributes");
+                "the root of the mount has no document, so its attributes cannot be changed");
   }
   if (node.is_control()) return control_is_read_only();
   // A process that has the directory open may still change it, although nobody else sees that.

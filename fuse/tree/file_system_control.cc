@@ -28,7 +28,7 @@ Result<Entry> FileSystem::view_entry(const ResolvedNode& parent, std::string_vie
   const uint64_t ino =
       table_.acquire_control(parent.ino, name, kind, path, view.file, view.generated, view.ino);
   if (ino == 0) {
-    return fail(kStaleNode, "the folder of " + std::string(name) + " is not known any more");
+    return fail(kStaleNode, "the directory of " + std::string(name) + " is not known any more");
   }
   return Entry{ino, view.attributes, cache_seconds(view)};
 }

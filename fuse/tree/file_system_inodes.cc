@@ -10,7 +10,8 @@ namespace gridmount::fuse {
 namespace {
 
 tl::unexpected<Error> no_such_ino(uint64_t ino) {
-  return fail(gridfs::kNoSuchEntry, "nothing has the number " + std::to_string(ino));
+  return fail(gridfs::kNoSuchEntry,
+              "there is no node with the inode number " + std::to_string(ino));
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ Result<Entry> FileSystem::lookup_parent(uint64_t ino) {
     TreeReader lock(moves_, tree_mutex_, ino);
     GM_ASSIGN(const ResolvedNode node, resolve(ino));
     if (!node.is_directory()) {
-      return fail(gridfs::kNotADirectory, "node " + std::to_string(ino) + " is not a folder");
+      return fail(gridfs::kNotADirectory, "node " + std::to_string(ino) + " is not a directory");
     }
     if (node.removed) return no_such_ino(ino);
     parent = node.parent;

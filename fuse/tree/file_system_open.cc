@@ -57,7 +57,7 @@ Result<FileHandle*> FileSystem::open(uint64_t ino, int flags) {
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.kind == InodeKind::kControlFile) return open_control(node, flags);
   if (node.kind != InodeKind::kFile) {
-    return fail(gridfs::kIsADirectory, "node " + std::to_string(ino) + " is a folder");
+    return fail(gridfs::kIsADirectory, "node " + std::to_string(ino) + " is a directory");
   }
   GM_ASSIGN(auto paths, node.bucket->paths());
   return open_file(ino, node.bucket, paths, node.id, flags);
@@ -76,7 +76,7 @@ Result<std::pair<Entry, FileHandle*>> FileSystem::create_or_open(uint64_t parent
     // The kernel believed the name to be free, but somebody else has just taken it.
     made = in.paths->lookup(in.node.path, name);
     if (made && made->kind == gridfs::NodeKind::kDirectory) {
-      return fail(gridfs::kIsADirectory, std::string(name) + " is a folder");
+      return fail(gridfs::kIsADirectory, std::string(name) + " is a directory");
     }
   }
   if (!made) return fail(std::move(made).error());

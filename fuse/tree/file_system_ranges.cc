@@ -72,8 +72,7 @@ Status FileSystem::allocate(FileHandle& file, int mode, int64_t offset, int64_t 
   const bool keeps_size = (mode & FALLOC_FL_KEEP_SIZE) != 0;
   const bool zeroes = (mode & FALLOC_FL_ZERO_RANGE) != 0;
   if ((mode & ~kKnown) != 0 || (punches && (zeroes || !keeps_size))) {
-    return fail(kNotSupported, "fallocate: no file here can do what the mode " +
-                                   std::to_string(mode) + " asks for");
+    return fail(kNotSupported, "fallocate: unsupported mode " + std::to_string(mode));
   }
   const gridfs::FilesDocument document = file.file()->document();
   const int64_t bytes_max = gridfs::max_file_bytes(document.chunk_bytes);
@@ -107,7 +106,7 @@ Result<int64_t> FileSystem::seek(FileHandle& file, int64_t offset, int whence) {
                                          : file.file()->next_hole(offset));
   }
   if (!found) {
-    return fail(kNoSuchOffset, "there is nothing behind byte " + std::to_string(offset));
+    return fail(kNoSuchOffset, "the file has no data at or after byte " + std::to_string(offset));
   }
   return *found;
 }
@@ -125,7 +124,10 @@ bool FileSystem::will_be_closed(uint64_t ino) const {
 
 Result<int64_t> FileSystem::copy(FileHandle& from, int64_t offset, FileHandle& to,
                                  int64_t to_offset, int64_t size) {
-  if (from.generated) return fail(kNotSupported, "what is made up has no chunks to copy");
+  if (from.generated) {
+    return fail(kNotSupported,
+                "a file of the control directory cannot be copied by copy_file_range");
+  }
   size = std::min(size, kCopyBytesMax);
   const std::shared_ptr<gridfs::File> source = from.file();
   const std::shared_ptr<gridfs::File> target = to.file();

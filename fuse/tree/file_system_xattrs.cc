@@ -17,17 +17,18 @@ namespace {
 Status check_xattr_name(std::string_view name, bool access_lists) {
   // ls(1) requests it for every file, unless it is told once that there are none.
   if (name == "security.selinux") {
-    return fail(kNotSupported, "security labels of SELinux are not kept");
+    return fail(kNotSupported, "SELinux security labels are not supported");
   }
   for (const std::string_view lead : {"user.", "trusted.", "security."}) {
     if (name == lead) {
-      return fail(kInvalidArgument, "'" + std::string(name) + "' is a namespace and no name");
+      return fail(kInvalidArgument,
+                  "'" + std::string(name) + "' is a namespace, not the name of an attribute");
     }
     if (name.starts_with(lead)) return {};
   }
   if (access_lists && (name == gridfs::kAccessAcl || name == gridfs::kDefaultAcl)) return {};
   return fail(kNotSupported,
-              "the extended attribute '" + std::string(name) + "' is of no namespace that is kept");
+              "the extended attribute '" + std::string(name) + "' is not in a supported namespace");
 }
 
 // The prefix of attributes that are fields of the files document. They are not listed, so that
@@ -69,11 +70,11 @@ Result<gridfs::PosixFields> FileSystem::posix_of(uint64_t ino) {
 Status FileSystem::change_posix(uint64_t ino, const gridfs::PosixChange& change) {
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.kind == InodeKind::kMountRoot && buckets_.settings().paths.read_only) {
-    return fail(ErrorCode::kStoreReadOnly, "the mount was made with ro");
+    return fail(ErrorCode::kStoreReadOnly, "the mount is read-only");
   }
   if (node.kind == InodeKind::kMountRoot) {
     return fail(kNotPermitted,
-                "the root of the mount has no document that could keep its attributes");
+                "the root of the mount has no document, so its attributes cannot be changed");
   }
   if (node.is_control()) return control_is_read_only();
   if (node.removed) return change_lost(ino, change);
@@ -151,8 +152,9 @@ Status FileSystem::set_field(uint64_t ino, std::string_view name,
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.is_control()) return control_is_read_only();
   if (node.kind != InodeKind::kFile) {
-    return fail(kNotPermitted, "a folder has no files document, whose fields '" +
-                                   std::string(kFieldLead) + "' stands for");
+    return fail(kNotPermitted,
+                "a directory has no files document, so it has no attributes that begin with '" +
+                    std::string(kFieldLead) + "'");
   }
   const auto write = [&]() -> Status {
     GM_ASSIGN(auto paths, node.bucket->paths());
