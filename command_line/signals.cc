@@ -83,7 +83,8 @@ void Signals::stop(int signal) {
   }
   const MutexLock lock(mutex_);
   if (!has_actions_) {
-    spdlog::info("{}: the end has begun already; a second signal ends at once", strsignal(signal));
+    spdlog::info("{}: the shutdown has already begun; a second signal ends the process at once",
+                 strsignal(signal));
     return;
   }
   spdlog::info("ending on signal: {}", strsignal(signal));

@@ -79,9 +79,10 @@ void reopen_log() {
     if (file == nullptr) continue;
     try {
       file->reopen();
-      spdlog::info("the log file is opened anew");
+      spdlog::info("the log file was reopened");
     } catch (const spdlog::spdlog_ex& error) {
-      spdlog::error("the log stays where it is: {}", error.what());
+      spdlog::error("the log file could not be reopened, so the old one stays in use: {}",
+                    error.what());
     }
   }
 }

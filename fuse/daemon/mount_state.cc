@@ -71,7 +71,7 @@ void add_operations(MetricsWriter& out, const std::vector<OperationSummary>& sum
   for (const OperationSummary& summary : summaries) add_histogram(out, summary);
 
   out.begin("gridmount_operation_quantile_seconds", "gauge",
-            "What that share of the operations since the start took at most.");
+            "Duration that this share of the operations since the start did not exceed.");
   for (const OperationSummary& summary : summaries) {
     for (const double share : kShares) {
       out.add("gridmount_operation_quantile_seconds",
@@ -81,7 +81,7 @@ void add_operations(MetricsWriter& out, const std::vector<OperationSummary>& sum
   }
 
   out.begin("gridmount_operation_errors_total", "counter",
-            "Operations that failed: what programs may cause at any time, and all else.");
+            "Operations that failed: errors that programs may cause at any time, and all others.");
   for (const OperationSummary& summary : summaries) {
     const auto add = [&](const char* kind, uint64_t count) {
       out.add("gridmount_operation_errors_total",
@@ -98,17 +98,20 @@ void add_in_progress(MetricsWriter& out, const std::vector<OperationInProgress>&
   const nanoseconds age = operations.empty()
                               ? nanoseconds(0)
                               : std::chrono::steady_clock::now() - operations.front().begin;
-  out.gauge("gridmount_oldest_operation_seconds", "Since the oldest of them began; 0 without any.",
-            seconds(age));
+  out.gauge("gridmount_oldest_operation_seconds",
+            "Age of the oldest operation in progress; 0 if there is none.", seconds(age));
 }
 
 void add_store(MetricsWriter& out, const engine::StoreStats& store) {
-  out.gauge("gridmount_store_file_bytes", "What the store occupies.", store.file_bytes);
-  out.gauge("gridmount_store_used_bytes", "What of it is in use.", store.used_bytes);
-  out.gauge("gridmount_store_capacity_bytes", "What the store could occupy.", store.capacity_bytes);
-  out.gauge("gridmount_store_available_bytes", "What can still be written.", store.available_bytes);
+  out.gauge("gridmount_store_file_bytes", "Bytes that the store occupies on disk.",
+            store.file_bytes);
+  out.gauge("gridmount_store_used_bytes", "Bytes of the store that are in use.", store.used_bytes);
+  out.gauge("gridmount_store_capacity_bytes", "Bytes that the store may occupy at most.",
+            store.capacity_bytes);
+  out.gauge("gridmount_store_available_bytes", "Bytes that can still be written.",
+            store.available_bytes);
   out.gauge("gridmount_store_checkpoint_age_seconds",
-            "Since the last checkpoint, before which everything is durable.",
+            "Time since the last checkpoint. Everything before the checkpoint is durable.",
             seconds(store.since_checkpoint));
 }
 

@@ -92,7 +92,9 @@ tl::expected<void, StartFailure> remount(const Options& wanted) {
   const bool wants_noatime =
       std::count(options.mount_options.begin(), options.mount_options.end(), "noatime") > 0;
   if (wants_noatime && (now.f_flag & ST_NOATIME) == 0) {
-    return refuse("-o remount: noatime is the daemon's; unmount " + shown + " and mount it anew");
+    return refuse(
+        "-o remount: the daemon handles noatime itself, so it cannot be changed; unmount " + shown +
+        " and mount it again");
   }
   const unsigned long flags = wanted_flags(options);
   if (change(options, flags) != 0) {
@@ -108,8 +110,8 @@ tl::expected<void, StartFailure> remount(const Options& wanted) {
     (void)change(options, flags | MS_RDONLY);
     return refuse(ExitStatus::kStoreReadOnly,
                   "-o remount,rw: " + shown +
-                      " was mounted with ro, and its store is open for reading alone; unmount it "
-                      "and mount it anew");
+                      " was mounted with ro, so its store is open read-only; unmount it "
+                      "and mount it again");
   }
   return {};
 }

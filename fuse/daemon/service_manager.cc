@@ -15,8 +15,7 @@ namespace {
 void tell(const std::string& state) {
   const int result = sd_notify(0, state.c_str());
   if (result < 0) {
-    spdlog::warn("the service manager cannot be told: {}",
-                 std::generic_category().message(-result));
+    spdlog::warn("cannot notify the service manager: {}", std::generic_category().message(-result));
   }
 }
 

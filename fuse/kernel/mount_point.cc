@@ -127,7 +127,7 @@ tl::expected<std::filesystem::path, StartFailure> check_mount_point(
                                          : "mount point " + shown + ": " + strerror(error_number));
   }
   if (!S_ISDIR(attributes.st_mode)) {
-    return refuse(ExitStatus::kMountPointUnusable, "mount point " + shown + " is not a folder");
+    return refuse(ExitStatus::kMountPointUnusable, "mount point " + shown + " is not a directory");
   }
   std::error_code error;
   std::filesystem::path real = std::filesystem::canonical(mount_point, error);

@@ -55,7 +55,7 @@ TEST_F(BadInputTest, NamesWithNewlines_StayWithinTheLine) {
 
 TEST_F(BadInputTest, MountPointIsAFile) {
   std::ofstream(folder() / "file") << "x";
-  expect_refusal(ExitStatus::kMountPointUnusable, "not a folder",
+  expect_refusal(ExitStatus::kMountPointUnusable, "not a directory",
                  {"--create", store(), folder() / "file"});
 }
 

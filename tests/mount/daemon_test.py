@@ -85,7 +85,7 @@ class Daemon(MountCase):
         self.system.start()
         os.rename(log, log + ".1")
         self.system.process.send_signal(signal.SIGHUP)
-        self.wait_for_text(log, "opened anew")
+        self.wait_for_text(log, "the log file was reopened")
         self.system.stop()
         with open(log + ".1", encoding="utf-8") as old, open(log, encoding="utf-8") as new:
             self.assertNotIn("is unmounted", old.read())
@@ -98,7 +98,7 @@ class Daemon(MountCase):
         os.rename(log, log + ".1")
         os.mkdir(log)
         self.system.process.send_signal(signal.SIGHUP)
-        self.wait_for_text(log + ".1", "stays where it is")
+        self.wait_for_text(log + ".1", "the old one stays in use")
         self.system.stop()
         self.wait_for_text(log + ".1", "is unmounted")
 

@@ -88,7 +88,7 @@ class Service(MountCase):
         self.system.start()
         os.mkdir(self.path("folder"))
         self.system.stop()
-        self.assertIn("the service manager cannot be told", self.system.log())
+        self.assertIn("cannot notify the service manager", self.system.log())
 
     @unittest.skipUnless(shutil.which("systemd-analyze"), "systemd is not installed")
     def test_Unit_IsUnderstood(self):
