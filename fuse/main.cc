@@ -63,7 +63,7 @@ Result<std::unique_ptr<engine::Store>> open_store(const Options& options) {
 system::MemoryShares memory_shares(const Options& options) {
   const uint64_t memory_bytes = options.memory_max.value_or(system::memory_limit());
   if (memory_bytes < system::kLeastMemory) {
-    spdlog::warn("there are {} MiB of memory for this process, but it needs {} MiB under load",
+    spdlog::warn("this process may use {} MiB of memory, but needs {} MiB under load",
                  memory_bytes >> 20, system::kLeastMemory >> 20);
   }
   return system::share_out(memory_bytes);
@@ -118,8 +118,8 @@ Result<std::unique_ptr<wire::Endpoint>> start_endpoint(engine::Store& store, con
   command_line::set_memory_shares(endpoint_options, memory);
   auto endpoint = wire::Endpoint::start(store, std::move(endpoint_options));
   if (!endpoint && options.read_only && options.endpoint.listen.empty()) {
-    spdlog::warn("nobody can connect to {}: {}", options.store.string(),
-                 endpoint.error().message());
+    spdlog::warn("cannot listen on the socket in {}, so no client can connect: {}",
+                 options.store.string(), endpoint.error().message());
     return std::unique_ptr<wire::Endpoint>();
   }
   if (endpoint) {

@@ -72,7 +72,7 @@ Result<bson::Date> parse_time(std::string_view text) {
   if (error != std::errc() || end != text.data() + text.size() || seconds < 0 ||
       seconds > kMaxSeconds) {
     return fail(ErrorCode::kBadValue,
-                "-o at= wants a time as 2024-05-01T12:00:00Z or seconds "
+                "-o at= needs a time like 2024-05-01T12:00:00Z or seconds "
                 "since 1970, not '" +
                     std::string(text) + "'");
   }
@@ -126,7 +126,7 @@ Status parse_mount_option(std::string_view text, Options& options) {
       return {};
     }
     if (name == "bucket") {
-      if (value.empty()) return fail(ErrorCode::kBadValue, "-o bucket= wants a name");
+      if (value.empty()) return fail(ErrorCode::kBadValue, "-o bucket= needs a name");
       options.bucket = value;
       return {};
     }

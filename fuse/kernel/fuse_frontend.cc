@@ -209,7 +209,7 @@ Result<bool> clears_set_id_alone(fuse_req_t request, fuse_ino_t ino, FileHandle*
   const bool is_write = to_set == 0 && S_ISREG(now.mode);
   const uid_t caller = fuse_req_ctx(request)->uid;
   if (!is_write && caller != 0 && caller != now.uid) {
-    return fail(kNotPermitted, "set-user-ID and set-group-ID are the owner's to change");
+    return fail(kNotPermitted, "only the owner may change the set-user-ID and set-group-ID bits");
   }
   return true;
 }
@@ -309,10 +309,11 @@ void handle_rename(fuse_req_t request, fuse_ino_t from, const char* from_name, f
     if (other_flags == RENAME_EXCHANGE) mode = gridfs::RenameMode::kExchange;
     const bool is_unknown = other_flags != 0 && mode == gridfs::RenameMode::kReplace;
     if (is_unknown || (is_covered && mode == gridfs::RenameMode::kExchange)) {
-      return reply_error(request, "rename", from, from_name,
-                         Error(kInvalidArgument,
-                               "rename takes NOREPLACE, EXCHANGE and WHITEOUT, and the second with "
-                               "none of the others"));
+      return reply_error(
+          request, "rename", from, from_name,
+          Error(kInvalidArgument,
+                "rename supports NOREPLACE, EXCHANGE and WHITEOUT, and EXCHANGE excludes "
+                "the others"));
     }
     FileSystem::Whiteout whiteout;
     if (is_covered) whiteout = caller_of(request);

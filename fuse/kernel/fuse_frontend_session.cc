@@ -349,7 +349,7 @@ class LibfuseSession : public Session, private KernelCache {
       }
       if (context_.bytes_written.load() - written > under_way) return;
     }
-    spdlog::warn("the kernel still writes to {} after {} s; going on",
+    spdlog::warn("the kernel is still writing back to {} after {} s; not waiting any longer",
                  options_.mount_point.string(), kWriteBackPatience.count() / 1000);
   }
 

@@ -149,7 +149,7 @@ class MetricsServer::Running {
         return;
       } catch (const std::exception& error) {
         // Out of memory. This request is lost, others are answered.
-        spdlog::error("the metrics' server: {}", error.what());
+        spdlog::error("metrics server: {}", error.what());
       }
     }
   }

@@ -75,7 +75,7 @@ OperationsInProgress::Note::~Note() {
   }
   if (!told) return;
   const auto duration = std::chrono::steady_clock::now() - told->begin;
-  spdlog::warn("after {:.1f} s ended: {}", std::chrono::duration<double>(duration).count(),
+  spdlog::warn("ended after {:.1f} s: {}", std::chrono::duration<double>(duration).count(),
                told->text());
 }
 

@@ -43,7 +43,7 @@ void Watchdog::run(milliseconds patience) {
     }
     const auto now = steady_clock::now();
     for (const OperationInProgress& stuck : operations_.take_untold(now - patience)) {
-      spdlog::warn("for {:.1f} s the kernel has been waiting for {}",
+      spdlog::warn("the kernel has been waiting {:.1f} s for {}",
                    std::chrono::duration<double>(now - stuck.begin).count(), stuck.text());
     }
   }
