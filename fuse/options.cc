@@ -75,9 +75,9 @@ std::vector<std::string> take_long_options(const CLI::App& app,
 std::string exit_status_table() {
   static constexpr std::array<std::pair<ExitStatus, const char*>, 17> kLines{{
       {ExitStatus::kOk, "mounted (in the background), or unmounted cleanly (-f)"},
-      {ExitStatus::kFailure, "wrong use, or another failure; the message says which"},
+      {ExitStatus::kFailure, "wrong usage, or another failure; see the message"},
       {ExitStatus::kStoreNotFound, "there is no store at STORE (--create makes one)"},
-      {ExitStatus::kNotAStore, "STORE is something else"},
+      {ExitStatus::kNotAStore, "STORE is not a store"},
       {ExitStatus::kStoreFormatTooNew, "the store was written by a newer version"},
       {ExitStatus::kStoreLocked, "another process owns the store; the message names it"},
       {ExitStatus::kStoreReadOnly, "the store is on a read-only medium (-o ro mounts it)"},
@@ -85,12 +85,12 @@ std::string exit_status_table() {
       {ExitStatus::kStoreDamaged, "the store's files are damaged"},
       {ExitStatus::kOutOfDiskSpace, "the disk is full"},
       {ExitStatus::kIoError, "the disk reported an error"},
-      {ExitStatus::kFileSystemUnfit, "the store's file system cannot carry a store"},
-      {ExitStatus::kMountPointUnusable, "the mount point does not exist or is not a folder"},
+      {ExitStatus::kFileSystemUnfit, "the store's file system does not support stores"},
+      {ExitStatus::kMountPointUnusable, "the mount point does not exist or is not a directory"},
       {ExitStatus::kMountPointBusy, "the mount point is a gridmount already, or a dead mount"},
       {ExitStatus::kMountRefused, "the system refused the mount"},
       {ExitStatus::kNoSuchBucket, "the store has no bucket of the name given with -o bucket="},
-      {ExitStatus::kCloseFailed, "at the end not everything could be written (-f)"},
+      {ExitStatus::kCloseFailed, "not all data could be written at shutdown (-f)"},
   }};
   std::string table;
   for (const auto& [status, meaning] : kLines) {
@@ -254,7 +254,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   for (const std::string& option : mount_options) GM_TRY(parse_mount_option(option, options));
   if (options.at) options.read_only = true;
   if (options.create && options.read_only) {
-    return fail(ErrorCode::kBadValue, "--create and -o ro or at= exclude each other");
+    return fail(ErrorCode::kBadValue, "--create excludes -o ro and -o at=");
   }
   // Checked before the store is created.
   if (options.create && options.bucket) {
@@ -264,7 +264,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
     }
   }
   if (options.at && options.revisions > 0) {
-    return fail(ErrorCode::kBadValue, "-o at= reads alone, and -o revisions= is for writing");
+    return fail(ErrorCode::kBadValue, "-o at= mounts read-only, so it excludes -o revisions=");
   }
   if (options.log_level.empty()) options.log_level = "info";
 
@@ -290,7 +290,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   options.endpoint.arguments.insert(options.endpoint.arguments.end(), arguments.begin(),
                                     arguments.end());
   if (error) {
-    return fail(ErrorCode::kBadValue, "the current folder is not readable: " + error.message());
+    return fail(ErrorCode::kBadValue, "cannot read the current directory: " + error.message());
   }
   return line;
 }
