@@ -5,25 +5,23 @@
 namespace gridmount::command_line {
 
 void add_endpoint_options(CLI::App& app, wire::EndpointOptions& options) {
-  app.add_option(
-         "--listen", options.listen,
-         "address of TCP to answer MongoDB's wire protocol on, beside gridmount.sock in the "
-         "store's folder; may be given several times")
+  app.add_option("--listen", options.listen,
+                 "TCP address for MongoDB's wire protocol, in addition to gridmount.sock in the "
+                 "store's folder; may be given several times")
       ->type_name("HOST:PORT")
       ->take_all()
       ->allow_extra_args(false);
   app.add_flag("--no-auth", options.no_auth,
-               "let clients of TCP in without a log-in; only for loopback addresses");
+               "TCP clients need not authenticate; only for loopback addresses");
   app.add_option("--tls-certificate-key-file", options.tls_certificate_key_file,
                  "PEM file with the server's certificate and key: TLS on TCP")
       ->type_name("FILE");
-  app.add_option(
-         "--tls-ca-file", options.tls_ca_file,
-         "PEM file with the authorities of clients' certificates; every client of TCP must show "
-         "a certificate that one of them signed")
+  app.add_option("--tls-ca-file", options.tls_ca_file,
+                 "PEM file with the certificate authorities for client certificates; every TCP "
+                 "client must show a certificate that one of them signed")
       ->type_name("FILE");
   app.add_flag("--tls-allow-connections-without-certificates", options.tls_allows_no_certificate,
-               "with --tls-ca-file, let in clients that show no certificate");
+               "with --tls-ca-file, accept clients without a certificate");
 }
 
 void set_memory_shares(wire::EndpointOptions& options, const system::MemoryShares& memory) {

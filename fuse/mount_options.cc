@@ -170,8 +170,8 @@ Status parse_mount_option(std::string_view text, Options& options) {
 
 std::string_view mount_options_help() {
   return R"(Options of -o, separated by commas:
-  bucket=NAME       show this bucket at the root instead of all buckets as folders
-  uid=N, gid=N      owner of files that say nothing about it (default: who mounts)
+  bucket=NAME       show this bucket at the root instead of all buckets as directories
+  uid=N, gid=N      owner of files without an owner of their own (default: the user who mounts)
   umask=OCTAL       bits their modes lack (default 022)
   ro, rw            read-only or not
   revisions=N       keep the last N contents of files that are replaced or cut to nothing, in
@@ -182,7 +182,7 @@ std::string_view mount_options_help() {
   allow_other       for all users (others than root need user_allow_other in /etc/fuse.conf)
   relatime, strictatime, noatime, nodiratime
                     the first reading after a change, and after a day, sets the access time
-                    (the default), or each does, or none does, or none of folders
+                    (the default), or each does, or none does, or none of directories
   allow_root, auto_unmount, suid, nosuid, dev, nodev, exec, noexec, async, sync, dirsync,
   atime, norelatime, nostrictatime, context= and its kin
                     as in mount(8) and fuse(8)

@@ -130,13 +130,14 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
       ->required()
       ->check(command_line::store_folder("a MongoDB deployment cannot be mounted, but gridfiles "
                                          "reads and writes the files in one"));
-  app.add_option("MOUNTPOINT", mount_point, "folder to mount at")->type_name("")->required();
+  app.add_option("MOUNTPOINT", mount_point, "directory to mount at")->type_name("")->required();
   app.add_flag("-f,--foreground", options.foreground, "stay in the foreground, log to stderr");
   app.add_option("-o", lists, "mount options, see below")
       ->type_name("LIST")
       ->take_all()
       ->allow_extra_args(false);
-  app.add_flag("--create", options.create, "make the store if there is none, with the bucket 'fs'");
+  app.add_flag("--create", options.create,
+               "create the store if it does not exist, with the bucket 'fs'");
   app.add_option("--db", options.database, "database of the store")
       ->check(command_line::database_name())
       ->type_name("NAME")
@@ -148,40 +149,40 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   app.add_flag("--no-md5", no_md5, "do not keep md5 digests of files");
   app.add_option(
          "--dirty-bytes", dirty_bytes,
-         "memory for data not yet committed, e.g. 32M; a sixteenth of the memory, and 64M at "
-         "most, unless given")
+         "memory for uncommitted data, e.g. 32M; default: a sixteenth of the memory, at most 64M")
       ->transform(size_value)
       ->type_name("SIZE");
   app.add_option("--memory-max", options.memory_max,
-                 "memory that all of it is to get by with, 96M at least; unless given, what the "
-                 "machine has and its control groups allow")
+                 "memory limit of the whole process, at least 96M; default: what the machine "
+                 "and its control groups allow")
       ->transform(size_value)
       ->type_name("SIZE");
   app.add_option("--checkpoint-interval", checkpoint_seconds,
-                 "seconds of work that power loss may cost")
+                 "seconds of work that may be lost on power failure")
       ->type_name("SECONDS")
       ->capture_default_str();
-  app.add_option("--checkpoint-bytes", checkpoint_bytes,
-                 "bytes that the store may add or free before that is made durable, early")
+  app.add_option(
+         "--checkpoint-bytes", checkpoint_bytes,
+         "bytes that the store may add or free before an early checkpoint makes them durable")
       ->transform(size_value)
       ->type_name("SIZE")
       ->capture_default_str();
   app.add_option("--size-limit", options.size_limit,
-                 "the most that the store may hold, e.g. 10G; 0: what the disk has room for")
+                 "maximum size of the store, e.g. 10G; 0: no limit but the disk")
       ->transform(size_value)
       ->type_name("SIZE")
       ->capture_default_str();
   app.add_option("--expiry-interval", expiry_seconds,
-                 "seconds between removals of documents that TTL indexes let expire")
+                 "seconds between removals of documents that have expired under TTL indexes")
       ->type_name("SECONDS")
       ->capture_default_str();
   command_line::add_endpoint_options(app, options.endpoint);
   app.add_option("--metrics-address", options.metrics_address,
-                 "address to answer GET /metrics on, for Prometheus; anybody who reaches it may "
-                 "read them, so best a loopback address")
+                 "address that serves GET /metrics for Prometheus; everybody who can reach it can "
+                 "read the metrics, so use a loopback address")
       ->type_name("HOST:PORT");
   app.add_option("--stuck-after", stuck_seconds,
-                 "seconds after which an operation that has not ended is logged; 0: never")
+                 "log operations that run longer than this many seconds; 0: never")
       ->type_name("SECONDS")
       ->capture_default_str();
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error or off")
