@@ -51,7 +51,7 @@ TEST_F(GridstoreBackup, WhatCannotBe_IsSaid) {
   EXPECT_FALSE(exists("other.gfs"));
   outcome = gridstore({"backup", "store.gfs", "no/folder"});
   EXPECT_EQ(outcome.status, 10);
-  EXPECT_THAT(outcome.err, HasSubstr("the folder above it does not exist"));
+  EXPECT_THAT(outcome.err, HasSubstr("its parent directory does not exist"));
   for (const char* within : {"store.gfs/copy", "./store.gfs/../store.gfs/a/copy", "store.gfs"}) {
     outcome = gridstore({"backup", "store.gfs", within});
     EXPECT_EQ(outcome.status, 1);

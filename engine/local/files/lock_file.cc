@@ -132,15 +132,15 @@ Result<LockFile> LockFile::lock(const std::filesystem::path& folder, bool read_o
       return fail(ErrorCode::kStoreReadOnly,
                   "store " + folder.string() + " cannot be written: " +
                       (code == EROFS ? "its file system is mounted read-only"
-                                     : "its files give no permission to") +
+                                     : "there is no permission to write its files") +
                       "; it can only be opened read-only");
     }
   }
   if (code == ENOENT && !create) {
     return fail(ErrorCode::kStoreDamaged,
                 "store " + folder.string() +
-                    ": its file owner is missing; opening it for writing makes it again (mount it "
-                    "without -o ro, or run 'gridstore check --repair')");
+                    ": its file owner is missing; opening it for writing creates it again (mount "
+                    "it without -o ro, or run 'gridstore check --repair')");
   }
   if (code != 0) return fail(system::system_error(code, "opening " + path.string()));
   LockFile owner(std::move(file));
@@ -177,8 +177,7 @@ Status lock_data(const system::File& data, const std::filesystem::path& folder, 
   return fail(ErrorCode::kStoreLocked,
               "store " + folder.string() +
                   " is in use: " + (pid ? "process " + *pid : std::string("another process")) +
-                  " has its file data.mdb open, although the file owner says otherwise, as it was "
-                  "removed or replaced meanwhile" +
+                  " has its file data.mdb open; its file owner was removed or replaced meanwhile" +
                   kStopIt);
 }
 

@@ -26,11 +26,11 @@ constexpr uint64_t kFileBytesMax = uint64_t{1} << 47;  // the address space of a
 std::string defect(std::span<const uint8_t> bytes) {
   if (bytes.size() < kMetaBytes) return "the file ends within it";
   if (load<uint32_t>(bytes, lmdb::kMagicOffset) != lmdb::kMagic)
-    return "it has not LMDB's magic number";
+    return "it does not have LMDB's magic number";
   if (const auto version = load<uint32_t>(bytes, lmdb::kVersionOffset); version != lmdb::kVersion) {
     return "its LMDB version is " + std::to_string(version) + ", not 1";
   }
-  if (lmdb::page_flags(bytes.data()) != lmdb::kMetaPage) return "it is not marked as one";
+  if (lmdb::page_flags(bytes.data()) != lmdb::kMetaPage) return "it is not flagged as a meta page";
   const auto page_bytes = load<uint32_t>(bytes, kPageBytes);
   if (!std::has_single_bit(page_bytes) || page_bytes < kPageBytesMin ||
       page_bytes > kPageBytesMax) {

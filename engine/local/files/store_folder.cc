@@ -43,7 +43,7 @@ Result<int> read_format(const std::filesystem::path& path) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   int version = 0;
   if (!text.starts_with(kFormatFirstLine)) {
-    return not_a_store(path, "its file 'format' says something else");
+    return not_a_store(path, "its file 'format' does not begin with 'gridmount store'");
   }
   const std::string_view number = text.substr(kFormatFirstLine.size());
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), version);
@@ -110,7 +110,7 @@ Result<Contents> examine(const std::filesystem::path& path) {
   if (status.type() == std::filesystem::file_type::not_found) return Contents::kNothing;
   if (error) return fail(system::system_error(error.value(), "examining " + path.string()));
   if (status.type() != std::filesystem::file_type::directory) {
-    return not_a_store(path, "it is no folder");
+    return not_a_store(path, "it is not a directory");
   }
   std::set<std::string> names;
   std::filesystem::directory_iterator entries(path, error);
@@ -128,7 +128,7 @@ Result<Contents> examine(const std::filesystem::path& path) {
   for (const std::string& name : names) {
     if (std::find(kCreationFiles.begin(), kCreationFiles.end(), name) == kCreationFiles.end()) {
       if (looks_made) return lacks_format(path, names);
-      return not_a_store(path, "it holds other things, such as '" + name + "'");
+      return not_a_store(path, "it contains something else, such as '" + name + "'");
     }
   }
   // `owner` is created and written before any other file.
@@ -142,7 +142,7 @@ Result<Contents> examine(const std::filesystem::path& path) {
   GM_ASSIGN(const uint64_t size, owner.size());
   const bool is_blank = size <= kOwnerBytes && text.find_first_not_of('\0') == text.npos;
   if (!parse_owner_mark(text) && !(is_blank && names.size() == 1)) {
-    return not_a_store(path, "it holds other things, such as a file 'owner' of another kind");
+    return not_a_store(path, "it contains something else, such as a file 'owner' of another kind");
   }
   return Contents::kUnfinished;
 }
@@ -157,9 +157,9 @@ Status make_folder(const std::filesystem::path& path, bool& made) {
   }
   if (errno == EEXIST) return {};
   if (errno == ENOENT) {
-    return fail(ErrorCode::kStoreNotFound, "the store " + path.string() +
-                                               " cannot be made: the folder above it does not "
-                                               "exist");
+    return fail(
+        ErrorCode::kStoreNotFound,
+        "the store " + path.string() + " cannot be created: its parent directory does not exist");
   }
   return fail(system::system_error(errno, "making the folder " + path.string()));
 }
@@ -177,10 +177,10 @@ Status check_file_system(const std::filesystem::path& path, const TestOptions& t
 // Returns why data.mdb cannot be trusted, for a store that was neither closed nor left by a kill.
 std::string why_not_believed(const std::optional<OwnerMark>& mark, uint64_t data_inode,
                              const std::string& boot_id) {
-  if (!mark) return "its file owner does not say how its last owner has left it";
+  if (!mark) return "its file owner is missing or damaged";
   if (mark->state == OwnerState::kFailed) return "its last owner could not write to the disk";
   if (mark->boot_id != boot_id || boot_id.empty()) {
-    return "it was not closed on this machine since that was started";
+    return "it was not closed before this machine was restarted, or comes from another machine";
   }
   return mark->data_inode == data_inode ? "it was not closed"
                                         : "it is a copy of a store that was not closed";
@@ -203,7 +203,7 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
                                       const TestOptions& test) {
   if (options.create && options.read_only) {
     return fail(ErrorCode::kInvalidOptions,
-                "store " + path.string() + ": create and read-only exclude each other");
+                "store " + path.string() + ": create and read-only cannot be combined");
   }
   if (options.beside_owner && !options.read_only) {
     return fail(ErrorCode::kInvalidOptions,
@@ -214,9 +214,9 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
     return fail(ErrorCode::kStoreNotFound,
                 contents == Contents::kNothing
                     ? "there is no store at " + path.string()
-                    : "the making of store " + path.string() +
-                          " was interrupted; run again what was making it (as gridmount --create, "
-                          "gridstore backup or restore)");
+                    : "the creation of store " + path.string() +
+                          " was interrupted; run the same command again (such as gridmount "
+                          "--create, gridstore backup or restore)");
   }
   bool made_folder = false;
   if (contents == Contents::kNothing) GM_TRY(make_folder(path, made_folder));
@@ -246,7 +246,7 @@ Result<StoreFolder> StoreFolder::open(const std::filesystem::path& path, const O
     if (Status status = folder.create_files(test); !status) {
       // If another process holds the lock on data.mdb, the files are that process's.
       if (status.error().code() != ErrorCode::kStoreLocked) folder.abandon_creation();
-      return fail(std::move(status).error().with_context("making the store " + path.string()));
+      return fail(std::move(status).error().with_context("creating the store " + path.string()));
     }
   }
   return folder;

@@ -149,10 +149,9 @@ Result<std::string> CollectionEntry::encode() const {
     return fail(
         is_large ? ErrorCode::kBsonObjectTooLarge : ErrorCode::kOverflow,
         ns.full() + ": the options of the collection and the definitions of its indexes " +
-            (is_large ? "take " + std::to_string(view.size()) + " bytes together, at most " +
-                            std::to_string(bson::kMaxDocumentBytes) + " are possible"
-                      : "are nested deeper than " + std::to_string(bson::kMaxDepth) +
-                            " levels together with what keeps them"));
+            (is_large ? "take " + std::to_string(view.size()) + " bytes together; the limit is " +
+                            std::to_string(bson::kMaxDocumentBytes)
+                      : "are nested deeper than " + std::to_string(bson::kMaxDepth) + " levels"));
   }
   std::string bytes;
   append_big_endian_32(bytes, crc32c(view.bytes()));

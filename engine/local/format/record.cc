@@ -70,7 +70,7 @@ std::string record_defect(std::string_view value, Verify verify, const RecordKey
   const auto kind = static_cast<uint8_t>(value[kChecksumBytes]);
   if (kind == kKeyedRecord) {
     if (little_endian_32(value.data() + kChecksumBytes) >> 8 != key.checksum()) {
-      return "it is not the record of its key";
+      return "it does not belong to its key";
     }
   } else if (kind != kPlainRecord) {
     return "the record is of kind " + std::to_string(kind) + ", which this version does not know";
@@ -78,8 +78,8 @@ std::string record_defect(std::string_view value, Verify verify, const RecordKey
   const size_t document_bytes = value.size() - kRecordHeaderBytes;
   const uint32_t length = little_endian_32(value.data() + kRecordHeaderBytes);
   if (length != document_bytes) {
-    return "the document's length is given as " + std::to_string(length) +
-           " bytes, the record has " + std::to_string(document_bytes);
+    return "the document claims " + std::to_string(length) + " bytes, but the record holds " +
+           std::to_string(document_bytes);
   }
   if (verify == Verify::kStructure) {
     const Result<bson::View> valid = bson::validate(bytes_of(value.substr(kRecordHeaderBytes)));

@@ -105,7 +105,7 @@ void RedoChanges::append(const RedoChanges& nested) noexcept {
 Status for_each_change(std::string_view bytes, size_t trees,
                        const std::function<Status(const RedoChange&)>& work) {
   const auto damaged = [] {
-    return fail(ErrorCode::kStoreDamaged, "a record of the log holds what is no change");
+    return fail(ErrorCode::kStoreDamaged, "a record of the log holds an invalid change");
   };
   while (!bytes.empty()) {
     if (bytes.size() < kChangeHeaderBytes + kValueSizeBytes) {

@@ -80,7 +80,7 @@ std::vector<TreePage::Node> TreePage::leaf_nodes_of_damaged() const {
 }
 
 const char* TreePage::header_defect(uint64_t number) const {
-  if (lmdb::page_number(at_) != number) return "it says that it is another page";
+  if (lmdb::page_number(at_) != number) return "it has another page's number";
   const uint16_t flags = lmdb::page_flags(at_);
   if (flags != lmdb::kBranchPage && flags != lmdb::kLeafPage)
     return "it is neither a branch nor a leaf";
@@ -94,7 +94,7 @@ const char* TreePage::header_defect(uint64_t number) const {
 // LMDB moves nodes within the page, so they must not overlap: they must fill the page from the end
 // of the free space, one behind the other, and each must be in the list of offsets.
 const char* TreePage::entries_defect(Holds holds) const {
-  constexpr const char* kOverlap = "its entries overlap or lie outside";
+  constexpr const char* kOverlap = "its entries overlap or lie outside the page";
   std::array<uint64_t, kPageBytesMax / 2 / 64 + 1> begins;  // a bit for each even offset
   std::fill_n(begins.begin(), page_bytes_ / 2 / 64 + 1, 0);
   for (size_t i = 0; i < count(); ++i) {

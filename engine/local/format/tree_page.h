@@ -48,7 +48,7 @@ class TreePage {
   const char* depth_defect(size_t level, size_t depth) const {
     const bool is_there = is_branch() ? level < depth : level == depth;
     return is_there && level <= lmdb::kTreeDepthMax ? nullptr
-                                                    : "the tree is not as deep as its entry says";
+                                                    : "the tree's depth differs from its record";
   }
 
   bool is_branch() const { return lmdb::page_flags(at_) == lmdb::kBranchPage; }

@@ -456,7 +456,7 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
     parts->close_lmdb();
     if (!parts->folder.is_new()) return fail(std::move(status).error());
     parts->folder.abandon_creation();
-    return fail(std::move(status).error().with_context("making the store " + folder.string()));
+    return fail(std::move(status).error().with_context("creating the store " + folder.string()));
   }
   return std::unique_ptr<Environment>(new Environment(std::move(parts)));
 }

@@ -18,7 +18,7 @@ namespace {
 // No value of an index entry is larger.
 constexpr size_t kIndexValueBytesMax = 1024;
 constexpr size_t kNoPlace = SIZE_MAX;
-constexpr const char* kMisplaced = "its entries overlap or lie outside";
+constexpr const char* kMisplaced = "its entries overlap or lie outside the page";
 constexpr const char* kDisordered = "its keys are out of order";
 
 }  // namespace

@@ -38,7 +38,7 @@ TEST_F(StoreFilesTest, WhileOpen_OwnerFileRemoved_IsStoreLockedAndNothingIsWritt
   for (const bool has_owner_file : {false, true}) {
     if (has_owner_file) put_contents(store() / "owner", "");
     expect_error(open(), ErrorCode::kStoreLocked, "process " + pid + " has its file data.mdb");
-    expect_error(open_read_only(), ErrorCode::kStoreLocked, "although the file owner");
+    expect_error(open_read_only(), ErrorCode::kStoreLocked, "its file owner was removed");
     const auto compacted = compact_store(store());
     ASSERT_FALSE(compacted);
     EXPECT_EQ(compacted.error().code(), ErrorCode::kStoreLocked);
@@ -77,10 +77,11 @@ TEST_F(StoreFilesTest, PutBackToTheCheckpoint_IsLogged) {
   EXPECT_EQ(warnings_of([&] { EXPECT_TRUE(copied()); }), "");
   make_killed_store();
   EXPECT_THAT(warnings_of([&] { EXPECT_TRUE(open_after_power_loss()); }),
-              HasSubstr("because it was not closed on this machine since"));
+              HasSubstr("because it was not closed before this machine"));
   make_killed_store();
   fs::remove(store() / "owner");
-  EXPECT_THAT(warnings_of([&] { EXPECT_TRUE(open()); }), HasSubstr("because its file owner does"));
+  EXPECT_THAT(warnings_of([&] { EXPECT_TRUE(open()); }),
+              HasSubstr("because its file owner is missing"));
 }
 
 // Opening a pipe does not block.

@@ -77,7 +77,7 @@ TEST_F(StoreFolderTest, Create_WithoutTheFolderAbove_SaysSo) {
   auto opened = Environment::open(store() / "deep", {.create = true});
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code(), ErrorCode::kStoreNotFound);
-  EXPECT_THAT(opened.error().message(), HasSubstr("the folder above it"));
+  EXPECT_THAT(opened.error().message(), HasSubstr("its parent directory"));
 }
 
 TEST_F(StoreFolderTest, Create_ReadOnly_IsRefused) {
@@ -147,7 +147,7 @@ TEST_F(StoreFolderTest, Open_NothingThere_IsStoreNotFound) {
 
 TEST_F(StoreFolderTest, Open_SomethingElse_IsNotAStore) {
   put_contents(store(), "a file");
-  expect_error(open(), ErrorCode::kNotAStore, "no folder");
+  expect_error(open(), ErrorCode::kNotAStore, "not a directory");
   fs::remove(store());
   fs::create_directory(store());
   put_contents(store() / "format", "paper: A4\n");

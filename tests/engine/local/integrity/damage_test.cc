@@ -197,9 +197,9 @@ TEST_F(Damage, RecordOfAnotherKey_IsReported) {
     const auto found = find_one(**snapshot, R"({"_id": 3})", partial);
     ASSERT_FALSE(found.has_value());
     EXPECT_EQ(found.error().code(), ErrorCode::kDataCorruptionDetected);
-    EXPECT_THAT(found.error().message(), HasSubstr("not the record of its key"));
+    EXPECT_THAT(found.error().message(), HasSubstr("does not belong to its key"));
   }
-  EXPECT_THAT(problems(), Contains(HasSubstr("not the record of its key")));
+  EXPECT_THAT(problems(), Contains(HasSubstr("does not belong to its key")));
 }
 
 TEST_F(Damage, ChangedIndexEntry_IsReportedByWhatReadsIt) {
