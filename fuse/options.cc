@@ -85,7 +85,7 @@ std::string exit_status_table() {
       {ExitStatus::kStoreDamaged, "the store's files are damaged"},
       {ExitStatus::kOutOfDiskSpace, "the disk is full"},
       {ExitStatus::kIoError, "the disk reported an error"},
-      {ExitStatus::kFileSystemUnfit, "the store's file system does not support stores"},
+      {ExitStatus::kFileSystemUnfit, "the store's file system is not suitable for a store"},
       {ExitStatus::kMountPointUnusable, "the mount point does not exist or is not a directory"},
       {ExitStatus::kMountPointBusy, "the mount point is a gridmount already, or a dead mount"},
       {ExitStatus::kMountRefused, "the system refused the mount"},

@@ -183,7 +183,7 @@ class FailingDisk(MountCase):
         with self.assertRaises(MountError) as refused:
             self.system.start()
         self.assertIn("ended with status 19", str(refused.exception))
-        self.assertIn("cannot carry a store", self.system.log())
+        self.assertIn("is not suitable for a store", self.system.log())
         self.assertIn("(fuse.failing_disk)", self.system.log())
         served = subprocess.run(
             [os.environ["GRIDSTORE"], "serve", "--create", os.path.join(self.disk, "new")],

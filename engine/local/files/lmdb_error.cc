@@ -39,13 +39,13 @@ constexpr Meaning kMeanings[] = {
      "--repair', or restore from a backup"},
     {kLmdbStale, ErrorCode::kWritesRefused,
      "the map of data.mdb does not show what was committed last: its file system's mappings do not "
-     "follow what is written there, so that it cannot carry a store, or another program has "
-     "written "
-     "to it. Close the store and move it to another file system, such as ext4"},
+     "follow what is written there, so it is not suitable for a store, or another program has "
+     "written to it. Close the store and move it to another file system, such as ext4"},
     {MDB_PANIC, ErrorCode::kWritesRefused,
-     "an earlier write to data.mdb failed half-way; reopen the store"},
+     "an earlier write to data.mdb was incomplete; reopen the store"},
     {MDB_BAD_TXN, ErrorCode::kOperationFailed, "an earlier error ended the transaction"},
-    {MDB_BAD_VALSIZE, ErrorCode::kInternalError, "a key or value has a size LMDB does not take"},
+    {MDB_BAD_VALSIZE, ErrorCode::kInternalError,
+     "a key or value has a size that LMDB does not support"},
 };
 
 }  // namespace

@@ -87,7 +87,7 @@ tl::unexpected<Error> unfit(const std::filesystem::path& folder, const std::stri
   return fail(kFileSystemUnfit,
               "the file system of " + folder.string() + " (" +
                   file_system_name(folder, static_cast<uint64_t>(stats.f_type)) +
-                  ") cannot carry a store: " + why +
+                  ") is not suitable for a store: " + why +
                   "; keep the store on a local file system, such as ext4, XFS, Btrfs or tmpfs");
 }
 
@@ -204,7 +204,7 @@ Status probe(const std::filesystem::path& folder, const system::File& file) {
   const Mapping mapping(file);
   if (mapping.code() == ENOMEM || mapping.code() == EAGAIN) return {};
   if (mapping.code() != 0) {
-    return unfit(folder, "its files cannot be mapped to be shared (" +
+    return unfit(folder, "its files do not support shared mappings (" +
                              std::string(std::strerror(mapping.code())) + ")");
   }
   if (write_and_look(file, mapping) != Seen::kOlder) return {};

@@ -267,7 +267,7 @@ Result<StoreFolder> StoreFolder::open_beside_owner(const std::filesystem::path& 
     return fail(std::move(locked));
   }
   GM_ASSIGN(const uint64_t bytes, folder.data_.size());
-  if (bytes == 0) return folder.damaged("data.mdb has been cut off while its owner has it open");
+  if (bytes == 0) return folder.damaged("data.mdb was truncated while its owner has it open");
   folder.beside_ = std::move(mark);
   GM_ASSIGN(folder.format_version_, read_format(path));
   return folder;
@@ -399,8 +399,8 @@ Status StoreFolder::trust_data(const TestOptions& test, uint64_t bytes_max) {
   if (saved && (metas->current.txn < saved->current.txn ||
                 (closed && metas->current.txn != saved->current.txn))) {
     return damaged("data.mdb is of transaction " + std::to_string(metas->current.txn) +
-                   ", but its file checkpoint of " + std::to_string(saved->current.txn) +
-                   "; they belong together");
+                   ", but its file checkpoint is of " + std::to_string(saved->current.txn) +
+                   "; both must be from the same store and the same moment");
   }
   if (metas->current.txn - metas->previous_txn > 1) {
     return damaged("data.mdb's meta pages are of transactions that do not follow one another: " +
@@ -413,12 +413,12 @@ Status StoreFolder::trust_data(const TestOptions& test, uint64_t bytes_max) {
   const uint64_t needed = killed && saved ? saved->current.data_bytes()  //
                                           : metas->current.data_bytes();
   if (size < needed) {
-    return damaged("data.mdb is cut off: it has " + std::to_string(size) + " of at least " +
+    return damaged("data.mdb is truncated: it has " + std::to_string(size) + " of at least " +
                    std::to_string(needed) + " bytes");
   }
   if (metas->current.data_bytes() > std::max(size, bytes_max)) {
-    return damaged("data.mdb's last page is number " + std::to_string(metas->current.last_page) +
-                   ", more than a store has");
+    return damaged("data.mdb's last page number is " + std::to_string(metas->current.last_page) +
+                   ", which is impossibly large");
   }
   if (size < metas->current.data_bytes()) {
     if (read_only_) {
@@ -447,7 +447,7 @@ Status StoreFolder::recover(const TestOptions& test) {
   const MetaPair& saved = *checkpoint_->newest();
   GM_ASSIGN(const uint64_t size, data_.size());
   if (size < saved.current.data_bytes()) {
-    return damaged("data.mdb is cut off: it has " + std::to_string(size) + " of at least " +
+    return damaged("data.mdb is truncated: it has " + std::to_string(size) + " of at least " +
                    std::to_string(saved.current.data_bytes()) + " bytes");
   }
   const Result<MetaPair> found = read_meta_pair(data_);
@@ -492,11 +492,11 @@ Status StoreFolder::find_pending(uint64_t snapshot, const TestOptions& test) {
   if (code != 0) return fail(system::system_error(code, "opening " + pending_path().string()));
   GM_ASSIGN(pending_contents_, read_pending(file, snapshot));
   if (!read_only_ || pending().empty()) return {};
-  return fail(ErrorCode::kStoreReadOnly,
-              "store " + path_.string() +
-                  " was not closed by its last owner, and what that committed last must be put "
-                  "into data.mdb, which writes" +
-                  kOpenForWriting);
+  return fail(
+      ErrorCode::kStoreReadOnly,
+      "store " + path_.string() +
+          " was not closed by its last owner, and its last commits must be replayed, which writes" +
+          kOpenForWriting);
 }
 
 Status StoreFolder::begin_pending() {
@@ -532,17 +532,17 @@ void StoreFolder::begin_own_log() {
 // Checks by the folder's descriptor, as the folder itself may have been renamed.
 Status StoreFolder::data_in_place() const {
   if (data_.is_in_place(folder_)) return {};
-  return fail(ErrorCode::kStoreDamaged,
-              "its file data.mdb was removed or replaced while the store was open; copy out of the "
-              "mount or the server what is needed while it is there, then end it and restore the "
-              "store from a backup");
+  return fail(
+      ErrorCode::kStoreDamaged,
+      "its file data.mdb was removed or replaced while the store was open; copy what you need out "
+      "of the mount or the server now, then stop it and restore the store from a backup");
 }
 
 Status StoreFolder::owner_in_place() const {
   if (owner_.is_in_place(folder_)) return {};
   return fail(ErrorCode::kStoreDamaged,
-              "its file owner was removed or replaced while the store was open, so that it says no "
-              "longer whose the store is; close the store, then open it again");
+              "its file owner was removed or replaced while the store was open, so it no longer "
+              "names the owner; close the store, then open it again");
 }
 
 Status StoreFolder::mark(OwnerState state) const {

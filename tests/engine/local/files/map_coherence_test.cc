@@ -58,14 +58,14 @@ class MapCoherenceTest : public StoreFolderTest {
     EXPECT_EQ(status.error().code(), kFileSystemUnfit);
     EXPECT_THAT(status.error().message(),
                 AllOf(HasSubstr(folder_.string()), HasSubstr(why),
-                      HasSubstr("cannot carry a store"), HasSubstr("such as ext4")));
+                      HasSubstr("is not suitable for a store"), HasSubstr("such as ext4")));
   }
   void expect_nothing_left() { EXPECT_FALSE(fs::exists(folder_ / kProbeFile)); }
 
   static TestOptions that_is_unfit() {
     TestOptions test;
     test.check_mappings = [](const fs::path&) -> Status {
-      return fail(kFileSystemUnfit, "it cannot carry a store");
+      return fail(kFileSystemUnfit, "it is not suitable for a store");
     };
     return test;
   }

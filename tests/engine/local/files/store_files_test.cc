@@ -133,12 +133,12 @@ TEST_F(StoreFilesTest, BesideAnOwnerWhoseFilesWereCutOff_IsStoreDamaged) {
   const auto expect_damaged = [&](const char* name) {
     const auto opened = open({.read_only = true, .beside_owner = true});
     expect_error(opened, ErrorCode::kStoreDamaged, name);
-    EXPECT_THAT(opened.error().message(), HasSubstr("cut off"));
+    EXPECT_THAT(opened.error().message(), HasSubstr("truncated"));
   };
   fs::resize_file(store() / "data.mdb-lock", 0);
   expect_damaged("data.mdb-lock");
   fs::resize_file(store() / "data.mdb", 0);
-  expect_damaged("data.mdb has");
+  expect_damaged("data.mdb was");
 }
 
 }  // namespace

@@ -306,8 +306,8 @@ TEST_F(StoreFolderTest, Open_DataCutOff_IsStoreDamagedAtAnyLength) {
 TEST_F(StoreFolderTest, Open_DataCutOffAfterAKill_IsStoreDamaged) {
   make_killed_store();
   fs::resize_file(store() / "data.mdb", fs::file_size(store() / "data.mdb") / 2);
-  expect_error(open(), ErrorCode::kStoreDamaged, "cut off");
-  expect_error(open_after_power_loss(), ErrorCode::kStoreDamaged, "cut off");
+  expect_error(open(), ErrorCode::kStoreDamaged, "truncated");
+  expect_error(open_after_power_loss(), ErrorCode::kStoreDamaged, "truncated");
 }
 
 // The file is not extended to that size first either.
