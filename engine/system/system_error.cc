@@ -15,8 +15,7 @@ struct Meaning {
 
 constexpr Meaning kMeanings[] = {
     {kNotRegular, ErrorCode::kStoreDamaged,
-     "it is no regular file; put back the one that belongs there, or restore the store from a "
-     "backup"},
+     "it is not a regular file; put the right file back, or restore the store from a backup"},
     {ENOSPC, ErrorCode::kOutOfDiskSpace, "the disk is full; free some space and try again"},
     {EDQUOT, ErrorCode::kOutOfDiskSpace,
      "the disk quota is used up; free some space and try again"},

@@ -325,10 +325,10 @@ Status Checkpointer::check_place(const Status& in_place) {
 // Upholds D8. The pins stay, because the next opening goes back to the newest checkpoint and its
 // log.
 Error Checkpointer::sync_failed(const Error& cause) {
-  Error refusal(ErrorCode::kWritesRefused,
-                "store " + folder_.path().string() + " takes no more writes: " + cause.message() +
-                    "; what was committed since it was last durable may be lost. Check the disk, "
-                    "then reopen the store");
+  Error refusal(ErrorCode::kWritesRefused, "store " + folder_.path().string() +
+                                               " takes no more writes: " + cause.message() +
+                                               "; commits since the store was last durable may be "
+                                               "lost. Check the disk, then reopen the store");
   queue_.refuse(refusal);
   // A sync of the log and one of a checkpoint may fail at the same time.
   const MutexLock lock(failing_);

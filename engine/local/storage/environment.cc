@@ -246,16 +246,16 @@ void Environment::Parts::tell_of_recovery() const {
   const std::string store = "store " + folder.path().string();
   if (!folder.went_back_because().empty()) {
     spdlog::warn(
-        "{} is put back to its last checkpoint, because {}; what was committed after that without "
-        "being made durable is gone",
+        "{} is put back to its last checkpoint because {}; later commits that were not made "
+        "durable are lost",
         store, folder.went_back_because());
   }
   const auto tell = [&](size_t transactions, const char* file) {
     if (transactions == 0) return;
     spdlog::info(
-        "{} was not closed; {} that its file {} has {} done again", store,
-        transactions == 1 ? "a transaction" : std::to_string(transactions) + " transactions", file,
-        transactions == 1 ? "is" : "are");
+        "{} was not closed; {} replayed from its file {}", store,
+        transactions == 1 ? "a transaction is" : std::to_string(transactions) + " transactions are",
+        file);
   };
   tell(folder.to_replay().size(), "redo");
   tell(folder.pending().size(), "pending");
@@ -279,11 +279,11 @@ uint64_t Environment::Parts::last_transaction() const {
 
 std::optional<Error> Environment::Parts::lost_readers() const {
   if (!readers_guard || !readers_guard->unreadable()) return std::nullopt;
-  return Error(ErrorCode::kIoError,
-               "store " + folder.path().string() +
-                   " can be neither read nor written any more: its file data.mdb-lock has been cut "
-                   "off while the store was open, or cannot be read; close the store, then open it "
-                   "again");
+  return Error(
+      ErrorCode::kIoError,
+      "store " + folder.path().string() +
+          " can be neither read nor written any more: its file data.mdb-lock was truncated while "
+          "the store was open, or cannot be read; close the store, then open it again");
 }
 
 std::optional<Error> Environment::Parts::found_unreadable() {
@@ -303,7 +303,7 @@ std::optional<Error> Environment::Parts::found_unreadable() {
   if (!offset) return lmdb_error(kLmdbStale, refusal);
   return Error(ErrorCode::kIoError,
                refusal + ": data.mdb cannot be read at byte " + std::to_string(*offset) +
-                   ", as it has been cut off, is damaged, or its device fails; close the store, "
+                   ", because it was truncated, is damaged, or its device fails; close the store, "
                    "then run 'gridstore check --repair'");
 }
 
@@ -399,8 +399,8 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
     parts->readers = std::make_unique<ReadPool>(env);
     if (parts->folder.has_damaged_log()) {
       spdlog::error(
-          "store {}: its log is damaged; what was committed last before its machine went down or "
-          "its process ended is lost",
+          "store {}: its log is damaged; the last commits before its machine went down or its "
+          "process ended are lost",
           folder.string());
     }
     if (parts->folder.read_only()) return {};
@@ -502,7 +502,8 @@ Result<WriteTransaction> Environment::begin_write(engine::TransactionKind waits)
 Status Environment::may_wait_for_durability() const {
   if (!parts_->writers->held_by_this_thread()) return {};
   return fail(ErrorCode::kIllegalOperation,
-              "a thread cannot wait for a checkpoint within its own transaction; end it first");
+              "a thread cannot wait for a checkpoint within its own transaction; end the "
+              "transaction first");
 }
 
 Status Environment::make_durable() {
@@ -593,7 +594,7 @@ Result<uint64_t> Environment::give_back_free_pages(
                                  ? std::to_string(report.damaged) + " pages of data.mdb are damaged"
                                  : report.problems.front();
     return fail(ErrorCode::kStoreDamaged, what +
-                                              ": what is free cannot be told for sure; stop the "
+                                              ": the free pages cannot be determined; stop the "
                                               "daemon and run `gridstore check --repair` on " +
                                               parts_->folder.path().string());
   }

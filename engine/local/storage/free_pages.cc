@@ -139,8 +139,8 @@ Result<FreePages::GivenBack> FreePages::give_back(uint64_t first, Bytes wanted) 
     if (!done) {
       return fail(ErrorCode::kCommandNotSupported,
                   "the file system of " + data_.path().string() +
-                      " cannot take back space from within a file; `gridstore compact` makes the "
-                      "store anew without free space while nobody has it open");
+                      " cannot punch holes into files; `gridstore compact` rewrites the store "
+                      "without free space while it is closed");
     }
     punched += bytes;
     if (punched >= wanted.max) {

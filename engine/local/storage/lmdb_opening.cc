@@ -27,7 +27,7 @@ void report_assertion(MDB_env* env, const char* message) {
   leave_fault_scope();
   const char* path = nullptr;
   mdb_env_get_path(env, &path);
-  spdlog::critical("{} is damaged in a way LMDB cannot go on with ({}); restore it from a backup",
+  spdlog::critical("{} is damaged, and LMDB cannot continue ({}); restore it from a backup",
                    path == nullptr ? "data.mdb" : path, message);
   spdlog::default_logger()->flush();
 }
@@ -71,13 +71,12 @@ Status check_lock_file(const StoreFolder& folder) {
   if (::stat(folder.lock_path().c_str(), &status) != 0) return {};
   if (!S_ISREG(status.st_mode)) {
     return fail(ErrorCode::kStoreDamaged,
-                name + "is no regular file; remove it, and it is made again");
+                name + "is not a regular file; remove it, and it is created again");
   }
   if (folder.beside() && status.st_size == 0) {
-    return fail(ErrorCode::kStoreDamaged,
-                name +
-                    "has been cut off while its owner has the store open; close the store "
-                    "there, then open it again");
+    return fail(ErrorCode::kStoreDamaged, name +
+                                              "was truncated while its owner has the store open; "
+                                              "close the store there, then open it again");
   }
   if (::access(folder.lock_path().c_str(), R_OK | W_OK) == 0) return {};
   return fail(system::system_error(errno, "opening " + folder.lock_path().string()));

@@ -73,7 +73,7 @@ Result<WriteTransaction> WriteQueue::begin(engine::TransactionKind waits) {
     MutexLock lock(mutex_);
     if (busy_ && holder_ == std::this_thread::get_id()) {
       return fail(ErrorCode::kIllegalOperation,
-                  "this thread has begun a transaction already; end that one first");
+                  "this thread already has a transaction; end it first");
     }
     if (refusal_) return fail(*refusal_);
     const Role role = wait_for_turn(waiter);

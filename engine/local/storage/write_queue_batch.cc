@@ -131,7 +131,7 @@ Status WriteQueue::make_batch_again() {
   }
   const auto make = [this]() -> Status {
     if (!batch_.changes().is_complete()) {
-      return fail(ErrorCode::kOperationFailed, "there was no memory for what was changed");
+      return fail(ErrorCode::kOperationFailed, "there was not enough memory for the changes");
     }
     if (const int code = batch_.begin(); code != MDB_SUCCESS) {
       return fail(lmdb_error(code, "beginning to write to the store"));
@@ -154,7 +154,7 @@ Status WriteQueue::end_batch() {
   const auto dirty = [this](Error error) -> Status {
     if (!is_dirty_) return {};
     return fail(std::move(error).with_context(
-        "what was committed last is not in data.mdb yet, so that nothing can be read or written"));
+        "the last commits are not in data.mdb yet, so nothing can be read or written"));
   };
   if (batch_.is_open() && context_of(batch_.txn()).interrupted) batch_.abandon();
   // W12: try again, unless nothing may be written any more. A batch that is still open is committed

@@ -52,7 +52,7 @@ class MapGuardTest : public testing::Test {
   static void expect_lock_lost(const Outcome& outcome) {
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error().code(), ErrorCode::kIoError) << outcome.error().message();
-    EXPECT_THAT(outcome.error().message(), HasSubstr("data.mdb-lock has been cut off"));
+    EXPECT_THAT(outcome.error().message(), HasSubstr("data.mdb-lock was truncated"));
   }
 
   Status open() {

@@ -72,8 +72,8 @@ TEST_F(StoreFilesTest, PutBackToTheCheckpoint_IsLogged) {
   const auto copied = [&] { return Environment::open(folder_ / "copied", {}); };
   EXPECT_THAT(warnings_of([&] { EXPECT_TRUE(copied()); }),
               AllOf(HasSubstr("warning: store " + (folder_ / "copied").string()),
-                    HasSubstr("put back to its last checkpoint, because it is a copy"),
-                    HasSubstr("without being made durable is gone\n")));
+                    HasSubstr("put back to its last checkpoint because it is a copy"),
+                    HasSubstr("that were not made durable are lost\n")));
   EXPECT_EQ(warnings_of([&] { EXPECT_TRUE(copied()); }), "");
   make_killed_store();
   EXPECT_THAT(warnings_of([&] { EXPECT_TRUE(open_after_power_loss()); }),
@@ -104,7 +104,7 @@ TEST_F(StoreFilesTest, NoRegularFile_IsStoreDamagedNamingIt) {
       put_back();
       fs::remove(store() / name);
       ASSERT_EQ(make((store() / name).c_str()), 0);
-      expect_error(open(), ErrorCode::kStoreDamaged, "no regular file");
+      expect_error(open(), ErrorCode::kStoreDamaged, "not a regular file");
       EXPECT_THAT(open().error().message(), HasSubstr(name));
     }
   }
