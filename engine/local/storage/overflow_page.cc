@@ -84,8 +84,8 @@ std::string OverflowPages::defect(const TreeEntry& entry) {
   const bool is_itself = map_ == 0 || lmdb::page_number(page) * page_bytes_ ==
                                           reinterpret_cast<uintptr_t>(page) - map_;
   if (is_whole && is_itself) return {};
-  return "the header of its pages in data.mdb is damaged, so that removing or replacing it would "
-         "do harm";
+  return "the header of its pages in data.mdb is damaged, so removing or replacing it would damage "
+         "other data";
 }
 
 }  // namespace gridmount::local

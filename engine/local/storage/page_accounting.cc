@@ -24,7 +24,7 @@ Result<PageReport> PageAccounting::run(uint64_t snapshot) {
   std::array<uint8_t, 2 * lmdb::kTreeRecordBytes> records{};
   std::memcpy(records.data(), meta + lmdb::kFreeTreeOffset, records.size());
   if (read<uint64_t>(meta + lmdb::kTransactionOffset) != snapshot) {
-    return fail(ErrorCode::kStoreDamaged, "data.mdb: the snapshot's meta page has gone");
+    return fail(ErrorCode::kStoreDamaged, "data.mdb: the snapshot's meta page was overwritten");
   }
   used_.assign(last_page_ + 1, false);
   free_.assign(last_page_ + 1, false);
@@ -43,7 +43,7 @@ Result<PageReport> PageAccounting::run(uint64_t snapshot) {
     if (used_[number] || free_[number]) continue;
     if (report_.leaked++ == 0) report_.first_leaked = number;
   }
-  if (left_out_) report_.problems.emplace_back("data.mdb: and further pages are like these");
+  if (left_out_) report_.problems.emplace_back("data.mdb: more pages have such problems");
   return std::move(report_);
 }
 
@@ -59,7 +59,7 @@ bool PageAccounting::use(uint64_t number, const std::string& name) {
   // Such a number is no problem to report here. Checks that read the tree report it.
   if (number < 2 || number > last_page_) return sees_all_ = false;
   if (used_[number]) {
-    problem(page_name(number) + " of the tree '" + name + "' is in use elsewhere, too");
+    problem(page_name(number) + " of the tree '" + name + "' is also in use elsewhere");
     return sees_all_ = false;
   }
   used_[number] = true;
@@ -227,7 +227,7 @@ void PageAccounting::free_list(const TreePage::Node& node) {
   const uint64_t room = node.bytes / sizeof(uint64_t);
   const uint64_t count = room == 0 ? 0 : read<uint64_t>(list);
   if (room == 0 || count > room - 1) {
-    problem("data.mdb: a list of free pages has another length than it says");
+    problem("data.mdb: a list of free pages does not have the length that it claims");
     sees_all_ = false;
     return;
   }
@@ -240,7 +240,8 @@ void PageAccounting::free_list(const TreePage::Node& node) {
       problem(page_name(number) + " is in the list of free pages twice");
     } else {
       free_[number] = true;
-      if (used_[number]) problem(page_name(number) + " of the list of free pages is in it itself");
+      if (used_[number])
+        problem(page_name(number) + " holds part of the list of free pages and is also in it");
     }
   }
 }

@@ -55,8 +55,7 @@ Error PageCheck::damaged(const Tree& tree, uint64_t number, std::string_view wha
   message += tree.name;
   message += "': ";
   message += what;
-  message +=
-      "; nothing was changed there. Run 'gridstore check --repair', or restore from a backup";
+  message += "; nothing was changed. Run 'gridstore check --repair', or restore from a backup";
   return Error(ErrorCode::kStoreDamaged, std::move(message));
 }
 
@@ -83,7 +82,7 @@ Status PageCheck::begin(uint64_t snapshot) {
 
 Status PageCheck::page(const Tree& tree, uint64_t number, size_t level, const Bounds& bounds) {
   if (number < 2 || number > last_page_) {
-    return fail(damaged(tree, number, "there is no such page, but another refers to it"));
+    return fail(damaged(tree, number, "another page refers to it, but it does not exist"));
   }
   const TreePage page = at(number);
   const char* defect = page.header_defect(number);
@@ -99,7 +98,7 @@ Status PageCheck::page(const Tree& tree, uint64_t number, size_t level, const Bo
   const std::string_view last = page.node(page.count() - 1).key;
   if ((bounds.low.data() != nullptr && less(tree.holds, first, bounds.low)) ||
       (bounds.high.data() != nullptr && !less(tree.holds, last, bounds.high))) {
-    return fail(damaged(tree, number, "its keys are not those it is looked up for"));
+    return fail(damaged(tree, number, "its keys are outside the bounds that its parent sets"));
   }
   return {};
 }
@@ -162,7 +161,7 @@ Status PageCheck::value_pages(const Tree& tree, const TreePage::Node& node) {
   const auto first = read<uint64_t>(node.value);
   const uint64_t pages = lmdb::overflow_pages_needed(node.bytes, page_bytes_);
   if (first < 2 || first > last_page_ || pages > last_page_ - first + 1) {
-    return fail(damaged(tree, first, "a large value is not there"));
+    return fail(damaged(tree, first, "a large value is missing"));
   }
   const uint8_t* const header = map_ + first * page_bytes_;
   const uint32_t held = lmdb::overflow_pages(header);
@@ -180,13 +179,14 @@ Status PageCheck::value_counts(const Tree& tree) {
     if (!node.in_pages_of_its_own) return {};
     const auto first = read<uint64_t>(node.value);
     if (first < 2 || first > last_page_) {
-      return fail(damaged(tree, first, "a large value is not there"));
+      return fail(damaged(tree, first, "a large value is missing"));
     }
     held += lmdb::overflow_pages(map_ + first * page_bytes_);
     return {};
   }));
   if (held != tree.value_pages) {
-    return fail(damaged(tree, tree.root, "its large values have not as many pages as it counts"));
+    return fail(damaged(tree, tree.root,
+                        "its large values have another number of pages than its record says"));
   }
   counted_.emplace(tree.name);
   return {};
@@ -327,7 +327,7 @@ Status PageCheck::free_pages(uint64_t snapshot) {
       first = read<uint64_t>(node.value);
       numbers = map_ + first * page_bytes_ + lmdb::kPageHeaderBytes;
     }
-    const auto wrong = [&] { return damaged(free_, first, "a list of free pages is none"); };
+    const auto wrong = [&] { return damaged(free_, first, "a list of free pages is invalid"); };
     const auto freed_by = read<uint64_t>(reinterpret_cast<const uint8_t*>(node.key.data()));
     if (freed_by == 0 || freed_by > snapshot || node.bytes < sizeof(uint64_t)) return fail(wrong());
     const auto count = read<uint64_t>(numbers);

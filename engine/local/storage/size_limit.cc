@@ -47,7 +47,7 @@ Status SizeLimit::check() const {
   mdb_txn_abort(txn);
   if (is_known) return {};
   return fail(ErrorCode::kOperationFailed,
-              std::string("a size limit cannot be kept with this version of LMDB (") +
+              std::string("a size limit cannot be enforced with this version of LMDB (") +
                   mdb_version(nullptr, nullptr, nullptr) + ")");
 }
 

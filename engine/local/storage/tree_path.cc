@@ -64,7 +64,7 @@ Status TreePath::begin() {
 
 Status TreePath::push(uint64_t number, Bounds bounds) {
   if (number < 2 || number > last_page_) {
-    return damaged(number, "there is no such page, but another refers to it");
+    return damaged(number, "another page refers to it, but it does not exist");
   }
   const TreePage page = at(number);
   if (const char* const defect = page.header_defect(number)) return damaged(number, defect);
@@ -78,7 +78,7 @@ Status TreePath::push(uint64_t number, Bounds bounds) {
   }
   if ((bounds.low.data() != nullptr && page.node(first).key < bounds.low) ||
       (bounds.high.data() != nullptr && page.node(page.count() - 1).key >= bounds.high)) {
-    return damaged(number, "its keys are not those it is looked up for");
+    return damaged(number, "its keys are outside the bounds that its parent sets");
   }
   return {};
 }
@@ -205,7 +205,7 @@ Result<TreeEntry> TreePath::entry_at(const TreePage& page, uint64_t number, size
   if (node.in_pages_of_its_own) {
     GM_TRY(begin());
     const auto first = lmdb::read<uint64_t>(node.value);
-    if (first < 2 || first > last_page_) return damaged(first, "a large value is not there");
+    if (first < 2 || first > last_page_) return damaged(first, "a large value is missing");
     const uint8_t* const header = map_ + first * page_bytes_;
     if (!lmdb::is_overflow_page(header, first)) {
       return damaged(first, "the header of a large value");
@@ -241,7 +241,7 @@ Status TreePath::check_neighbour(const TreeEntry& entry) {
 Status TreePath::check_neighbours(std::string_view key) {
   if ((below_ && below_->key >= key) || (from_ && from_->key < key)) {
     const uint64_t number = way_.empty() ? root_ : way_.back().number;
-    return damaged(number, "its keys are not those it is looked up for");
+    return damaged(number, "its keys are outside the bounds that its parent sets");
   }
   if (below_ && !is_sound(*below_)) GM_TRY(check_neighbour(*below_));
   if (from_ && !is_sound(*from_)) GM_TRY(check_neighbour(*from_));
@@ -254,7 +254,7 @@ Result<bool> TreePath::prove_within(std::string_view key, const TreeEntry& found
   const uint64_t number = page_of(found.key);
   const TreePage page = at(number);
   if (const char* const defect = page.header_defect(number)) return damaged(number, defect);
-  if (page.is_branch()) return damaged(number, "it is no leaf");
+  if (page.is_branch()) return damaged(number, "it is not a leaf");
   bool exact;
   const size_t position = place ? *place : find(page, key, exact);
   if (position == kNoPlace) return damaged(number, kMisplaced);

@@ -73,7 +73,7 @@ Status Trees::readable() const {
 
 Status Trees::writable_now() const {
   GM_TRY(readable());
-  if (!writable_) return fail(ErrorCode::kIllegalOperation, "a snapshot cannot be written to");
+  if (!writable_) return fail(ErrorCode::kIllegalOperation, "a snapshot is read-only");
   if (doom_) return fail(*doom_);
   return {};
 }

@@ -221,7 +221,7 @@ TEST_F(PageAccountingTest, PageBehindTheLast_IsFound) {
 TEST_F(PageAccountingTest, LengthThatCannotBe_IsFound) {
   std::memcpy(data_.data() + list_, std::vector<uint64_t>{pages_ + 100'000}.data(), 8);
   put_data();
-  EXPECT_THAT(list_problems(), ElementsAre(HasSubstr("another length")));
+  EXPECT_THAT(list_problems(), ElementsAre(HasSubstr("does not have the length")));
   expect_compaction_helps();
 }
 
