@@ -79,8 +79,9 @@ class GatheredStream : public query::DocumentStream {
       bytes += document->size();
       if (bytes > bytes_max_) {
         return fail(ErrorCode::kQueryExceededMemoryLimit,
-                    "$merge into the collection that is read needs more than the " +
-                        std::to_string(bytes_max_) + " bytes it may use; merge into another one");
+                    "$merge into the source collection needs more than the " +
+                        std::to_string(bytes_max_) +
+                        " bytes it may use; merge into another collection");
       }
       documents_.emplace_back(*document);
     }
@@ -258,7 +259,7 @@ Result<std::unique_ptr<engine::Cursor>> aggregate(const Databases& databases,
   const bool writes = pipeline.writes();
   if (writes && dynamic_cast<engine::Transaction*>(&snapshot) == nullptr) {
     return fail(ErrorCode::kIllegalOperation,
-                "$out and $merge write: the pipeline needs a transaction");
+                "a pipeline with $out or $merge writes, so it needs a transaction");
   }
   auto host =
       std::make_unique<StorePipelineStorage>(databases, snapshot, host_options(ns, options));

@@ -41,7 +41,8 @@ class NewCollection : public query::CollectionReplacement {
                     "namespace '" + ns.full() + "' is capped so it can't be used for $out");
       }
       if (options.is_view()) {
-        return fail(ErrorCode::kCommandNotSupportedOnView, ns.full() + " is a view: no $out");
+        return fail(ErrorCode::kCommandNotSupportedOnView,
+                    ns.full() + " is a view, and $out cannot write to a view");
       }
     }
     GM_TRY(database_->create(transaction_, made_name_,

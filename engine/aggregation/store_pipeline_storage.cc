@@ -34,8 +34,8 @@ class Pulling {
 Result<std::optional<bson::View>> CursorStream::next() {
   const Pulling pulling;
   if (pulled > kPulledMax) {
-    return fail(kMaxSubPipelineDepthExceeded, "pipelines of views read one another more than " +
-                                                  std::to_string(kPulledMax) + " deep");
+    return fail(kMaxSubPipelineDepthExceeded,
+                "pipelines of views are nested more than " + std::to_string(kPulledMax) + " deep");
   }
   GM_ASSIGN(const std::optional<bson::View> document, cursor_->next());
   if (!document) return document;
@@ -63,7 +63,7 @@ std::unique_ptr<engine::Collection> StorePipelineStorage::open(
 Result<engine::Transaction*> StorePipelineStorage::transaction() const {
   if (transaction_ != nullptr) return transaction_;
   return fail(ErrorCode::kIllegalOperation,
-              "$out and $merge write: the pipeline needs a transaction");
+              "a pipeline with $out or $merge writes, so it needs a transaction");
 }
 
 Result<std::unique_ptr<query::DocumentStream>> StorePipelineStorage::find(

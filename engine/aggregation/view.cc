@@ -57,7 +57,7 @@ Status check_cycle(engine::Database& database, engine::Snapshot& snapshot, std::
     below.pop_back();
     if (next == name) {
       return fail(kGraphContainsCycle, "View cycle detected: " + database.name() + "." +
-                                           std::string(name) + " is made of itself");
+                                           std::string(name) + " reads itself");
     }
     GM_ASSIGN(std::optional<engine::CollectionOptions> view,
               view_options(database, snapshot, next));
@@ -77,8 +77,7 @@ Status check_cycle(engine::Database& database, engine::Snapshot& snapshot, std::
 // Refuses system collections, except those that every reader of the database may read.
 Status check_source(const std::string& database, const std::string& collection) {
   if (!collection.starts_with("system.") || collection == "system.js") return {};
-  return fail(ErrorCode::kInvalidNamespace,
-              "a view cannot be made of " + database + "." + collection);
+  return fail(ErrorCode::kInvalidNamespace, "a view cannot read " + database + "." + collection);
 }
 
 }  // namespace

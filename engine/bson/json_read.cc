@@ -36,11 +36,11 @@ class Reader {
 
   Result<Document> document() {
     skip_space();
-    if (next() != '{') return refuse("no document begins here");
+    if (next() != '{') return refuse("a document was expected here");
     Builder builder;
     GM_TRY(members(builder, 1));
     skip_space();
-    if (at_ < text_.size()) return refuse("something follows the document");
+    if (at_ < text_.size()) return refuse("there is text after the document");
     return std::move(builder).finish();
   }
 
@@ -57,7 +57,7 @@ class Reader {
 
   // Reads from '{' to the matching '}', both included.
   Status members(Builder& builder, uint32_t depth) {
-    if (depth > kMaxDepth) return refuse("it is nested too deep");
+    if (depth > kMaxDepth) return refuse("it is nested too deeply");
     ++at_;
     skip_space();
     if (next() == '}') {
@@ -83,7 +83,7 @@ class Reader {
 
   // Reads from '[' to the matching ']', both included.
   Status elements(Builder& builder, uint32_t depth) {
-    if (depth > kMaxDepth) return refuse("it is nested too deep");
+    if (depth > kMaxDepth) return refuse("it is nested too deeply");
     ++at_;
     skip_space();
     if (next() == ']') {
@@ -180,12 +180,12 @@ class Reader {
   }
 
   Result<std::string> string() {
-    if (next() != '"') return refuse("a name or text in quotation marks is missing");
+    if (next() != '"') return refuse("a string in quotation marks is missing");
     std::string read;
     for (++at_; next() != '"';) {
-      if (at_ == text_.size()) return refuse("a text does not end");
+      if (at_ == text_.size()) return refuse("a string is not terminated");
       const char c = text_[at_];
-      if (static_cast<unsigned char>(c) < 0x20) return refuse("a control character in a text");
+      if (static_cast<unsigned char>(c) < 0x20) return refuse("a string holds a control character");
       if (c == '\\') {
         GM_TRY(escape(read));
       } else {
@@ -203,7 +203,7 @@ class Reader {
     ++at_;
     if (next() == 'u') return code_point(read);
     const size_t found = at_ < text_.size() ? kNames.find(text_[at_]) : std::string_view::npos;
-    if (found == std::string_view::npos) return refuse("no escape of JSON");
+    if (found == std::string_view::npos) return refuse("the escape sequence is invalid");
     read.push_back(kMeanings[found]);
     ++at_;
     return {};
@@ -215,10 +215,10 @@ class Reader {
     if (code >= 0xD800 && code < 0xDC00 && text_.substr(at_, 2) == "\\u") {
       ++at_;
       GM_ASSIGN(const uint32_t low, hexadecimal());
-      if (low < 0xDC00 || low > 0xDFFF) return refuse("half of a surrogate pair");
+      if (low < 0xDC00 || low > 0xDFFF) return refuse("there is an unpaired surrogate");
       code = 0x10000 + ((code - 0xD800) << 10 | (low - 0xDC00));
     }
-    if (code >= 0xD800 && code <= 0xDFFF) return refuse("half of a surrogate pair");
+    if (code >= 0xD800 && code <= 0xDFFF) return refuse("there is an unpaired surrogate");
     append_utf8(read, code);
     return {};
   }
@@ -229,7 +229,7 @@ class Reader {
     const auto [stop, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
     if (digits.size() != 4 || error != std::errc() || stop != digits.data() + 4) {
-      return refuse("\\u stands before four hexadecimal digits");
+      return refuse("\\u must be followed by four hexadecimal digits");
     }
     at_ += 5;
     return code;
@@ -261,7 +261,7 @@ class Reader {
 
   // A number without fraction and exponent gets the smallest integer type that holds it.
   Result<Value> number(std::string_view read) const {
-    if (!is_number(read)) return refuse("no value of JSON begins here");
+    if (!is_number(read)) return refuse("a JSON value was expected here");
     const char* const end = read.data() + read.size();
     if (read.find_first_of(".eE") != std::string_view::npos) {
       double value = 0;

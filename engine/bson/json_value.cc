@@ -79,7 +79,8 @@ Parsed integer(const Element& element) {
   T value{};
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || stop != text.data() + text.size()) {
-    return refuse(quoted(text) + " is no integer of " + std::to_string(sizeof(T) * 8) + " bits");
+    return refuse(quoted(text) + " is not an integer of " + std::to_string(sizeof(T) * 8) +
+                  " bits");
   }
   return Value(value);
 }
@@ -92,7 +93,7 @@ Parsed floating(const Element& element) {
   double value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || stop != text.data() + text.size() || !std::isfinite(value)) {
-    return refuse(quoted(text) + " is no double");
+    return refuse(quoted(text) + " is not a double");
   }
   return Value(value);
 }
@@ -102,13 +103,13 @@ Parsed decimal(const Element& element) {
   bson_decimal128_t value;
   if (text.find('\0') != std::string_view::npos ||
       !bson_decimal128_from_string(std::string(text).c_str(), &value)) {
-    return refuse(quoted(text) + " is no Decimal128 of at most 34 digits");
+    return refuse(quoted(text) + " is not a Decimal128 of at most 34 digits");
   }
   return built([&](Builder& builder) { builder.append("v", Decimal128{value.high, value.low}); });
 }
 
 Parsed binary_of(std::string_view text, std::string_view subtype_text) {
-  if (text.size() % 4 != 0) return refuse("the length of base64 text is a multiple of 4");
+  if (text.size() % 4 != 0) return refuse("the length of base64 text must be a multiple of 4");
   const std::optional<std::string> bytes = from_base64(text);
   if (!bytes) return refuse("the text is not base64");
   unsigned subtype = 0;
@@ -146,7 +147,7 @@ Parsed uuid(const Element& element) {
     bytes.push_back(byte);
     i += 2;
   }
-  if (!is_uuid) return refuse(quoted(text) + " is no UUID");
+  if (!is_uuid) return refuse(quoted(text) + " is not a UUID");
   return built([&](Builder& builder) { builder.append("v", Binary{4, bytes.data(), 16}); });
 }
 
@@ -156,7 +157,7 @@ Parsed date(const Element& element) {
   }
   GM_ASSIGN(const std::string_view text, text_of(element));
   const std::optional<Date> date = date_from_text(text);
-  if (!date) return refuse(quoted(text) + " is no date as RFC 3339 has it");
+  if (!date) return refuse(quoted(text) + " is not an RFC 3339 date");
   return Value(*date);
 }
 
@@ -165,7 +166,7 @@ Result<uint32_t> timestamp_part(const Element& element, std::string_view name,
   GM_ASSIGN(const ValueView value, member_of(element, name, other));
   const std::optional<int64_t> part = value.integral();
   if (!part || *part < 0 || *part > std::numeric_limits<uint32_t>::max()) {
-    return refuse("a timestamp's parts are integers from 0 and below 2^32");
+    return refuse("the parts of a timestamp must be integers from 0 to 2^32 - 1");
   }
   return static_cast<uint32_t>(*part);
 }
@@ -217,7 +218,7 @@ Parsed db_pointer(const Element& element) {
   GM_ASSIGN(const ValueView ref, member_of(element, "$ref", "$id"));
   GM_ASSIGN(const ValueView id, member_of(element, "$id", "$ref"));
   if (ref.type() != Type::kString || id.type() != Type::kObjectId) {
-    return refuse("$dbPointer has a string as $ref and an ObjectId as $id");
+    return refuse("$dbPointer needs a string as $ref and an ObjectId as $id");
   }
   std::vector<uint8_t> bytes(ref.data(), ref.data() + ref.size());
   bytes.insert(bytes.end(), id.data(), id.data() + id.size());
@@ -226,13 +227,14 @@ Parsed db_pointer(const Element& element) {
 
 Parsed undefined(const Element& element) {
   if (element.value.type() != Type::kBool || !element.value.as_bool()) {
-    return refuse("$undefined is always true");
+    return refuse("the value of $undefined must be true");
   }
   return of_bytes(Type::kUndefined, {});
 }
 
 Parsed end_of_order(const Element& element, Value (*key)()) {
-  if (element.value.integral() != 1) return refuse(std::string(element.key) + " is always 1");
+  if (element.value.integral() != 1)
+    return refuse("the value of " + std::string(element.key) + " must be 1");
   return key();
 }
 
@@ -302,7 +304,7 @@ Result<std::optional<Value>> value_of_object(View object) {
   }
   // $regex and $type are query operators too, and may have other members beside them.
   if (kind == nullptr) return std::optional<Value>();
-  return refuse("something stands beside " + std::string(first.key));
+  return refuse(std::string(first.key) + " must be the only field of its object");
 }
 
 }  // namespace gridmount::bson

@@ -36,7 +36,7 @@ class Validator {
       const auto type = static_cast<Type>(bytes_[at]);
       const size_t element = at;
       GM_ASSIGN(at, behind_nul(at + 1, elements_end));
-      if (bytes_[element] == 0) return refuse(element, "a NUL stands where an element should");
+      if (bytes_[element] == 0) return refuse(element, "a NUL is in place of an element");
       GM_ASSIGN(at, value(type, element, at, elements_end, depth));
     }
     return document_end;
@@ -62,7 +62,7 @@ class Validator {
 
   Result<size_t> behind_nul(size_t at, size_t end) const {
     const void* const nul = at < end ? std::memchr(bytes_.data() + at, 0, end - at) : nullptr;
-    if (nul == nullptr) return refuse(at, "a name or pattern does not end");
+    if (nul == nullptr) return refuse(at, "a name or pattern is not terminated");
     return static_cast<size_t>(static_cast<const uint8_t*>(nul) - bytes_.data()) + 1;
   }
 
@@ -137,7 +137,7 @@ class Validator {
       case Type::kCodeWithScope:
         return code_with_scope(at, end, depth);
     }
-    return refuse(element, "there is no type " + std::to_string(bytes_[element]));
+    return refuse(element, "unknown type " + std::to_string(bytes_[element]));
   }
 
   std::span<const uint8_t> bytes_;
