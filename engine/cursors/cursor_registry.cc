@@ -96,9 +96,9 @@ Result<int64_t> CursorRegistry::open(engine::Namespace ns,
   const MutexLock lock(mutex_);
   expire_locked(waiting.since, ended);
   if (waiting_.size() >= options_.cursors_max) {
-    return fail(kTooManyCursors, "there are " + std::to_string(waiting_.size()) +
-                                     " open cursors, as many as may be; read to the end or kill "
-                                     "some");
+    return fail(kTooManyCursors,
+                "there are " + std::to_string(waiting_.size()) +
+                    " open cursors, which is the limit; read some to the end or kill some");
   }
   while (by_id_.count(waiting.id) != 0) waiting.id = random_id();
   id = waiting.id;

@@ -32,9 +32,9 @@ Result<const IndexEntry*> index_of_keys(const CollectionEntry& entry, const quer
   if (plan.kind == query::Plan::Kind::kIndexScan && !entry.indexes[plan.index].multikey) {
     return &entry.indexes[plan.index];
   }
-  return fail(
-      ErrorCode::kCommandNotSupported,
-      entry.ns.full() + ": keys are not returned of an index with arrays, and of several indexes");
+  return fail(ErrorCode::kCommandNotSupported,
+              entry.ns.full() +
+                  ": returnKey is not supported for an index with arrays or for several indexes");
 }
 
 // `options` are those of find or count.
@@ -55,19 +55,19 @@ Status check(const Options& options) {
 // natural order and no tailable end. The latter have no indexes either.
 Status check_without_storage(const engine::Namespace& ns, const engine::FindOptions& options) {
   const auto refuse = [&](const char* what) {
-    return fail(ErrorCode::kBadValue, ns.full() + " is no stored collection: " + what);
+    return fail(ErrorCode::kBadValue, ns.full() + " is not a stored collection: " + what);
   };
   const auto cannot = [](const char* option) {
     return fail(kInvalidPipelineOperator,
                 std::string("Option ") + option + " not supported in aggregation.");
   };
-  if (options.tailable) return refuse("no tailable cursors");
+  if (options.tailable) return refuse("it has no tailable cursors");
   if (!options.min.empty()) return cannot("min");
   if (!options.max.empty()) return cannot("max");
   if (options.return_key) return cannot("returnKey");
   if (options.show_record_id) return cannot("showRecordId");
   if (options.sort.find("$natural")) return refuse("it has no $natural order");
-  if (options.hint && is_catalog_collection(ns)) return refuse("no index can be hinted at");
+  if (options.hint && is_catalog_collection(ns)) return refuse("it has no indexes for a hint");
   return {};
 }
 
@@ -103,7 +103,7 @@ Result<MatchOptions> match_options(bson::View filter, const engine::FindOptions&
   if (options.tailable) {
     if (!(options.sort.empty() || is_natural_forward(options.sort)) || options.hint) {
       return fail(ErrorCode::kBadValue,
-                  "a tailable cursor takes no sort but {$natural: 1}, and no hint");
+                  "a tailable cursor allows no sort except {$natural: 1}, and no hint");
     }
     match.tailable = true;
     match.hint = natural_order(1);

@@ -79,9 +79,8 @@ Result<bool> has_index(const CollectionEntry& entry, const IndexEntry& index) {
                 entry.ns.full() + ": Cannot create TTL index on a capped collection");
   }
   if (entry.indexes.size() >= kMaxIndexes) {
-    return fail(ErrorCode::kCannotCreateIndex, entry.ns.full() +
-                                                   " has 64 indexes already, the most "
-                                                   "a collection can have");
+    return fail(ErrorCode::kCannotCreateIndex,
+                entry.ns.full() + " already has 64 indexes, the limit of a collection");
   }
   return false;
 }
@@ -98,7 +97,7 @@ Status LocalCollection::create_index(engine::Transaction& transaction,
   } else {
     if (index.definition.name == kIdIndexName && !is_on_id(index)) {
       return fail(ErrorCode::kIndexKeySpecsConflict,
-                  ns_.full() + ": the index name '_id_' is that of the index on _id");
+                  ns_.full() + ": the index name '_id_' is reserved for the index on _id");
     }
     GM_ASSIGN(entry, entry_for_write(*read_view));
     if (is_on_id(index)) return {};

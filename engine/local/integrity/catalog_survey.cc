@@ -108,13 +108,13 @@ class Survey {
     for (const uint32_t prefix : counted_) {
       // They may belong to a collection whose entry cannot be read.
       if (!records_.contains(prefix)) {
-        orphan(prefix_key(kCountsKey, prefix), "counts of no collection",
+        orphan(prefix_key(kCountsKey, prefix), "counts without a collection",
                survey_.unreadable.empty());
       }
     }
     for (const std::string& key : listed_) {
       if (!expiring_.contains(key) && !unreadable_expiring_.contains(key)) {
-        orphan(key, "a note of expiring documents without such an index");
+        orphan(key, "an entry for expiring documents without a TTL index");
       }
     }
     for (const std::string& key : expiring_) {

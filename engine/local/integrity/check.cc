@@ -27,7 +27,7 @@ namespace gridmount::local {
 namespace {
 
 constexpr const char* kAboutFreePages =
-    "; write nothing to the store before 'gridstore compact' has made the list of free pages anew";
+    "; write nothing to the store before 'gridstore compact' has rebuilt the list of free pages";
 
 class StructureCheck {
  public:
@@ -65,13 +65,12 @@ class StructureCheck {
   void note_pages(const PageReport& pages) {
     for (const std::string& text : pages.problems) problem(text + kAboutFreePages);
     if (pages.damaged > 0) {
-      problem("data.mdb: " + std::to_string(pages.damaged) +
-              " pages of its trees are not what they should be");
+      problem("data.mdb: " + std::to_string(pages.damaged) + " pages of its trees are damaged");
     }
     if (pages.leaked == 0) return;
     problem("data.mdb: " + std::to_string(pages.leaked) +
             " pages are neither in use nor free, the first of them page " +
-            std::to_string(pages.first_leaked) + "; 'gridstore compact' gives their room back");
+            std::to_string(pages.first_leaked) + "; 'gridstore compact' frees them");
   }
 
   // Returns the reply of `validate` for one collection.
@@ -211,7 +210,7 @@ class StructureCheck {
       const Result<bson::View> valid = bson::validate(document->bytes());
       if (!valid) {
         problem(entry.ns.full() + ": record " + std::to_string(*id) +
-                " is no valid BSON: " + valid.error().message());
+                " is not valid BSON: " + valid.error().message());
         note_invalid(*id);
         continue;
       }
@@ -253,8 +252,8 @@ class StructureCheck {
           index_problem(i, name(entry, index) + " lacks an entry for record " + std::to_string(id));
           note_entry(missing_entries_, index, id);
         } else if (record_of_entry(index, {key_, *value}) != id) {
-          index_problem(i, name(entry, index) + " names another record than " + std::to_string(id) +
-                               " for one of its keys");
+          index_problem(i, name(entry, index) + " has an entry for a key of record " +
+                               std::to_string(id) + " that names another record");
         } else if (!is_sound(index, {key_, *value})) {
           index_problem(i, name(entry, index) + " has an entry for record " + std::to_string(id) +
                                " whose checksum does not match it");
@@ -338,8 +337,8 @@ class StructureCheck {
         return {};
       }
       if (*counted != ranges_[tree]) {
-        problem("tree " + std::to_string(tree) + " is said to hold " + std::to_string(*counted) +
-                " ranges, it holds " + std::to_string(ranges_[tree]));
+        problem("the catalog counts " + std::to_string(*counted) + " ranges in tree " +
+                std::to_string(tree) + ", but it holds " + std::to_string(ranges_[tree]));
       }
       GM_TRY(go_on_behind_damage("tree " + std::to_string(tree), check_tree(tree)));
     }
@@ -387,7 +386,7 @@ class StructureCheck {
       problem("the catalog holds " + orphan.what);
     }
     for (const engine::Namespace& ns : survey.expiring_unlisted) {
-      problem(ns.full() + " is not noted as having documents that expire");
+      problem(ns.full() + " is missing from the list of collections with a TTL index");
     }
     const Result<uint32_t> next = catalog_.next_prefix();
     // An unreadable value has already been reported.

@@ -136,7 +136,7 @@ Status CollectionRepair::repair_record(Step& step, const TreeEntry& record) {
   GM_ASSIGN(const bson::View document, document_of(record.value, Verify::kBounds, ns_, key));
   if (const Result<bson::View> valid = bson::validate(document.bytes()); !valid) {
     return take_out_bytes(step, record, "record " + std::to_string(*id),
-                          "it is no valid BSON: " + valid.error().message());
+                          "it is not valid BSON: " + valid.error().message());
   }
   if (const std::string page_defect = pages_.defect(record); !page_defect.empty()) {
     report_unrepairable(record_name(record.value, *id) + ": " + page_defect);

@@ -129,7 +129,7 @@ TEST_F(Repair, RecordThatIsNoBson_IsTakenOut) {
     std::vector<uint8_t> bytes = {14, 0, 0, 0, 2, 'a', 0, 99, 0, 0, 0, 'x', 0, 0};
     return put_record(trees, entry.records, 2, bson::View(bytes.data(), 14), false);
   });
-  expect_repaired(Contains(HasSubstr("removed record 2: it is no valid BSON")));
+  expect_repaired(Contains(HasSubstr("removed record 2: it is not valid BSON")));
   EXPECT_THAT(ids(), ElementsAre(1, 3, 4, 5));
 }
 
@@ -259,9 +259,9 @@ TEST_F(Repair, ListsOfTheCatalog_AreMadeAnew) {
     GM_TRY(trees.put(trees.catalog(), prefix_key(kCountsKey, 999), "y"));
     return trees.put(trees.catalog(), "n", "short");
   });
-  expect_repaired(AllOf(Contains(HasSubstr("a note of expiring documents")),
+  expect_repaired(AllOf(Contains(HasSubstr("an entry for expiring documents")),
                         Contains(HasSubstr("a released range of the wrong form")),
-                        Contains(HasSubstr("counts of no collection")),
+                        Contains(HasSubstr("counts without a collection")),
                         Contains(HasSubstr("table of ranges is made anew"))));
   // New collections get ranges that no one has.
   const auto transaction = store_->begin();
@@ -294,7 +294,8 @@ TEST_F(Repair, UnlistedExpiringCollection_IsListed) {
   change([](Trees& trees, Catalog&, const CollectionEntry&) {
     return trees.remove(trees.catalog(), std::string("ttest\0c", 7));
   });
-  EXPECT_THAT(problems(), ElementsAre(HasSubstr("is not noted as having documents that expire")));
+  EXPECT_THAT(problems(),
+              ElementsAre(HasSubstr("is missing from the list of collections with a TTL index")));
   expect_repaired(ElementsAre(HasSubstr("noted as having documents that expire")));
 }
 
