@@ -34,8 +34,7 @@ Status validate(const CollectionEntry& entry, std::optional<bson::View> before, 
   }
   const std::optional<bson::ValueView> id = after.find("_id");
   if (entry.settings.action == Options::ValidationAction::kWarn) {
-    spdlog::warn("{}: a document fails validation and is stored all the same: {}", entry.ns.full(),
-                 logged(after));
+    spdlog::warn("{}: stored a document that fails validation: {}", entry.ns.full(), logged(after));
     return {};
   }
   bson::Builder details;

@@ -186,7 +186,7 @@ class PooledConnection final : public Connection {
     if (in_session) GM_TRY(begin_if_due());
     bson_t body;
     if (!bson_init_static(&body, command.data(), command.size())) {
-      return fail(ErrorCode::kInvalidBson, "libbson refuses the command");
+      return fail(ErrorCode::kInvalidBson, "libbson rejects the command");
     }
     OwnedBson options;
     bson_error_t error;
@@ -252,7 +252,7 @@ Result<std::unique_ptr<Pool>> Pool::open(const ConnectOptions& options) {
   const std::unique_ptr<mongoc_uri_t, UriDeleter> uri(
       mongoc_uri_new_with_error(options.uri.c_str(), &error));
   if (!uri) {
-    return fail(ErrorCode::kFailedToParse, std::string("no MongoDB URI: ") + error.message);
+    return fail(ErrorCode::kFailedToParse, std::string("not a MongoDB URI: ") + error.message);
   }
   std::unique_ptr<mongoc_client_pool_t, PoolDeleter> pool(
       mongoc_client_pool_new_with_error(uri.get(), &error));

@@ -65,7 +65,8 @@ Status Profiler::set(std::string_view database, const Settings& settings) {
     return fail(ErrorCode::kBadValue, "'sampleRate' must be between 0.0 and 1.0 inclusive");
   }
   if (settings.level != 0 && store_.read_only()) {
-    return fail(ErrorCode::kStoreReadOnly, "the profiler writes, and the store is read-only");
+    return fail(ErrorCode::kStoreReadOnly,
+                "the profiler needs to write, but the store is read-only");
   }
   MutexLock lock(mutex_);
   settings_[std::string(database)] = settings;
@@ -97,7 +98,7 @@ void Profiler::record(Operation operation) {
   MutexLock lock(mutex_);
   if (waiting_.size() >= kWaitingMax) {
     // The queue is bounded. The log says that records are missing.
-    if (dropped_++ == 0) spdlog::warn("the profiler cannot keep up and leaves operations out");
+    if (dropped_++ == 0) spdlog::warn("the profiler cannot keep up and drops operations");
     return;
   }
   waiting_.push_back(std::move(operation));

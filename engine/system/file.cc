@@ -130,7 +130,7 @@ Result<bool> File::punch(uint64_t offset, uint64_t bytes) const {
     code = ::fallocate(fd_, kPunch, static_cast<off_t>(offset), static_cast<off_t>(bytes));
   } while (code != 0 && errno == EINTR);
   if (code != 0 && (errno == EOPNOTSUPP || errno == ENOSYS)) return false;
-  if (code != 0) return fail(error(errno, "giving back space of"));
+  if (code != 0) return fail(error(errno, "freeing space in"));
   return true;
 }
 

@@ -416,8 +416,7 @@ TEST_F(GridstoreRepair, LostPageOfFilesDocuments_LeavesTheFilesInLostAndFound) {
 TEST_F(GridstoreRepair, DamagedPageOfAnIndex_HasTheStoreMadeAnew) {
   overwrite_pages({"dir/whole"}, "uploadDate");
   EXPECT_EQ(gridstore_check().status, 3);
-  expect_repaired(testing::Contains(
-      HasSubstr("the index 'filename_1_uploadDate_1' follows the documents again")));
+  expect_repaired(testing::Contains(HasSubstr("the index 'filename_1_uploadDate_1' was repaired")));
   EXPECT_EQ(gridfiles({"--local", "-", "get", "dir/whole"}).out, pattern_bytes(350));
   EXPECT_EQ(kept("store.pages.damaged.bson").size(), 1u);
 }
@@ -427,7 +426,7 @@ TEST_F(GridstoreRepair, DamagedPageOfAnIndex_LeavesYoungOrphansAlone) {
   insert("fs.chunks", chunk(bson::Value(bson::ObjectId::generate()), 0, pattern_bytes(100)));
   overwrite_pages({"dir/whole"}, "uploadDate");
   const Outcome outcome = repair();
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("is made anew"), HasSubstr("is left, because")));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("was rebuilt"), HasSubstr("is left, because")));
   EXPECT_EQ(count("fs.chunks"), 7);
   EXPECT_EQ(count("lost+found.files"), 0);
 }

@@ -97,7 +97,7 @@ void CollectionRepair::tell_tallies() {
     add(tally.added, "entries added");
     add(tally.corrected, "corrected");
     add(tally.removed, "removed");
-    tell("the index '" + index_names_[i] + "' follows the documents again: " + text);
+    tell("the index '" + index_names_[i] + "' was repaired: " + text);
   }
 }
 
@@ -196,8 +196,8 @@ Result<std::optional<CollectionRepair::Conflict>> CollectionRepair::find_missing
   for (size_t i = 0; i < tallies_.size(); ++i) {
     const IndexEntry& index = step.entry->indexes[i];
     if (const Status extracted = extract_keys(index.rules, document, keys_); !extracted) {
-      return std::optional(Conflict{id, "the index '" + index_names_[i] +
-                                            "' cannot have it: " + extracted.error().message()});
+      return std::optional(Conflict{id, "it cannot be in the index '" + index_names_[i] +
+                                            "': " + extracted.error().message()});
     }
     const std::string kinds = value_kinds(index.rules, document);
     keys_of[i] = keys_.size();

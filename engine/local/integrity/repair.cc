@@ -238,7 +238,7 @@ class StructureRepair {
     for (const engine::Namespace& ns : now.expiring_unlisted) {
       GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, catalog.find(ns));
       GM_TRY(catalog.put(*entry));
-      lines.push_back(ns.full() + " is noted as having documents that expire");
+      lines.push_back(ns.full() + " was added to the list of collections with a TTL index");
     }
     GM_TRY(repair_allocation(read_view.trees(), catalog, now, lines));
     return commit(*transaction, lines);
@@ -251,7 +251,7 @@ class StructureRepair {
     uint32_t highest = highest_prefix_;
     if (!now.owners.empty()) highest = std::max(highest, now.owners.rbegin()->first);
     if (highest == std::numeric_limits<uint32_t>::max()) {
-      unrepairable("the prefixes of ranges are used up");
+      unrepairable("no prefix is left for new ranges");
       return {};
     }
     std::vector<uint32_t> ranges(trees.tree_count());
@@ -262,7 +262,7 @@ class StructureRepair {
     const bool counts_wrong = !noted || (counts_known && ranges != now.ranges);
     const uint32_t next = noted ? std::max(*noted, highest + 1) : highest + 1;
     if (noted && *noted == next && !counts_wrong) return {};
-    lines.push_back("the catalog's table of ranges is made anew");
+    lines.push_back("the catalog's table of ranges was rebuilt");
     return catalog.replace_allocation(next, counts_wrong ? now.ranges : ranges);
   }
 

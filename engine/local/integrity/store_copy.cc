@@ -29,7 +29,7 @@ Status copy(Environment& environment, const std::filesystem::path& folder) {
   std::error_code error;
   if (std::filesystem::exists(folder / "format", error)) {
     return fail(ErrorCode::kNamespaceExists,
-                folder.string() + " is a store already; name a folder that does not exist");
+                folder.string() + " is already a store; name a folder that does not exist");
   }
   OpenOptions options;
   options.create = true;

@@ -54,9 +54,9 @@ Result<Replacement> take_copy(const std::filesystem::path& folder, uint64_t tran
   const Result<system::File> data = system::File::open(folder / kCopyFolder / "data.mdb", O_RDONLY);
   if (!is_ours || !data) {
     remove_copy(folder);
-    return fail(ErrorCode::kStoreLocked, "store " + folder.string() +
-                                             " has been used meanwhile; do this while nobody "
-                                             "else does");
+    return fail(
+        ErrorCode::kStoreLocked,
+        "store " + folder.string() + " was used meanwhile; repeat this while nobody else uses it");
   }
   GM_ASSIGN(replacement.sizes.bytes_after, data->size());
   GM_ASSIGN(replacement.kept, swap_copy(folder, old));

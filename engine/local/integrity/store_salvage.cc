@@ -47,7 +47,7 @@ uint64_t entries_of(MDB_txn* txn, MDB_dbi tree) {
 // For damage that cannot be repaired: the store stays as it is.
 tl::unexpected<Error> beyond(std::string what) {
   return fail(ErrorCode::kDataCorruptionDetected,
-              std::move(what) + ", so the store is not made anew; restore it from a backup");
+              std::move(what) + ", so the store cannot be rebuilt; restore it from a backup");
 }
 
 // The source of the salvage.
@@ -81,8 +81,8 @@ class StoreSalvage : private PageVisitor {
                     " records and index entries belong to no collection that it still names");
     }
     GM_TRY(make_changes());
-    lines_.push_back("data.mdb is made anew of the " + std::to_string(taken_) +
-                     " records and index entries that can be read");
+    lines_.push_back("data.mdb was rebuilt from the " + std::to_string(taken_) +
+                     " records and index entries that could be read");
     return made_.checkpoint();
   }
 
@@ -104,7 +104,7 @@ class StoreSalvage : private PageVisitor {
     const std::string what =
         "page " + std::to_string(damaged.page) + " of the tree '" + std::string(damaged.tree) + "'";
     if (lines_.size() < kMaxProblems) {
-      lines_.push_back("data.mdb: " + what + " is left behind: " + damaged.what);
+      lines_.push_back("data.mdb: " + what + " was not copied: " + damaged.what);
     }
     return options_.removed.keep_bytes({"store", "pages"}, what, damaged.what, damaged.bytes);
   }
@@ -210,8 +210,8 @@ class StoreSalvage : private PageVisitor {
                                  : filler_.remove(change.tree, change.key);
           }));
     }
-    lines_.push_back("data.mdb has " + std::to_string(damaged_.changes.size()) +
-                     " transactions that only the log had");
+    lines_.push_back(std::to_string(damaged_.changes.size()) +
+                     " transactions were added to data.mdb from the log");
     return filler_.finish();
   }
 

@@ -22,12 +22,12 @@ namespace {
 std::string lost_between(uint64_t found, uint64_t checkpointed) {
   if (found >= checkpointed) return {};
   const std::string first = std::to_string(found + 1);
-  return "data.mdb is of transaction " + std::to_string(found) +
-         ", an older state than that of its file checkpoint: what " +
+  return "data.mdb has the state of transaction " + std::to_string(found) +
+         ", which is older than its file checkpoint; the changes of " +
          (found + 1 == checkpointed
               ? "transaction " + first
               : "transactions " + first + " to " + std::to_string(checkpointed)) +
-         " changed is lost";
+         " are lost";
 }
 
 }  // namespace
@@ -73,9 +73,8 @@ Status UnopenedStore::find_metas(const std::filesystem::path& folder) {
   }
   if (!has_slot) {
     return fail(ErrorCode::kStoreDamaged, "store " + folder.string() +
-                                              ": neither data.mdb nor the file checkpoint has meta "
-                                              "pages that can be believed; restore it from a "
-                                              "backup");
+                                              ": neither data.mdb nor the file checkpoint has "
+                                              "valid meta pages; restore it from a backup");
   }
   metas_ = *checkpoint->newest();
   system::File redo;

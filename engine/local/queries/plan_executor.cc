@@ -148,8 +148,9 @@ Status PlanExecutor::check_resumption() {
   if (options_.tailable) {
     GM_ASSIGN(const bool has_place, scan_->has_place());
     if (!has_place) {
-      return fail(kCappedPositionLost,
-                  entry_->ns.full() + ": the cursor's place has been overwritten");
+      return fail(
+          kCappedPositionLost,
+          entry_->ns.full() + ": the documents at the cursor's position have been overwritten");
     }
   }
   return {};

@@ -334,7 +334,7 @@ class IndexScan : public Scan {
     if (bytes > order_bytes_max_) {
       return fail(ErrorCode::kQueryExceededMemoryLimit,
                   entry_->ns.full() + ": sorting keys of the index '" + index_.definition.name +
-                      "' that are alike in their first " + std::to_string(kEncodedBytesMax) +
+                      "' with the same first " + std::to_string(kEncodedBytesMax) +
                       " bytes needs more than " + std::to_string(order_bytes_max_) + " bytes");
     }
     run_.push_back({std::move(order), id});

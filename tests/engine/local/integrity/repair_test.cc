@@ -116,7 +116,7 @@ TEST_F(Repair, UnreadableRecords_AreTakenOutWithTheirEntries) {
                      HasSubstr("checksum"))),
       Contains(HasSubstr("removed record 2: the record has only 6 bytes")),
       Contains(HasSubstr("(record 3)")), Contains(HasSubstr("removed a record: its key has 7")),
-      Contains(HasSubstr("the index '_id_' follows the documents again: 3 removed")),
+      Contains(HasSubstr("the index '_id_' was repaired: 3 removed")),
       Contains(HasSubstr("counts 2 documents"))));
   EXPECT_THAT(ids(), ElementsAre(4, 5));
   EXPECT_EQ(kept_.bytes.size(), 4u);
@@ -138,8 +138,8 @@ TEST_F(Repair, MissingRecord_LeavesNoEntries) {
     return trees.remove(trees.tree(entry.records), RecordKey(entry.records, 4).view());
   });
   expect_repaired(ElementsAre(HasSubstr("counts 4 documents"),
-                              HasSubstr("'_id_' follows the documents again: 1 removed"),
-                              HasSubstr("'by_a' follows the documents again: 1 removed")));
+                              HasSubstr("'_id_' was repaired: 1 removed"),
+                              HasSubstr("'by_a' was repaired: 1 removed")));
 }
 
 TEST_F(Repair, IndexEntries_FollowTheDocuments) {
@@ -167,9 +167,8 @@ TEST_F(Repair, IndexEntries_FollowTheDocuments) {
     return trees.put(trees.tree(by_id.range), range_prefix(by_id.range) + "y", "");
   });
   expect_repaired(
-      ElementsAre(HasSubstr("'_id_' follows the documents again: 1 corrected, 1 removed"),
-                  HasSubstr("'by_a' follows the documents again: 1 entries added, 1 corrected, "
-                            "3 removed")));
+      ElementsAre(HasSubstr("'_id_' was repaired: 1 corrected, 1 removed"),
+                  HasSubstr("'by_a' was repaired: 1 entries added, 1 corrected, 3 removed")));
   EXPECT_THAT(ids(), ElementsAre(1, 2, 3, 4, 5));
 }
 
@@ -183,7 +182,7 @@ TEST_F(Repair, EntryWithAWrongChecksum_IsCorrected) {
     value.back() ^= 1;
     return trees.put(trees.tree(by_a.range), key, value);
   });
-  expect_repaired(ElementsAre(HasSubstr("'by_a' follows the documents again: 1 corrected")));
+  expect_repaired(ElementsAre(HasSubstr("'by_a' was repaired: 1 corrected")));
   EXPECT_THAT(ids(), ElementsAre(1, 2, 3, 4, 5));
 }
 
@@ -262,7 +261,7 @@ TEST_F(Repair, ListsOfTheCatalog_AreMadeAnew) {
   expect_repaired(AllOf(Contains(HasSubstr("an entry for expiring documents")),
                         Contains(HasSubstr("a released range of the wrong form")),
                         Contains(HasSubstr("counts without a collection")),
-                        Contains(HasSubstr("table of ranges is made anew"))));
+                        Contains(HasSubstr("table of ranges was rebuilt"))));
   // New collections get ranges that no one has.
   const auto transaction = store_->begin();
   ASSERT_TRUE(store_->database("test")->collection("d")->insert(**transaction, doc("{}")));
@@ -296,7 +295,7 @@ TEST_F(Repair, UnlistedExpiringCollection_IsListed) {
   });
   EXPECT_THAT(problems(),
               ElementsAre(HasSubstr("is missing from the list of collections with a TTL index")));
-  expect_repaired(ElementsAre(HasSubstr("noted as having documents that expire")));
+  expect_repaired(ElementsAre(HasSubstr("was added to the list of collections with a TTL index")));
 }
 
 TEST_F(Repair, DamagedCatalogEntry_IsBeyondRepairAndItsRangesStay) {
