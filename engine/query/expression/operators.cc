@@ -17,7 +17,7 @@ Result<ExpressionPointer> refuse_script(const Operator& op, bson::ValueView, Par
 
 Result<ExpressionPointer> refuse_metadata(const Operator& op, bson::ValueView, ParseContext&) {
   return fail(ErrorCode::kCommandNotSupported,
-              std::string(op.name) + " is not supported: documents have no such metadata here");
+              std::string(op.name) + " is not supported: documents have no metadata");
 }
 
 Result<ExpressionPointer> parse_literal(const Operator&, bson::ValueView operand, ParseContext&) {

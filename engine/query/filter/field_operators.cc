@@ -117,12 +117,12 @@ Result<TestGroup> refuse_nearness(const OperatorCall& call) {
   constexpr ErrorCode kNoQueryExecutionPlans{291};
   return fail(kNoQueryExecutionPlans,
               "unable to find index for $geoNear query: " + std::string(call.name) +
-                  " needs a geospatial index, which cannot be had here");
+                  " needs a geospatial index, and geospatial indexes are not supported");
 }
 
 Result<TestGroup> refuse_geometry(const OperatorCall& call) {
   return fail(ErrorCode::kCommandNotSupported,
-              std::string(call.name) + " is not supported: there are no geospatial queries");
+              std::string(call.name) + " is not supported, like all geospatial queries");
 }
 
 }  // namespace gridmount::query

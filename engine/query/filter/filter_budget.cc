@@ -41,9 +41,9 @@ Status FilterReservation::grow_to(uint64_t bytes) {
   const uint64_t more = (bytes - bytes_reserved_ + kStepBytes - 1) / kStepBytes * kStepBytes;
   if (!budget_->reserve(more)) {
     return fail(ErrorCode::kExceededMemoryLimit,
-                "the filters of all commands need more than " +
+                "the filters of all commands together need more than " +
                     std::to_string(budget_->bytes_max()) +
-                    " bytes of memory together; try again when others have ended");
+                    " bytes of memory; try again when other commands have ended");
   }
   bytes_reserved_ += more;
   return {};

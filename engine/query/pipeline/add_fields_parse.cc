@@ -33,7 +33,7 @@ class AddFieldsParser {
 
  private:
   Status add(const std::string& path, ValueView value, int depth) {
-    if (depth > kDepthMax) return fail(ErrorCode::kOverflow, "the fields are nested too deep");
+    if (depth > kDepthMax) return fail(ErrorCode::kOverflow, "the fields are nested too deeply");
     if (value.type() != Type::kDocument || value.as_document().empty()) {
       return add_expression(path, value);
     }

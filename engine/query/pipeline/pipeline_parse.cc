@@ -55,7 +55,7 @@ class PipelineParser {
         return fail(ErrorCode{31441}, name + " is not allowed within a $unionWith's sub-pipeline");
       default:
         if (!writes || options_.may_write) return {};
-        return fail(ErrorCode::kIllegalOperation, name + " may not be used here");
+        return fail(ErrorCode::kIllegalOperation, name + " is not allowed in this pipeline");
     }
   }
 

@@ -37,7 +37,7 @@ class VariableRewriter {
  public:
   Status rewrite(ValueView value, bson::Builder& to, std::string_view key, bool in_array,
                  int depth) {
-    if (depth > kDepthMax) return fail(ErrorCode::kOverflow, "the expression is nested too deep");
+    if (depth > kDepthMax) return fail(ErrorCode::kOverflow, "the expression is nested too deeply");
     switch (value.type()) {
       case Type::kString: {
         const Value replaced(replacement(value.as_string()));

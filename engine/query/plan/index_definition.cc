@@ -81,8 +81,8 @@ Status read_option(const bson::Element& element, IndexDefinition& index) {
   } else if (name != "ns") {
     return fail(ErrorCode::kInvalidIndexSpecificationOption,
                 "The field '" + std::string(name) +
-                    "' is not valid for an index specification. Specification: a key, a name and "
-                    "unique, sparse, hidden, partialFilterExpression or expireAfterSeconds");
+                    "' is not valid for an index specification. Valid fields are key, name, "
+                    "unique, sparse, hidden, partialFilterExpression and expireAfterSeconds");
   }
   return {};
 }
