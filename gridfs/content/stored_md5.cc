@@ -15,6 +15,17 @@ namespace {
 constexpr std::chrono::seconds kSnapshotAge{1};
 constexpr int64_t kPrefetchBytes = 2 * 1024 * 1024;
 
+// Holes are read as zeros, and hashing zeros costs as much as hashing data. The holes of a file
+// must therefore not be larger than this, or than its stored chunks. Without the limit, a hole of a
+// terabyte would keep a processor busy for half an hour.
+constexpr int64_t kHoleBytesMax = 64 * 1024 * 1024;
+
+bool is_mostly_hole(const FilesDocument& file) {
+  if (!file.sparse || !file.stored_chunks) return false;
+  const int64_t stored = *file.stored_chunks * file.chunk_bytes;
+  return file.length - stored > std::max(stored, kHoleBytesMax);
+}
+
 // The read of one file.
 class Reading {
  public:
@@ -30,7 +41,7 @@ class Reading {
               bucket_.files().find_one(*snapshot_, by_id_));
     if (!document) return false;
     GM_ASSIGN(FilesDocument file, FilesDocument::parse(*document));
-    if (file.md5) return false;
+    if (file.md5 || is_mostly_hole(file)) return false;
     const bool same =
         !file_ || (file_->length == file.length && file_->upload_date == file.upload_date &&
                    file_->chunk_bytes == file.chunk_bytes);

@@ -13,7 +13,7 @@ namespace gridmount::gridfs {
 struct StoredMd5 {
   enum class Outcome {
     kSet,       // the files document has it now
-    kNeedless,  // there is no such file, or it has an md5
+    kNeedless,  // no such file, or it has an md5, or it is large and mostly a hole
     kChanged,   // the file was changed meanwhile
     kStopped,
   };

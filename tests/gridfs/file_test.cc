@@ -494,6 +494,35 @@ TEST_F(FileTest, Md5_AppendedToAnExistingFile_ComputedAfterClose) {
   EXPECT_EQ(await_md5(id), md5_of(bytes + "tail"));
 }
 
+// Hashing the zeros of this one would take half an hour.
+TEST_F(FileTest, Md5_OfALargeFileThatIsMostlyHole_IsNotComputed) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  auto file = must(files->open(id));
+  must(write(*file, 0, "some data"));
+  must(file->truncate(int64_t{1} << 40, TimeUpdate::kNow));
+  must(file->flush());
+  file.reset();
+  const auto begin = std::chrono::steady_clock::now();
+  must(files->close(milliseconds(30'000)));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(20'000));
+  EXPECT_FALSE(this->file(id).md5);
+}
+
+TEST_F(FileTest, Md5_OfAFileWithHolesThatAreNotLarge_IsComputed) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  auto file = must(files->open(id));
+  must(write(*file, 3'000'000, "tail"));
+  must(file->flush());
+  must(write(*file, 5, "head"));  // not in order
+  must(file->flush());
+  std::string bytes(3'000'004, '\0');
+  bytes.replace(5, 4, "head");
+  bytes.replace(3'000'000, 4, "tail");
+  EXPECT_EQ(await_md5(id), md5_of(bytes));
+}
+
 TEST_F(FileTest, Close_WaitsForPendingMd5) {
   const auto files = table();
   const std::string bytes(200'000, 'a');
