@@ -80,9 +80,8 @@ int64_t blocks_of(const FilesDocument& file) {
   const auto of_bytes = [](int64_t bytes) {
     return bytes / kStatBlockBytes + (bytes % kStatBlockBytes != 0 ? 1 : 0);
   };
-  if (file.posix.symlink_target) {
-    return of_bytes(static_cast<int64_t>(file.posix.symlink_target->size()));
-  }
+  // The files document holds the target, as other file systems keep short ones in the inode.
+  if (file.posix.symlink_target) return 0;
   // If nobody has counted the chunks of a sparse file, the allocated ranges do not count, because
   // stored chunks may lie in them.
   if (file.sparse && !file.stored_chunks) return of_bytes(file.length);

@@ -19,7 +19,7 @@ uint64_t file_ino(std::string_view bucket, bson::ValueView id);
 // is not a file's, becomes a regular file's.
 uint32_t mode_of_file(uint32_t mode, bool is_symlink);
 // Returns st_blocks, computed from the chunks that the store has, or from the length if their
-// number is unknown.
+// number is unknown. A symbolic link has no blocks.
 int64_t blocks_of(const FilesDocument& file);
 // The node has one name.
 Node file_node(std::string_view bucket, const FilesDocument& file, const NamespaceOptions& options);

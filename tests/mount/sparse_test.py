@@ -63,6 +63,13 @@ class Blocks(MountCase):
         # Never none: 0 blocks would say that no look for data is worth while.
         self.assert_stored("a", BLOCK)
 
+    def test_SymbolicLinks_HaveNone(self):
+        for length in (1, 59, 4000):
+            name = f"link of {length}"
+            os.symlink("x" * length, self.path(name))
+            self.assertEqual(os.lstat(self.path(name)).st_blocks, 0)
+            self.assertEqual(self.run_program("du", "-k", self.path(name)).split()[0], b"0")
+
     def test_Data_CountsByItsChunks(self):
         self.make_sparse("a")
         self.assert_stored("a", MIB)
