@@ -33,6 +33,19 @@ class XattrTest : public MountTest {
     for (char& byte : list) byte = byte == '\0' ? ' ' : byte;
     return list;
   }
+  // Of so many users, and what each list has.
+  static std::string acl_of_users(size_t count) {
+    const std::string smallest = acl(7, 1, 7, 7, 7, 7);
+    constexpr size_t kUserAt = 12;  // behind the version and the owner's entry
+    std::string bytes = smallest.substr(0, kUserAt);
+    for (size_t i = 1; i <= count; ++i) {
+      std::string user = smallest.substr(kUserAt, 8);
+      user[4] = static_cast<char>(i & 0xFF);
+      user[5] = static_cast<char>(i >> 8);
+      bytes += user;
+    }
+    return bytes + smallest.substr(kUserAt + 8);
+  }
   static mode_t permissions(const std::string& path) {
     struct stat attributes {};
     EXPECT_CALL_OK(stat(path.c_str(), &attributes));
@@ -109,6 +122,16 @@ TEST_F(XattrTest, FlagsAndSizes_AreHeeded) {
   EXPECT_EQ(errno, ENOSPC);
   EXPECT_EQ(done, 15);
   EXPECT_EQ(get(path, "user.a"), std::string(65'536, 'x'));
+}
+
+// The kernel takes lists of a page from users of FUSE file systems.
+TEST_F(XattrTest, AccessControlLists_HaveUpTo511Entries) {
+  const std::string path = at("file");
+  write_file(path, "x");
+  const std::string longest = acl_of_users(507);  // and four entries that each list has
+  ASSERT_CALL_OK(set(path, kAccess, longest));
+  EXPECT_ERRNO(set(path, kAccess, acl_of_users(508)), E2BIG);
+  EXPECT_EQ(get(path, kAccess), longest);
 }
 
 TEST_F(XattrTest, FieldsOfTheFilesDocument_AreReadAndSet) {

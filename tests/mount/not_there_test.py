@@ -8,6 +8,7 @@ import datetime
 import errno
 import fcntl
 import os
+import select
 import struct
 import subprocess
 import unittest
@@ -50,6 +51,11 @@ class NotThere(DriverCase):
             self.assert_fails(errno.EOPNOTSUPP, fcntl.ioctl, file, FICLONE, self.open_file())
         self.run_program("cp", "--reflink=auto", self.file, self.path("clone"))
         self.assert_same_file(self.file, self.path("clone"))
+
+    def test_PlainFiles_AreAlwaysReadyForEpoll(self):
+        with select.epoll() as ready:
+            ready.register(self.open_file(), select.EPOLLIN | select.EPOLLOUT)
+            self.assertEqual(ready.poll(10)[0][1], select.EPOLLIN | select.EPOLLOUT)
 
     def test_WithoutWaiting_NothingIsReadOrWritten(self):
         fd = self.open_file()
