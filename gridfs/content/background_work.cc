@@ -19,7 +19,7 @@ constexpr std::chrono::milliseconds kRemovalPatience{1000};
 BackgroundWork::BackgroundWork(const Bucket& bucket, OpenFiles& open_files)
     : bucket_(bucket),
       open_files_(open_files),
-      thread_("gm-aftercare", BackgroundThread::Priority::kLow, [this] { return work(); }) {}
+      thread_("gm-background", BackgroundThread::Priority::kLow, [this] { return work(); }) {}
 
 void BackgroundWork::schedule_md5(const bson::Value& id) {
   {

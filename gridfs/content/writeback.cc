@@ -20,7 +20,7 @@ constexpr long kListCallerAndWorker = 3;
 Writeback::Writeback(ChunkMemory& memory, std::chrono::milliseconds interval)
     : memory_(memory),
       interval_(interval),
-      thread_("gm-commit", BackgroundThread::Priority::kNormal, [this] { return work(); }) {}
+      thread_("gm-writeback", BackgroundThread::Priority::kNormal, [this] { return work(); }) {}
 
 void Writeback::add(std::shared_ptr<OpenFile> file) {
   bool first = false;

@@ -66,7 +66,7 @@ class ThreadNames(MountCase):
     def test_MountInUse_NoThreadIsWithoutAName_AndTheDocumentHasEach(self):
         self.use_it()
         self.wait_for({name for name, begins in table().items() if begins in FROM_THE_BEGINNING})
-        self.wait_for({"gm-metrics", "gm-commit", "gm-md5"})
+        self.wait_for({"gm-metrics", "gm-writeback", "gm-md5"})
         names = self.names()
         self.assertEqual(set(names) - set(table()), set())
         # The first thread's name is the program's, and no other has that.
