@@ -435,7 +435,7 @@ class Store {
 
   virtual Result<std::unique_ptr<Snapshot>> snapshot() = 0;
   virtual Result<std::unique_ptr<Transaction>> begin(
-      TransactionKind waits = TransactionKind::kMayBlock) = 0;
+      TransactionKind kind = TransactionKind::kMayBlock) = 0;
 
   // Returns when everything committed before the call is durable. Concurrent callers share the
   // work. Fails with WritesRefused if a sync failed, now or before.

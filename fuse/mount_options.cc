@@ -30,16 +30,16 @@ constexpr std::array<std::string_view, 4> kListedByTheKernel{"user_id", "group_i
                                                              "blksize"};
 // Options of fstab for mount(8) and systemd: when to mount, and who may. mount(8) removes them, but
 // other programs that read fstab may not.
-constexpr std::array<std::string_view, 5> kMayBlock{"auto", "noauto", "nofail", "nouser",
-                                                    "_netdev"};
+constexpr std::array<std::string_view, 5> kForOtherPrograms{"auto", "noauto", "nofail", "nouser",
+                                                            "_netdev"};
 
-template <typename PathIndex>
-bool contains(const PathIndex& names, std::string_view name) {
+template <typename Range>
+bool contains(const Range& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 bool is_for_others(std::string_view option, std::string_view name) {
-  return contains(kMayBlock, option) || name.starts_with("x-") || name.starts_with("X-") ||
+  return contains(kForOtherPrograms, option) || name.starts_with("x-") || name.starts_with("X-") ||
          name == "comment";
 }
 

@@ -24,12 +24,14 @@ class PipelineCursor : public engine::Cursor {
  public:
   PipelineCursor(query::Variables variables, query::Pipeline pipeline,
                  std::unique_ptr<StorePipelineStorage> host)
-      : variables_(std::move(variables)), pipeline_(std::move(pipeline)), host_(std::move(host)) {}
+      : variables_(std::move(variables)),
+        pipeline_(std::move(pipeline)),
+        storage_(std::move(host)) {}
 
   Status open(std::unique_ptr<query::DocumentStream> input, query::Pipeline::Input given,
               const engine::Namespace& ns, bson::Date now, uint64_t memory_bytes_max,
               std::vector<query::StageFigures>* stats = nullptr) {
-    context_.emplace(query::PipelineContext{*host_,
+    context_.emplace(query::PipelineContext{*storage_,
                                             {ns.database, ns.collection},
                                             now,
                                             variables_.views(),
@@ -40,14 +42,14 @@ class PipelineCursor : public engine::Cursor {
   }
 
   Result<std::optional<bson::View>> next() override {
-    GM_TRY(host_->check_interrupt());
+    GM_TRY(storage_->check_interrupt());
     return stream_->next();
   }
 
  private:
   query::Variables variables_;
   query::Pipeline pipeline_;
-  const std::unique_ptr<StorePipelineStorage> host_;
+  const std::unique_ptr<StorePipelineStorage> storage_;
   std::optional<query::PipelineContext> context_;
   std::unique_ptr<query::DocumentStream> stream_;
 };

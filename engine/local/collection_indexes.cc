@@ -108,7 +108,7 @@ Status LocalCollection::create_index(engine::Transaction& transaction,
   GM_ASSIGN(index.range, catalog.allocate_range());
   if (Status built = build_index(read_view->shared_trees(), *entry, index, index.multikey);
       !built) {
-    // The sweeper later removes what was put into the range. Nothing else has changed.
+    // The drop cleanup later removes what was put into the range. Nothing else has changed.
     GM_TRY(catalog.release_range(index.range));
     return built;
   }

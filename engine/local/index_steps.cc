@@ -1,9 +1,9 @@
 // make_index_in_steps(): makes an index in transactions of bounded size.
 //
 // The first transaction allocates a range that the catalog lists as released. So if the work is
-// interrupted, the sweeper removes the range when the store is next opened. Meanwhile the sweeper
-// of this process is told to spare it. The last transaction takes the range off the list and adds
-// the index to the collection. Readers do not see the index before that.
+// interrupted, the drop cleanup removes the range when the store is next opened. Meanwhile the drop
+// cleanup of this process is told to spare it. The last transaction takes the range off the list
+// and adds the index to the collection. Readers do not see the index before that.
 
 #include <optional>
 #include <string>
@@ -29,7 +29,7 @@ class IndexInSteps {
 
   Status run() {
     GM_TRY(begin());
-    if (!spared_) return {};
+    if (!exemption_) return {};
     while (true) {
       GM_ASSIGN(const bool done, put_some());
       if (done) break;
@@ -38,8 +38,8 @@ class IndexInSteps {
   }
 
  private:
-  // Allocates the range. If no range is needed, `spared_` stays empty: the index exists already, or
-  // the collection is new and empty.
+  // Allocates the range. If no range is needed, `exemption_` stays empty: the index exists already,
+  // or the collection is new and empty.
   Status begin() {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
     ReadView& read_view = read_view_of(*transaction);
@@ -56,7 +56,7 @@ class IndexInSteps {
     if (exists) return {};
     index_.checksums = read_view.trees().has_checksums();
     GM_ASSIGN(index_.range, catalog.allocate_unfinished_range());
-    spared_.emplace(store_.drop_cleanup(), index_.range);
+    exemption_.emplace(store_.drop_cleanup(), index_.range);
     return transaction->commit();
   }
 
@@ -91,7 +91,7 @@ class IndexInSteps {
   const engine::Namespace& ns_;
   const query::IndexDefinition& definition_;
   IndexEntry index_;
-  std::optional<DropCleanup::CleanupExemption> spared_;
+  std::optional<DropCleanup::CleanupExemption> exemption_;
   std::string from_;
 };
 

@@ -59,13 +59,14 @@ Status LocalTransaction::commit(engine::Durability durability) {
   Trees& trees = read_view()->trees();
   GM_TRY(trees.readable());
   // Any failure poisons `trees`, and with it the LMDB transaction.
-  if (!trees.doomed()) {
-    if (const Status written = read_view()->catalog().write_counts(); !written && !trees.doomed()) {
+  if (!trees.poisoned()) {
+    if (const Status written = read_view()->catalog().write_counts();
+        !written && !trees.poisoned()) {
       static_cast<void>(trees.poison(written.error()));
     }
   }
-  if (trees.doomed()) transaction_.poison(*trees.doomed());
-  if (trees.leave_less()) transaction_.net_shrink();
+  if (trees.poisoned()) transaction_.poison(*trees.poisoned());
+  if (trees.shrinks_net()) transaction_.net_shrink();
   if (trees.writes() == 0) transaction_.unchanged();
   transaction_.log(trees.take_changes());
   trees.end();
@@ -109,7 +110,7 @@ Result<std::unique_ptr<engine::Snapshot>> LocalStore::snapshot() {
   return std::unique_ptr<engine::Snapshot>(std::move(snapshot));
 }
 
-Result<std::unique_ptr<engine::Transaction>> LocalStore::begin(engine::TransactionKind waits) {
+Result<std::unique_ptr<engine::Transaction>> LocalStore::begin(engine::TransactionKind kind) {
   GM_ASSIGN(WriteTransaction transaction, environment_->begin_write(waits));
   return std::unique_ptr<engine::Transaction>(std::make_unique<LocalTransaction>(
       std::move(transaction), handles_, cache_, index_usage_, *environment_, *drop_cleanup_));

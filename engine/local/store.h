@@ -64,7 +64,7 @@ class LocalStore : public engine::Store {
   Result<std::vector<std::string>> databases(engine::Snapshot& snapshot) override;
   Result<std::unique_ptr<engine::Snapshot>> snapshot() override;
   Result<std::unique_ptr<engine::Transaction>> begin(
-      engine::TransactionKind waits = engine::TransactionKind::kMayBlock) override;
+      engine::TransactionKind kind = engine::TransactionKind::kMayBlock) override;
   Status make_durable() override;
   Result<int64_t> compact(const engine::Namespace& ns,
                           const std::optional<engine::Deadline>& deadline) override;

@@ -21,7 +21,7 @@ class TtlMonitor {
  public:
   // `store` must outlive it. The first sweep starts one interval after construction.
   TtlMonitor(LocalStore& store, std::chrono::milliseconds interval);
-  // TransactionKind for the current short transaction only.
+  // Waits for the current short transaction only.
   ~TtlMonitor();
 
   // The number of finished sweeps, and of removed documents, since construction.

@@ -45,7 +45,7 @@ class Pool {
   static Result<std::unique_ptr<Pool>> open(const ConnectOptions& options);
   virtual ~Pool() = default;
 
-  // TransactionKind while all connections are in use.
+  // Waits while all connections are in use.
   virtual Result<std::unique_ptr<Connection>> connection() = 0;
   virtual Result<Deployment> deployment() = 0;
 };

@@ -11,7 +11,7 @@ Result<std::unique_ptr<engine::Snapshot>> Call::snapshot() {
   return snapshot;
 }
 
-Result<std::unique_ptr<engine::Transaction>> Call::begin(engine::TransactionKind waits) {
+Result<std::unique_ptr<engine::Transaction>> Call::begin(engine::TransactionKind kind) {
   GM_ASSIGN(std::unique_ptr<engine::Transaction> transaction, store().begin(waits));
   observe(*transaction);
   return transaction;

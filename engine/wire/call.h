@@ -71,7 +71,7 @@ class Call {
   // Open a read view or a transaction on the store. Their reads are reported to observer().
   Result<std::unique_ptr<engine::Snapshot>> snapshot();
   Result<std::unique_ptr<engine::Transaction>> begin(
-      engine::TransactionKind waits = engine::TransactionKind::kMayBlock);
+      engine::TransactionKind kind = engine::TransactionKind::kMayBlock);
   // Null while no database is profiled.
   const std::shared_ptr<engine::ReadObserver>& observer() const { return observer_; }
 

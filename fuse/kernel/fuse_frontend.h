@@ -1,4 +1,4 @@
-// The callbacks for libfuse: the table of operations and their shared state. Only trampoline*.cc
+// The callbacks for libfuse: the table of operations and their shared state. Only fuse_frontend*.cc
 // include this file and libfuse.
 //
 // The handlers are thread-safe. libfuse calls them from several threads.

@@ -16,7 +16,7 @@ namespace gridmount::fuse {
 
 class ParkedRequests {
  public:
-  // `name` becomes the name of the thread (engine/thread_name.h).
+  // `name` becomes the name of the thread (engine/base/thread_name.h).
   explicit ParkedRequests(std::string name);
   ~ParkedRequests() { stop(); }
   ParkedRequests(const ParkedRequests&) = delete;

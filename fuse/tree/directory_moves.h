@@ -27,17 +27,17 @@ class DirectoryMoves {
   // Both must outlive this object.
   DirectoryMoves(SharedMutex& tree, InodeTable& table) : tree_(tree), table_(table) {}
 
-  // TransactionKind until neither node is in a moving directory, or with kWholeTree until nothing
+  // Waits until neither node is in a moving directory, or with kWholeTree until nothing
   // moves. Returns with the tree locked shared.
   void lock_shared(uint64_t ino, std::optional<uint64_t> other) GM_ACQUIRE_SHARED(tree_);
   // Returns whether any directory moves, and whether this node does. The answer may already be out
   // of date. The caller holds no lock.
   bool any() const { return is_any_.load(std::memory_order_relaxed); }
   bool moves(uint64_t ino) const { return any() && table_.is_moving(ino); }
-  // TransactionKind until nothing moves.
+  // Waits until nothing moves.
   void wait() GM_EXCLUDES(tree_);
 
-  // TransactionKind until nothing moves. Returns with the tree locked exclusively.
+  // Waits until nothing moves. Returns with the tree locked exclusively.
   void lock() GM_ACQUIRE(tree_);
 
   // Marks these directories as moving until end(). The caller of both holds the tree lock

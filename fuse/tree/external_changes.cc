@@ -76,7 +76,7 @@ class Collector final : public engine::WriteObserver {
  private:
   BucketChanges& changes_of(std::string_view bucket) {
     BucketChanges& changes = changes_[std::string(bucket)];
-    if (++count_ > kForeignChangesMax && !changes.everything) {
+    if (++count_ > kExternalChangesMax && !changes.everything) {
       changes = BucketChanges();
       changes.everything = true;
     }
@@ -154,7 +154,7 @@ class Collector final : public engine::WriteObserver {
 
 }  // namespace
 
-Result<std::unique_ptr<engine::Transaction>> WatchedStore::begin(engine::TransactionKind waits) {
+Result<std::unique_ptr<engine::Transaction>> WatchedStore::begin(engine::TransactionKind kind) {
   GM_ASSIGN(std::unique_ptr<engine::Transaction> transaction, store_.begin(waits));
   transaction->observe_writes(std::make_shared<Collector>(database_, changed_));
   return transaction;

@@ -34,7 +34,7 @@ struct BucketChanges {
 using ExternalChanges = std::map<std::string, BucketChanges>;  // by the bucket's name
 
 // In one transaction; beyond this, `everything` is set.
-inline constexpr size_t kForeignChangesMax = 100'000;
+inline constexpr size_t kExternalChangesMax = 100'000;
 
 // Passes everything on to `store` and watches the transactions. Thread-safe.
 class WatchedStore final : public engine::Store {
@@ -51,7 +51,7 @@ class WatchedStore final : public engine::Store {
     return store_.databases(snapshot);
   }
   Result<std::unique_ptr<engine::Snapshot>> snapshot() override { return store_.snapshot(); }
-  Result<std::unique_ptr<engine::Transaction>> begin(engine::TransactionKind waits) override;
+  Result<std::unique_ptr<engine::Transaction>> begin(engine::TransactionKind kind) override;
   Status make_durable() override { return store_.make_durable(); }
   Result<int64_t> compact(const engine::Namespace& ns,
                           const std::optional<engine::Deadline>& deadline) override {

@@ -114,9 +114,9 @@ Result<Entry> FileSystem::lookup(uint64_t parent, std::string_view name) {
     GM_ASSIGN(auto mounted, buckets_.find(*bucket));
     return bucket_entry(name, mounted);
   }
-  if (is_control_directory(node, name)) return view_entry(node, name, "");
+  if (is_control_directory(node, name)) return control_entry(node, name, "");
   if (node.kind == InodeKind::kControlDirectory) {
-    return view_entry(node, name, gridfs::join(node.path, name));
+    return control_entry(node, name, gridfs::join(node.path, name));
   }
   GM_ASSIGN(Directory in, directory(parent, name));
   Result<gridfs::Node> found = in.paths->lookup(in.node.path, name);

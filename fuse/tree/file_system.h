@@ -275,9 +275,9 @@ class FileSystem {
   Result<Directory> directory(uint64_t ino, std::string_view purpose) const;
 
   // Counts the lookup.
-  Result<Entry> view_entry(const ResolvedNode& parent, std::string_view name,
-                           std::string_view path);
-  Result<Entry> view_attributes(const ResolvedNode& node, const FileHandle* file) const;
+  Result<Entry> control_entry(const ResolvedNode& parent, std::string_view name,
+                              std::string_view path);
+  Result<Entry> control_attributes(const ResolvedNode& node, const FileHandle* file) const;
   Result<FileHandle*> open_control(const ResolvedNode& node, int flags);
   Result<Entry> bucket_entry(std::string_view name, const std::shared_ptr<MountedBucket>& bucket);
   // Counts the lookup.

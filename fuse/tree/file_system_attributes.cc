@@ -51,7 +51,7 @@ Result<Entry> FileSystem::attributes(uint64_t ino, const FileHandle* file) {
   if (node.kind == InodeKind::kFile) {
     return file_attributes(node, file ? file->file().get() : node.open_file.get());
   }
-  if (node.is_control()) return view_attributes(node, file);
+  if (node.is_control()) return control_attributes(node, file);
   if (node.removed) return Entry{ino, node.removed->attributes, kCacheForever};
   if (node.kind == InodeKind::kMountRoot) {
     MutexLock handles_lock(handles_mutex_);

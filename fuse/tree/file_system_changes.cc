@@ -70,7 +70,7 @@ void FileSystem::add_all_stale(const ChangedBucket& changed, gridfs::PathNamespa
   if (!root) return;
   while (true) {
     const Result<std::optional<gridfs::DirectoryEntry>> entry = (*root)->next();
-    if (!entry || !*entry || stale.names.size() > kForeignChangesMax) return;
+    if (!entry || !*entry || stale.names.size() > kExternalChangesMax) return;
     stale.names.emplace(changed.root, (*entry)->name);
   }
 }

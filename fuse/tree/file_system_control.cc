@@ -19,8 +19,8 @@ double cache_seconds(const ControlNode& view) {
 
 }  // namespace
 
-Result<Entry> FileSystem::view_entry(const ResolvedNode& parent, std::string_view name,
-                                     std::string_view path) {
+Result<Entry> FileSystem::control_entry(const ResolvedNode& parent, std::string_view name,
+                                        std::string_view path) {
   GM_ASSIGN(auto paths, parent.bucket->paths());
   GM_ASSIGN(const ControlNode view,
             control_.find(*paths, path, table_.find_generated(parent.ino, name)));
@@ -33,7 +33,8 @@ Result<Entry> FileSystem::view_entry(const ResolvedNode& parent, std::string_vie
   return Entry{ino, view.attributes, cache_seconds(view)};
 }
 
-Result<Entry> FileSystem::view_attributes(const ResolvedNode& node, const FileHandle* file) const {
+Result<Entry> FileSystem::control_attributes(const ResolvedNode& node,
+                                             const FileHandle* file) const {
   GM_ASSIGN(auto paths, node.bucket->paths());
   if (node.generated) {
     const ControlNode generated = control_.find_generated(*paths, node.generated);

@@ -20,7 +20,7 @@ class BackgroundThread {
   using Work = std::function<std::optional<Clock::time_point>()>;
   enum class Priority { kNormal, kLow };
 
-  // `name` becomes the name of the thread (engine/thread_name.h).
+  // `name` becomes the name of the thread (engine/base/thread_name.h).
   BackgroundThread(std::string name, Priority priority, Work work);
   ~BackgroundThread() { stop(); }
   BackgroundThread(const BackgroundThread&) = delete;

@@ -99,16 +99,16 @@ void BackgroundWork::finish_removals() {
 // A removal in progress. finish_removals() waits for it.
 class BackgroundWork::RemovalUnderWay {
  public:
-  explicit RemovalUnderWay(BackgroundWork& background_work) : aftercare_(background_work) {}
+  explicit RemovalUnderWay(BackgroundWork& background_work) : background_work_(background_work) {}
   ~RemovalUnderWay() {
-    MutexLock lock(aftercare_.mutex_);
-    if (--aftercare_.removing_ == 0) aftercare_.removed_.notify_all();
+    MutexLock lock(background_work_.mutex_);
+    if (--background_work_.removing_ == 0) background_work_.removed_.notify_all();
   }
   RemovalUnderWay(const RemovalUnderWay&) = delete;
   RemovalUnderWay& operator=(const RemovalUnderWay&) = delete;
 
  private:
-  BackgroundWork& aftercare_;
+  BackgroundWork& background_work_;
 };
 
 void BackgroundWork::remove_chunks() {

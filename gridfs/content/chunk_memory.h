@@ -71,7 +71,7 @@ class ChunkMemory : public std::enable_shared_from_this<ChunkMemory> {
   // Returns a buffer, or null if the budget is spent. A buffer larger than the whole budget is
   // granted only while no other buffer is in use.
   std::shared_ptr<ChunkBuffer> try_acquire(size_t capacity) GM_EXCLUDES(mutex_);
-  // TransactionKind until a buffer has been released since the last failed call of try_acquire(),
+  // Waits until a buffer has been released since the last failed call of try_acquire(),
   // but at most for `patience`.
   void wait_for_release(std::chrono::milliseconds patience) GM_EXCLUDES(mutex_);
 

@@ -145,7 +145,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // If the last commit met a full disk, tries again, provided that there may be room now. Otherwise
   // fails with the error of that commit.
   Status commit_once_more() GM_EXCLUDES(mutex_);
-  // Returns a buffer for one chunk. TransactionKind while the budget is spent.
+  // Returns a buffer for one chunk. Waits while the budget is spent.
   Result<std::shared_ptr<ChunkBuffer>> acquire_buffer() GM_EXCLUDES(mutex_);
   // Returns true if a change at chunk `n` turns the file's last chunk, which the store has shorter,
   // into a full one. Only dirty chunks are padded, so the last chunk must be dirty when the file

@@ -34,7 +34,7 @@ class Writeback {
   // Makes the file due for its commit now.
   void hurry(const OpenFile* file) GM_EXCLUDES(mutex_);
   // Releases removed files that nobody has open any more. Their dirty data is not needed, but their
-  // chunks stay as long as this object holds the files. TransactionKind until the background commit
+  // chunks stay as long as this object holds the files. Waits until the background commit
   // of such a file has ended. Does nothing on the background thread, which releases such files by
   // itself.
   void let_go_of_removed() GM_EXCLUDES(letting_go_, mutex_);
@@ -57,7 +57,7 @@ class Writeback {
   std::shared_ptr<OpenFile> take_due(std::optional<Clock::time_point>& next) GM_EXCLUDES(mutex_);
   // Called by the committing thread when it is done with the file that it took.
   void end_work() GM_EXCLUDES(mutex_);
-  // TransactionKind while the committing thread works on the file and nobody has it but that
+  // Waits while the committing thread works on the file and nobody has it but that
   // thread, this object and the caller.
   void wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) GM_EXCLUDES(mutex_);
   void let_go_if_removed(const std::shared_ptr<OpenFile>& file) GM_EXCLUDES(mutex_);

@@ -1,7 +1,7 @@
 // The implementation of PathNamespace over one bucket. The documents decide everything. Between
 // calls, the object keeps only atimes that are not written yet and counts of subdirectories.
 // Look-up is in bucket_namespace.cc, changes are in bucket_namespace_changes.cc and the other
-// bucket_volume_*.cc files.
+// bucket_namespace_*.cc files.
 //
 // Thread-safe after start().
 #pragma once

@@ -76,7 +76,7 @@ uint64_t hash_of(std::string_view key) {
   return (hash >> 2) | 1;
 }
 
-DirectoryListing::DirectoryListing(const PathIndex& names, FileTable& files,
+DirectoryListing::DirectoryListing(const PathIndex& path_index, FileTable& files,
                                    const NamespaceOptions& options, std::string directory,
                                    std::function<void(Node&)> complete)
     : path_index_(names),

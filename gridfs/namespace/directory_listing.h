@@ -51,7 +51,7 @@ class DirectoryListing final : public BatchedListing<DirectoryPosition> {
  public:
   // All arguments must outlive the listing. `complete` adds to a node what is known beyond its
   // document.
-  DirectoryListing(const PathIndex& names, FileTable& files, const NamespaceOptions& options,
+  DirectoryListing(const PathIndex& path_index, FileTable& files, const NamespaceOptions& options,
                    std::string directory, std::function<void(Node&)> complete);
 
  private:

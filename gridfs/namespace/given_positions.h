@@ -9,7 +9,7 @@
 // Seeking to a cookie goes to the start of its interval and passes over names up to the cookie's.
 // So it reads the names of one interval and those that were created between them. If the cookie's
 // name is gone, seeking ends behind the last name of the interval before it that still exists. This
-// works for the last kMaxIntervals intervals. The last kRecentPlaces names are found without
+// works for the last kMaxIntervals intervals. The last kRecentPositions names are found without
 // reading. For an older cookie, or one of another stream over the same directory, the listing is
 // read from its beginning.
 //
@@ -35,7 +35,7 @@ class GivenPositions {
  public:
   static constexpr size_t kNames = 64;  // in one interval
   static constexpr size_t kMaxIntervals = 1 << 14;
-  static constexpr size_t kRecentPlaces = 1024;
+  static constexpr size_t kRecentPositions = 1024;
 
   // A name of the listing, and the position behind it.
   struct Passed {
@@ -51,7 +51,7 @@ class GivenPositions {
     is_behind_passed_ = true;
     const uint64_t cookie = (current_ % kNumbers) << kHashBits | (hash & kHashMask) | 1;
     recent_.push_back({cookie, here_, current_, passed_});
-    if (recent_.size() > kRecentPlaces) recent_.pop_front();
+    if (recent_.size() > kRecentPositions) recent_.pop_front();
     return cookie;
   }
 

@@ -16,7 +16,7 @@ constexpr size_t kBatchDocuments = 128;
 
 }  // namespace
 
-std::weak_ordering IdPlace::compare(const IdPlace& other) const {
+std::weak_ordering IdPosition::compare(const IdPosition& other) const {
   if (!id || !other.id) return id.has_value() <=> other.id.has_value();
   return bson::compare(id->view(), other.id->view());
 }

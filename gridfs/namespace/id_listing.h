@@ -16,15 +16,15 @@
 namespace gridmount::gridfs {
 
 // The position behind an _id, or the beginning if unset.
-struct IdPlace {
+struct IdPosition {
   std::optional<bson::Value> id = {};
 
-  friend bool operator==(const IdPlace& a, const IdPlace& b) { return a.compare(b) == 0; }
-  friend bool operator<(const IdPlace& a, const IdPlace& b) { return a.compare(b) < 0; }
-  std::weak_ordering compare(const IdPlace& other) const;
+  friend bool operator==(const IdPosition& a, const IdPosition& b) { return a.compare(b) == 0; }
+  friend bool operator<(const IdPosition& a, const IdPosition& b) { return a.compare(b) < 0; }
+  std::weak_ordering compare(const IdPosition& other) const;
 };
 
-class IdListing final : public BatchedListing<IdPlace> {
+class IdListing final : public BatchedListing<IdPosition> {
  public:
   // Returns the node of a files document, or nothing if the file is not to be shown. The document
   // is valid as long as the snapshot.

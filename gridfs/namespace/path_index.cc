@@ -246,7 +246,7 @@ Result<PathIndex::AtPath> PathIndex::at_by_filename(engine::Snapshot& snapshot,
   return at;
 }
 
-ChildScan::ChildScan(const PathIndex& names, engine::Snapshot& snapshot, std::string directory,
+ChildScan::ChildScan(const PathIndex& path_index, engine::Snapshot& snapshot, std::string directory,
                      std::string from, bool inclusive)
     : path_index_(names),
       snapshot_(snapshot),

@@ -104,7 +104,7 @@ class ChildScan {
   };
 
   // Begins at the filename `from` if `inclusive`, else behind it.
-  ChildScan(const PathIndex& names, engine::Snapshot& snapshot, std::string directory,
+  ChildScan(const PathIndex& path_index, engine::Snapshot& snapshot, std::string directory,
             std::string from, bool inclusive);
 
   Result<std::optional<Child>> next();

@@ -49,7 +49,7 @@ class MountedStore : public testing::Test {
   int end_by(int signal);
   // Sends SIGKILL and removes the dead mount.
   void kill_daemon();
-  // TransactionKind until the daemon ends by itself.
+  // Waits until the daemon ends by itself.
   int wait_for_end();
   bool is_mounted() const;
   pid_t daemon() const { return daemon_; }

@@ -86,7 +86,7 @@ class BucketFixture : public ::testing::Test {
   static Status write(File& file, int64_t offset, const std::string& bytes) {
     return file.write(offset, bytes_of(bytes), TimeUpdate::kNow);
   }
-  // TransactionKind up to ten seconds for the store to show an md5 of the file.
+  // Waits up to ten seconds for the store to show an md5 of the file.
   std::optional<std::string> await_md5(bson::ValueView id);
 
  private:

@@ -67,7 +67,7 @@ class Catalog {
                                                         bson::View options);
   // Replaces (or adds) the entry of entry.ns.
   Result<std::shared_ptr<const CollectionEntry>> put(CollectionEntry entry);
-  // Removes the collection. Its ranges are released for the sweeper.
+  // Removes the collection. Its ranges are released for the drop cleanup.
   Status erase(const CollectionEntry& entry);
   Status rename(const CollectionEntry& entry, const engine::Namespace& to);
 
@@ -76,10 +76,10 @@ class Catalog {
 
   Result<Range> allocate_range();
   // Allocates a range that counts as released until finish_range(). If finish_range() is never
-  // called, the sweeper removes the range's entries.
+  // called, the drop cleanup removes the range's entries.
   Result<Range> allocate_unfinished_range();
   Status finish_range(const Range& range);
-  // The sweeper removes the range's entries later.
+  // The drop cleanup removes the range's entries later.
   Status release_range(const Range& range);
   Result<std::vector<Range>> released_ranges() const;
   // Called after the sweep. Takes the range off the list, and its tree has one range less.

@@ -65,20 +65,20 @@ void DropCleanup::wake() {
 DropCleanup::CleanupExemption::CleanupExemption(DropCleanup& drop_cleanup, const Range& range)
     : drop_cleanup_(drop_cleanup), prefix_(range.prefix) {
   MutexLock lock(drop_cleanup_.mutex_);
-  drop_cleanup_.spared_.insert(prefix_);
+  drop_cleanup_.exemptions_.insert(prefix_);
 }
 
 DropCleanup::CleanupExemption::~CleanupExemption() {
   {
     MutexLock lock(drop_cleanup_.mutex_);
-    drop_cleanup_.spared_.erase(prefix_);
+    drop_cleanup_.exemptions_.erase(prefix_);
   }
   drop_cleanup_.wake();
 }
 
 bool DropCleanup::spares(const Range& range) {
   MutexLock lock(mutex_);
-  return spared_.contains(range.prefix);
+  return exemptions_.contains(range.prefix);
 }
 
 void DropCleanup::run() {
@@ -132,7 +132,7 @@ Result<bool> DropCleanup::sweep_some() {
     return empty ? catalog.forget_range(range) : Status();
   };
   const Status swept = sweep();
-  if (trees->leave_less()) transaction.net_shrink();
+  if (trees->shrinks_net()) transaction.net_shrink();
   transaction.log(trees->take_changes());
   trees->end();
   if (!swept) return fail(swept.error());

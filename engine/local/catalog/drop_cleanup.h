@@ -23,7 +23,7 @@ class DropCleanup {
  public:
   // All arguments must outlive it. Starts with what is left from earlier openings.
   DropCleanup(Environment& environment, const TreeHandles& handles, CatalogCache& cache);
-  // TransactionKind for the current short transaction only.
+  // Waits for the current short transaction only.
   ~DropCleanup();
 
   // Call it after the commit of a transaction that has released ranges. Thread-safe.
@@ -58,8 +58,8 @@ class DropCleanup {
   Condition changed_;
   bool stopping_ GM_GUARDED_BY(mutex_) = false;
   bool work_ GM_GUARDED_BY(mutex_) = true;
-  std::set<uint32_t> spared_ GM_GUARDED_BY(mutex_);  // prefixes
-  std::thread thread_;                               // last: it uses all of the above
+  std::set<uint32_t> exemptions_ GM_GUARDED_BY(mutex_);  // prefixes
+  std::thread thread_;                                   // last: it uses all of the above
 };
 
 }  // namespace gridmount::local

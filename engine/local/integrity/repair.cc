@@ -81,7 +81,7 @@ class StructureRepair {
       }
       GM_ASSIGN(const std::optional<std::string_view> value,
                 trees.get(trees.catalog(), orphan.key));
-      // The sweeper may have removed the key meanwhile.
+      // The drop cleanup may have removed the key meanwhile.
       if (!value) continue;
       GM_TRY(options_.removed.keep_bytes(store_namespace("catalog"), what, orphan.what, *value));
       GM_TRY(trees.remove(trees.catalog(), orphan.key));

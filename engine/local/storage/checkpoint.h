@@ -61,7 +61,7 @@ class Checkpointer {
 
   // Must be called before each write. Requests a checkpoint if, since the last one was begun,
   // data.mdb has grown by options.checkpoint_bytes or that many bytes of pages were freed, which
-  // can be reused only after the next checkpoint. TransactionKind for a checkpoint if kGarbageMax
+  // can be reused only after the next checkpoint. Waits for a checkpoint if kGarbageMax
   // times as much was freed since the last one was done. Growth by new data never waits.
   void make_room() GM_EXCLUDES(mutex_);
 

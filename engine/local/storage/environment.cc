@@ -484,7 +484,7 @@ Result<ReadTransaction> Environment::begin_read() {
   return transaction;
 }
 
-Result<WriteTransaction> Environment::begin_write(engine::TransactionKind waits) {
+Result<WriteTransaction> Environment::begin_write(engine::TransactionKind kind) {
   if (read_only()) {
     return fail(ErrorCode::kStoreReadOnly,
                 "store " + parts_->folder.path().string() + " is open read-only");

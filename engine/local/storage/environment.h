@@ -96,9 +96,9 @@ class WriteTransaction {
   // Poisons the transaction: commit() will undo everything and return `error`. The first error
   // counts.
   void poison(Error error) {
-    if (!doom_) doom_ = std::move(error);
+    if (!poison_) poison_ = std::move(error);
   }
-  bool doomed() const { return doom_.has_value(); }
+  bool poisoned() const { return poison_.has_value(); }
 
   // Declares a net shrink: the store holds less afterwards. The commit may use the reserve
   // (space_reserve.h) on a full disk.
@@ -124,9 +124,9 @@ class WriteTransaction {
   bool in_batch_ = false;
   bool net_shrink_ = false;
   bool unchanged_ = false;
-  engine::TransactionKind waits_ = engine::TransactionKind::kMayBlock;
+  engine::TransactionKind kind_ = engine::TransactionKind::kMayBlock;
   std::optional<RedoChanges> changes_;
-  std::optional<Error> doom_;
+  std::optional<Error> poison_;
 };
 
 class Environment {
@@ -151,11 +151,11 @@ class Environment {
   // Begins a snapshot that has everything committed before the call. Fails with the errors of
   // WriteQueue::flush(), and with LMDB's.
   Result<ReadTransaction> begin_read();
-  // TransactionKind for the write lock. Fails with StoreReadOnly on a read-only store, with
+  // Waits for the write lock. Fails with StoreReadOnly on a read-only store, with
   // WritesRefused after a failed sync, and with IllegalOperation if this thread already has a write
   // transaction.
   Result<WriteTransaction> begin_write(
-      engine::TransactionKind waits = engine::TransactionKind::kMayBlock);
+      engine::TransactionKind kind = engine::TransactionKind::kMayBlock);
 
   // Returns when everything committed before the call is durable, by the log or by a checkpoint.
   // Concurrent callers share the work. Does nothing on a read-only store. Fails with

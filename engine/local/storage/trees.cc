@@ -74,13 +74,13 @@ Status Trees::readable() const {
 Status Trees::writable_now() const {
   GM_TRY(readable());
   if (!writable_) return fail(ErrorCode::kIllegalOperation, "a snapshot is read-only");
-  if (doom_) return fail(*doom_);
+  if (poison_) return fail(*poison_);
   return {};
 }
 
 tl::unexpected<Error> Trees::poison(Error error) {
-  if (!doom_) doom_ = std::move(error);
-  return fail(*doom_);
+  if (!poison_) poison_ = std::move(error);
+  return fail(*poison_);
 }
 
 tl::unexpected<Error> Trees::write_failed(int code, const char* what) {
@@ -88,7 +88,7 @@ tl::unexpected<Error> Trees::write_failed(int code, const char* what) {
 }
 
 tl::unexpected<Error> Trees::read_failed(int code) const {
-  if (code == MDB_BAD_TXN && doom_) return fail(*doom_);
+  if (code == MDB_BAD_TXN && poison_) return fail(*poison_);
   if (code == MDB_BAD_TXN && read_error_) return fail(*read_error_);
   // Opening a cursor reads the tree's root. If that is damaged, LMDB reports nothing then and
   // refuses the next call. So a refusal without an earlier error means damage.
@@ -236,7 +236,7 @@ RedoChanges Trees::take_changes() {
   return std::exchange(changes_, RedoChanges());
 }
 
-bool Trees::leave_less() const {
+bool Trees::shrinks_net() const {
   if (!writable_now()) return false;
   if (cleared_) return true;
   int64_t read_view = 0;

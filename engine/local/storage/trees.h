@@ -143,13 +143,13 @@ class Trees {
   // than before, or as many and fewer entries of the catalog. The catalog counts only in the second
   // case, because a removal may create the collection in which it is noted. Returns false once a
   // write has failed.
-  bool leave_less() const;
+  bool shrinks_net() const;
 
   // Returns all changes, for WriteTransaction::log(). Must be called before end(), and nothing may
   // be written afterwards.
   RedoChanges take_changes();
 
-  const std::optional<Error>& doomed() const { return doom_; }
+  const std::optional<Error>& poisoned() const { return poison_; }
   // Poisons the transaction: all further writes fail with `error`, unless it was poisoned before.
   tl::unexpected<Error> poison(Error error);
 
@@ -185,7 +185,7 @@ class Trees {
     std::optional<TreeEntry> from;
   };
   mutable std::vector<Gap> gaps_;
-  std::optional<Error> doom_;
+  std::optional<Error> poison_;
   mutable std::optional<Error> read_error_;  // the first one
 };
 

@@ -56,7 +56,7 @@ void WriteQueue::pass_on() {
   holder_ = {};
   if (line_.empty()) {
     busy_ = false;
-    if (settling_ > 0) flushed_.notify_all();
+    if (flushing_ > 0) flushed_.notify_all();
     return;
   }
   Waiter* next = line_.front();
@@ -65,7 +65,7 @@ void WriteQueue::pass_on() {
   next->wakes.notify_one();
 }
 
-Result<WriteTransaction> WriteQueue::begin(engine::TransactionKind waits) {
+Result<WriteTransaction> WriteQueue::begin(engine::TransactionKind kind) {
   // Allocate before there is a turn. If memory is short, no turn must be given up.
   auto group = std::make_shared<WriteGroup>();
   Waiter waiter;
@@ -93,7 +93,7 @@ Result<WriteTransaction> WriteQueue::begin(engine::TransactionKind waits) {
   if (waits != engine::TransactionKind::kShort) small_in_a_row_ = 0;
   GM_TRY(end_batch_before_turn());
   Result<WriteTransaction> leader = lead(std::move(group));
-  if (leader) leader->waits_ = waits;
+  if (leader) leader->kind_ = waits;
   return leader;
 }
 
@@ -149,11 +149,11 @@ Status WriteQueue::commit(WriteTransaction& transaction) {
   }
   // Committing a broken nested transaction would make LMDB spoil the leader's too (W2). In a broken
   // leader's transaction none can be nested (W3).
-  if (!transaction.doom_ && is_broken(transaction.txn_)) {
+  if (!transaction.poison_ && is_broken(transaction.txn_)) {
     transaction.poison(lmdb_error(MDB_BAD_TXN, "committing to the store"));
   }
-  if (transaction.doom_) {
-    Error error = *transaction.doom_;
+  if (transaction.poison_) {
+    Error error = *transaction.poison_;
     abort(transaction);
     return fail(std::move(error));
   }
@@ -195,7 +195,7 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
   if (code != MDB_SUCCESS) error = callbacks_.commit_failed(code);
   if (code == MDB_SUCCESS && !refused) {
     const bool small =
-        group->changes.is_complete() && transaction.waits_ == engine::TransactionKind::kShort;
+        group->changes.is_complete() && transaction.kind_ == engine::TransactionKind::kShort;
     small_in_a_row_ = small ? small_in_a_row_ + 1 : 0;
     tell_log(number, std::move(group->changes));
   }
@@ -317,8 +317,8 @@ void WriteTransaction::swap(WriteTransaction& other) noexcept {
   std::swap(leader_, other.leader_);
   std::swap(in_batch_, other.in_batch_);
   std::swap(unchanged_, other.unchanged_);
-  std::swap(waits_, other.waits_);
-  std::swap(doom_, other.doom_);
+  std::swap(kind_, other.kind_);
+  std::swap(poison_, other.poison_);
   std::swap(net_shrink_, other.net_shrink_);
   std::swap(changes_, other.changes_);
 }

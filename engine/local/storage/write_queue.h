@@ -107,12 +107,12 @@ class WriteQueue {
   // are no batches.
   void allow_batches() { batch_.allow(); }
 
-  // TransactionKind for a turn to write. Fails with the error of refuse(), with IllegalOperation if
+  // Waits for a turn to write. Fails with the error of refuse(), with IllegalOperation if
   // this thread has the turn already, with LMDB's errors, and if a batch cannot be committed (W12).
-  Result<WriteTransaction> begin(engine::TransactionKind waits = engine::TransactionKind::kMayBlock)
+  Result<WriteTransaction> begin(engine::TransactionKind kind = engine::TransactionKind::kMayBlock)
       GM_EXCLUDES(mutex_);
 
-  // TransactionKind for an exclusive turn, which end_exclusive() ends. Fails if a batch cannot be
+  // Waits for an exclusive turn, which end_exclusive() ends. Fails if a batch cannot be
   // committed (W12). Then there is no turn to end.
   Status begin_exclusive() GM_EXCLUDES(mutex_);
   void end_exclusive() GM_EXCLUDES(mutex_);
@@ -160,7 +160,7 @@ class WriteQueue {
   Status commit_batch_with(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
   void abort_in_batch(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
   Status end_batch() GM_EXCLUDES(mutex_);
-  bool is_wanted_settled() GM_EXCLUDES(mutex_);
+  bool is_flush_wanted() GM_EXCLUDES(mutex_);
   void flushed() GM_EXCLUDES(mutex_);
   bool take_turn_to_flush() GM_EXCLUDES(mutex_);
   Status commit_batch(bool releases) GM_EXCLUDES(mutex_);
@@ -183,7 +183,7 @@ class WriteQueue {
   Status commit_member(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
   void abort(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
 
-  // TransactionKind for a turn. Returns the role that was given to the waiter.
+  // Waits for a turn. Returns the role that was given to the waiter.
   Role wait_for_turn(Waiter& waiter) GM_REQUIRES(mutex_);
   void run_members(const std::shared_ptr<WriteGroup>& group) GM_REQUIRES(mutex_);
   void member_done(WriteGroup& group) GM_REQUIRES(mutex_);
@@ -208,7 +208,7 @@ class WriteQueue {
   std::thread::id holder_ GM_GUARDED_BY(mutex_);
   std::deque<Waiter*> line_ GM_GUARDED_BY(mutex_);
   std::optional<Error> refusal_ GM_GUARDED_BY(mutex_);
-  int settling_ GM_GUARDED_BY(mutex_) = 0;  // how many threads wait in flush()
+  int flushing_ GM_GUARDED_BY(mutex_) = 0;  // how many threads wait in flush()
   Condition flushed_;
   Counts counts_ GM_GUARDED_BY(mutex_);
   // Belongs to the thread that has the turn. Declared last, so that it is destroyed first: the

@@ -78,7 +78,7 @@ Status WriteQueue::commit_in_batch(WriteTransaction& transaction) {
   log_.committed(mdb_txn_id(std::exchange(transaction.txn_, nullptr)),
                  std::move(*transaction.changes_));
   // This transaction is committed. If the batch's commit fails, the next thread gets the error.
-  if (batch_.is_full() || is_wanted_settled()) (void)end_batch();
+  if (batch_.is_full() || is_flush_wanted()) (void)end_batch();
   return {};
 }
 
@@ -120,7 +120,7 @@ void WriteQueue::abort_in_batch(WriteTransaction& transaction) {
     batch_.abort();
     (void)make_batch_again();
   }
-  if (batch_.is_open() && (batch_.is_full() || is_wanted_settled())) (void)end_batch();
+  if (batch_.is_open() && (batch_.is_full() || is_flush_wanted())) (void)end_batch();
 }
 
 // Upholds W11. On success the batch is open again, or it was empty.
@@ -195,12 +195,12 @@ Status WriteQueue::end_batch_before_turn() {
 void WriteQueue::flushed() {
   const MutexLock lock(mutex_);
   is_dirty_ = false;
-  if (settling_ > 0) flushed_.notify_all();
+  if (flushing_ > 0) flushed_.notify_all();
 }
 
-bool WriteQueue::is_wanted_settled() {
+bool WriteQueue::is_flush_wanted() {
   const MutexLock lock(mutex_);
-  return settling_ > 0;
+  return flushing_ > 0;
 }
 
 // Runs on the batch's own thread. A thread that has the turn may be waiting for that thread, so
@@ -216,15 +216,15 @@ void WriteQueue::batch_is_due() {
   (void)end_batch();
 }
 
-// TransactionKind until the batch is flushed or nobody has the turn. In the second case takes the
+// Waits until the batch is flushed or nobody has the turn. In the second case takes the
 // turn and returns true. Returns false if the batch is flushed, or if this thread has the turn
 // already. This waits for a turn only while the batch is not flushed: then the thread that has the
 // turn writes in the batch or is ending it. In any other turn it may be waiting for this thread.
 bool WriteQueue::take_turn_to_flush() {
   const MutexLock lock(mutex_);
-  ++settling_;
+  ++flushing_;
   while (is_dirty_ && busy_ && holder_ != std::this_thread::get_id()) flushed_.wait(mutex_);
-  --settling_;
+  --flushing_;
   if (!is_dirty_ || busy_) return false;
   busy_ = true;
   holder_ = std::this_thread::get_id();

@@ -22,7 +22,7 @@ class MergeStream : public DocumentStream {
   MergeStream(const MergeOptions& options, Stream input, const PipelineContext& context)
       : options_(options),
         input_(std::move(input)),
-        host_(context.host),
+        storage_(context.host),
         now_(context.now),
         evaluator_(context.variables, context.now),
         variables_(context.variables) {}
@@ -53,14 +53,14 @@ class MergeStream : public DocumentStream {
     GM_ASSIGN(const bson::Document filter, key_of(document));
     // If there is a match, the insert fails with DuplicateKey, which is the required error.
     if (options_.when_matched == WhenMatched::kFail) {
-      return host_.insert(options_.into, document, EmptyTimestamps::kFilledIn);
+      return storage_.insert(options_.into, document, EmptyTimestamps::kFilledIn);
     }
     GM_ASSIGN(const std::optional<bson::Document> existing,
-              host_.find_for_merge(options_.into, filter));
+              storage_.find_for_merge(options_.into, filter));
     if (existing) return matched(existing->view(), document);
     switch (options_.when_not_matched) {
       case WhenNotMatched::kInsert:
-        return host_.insert(options_.into, document, inserted_timestamps());
+        return storage_.insert(options_.into, document, inserted_timestamps());
       case WhenNotMatched::kDiscard:
         return {};
       case WhenNotMatched::kFail:
@@ -171,12 +171,12 @@ class MergeStream : public DocumentStream {
     if (document.size() > bson::kMaxDocumentBytes) {
       return document_too_large(document.size(), bson::kMaxDocumentBytes);
     }
-    return host_.replace(options_.into, document, timestamps);
+    return storage_.replace(options_.into, document, timestamps);
   }
 
   const MergeOptions& options_;
   Stream input_;
-  PipelineStorage& host_;
+  PipelineStorage& storage_;
   const bson::Date now_;
   Evaluator evaluator_;
   std::vector<std::optional<ValueView>> variables_;

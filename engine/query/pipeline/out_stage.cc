@@ -29,12 +29,12 @@ class OutStage : public Stage {
 class OutStream : public DocumentStream {
  public:
   OutStream(const CollectionName& target, Stream input, PipelineStorage& host)
-      : target_(target), input_(std::move(input)), host_(host) {}
+      : target_(target), input_(std::move(input)), storage_(host) {}
 
   Result<std::optional<bson::View>> next() override {
     if (input_ == nullptr) return std::nullopt;
     GM_ASSIGN(const std::unique_ptr<CollectionReplacement> replacement,
-              host_.replace_collection(target_));
+              storage_.replace_collection(target_));
     while (true) {
       GM_ASSIGN(const std::optional<bson::View> document, input_->next());
       if (!document) break;
@@ -51,7 +51,7 @@ class OutStream : public DocumentStream {
  private:
   const CollectionName& target_;
   Stream input_;
-  PipelineStorage& host_;
+  PipelineStorage& storage_;
 };
 
 Result<Stream> OutStage::open(Stream input, const PipelineContext& context) const {

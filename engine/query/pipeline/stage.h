@@ -60,17 +60,17 @@ class Stage {
 // interruption is checked otherwise.
 class InterruptCheck {
  public:
-  explicit InterruptCheck(PipelineStorage& host) : host_(host) {}
+  explicit InterruptCheck(PipelineStorage& host) : storage_(host) {}
   // Must be called for each document produced.
   Status operator()() {
     if (++made_ % kMadePerCheck != 0) return {};
-    return host_.check_interrupt();
+    return storage_.check_interrupt();
   }
 
  private:
   static constexpr uint32_t kMadePerCheck = 256;
 
-  PipelineStorage& host_;
+  PipelineStorage& storage_;
   uint32_t made_ = 0;
 };
 

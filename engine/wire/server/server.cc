@@ -326,7 +326,7 @@ class Server::Running {
     return true;
   }
 
-  // TransactionKind for running commands, which only end by themselves, and then ends the threads.
+  // Waits for running commands, which only end by themselves, and then ends the threads.
   void end() {
     std::call_once(threads_ended_, [this] {
       table_.wait_until_empty(steady_clock::time_point::max());

@@ -102,7 +102,7 @@ class IndexStepsTest : public ::testing::Test {
     }
     return largest;
   }
-  // Returns the number of released ranges after the sweeper had some time.
+  // Returns the number of released ranges after the drop cleanup had some time.
   size_t unswept() {
     size_t count = 0;
     for (int i = 0; i < 500; ++i) {

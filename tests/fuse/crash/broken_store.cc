@@ -18,7 +18,7 @@ class BrokenStore final : public engine::Store {
     return store_.databases(snapshot);
   }
   Result<std::unique_ptr<engine::Snapshot>> snapshot() override { return store_.snapshot(); }
-  Result<std::unique_ptr<engine::Transaction>> begin(engine::TransactionKind waits) override {
+  Result<std::unique_ptr<engine::Transaction>> begin(engine::TransactionKind kind) override {
     return store_.begin(waits);
   }
   Status make_durable() override {

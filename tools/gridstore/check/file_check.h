@@ -23,7 +23,7 @@
 namespace gridmount::tools {
 
 // Chunks with from <= n < to that remain of a truncated file until they are reclaimed (see
-// gridfs/bucket.h on `detached`).
+// gridfs/bucket/bucket.h on `detached`).
 struct Garbage {
   int64_t from = 0;
   int64_t to = 0;

@@ -1,5 +1,5 @@
-// Goal: the sweeper removes the entries of dropped collections in the background, even if the store
-// is closed in between, and even if several ranges share a tree.
+// Goal: the drop cleanup removes the entries of dropped collections in the background, even if the
+// store is closed in between, and even if several ranges share a tree.
 
 #include "engine/local/catalog/drop_cleanup.h"
 

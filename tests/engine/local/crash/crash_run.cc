@@ -155,7 +155,7 @@ void Workload::checkpoint_beside_writers() {
   for (std::future<void>& request : requests) request.get();
 }
 
-// TransactionKind as long as the request needs if nothing blocks it.
+// Waits as long as the request needs if nothing blocks it.
 std::future<void> Workload::ask_for_durability() {
   constexpr std::chrono::milliseconds kUntilItWaits{2};
   std::future<void> request = std::async(std::launch::async, [this, step = history_.size() - 1] {

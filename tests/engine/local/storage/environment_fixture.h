@@ -23,7 +23,7 @@ namespace gridmount::local::testing {
 class EnvironmentFixture : public ::testing::Test {
  protected:
   // `waits` applies to all transactions.
-  EnvironmentFixture(const std::string& name, engine::TransactionKind waits) : waits_(waits) {
+  EnvironmentFixture(const std::string& name, engine::TransactionKind kind) : kind_(waits) {
     std::string folder = std::filesystem::temp_directory_path() / (name + ".XXXXXX");
     folder_ = ::mkdtemp(folder.data());
     options_.create = true;
@@ -48,7 +48,7 @@ class EnvironmentFixture : public ::testing::Test {
 
   using Change = std::function<Status(Trees& trees)>;
   Status write(const Change& change) {
-    GM_ASSIGN(WriteTransaction transaction, environment_->begin_write(waits_));
+    GM_ASSIGN(WriteTransaction transaction, environment_->begin_write(kind_));
     Trees trees(transaction.lmdb(), handles_, true);
     GM_TRY(change(trees));
     transaction.log(trees.take_changes());
@@ -81,7 +81,7 @@ class EnvironmentFixture : public ::testing::Test {
     ASSERT_EQ(WTERMSIG(status), SIGKILL);
   }
 
-  const engine::TransactionKind waits_;
+  const engine::TransactionKind kind_;
   std::filesystem::path folder_;
   OpenOptions options_;
   TreeHandles handles_;

@@ -316,7 +316,7 @@ TEST_F(EnvironmentTest, GroupCommit_WritersQueuedBehindOne_ShareItsCommit) {
       EXPECT_EQ(get(transaction->lmdb(), environment.tree(0), "leader"), "v");
       ASSERT_EQ(put(*transaction, environment.tree(0), "member" + std::to_string(i), "v"), 0);
       if (i == kFailing) return;
-      if (i == kDoomed) transaction->poison(Error(ErrorCode::kTransactionTooLarge, "doomed"));
+      if (i == kDoomed) transaction->poison(Error(ErrorCode::kTransactionTooLarge, "poisoned"));
       if (i == kBroken) {
         break_inside(*transaction);
       }
@@ -359,7 +359,7 @@ TEST_F(EnvironmentTest, GroupCommit_LeaderThatFails_TakesNoOneWithIt) {
     if (end == End::kDestroyed) {
       leader = WriteTransaction();
     } else if (end == End::kDoomed) {
-      leader->poison(Error(ErrorCode::kIoError, "doomed"));
+      leader->poison(Error(ErrorCode::kIoError, "poisoned"));
       EXPECT_EQ(leader->commit().error().code(), ErrorCode::kIoError);
     } else {
       break_inside(*leader);

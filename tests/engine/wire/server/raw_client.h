@@ -29,7 +29,7 @@ class RawClient {
   std::optional<ReadReply> ask(bson::View command);
   // Reads up to the end of the stream.
   std::string read_to_end();
-  // TransactionKind for the end of the stream. Discards what still arrives.
+  // Waits for the end of the stream. Discards what still arrives.
   bool is_closed_within(int milliseconds);
   bool is_silent_for(int milliseconds);
 

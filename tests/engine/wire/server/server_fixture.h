@@ -75,7 +75,7 @@ class TestHandler final : public RequestHandler {
 bson::Document command(std::string_view name, int64_t argument);
 bson::Document command(std::string_view name, std::string_view argument);
 
-// TransactionKind for a few seconds at most.
+// Waits for a few seconds at most.
 bool comes_true(const std::function<bool()>& condition);
 
 size_t open_descriptors();
