@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "engine/base/error.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/store.h"
 
 namespace gridmount::command_line {

@@ -14,7 +14,7 @@
 #include "command_line/signals.h"
 #include "command_line/store_argument.h"
 #include "command_line/store_opening.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/system/file.h"
 #include "engine/system/memory.h"
 #include "engine/system/memory_limit.h"

@@ -4,7 +4,7 @@
 
 #include "engine/local/database.h"
 #include "engine/local/files/store_folder.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 
 namespace gridmount::local {
 

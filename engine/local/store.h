@@ -11,7 +11,7 @@
 #include "engine/local/catalog/catalog.h"
 #include "engine/local/catalog/drop_cleanup.h"
 #include "engine/local/catalog/read_view.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/local/storage/environment.h"
 #include "engine/local/ttl_monitor.h"
 #include "engine/store.h"

@@ -12,7 +12,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/document.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/store.h"
 #include "gridfs/bucket/bucket.h"
 #include "gridfs/bucket/error.h"

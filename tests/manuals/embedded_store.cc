@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "tests/manuals/manual_fixture.h"
 #include "tests/manuals/store_under_test.h"
 

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/store.h"
 #include "tests/manuals/shell_text.h"
 #include "tests/manuals/store_under_test.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/mongo/mongo_store.h"
 #include "engine/wire/server/server.h"
 #include "engine/wire/server/service_handler.h"

@@ -20,7 +20,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/document.h"
 #include "engine/bson/json.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/store.h"
 
 namespace {

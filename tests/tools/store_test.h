@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/store.h"
 #include "gridfs/bucket/bucket.h"
 #include "tests/must.h"

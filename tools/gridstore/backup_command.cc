@@ -10,7 +10,7 @@
 
 #include "command_line/store_argument.h"
 #include "command_line/store_opening.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/local/store_copy.h"
 #include "engine/store.h"
 #include "tools/gridstore/message.h"

@@ -14,7 +14,7 @@
 #include "engine/aggregation/statistics.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/store.h"
 #include "tools/gridstore/message.h"
 #include "tools/gridstore/store_argument.h"

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "command_line/store_opening.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "tools/gridstore/message.h"
 #include "tools/gridstore/store_argument.h"
 

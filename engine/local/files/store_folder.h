@@ -19,7 +19,7 @@
 #include "engine/local/files/lock_file.h"
 #include "engine/local/files/pending_file.h"
 #include "engine/local/files/redo_file.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/local/test_options.h"
 #include "engine/system/file.h"
 

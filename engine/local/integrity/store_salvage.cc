@@ -22,7 +22,7 @@
 #include "engine/local/integrity/catalog_survey.h"
 #include "engine/local/integrity/store_replacement.h"
 #include "engine/local/integrity/unopened_store.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/local/storage/page_accounting.h"
 #include "engine/local/storage/tree_filler.h"
 #include "engine/local/store_copy.h"

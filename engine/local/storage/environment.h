@@ -33,7 +33,7 @@
 
 #include "engine/base/error.h"
 #include "engine/local/format/redo_changes.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/local/storage/page_accounting.h"
 #include "engine/store.h"
 #include "engine/system/file.h"

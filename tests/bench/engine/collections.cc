@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "engine/bson/builder.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/store.h"
 
 namespace gridmount::bench {

@@ -3,7 +3,7 @@
 
 #include "tests/engine/contract/store_contract.h"
 
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 
 namespace gridmount::engine {
 

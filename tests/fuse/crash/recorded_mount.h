@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "fuse/tree/buckets.h"
 #include "tests/fuse/crash/broken_store.h"
 #include "tests/fuse/crash/call.h"

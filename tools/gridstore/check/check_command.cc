@@ -16,7 +16,7 @@
 
 #include "command_line/store_argument.h"
 #include "command_line/store_opening.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/local/store_copy.h"
 #include "engine/store.h"
 #include "gridfs/bucket/md5.h"

@@ -11,7 +11,7 @@
 
 #include "command_line/store_argument.h"
 #include "command_line/store_opening.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/store.h"
 #include "engine/system/memory.h"
 #include "tools/gridstore/dump/archive_flag.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/bson/value.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 
 namespace gridmount::tools {
 

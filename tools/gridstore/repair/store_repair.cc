@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "command_line/store_opening.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "tools/gridstore/check/bucket_check.h"
 #include "tools/gridstore/repair/repair_bucket.h"
 

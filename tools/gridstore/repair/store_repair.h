@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/store.h"
 #include "tools/gridstore/guarded_run.h"
 #include "tools/gridstore/repair/repair_context.h"

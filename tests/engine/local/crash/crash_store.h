@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/local/test_options.h"
 #include "engine/store.h"
 

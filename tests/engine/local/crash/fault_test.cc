@@ -12,7 +12,7 @@
 #include <string>
 
 #include "engine/bson/builder.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "tests/engine/local/crash/crash_documents.h"
 #include "tests/engine/local/crash/crash_folder.h"
 #include "tests/engine/local/crash/crash_store.h"

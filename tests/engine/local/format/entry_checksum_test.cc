@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "engine/local/catalog/records.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "tests/engine/local/integrity/damaged_store.h"
 
 namespace gridmount::local {

@@ -19,7 +19,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/checksum/crc32c.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 
 namespace gridmount::local {
 namespace {

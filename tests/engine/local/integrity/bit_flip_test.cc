@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "tests/engine/local/integrity/bit_flips.h"
 #include "tests/sanitized.h"
 

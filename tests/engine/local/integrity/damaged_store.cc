@@ -6,7 +6,7 @@
 
 #include "engine/bson/json.h"
 #include "engine/local/catalog/records.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/local/storage/environment.h"
 
 namespace gridmount::local {

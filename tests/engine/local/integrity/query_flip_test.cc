@@ -32,7 +32,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "tests/engine/local/integrity/bit_flips.h"
 #include "tests/sanitized.h"
 

@@ -18,7 +18,7 @@
 #include <thread>
 
 #include "engine/bson/builder.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 
 namespace {
 

@@ -21,7 +21,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/local/files/store_folder.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/local/store_copy.h"
 #include "tests/engine/local/integrity/bit_flips.h"
 #include "tests/sanitized.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 #include "engine/local/store_copy.h"
 
 namespace gridmount::local {

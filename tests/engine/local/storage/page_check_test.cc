@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 
 namespace gridmount::local {
 namespace {

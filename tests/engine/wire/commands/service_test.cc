@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/bson/path.h"
-#include "engine/local/local_store.h"
+#include "engine/local/open_store.h"
 
 namespace gridmount::wire {
 
