@@ -12,8 +12,8 @@
 #include "engine/local/catalog/read_view.h"
 #include "engine/local/indexes/index_build.h"
 #include "engine/local/indexes/index_writer.h"
+#include "engine/local/local_store.h"
 #include "engine/local/open_store.h"
-#include "engine/local/store.h"
 
 namespace gridmount::local {
 namespace {

@@ -7,7 +7,7 @@
 #include "engine/base/thread_name.h"
 #include "engine/bson/builder.h"
 #include "engine/local/catalog/catalog.h"
-#include "engine/local/store.h"
+#include "engine/local/local_store.h"
 
 namespace gridmount::local {
 namespace {

@@ -25,7 +25,7 @@ GOOD_TREE = {
     "engine/query/filter/filter.h": HEADER + '#include "engine/bson/value.h"\n',
     "engine/query/CMakeLists.txt": "add_library(a_query f.cc)\ntarget_link_libraries(a_query PUBLIC a_bson)\n",
     "engine/store.h": HEADER + '#include "engine/query/filter/filter.h"\n',
-    "engine/local/store.cc": '#include <lmdb.h>\n#include "engine/store.h"\n',
+    "engine/local/local_store.cc": '#include <lmdb.h>\n#include "engine/store.h"\n',
     "engine/local/CMakeLists.txt": "add_library(a_local store.cc)\ntarget_link_libraries(a_local PRIVATE PkgConfig::LMDB)\n",
     "engine/local/open_store.h": HEADER + '#include "engine/store.h"\n',
     "engine/local/storage/trees.h": HEADER + '#include "engine/local/open_store.h"\n',
@@ -35,7 +35,7 @@ GOOD_TREE = {
     "gridfs/CMakeLists.txt": "add_library(a_gridfs md5.cc)\ntarget_link_libraries(a_gridfs PUBLIC a_query PRIVATE OpenSSL::Crypto)\n",
     "fuse/kernel/fuse_frontend.cc": '#include <fuse_lowlevel.h>\n#include "gridfs/bucket/bucket.h"\n',
     "fuse/CMakeLists.txt": "add_executable(mount fuse_frontend.cc)\ntarget_link_libraries(mount PRIVATE a_gridfs a_local PkgConfig::FUSE3)\n",
-    "tools/main.cc": '#include "engine/local/store.h"\n#include "gridfs/bucket/bucket.h"\n',
+    "tools/main.cc": '#include "engine/local/local_store.h"\n#include "gridfs/bucket/bucket.h"\n',
     "tests/engine/local/store_test.cc": '#include <lmdb.h>\n#include "fuse/kernel/fuse_frontend.h"\n',
     "packaging/test.sh": "#!/bin/sh\nexec ctest\n",
 }

@@ -18,10 +18,10 @@
 #include "engine/local/indexes/entry_reading.h"
 #include "engine/local/indexes/index_writer.h"
 #include "engine/local/integrity/catalog_survey.h"
+#include "engine/local/local_store.h"
 #include "engine/local/open_store.h"
 #include "engine/local/storage/ascending_cursor.h"
 #include "engine/local/storage/overflow_page.h"
-#include "engine/local/store.h"
 
 namespace gridmount::local {
 namespace {

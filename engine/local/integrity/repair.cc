@@ -8,9 +8,9 @@
 #include "engine/local/format/record.h"
 #include "engine/local/integrity/catalog_survey.h"
 #include "engine/local/integrity/collection_repair.h"
+#include "engine/local/local_store.h"
 #include "engine/local/open_store.h"
 #include "engine/local/storage/ascending_cursor.h"
-#include "engine/local/store.h"
 
 namespace gridmount::local {
 namespace {

@@ -6,12 +6,12 @@
 
 #include "engine/local/files/store_folder.h"
 #include "engine/local/integrity/store_replacement.h"
+#include "engine/local/local_store.h"
 #include "engine/local/open_store.h"
 #include "engine/local/storage/ascending_cursor.h"
 #include "engine/local/storage/environment.h"
 #include "engine/local/storage/tree_filler.h"
 #include "engine/local/storage/trees.h"
-#include "engine/local/store.h"
 
 namespace gridmount::local {
 namespace {

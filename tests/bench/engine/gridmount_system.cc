@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
+#include "engine/local/local_store.h"
 #include "engine/local/open_store.h"
 #include "engine/local/storage/environment.h"
-#include "engine/local/store.h"
 #include "engine/store.h"
 #include "system.h"
 

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
+#include "engine/local/local_store.h"
 #include "engine/local/open_store.h"
-#include "engine/local/store.h"
 #include "tests/engine/local/crash/crash_folder.h"
 #include "tests/engine/local/crash/crash_run.h"
 #include "tests/engine/local/crash/crash_store.h"

@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "engine/bson/builder.h"
+#include "engine/local/local_store.h"
 #include "engine/local/open_store.h"
-#include "engine/local/store.h"
 
 namespace gridmount::local {
 namespace {

@@ -1,6 +1,6 @@
 #include "tests/engine/local/crash/crash_store.h"
 
-#include "engine/local/store.h"
+#include "engine/local/local_store.h"
 #include "tests/engine/local/crash/crash_subject.h"
 
 namespace gridmount::local::testing {

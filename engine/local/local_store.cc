@@ -1,4 +1,4 @@
-#include "engine/local/store.h"
+#include "engine/local/local_store.h"
 
 #include <utility>
 
