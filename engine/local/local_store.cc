@@ -111,7 +111,7 @@ Result<std::unique_ptr<engine::Snapshot>> LocalStore::snapshot() {
 }
 
 Result<std::unique_ptr<engine::Transaction>> LocalStore::begin(engine::TransactionKind kind) {
-  GM_ASSIGN(WriteTransaction transaction, environment_->begin_write(waits));
+  GM_ASSIGN(WriteTransaction transaction, environment_->begin_write(kind));
   return std::unique_ptr<engine::Transaction>(std::make_unique<LocalTransaction>(
       std::move(transaction), handles_, cache_, index_usage_, *environment_, *drop_cleanup_));
 }

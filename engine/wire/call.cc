@@ -12,7 +12,7 @@ Result<std::unique_ptr<engine::Snapshot>> Call::snapshot() {
 }
 
 Result<std::unique_ptr<engine::Transaction>> Call::begin(engine::TransactionKind kind) {
-  GM_ASSIGN(std::unique_ptr<engine::Transaction> transaction, store().begin(waits));
+  GM_ASSIGN(std::unique_ptr<engine::Transaction> transaction, store().begin(kind));
   observe(*transaction);
   return transaction;
 }

@@ -155,7 +155,7 @@ class Collector final : public engine::WriteObserver {
 }  // namespace
 
 Result<std::unique_ptr<engine::Transaction>> WatchedStore::begin(engine::TransactionKind kind) {
-  GM_ASSIGN(std::unique_ptr<engine::Transaction> transaction, store_.begin(waits));
+  GM_ASSIGN(std::unique_ptr<engine::Transaction> transaction, store_.begin(kind));
   transaction->observe_writes(std::make_shared<Collector>(database_, changed_));
   return transaction;
 }

@@ -75,7 +75,7 @@ TEST_F(GridfilesList, FilesDocumentOfADriver_IsListedByWhatItHas) {
   Outcome outcome = gridfiles({"list"});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_THAT(outcome.out, HasSubstr("\n\t7\nno length\t0\n"));
-  EXPECT_THAT(outcome.err, HasSubstr("WARNING: the files document of `no length`"));
+  EXPECT_THAT(outcome.err, HasSubstr("WARNING: the length in the files document of `no length`"));
 }
 
 TEST_F(GridfilesList, Delete_RemovesAllOfTheName) {

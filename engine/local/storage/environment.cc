@@ -496,7 +496,7 @@ Result<WriteTransaction> Environment::begin_write(engine::TransactionKind kind) 
     parts_->share_room_with_holes();
   }
   parts_->checkpointer->make_room();
-  return parts_->writers->begin(waits);
+  return parts_->writers->begin(kind);
 }
 
 Status Environment::may_wait_for_durability() const {

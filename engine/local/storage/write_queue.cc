@@ -87,13 +87,13 @@ Result<WriteTransaction> WriteQueue::begin(engine::TransactionKind kind) {
     }
   }
   if (waiter.role == Role::kMember) return join(std::move(waiter.group));
-  if (waits == engine::TransactionKind::kShort && (batch_.is_open() || wants_batch())) {
+  if (kind == engine::TransactionKind::kShort && (batch_.is_open() || wants_batch())) {
     return write_in_batch(std::move(group));
   }
-  if (waits != engine::TransactionKind::kShort) small_in_a_row_ = 0;
+  if (kind != engine::TransactionKind::kShort) small_in_a_row_ = 0;
   GM_TRY(end_batch_before_turn());
   Result<WriteTransaction> leader = lead(std::move(group));
-  if (leader) leader->kind_ = waits;
+  if (leader) leader->kind_ = kind;
   return leader;
 }
 

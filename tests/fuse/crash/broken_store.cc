@@ -19,7 +19,7 @@ class BrokenStore final : public engine::Store {
   }
   Result<std::unique_ptr<engine::Snapshot>> snapshot() override { return store_.snapshot(); }
   Result<std::unique_ptr<engine::Transaction>> begin(engine::TransactionKind kind) override {
-    return store_.begin(waits);
+    return store_.begin(kind);
   }
   Status make_durable() override {
     return broken_.makes_nothing_durable ? Status() : store_.make_durable();

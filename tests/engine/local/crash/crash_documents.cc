@@ -252,9 +252,9 @@ Result<bool> Documents::steps_of_several(int writers, std::mt19937_64& random, F
 
 Result<bool> Documents::step(std::mt19937_64& random, Facts& facts, bool may_be_durable) {
   // In most workloads these writers share commits, with others of another kind in between.
-  const auto waits =
+  const auto kind =
       random() % 8 == 0 ? engine::TransactionKind::kMayBlock : engine::TransactionKind::kShort;
-  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_->begin(waits));
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_->begin(kind));
   GM_TRY(changes(*transaction, random, facts));
   const bool durable = may_be_durable && random() % 8 == 0;
   GM_TRY(

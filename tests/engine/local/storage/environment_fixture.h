@@ -23,7 +23,7 @@ namespace gridmount::local::testing {
 class EnvironmentFixture : public ::testing::Test {
  protected:
   // `waits` applies to all transactions.
-  EnvironmentFixture(const std::string& name, engine::TransactionKind kind) : kind_(waits) {
+  EnvironmentFixture(const std::string& name, engine::TransactionKind kind) : kind_(kind) {
     std::string folder = std::filesystem::temp_directory_path() / (name + ".XXXXXX");
     folder_ = ::mkdtemp(folder.data());
     options_.create = true;
