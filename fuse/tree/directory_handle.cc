@@ -53,9 +53,7 @@ Status DirectoryHandle::seek(uint64_t offset, std::string_view path) {
   // since, and the entries returned now fill the kernel's caches.
   pending_.reset();
   const uint64_t cookie = offset < kDots ? 0 : offset - kDots;
-  if (auto sought = stream_->seek(cookie); !sought) {
-    return fail(Error(kInvalidArgument, sought.error().message()));
-  }
+  GM_TRY(stream_->seek(cookie));
   offset_ = offset;
   return {};
 }

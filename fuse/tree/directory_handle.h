@@ -62,9 +62,9 @@ class DirectoryHandle {
     names_ = std::move(names);
   }
 
-  // Moves to the offset. `path` is the present path of the directory. Fails with kInvalidArgument
-  // if the stream cannot be read. An offset that this directory has never returned leads to the
-  // beginning, or in a root of buckets to the end.
+  // Moves to the offset. `path` is the present path of the directory. Fails with the error of
+  // the store if the stream cannot be read. An offset that this directory has never returned leads
+  // to the beginning, or in a root of buckets to the end.
   Status seek(uint64_t offset, std::string_view path) GM_REQUIRES(mutex_);
   // Returns the entry at the present position, or nothing at the end. It stays there until
   // consume().

@@ -79,8 +79,8 @@ uint64_t hash_of(std::string_view key) {
 DirectoryListing::DirectoryListing(const PathIndex& path_index, FileTable& files,
                                    const NamespaceOptions& options, std::string directory,
                                    std::function<void(Node&)> complete)
-    : path_index_(names),
-      bucket_(names.bucket()),
+    : path_index_(path_index),
+      bucket_(path_index.bucket()),
       files_(files),
       options_(options),
       directory_(std::move(directory)),

@@ -248,7 +248,7 @@ Result<PathIndex::AtPath> PathIndex::at_by_filename(engine::Snapshot& snapshot,
 
 ChildScan::ChildScan(const PathIndex& path_index, engine::Snapshot& snapshot, std::string directory,
                      std::string from, bool inclusive)
-    : path_index_(names),
+    : path_index_(path_index),
       snapshot_(snapshot),
       directory_(std::move(directory)),
       prefix_bytes_(directory_.empty() ? 0 : directory_.size() + 1),

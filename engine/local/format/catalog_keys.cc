@@ -6,6 +6,7 @@ namespace gridmount::local {
 
 bool is_sound_catalog_entry(size_t trees, const TreeEntry& entry) {
   const std::string_view key = entry.key;
+  if (key.empty()) return false;
   const size_t end = key.find('\0');
   switch (key[0]) {
     case kCollectionKey:

@@ -49,7 +49,7 @@ inline bool is_sound_value(std::string_view key, std::string_view value, size_t 
 }
 
 // Returns whether an entry of the catalog's tree is valid. Where the value has no checksum, only
-// its form is checked. The key must not be empty.
+// its form is checked.
 bool is_sound_catalog_entry(size_t trees, const TreeEntry& entry);
 
 }  // namespace gridmount::local

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "engine/local/catalog/records.h"
+#include "engine/local/format/catalog_keys.h"
 #include "engine/local/open_store.h"
 #include "tests/engine/local/integrity/damaged_store.h"
 
@@ -162,6 +163,12 @@ TEST_F(StoreOfVersion2, Upgraded_ReadsOldAndNewRangesInOneTree) {
       EXPECT_FALSE(none->has_value());
     }
   }
+}
+
+// LMDB has no such key, but a damaged page can.
+TEST(CatalogEntry, WithoutAKey_IsNotSound) {
+  EXPECT_FALSE(is_sound_catalog_entry(8, TreeEntry{.key = {}, .value = "value"}));
+  EXPECT_FALSE(is_sound_catalog_entry(8, TreeEntry{.key = {}, .value = {}}));
 }
 
 }  // namespace
