@@ -64,7 +64,7 @@ system::File file_of(std::span<const uint8_t> bytes) {
 RedoChanges changes_of(Instructions& from) {
   RedoChanges changes;
   changes.put(from.next(), "key" + std::to_string(from.next()), std::string(from.next() * 20, 'v'));
-  changes.settle();
+  changes.flush();
   return changes;
 }
 
