@@ -1,6 +1,6 @@
 // The exit statuses of all programs in one table, so that a script can tell failures apart without
-// reading messages. The numbers are part of the commands' interface, and a number is never given a
-// new meaning. gridfiles uses only the first two: like mongofiles, it exits with 1 for every
+// reading messages. The numbers are part of the commands' interface, and the meaning of a number
+// never changes. gridfiles uses only the first two: like mongofiles, it exits with 1 for every
 // failure.
 //
 // Thread-safety: a pure function.

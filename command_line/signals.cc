@@ -54,7 +54,7 @@ void Signals::end_actions() {
     std::swap(stopper, stopper_);
     std::swap(reporter, reporter_);
   }
-  // Without the lock, so that the second signal can be handled in the meantime.
+  // The lock is not held here, so that a second signal can be handled in the meantime.
   for (std::thread* action : {&stopper, &reporter}) {
     if (action->joinable()) action->join();
   }

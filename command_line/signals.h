@@ -1,4 +1,4 @@
-// Handles signals on a thread of its own, so that the code that runs is ordinary code and not a
+// Handles signals on a separate thread, so that the code that runs is ordinary code and not a
 // signal handler.
 //
 // block_signals() must run before any thread is started. Signals is thread-safe.
@@ -31,10 +31,10 @@ int wake_signal();
 
 class Signals {
  public:
-  // Calls stop() on its own thread for the first signal that ends the program. A second one ends
+  // Runs stop() on a separate thread for the first signal that ends the program. A second one ends
   // the process at once with status 128 + the signal, in case the shutdown takes too long. report()
-  // also has its own thread, because it may have to wait for what it reports. It is not called
-  // again while it runs.
+  // also runs on a separate thread, because it may have to wait for what it reports. It is not
+  // called again while it runs.
   explicit Signals(SignalActions actions);
   // Calls end_actions().
   ~Signals();

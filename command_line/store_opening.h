@@ -1,5 +1,5 @@
-// Opening a store that its last owner may be about to close, and the socket that its owner answers
-// on.
+// Opens a store that its last owner may be about to close. Finds the socket on which an owner
+// answers.
 //
 // Thread-safety: free functions without state.
 #pragma once
@@ -17,27 +17,28 @@ namespace gridmount::command_line {
 
 // How long a program waits for a store that another process owns. `fusermount3 -u` returns long
 // before the mount's daemon has written what it holds and has closed its store. A script that then
-// runs the next command must not fail for that.
+// runs the next command must not fail because of that.
 inline constexpr std::chrono::milliseconds kOwnerPatience{3000};
 
-// local::open(), tried again for kOwnerPatience while the store is locked. `is_in_use`, if given,
-// is asked after each such failure; once it returns true the wait is over.
+// Calls local::open(), and repeats it for up to kOwnerPatience while the store is locked.
+// `is_in_use`, if set, is called after each such failure. If it returns true, the wait ends.
 Result<std::unique_ptr<engine::Store>> open_when_free(
     const std::filesystem::path& folder, const local::OpenOptions& options,
     const std::function<bool()>& is_in_use = nullptr);
 
 // The same for programs that run one command. A store that was open when its machine went down must
-// be rolled back to its last checkpoint, which is a write. If `options` ask for a store that is
-// only read, it is opened for writing then, where that is possible.
+// be rolled back to its last checkpoint, which is a write. If `options` ask for a read-only store,
+// it is then opened for writing instead, where that is possible.
 Result<std::unique_ptr<engine::Store>> open_store(const std::filesystem::path& folder,
                                                   const local::OpenOptions& options);
 
-// The path of the socket on which the owner of the store in `folder` answers.
+// Returns the path of the socket on which the owner of the store in `folder` answers.
 std::filesystem::path socket_path(const std::filesystem::path& folder);
-// Whether something that is no socket stands at that path, so that no owner can answer there.
+// Returns true if there is something other than a socket at that path, so that no owner can answer
+// there.
 bool has_no_socket(const std::filesystem::path& folder);
-// Whether nothing stands at that path: the owner's file system has no sockets, or somebody has
-// removed the socket.
+// Returns true if there is nothing at that path: the owner's file system has no sockets, or
+// somebody has removed the socket.
 bool lacks_socket(const std::filesystem::path& folder);
 
 }  // namespace gridmount::command_line

@@ -1,4 +1,4 @@
-// What CLI11 finds wrong with a command line, in the programs' words.
+// Describes in the programs' words what CLI11 finds wrong with a command line.
 //
 // Thread-safety: a free function without state.
 #pragma once
@@ -12,8 +12,8 @@ class ParseError;
 
 namespace gridmount::command_line {
 
-// One line that names the word that is wrong. CLI11 itself says what else is missing before it
-// names a word that nobody knows, as a mistyped command. `app` is what has just been parsed.
+// Returns one line that names the wrong word. CLI11 reports missing arguments before unknown words
+// such as a mistyped command; this reports the unknown word. `app` is what has just been parsed.
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace gridmount::command_line

@@ -101,12 +101,12 @@ class Snapshot {
 class WriteObserver {
  public:
   virtual ~WriteObserver() = default;
-  // A document is inserted (`before` is empty), replaced, or removed (`after` is empty). The views
-  // are valid during the call only. The observer does not receive removals that the store does by
-  // itself for an expiring index.
+  // Called when a document is inserted (`before` is empty), replaced, or removed (`after` is
+  // empty). The views are valid during the call only. The observer does not receive removals that
+  // the store does by itself for an expiring index.
   virtual void document_changed(const Namespace& ns, const std::optional<bson::View>& before,
                                 const std::optional<bson::View>& after) = 0;
-  // The collection is dropped, renamed (called for both names) or rebuilt as a whole.
+  // Called when the collection is dropped, renamed (called for both names) or rebuilt as a whole.
   virtual void collection_changed(const Namespace& ns) = 0;
   // Called after the commit, when its changes are visible to all. Not called if the commit fails.
   virtual void committed() = 0;
@@ -168,7 +168,7 @@ struct FindOptions {
   // the read. So damage to the values of fields goes unnoticed.
   bool partial = false;
   // Limit of the buffer of a sort that no index answers. Above it the read fails with
-  // QueryExceededMemoryLimit (292).
+  // QueryExceededMemoryLimitNoDiskUseAllowed (292).
   uint64_t sort_bytes_max = kOperationBytesMax;
 };
 
@@ -181,7 +181,7 @@ class Cursor {
   // Returns the next document, or nothing at the end. The view of a document that was read without
   // a projection or in-memory sort points into the store (rule S5). Any other view is valid until
   // the next call. A document with a wrong checksum is DataCorruptionDetected, and the message
-  // names the namespace and the _id or record. The caller can continue behind that document with
+  // names the namespace and the _id or record. The caller can continue after that document with
   // another next().
   virtual Result<std::optional<bson::View>> next() = 0;
 };
@@ -205,7 +205,7 @@ struct AggregateOptions {
   bson::View variables = {};
   std::optional<Deadline> deadline = {};
   // Memory limit of each stage that gathers documents ($group, $sort). Above it the read fails with
-  // QueryExceededMemoryLimit (292).
+  // QueryExceededMemoryLimitNoDiskUseAllowed (292).
   uint64_t memory_bytes_max = kOperationBytesMax;
   bool bypass_validation = false;  // for the documents that $out and $merge write
   std::string_view host = {};      // the host that $indexStats and $collStats report; empty: none
@@ -300,7 +300,7 @@ class Collection {
   virtual Result<int64_t> count(Snapshot& snapshot, bson::View filter,
                                 const CountOptions& options = {}) = 0;
   // Returns the values at the path in matching documents: sorted, each once, with every element of
-  // an array as a value of its own. Fails with DistinctTooLarge if they do not fit in one document.
+  // an array as a value of its own. Fails with error 17217 if they do not fit in one document.
   virtual Result<std::vector<bson::Value>> distinct(Snapshot& snapshot, std::string_view path,
                                                     bson::View filter,
                                                     const DistinctOptions& options = {}) = 0;
@@ -326,7 +326,7 @@ class Collection {
                                                    const AggregateOptions& options,
                                                    Verbosity verbosity) = 0;
 
-  // A hint that documents matching `filter` will be read soon. Asks the disk for their pages
+  // Call this if documents that match `filter` will be read soon. Asks the disk for their pages
   // without waiting. Costs a few microseconds. May do nothing.
   virtual void prefetch(Snapshot& snapshot, bson::View filter) = 0;
 

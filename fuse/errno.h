@@ -17,7 +17,7 @@ inline constexpr ErrorCode kBusy{110003};          // files are open
 inline constexpr ErrorCode kInvalidArgument{110004};
 inline constexpr ErrorCode kOutOfMemory{110005};
 inline constexpr ErrorCode kNotSupported{110006};
-inline constexpr ErrorCode kNoSuchOffset{110007};  // beyond the end, or nothing but holes behind it
+inline constexpr ErrorCode kNoSuchOffset{110007};  // beyond the end, or nothing but holes after it
 
 // Never 0. A code that the table does not list becomes EIO.
 int errno_of(ErrorCode code);

@@ -1,4 +1,4 @@
-// The comma-separated list behind -o, as mount(8) and /etc/fstab write it. Pure functions, so
+// The comma-separated list after -o, as mount(8) and /etc/fstab write it. Pure functions, so
 // thread-safe.
 #pragma once
 

@@ -63,7 +63,7 @@ struct Options {
 
 struct CommandLine {
   Options options;
-  // The output of --help or --version, to be printed instead of mounting.
+  // The output of --help or --version. If set, print it and do not mount.
   std::optional<std::string> text;
 };
 

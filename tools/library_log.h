@@ -1,6 +1,6 @@
-// What the engine logs, in programs that run for one command.
+// Handles what the engine logs, in programs that run for one command.
 //
-// Thread-safety: to be called once, before there are other threads.
+// Thread-safety: must be called once, before there are other threads.
 #pragma once
 
 #include <functional>
@@ -8,9 +8,9 @@
 
 namespace gridmount::tools {
 
-// Has warnings and errors go to `tell`, which is called by one thread at a time, with one line
-// without its end; by itself the logger would write to stdout, which is the command's own. What is
-// only information is left out.
+// Passes warnings and errors to `tell`. One thread at a time calls it, with one line without its
+// newline. Otherwise the logger would write to stdout, which is for the command's output. Messages
+// that are only information are dropped.
 void tell_warnings(std::function<void(const std::string& line)> tell);
 
 }  // namespace gridmount::tools

@@ -11,8 +11,8 @@ namespace gridmount::tools {
 
 namespace {
 
-// strconv.CanBackquote: valid UTF-8 on one line, without control characters but tab, backquotes and
-// the byte order mark.
+// Does what Go's strconv.CanBackquote does: returns true for valid UTF-8 on one line without
+// backquotes, byte order marks, and control characters other than tab.
 bool can_backquote(std::string_view text) {
   if (!bson_utf8_validate(text.data(), text.size(), /*allow_null=*/false)) return false;
   for (char c : text) {

@@ -31,7 +31,7 @@ Result<std::unique_ptr<engine::Cursor>> find_in_view(const Databases& databases,
                                                      engine::Snapshot& snapshot,
                                                      const engine::Namespace& ns, bson::View filter,
                                                      const engine::FindOptions& options);
-// find() over the given documents instead of a collection.
+// Does what find() does, but over these documents instead of a collection.
 Result<std::unique_ptr<engine::Cursor>> find_among(std::vector<bson::Document> documents,
                                                    const Databases& databases,
                                                    engine::Snapshot& snapshot,

@@ -1,7 +1,7 @@
 // Implements the storage interface of pipelines (engine/query/pipeline/pipeline_storage.h) on
 // engine/store.h.
 //
-// Thread-safety: not thread-safe. A host belongs to its snapshot.
+// Thread-safety: not thread-safe. A StorePipelineStorage belongs to its snapshot.
 #pragma once
 
 #include <memory>

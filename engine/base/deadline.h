@@ -14,8 +14,8 @@
 
 namespace gridmount::engine {
 
-// A deadline that its owner can move: for example, the time between two batches of a cursor does
-// not count. kill() makes the deadline pass at once, for good.
+// A deadline that its owner can move, for example to leave out the time between two batches of a
+// cursor. kill() makes the deadline pass at once, for good.
 class Interrupt {
  public:
   using Time = std::chrono::steady_clock::time_point;

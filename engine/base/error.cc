@@ -56,7 +56,7 @@ constexpr std::pair<ErrorCode, std::string_view> kNames[] = {
     {ErrorCode::kDuplicateKey, "DuplicateKey"},
     {ErrorCode::kBsonObjectTooLarge, "BSONObjectTooLarge"},
     {ErrorCode::kInterrupted, "Interrupted"},
-    // Codes without a constant, because only one place uses each.
+    // Codes whose constants, if any, are where they are used.
     {ErrorCode{5}, "GraphContainsCycle"},
     {ErrorCode{6}, "HostUnreachable"},
     {ErrorCode{11}, "UserNotFound"},

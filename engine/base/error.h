@@ -1,8 +1,9 @@
 // Errors as values, for every layer.
 //
-// An Error carries a MongoDB error code (or a code of a layer above, see ErrorCode) and one
-// sentence that names the object, what happened to it and the cause. Lower layers return errors and
-// never log them. The program at the edge logs or prints each failure once.
+// An Error carries a MongoDB error code (or a code of the embedded store or of a layer above, see
+// ErrorCode) and one sentence that names the object, what happened to it and the cause. Lower
+// layers return errors and never log them. The program at the edge logs or prints each failure
+// once.
 //
 // Thread-safety: an Error is a value. The functions are pure.
 #pragma once
@@ -17,8 +18,10 @@
 
 namespace gridmount {
 
-// Numbers and names are MongoDB's (src/mongo/base/error_codes.yml), so the wire server passes them
-// on unchanged. The enumeration is open: gridfs/ defines its own codes from kFirstGridFsCode on.
+// Numbers and names are MongoDB's (src/mongo/base/error_codes.yml), except those at the end of the
+// list, so the wire server passes them on unchanged. MongoDB has no names for some of its codes,
+// for example 17217; the names of these constants are ours. The enumeration is open: gridfs/
+// defines its own codes from kFirstGridFsCode on.
 enum class ErrorCode : int32_t {
   kInternalError = 1,
   kBadValue = 2,

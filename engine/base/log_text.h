@@ -1,6 +1,6 @@
-// Escapes text so that it is one line of a log or of stderr. The text may hold file names. A name
-// is chosen by whoever made the file, and it must not look like a log line of its own or like
-// commands to a terminal.
+// Escapes text so that it is one line of a log or of stderr. The text may contain file names. Other
+// people choose these, so a name must not look like a separate log line or like commands to a
+// terminal.
 //
 // Thread-safety: a pure function.
 #pragma once

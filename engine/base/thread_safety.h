@@ -1,5 +1,5 @@
-// Clang's thread-safety annotations, and the mutex types that carry them. Every shared field names
-// its lock with GM_GUARDED_BY, and the clang build checks it.
+// Clang's thread-safety annotations, and the mutex types that carry them. Every field that a mutex
+// protects names it with GM_GUARDED_BY, and the clang build checks it.
 //
 // Thread-safety: the mutexes and Condition are thread-safe. A lock object belongs to one thread.
 #pragma once

@@ -17,8 +17,9 @@ namespace gridmount::bson {
 // same rank.
 int canonical_order(Type type);
 
-// A total order. NaN equals itself and is less than every other number. 0.0 equals -0.0. Strings
-// compare as bytes. Int64, double and Decimal128 compare exactly, without rounding.
+// Compares two values by a total order. NaN equals itself and is less than every other number. 0.0
+// equals -0.0. Strings compare as bytes. Int64, double and Decimal128 compare exactly, without
+// rounding.
 std::weak_ordering compare(ValueView a, ValueView b);
 
 // Compares field by field: type order, then name, then value. A prefix sorts first.

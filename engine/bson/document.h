@@ -1,9 +1,9 @@
 // BSON documents, as views and owned, and their elements.
 //
 // Documents are walked here and not by libbson's bson_iter_t, because every lookup, match and
-// comparison walks a document, and a step here takes a third of the time. Validation is here as
-// well, because libbson's recurses as deep as hostile bytes make it, and it refuses strings that
-// are not UTF-8, which servers store.
+// comparison walks a document, and a step here takes a third of the time of a step there.
+// Validation is here as well, because libbson's recurses as deep as hostile bytes make it, and it
+// refuses strings that are not UTF-8, which servers store.
 //
 // Thread-safety: values. Views and documents may be read by several threads at once.
 #pragma once
@@ -78,8 +78,8 @@ class View {
 
   // Returns the first element with exactly this name (not a dot path; see path.h).
   std::optional<ValueView> find(std::string_view key) const;
-  // The same for a name that the caller knows to be present. Asserts presence. Used with documents
-  // built here.
+  // The same for a name that the caller knows to be present. Asserts presence. For documents that
+  // this program has built.
   ValueView operator[](std::string_view key) const;
 
  private:
@@ -108,14 +108,14 @@ class Document {
 // Returns the size of the value of that type at `data`, in validated BSON.
 uint32_t value_bytes(Type type, const uint8_t* data);
 
-// Whether documents and arrays are nested at least `levels` deep below `document`. Skips values
-// that are too small for that, and descends at most `levels` deep.
+// Returns whether documents and arrays are nested at least `levels` deep below `document`. Skips
+// values that are too small for that, and descends at most `levels` deep.
 bool is_nested(View document, uint32_t levels);
 
 // Checks bytes of unknown origin: lengths, element types, NUL termination, depth up to kMaxDepth,
 // and that `bytes` hold exactly one document of at most `max_bytes`. Strings need not be valid
 // UTF-8, because drivers store what they are given. Fails with InvalidBSON, Overflow (nesting) or
-// BSONObjectTooLarge. The message of the first two names the offset. A validated view may be passed
+// BSONObjectTooLarge. The messages of the first two name the offset. A validated view may be passed
 // to every function of this folder.
 Result<View> validate(std::span<const uint8_t> bytes,
                       uint32_t max_bytes = kMaxDocumentBytes + kInternalOverhead);

@@ -6,8 +6,8 @@
 // Invariants:
 // K1. No key string is a proper prefix of another one. So the key strings of several values can be
 //     concatenated and still compare part by part.
-// K2. Values that compare equal have the same key string, whatever their types: the int32, the
-//     double and the Decimal128 5, for example.
+// K2. Values that compare equal have the same key string, whatever their types: for example 5 as an
+//     int32, a double and a Decimal128.
 // K3. The first byte of a key string is never 0x00 or 0xFF, in either direction. So appending 0xFF
 //     to the key strings of leading parts gives a bound above every key that begins with them.
 //

@@ -22,7 +22,7 @@ namespace gridmount::bson {
 // and infinities stay. Zero is never negative.
 double floor_to_double(ValueView number);
 
-// Whether the number is equal to that double.
+// Returns whether the number is equal to that double.
 bool is_exact_double(ValueView number);
 
 // For a number that is not a double. Returns bytes that memcmp orders like the numbers with the

@@ -17,7 +17,7 @@
 
 namespace gridmount::bson {
 
-// Whether the name is a field of a DBRef. No other names in a path may begin with '$'.
+// Returns whether the name is a field of a DBRef. No other names in a path may begin with '$'.
 inline bool is_reference_field(std::string_view name) {
   return name == "$id" || name == "$ref" || name == "$db";
 }
@@ -34,11 +34,11 @@ class Path {
   // position.
   std::optional<ValueView> resolve(View document) const;
 
-  // Calls `visit` with every value that the path reaches by MongoDB's query semantics. An array on
-  // the way stands for each of its elements, and a numeric part also for the element at that
-  // position. An array at the end is visited as itself, without its elements. A branch without the
-  // field is visited once with nullopt. Array elements that are not documents are not branches.
-  // Stops when `visit` returns false.
+  // Calls `visit` with every value that the path reaches by MongoDB's query semantics. At an array
+  // before the end, the path continues in each element. If the next part is a number, it also
+  // continues in the element at that position. An array at the end is visited as itself, without
+  // its elements. A branch without the field is visited once with nullopt. Array elements that are
+  // not documents are not branches. Stops when `visit` returns false.
   struct Reached {
     std::optional<ValueView> value;
     bool through_array = false;  // some array was expanded on the way

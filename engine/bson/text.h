@@ -21,7 +21,7 @@ std::string to_text(ValueView value);
 std::string to_text(View document);
 
 // Returns the whole character that begins at byte `at`, or that byte alone if no valid character
-// begins there. Returns nothing at or behind the end.
+// begins there. Returns nothing at or after the end.
 std::string_view character_at(std::string_view text, size_t at);
 
 // Returns the text with bytes that are not UTF-8 written as \xff: drivers reject a whole reply with

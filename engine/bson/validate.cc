@@ -16,7 +16,7 @@ class Validator {
   explicit Validator(std::span<const uint8_t> bytes) : bytes_(bytes) {}
 
   // Checks a document or array that begins at `at` and must end by `end`. Returns the position
-  // behind it.
+  // after it.
   Result<size_t> document(size_t at, size_t end, uint32_t depth) {
     // The code and the wording are those of servers.
     if (depth > kMaxDepth) {

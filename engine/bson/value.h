@@ -173,7 +173,7 @@ class Value {
   friend bool operator==(const Value& a, const Value& b) {
     return a.type_ == b.type_ && a.bytes_ == b.bytes_;
   }
-  // The bytes, to be hashed together with type().
+  // Returns the bytes. A hash of the value must cover them and type().
   const std::string& bytes() const { return bytes_; }
 
  private:

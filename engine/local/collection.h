@@ -1,5 +1,6 @@
 // engine::Collection on LMDB. Reads are in collection.cc, writes in collection_writes.cc, indexes
-// in collection_indexes.cc.
+// in collection_indexes.cc, stats in collection_statistics.cc, and DocumentWriter in
+// document_writer.cc.
 //
 // Thread-safety: a LocalCollection is immutable and thread-safe. A DocumentWriter belongs to the
 // thread of its transaction.
@@ -119,8 +120,7 @@ class DocumentWriter {
                  const std::vector<bool>& affected);
   Status remove(RecordId id, bson::View document);
 
-  // Returns which indexes an update with these touched paths may change. If it touches no named
-  // paths, it may change all of them.
+  // Returns which indexes `update` may change: all of them if it has no touched paths.
   std::vector<bool> affected_by(const query::Update& update) const;
 
  private:

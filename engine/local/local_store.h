@@ -1,4 +1,4 @@
-// engine::Store on LMDB, and its two kinds of views.
+// engine::Store on LMDB, and its Snapshot and Transaction.
 //
 // Thread-safety: as engine/store.h says.
 #pragma once
@@ -80,7 +80,7 @@ class LocalStore : public engine::Store {
   Result<std::unique_ptr<LocalSnapshot>> local_snapshot();
 
  private:
-  // In the order of dependence: threads stop before the environment closes.
+  // Destroyed in reverse order, so that the threads stop before the environment closes.
   std::unique_ptr<Environment> environment_;
   TreeHandles handles_;
   CatalogCache cache_;

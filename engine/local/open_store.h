@@ -30,7 +30,8 @@ inline constexpr int kFormatVersion = 3;
 // The first format version whose entries have checksums.
 inline constexpr int kFirstVersionWithChecksums = 3;
 
-// Writers wait when this multiple of OpenOptions::checkpoint_bytes is freed but not yet reusable.
+// Writers wait if this many times OpenOptions::checkpoint_bytes have been freed but are not yet
+// reusable.
 inline constexpr uint64_t kGarbageMax = 4;
 
 struct OpenOptions {
@@ -45,8 +46,8 @@ struct OpenOptions {
   std::chrono::milliseconds checkpoint_interval{1000};  // upper bound of what a power loss may cost
   // A checkpoint is taken early when data.mdb has grown by this much, or when this much of it has
   // been freed. Pages that the last checkpoint refers to cannot be reused before the next one. If
-  // checkpoints do not keep up with overwriting, writers wait when kGarbageMax times this much has
-  // been freed and waits for the next checkpoint.
+  // checkpoints do not keep up with overwriting, writers wait as soon as kGarbageMax times this
+  // much has been freed but is not yet reusable.
   uint64_t checkpoint_bytes = uint64_t{64} << 20;
   // The size on disk of the log of small durable commits, 64 MiB at most. A store of format version
   // 1 has no log.
@@ -56,7 +57,8 @@ struct OpenOptions {
   // removes more than it adds. Stats report the limit as the size of the disk. The limit belongs to
   // this opening, not to the store. 0: no limit.
   uint64_t size_limit = 0;
-  // The address space reserved. It is the upper limit of a store's size.
+  // The address space to reserve, less if the process cannot have that much. What is reserved is
+  // the upper limit of a store's size.
   uint64_t map_bytes = uint64_t{1} << 40;
 };
 
@@ -92,7 +94,7 @@ inline constexpr size_t kMaxProblems = 1000;
 
 // Reads everything in `store`: each record's checksum and BSON, each index entry against its
 // document and each document against its index entries, and the counts of the catalog. Reads one
-// snapshot while writers continue. `record_read`, if given, is called for each record. `store` must
+// snapshot while writers continue. `record_read`, if set, is called for each record. `store` must
 // come from open().
 Result<StructureReport> check_structure(engine::Store& store,
                                         const std::function<void()>& record_read = {});
@@ -111,27 +113,27 @@ Result<uint64_t> damaged_pages(engine::Store& store);
 class RemovedData {
  public:
   virtual ~RemovedData() = default;
-  // A sound document that conflicts with another one.
+  // Keeps a sound document that conflicts with another one.
   virtual Status keep_document(const engine::Namespace& ns, bson::View document) = 0;
-  // Bytes that are not a sound document: the value of a record, or a key and value of the trees.
-  // `what` names them. `why` says what is wrong with them.
+  // Keeps bytes that are not a sound document: the value of a record, or a key and value of the
+  // trees. `what` names them. `why` says what is wrong with them.
   virtual Status keep_bytes(const engine::Namespace& ns, const std::string& what,
                             const std::string& why, std::string_view bytes) = 0;
-  // Everything kept so far is durable on return.
+  // Makes everything kept so far durable.
   virtual Status sync() = 0;
 };
 
 struct RepairOptions {
   RemovedData& removed;
   // `repaired` is called with one line for each repair, after its commit. `at` is called with the
-  // object that is examined next, so that the caller can report where a repair was if it does not
-  // return.
+  // object that is examined next, so that the caller can report which object the repair had reached
+  // if it hangs or crashes.
   std::function<void(const std::string& line)> repaired;
   std::function<void(const std::string& place)> at = {};
 };
 
 struct RepairReport {
-  uint64_t repaired = 0;                  // the number of calls of RepairOptions::mended
+  uint64_t repaired = 0;                  // the number of calls of RepairOptions::repaired
   std::vector<std::string> unrepairable;  // at most kMaxProblems
   // Collections that hold fewer documents than the catalog counted, or whose counts were lost.
   std::vector<engine::Namespace> lost_documents;
@@ -140,21 +142,21 @@ struct RepairReport {
 // Repairs what check_structure() finds, on a store that is open for writing and that nobody else
 // uses. Index entries are made to match the documents, and counts to match the records. Two kinds
 // of records are taken out: those that cannot be read, and documents that violate a unique index
-// (of several the one with the lowest record id stays). Works in transactions of bounded size. Each
-// of them leaves a store that can be opened and repaired again. What a transaction takes out is
-// kept and synced before it commits. Damaged entries of the catalog and damaged pages of the trees
-// cannot be repaired here: the report lists those that were met. An error comes from the device or
-// from `removed`.
+// (of the documents with one key, the one with the lowest record id stays). Works in transactions
+// of bounded size. Each of them leaves a store that can be opened and repaired again. What a
+// transaction takes out is kept and synced before it commits. Damaged entries of the catalog and
+// damaged pages of the trees cannot be repaired here: the report lists those that were met. An
+// error comes from the device or from `removed`.
 Result<RepairReport> repair_structure(engine::Store& store, const RepairOptions& options);
 
 // Repairs what repair_structure() cannot. It makes a new store from all that can be read in
 // `folder`, including damaged pages and pages that damage has cut off, and repairs the new store.
 // The new store replaces the old one only when it is whole. After an error, or after an
-// interruption at any moment by a kill or a power loss, the store is as it was. Needs
-// free space for the new store. After the replacement `options.mended` is called for records that
-// were lost, pages that were left behind, and whatever was rebuilt. Fails with StoreLocked if the
-// store is in use, and with DataCorruptionDetected if the catalog has lost the name of a collection
-// that still has documents.
+// interruption at any moment by a kill or a power loss, the store is as it was. Needs free space
+// for the new store. After the replacement `options.repaired` is called for records that were lost,
+// pages that were left behind, and whatever was rebuilt. Fails with StoreLocked if the store is in
+// use, and with DataCorruptionDetected if the catalog has lost the name of a collection that still
+// has documents.
 Result<RepairReport> salvage_store(const std::filesystem::path& folder,
                                    const RepairOptions& options);
 

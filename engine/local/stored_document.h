@@ -15,7 +15,7 @@
 namespace gridmount::local {
 
 struct StoredDocument {
-  bson::View view;                        // points into the given document or into `rebuilt`
+  bson::View view;                        // points into the document passed in or into `rebuilt`
   std::optional<bson::Document> rebuilt;  // set if fields were added or moved, or it is small
   bson::ValueView id;
 };

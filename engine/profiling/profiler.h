@@ -46,10 +46,10 @@ class Profiler {
   // Fails with BadValue for a level other than 0, 1 or 2, or a rate outside 0 to 1.
   Status set(std::string_view database, const Settings& settings) GM_EXCLUDES(mutex_);
 
-  // Whether some database has a level other than 0. Costs one load. Ask this before preparing a
-  // record.
+  // Returns whether some database has a level other than 0. Costs one load. Ask this before
+  // preparing a record.
   bool active() const { return active_.load(std::memory_order_relaxed); }
-  // Whether an operation of that duration is to be recorded.
+  // Returns whether an operation of that duration must be recorded.
   bool wants(const engine::Namespace& ns, std::chrono::microseconds duration) const
       GM_EXCLUDES(mutex_);
   // Returns the filter of a database, or null. Costs one load if no database has a filter.

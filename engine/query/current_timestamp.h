@@ -7,8 +7,8 @@
 
 namespace gridmount::query {
 
-// Returns the seconds since 1970 and a counter that tells timestamps of one second apart. No two
-// timestamps of a process are equal, as on MongoDB servers. Thread-safe.
+// Returns the seconds since 1970 and a counter that distinguishes timestamps of the same second. No
+// two timestamps of a process are equal, as on MongoDB servers. Thread-safe.
 bson::Timestamp current_timestamp();
 
 // Returns whether the element is Timestamp(0, 0), which asks the store for the current timestamp.

@@ -29,8 +29,8 @@ tl::unexpected<Error> document_too_large(uint64_t bytes, uint32_t bytes_max);
 // deep. Code after this check may walk the document recursively.
 Status check_depth(bson::View document);
 
-// Once the document exceeds kIntermediateBytesMax, the values appended are dropped, and finish()
-// fails.
+// Builds a document. A value that would make it exceed kIntermediateBytesMax is dropped, and so is
+// everything appended after it. finish() then fails.
 class Output {
  public:
   Output() { begin(); }
@@ -52,13 +52,13 @@ class Output {
   void push_open_array() { push_open(bson::Type::kArray); }
   void close();
 
-  // Makes finish() fail with the error. The first error counts. What was or is appended no longer
-  // matters.
+  // Makes finish() fail with the error. Only the first error is kept. All appended values are
+  // ignored.
   void fail(Error error);
 
   uint64_t size() const { return bytes_.size(); }
 
-  // Returns the document, valid until begin(). Fails with the error given to fail(), with
+  // Returns the document, valid until begin(). Fails with the error passed to fail(), with
   // BSONObjectTooLarge, or with Overflow. The depth check covers the values appended, not only the
   // documents and arrays opened here. Checks the interruption of this thread.
   Result<bson::View> finish();

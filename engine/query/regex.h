@@ -21,7 +21,7 @@ class RegexCode;
 //
 // While a match runs, it checks the interruption of its thread (interruption.h) and fails with the
 // interruption's error. A match that exceeds PCRE2's backtracking limit, or two seconds of
-// processor time, is given up with Location51156.
+// processor time, fails with Location51156.
 class Regex {
  public:
   // The options are i, m, s, x and u, where u is always on. Fails with Location51091 for an invalid

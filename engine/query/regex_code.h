@@ -38,8 +38,8 @@ class RegexCode {
   RegexCode& operator=(const RegexCode&) = delete;
 
   // Returns what pcre2_match() returns for the first match at or after `from`: the number of pairs
-  // set in `found`, PCRE2_ERROR_NOMATCH, or the error with which the match was given up. Fails if
-  // the interruption of this thread ends the match.
+  // set in `found`, PCRE2_ERROR_NOMATCH, or the error that ended the match. Fails if the
+  // interruption of this thread ends the match.
   Result<int> match(std::string_view text, size_t from, pcre2_match_data* found) const;
 
   const pcre2_code* plain() const { return plain_.get(); }

@@ -47,12 +47,14 @@ class File {
 
   Result<uint64_t> size() const;
   Result<uint64_t> inode() const;
-  // The space the file takes on the disk. It is less than size() if the file has holes.
+  // Returns the space that the file takes on the disk. It is less than size() if the file has
+  // holes.
   Result<uint64_t> allocated_bytes() const;
   // False if that cannot be determined.
   bool has_holes() const;
-  // Whether the file still has its name in `folder`, the open folder in which it was opened. It is
-  // false if the file was removed, moved or replaced, and true if that cannot be determined.
+  // Returns whether the file still has its name in `folder`, the open folder in which it was
+  // opened. It is false if the file was removed, moved or replaced, and true if that cannot be
+  // determined.
   bool is_in_place(const File& folder) const;
   // Reads up to `size` bytes. Returns fewer at the end of the file.
   Result<std::vector<uint8_t>> read(uint64_t offset, size_t size) const;

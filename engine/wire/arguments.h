@@ -1,10 +1,10 @@
 // A strict reader of a command's fields that fails as a MongoDB server does. Error codes: 40413 for
-// a field given twice, 40414 for a missing field, 40415 for an unknown field, TypeMismatch (14) for
-// a value of the wrong type.
-// Source: MongoDB 7.0, src/mongo/idl (the parsers that servers generate for their commands).
+// a field that is there twice, 40414 for a missing field, 40415 for an unknown field, TypeMismatch
+// (14) for a value of the wrong type. Source: MongoDB 7.0, src/mongo/idl (the parsers that servers
+// generate for their commands).
 //
 // A command takes each field it knows exactly once and then calls finish(), which refuses every
-// field that was not taken. A null or undefined value counts as a field that was not given.
+// field that was not taken. A field with a null or undefined value counts as absent.
 //
 // Returned views point into the request. Not thread-safe.
 #pragma once
@@ -33,15 +33,14 @@ class Arguments {
 
   // Returns true if the field is present, even if its value is null.
   bool has(std::string_view name) const;
-  // Each of these takes a field. Functions without a fallback return nothing for a field that was
-  // not given.
+  // Each of these takes a field. Functions without a fallback return nothing for an absent field.
   std::optional<bson::ValueView> any(std::string_view name);
   Result<bson::ValueView> required(std::string_view name);
   Result<std::optional<std::string_view>> string(std::string_view name);
   Result<std::string_view> required_string(std::string_view name);
   Result<std::optional<bson::View>> document(std::string_view name);
   Result<bson::View> required_document(std::string_view name);
-  // Returns an empty document if the field was not given.
+  // Returns an empty document if the field is absent.
   Result<bson::View> document_or_empty(std::string_view name);
   Result<std::optional<bson::View>> array(std::string_view name);
   // strict_boolean() accepts booleans only. The other two also accept numbers, as most commands do.

@@ -93,7 +93,8 @@ class Call {
   const engine::Namespace& ns() const { return ns_; }
   bson::Builder& counts() { return counts_; }
   void set_examined(engine::ReadObserver examined) { examined_ = std::move(examined); }
-  // Returns what set_examined() was given, otherwise what observer() has recorded.
+  // Returns the argument of set_examined() if that was called, otherwise what observer() has
+  // recorded.
   engine::ReadObserver examined() const;
   // Servers profile updates and deletes statement by statement. The command itself is profiled only
   // if it fails.

@@ -61,7 +61,7 @@ struct Command {
 // Returns the privileges that the request needs.
 std::vector<Privilege> privileges_of(const Command& command, const Request& request);
 
-// All commands. find_command() knows each by all of its names. Immutable.
+// Returns all commands. find_command() knows each by all of its names. Immutable.
 std::span<const Command> all_commands();
 const Command* find_command(std::string_view name);
 

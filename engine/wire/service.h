@@ -62,22 +62,23 @@ class Service {
   // throws. Blocks while the command runs. A write also waits for its turn.
   Outcome handle(Client& client, const Request& request);
 
-  // A number that differs from an earlier result if a write may have been committed in between, by
-  // this service or elsewhere in the process. It is then worth handling postponed requests again.
-  // Costs one load.
+  // Returns a number that differs from an earlier result if a write may have been committed in
+  // between, by this service or elsewhere in the process. It is then worth handling postponed
+  // requests again. Costs one load.
   uint64_t changes() const;
   // Sets a function that is called after each commit of this service, by the thread that committed.
   // Must be set before the first request.
   void on_change(std::function<void()> notify);
-  // Changes changes() and calls the notification. For writes that did not go through this service.
+  // Makes changes() return another number and calls the notification. For writes that did not go
+  // through this service.
   void note_change();
 
   // Must be called when the connection has closed. Ends its log-in and kills the operations that
   // still run for it. The client may be destroyed afterwards.
   void forget(Client& client);
 
-  // Returns the name under which the client's requests are counted where a limit is shared: its
-  // user once it has logged in, otherwise the address that it comes from.
+  // Returns the account that the client's requests count against where a limit is shared: its user
+  // once it has logged in, otherwise the address that it comes from.
   std::string account(const Client& client) const;
 
   // Drops idle cursors and sessions. Must be called every few seconds.

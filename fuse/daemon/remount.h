@@ -7,9 +7,9 @@
 
 namespace gridmount::fuse {
 
-// Sets `ro`, `suid`, `dev`, `exec`, `sync` and their opposites as a new mount with these options
-// would have them. mount(8) passes all options that are to hold, including those that do not
-// change. Only root may do this. Refused in these cases:
+// Sets `ro`, `suid`, `dev`, `exec`, `sync` and their opposites to what a new mount with these
+// options would get. mount(8) passes all options that apply from now on, including those that do
+// not change. Only root may do this. Refused in these cases:
 // - nothing, or another store, is mounted at the mount point;
 // - `ro`, while files are open for writing;
 // - `rw`, if the daemon itself was started with `ro`;

@@ -6,8 +6,8 @@
 
 namespace gridmount::fuse {
 
-// Called when the mount answers. This process is the one that serves it. `status` is one line for
-// people.
+// Called when the mount answers. Must be called by the process that serves the mount. `status` is
+// one line for people.
 void tell_manager_ready(const std::string& status);
 // Called when the mount ends.
 void tell_manager_stopping();

@@ -4,9 +4,9 @@
 // Of two replies with attributes, the kernel keeps the newer one. But it does not treat a change in
 // a directory as newer than a reply. Suppose one thread has received attributes that were read
 // before a change by another thread, and stores them in the cache only after that change. The
-// kernel would keep these old attributes as long as it keeps any. So if another thread than the one
-// that changes the directory was recently sent its attributes, the kernel must be made to ask
-// again.
+// kernel would keep these old attributes as long as it keeps any. So if a different thread was
+// recently sent the directory's attributes, the thread that changes the directory must make the
+// kernel ask again.
 //
 // Thread-safe.
 #pragma once

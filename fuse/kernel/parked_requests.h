@@ -1,4 +1,4 @@
-// Requests that get their own thread, because they wait for other requests. Those need the
+// Requests that get their own thread, because they wait for other requests, and those need the
 // session's threads, whose number is limited. One kind waits for requests that the kernel sends in
 // the meantime, the other for the move of a directory.
 //

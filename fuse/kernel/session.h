@@ -4,9 +4,9 @@
 // cached file. It sends the data on close, fsync, memory pressure, and after some seconds. So
 // stop(), which ends the mount on a signal, first makes the kernel send everything it still holds.
 //
-// This process never accesses its own mount. A thread that waits there for an answer cannot be
-// killed. It would keep a killed daemon alive, and everybody who uses the mount would wait for
-// ever. A child process without the connection does what must be done there.
+// This process never accesses its own mount. A thread that is blocked in its own mount cannot be
+// killed. So the daemon could not be killed either, and all users of the mount would hang. A child
+// process without the connection does what must be done there.
 //
 // run() belongs to one thread. Another thread may call stop() at any time after mount().
 #pragma once

@@ -36,7 +36,7 @@ class Buckets;
 
 // Usage by the open files of all buckets.
 struct FileUsage {
-  int64_t open_files = 0;    // as programs count them: each open(2) is one
+  int64_t open_files = 0;    // number of open(2) calls not yet released
   uint64_t dirty_bytes = 0;  // not yet committed
 };
 
@@ -54,7 +54,7 @@ class MountedBucket {
     return name_;
   }
 
-  // The number of open files. While it is not 0, the bucket is not dropped or renamed.
+  // The number of open files. While it is not 0, the bucket cannot be dropped or renamed.
   std::atomic<int64_t>& handles() { return handles_; }
 
   // Returns null if the namespace is not open.

@@ -31,7 +31,8 @@ inline constexpr std::string_view kControlDirectoryName = ".gridfs";
 struct ControlNode {
   bool is_directory = false;
   gridfs::Attributes attributes;
-  // The _id of the files document whose content the file has; null if `generated` has it.
+  // The _id of the files document whose content the file has. Null if the content is in
+  // `generated`.
   bson::Value file;
   std::shared_ptr<GeneratedFile> generated;
   uint64_t ino = 0;  // like Node::ino; a file with new content has a new one
@@ -67,7 +68,7 @@ class ControlDirectory {
     gridfs::Node node;
     std::string directory;  // the parent directory
     std::string name;
-    std::string_view rest;  // the part of the path behind the file's
+    std::string_view rest;  // the part of the path after the file's
   };
   Result<Tracked> track(gridfs::PathNamespace& paths, std::string_view path) const;
   Result<ControlNode> find_revision(gridfs::PathNamespace& paths, std::string_view path) const;

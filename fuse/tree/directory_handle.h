@@ -1,6 +1,6 @@
 // A directory that is being listed: the handle from opendir(3), which readdir(3) uses.
 //
-// Offsets are what telldir(3) returns: 1 is behind ".", 2 behind "..", and an entry's own offset is
+// Offsets are what telldir(3) returns: 1 is after ".", 2 after "..", and an entry's own offset is
 // its stream cookie plus 2. They stay valid until the directory is closed.
 //
 // Used by one thread at a time. FileSystem locks mutex() around each use.
@@ -23,7 +23,7 @@ struct ListedEntry {
   enum class Kind { kSelf, kParent, kBucket, kNode };
   Kind kind = Kind::kNode;
   std::string_view name;               // valid until consume() or seek()
-  uint64_t next_offset = 0;            // the offset behind this entry
+  uint64_t next_offset = 0;            // the offset after this entry
   const gridfs::Node* node = nullptr;  // with kNode; valid as long as `name`
 };
 
@@ -55,8 +55,8 @@ class DirectoryHandle {
     if (counts_as_reading_) (void)namespace_->note_read(path_);
   }
 
-  // Buckets may have been created or dropped since. When the root is rewound, the names are read
-  // again.
+  // Buckets may have been created or dropped since opendir(3). When the root is rewound, the names
+  // are read again.
   bool lists_buckets() const { return bucket_ == nullptr; }
   void set_bucket_names(std::vector<std::string> names) GM_REQUIRES(mutex_) {
     names_ = std::move(names);

@@ -1,5 +1,6 @@
 // External changes: what clients of the wire protocol change in the mount's buckets. A WatchedStore
-// watches their transactions.
+// watches their transactions. file_system_changes.cc decides which parts of the kernel's cache a
+// change makes wrong, and KernelCache (kernel_cache.h) drops them.
 //
 // The changes of a commit are reported before the commit returns. So a client that got its reply
 // finds the mount up to date.

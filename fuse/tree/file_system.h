@@ -17,7 +17,7 @@
 // 4. lost_mutex_.
 // 5. The mutexes of InodeTable and of the handles, which are leaves.
 //
-// Reads and writes of open files take none of them.
+// Of these, reads and writes of open files take only the handle's own mutex.
 //
 // Thread-safe. Every operation but forget may fail with the error of a lower layer or with one of
 // errno.h.
@@ -48,12 +48,14 @@
 
 namespace gridmount::fuse {
 
-// A node's attributes for the kernel, and how long the kernel may cache them. This process is the
-// only writer, and the kernel drops what its own operations change, so that is practically for
-// ever. In a root of buckets it is short, because others may create buckets.
+// How long the kernel may cache attributes, in seconds. All writes go through this process, which
+// tells the kernel what drivers change, so the kernel may cache practically for ever. The time is
+// short for a root of buckets and the buckets in it, because nobody reports to the kernel that a
+// driver has created a bucket, and for the directories of the control directory.
 inline constexpr double kCacheForever = 365.0 * 86400;
 inline constexpr double kCacheBriefly = 1;
 
+// A node's attributes for the kernel, and how long the kernel may cache them.
 struct Entry {
   uint64_t ino = 0;
   gridfs::Attributes attributes;
@@ -63,7 +65,8 @@ struct Entry {
 
 // An open file, owned by the FileSystem until release().
 //
-// file() and go_on_with() are thread-safe. The other fields do not change, or are atomic.
+// file() and go_on_with() are thread-safe. All fields but `current` are constant after open, or
+// atomic.
 struct FileHandle {
   ~FileHandle();
 
@@ -87,7 +90,8 @@ struct FileHandle {
   std::atomic<bool> was_read{false};
   std::atomic<bool> was_closed{false};       // at least one holder of the handle has closed it
   std::atomic<uint32_t> writes_expected{0};  // while room was short
-  // Set for a file of the control directory that is not a file's content. `current` is null then.
+  // Set if the handle is of a generated file of the control directory, not of a stored file.
+  // `current` is null then.
   std::shared_ptr<const GeneratedFile> generated;
   mutable Mutex mutex;
   std::shared_ptr<gridfs::File> current GM_GUARDED_BY(mutex);
@@ -102,9 +106,11 @@ class FileSystem {
 
   // --- Names. Each returned Entry counts as one lookup, which forget() subtracts.
   Result<Entry> lookup(uint64_t parent, std::string_view name);
-  // Return the node with that ino, or its parent directory, even if the kernel has forgotten the
-  // node. Fail with NoSuchEntry. If the kernel has forgotten it, reads every files document.
+  // Returns the node with that ino, even if the kernel has forgotten the node. In that case, reads
+  // the documents of directories and files until one has the ino. Fails with NoSuchEntry.
   Result<Entry> lookup_ino(uint64_t ino);
+  // Returns the parent of a directory that the kernel knows. Fails with NoSuchEntry if the
+  // directory has been removed.
   Result<Entry> lookup_parent(uint64_t ino);
   // Returns how long the kernel may remember that a name does not exist.
   double absence_seconds(uint64_t parent) const;
@@ -173,8 +179,9 @@ class FileSystem {
   bool note_close(FileHandle& file, Closing closing);
   // The result keeps the bytes alive. `file` must outlive it.
   Result<gridfs::ReadResult> read(FileHandle& file, int64_t offset, size_t size);
-  // Does not change the times, because the kernel sends them. If room is short, first commits what
-  // was written before.
+  // Does not change the times, because the kernel sends them. Has no case for O_APPEND, because the
+  // kernel resolves it to an offset before it sends the write (SEMANTICS.md). If room is short,
+  // first commits what was written before.
   Status write(FileHandle& file, int64_t offset, std::span<const uint8_t> bytes);
   Status sync(FileHandle& file);
   // See gridfs::without_set_id() (posix_changes.h).
@@ -376,7 +383,7 @@ class FileSystem {
 
   mutable Mutex handles_mutex_;
   std::unordered_set<FileHandle*> open_files_ GM_GUARDED_BY(handles_mutex_);
-  // The number of these that are open for writing, by the number of the node.
+  // What is known of the files open for writing, by ino.
   std::unordered_map<uint64_t, Writers> writers_ GM_GUARDED_BY(handles_mutex_);
   std::unordered_set<DirectoryHandle*> open_directories_ GM_GUARDED_BY(handles_mutex_);
   timespec mount_root_changed_ GM_GUARDED_BY(handles_mutex_);

@@ -62,7 +62,7 @@ struct ResolvedNode {
   std::shared_ptr<const LostNode> unlinked;
   // Set for a directory that is no longer in the tree.
   std::shared_ptr<const LostNode> removed;
-  // Set for a file of the control directory that is not a file's content.
+  // Set for a file of the control directory that is generated, not a stored file.
   std::shared_ptr<GeneratedFile> generated;
 
   bool is_control() const {
@@ -89,9 +89,9 @@ class InodeTable {
                              uint64_t wanted_ino);
   uint64_t acquire_file(const std::shared_ptr<MountedBucket>& bucket, bson::ValueView id,
                         uint64_t wanted_ino);
-  // A node of the control directory: kControlDirectory or kControlFile. For a file, another
-  // `wanted_ino` means another content, and gives another node. If the file is not a file's
-  // content, `id` is null and `generated` has the content. Returns 0 like acquire_directory().
+  // For a node of the control directory: kControlDirectory or kControlFile. For a file, another
+  // `wanted_ino` means another content, and leads to another node. If the file is generated, not a
+  // stored file, `id` is null and `generated` has the content. Returns 0 like acquire_directory().
   uint64_t acquire_control(uint64_t parent, std::string_view name, InodeKind kind,
                            std::string_view path, const bson::Value& id,
                            const std::shared_ptr<GeneratedFile>& generated, uint64_t wanted_ino);
@@ -122,8 +122,8 @@ class InodeTable {
   // reference.
   void set_open_file(uint64_t ino, const std::shared_ptr<gridfs::File>& file);
 
-  // Makes the file's node continue with another files document. So does the node by which a renewed
-  // file has been looked up since.
+  // Makes the file's node continue with another files document. If the file was renewed and looked
+  // up again, its newer node continues too.
   void replace_file(uint64_t ino, bson::ValueView next);
 
   // Called when the file has lost its last name. Does nothing if the file is not in the table.

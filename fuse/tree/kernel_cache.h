@@ -1,4 +1,4 @@
-// The kernel's cache of the mount, to be invalidated after external changes.
+// The kernel's cache of the mount, parts of which must be dropped after external changes.
 //
 // Implementations are thread-safe. The caller must not hold a lock that an operation of the file
 // system takes, because the kernel waits for operations in progress.

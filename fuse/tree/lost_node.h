@@ -23,7 +23,7 @@ struct LostNode {
   // Returns the node's fields as a PosixChange takes them.
   gridfs::PosixFields fields() const;
   LostNode with(const gridfs::PosixFields& changes) const;
-  // setattr(2) without the size. ctime becomes now unless it is given.
+  // setattr(2) without the size. ctime becomes the current time unless it is set.
   LostNode with(const gridfs::AttributeChanges& changes) const;
 };
 

@@ -3,7 +3,7 @@
 // The kernel decrements a file's link count itself when a name is removed. If it has just received
 // the file's attributes in a reply that already includes the loss, it decrements twice. It would
 // keep that count as long as it keeps attributes. So while names are removed, and for a second
-// after, the kernel is told not to keep attributes.
+// after, replies tell the kernel not to keep the attributes.
 //
 // Thread-safe.
 #pragma once
@@ -20,7 +20,8 @@ namespace gridmount::fuse {
 
 class NlinkRaceGuard {
  public:
-  // In effect for all files until the end of the scope. note() then records which file it was.
+  // In effect for all files until the end of the scope. Call note() before the scope ends: it stays
+  // in effect for the file that has lost the name.
   class Loss {
    public:
     explicit Loss(NlinkRaceGuard& names) : names_(names) { ++names_.in_progress_; }

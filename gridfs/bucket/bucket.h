@@ -8,7 +8,7 @@
 //
 // A file may be truncated by more chunks than one transaction should remove. `<bucket>.detached`
 // then also holds the marker {_id: {truncated: <files_id>}, from: int64, to: int64}: the file's
-// chunks with from <= n < to are garbage behind its end. The marker is removed with the last of
+// chunks with from <= n < to are garbage after its end. The marker is removed with the last of
 // them.
 //
 // `<bucket>.links` holds the further names of files (links.h). They are removed with the file.
@@ -148,7 +148,7 @@ class Bucket {
   Status remove_marker(engine::Transaction& transaction, bson::ValueView id) const;
   // Removes the further names of a file that is being removed.
   Status remove_links(engine::Transaction& transaction, bson::View files_document) const;
-  // Returns the number behind the last stored chunk of [from, to), or `from` if none is stored.
+  // Returns the number after the last stored chunk of [from, to), or `from` if none is stored.
   Result<int64_t> end_of_stored(engine::Transaction& transaction, const bson::Value& id,
                                 int64_t from, int64_t to) const;
   Result<FilesDocument> find_file(engine::Snapshot& snapshot, bson::ValueView id) const;

@@ -112,7 +112,7 @@ Status Bucket::detach(engine::Transaction& transaction, bson::ValueView id) cons
   if (!found) return file_not_found(*this, id);
   const bson::Document document(*found);  // a copy, because the write below invalidates the view
   GM_TRY(remove_links(transaction, document));
-  // reclaim() will remove all chunks, including those behind the end of the file.
+  // reclaim() will remove all chunks, including those after the end of the file.
   GM_TRY(remove_marker(transaction, id));
   GM_TRY(detached_->insert(transaction, document));
   GM_TRY(files_->remove(transaction, by_id, false));

@@ -1,6 +1,6 @@
-// Chunk documents {_id: ObjectId, files_id, n: int32, data: Binary}: their layout in memory, in
-// which a buffer of content already is the document, and how to read a chunk document, whoever
-// wrote it.
+// How chunk documents {_id: ObjectId, files_id, n: int32, data: Binary} are laid out in memory, so
+// that a buffer of content can be stored as the document without a copy; and how to read one,
+// whoever wrote it.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ class ChunkLayout {
   // Writes everything before the content, except the lengths and n, which finish() writes.
   void begin(uint8_t* document, bson::ObjectId id) const;
   void set_id(uint8_t* document, bson::ObjectId id) const;
-  // Completes the document around `content_bytes` bytes of content that stand behind the header.
-  // Writes only to the header and to the byte behind the content.
+  // Completes the document around `content_bytes` bytes of content that stand after the header.
+  // Writes only to the header and to the byte after the content.
   bson::View finish(uint8_t* document, int32_t n, uint32_t content_bytes) const;
 
  private:
@@ -91,7 +91,7 @@ Result<std::unique_ptr<engine::Cursor>> chunks_by_number(engine::Collection& chu
 // Returns the ChunkIsMissing error for chunk `n`.
 tl::unexpected<Error> chunk_is_missing(bson::ValueView files_id, int64_t n);
 
-// Returns how many bytes chunk `n` has in a file of `length` bytes: 0 behind its end.
+// Returns how many bytes chunk `n` has in a file of `length` bytes: 0 after its end.
 uint32_t bytes_of_chunk(int64_t n, int64_t length, int64_t chunk_bytes);
 
 }  // namespace gridmount::gridfs

@@ -21,9 +21,13 @@
 
 namespace gridmount::gridfs {
 
-// The unit of stat(2)'s st_blksize, and of the holes and allocated ranges that a mount reports.
+// The block size that a mount reports: st_blksize of stat(2), and the granularity of holes and
+// allocated ranges.
 inline constexpr int64_t kBlockBytes = 4096;
 
+// The chunkSize of new files, unless another one is chosen. It is 256 KiB and not the
+// specification's 255 KiB: a multiple of the page size and a power of two, so that an aligned
+// request of the kernel touches no more chunks than it must. Files of any chunkSize can be read.
 inline constexpr int32_t kDefaultChunkBytes = 256 * 1024;
 // The largest chunkSize of files made here. A chunk document then stays within 16 MiB with any _id
 // of less than 16 KiB, and the size is a multiple of the kernel's request sizes.
@@ -33,7 +37,8 @@ inline constexpr int32_t kMaxChunkBytes = 16 * 1024 * 1024 - 16 * 1024;
 inline constexpr int32_t kMaxStoredChunkBytes = 16 * 1024 * 1024 - 38;
 // Returns the same limit for chunk documents made here for the file with that _id. At least 1.
 int32_t max_chunk_bytes(bson::ValueView files_id);
-// The length of the largest file whose chunks have that size: n is an int32.
+// Returns the length of the largest file whose chunks have that size. It is limited because n is an
+// int32.
 int64_t max_file_bytes(int32_t chunk_bytes);
 
 // As many names as ext4 allows for one file.
@@ -109,8 +114,7 @@ struct FilesDocument {
 
   // Fails with InvalidFilesDocument, which names the _id and the field, if length or chunkSize is
   // missing, not a whole number or negative, if chunkSize is 0, or if length is more than
-  // max_file_bytes() (file.h). If chunkSize is above kMaxStoredChunkBytes, length must fit into one
-  // chunk.
+  // max_file_bytes(). If chunkSize is above kMaxStoredChunkBytes, length must fit into one chunk.
   static Result<FilesDocument> parse(bson::View document);
 };
 

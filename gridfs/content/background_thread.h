@@ -16,7 +16,7 @@ namespace gridmount::gridfs {
 class BackgroundThread {
  public:
   using Clock = std::chrono::steady_clock;
-  // Does everything there is to do. Returns when it must be called again at the latest.
+  // Does everything there is to do. Returns the latest time at which it must be called again.
   using Work = std::function<std::optional<Clock::time_point>()>;
   enum class Priority { kNormal, kLow };
 
@@ -29,7 +29,7 @@ class BackgroundThread {
   // The work runs at least once after this call. The first call starts the thread. Does nothing
   // after stop().
   void wake() GM_EXCLUDES(mutex_);
-  // Ends the thread. Returns when the work is not running and never will run again.
+  // Ends the thread. Waits until the work is not running, and it never runs again.
   void stop() GM_EXCLUDES(mutex_);
 
  private:

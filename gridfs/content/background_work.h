@@ -33,7 +33,7 @@ class BackgroundWork {
   // Called when the file was moved to `detached` and nobody has it open.
   void reclaim(const bson::Value& id) GM_EXCLUDES(mutex_);
 
-  // A file was truncated, and its chunks from `from` on are garbage. The caller calls
+  // A truncation makes the chunks of the file from `from` on garbage. The caller calls
   // note_truncated() before the commit that records this in the store, so that truncated_from()
   // never misses a record that the store has. After the commit it calls start_truncated(), which
   // starts their removal.

@@ -63,7 +63,8 @@ class ReadResult {
   std::vector<std::shared_ptr<const void>> held_;
 };
 
-enum class TimeUpdate { kNow, kKeep };  // kKeep: the kernel's writeback cache keeps the times
+// kKeep: leave the times; the kernel sends them later by setattr.
+enum class TimeUpdate { kNow, kKeep };
 
 class File {
  public:
@@ -74,7 +75,7 @@ class File {
   // Returns what the files document would hold if the file were committed now.
   virtual FilesDocument document() const = 0;
 
-  // Returns fewer than `size` bytes at the end of the file, and none behind it.
+  // Returns fewer than `size` bytes at the end of the file, and none after it.
   virtual Result<ReadResult> read(int64_t offset, size_t size) = 0;
   // Fails with FileTooLarge beyond max_file_bytes(). May wait for a commit when the budget is
   // spent.
@@ -85,15 +86,15 @@ class File {
   // and the hole is committed on return. A range within one chunk is only written.
   virtual Status zero(int64_t offset, int64_t size, TimeUpdate times) = 0;
 
-  // Counts the blocks that the range touches as allocated, even behind the end of the file.
-  // document().allocated has the part of them that is not stored, until it is written, cut off or
-  // made zeros. No disk space is reserved.
+  // Counts the blocks that the range touches as allocated, even after the end of the file. A block
+  // stays in document().allocated until it is written, truncated away or zeroed. Stored blocks are
+  // not listed. No disk space is reserved.
   virtual Status allocate(int64_t offset, int64_t size) = 0;
 
-  // Returns the first byte at or behind `offset` that is in no hole, or nothing if there is none. A
+  // Returns the first byte at or after `offset` that is in no hole, or nothing if there is none. A
   // hole consists of absent chunks and of the blocks of zeros next to them (open_file_seek.cc).
   virtual Result<std::optional<int64_t>> next_data(int64_t offset) = 0;
-  // Returns the first byte at or behind `offset` that is in a hole, or the end of the file if there
+  // Returns the first byte at or after `offset` that is in a hole, or the end of the file if there
   // is no such byte. Returns nothing if `offset` is not before the end of the file.
   virtual Result<std::optional<int64_t>> next_hole(int64_t offset) = 0;
 

@@ -73,7 +73,7 @@ class ChunkWriter {
     const Status inserted = insert(chunk, chunk.id);
     if (inserted) return true;
     if (inserted.error().code() != ErrorCode::kDuplicateKey) return fail(inserted.error());
-    // A driver may have left chunks behind the end of the file. They did not count as chunks of the
+    // A driver may have left chunks after the end of the file. They did not count as chunks of the
     // file.
     GM_TRY(replace(chunk));
     return true;
@@ -129,7 +129,7 @@ class ChunkWriter {
   ChunkFilter filter_;
 };
 
-// Divides the chunks to remove: if there are many, those behind the last chunk written are removed
+// Divides the chunks to remove: if there are many, those after the last chunk written are removed
 // later.
 struct Cut {
   int64_t remove_to;  // [commit.remove_from, remove_to): removed in the transaction

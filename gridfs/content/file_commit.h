@@ -40,7 +40,7 @@ struct FileCommit {
   // document gets.
   std::optional<bson::Date> upload_date;
   std::optional<std::string> md5;  // if set, becomes the document's md5
-  bool keep_md5 = false;  // otherwise: the md5 field stays if true, and is removed if false
+  bool keep_md5 = false;           // without `md5`: true keeps the stored md5, false removes it
   bool sparse = false;
   bool was_sparse = false;
   // How many chunks within its length the store has of the file, if known. The caller sets the
@@ -52,8 +52,9 @@ struct FileCommit {
   std::optional<timespec> ctime;
 };
 
-// The maximum number of chunks that one transaction removes: 16 MiB of chunks, or one chunk. A
-// commit that would remove more truncates the file, and leaves the chunks to be removed later.
+// Returns the maximum number of chunks that one transaction removes: 16 MiB of chunks, or one
+// chunk. If a commit would remove more, it truncates the file and leaves chunks for a later
+// removal.
 inline int64_t chunks_removed_at_once(int64_t chunk_bytes) {
   return std::max<int64_t>(int64_t{16} * 1024 * 1024 / chunk_bytes, 1);
 }
@@ -61,7 +62,7 @@ inline int64_t chunks_removed_at_once(int64_t chunk_bytes) {
 // Writes the commit. Fails with FileNotFound if the files document is neither in `files` nor in
 // `detached`. If the commit writes chunks where garbage of an earlier truncation still stands,
 // bounded transactions first remove that garbage. Of the buffers, writes only the headers and the
-// byte behind the content.
+// byte after the content.
 Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayout& layout,
                     int32_t chunk_bytes, FileCommit& commit);
 

@@ -5,18 +5,19 @@
 // 1. OpenFile::write_mutex_: one writer of a file at a time. Held while the writer waits for
 //    memory, reads the store, and commits in zero().
 // 2. The commit lock of a file (OpenFile::committing_, class CommitLock). It keeps the commits of
-//    one file in order, so it is held over a transaction. It is also held over the removal of other
-//    files' chunks, which needs no commit lock. Then Writeback::letting_go_, held while removed
-//    files that nobody has open are destroyed.
-// 3. OpenFiles::mutex_: the table of open files.
-// 4. OpenFile::mutex_: the state of one file. Held for moments only.
-// 5. The mutexes of Writeback, BackgroundWork, ChunkMemory, HashStream, HashThread and BackgroundThread.
+//    one file in order, so it is held over a transaction. Removing other files' chunks takes no
+//    further commit lock, so it may happen while this one is held.
+// 3. Writeback::letting_go_, held while removed files that nobody has open are destroyed.
+// 4. OpenFiles::mutex_: the table of open files.
+// 5. OpenFile::mutex_: the state of one file. Held for moments only.
+// 6. The mutexes of Writeback, BackgroundWork, ChunkMemory, HashStream, HashThread and
+//    BackgroundThread.
 //
-// A thread that has a transaction may take 3 to 5, but never 1 or 2: their holder may be waiting
+// A thread that has a transaction may take 4 to 6, but never 1 to 3: their holder may be waiting
 // for the end of that transaction.
 //
-// The thread that drops the last reference to an OpenFile destroys it, and the destructor takes 3.
-// So a thread drops references only while it holds none of 3 to 5.
+// The thread that drops the last reference to an OpenFile destroys it, and the destructor takes 4.
+// So a thread drops references only while it holds none of 4 to 6.
 #pragma once
 
 #include <memory>

@@ -55,12 +55,13 @@ class HashStream : public std::enable_shared_from_this<HashStream> {
   // before the mark, and hashes on the calling thread what is not hashed yet. Returns nothing if
   // the stream was abandoned.
   struct Mark {
-    std::optional<std::string> digest;  // written by the busy thread, read when none is busy
+    // Written by the thread that hashes, read while no thread does.
+    std::optional<std::string> digest;
   };
   std::shared_ptr<Mark> mark() GM_EXCLUDES(mutex_);
   std::optional<std::string> digest(const Mark& mark) GM_EXCLUDES(mutex_);
 
-  // The digest is no longer needed. Drops the pieces that are not hashed yet.
+  // Called when the digest is no longer needed. Drops the pieces that are not hashed yet.
   void abandon() GM_EXCLUDES(mutex_);
 
  private:

@@ -15,10 +15,10 @@ class Holes {
   size_t runs() const { return runs_.size(); }
   int64_t chunks() const { return chunks_; }  // in all runs together
   bool contains(int64_t n) const;
-  // Returns the first chunk behind the hole that contains `n`, or `n` if it is no hole.
+  // Returns the first chunk after the hole that contains `n`, or `n` if it is no hole.
   int64_t end_of_run(int64_t n) const;
 
-  // Returns the first hole at or behind `n`, or the largest int64 if there is none.
+  // Returns the first hole at or after `n`, or the largest int64 if there is none.
   int64_t next_run(int64_t n) const;
 
   // If there is no memory (std::bad_alloc), these change nothing.

@@ -9,8 +9,8 @@
 // - the store, if n < store_end_. If the store does not have it and holes_unknown_ is set, it is a
 //   hole.
 //
-// When the file grows past its last chunk, that chunk never stays in the store only. It is made
-// dirty, so that the commit pads it to a full chunk.
+// Before the file grows past its last chunk, that chunk is loaded and made dirty, so that the
+// commit pads it to a full chunk.
 //
 // Thread-safe. Lock order: file_context.h.
 #pragma once
@@ -147,8 +147,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   Status commit_once_more() GM_EXCLUDES(mutex_);
   // Returns a buffer for one chunk. Waits while the budget is spent.
   Result<std::shared_ptr<ChunkBuffer>> acquire_buffer() GM_EXCLUDES(mutex_);
-  // Returns true if a change at chunk `n` turns the file's last chunk, which the store has shorter,
-  // into a full one. Only dirty chunks are padded, so the last chunk must be dirty when the file
+  // Returns true if a change at chunk `n` makes the file's last chunk a full one, while the store
+  // still has it short. Only dirty chunks are padded, so the last chunk must be dirty when the file
   // grows.
   bool needs_padding(int64_t n) const GM_REQUIRES(mutex_);
   // Makes the last chunk dirty if needs_padding(n).
@@ -183,24 +183,24 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
 
   // --- Finding holes (open_file_seek.cc).
   //
-  // The content of a chunk that is no hole. Bytes behind it, up to the end of the chunk, are zeros.
+  // The content of a chunk that is no hole. Bytes after it, up to the end of the chunk, are zeros.
   struct Content {
     std::span<const uint8_t> bytes;
     std::unique_ptr<engine::Snapshot> snapshot;
   };
   Result<Content> find_content(int64_t n) GM_REQUIRES(mutex_);
-  // Returns the first chunk at or behind `n` that is in memory or in the store, or `end`.
+  // Returns the first chunk at or after `n` that is in memory or in the store, or `end`.
   Result<int64_t> next_chunk(int64_t n, int64_t end) GM_REQUIRES(mutex_);
-  // Returns the first chunk at or behind `n` that is a hole, or the number of chunks.
+  // Returns the first chunk at or after `n` that is a hole, or the number of chunks.
   Result<int64_t> next_hole_chunk(int64_t n) GM_REQUIRES(mutex_);
-  // Returns true for chunks behind the end of the file too.
+  // Returns true for chunks after the end of the file too.
   Result<bool> is_hole(int64_t n) GM_REQUIRES(mutex_);
   // If holes are not known, looks chunk `n` up in the store. If it is a hole, holes_ has it on
   // return.
   Status look_for_hole(int64_t n) GM_REQUIRES(mutex_);
   // Returns true if chunk `n`, which is no hole, is next to one.
   Result<bool> is_edge(int64_t n) GM_REQUIRES(mutex_);
-  // Returns the first byte of chunk `n` at or behind `offset` that is in a block of zeros, or, if
+  // Returns the first byte of chunk `n` at or after `offset` that is in a block of zeros, or, if
   // `of_zeros` is false, in a block that has other bytes.
   Result<std::optional<int64_t>> next_block(int64_t n, int64_t offset, bool of_zeros)
       GM_REQUIRES(mutex_);
@@ -252,7 +252,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   PosixFields posix_ GM_GUARDED_BY(mutex_);
   bool content_changed_ GM_GUARDED_BY(mutex_) = false;
   bool times_changed_ GM_GUARDED_BY(mutex_) = false;
-  // Contains no byte, within the length, of a chunk that is not a hole.
+  // Within the length, covers only holes.
   AllocatedRanges allocated_ GM_GUARDED_BY(mutex_);
   bool allocated_changed_ GM_GUARDED_BY(mutex_) = false;
   Chunks dirty_ GM_GUARDED_BY(mutex_);

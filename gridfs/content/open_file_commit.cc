@@ -131,7 +131,7 @@ void OpenFile::prepare_chunks(FileCommit& commit) {
   for (auto& [n, chunk] : dirty_) {
     const uint32_t size = bytes_of_chunk(n, length_, chunk_bytes_);
     if (chunk.size < size) {
-      // The file has grown behind this chunk. Nobody else uses these bytes, even if the buffer is
+      // The file has grown beyond this chunk. Nobody else uses these bytes, even if the buffer is
       // pinned.
       std::memset(content_of(chunk) + chunk.size, 0, size - chunk.size);
       chunk.size = size;

@@ -52,7 +52,7 @@ OpenFile::Chunk* OpenFile::chunk_in_place(int64_t n, uint32_t from) {
   if (found == dirty_.end()) return nullptr;
   Chunk& chunk = found->second;
   // The holder of a pin reads the bytes that were content when it pinned the buffer. The bytes
-  // behind them are free.
+  // after them are free.
   return from >= chunk.size || !chunk.buffer->pinned() ? &chunk : nullptr;
 }
 

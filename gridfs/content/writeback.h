@@ -1,5 +1,5 @@
-// Writeback: commits dirty files in the background. A file is committed when its dirty chunks reach
-// the commit interval, or at once if it has many.
+// Writeback: commits dirty files in the background. A file is committed one commit interval after
+// it became dirty, or at once if it has much dirty data.
 //
 // Thread-safe.
 #pragma once
@@ -70,7 +70,8 @@ class Writeback {
 
   ChunkMemory& memory_;
   const std::chrono::milliseconds interval_;
-  // Taken before OpenFiles::mutex_. Two threads at once would see each other's references.
+  // Taken before OpenFiles::mutex_. Held because two threads at once would count each other's
+  // references and release nothing.
   Mutex letting_go_;
   mutable Mutex mutex_;
   std::unordered_map<const OpenFile*, Dirty> dirty_ GM_GUARDED_BY(mutex_);

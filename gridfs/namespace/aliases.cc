@@ -48,7 +48,7 @@ bson::Document key_of(std::string_view name) {
   return std::move(key).finish();
 }
 
-// Returns the first string behind all that begin with `beginning`, or an empty string if there is
+// Returns the first string after all that begin with `beginning`, or an empty string if there is
 // none. Drivers may write any bytes, so the last byte may be 0xFF.
 std::string end_of_those_with(std::string_view beginning) {
   std::string end(beginning);
@@ -105,7 +105,7 @@ Result<std::optional<Aliases::Alias>> Aliases::next(engine::Snapshot& snapshot,
   if (!in_use_) return std::optional<Alias>();
   if (from.size() <= kOrderedBytes) return next_of_index(snapshot, from, inclusive);
   // The index orders names that share their first kOrderedBytes arbitrarily, so it may lead to a
-  // file by a name that is not behind `from`. So all of these names are examined before any other.
+  // file by a name that is not after `from`. So all of these names are examined before any other.
   GM_ASSIGN(std::optional<Alias> alike, next_alike(snapshot, from, inclusive));
   if (alike) return alike;
   const std::string behind = end_of_those_with(from.substr(0, kOrderedBytes));

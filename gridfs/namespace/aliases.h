@@ -1,6 +1,6 @@
-// The further names of a file as stores of earlier versions have them: the strings of the array
-// `aliases` in its files document, which GridFS has for alternative names. links.h describes the
-// present form.
+// Hard links as earlier versions stored them: a file's further names are strings in the array
+// `aliases` of its files document, a deprecated field of GridFS for alternative names. links.h
+// describes the present form.
 //
 // The sparse index {aliases: 1} finds them. It was created with a bucket's first link. In a bucket
 // without that index, aliases are not names of files.
@@ -34,7 +34,7 @@ class Aliases {
     std::string name;
     bson::View document;  // valid as long as views of the snapshot are
   };
-  // Returns the first alias at `from` if `inclusive`, else behind it, in byte order.
+  // Returns the first alias at `from` if `inclusive`, else after it, in byte order.
   Result<std::optional<Alias>> next(engine::Snapshot& snapshot, std::string_view from,
                                     bool inclusive) const;
   // Returns the files that have this alias: usually one or none.

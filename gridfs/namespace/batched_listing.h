@@ -44,7 +44,7 @@ class BatchedListing : public DirectoryStream {
   // Called after a seek, before the next batch is read.
   virtual void begin_batches() {}
 
-  // The position behind everything that has been read.
+  // The position after everything that has been read.
   const Position& read_to() const { return read_to_; }
   size_t batch_size() const { return batch_.size(); }
   // `hash` distinguishes the entry from others of the listing.
@@ -52,9 +52,9 @@ class BatchedListing : public DirectoryStream {
     read_to_ = after;
     batch_.push_back({{std::move(name), std::move(node), 0}, hash, std::move(after)});
   }
-  // Skips an entry that is not to be listed.
+  // Skips an entry that the listing leaves out.
   void pass(Position after) { read_to_ = std::move(after); }
-  // Nothing follows.
+  // Called when nothing follows.
   void end() { ended_ = true; }
 
  private:

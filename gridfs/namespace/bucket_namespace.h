@@ -1,5 +1,5 @@
-// The implementation of PathNamespace over one bucket. The documents decide everything. Between
-// calls, the object keeps only atimes that are not written yet and counts of subdirectories.
+// The implementation of PathNamespace over one bucket. The documents decide everything. Besides the
+// open files, the object keeps only atimes that are not written yet and counts of subdirectories.
 // Look-up is in bucket_namespace.cc, changes are in bucket_namespace_changes.cc and the other
 // bucket_namespace_*.cc files.
 //
@@ -198,7 +198,7 @@ class BucketNamespace final : public PathNamespace {
   // Returns true if two existing names lead to one file or directory.
   static bool is_same(const Found& a, const Found& b);
   Status exchange(engine::Transaction& transaction, const Found& one, const Found& other);
-  // rename(2). If `whiteout` is given, creates a whiteout with this creator at the old path.
+  // rename(2). If `whiteout` is set, creates a whiteout with this creator at the old path.
   Result<std::optional<LostName>> rename_by(std::string_view from_directory,
                                             std::string_view from_name,
                                             std::string_view to_directory, std::string_view to_name,

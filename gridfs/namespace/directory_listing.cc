@@ -107,7 +107,7 @@ Status DirectoryListing::read_names(engine::Snapshot& snapshot) {
   const std::string& bucket = bucket_.options().name;
   const bool at_root = directory_.empty();
   const std::optional<std::string> behind = read_to().behind;
-  // The filename index has a directory's key behind all names below the directory.
+  // The filename index has a directory's key after all names below the directory.
   std::string from = at_root ? std::string() : directory_ + "/";
   bool inclusive = true;
   if (behind) {

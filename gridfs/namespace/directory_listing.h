@@ -31,7 +31,7 @@ struct DirectoryPosition {
   enum class Pass { kNames, kUnnamed };
 
   Pass pass = Pass::kNames;
-  std::optional<std::string> behind = {};  // kNames: behind this key, or at the beginning if unset
+  std::optional<std::string> behind = {};  // kNames: after this key, or at the beginning if unset
   size_t query = 0;  // kUnnamed: the query in progress; there is one per type of filename
   // kUnnamed: `skip` files were returned already. They are counted from `date` on in the first
   // query.

@@ -14,7 +14,7 @@ bool is_below_slash(char byte) {
   return static_cast<uint8_t>(byte) < static_cast<uint8_t>('/');
 }
 
-// Returns true if `name` is behind `before` in the index, but its key is before the key of
+// Returns true if `name` is after `before` in the index, but its key is before the key of
 // `before`.
 bool overtakes(std::string_view name, std::string_view before) {
   return name.size() > before.size() && name.starts_with(before) &&
@@ -122,7 +122,7 @@ Result<const DirectoryScan::Directory*> DirectoryScan::peek() {
 }
 
 bool DirectoryScan::is_ahead(std::string_view component) const {
-  // A directory that is not read yet is behind ahead_ in the index. The name is not, because
+  // A directory that is not read yet is after ahead_ in the index. The name is not, because
   // otherwise ahead_ would have overtaken next_.
   const auto is_it = [&](const Directory& directory) { return directory.component == component; };
   return (next_ && is_it(*next_)) || (ahead_ && is_it(*ahead_)) ||

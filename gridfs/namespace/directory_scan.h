@@ -1,8 +1,8 @@
 // Scans the explicit directories of a parent, in the order of their keys (path_index.h).
 //
-// The index orders them by name, which is another order. The index has "a!" behind "a", but the key
+// The index orders them by name, which is another order. The index has "a!" after "a", but the key
 // "a!/" sorts before "a/", because '!' is less than '/'. So a name is held back while the names
-// behind it continue it with a byte below the slash. At most as many names are held as a name has
+// after it continue it with a byte below the slash. At most as many names are held as a name has
 // such bytes.
 //
 // Not thread-safe. Belongs to one snapshot and one thread.

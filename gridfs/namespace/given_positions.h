@@ -3,12 +3,12 @@
 //
 // A cookie is the number of an interval and a hash of a name. An interval is a start position and
 // up to kNames marks. A mark is a part of the hash of a name, and the marks belong to names that
-// the stream has returned one after the other behind the start. The names of an interval are always
-// in the order of the listing.
+// the stream has returned in sequence after the start. The names of an interval are always in the
+// order of the listing.
 //
 // Seeking to a cookie goes to the start of its interval and passes over names up to the cookie's.
 // So it reads the names of one interval and those that were created between them. If the cookie's
-// name is gone, seeking ends behind the last name of the interval before it that still exists. This
+// name is gone, seeking ends after the last name of the interval before it that still exists. This
 // works for the last kMaxIntervals intervals. The last kRecentPositions names are found without
 // reading. For an older cookie, or one of another stream over the same directory, the listing is
 // read from its beginning.
@@ -28,8 +28,8 @@
 
 namespace gridmount::gridfs {
 
-// `Position` is a position between two names, copied by value. Position{} is the beginning. Places
-// compare with == and <, in the order of the listing.
+// `Position` is a position between two names, copied by value. Position{} is the beginning.
+// Positions compare with == and <, in the order of the listing.
 template <typename Position>
 class GivenPositions {
  public:
@@ -37,7 +37,7 @@ class GivenPositions {
   static constexpr size_t kMaxIntervals = 1 << 14;
   static constexpr size_t kRecentPositions = 1024;
 
-  // A name of the listing, and the position behind it.
+  // A name of the listing, and the position after it.
   struct Passed {
     uint64_t hash = 0;
     Position after{};
@@ -55,9 +55,9 @@ class GivenPositions {
     return cookie;
   }
 
-  // Goes to the position behind the name that was returned with the cookie. Goes to the beginning
+  // Goes to the position after the name that was returned with the cookie. Goes to the beginning
   // if the name is not found, because an entry shown twice does less harm than one never shown.
-  // `go_to(place)` moves the stream. `pass()` reads the next name and returns
+  // `go_to(position)` moves the stream. `pass()` reads the next name and returns
   // Result<optional<Passed>>.
   template <typename GoTo, typename Pass>
   Status seek(uint64_t cookie, const GoTo& go_to, const Pass& pass) {
@@ -121,7 +121,7 @@ class GivenPositions {
     return index < intervals_.size() ? &intervals_[static_cast<size_t>(index)] : nullptr;
   }
 
-  // Passes over the name behind here_: finds it in an interval, or adds it to one.
+  // Passes over the name after here_: finds it in an interval, or adds it to one.
   void enter(uint32_t mark) {
     Interval* const interval = find(current_);
     if (interval == nullptr) return add(mark);
@@ -165,8 +165,8 @@ class GivenPositions {
     go_to(here_);
   }
 
-  // Goes behind the name at `index` of the interval, or behind the last name before it that still
-  // exists.
+  // Goes to the position after the name at `index` of the interval, or after the last name before
+  // it that still exists.
   template <typename GoTo, typename Pass>
   Status seek_in(uint64_t number, size_t index, const GoTo& go_to, const Pass& pass) {
     const Interval& interval = *find(number);
@@ -213,7 +213,7 @@ class GivenPositions {
   Position here_{};
   uint64_t current_ = 0;
   size_t passed_ = 0;
-  bool is_behind_passed_ = true;  // here_ is right behind the last of these names
+  bool is_behind_passed_ = true;  // here_ is right after the last of these names
   std::deque<Recent> recent_;
 };
 

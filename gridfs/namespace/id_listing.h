@@ -15,7 +15,7 @@
 
 namespace gridmount::gridfs {
 
-// The position behind an _id, or the beginning if unset.
+// The position after an _id, or the beginning if unset.
 struct IdPosition {
   std::optional<bson::Value> id = {};
 

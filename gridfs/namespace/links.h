@@ -1,9 +1,9 @@
 // The further names of files, their hard links: documents {_id: <path>, file: <_id of the files
 // document>} in `<bucket>.links`, one per name. The first name is `filename`.
 //
-// `metadata.posix.links` of a file holds the number of its further names, for display. The number
-// decides nothing, because a driver may have changed it. A link document whose file is gone is
-// nobody's name.
+// `metadata.posix.links` of a file holds the number of its further names. The number is only shown.
+// No decision depends on it, because a driver may have changed it. A link document whose file is
+// gone is nobody's name.
 //
 // Stores of earlier versions have the further names in the array `aliases` of the files document
 // (aliases.h). These are names like all others. They become link documents when one of the file's
@@ -105,7 +105,7 @@ class LinkScan {
     bson::View document;  // the file's; valid as long as views of the snapshot are
   };
 
-  // Begins at `from` if `inclusive`, else behind it. Ends before `end` if that is not empty.
+  // Begins at `from` if `inclusive`, else after it. Ends before `end` if that is not empty.
   LinkScan(const Links& links, engine::Snapshot& snapshot, std::string from, bool inclusive,
            std::string end);
 

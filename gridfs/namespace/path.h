@@ -34,7 +34,8 @@ namespace gridmount::gridfs {
 
 inline constexpr std::string_view kEscapeLead = "%gridfs:";
 inline constexpr size_t kMaxNameBytes = 255;
-// A system call names up to 4,095 bytes, relative to any directory, so paths can be longer.
+// A path in one system call has at most 4,095 bytes, but it may start at any directory, so paths
+// can be longer.
 inline constexpr size_t kMaxPathBytes = 32'767;
 
 // Returns the name shown for one component of a filename. `at_root`: it is the first component.
@@ -48,7 +49,7 @@ std::optional<std::string> escape_id(bson::ValueView id);
 // Returns the name of a file in the directory that lists all files by _id: the digits of an
 // ObjectId, or the _id as in escape_id(). Returns nothing if it is too long for a name.
 std::optional<std::string> id_name(bson::ValueView id);
-// The reverse of id_name(). Fails with InvalidName for names that id_name() does not return.
+// Does the reverse of id_name(). Fails with InvalidName for names that id_name() does not return.
 Result<bson::Value> parse_id_name(std::string_view name);
 // Parses an _id written in Extended JSON. Returns nothing if the text is something else.
 std::optional<bson::Value> id_from_json(std::string_view json);
@@ -61,8 +62,8 @@ struct ParsedName {
   std::string component;
   std::string hash;  // kLong
 };
-// The reverse of the escape functions. Fails with NameTooLong over 255 bytes, and with InvalidName
-// for ".gridfs" at the root or for an escape that the functions above do not return.
+// Does the reverse of the escape functions. Fails with NameTooLong over 255 bytes, and with
+// InvalidName for ".gridfs" at the root or for an escape that the functions above do not return.
 Result<ParsedName> parse_name(std::string_view name, bool at_root);
 
 enum class LongNameFit { kNone, kPlain, kShadowedFile };
@@ -76,14 +77,15 @@ struct SplitPath {
   std::string_view directory;
   std::string_view component;
 };
-// The reverse: the parent directory of that path, and the component in it. Not for the root.
+// Does the reverse of join(): returns the parent directory of that path, and the component in it.
+// Not for the root.
 SplitPath split(std::string_view path);
 
-// Returns true if a directory can have the path. Slashes alone are one component, but a name that
-// continues them is another component: "//x" is not below "/". The empty path is the root's.
+// Returns true if a directory can have the path. "//x" is not below "/": slashes alone are one
+// component, but a name that continues them is another component. The empty path is the root's.
 bool can_be_directory(std::string_view path);
 
-// Returns the first component of `rest`, the part of a filename behind a directory's path and
+// Returns the first component of `rest`, the part of a filename after a directory's path and
 // slash.
 std::string_view first_component(std::string_view rest, bool at_root);
 

@@ -262,7 +262,7 @@ void ChildScan::skip_to(std::string name) {
   cursor_.reset();
   filename_.reset();
   filenames_ended_ = false;
-  // A link behind the new position is still the next one.
+  // A link after the new position is still the next one.
   if (link_ && link_->name < from_) {
     link_.reset();
     links_.reset();
@@ -354,7 +354,7 @@ Result<std::optional<ChildScan::Child>> ChildScan::next() {
   return std::optional(std::move(child));
 }
 
-// Usually the next name decides, because names below the path follow soon behind it.
+// Usually the next name decides, because names below the path follow soon after it.
 Result<bool> ChildScan::is_shadowed(const std::string& path,
                                     const std::optional<Named>& following) {
   if (!following || path.empty() || !can_be_directory(path)) return false;

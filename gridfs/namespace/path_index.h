@@ -87,7 +87,7 @@ inline std::string directory_key(std::string_view component) {
 }
 
 // Scans the children of a directory by the filename index, each once, in the order of their keys.
-// Cost: a seek behind each implied directory, a step for each file, a step and a look-up for each
+// Cost: a seek after each implied directory, a step for each file, a step and a look-up for each
 // link. Belongs to one snapshot and one thread.
 class ChildScan {
  public:
@@ -103,7 +103,7 @@ class ChildScan {
     std::string key() const { return is_directory ? directory_key(component) : component; }
   };
 
-  // Begins at the filename `from` if `inclusive`, else behind it.
+  // Begins at the filename `from` if `inclusive`, else after it.
   ChildScan(const PathIndex& path_index, engine::Snapshot& snapshot, std::string directory,
             std::string from, bool inclusive);
 
@@ -123,7 +123,7 @@ class ChildScan {
   Result<std::optional<Named>> read_link();
   // Continues at `name`.
   void skip_to(std::string name);
-  // Continues behind all entries of that name.
+  // Continues after all entries of that name.
   void skip_behind(const std::string& name);
   Result<bool> is_shadowed(const std::string& path, const std::optional<Named>& following);
 
@@ -131,8 +131,8 @@ class ChildScan {
   engine::Snapshot& snapshot_;
   const std::string directory_;
   const size_t prefix_bytes_;
-  const std::string end_;  // behind all names below the directory; empty if nothing can be
-  // Where the scan continues: at from_ if inclusive_, else behind it.
+  const std::string end_;  // after all names below the directory; empty if nothing can be
+  // Where the scan continues: at from_ if inclusive_, else after it.
   std::string from_;
   bool inclusive_;
   std::unique_ptr<engine::Cursor> cursor_;

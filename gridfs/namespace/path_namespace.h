@@ -102,7 +102,7 @@ struct Node {
 struct DirectoryEntry {
   std::string name;  // as shown
   Node node;
-  // Pass it to seek() to continue behind this entry. It has 62 bits and is never 0.
+  // Pass it to seek() to continue after this entry. It has 62 bits and is never 0.
   uint64_t cookie = 0;
 };
 
@@ -114,7 +114,7 @@ class DirectoryStream {
  public:
   virtual ~DirectoryStream() = default;
   virtual Result<std::optional<DirectoryEntry>> next() = 0;
-  // Moves the stream behind the entry with this cookie. 0 is the beginning.
+  // Moves the stream to the position after the entry with this cookie. 0 is the beginning.
   //
   // next() reads the store again after a seek. So a caller that puts attributes into a cache seeks
   // to the present position before each run of next().
@@ -126,7 +126,7 @@ class DirectoryStream {
   virtual Status seek(uint64_t cookie) = 0;
 };
 
-// What setattr changes. Unset fields stay. ctime becomes now unless it is given.
+// What setattr changes. Unset fields stay. ctime becomes the current time unless it is set.
 struct AttributeChanges {
   std::optional<uint32_t> permissions;  // 07777
   std::optional<uint32_t> uid;
@@ -135,7 +135,7 @@ struct AttributeChanges {
   std::optional<timespec> atime;
   std::optional<timespec> mtime;
   std::optional<timespec> ctime;
-  // Also applies without_set_id() (posix_changes.h), unless `permissions` are given.
+  // Also applies without_set_id() (posix_changes.h), unless `permissions` are set.
   bool clears_set_id = false;
   GroupCheck may_keep_group_id;  // for clears_set_id; null: everybody may
   // The file is open for writing. A new size and its times may wait for the file's next commit,
@@ -175,8 +175,8 @@ class PathNamespace {
   virtual Result<Node> file(bson::ValueView id) = 0;              // fails with FileNotFound
   virtual Result<Node> get_directory(std::string_view path) = 0;  // fails with NoSuchEntry
   virtual Result<std::unique_ptr<DirectoryStream>> list(std::string_view directory) = 0;
-  // Returns the node with that Node::ino, or nothing if there is none. Reads every document of the
-  // bucket.
+  // Returns the node with that Node::ino, or nothing if there is none. Reads the documents of
+  // directories, then the files documents, until one has it.
   virtual Result<std::optional<Node>> find_by_ino(uint64_t ino) = 0;
 
   // --- Changes. These functions fail with EntryExists if the name is taken. `mode` holds
@@ -240,8 +240,9 @@ class PathNamespace {
   virtual Result<PosixFields> directory_posix(std::string_view path) = 0;  // fails with NoSuchEntry
   virtual Status change_file_posix(bson::ValueView id, const PosixChange& change) = 0;
   virtual Status change_directory_posix(std::string_view path, const PosixChange& change) = 0;
-  // A field of the files document as text (file_fields.h). Fails with NoSuchXattr or FileNotFound.
-  // set_file_field() works like setxattr(2), and removes the field if there is no `text`.
+  // Returns a field of the files document as text (file_fields.h). Fails with NoSuchXattr or
+  // FileNotFound. set_file_field() works like setxattr(2), and removes the field if there is no
+  // `text`.
   virtual Result<std::string> file_field(bson::ValueView id, std::string_view field) = 0;
   virtual Status set_file_field(bson::ValueView id, std::string_view field,
                                 std::optional<std::string_view> text, XattrMode mode) = 0;

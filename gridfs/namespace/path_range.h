@@ -8,7 +8,7 @@
 
 namespace gridmount::gridfs {
 
-// Returns the first string behind all that begin with `path` and a slash. '0' is the byte after
+// Returns the first string after all that begin with `path` and a slash. '0' is the byte after
 // '/'.
 inline std::string end_of_names_below(std::string_view path) {
   return std::string(path) + "0";

@@ -19,7 +19,7 @@ bool has_content(bson::View files_document);
 // date.
 bson::Date upload_date_of(bson::View files_document);
 // Returns true if another document can become newer than this one. Returns false if a driver has
-// written an uploadDate of a type that sorts behind all dates, or a date so late that no later one
+// written an uploadDate of a type that sorts after all dates, or a date so late that no later one
 // fits.
 bool can_be_superseded(bson::View files_document);
 

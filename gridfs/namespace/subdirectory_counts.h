@@ -30,8 +30,8 @@ class SubdirectoryCounts {
   void forget(const bson::Value& directory) GM_EXCLUDES(mutex_) { removed(directory); }
   void forget_all() GM_EXCLUDES(mutex_);
 
-  // Sets the nlink of a directory to its count of subdirectories and two, which stand for its "."
-  // and its name. An nlink of 1 means that the count is not known.
+  // Sets the nlink of a directory to its number of subdirectories plus two, for its "." and its own
+  // name. An nlink of 1 means that the count is not known.
   void apply(Node& node) const GM_EXCLUDES(mutex_);
 
  private:

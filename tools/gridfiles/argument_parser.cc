@@ -67,8 +67,8 @@ class Parser {
     return take(*definition, value, true);
   }
 
-  // `text` is what follows the dash: letters of which only the first may have its value attached
-  // and only the last may take the next argument.
+  // `text` is the part after the dash: one or more letters. Only the first may have its value
+  // attached, and only the last may take the next argument.
   Status parse_short(std::string_view text) {
     std::string_view whole = text;
     std::optional<std::string_view> value;

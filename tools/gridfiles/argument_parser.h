@@ -29,22 +29,22 @@ struct OptionDefinition {
   std::string_view value_name;
   std::string_view description;
 
-  // As the errors name it: "-l, --local".
+  // Returns the name that error messages use: "-l, --local".
   std::string display_name() const;
 };
 
 struct GivenOption {
   const OptionDefinition* definition = nullptr;
-  std::string value;  // empty for an option without one
+  std::string value;  // empty if the option has none
 };
 
 struct GivenArguments {
-  std::vector<GivenOption> options;  // in the order given
+  std::vector<GivenOption> options;  // in the order of the command line
   std::vector<std::string> positionals;
 };
 
-// `definitions` must outlive the result. Unlike mongofiles, "--" ends the options, so that a file
-// whose name begins with a dash can be named. FailedToParse with go-flags' text.
+// `definitions` must outlive the result. Unlike in mongofiles, "--" ends the options, so that a
+// name may begin with a dash. Fails with FailedToParse and go-flags' text.
 Result<GivenArguments> parse_arguments(std::span<const OptionDefinition> definitions,
                                        std::span<const std::string> arguments);
 

@@ -18,7 +18,7 @@ struct CommandContext {
   const Options& options;
   const Log& log;
   const gridfs::Bucket& bucket;
-  std::span<const std::string> arguments;  // of the command, checked against its entry
+  std::span<const std::string> arguments;  // of the command; their number fits its entry
 };
 
 struct Command {
@@ -27,8 +27,10 @@ struct Command {
   size_t least_arguments = 0;
   size_t most_arguments = 0;
   bool writes = false;  // changes the store
-  bool adds = false;    // files, for which a store may be made: the first argument names one
-  // An error is what stands behind "Failed: "; kInterrupted if a signal ended it.
+  // Adds files, so that a store may be created for it. The first argument names a file.
+  bool adds = false;
+  // The message of an error follows "Failed: ". Fails with kInterrupted if a signal ended the
+  // command.
   Status (*run)(const CommandContext& context) = nullptr;
 };
 
@@ -36,8 +38,8 @@ inline constexpr size_t kAnyNumber = SIZE_MAX;
 
 std::span<const Command> commands();
 
-// The command that `positionals` name, with a number of arguments that fits. FailedToParse with
-// mongofiles' text.
+// Returns the command that `positionals` name. Fails with FailedToParse and mongofiles' text if
+// there is no such command, or if the number of its arguments is wrong.
 Result<const Command*> find_command(std::span<const std::string> positionals);
 
 Status run_list(const CommandContext& context);

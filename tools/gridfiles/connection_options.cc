@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kScheme = "mongodb://";
 constexpr std::string_view kDefaultHost = "localhost";
 
-// Flags whose value is that of an option of the URI.
+// Flags that set an option of the URI to the same value.
 struct UriOption {
   std::string_view flag;
   std::string_view option;
@@ -79,7 +79,7 @@ Result<std::string> milliseconds_of(std::string_view flag, const std::string& va
   return std::to_string(seconds * 1000);
 }
 
-// "h1,h2" with the port where a host has none of its own.
+// Returns the hosts "h1,h2", and adds the port to those that have none.
 Result<std::string> hosts_with_port(std::string_view hosts, const std::string& port) {
   std::string result;
   while (true) {
@@ -194,7 +194,7 @@ Result<std::string> ConnectionOptions::uri() const {
     std::string hosts = flag("host").value_or(std::string(kDefaultHost));
     if (hosts.empty()) hosts = kDefaultHost;
     const size_t slash = hosts.find('/');
-    // "set/h1,h2"; a path of a socket begins with its slash.
+    // The form "set/h1,h2". The path of a socket begins with a slash.
     if (slash != std::string::npos && slash != 0) {
       options.push_back("replicaSet=" + percent_encoded(hosts.substr(0, slash)));
       hosts.erase(0, slash + 1);

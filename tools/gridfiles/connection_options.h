@@ -1,5 +1,5 @@
-// What mongofiles' flags say of a connection to a server, and the URI that says the same.
-// Source: mongofiles' manual, "Options"; the connection string's specification of the drivers.
+// mongofiles' flags for the connection to a server, and their translation to a URI. Sources:
+// mongofiles' manual, "Options"; the drivers' specification of the connection string.
 #pragma once
 
 #include <map>
@@ -14,23 +14,24 @@ namespace gridmount::tools {
 
 class ConnectionOptions {
  public:
-  // A flag of the group "connection" by its long name, with its value ("" of one without).
-  // FailedToParse for one that nothing here can do.
+  // Sets a flag of the group "connection". `flag` is its long name. `value` is "" for a flag
+  // without a value. Fails with FailedToParse for a flag that is not supported.
   Status set(std::string_view flag, const std::string& value);
-  // --config: a YAML file with password, uri and sslPEMKeyPassword.
+  // Reads the file of --config: YAML with password, uri and sslPEMKeyPassword.
   Status read_config(const std::string& file);
 
-  // Whether a server is meant.
+  // Returns true if the flags name a server.
   bool given() const { return !flags_.empty(); }
-  // A user without a password, which then has to be asked for.
+  // Returns true if there is a user without a password. The program must then ask for the password.
   bool needs_password() const;
   void set_password(std::string password) { flags_["password"] = std::move(password); }
-  // The values of the flags that nobody else is to see, without the empty ones.
+  // Returns the values that must stay secret, without empty ones.
   std::vector<std::string> secrets() const;
-  // A password was on the command line, where every user of the machine can read it.
+  // Returns true if a password was on the command line, where every user of the machine can read
+  // it.
   bool shows_password() const { return shows_password_; }
 
-  // "mongodb://...". FailedToParse for flags that contradict each other or the URI.
+  // Returns "mongodb://...". Fails with FailedToParse if flags contradict each other or the URI.
   Result<std::string> uri() const;
 
  private:
@@ -40,10 +41,10 @@ class ConnectionOptions {
   bool shows_password_ = false;
 };
 
-// The URI of a server on a socket of the file system.
+// Returns the URI of a server that listens on a Unix socket.
 std::string uri_of_socket(std::string_view path);
 
-// The URI without its user and password, for logs.
+// Returns the URI without its user and password, for logs.
 std::string without_credentials(std::string_view uri);
 
 }  // namespace gridmount::tools

@@ -1,4 +1,4 @@
-// The _id of a file as a command line gives it.
+// Parses the _id of a file from the command line.
 #pragma once
 
 #include <string_view>
@@ -8,9 +8,9 @@
 
 namespace gridmount::tools {
 
-// Spaces around it do not count. Text beginning with '{' is Extended JSON, relaxed or canonical
-// ({"$oid": ...}, {"$numberLong": ...}, a document); nothing at all is a new ObjectId; anything
-// else is a string. FailedToParse.
+// Spaces around the text are ignored. Text that begins with '{' is Extended JSON, relaxed or
+// canonical ({"$oid": ...}, {"$numberLong": ...}, a document). Empty text gives a new ObjectId. Any
+// other text is a string. Fails with FailedToParse.
 Result<bson::Value> parse_file_id(std::string_view text);
 
 }  // namespace gridmount::tools

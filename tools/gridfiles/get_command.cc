@@ -1,5 +1,5 @@
-// get, get_id and get_regex: files of the bucket into local files. Of several revisions of a name
-// the newest is got.
+// get, get_id and get_regex: copy files of the bucket to local files. If a name has several
+// revisions, they copy the newest.
 #include <algorithm>
 #include <compare>
 #include <string>
@@ -26,7 +26,7 @@ Status copy(gridfs::DownloadStream& stream, LocalOutput& output) {
   }
 }
 
-// `kind` is that of the target's name.
+// `kind` says where the target's name comes from.
 Status download(const CommandContext& context, const Target& target, LocalName kind) {
   const Options& options = context.options;
   const bool is_told = !options.local.empty();
@@ -49,7 +49,7 @@ Status download(const CommandContext& context, const Target& target, LocalName k
   return {};
 }
 
-// Of a name that the command line does not hold.
+// Returns the kind of a name that was not on the command line.
 LocalName found_name(const Options& options) {
   return options.allow_unsafe_traversal ? LocalName::kOfArgument : LocalName::kOfBucket;
 }
@@ -81,7 +81,7 @@ Status run_get(const CommandContext& context) {
   for (const std::string& name : context.arguments) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
-  // All are looked for before the first is written.
+  // Look for all files before the first one is written.
   std::vector<Target> targets;
   std::vector<std::string> missing;
   for (const std::string& name : names) {
@@ -120,7 +120,7 @@ Status run_get_regex(const CommandContext& context) {
   find_options.sort = by_name;
 
   std::vector<Target> targets;
-  bson::Document newest;  // of the name being read
+  bson::Document newest;  // the newest file of the name being read
   {
     GM_ASSIGN(auto snapshot, context.bucket.store().snapshot());
     GM_ASSIGN(auto cursor, context.bucket.find(*snapshot, by_pattern, find_options));

@@ -21,7 +21,7 @@ void Interruption::install() {
   struct sigaction action {};
   action.sa_handler = remember;
   sigemptyset(&action.sa_mask);
-  // Without SA_RESTART, so that a read waiting for input returns.
+  // SA_RESTART is not set, so that a read that waits for input returns.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);

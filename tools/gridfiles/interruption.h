@@ -1,7 +1,8 @@
-// SIGINT and SIGTERM end a command in order: reads return, the upload is taken back, the unfinished
-// local file removed, the store closed.
+// SIGINT and SIGTERM end a command cleanly: reads return, the upload is undone, the unfinished
+// local file is removed, and the store is closed.
 //
-// Thread-safety: install() once, before threads exist; the rest from any thread.
+// Thread-safety: install() must be called once, before threads exist. The other functions are
+// thread-safe.
 #pragma once
 
 #include <string>
@@ -15,11 +16,11 @@ class Interruption {
   // Also ignores SIGPIPE: a closed pipe is an error of write(2). A second signal kills.
   static void install();
 
-  // kInterrupted once a signal has come. Called between blocks of data and when a system call
-  // returned EINTR.
+  // Fails with kInterrupted after a signal. Must be called between blocks of data, and when a
+  // system call has returned EINTR.
   static Status check();
 
-  // "signal 'interrupt' received; forcefully terminating", mongofiles' words.
+  // Returns mongofiles' message: "signal 'interrupt' received; forcefully terminating".
   static std::string message();
 };
 

@@ -1,4 +1,4 @@
-// list and search: name, tab, length of each files document.
+// list and search print the name, a tab and the length of each files document.
 #include <cerrno>
 #include <cstdio>
 #include <string>

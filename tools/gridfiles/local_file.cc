@@ -31,7 +31,7 @@ auto cannot_open(const std::string& name, int error_number) {
   return fail(ErrorCode::kIoError, std::move(text));
 }
 
-// "folder/.name.<random>": beside the target, hidden, never longer than a name may be.
+// Returns "folder/.name.<random>": a hidden file beside the target, whose name is never too long.
 std::string temporary_name(const std::string& target) {
   size_t slash = target.rfind('/');
   size_t name_begin = slash == std::string::npos ? 0 : slash + 1;
@@ -40,9 +40,9 @@ std::string temporary_name(const std::string& target) {
          bson::ObjectId::generate().hex();
 }
 
-// What a symbolic link leads to, whether that exists or not.
+// Returns the path that a symbolic link leads to, whether or not it exists.
 Result<std::string> behind_links(const std::string& name) {
-  constexpr int kLinksMax = 40;  // as the kernel has it
+  constexpr int kLinksMax = 40;  // the kernel's limit
   std::filesystem::path path = name;
   for (int i = 0; i < kLinksMax; ++i) {
     std::error_code problem;
@@ -56,7 +56,8 @@ Result<std::string> behind_links(const std::string& name) {
   return cannot_open(name, ELOOP);
 }
 
-// The folder a name stands in, by way of folders alone: the last part is not looked at.
+// Opens the folder that contains `name`. Fails if a part before the last one is not a folder, for
+// example a symbolic link. Ignores the last part.
 Result<int> folder_without_links(const std::string& name) {
   int folder = ::open(name.starts_with('/') ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
   size_t begin = 0;
@@ -81,7 +82,7 @@ auto behind_a_link(const std::string& name) {
                   "want to write to its target");
 }
 
-// Whether one of the folders in a name is a symbolic link.
+// Returns whether one of the folders in a name is a symbolic link.
 bool leads_through_link(const std::string& name) {
   for (size_t slash = name.find('/', 1); slash != std::string::npos;
        slash = name.find('/', slash + 1)) {
@@ -147,7 +148,7 @@ Result<LocalOutput> LocalOutput::create(const std::string& name, LocalName kind,
   if (kind == LocalName::kOfOption && name == "-") return LocalOutput(name, STDOUT_FILENO, false);
   if (kind != LocalName::kOfBucket) return create_at(name, name, overwrite, true);
   if (leads_through_link(name)) return behind_a_link(name);
-  // By the folder itself: what takes its place meanwhile is not followed.
+  // The folder stays open, so a link that replaces it meanwhile is not followed.
   GM_ASSIGN(const int folder, folder_without_links(name));
   const size_t slash = name.rfind('/');
   const std::string last = slash == std::string::npos ? name : name.substr(slash + 1);
@@ -176,7 +177,7 @@ Result<LocalOutput> LocalOutput::create_at(const std::string& name, std::string 
     if (fd < 0) return cannot_open(name, errno);
     return LocalOutput(name, fd, true);
   }
-  // Replacing takes no permission on the file replaced, so it is asked for here.
+  // Replacing a file needs no permission to write to it, so that permission is checked here.
   if (exists && ::access(target.c_str(), W_OK) != 0) return cannot_open(name, errno);
 
   std::string temporary = temporary_name(target);
@@ -206,7 +207,7 @@ Status LocalOutput::write(std::span<const uint8_t> data) {
 Status LocalOutput::commit() {
   if (owned_) {
     owned_ = false;
-    // The errors of network file systems may come this late.
+    // Network file systems may report errors as late as this.
     if (::close(fd_) != 0) return system_failure("close", name_, errno);
   }
   if (temporary_.empty()) return {};
@@ -221,7 +222,7 @@ Status LocalOutput::take_name() {
   if (!overwrite_) {
     if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return {};
     if (errno != EINVAL && errno != ENOSYS) return cannot_open(name_, errno);
-    // The file system cannot refuse to replace: take the name first.
+    // This file system cannot rename without replacing. So create the file under that name first.
     int fd = ::open(to, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
     if (fd < 0) return cannot_open(name_, errno);
     ::close(fd);

@@ -19,7 +19,8 @@ class LocalInput {
   LocalInput& operator=(LocalInput&&) = delete;
   ~LocalInput();
 
-  // The next bytes, empty at the end; valid until the next call. kInterrupted if a signal came.
+  // Returns the next bytes, which are valid until the next call. Returns no bytes at the end. Fails
+  // with kInterrupted after a signal.
   Result<std::span<const uint8_t>> read();
 
  private:
@@ -34,19 +35,21 @@ class LocalInput {
 // Where the name of a file that get writes comes from.
 enum class LocalName {
   kOfOption,    // --local: "-" is stdout
-  kOfArgument,  // somebody has typed it: a file, also "-"
-  // Whoever put the file into the bucket has chosen it: it leads through no symbolic link, and so
-  // not out of the current folder.
+  kOfArgument,  // somebody has typed it; "-" is a file too
+  // Whoever put the file into the bucket has chosen it. So symbolic links are not followed, and the
+  // name cannot lead out of the current folder.
   kOfBucket,
 };
 
-// A file (or stdout) being written by get. A regular file appears under its name only once
-// it is complete: it is written beside it under a temporary name. What stands there and is no
-// regular file (a device, a pipe) is written directly. Move-only; without commit() nothing is left.
+// A file (or stdout) being written by get. A regular file is written under a temporary name beside
+// its own, and gets its name only when it is complete. If there is something other than a regular
+// file at the name (a device, a pipe), that is written directly. Move-only. Without commit(), the
+// temporary file is removed.
 class LocalOutput {
  public:
-  // Without `overwrite` an existing file is an error, also if it appears before commit(). With it a
-  // symbolic link is followed, but see LocalName, and the existing file's permissions are kept.
+  // Without `overwrite`, an existing file is an error, even if it appears only before commit().
+  // With `overwrite`, a symbolic link is followed (but see LocalName), and the existing file's
+  // permissions are kept.
   static Result<LocalOutput> create(const std::string& name, LocalName kind, bool overwrite);
   LocalOutput(LocalOutput&& other) noexcept;
   LocalOutput& operator=(LocalOutput&&) = delete;
@@ -61,8 +64,8 @@ class LocalOutput {
                                        bool follows_links);
   Status take_name();
 
-  std::string name_;       // as given, for messages
-  std::string target_;     // where it will stand
+  std::string name_;       // as passed to create(), for messages
+  std::string target_;     // the path of the complete file
   std::string temporary_;  // empty if written directly
   int fd_;
   int folder_ = -1;  // target_ is in it by /proc/self/fd; -1 if it is not

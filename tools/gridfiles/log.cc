@@ -25,7 +25,7 @@ void Log::line(Level level, std::string_view message) const {
   std::string text = std::string(seconds.data()) + milliseconds.data() + zone.data() + "\t";
   text.append(message);
   text += '\n';
-  // Where stderr cannot be written there is nobody left to tell.
+  // If stderr cannot be written, there is no other place to report it.
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text.data(), text.size());
 }
 

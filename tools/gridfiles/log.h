@@ -1,7 +1,8 @@
 // Lines on stderr as mongofiles writes them: local time with milliseconds and zone, a tab, the
 // message.
 //
-// Thread-safety: each line is one write(2); the level is set once, before other threads exist.
+// Thread-safety: each line is one write(2). set_verbosity() must be called once, before other
+// threads exist.
 #pragma once
 
 #include <string_view>
@@ -10,10 +11,10 @@ namespace gridmount::tools {
 
 class Log {
  public:
-  // What must have been asked for by -v for a line to appear.
+  // The verbosity from which on a line is written.
   enum Level : int { kAlways = 0, kInfo = 1, kDebug = 2 };
 
-  // The sum of the -v options; below 0 nothing is written (--quiet).
+  // `verbosity` is the sum of the -v options. Below 0, nothing is written (--quiet).
   void set_verbosity(int verbosity) { verbosity_ = verbosity; }
 
   void line(Level level, std::string_view message) const;

@@ -1,5 +1,5 @@
-// gridfiles: mongofiles' commands on a store of ours. The texts and the exit statuses are
-// mongofiles', so that scripts written for it work unchanged.
+// gridfiles: the commands of mongofiles for gridmount's stores. Texts and exit statuses are those
+// of mongofiles, so that scripts written for it work unchanged.
 #include <unistd.h>
 
 #include <cstdio>
@@ -35,17 +35,17 @@ int wrong_usage(const Log& log, const std::string& message) {
   return kFailure;
 }
 
-// A new store gets its bucket at once, as one that gridmount made has.
+// A new store gets its bucket at once, like a store that gridmount has created.
 Status prepare_bucket(const gridfs::Bucket& bucket) {
   GM_ASSIGN(auto transaction, bucket.store().begin());
   GM_TRY(bucket.ensure_indexes(*transaction));
   return transaction->commit();
 }
 
-// Whether the first file that is to be put can be read.
+// Fails if the first file to put cannot be read.
 Status check_first_file(const Options& options) {
   const std::string& name = options.local.empty() ? options.positionals[1] : options.local;
-  // What can be read is not opened: a pipe would be at its end for put.
+  // A readable file is not opened here, because put could not read a pipe a second time.
   if (name == "-" || ::access(name.c_str(), R_OK) == 0) return {};
   GM_TRY(LocalInput::open(name));
   return {};
@@ -56,7 +56,7 @@ Status run(const Options& options, const Log& log, const Command& command) {
   GM_TRY(engine::check_namespace(chunks));
   if (command.writes) GM_TRY(options.write_concern.check_for_one_member());
 
-  // A mistyped name makes no store.
+  // A mistyped file name must not create a store.
   if (command.adds && options.create) GM_TRY(check_first_file(options));
 
   Result<OpenedStore> opening = open_store_of(options, command.writes);
@@ -73,11 +73,11 @@ Status run(const Options& options, const Log& log, const Command& command) {
   bucket_options.name = options.prefix;
   gridfs::Bucket bucket(*store, store->database(options.database), bucket_options);
   if (options.create) GM_TRY(prepare_bucket(bucket));
-  // What a killed program left half done.
+  // Completes the removals that a killed program has left unfinished.
   if (command.writes && opened.is_alone) GM_TRY(bucket.reclaim_all());
   CommandContext context{options, log, bucket, std::span(options.positionals).subspan(1)};
   Status done = command.run(context);
-  // What was done before an error stays, as durable as the rest.
+  // The changes before an error stay, and are made durable too.
   if (!store->read_only()) {
     Status durable = store->make_durable();
     if (done && !durable) return durable;

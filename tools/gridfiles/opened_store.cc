@@ -30,10 +30,10 @@ Result<OpenedStore> connect_to(const std::string& uri) {
   return OpenedStore{std::move(store), without_credentials(uri), false};
 }
 
-// False where the store's owner has died and left its socket, for which a driver would wait until
-// its time for finding a server is over.
+// Returns false if the socket is missing, or if the store's owner has died and left the socket. A
+// driver would wait for that owner until its server selection timeout.
 bool may_be_served(const std::filesystem::path& store) {
-  // By way of the folder's descriptor: its path may be longer than a socket's may.
+  // Uses the folder's descriptor, because the path may be too long for a socket address.
   const int folder = open(store.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return false;
   sockaddr_un address{};
@@ -49,7 +49,7 @@ bool may_be_served(const std::filesystem::path& store) {
   return !is_absent;
 }
 
-// Without echo as long as it lives.
+// Switches off the echo of the terminal while the object exists.
 class SilentTerminal {
  public:
   SilentTerminal() {
@@ -77,7 +77,7 @@ Result<std::string> ask_password() {
   std::string password;
   {
     const SilentTerminal silent;
-    // By single bytes: what follows the line is the file that `put --local -` reads.
+    // Reads single bytes, because `put --local -` reads the bytes after the line.
     char byte = 0;
     while (read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n') password += byte;
   }
@@ -98,17 +98,17 @@ Result<OpenedStore> open_store_of(const Options& options, bool writes) {
   }
   local::OpenOptions open_options;
   open_options.create = options.create;
-  // Reading needs only the permission to read.
+  // A command that only reads needs only read permission.
   open_options.read_only = !writes && !options.create;
   const std::string socket = command_line::socket_path(options.store).string();
   if (may_be_served(options.store)) {
-    // Its owner may end just now: then the store is soon free.
+    // If this fails, the owner may be about to end, and the store will soon be free.
     Result<OpenedStore> served = connect_to(uri_of_socket(socket));
     if (served) return served;
   }
   auto store = command_line::open_store(options.store, open_options);
   if (!store && store.error().code() == ErrorCode::kStoreLocked && may_be_served(options.store)) {
-    // Its owner was only about to listen.
+    // The owner had not yet begun to listen at the first attempt.
     return connect_to(uri_of_socket(socket));
   }
   if (!store) {

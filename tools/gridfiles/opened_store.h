@@ -1,5 +1,5 @@
-// The store that gridfiles works on: a folder of its own, the owner of one that is in use, or a
-// server.
+// The store that gridfiles works on: a store folder opened directly, a store reached through the
+// process that owns it, or a server.
 #pragma once
 
 #include <memory>
@@ -17,11 +17,12 @@ struct OpenedStore {
   bool is_alone = false;  // nobody else has it open
 };
 
-// A store that a mount or a server owns is reached through its owner. `writes`: what is opened has
-// to be writable.
+// A store that a mount or a server owns is reached through its owner. If `writes` is true, the
+// store must be writable.
 Result<OpenedStore> open_store_of(const Options& options, bool writes);
 
-// Asks for it: on a terminal without echo, else the first line of standard input.
+// Asks for the password: on a terminal without echo, or else reads the first line of standard
+// input.
 Result<std::string> ask_password();
 
 }  // namespace gridmount::tools

@@ -18,15 +18,15 @@ using Apply = Status (*)(Options& options, const std::string& value);
 constexpr Argument kNone = Argument::kNone;
 constexpr Argument kRequired = Argument::kRequired;
 
-// An option and what it does. Without `apply` it is one of a connection; without a description it
-// is known to mongofiles and refused here.
+// An option and its effect. If `apply` is null, it is an option of the connection. If the
+// description is empty, mongofiles has the option but gridfiles refuses it.
 struct Entry {
   std::string_view group;
   OptionDefinition definition;
   Apply apply = nullptr;
 };
 
-// The numbers and letters that mongofiles accepts behind -v and --verbose=: "", "3", "vv", "vv=3".
+// The numbers and letters that mongofiles accepts after -v and --verbose=: "", "3", "vv", "vv=3".
 Status add_verbosity(Options& options, const std::string& value) {
   std::string_view rest = value;
   size_t letters = std::min(rest.find_first_not_of('v'), rest.size());
@@ -51,7 +51,7 @@ Status add_verbosity(Options& options, const std::string& value) {
   return {};
 }
 
-// A captureless setter of a member, for the table.
+// Sets a member. A plain function, as the table needs.
 template <auto Member>
 Status set(Options& options, const std::string& value) {
   options.*Member = value;
@@ -63,7 +63,7 @@ Status enable(Options& options, const std::string&) {
   return {};
 }
 
-// In the order of --help.
+// The entries are in the order of --help.
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> kEntries = {
       {"general", {0, "help", kNone, "", "print usage"}, enable<&Options::help>},

@@ -21,35 +21,36 @@ struct Options {
   std::filesystem::path store;  // empty: not given
   bool create = false;          // create the store if it does not exist
 
-  ConnectionOptions connection;  // to a server, instead of a store
+  ConnectionOptions connection;  // the connection to a server, instead of a store folder
 
   std::string database = "test";
   std::string prefix = "fs";     // the bucket
   std::string local;             // empty: the name in GridFS; "-": stdin or stdout
   std::string content_type;      // empty: none
-  bool replace = false;          // put: the older files of the name go
+  bool replace = false;          // put: removes the older files of that name
   std::string regex_options;     // of get_regex
-  bool overwrite_local = false;  // get: an existing local file is replaced
+  bool overwrite_local = false;  // get: replaces an existing local file
   bool allow_unsafe_traversal = false;
   std::string write_concern_text;
-  WriteConcern write_concern;  // what that text says
+  WriteConcern write_concern;  // write_concern_text, parsed
 
   int verbosity = 0;
   bool quiet = false;
 
-  std::vector<std::string> positionals;  // the command and its arguments, empty ones left out
+  std::vector<std::string> positionals;  // the command and its arguments, without empty ones
 };
 
-// FailedToParse with the text that follows "error parsing command line options: ". --store and a
-// connection to a server exclude each other.
+// Fails with FailedToParse and the text that follows "error parsing command line options: ".
+// --store and a connection to a server exclude each other.
 Result<Options> parse_options(std::span<const std::string> arguments);
 
-// A verbosity that is no number (-v=x) is an error of its own in mongofiles: kBadValue from
-// parse_options(), this message, this exit status.
+// mongofiles has a separate error for a verbosity that is no number (-v=x). For this,
+// parse_options() fails with kBadValue, and the program prints this message and exits with this
+// status.
 inline constexpr std::string_view kInvalidVerbosity = "Invalid verbosity value given";
 inline constexpr int kInvalidVerbosityStatus = 255;
 
-// For --help; ends in a newline.
+// Returns the text of --help, which ends in a newline.
 std::string help_text();
 
 }  // namespace gridmount::tools

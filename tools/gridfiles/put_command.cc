@@ -1,4 +1,4 @@
-// put and put_id: local files into the bucket.
+// put and put_id copy local files into the bucket.
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ namespace gridmount::tools {
 
 namespace {
 
-// Copies all of `input`. On an error of either side nothing of the file stays in the bucket.
+// Copies all of `input`. If reading or writing fails, nothing of the file stays in the bucket.
 Status upload(LocalInput& input, gridfs::UploadStream& stream, engine::Durability durability) {
   auto copy = [&]() -> Status {
     for (;;) {
@@ -24,13 +24,14 @@ Status upload(LocalInput& input, gridfs::UploadStream& stream, engine::Durabilit
     }
   };
   Status copied = copy();
-  // The first error counts; what abort() leaves is removed by the next start of a program.
+  // The first error is returned. If abort() leaves anything, the next start of a program removes
+  // it.
   if (!copied) static_cast<void>(stream.abort());
   return copied;
 }
 
-// The files of that name but the new one. They are collected first, so that the snapshot does not
-// outlive the first removal.
+// Removes all files of that name except the new one. They are collected first, so that the snapshot
+// is gone before the first removal.
 Status remove_older(const CommandContext& context, const std::string& name,
                     const bson::Value& new_id) {
   const gridfs::Bucket& bucket = context.bucket;

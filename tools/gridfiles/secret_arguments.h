@@ -1,4 +1,5 @@
-// Secrets of the command line, which every user of the machine can read in the list of processes.
+// Hides the secrets of the command line, which every user of the machine can read in the list of
+// processes.
 #pragma once
 
 #include <span>
@@ -7,8 +8,8 @@
 
 namespace gridmount::tools {
 
-// Writes 'x' over each secret of `options` where it stands in the process's own arguments: the
-// value of an option, attached to it or not, or the password in a connection string.
+// Writes 'x' over each secret of `options` in `arguments`, which are the process's own: the value
+// of an option, attached to it or not, or the password in a connection string.
 void hide_secrets(std::span<char*> arguments, const ConnectionOptions& options);
 
 }  // namespace gridmount::tools

@@ -18,7 +18,7 @@ Result<Target> find_target_by_id(const CommandContext& context, const std::strin
   GM_ASSIGN(bson::Value id, parse_file_id(id_text));
   GM_ASSIGN(auto snapshot, context.bucket.store().snapshot());
   bson::Builder filter;
-  // With $eq an _id that is a document is compared as one, not read as operators.
+  // $eq, so that an _id that is a document is compared as a value and not parsed as operators.
   filter.open_document("_id").append("$eq", id).close();
   bson::Document by_id = std::move(filter).finish();
   GM_ASSIGN(auto document, context.bucket.files().find_one(*snapshot, by_id));

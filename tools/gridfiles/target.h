@@ -17,12 +17,12 @@ struct Target {
 
 Target target_of(bson::View files_document);
 
-// The file that an _id on the command line names, with check_traversal(). An error "no such file
-// with _id: `ID`" if there is none.
+// Returns the file that an _id on the command line names. Fails with "no such file with _id: `ID`"
+// if there is none, and as check_traversal() does.
 Result<Target> find_target_by_id(const CommandContext& context, const std::string& id_text);
 
-// Refuses a name that lies outside the current folder, or warns if --allowUnsafeTraversal is given.
-// Purely by the name, as mongofiles does: links are not followed.
+// Fails for a name that leads out of the current folder, or only warns with --allowUnsafeTraversal.
+// Like mongofiles, looks only at the name and follows no links.
 Status check_traversal(const CommandContext& context, const std::string& name);
 
 }  // namespace gridmount::tools

@@ -10,8 +10,8 @@ namespace gridmount::tools {
 
 namespace {
 
-// mongofiles takes the shell's JSON: names without quotes, strings in single quotes. Brings it into
-// the form that Extended JSON has.
+// mongofiles accepts the shell's JSON: names without quotes, and strings in single quotes. Converts
+// this to Extended JSON.
 std::string strict_json(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
@@ -67,7 +67,8 @@ Status set_mode(WriteConcern& concern, std::string_view mode) {
   return {};
 }
 
-// Whether a value stands for yes, as the server has it for j and fsync: numbers other than 0 too.
+// Returns whether a value means true. As on servers, j and fsync may also be numbers, and any
+// number except 0 means true.
 Result<bool> truth(std::string_view field, bson::ValueView value) {
   if (value.type() == bson::Type::kBool) return value.as_bool();
   if (auto number = value.number()) return *number != 0;

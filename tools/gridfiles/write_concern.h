@@ -13,23 +13,23 @@
 namespace gridmount::tools {
 
 struct WriteConcern {
-  std::optional<int64_t> w;  // nullopt: `mode` counts
+  std::optional<int64_t> w;  // nullopt: `mode` applies
   std::string mode = "majority";
   bool journal = false;  // j or fsync: each write is durable before it is reported
   std::optional<int64_t> timeout_ms;
 
-  // FailedToParse. Fields that are not known are refused.
+  // Fails with FailedToParse, also for unknown fields.
   static Result<WriteConcern> parse(std::string_view text);
 
-  // What one embedded store cannot give is refused with the server's words for a standalone: more
-  // than one member, a tag, an unacknowledged write that is to be journaled (BadValue).
+  // Fails with BadValue, and with a standalone server's words, for what one embedded store cannot
+  // do: more than one member, a tag, or an unacknowledged write that must be journaled.
   Status check_for_one_member() const;
 
   engine::Durability durability() const {
     return journal ? engine::Durability::kDurable : engine::Durability::kCommitted;
   }
 
-  // {w: "majority", j: true}, for the log.
+  // Returns the write concern for the log: {w: "majority", j: true}.
   std::string text() const;
 };
 

@@ -1,8 +1,8 @@
 // Runs work on a store that may be damaged in a child process. A damaged page may make LMDB fail
-// one of its own assertions or read outside the file. This then ends only the child, and the
+// one of its own assertions or read outside the file. Such a crash ends only the child, and the
 // program can report what was being read.
 //
-// Not thread-safe: to be used before the process has started a thread.
+// Not thread-safe: must be used before the process has started a thread.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,8 @@
 
 namespace gridmount::tools {
 
-// The place at which the work is. The waiting process can read it, even after the child has ended.
+// The place that the work has reached. The waiting process can read it, even after the child has
+// ended.
 class Whereabouts {
  public:
   virtual ~Whereabouts() = default;

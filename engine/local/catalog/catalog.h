@@ -58,7 +58,7 @@ class Catalog {
   Result<std::vector<std::string>> databases() const;
   // Sorted by name.
   Result<std::vector<engine::Namespace>> collections(const std::string& database) const;
-  // The collections of all databases that have a TTL index.
+  // Returns the collections of all databases that have a TTL index.
   Result<std::vector<engine::Namespace>> expiring_collections() const;
   Result<Counts> counts(const CollectionEntry& entry) const;
 
@@ -90,11 +90,11 @@ class Catalog {
   Result<uint32_t> next_prefix() const;
   // For a repair: rewrites the table of ranges.
   Status replace_allocation(uint32_t next_prefix, std::vector<uint32_t> ranges);
-  // Whether ranges have been released through this catalog.
+  // Returns whether ranges have been released through this catalog.
   bool released() const { return released_; }
 
-  // Returns a collection's counts to be changed. The pointer is valid until the collection is
-  // erased, or until write_counts().
+  // Returns a collection's counts, which the caller may change. The pointer is valid until the
+  // collection is erased, or until write_counts().
   Result<Counts*> counts_for_change(const CollectionEntry& entry);
   // For a repair: replaces the counts without reading the old ones.
   void replace_counts(const CollectionEntry& entry, const Counts& counts);
@@ -118,7 +118,7 @@ class Catalog {
 
   std::shared_ptr<Trees> trees_;
   CatalogCache& cache_;
-  // The entries looked up last. Those of a snapshot stay right. A transaction drops them at each
+  // The entries looked up last. In a snapshot they stay valid. A transaction drops them at each
   // change.
   std::vector<std::shared_ptr<const CollectionEntry>> recent_;
   std::unordered_map<uint32_t, Counts> counts_;  // changed counts, by the prefix of the records

@@ -1,7 +1,7 @@
-// Contents: the read view behind a Snapshot or Transaction. It holds the trees, the catalog and
-// whatever must live as long as the view.
+// ReadView: what a Snapshot or Transaction reads. It holds the trees, the catalog and whatever must
+// live as long as the view.
 //
-// Thread-safety: not thread-safe. Contents belong to their Snapshot or Transaction.
+// Thread-safety: not thread-safe. A ReadView belongs to its Snapshot or Transaction.
 #pragma once
 
 #include <deque>

@@ -1,6 +1,6 @@
 // Reads and writes the records of a collection in the trees.
 //
-// Thread-safety: that of the given Trees, which belong to one Snapshot or Transaction.
+// Thread-safety: that of the Trees passed in, which belong to one Snapshot or Transaction.
 #pragma once
 
 #include <optional>

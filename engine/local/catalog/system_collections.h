@@ -3,7 +3,7 @@
 // written.
 // Source: MongoDB 2.4 manual, "System Collections"; MongoDB manual, "Views".
 //
-// Thread-safety: that of the given Catalog, which belongs to one Snapshot or Transaction.
+// Thread-safety: that of the Catalog passed in, which belongs to one Snapshot or Transaction.
 #pragma once
 
 #include <vector>

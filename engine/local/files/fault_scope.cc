@@ -34,7 +34,7 @@ void pass_on(const struct sigaction& previous, int signal, siginfo_t* info, void
 void on_fault(int signal, siginfo_t* info, void* context) {
   // A code above zero means that the kernel raised the signal, rather than kill().
   if (info->si_code > 0) {
-    // Within a call of LMDB, an address behind the snapshot's pages comes from a damaged page. The
+    // Within a call of LMDB, an address after the snapshot's pages comes from a damaged page. The
     // call must be ended rather than read zeros there.
     const bool behind_end = current_fault_scope == nullptr;
     const std::optional<MapGuard::Contents> zeros =

@@ -44,7 +44,8 @@ class MapGuard {
 
   // For the handler of SIGBUS. If the address is in a guarded map, replaces the page, or the whole
   // table of readers, by zeros and returns what the map holds. Returns nothing if it replaced
-  // nothing. Replaces a page behind those of the newest snapshot only if `behind_end` is set.
+  // nothing. A page after the last page of the newest snapshot is replaced only if `behind_end` is
+  // set.
   static std::optional<Contents> put_zeros_at(void* where, bool behind_end);
 
  private:

@@ -78,7 +78,7 @@ Result<PendingContents> read_pending(const system::File& file, uint64_t snapshot
     contents.changes.emplace_back(record->changes);
     rest = rest.subspan(record->bytes);
   }
-  // The records of a batch were written one behind the other. A later record of the same batch
+  // The records of a batch were written one after the other. A later record of the same batch
   // means that one before it is damaged.
   while (true) {
     const auto at = std::search(rest.begin(), rest.end(), kMagic.begin(), kMagic.end());

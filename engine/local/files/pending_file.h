@@ -22,7 +22,7 @@ namespace gridmount::local {
 
 inline constexpr size_t kPendingHeaderBytes = 36;
 inline constexpr size_t kPendingChecksumBytes = 4;
-// Zeros behind the last record, so that the remains of an earlier batch there are not read as the
+// Zeros after the last record, so that the remains of an earlier batch there are not read as the
 // next record.
 inline constexpr size_t kPendingEndBytes = 4;
 
@@ -33,7 +33,7 @@ void format_pending_record(const LogId& id, uint64_t snapshot, uint32_t index,
 
 struct PendingContents {
   std::vector<std::string> changes;  // one element for each transaction
-  // There are valid records behind a gap. A kill does not cause that, so the file is damaged.
+  // There are valid records after a gap. A kill does not cause that, so the file is damaged.
   bool is_damaged = false;
 };
 // Reads the batch that began from `snapshot`. Has no changes if the file holds none for it.

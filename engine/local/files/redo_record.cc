@@ -73,7 +73,7 @@ void find_prefix(std::span<const uint8_t> segment, const LogId* id, uint64_t sna
   }
 }
 
-// Looks at every block of the segment for a record with a transaction behind the snapshot. Returns
+// Looks at every block of the segment for a record with a transaction after the snapshot. Returns
 // the highest number of such a record, or 0.
 uint64_t last_needed_record(std::span<const uint8_t> segment, const LogId* id, uint64_t snapshot) {
   uint64_t last = 0;

@@ -22,7 +22,7 @@ namespace gridmount::local {
 
 inline constexpr size_t kRedoBlockBytes = 4096;
 inline constexpr size_t kRedoTransactionHeaderBytes = 4;
-// The default size of the file and the largest size that a program gives it.
+// The default size of the file, and the largest size that a program may choose.
 inline constexpr uint64_t kRedoBytes = uint64_t{4} << 20;
 inline constexpr uint64_t kRedoBytesMax = uint64_t{64} << 20;
 
@@ -62,9 +62,9 @@ struct RedoRecord {
 std::optional<RedoRecord> parse_redo_record(std::span<const uint8_t> bytes, const LogId* id);
 
 struct RedoContents {
-  // The changes of each transaction behind the snapshot, in order and without a gap.
+  // The changes of each transaction after the snapshot, in order and without a gap.
   std::vector<std::string> changes;
-  // There are valid records behind a gap. The missing records were synced before them (D9), and no
+  // There are valid records after a gap. The missing records were synced before them (D9), and no
   // crash destroys a synced record, so the file is damaged.
   bool is_damaged = false;
 };

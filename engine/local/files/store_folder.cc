@@ -426,7 +426,7 @@ Status StoreFolder::trust_data(const TestOptions& test, uint64_t bytes_max) {
           ErrorCode::kStoreReadOnly,
           "store " + path_.string() + " was not closed by its last owner" + kOpenForWriting);
     }
-    // Reading pages behind the end of the file raises SIGBUS. Zeros are recognized as damage
+    // Reading pages after the end of the file raises SIGBUS. Zeros are recognized as damage
     // instead.
     GM_TRY(data_.resize(metas->current.data_bytes()));
   }

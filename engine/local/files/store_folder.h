@@ -1,5 +1,7 @@
 // A store's folder: its files, their lock, and the decision at opening which of them to trust.
-// FORMAT.md, chapters "The folder" and "Durability". The D numbers are the invariants there.
+// Recovery after a crash begins here (recover() and find_what_to_replay() in store_folder.cc).
+// Environment::open() replays what they find. FORMAT.md, chapters "The folder" and "Durability".
+// The D numbers are the invariants there.
 //
 // The file `format` is written last when a store is created. A folder that has the other files but
 // not `format` is a store whose creation was interrupted. Creating it again removes those files and
@@ -35,8 +37,8 @@ Result<int> read_fitting_format(const std::filesystem::path& path);
 class StoreFolder {
  public:
   // Locks the store and checks its files. If recovery is needed (D6), restores data.mdb's meta
-  // pages from the newest checkpoint. After that LMDB may open data_path(). A writable store is
-  // marked open, unless to_replay() is not empty. Then the caller must mark it after the replay. A
+  // pages from the newest checkpoint. After that LMDB may open data_path(). If to_replay() is
+  // empty, a writable store is marked open. Otherwise the caller must mark it after the replay. A
   // store that is opened beside its owner is neither locked nor checked, as the owner has done
   // both.
   static Result<StoreFolder> open(const std::filesystem::path& path, const OpenOptions& options,
@@ -59,13 +61,14 @@ class StoreFolder {
   // The changes that must be replayed from the file `pending` after a kill. The caller must take a
   // checkpoint of the current snapshot before it replays them (D15).
   const std::vector<std::string>& pending() const { return pending_contents_.changes; }
-  // Whether the log or `pending` holds records behind a damaged one, which cannot be replayed.
+  // Returns true if the log or `pending` holds records after a damaged one. These cannot be
+  // replayed.
   bool has_damaged_log() const { return redo_contents_.is_damaged || pending_contents_.is_damaged; }
-  // Why the store was put back to its newest checkpoint. Empty if it was not. The store was not
-  // closed, and the contents of data.mdb since the checkpoint could not be trusted (D6).
+  // Returns why the store was put back to its newest checkpoint. Empty if it was not. The store was
+  // not closed, and the contents of data.mdb since the checkpoint could not be trusted (D6).
   const std::string& went_back_because() const { return went_back_because_; }
-  // Gives the checkpoint slots that are written from here on the id of this opening's log. Call it
-  // once pending() has been replayed: until then slots keep the id of the log before (D15).
+  // From now on, checkpoint slots are written with the id of this opening's log. Call it once
+  // pending() has been replayed: until then slots keep the id of the log before (D15).
   void begin_own_log();
   // Moves this opening's log out, so call it once. The log has no room if the store is read-only or
   // of format version 1.
@@ -79,8 +82,8 @@ class StoreFolder {
   // are used from the next opening on.
   Status upgrade();
 
-  // Whether the store is being created. Then data.mdb is empty. The caller must create the trees,
-  // take the first checkpoint, and then call finish_creation(), which writes `format`.
+  // Returns whether the store is being created. Then data.mdb is empty. The caller must create the
+  // trees, take the first checkpoint, and then call finish_creation(), which writes `format`.
   bool is_new() const { return is_new_; }
   Status finish_creation();
   // Removes the files that the creation has made so far, and the folder if it was made too.

@@ -40,7 +40,7 @@ std::string index_value(const IndexEntry& index, std::string_view key, RecordId 
 // Returns whether the entry's checksum is right. Returns true for an index without checksums.
 bool is_sound(const IndexEntry& index, const TreeEntry& entry);
 // Returns the kinds in an entry's value, or nothing if it has none. Ignores bytes that later
-// programs may have put behind the kinds.
+// programs may have put after the kinds.
 std::string_view kinds_of_value(const IndexEntry& index, std::string_view value);
 
 // Builds documents of the indexed fields from index entries.

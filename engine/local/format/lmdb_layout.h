@@ -43,8 +43,8 @@ inline uint64_t page_number(const uint8_t* page) {
 inline uint16_t page_flags(const uint8_t* page) {
   return read<uint16_t>(page + kPageFlagsOffset);
 }
-// The bounds of the free space in a branch or leaf, which lies between the list of node offsets and
-// the nodes.
+// Return the bounds of the free space in a branch or leaf, which lies between the list of node
+// offsets and the nodes.
 inline uint16_t free_begin(const uint8_t* page) {
   return read<uint16_t>(page + 12);
 }
@@ -54,7 +54,7 @@ inline uint16_t free_end(const uint8_t* page) {
 inline uint16_t node_offset(const uint8_t* page, size_t i) {
   return read<uint16_t>(page + kPageHeaderBytes + 2 * i);
 }
-// How many consecutive pages the value takes that begins on this overflow page.
+// Returns the number of consecutive pages of the value that begins on this overflow page.
 inline uint32_t overflow_pages(const uint8_t* page) {
   return read<uint32_t>(page + 12);
 }
@@ -82,7 +82,7 @@ inline uint16_t node_flags(const uint8_t* node) {
 inline uint16_t key_bytes(const uint8_t* node) {
   return read<uint16_t>(node + 6);
 }
-// The page number in a node of a branch.
+// Returns the page number in a node of a branch.
 inline uint64_t child_page(const uint8_t* node) {
   return read<uint32_t>(node) | uint64_t{node_flags(node)} << 32;
 }

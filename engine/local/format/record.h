@@ -37,7 +37,7 @@ class RecordKey {
     return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()};
   }
   RecordId id() const { return id_; }
-  // The checksum that a keyed record holds of this key.
+  // Returns the checksum of this key that a keyed record holds.
   uint32_t checksum() const;
 
  private:

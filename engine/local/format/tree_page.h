@@ -76,7 +76,7 @@ class TreePage {
   bool is_within_nodes(const uint8_t* key) const {
     return key >= at_ + upper() + lmdb::kNodeHeaderBytes;
   }
-  // How many bytes the nodes and their offsets take.
+  // Returns how many bytes the nodes and their offsets take.
   uint64_t used_bytes() const { return page_bytes_ - lmdb::kPageHeaderBytes - (upper() - lower()); }
 
  private:

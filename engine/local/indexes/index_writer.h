@@ -71,7 +71,7 @@ struct IndexPartLimits {
 
 // The same for a part of the records: from the key `from` on, or from the first record if it is
 // empty. Stops after the document with which a limit is reached. Returns whether all records are
-// done. `from` is then behind the key of the last record.
+// done. `from` is then after the key of the last record.
 Result<bool> build_index_part(const std::shared_ptr<Trees>& trees, const CollectionEntry& entry,
                               const IndexEntry& index, const IndexPartLimits& limits,
                               std::string& from, bool& multikey);

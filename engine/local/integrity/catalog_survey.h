@@ -1,7 +1,7 @@
 // Reads the whole catalog for check and repair: who owns which range, and which keys belong to
 // nothing.
 //
-// Thread-safety: that of the given Trees, which belong to one Snapshot or Transaction.
+// Thread-safety: that of the Trees passed in, which belong to one Snapshot or Transaction.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,9 @@ struct CatalogSurvey {
   std::vector<uint32_t> ranges;            // the number of ranges per tree
   std::map<uint32_t, std::string> shared;  // prefixes that two owners claim, with a message
 
-  // Whether every range that is not in `owners` certainly belongs to nothing.
+  // Returns whether every range that is not in `owners` certainly belongs to nothing.
   bool knows_all_ranges() const;
-  // Whether no other collection claims a range of this one.
+  // Returns whether no other collection claims a range of this one.
   bool is_alone(const CollectionEntry& entry) const;
 };
 

@@ -33,10 +33,11 @@ class CollectionRepair {
   Status run();
 
   uint64_t repaired() const { return repaired_; }
-  // What stays damaged, whatever run() returns.
+  // Returns what stays damaged, whatever run() returns.
   const std::vector<std::string>& unrepairable() const { return unrepairable_; }
   uint64_t records() const { return records_; }
-  // Whether there are fewer documents than the catalog counted, or its counts could not be read.
+  // Returns whether there are fewer documents than the catalog counted, or its counts could not be
+  // read.
   bool lost_documents() const { return lost_documents_; }
 
  private:

@@ -1,7 +1,7 @@
 // Replaces the data of a store by a copy in its folder kCopyFolder. FORMAT.md, "Compaction".
 // Internal to this folder.
 //
-// Thread-safety: the functions need the store to be locked by the caller, or lock it.
+// Thread-safety: each function locks the store, or requires that the caller has locked it.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ void remove_copy(const std::filesystem::path& folder);
 Result<Replacement> take_copy(const std::filesystem::path& folder, uint64_t transaction,
                               OldData old);
 
-// The second half of take_copy(). The caller must have locked `folder` and marked it closed, and
-// LMDB must not have it open. Returns where the old data is kept.
+// Does the second half of take_copy(). The caller must have locked `folder` and marked it closed,
+// and LMDB must not have it open. Returns where the old data is kept.
 Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, OldData old);
 
 }  // namespace gridmount::local

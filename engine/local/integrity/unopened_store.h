@@ -1,5 +1,5 @@
 // The files of a store that is too damaged to be opened: its lock, the pages of data.mdb with the
-// meta pages that can be trusted, and the transactions to be replayed after them. Nothing is
+// meta pages that can be trusted, and the later transactions that must be replayed. Nothing is
 // written except the mark at the end.
 //
 // Thread-safety: not thread-safe.

@@ -25,23 +25,23 @@ class MatchCount {
                                                   const MatchOptions& options);
 
   const ChosenPlan& plan() const { return plan_; }
-  // Whether the count reads documents, apart from those whose index keys are truncated.
+  // Returns whether the count reads documents, apart from those whose index keys are truncated.
   bool reads_documents() const;
-  // Whether index entries are matched against the filter, because the bounds do not express all of
-  // it.
+  // Returns whether index entries are matched against the filter, because the bounds do not express
+  // all of it.
   bool filters_entries() const { return reader_.has_value() && !plan_.plan.bounds_are_exact; }
 
   // Returns the number of matches after the first options.skip. Stops after options.skip +
   // options.limit matches. Must be called once.
   Result<int64_t> run();
-  // The stats of run(): `matched` includes the skipped matches, `given` does not.
+  // The stats of run(). `matched` includes the skipped matches, `given` does not.
   ExecutionStats stats() const;
 
  private:
   MatchCount(std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionEntry> entry,
              const query::Filter& filter, const MatchOptions& options, ChosenPlan plan);
 
-  // Returns whether the filter matches the candidate.
+  // Returns whether the filter matches the work item.
   Result<bool> matches(const WorkItem& item);
 
   const std::shared_ptr<ReadView> contents_;

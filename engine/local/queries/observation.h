@@ -2,7 +2,7 @@
 // snapshot's observer. Source of the plans' text: MongoDB manual, "Database Profiler Output",
 // planSummary.
 //
-// Thread-safety: that of the given Contents and observer, which belong to one Snapshot or
+// Thread-safety: that of the ReadView and the observer passed in, which belong to one Snapshot or
 // Transaction.
 #pragma once
 

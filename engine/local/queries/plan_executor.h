@@ -86,15 +86,15 @@ class PlanExecutor {
 
   const ChosenPlan& plan() const { return plan_; }
   bool sorts() const { return sorts_; }
-  // Whether servers call this plan IDHACK.
+  // Returns whether servers call this plan IDHACK.
   bool by_id() const { return by_id_; }
-  // Whether documents are built from index entries. A document whose entry does not hold the values
-  // is read.
+  // Returns whether documents are built from index entries. A document whose entry does not hold
+  // the values is read.
   bool covered() const { return covered_; }
-  // Whether entries with the same value as the previous entry are skipped.
+  // Returns whether entries with the same value as the previous entry are skipped.
   bool distinct() const { return distinct_; }
-  // Whether index entries are matched before their documents are read. An entry that does not hold
-  // the values is matched by its document.
+  // Returns whether index entries are matched before their documents are read. An entry that does
+  // not hold the values is matched by its document.
   bool filters_entries() const { return reader_.has_value(); }
   // The stats so far.
   int64_t keys_examined() const { return scan_->keys_examined(); }

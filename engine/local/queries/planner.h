@@ -1,7 +1,7 @@
 // Chooses the plan of a query. If several indexes bound it, a trial finds the plan that reads
 // least.
 //
-// Thread-safety: that of the given Trees, which belong to one Snapshot or Transaction.
+// Thread-safety: that of the Trees passed in, which belong to one Snapshot or Transaction.
 #pragma once
 
 #include <cstdint>

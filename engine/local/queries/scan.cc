@@ -193,7 +193,7 @@ class IndexScan : public Scan {
         ++counts_.keys_examined;
         if (steps != kSteps) continue;
         ++counts_.seeks;
-        // Seek behind every key that begins with `leading_` (K3).
+        // Seek past every key that begins with `leading_` (K3).
         const KeyRange& range = bounds_.ranges()[next_range_ - 1];
         cursor_.set_range(range_prefix(index_.range) + leading_ + '\xFF', range.high, false);
         continue;
@@ -316,7 +316,7 @@ class IndexScan : public Scan {
   Status add_to_run(std::string_view truncated, RecordId id, uint64_t& bytes) {
     GM_ASSIGN(const std::optional<std::string_view> record,
               get_record(*trees_, entry_->records, id));
-    // A damaged or missing document is reported when the candidate's document is read.
+    // A damaged or missing document is reported when the work item's document is read.
     std::string order(truncated);
     const RecordKey record_key(entry_->records, id);
     if (record && record_defect(*record, Verify::kChecksum, record_key).empty()) {

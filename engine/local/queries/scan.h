@@ -27,15 +27,14 @@ struct WorkItem {
   // For an index scan: the entry. The views are valid until the next call of next().
   std::string_view encoded = {};
   std::string_view kinds = {};
-  // The scan found this record before it returned earlier candidates. A write in between may have
-  // removed it.
+  // The scan found this record ahead of time and kept it. A write since then may have removed it.
   bool remembered = false;
 };
 
 // The stats of a scan so far.
 struct ScanCounts {
   int64_t keys_examined = 0;  // index entries
-  int64_t given = 0;          // candidates
+  int64_t given = 0;          // work items returned
   int64_t seeks = 0;          // how often it moved to the beginning of a range
   int64_t tested = 0;         // records looked up among those already returned
   int64_t dropped = 0;        // records found there and dropped
@@ -45,15 +44,15 @@ struct ScanCounts {
 class Scan {
  public:
   virtual ~Scan() = default;
-  // Returns the next candidate, or nothing at the end. On a Transaction the scan stays correct
+  // Returns the next work item, or nothing at the end. On a Transaction the scan stays correct
   // after writes.
   virtual Result<std::optional<WorkItem>> next() = 0;
   // For a tailing scan: returns whether the record returned last still exists.
   virtual Result<bool> has_place() const { return true; }
-  // Call this before next() if the records of most candidates will be read. On a Snapshot, an index
-  // scan then finds several records at once and returns their values with the candidates.
+  // Call this before next() if the records of most work items will be read. On a Snapshot, an index
+  // scan then finds several records at once and returns their values with the work items.
   virtual void will_read_records() {}
-  // The number of index entries read.
+  // Returns the number of index entries read.
   virtual int64_t keys_examined() const { return 0; }
   virtual ScanCounts counts() const = 0;
   // For a union: the scans of its branches, in the plan's order.
@@ -62,7 +61,7 @@ class Scan {
 
 struct ScanOptions {
   // If the plan provides a sort: limit of the memory to order truncated keys. Above it the scan
-  // fails with QueryExceededMemoryLimit.
+  // fails with QueryExceededMemoryLimitNoDiskUseAllowed.
   uint64_t order_bytes_max = 0;
   // For a scan of one index.
   KeyBounds limits = {};

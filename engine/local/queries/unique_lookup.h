@@ -1,7 +1,8 @@
 // The fast path from a filter to its one document, or to the first of its documents: {_id: x}, or a
 // value for every part of an index. Such a filter needs no parsing, no plan and no matching.
 //
-// Thread-safety: functions without state. The given Trees belong to one Snapshot or Transaction.
+// Thread-safety: functions without state. The Trees passed in belong to one Snapshot or
+// Transaction.
 #pragma once
 
 #include <memory>
@@ -26,9 +27,9 @@ struct UniqueLookup {
 };
 std::optional<UniqueLookup> unique_lookup(const CollectionEntry& entry, bson::View filter);
 
-// Whether servers treat a find with this filter as a lookup by _id (IDHACK), whatever is done with
-// the result: the filter must be a single _id value. It does not restrict how the store finds the
-// document.
+// Returns whether servers treat a find with this filter as a lookup by _id (IDHACK), whatever is
+// done with the result: the filter must be a single _id value. It does not restrict how the store
+// finds the document.
 bool is_by_id(bson::View filter, const engine::FindOptions& options);
 
 // Returns the record that the lookup finds, or nothing if no document matches.

@@ -42,7 +42,7 @@ class Batch {
   // Starts the batch's thread. Before this call, and if the thread cannot be created, no batch can
   // be begun.
   void allow();
-  // Whether a batch may be begun.
+  // Returns whether a batch may be begun.
   bool usable() const { return is_allowed_ && pending_.usable(); }
   bool is_open() const { return txn_ != nullptr; }
   MDB_txn* txn() const { return txn_; }

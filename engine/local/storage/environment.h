@@ -1,4 +1,5 @@
-// The LMDB environment of a store: its trees, its read transactions and its queue of writers.
+// The LMDB environment of a store: its trees, its read transactions and its queue of writers. Its
+// opening replays what StoreFolder has found to be replayed after a crash.
 //
 // Every store has the same trees from its creation on: `catalog`, and kTreeCount others, which the
 // catalog assigns to collections and indexes. No tree is opened or created later, so the cost of a
@@ -182,10 +183,10 @@ class Environment {
   // have freed, and they can be punched out as holes, except those that an older snapshot still
   // refers to.
   Status reclaim();
-  // Punches holes into data.mdb where pages are free (free_pages.h). Returns by how many bytes the
-  // file takes less of the disk. Reads all trees first, and fails with StoreDamaged if they or the
-  // list of free pages are damaged. Also fails with the errors of begin_write() and of FreePages,
-  // and with MaxTimeMSExpired.
+  // Punches holes into data.mdb where pages are free (free_pages.h). Returns how many bytes of disk
+  // space this frees. Reads all trees first, and fails with StoreDamaged if they or the list of
+  // free pages are damaged. Also fails with the errors of begin_write() and of FreePages, and with
+  // MaxTimeMSExpired.
   Result<uint64_t> give_back_free_pages(const std::optional<engine::Deadline>& deadline);
   // Returns the owner if the store was opened beside it (OpenOptions::beside_owner).
   std::optional<Owner> owner_beside() const;

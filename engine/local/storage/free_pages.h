@@ -50,7 +50,7 @@ class FreePages {
   Result<GivenBack> give_back(uint64_t first, Bytes wanted);
 
  private:
-  // Returns for each page whether it may be reused, with a false behind the last page.
+  // Returns for each page whether it may be reused, with a false after the last page.
   Result<std::vector<bool>> reusable_pages();
   // Returns the oldest snapshot of any reader, or `newest` if none is older.
   Result<uint64_t> oldest_snapshot(uint64_t newest);

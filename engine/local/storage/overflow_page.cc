@@ -41,7 +41,7 @@ bool do_counts_agree(const std::shared_ptr<Trees>& trees, MDB_dbi tree, uint64_t
     const Result<std::optional<TreeEntry>> entry = cursor.next();
     if (!entry) return false;
     if (!*entry) break;
-    // A value directly behind a page header is on overflow pages. In a leaf, offsets of nodes are
+    // A value directly after a page header is on overflow pages. In a leaf, offsets of nodes are
     // there.
     const uint8_t* const value = bytes_of((*entry)->value);
     if (reinterpret_cast<uintptr_t>(value) % page_bytes != lmdb::kPageHeaderBytes) continue;

@@ -36,7 +36,7 @@ struct PageReport {
   // Damaged pages to which the trees lead.
   uint64_t damaged = 0;
   // The pages below damaged ones were not searched for. The list of free pages is damaged too, so
-  // they cannot be told from older states of the same pages.
+  // they cannot be distinguished from older states of the same pages.
   bool hides_pages = false;
 };
 inline constexpr size_t kPageProblemsMax = 100;

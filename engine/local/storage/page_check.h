@@ -140,7 +140,7 @@ class PageCheck {
   std::set<std::string, std::less<>> counted_;  // names of the trees that value_counts() has passed
   // For each page of the first snapshot whether its entries are known to be sound. They are if the
   // page was checked, or if it was free then, as it can have come back into use only by being
-  // written. Pages behind the vector's end were written since and are sound too.
+  // written. Pages after the vector's end were written since and are sound too.
   std::vector<bool> sound_;
 };
 

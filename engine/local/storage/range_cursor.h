@@ -52,8 +52,8 @@ class RangeCursor {
   std::string_view last() const { return keeps_place() ? place_ : last_; }
   bool is_outside(std::string_view key) const { return backward_ ? key < low_ : key >= high_; }
   Status prove(const std::optional<TreeEntry>& found);
-  // Whether the last key must be copied, because writes may move the entry or because the cursor
-  // tails.
+  // Returns whether the last key must be copied, because writes may move the entry or because the
+  // cursor tails.
   bool keeps_place() const { return trees_->writable() || tailing_; }
 
   std::shared_ptr<const Trees> trees_;

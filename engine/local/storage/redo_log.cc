@@ -73,13 +73,13 @@ Result<RedoLog::Outcome> RedoLog::make_durable() {
     const uint64_t target = newest_;
     while (writing_ && durable_ < target) written_.wait(mutex_);
     if (durable_ >= target) return Outcome::kDurable;
-    // D10: a record must begin directly behind what is durable.
+    // D10: a record must begin directly after what is durable.
     if (!usable_ || first_waiting_ != durable_ + 1) return Outcome::kNeedsCheckpoint;
     last = newest_;
     run = take_waiting();
     extent = file_.reserve(redo_record_bytes(run),
                            test_.waits_for_segments ? checkpointed_ : UINT64_MAX);
-    // These commits get no record, so those behind them need a checkpoint, too (D10).
+    // These commits get no record, so those after them need a checkpoint, too (D10).
     if (!extent) return Outcome::kNeedsCheckpoint;
     writing_ = true;
   }

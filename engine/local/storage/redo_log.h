@@ -37,10 +37,10 @@ class RedoLog {
   // committed it, or whose batch it belongs to. Commits must be added in order, and the caller must
   // hold the write lock.
   void committed(uint64_t transaction, RedoChanges changes) noexcept GM_EXCLUDES(mutex_);
-  // A checkpoint of all commits added so far begins. The caller must hold the write lock.
+  // Call when a checkpoint of all commits added so far begins. The caller must hold the write lock.
   void checkpoint_begins() GM_EXCLUDES(mutex_);
-  // The slot of the checkpoint that was begun last is synced. It has everything up to this
-  // transaction.
+  // Call when the slot of the last begun checkpoint has been synced. The slot has everything up to
+  // `transaction`.
   void checkpointed(uint64_t transaction) GM_EXCLUDES(mutex_);
 
   enum class Outcome {

@@ -9,7 +9,7 @@ namespace gridmount::local {
 namespace {
 
 // The beginning of LMDB's struct MDB_txn, which is not part of LMDB's interface. check() verifies
-// the layout. `next_page` is the first page behind the file as the transaction would leave it.
+// the layout. `next_page` is the first page after the file as the transaction would leave it.
 struct TransactionHead {
   const void* parent;
   const void* child;

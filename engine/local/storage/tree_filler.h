@@ -13,8 +13,8 @@
 
 namespace gridmount::local {
 
-// Returns the handles of all trees of a store. `checksums` is false, so entries are written as they
-// are given and nothing is proved.
+// Returns the handles of all trees of a store. `checksums` is false, so entries are written
+// unchanged and nothing is proved.
 TreeHandles handles_of(const Environment& environment);
 
 class TreeFiller {

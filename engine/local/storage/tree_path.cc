@@ -120,7 +120,7 @@ Status TreePath::check_child(const TreePage& page, uint64_t number, size_t child
     return damaged(number, kDisordered);
   }
   if (child + 1 < page.count()) return {};
-  // Prove that this is the last child: that no node is missing behind it.
+  // Prove that this is the last child: that no node is missing after it.
   if (const char* const defect = page.entries_defect(TreePage::Holds::kValues)) {
     return damaged(number, defect);
   }
@@ -349,7 +349,7 @@ Status TreePath::follow(std::string_view last, std::string_view key, bool backwa
     GM_TRY(check_leaf());
     GM_ASSIGN(const bool moved, step(backward));
     if (!moved) return {};
-    // Backward, LMDB enters this leaf at its last entry. Prove that none is missing behind it.
+    // Backward, LMDB enters this leaf at its last entry. Prove that none is missing after it.
     if (backward) GM_TRY(check_leaf());
   }
   return {};
@@ -374,7 +374,7 @@ Status TreePath::prove_end(std::string_view last, std::string_view bound,
   GM_TRY(prove(bound, found, backward));
   // The snapshot still has what this transaction has removed.
   if (of_snapshot_ && trees_.writable()) return {};
-  // `last` itself may have been removed since, so the neighbour may lie before it, but not behind
+  // `last` itself may have been removed since, so the neighbour may lie before it, but not after
   // it.
   const std::optional<TreeEntry>& end = backward ? from_ : below_;
   if (end && (backward ? end->key < last : end->key > last)) {

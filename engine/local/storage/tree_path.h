@@ -47,8 +47,8 @@ class TreePath {
   // long as the snapshot.
   const std::optional<TreeEntry>& below() const { return below_; }
   const std::optional<TreeEntry>& from() const { return from_; }
-  // Whether the neighbours come from the snapshot, so that no write of the transaction changes
-  // them.
+  // Returns whether the neighbours come from the snapshot, so that no write of the transaction
+  // changes them.
   bool is_of_snapshot() const { return of_snapshot_; }
 
   // Returns whether two entries that LMDB has returned one after the other are in one leaf. Then
@@ -99,7 +99,7 @@ class TreePath {
   static size_t find(const TreePage& page, std::string_view key, bool& exact);
   // Returns what is wrong with the leaf's entries on both sides of the position, or nullptr. They
   // must be in order, so that no entry stands in another's place. Next to the leaf's end, all
-  // entries must be sound, so that none is missing behind the last one.
+  // entries must be sound, so that none is missing after the last one.
   static const char* place_defect(const TreePage& page, size_t position);
   // Returns the first entry of the next leaf, or the last entry of the one before if `backward`.
   Result<std::optional<TreeEntry>> beyond_leaf(bool backward);
@@ -113,7 +113,7 @@ class TreePath {
   Result<bool> prove_within(std::string_view key, const TreeEntry& found, bool found_below,
                             std::optional<size_t> place = {});
 
-  // Whether the key is in the map. If not, this transaction has written it.
+  // Returns whether the key is in the map. If not, this transaction has written it.
   bool is_mapped(std::string_view key) const {
     return static_cast<uint64_t>(bytes_of(key) - map_) < map_bytes_;
   }

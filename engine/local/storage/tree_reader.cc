@@ -115,7 +115,7 @@ class TreeReader::Page {
 };
 
 // A binary search for a key in a page. In a leaf, the first node at or above the key is in [low,
-// high] until the search ends. In a branch, the search ends with `low` one behind the key's child.
+// high] until the search ends. In a branch, the search ends with `low` one after the key's child.
 struct TreeReader::Search {
   static constexpr int kLevelsAtOnce = 3;
 

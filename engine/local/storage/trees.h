@@ -95,7 +95,8 @@ class Trees {
   void end();
   bool ended() const { return txn_ == nullptr; }
 
-  // Return the error of every read after the end, and of every write after a failed one.
+  // Fail if nothing can be read (after the end), or written (also in a snapshot, and after a failed
+  // write).
   Status readable() const;
   Status writable_now() const;
   // Count the writes (including resumptions) and the resumptions. A cursor that has seen a lower
@@ -108,8 +109,8 @@ class Trees {
   // Finds as many of the values as TreeReader can, which are none in a write transaction. The
   // caller must call get() for the others.
   void find_several(MDB_dbi tree, std::span<TreeReader::Wanted> wanted) const;
-  // Returns the first entry at or after the key, which the caller must prove by TreePath. Returns
-  // nothing if only a cursor can find it, and in a write transaction.
+  // Returns the first entry at or after the key. The caller must verify with TreePath that it is
+  // the first. Returns nothing if only a cursor can find it, and in a write transaction.
   std::optional<TreeReader::Found> find_from(MDB_dbi tree, std::string_view key) const;
   // Proves that the tree does not have the key, after a search has not found it. Fails with
   // StoreDamaged if it cannot. Only for ranges whose entries have checksums.
@@ -124,8 +125,8 @@ class Trees {
 
   // --- For write transactions only.
 
-  // Returns the first entry at or after `key`. If there is none, a put() of that key as the next
-  // call uses LMDB's append, which keeps the pages full.
+  // Returns the first entry at or after `key`. If there is none and the next call is a put() of
+  // that key, it uses LMDB's append, which keeps the pages full.
   Result<std::optional<TreeEntry>> at_or_after(MDB_dbi tree, std::string_view key);
   Status put(MDB_dbi tree, std::string_view key, std::string_view value);
   // Puts a value of `size` bytes and returns its place. The caller must fill it before the next

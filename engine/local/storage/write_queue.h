@@ -2,7 +2,7 @@
 //
 // One thread at a time has the write lock: it "has the turn". A turn is either a write transaction
 // or exclusive. The checkpointer takes an exclusive turn to pin a snapshot while no transaction is
-// open. Turns are given in the order in which they were requested.
+// open. Threads get their turns in the order in which they requested them.
 //
 //  W1. Writers that commit together are a group. The first one, the leader, has the LMDB
 //      transaction. After the leader has called commit(), each of the others, the members, gets a
@@ -29,13 +29,14 @@
 // W10. In a batch, commit() returns when `pending` has the changes and the log has got them. The
 //      batch ends, and LMDB commits it, before a read begins or another kind of turn is given, when
 //      it is full, and when the disk has little room. It also ends with a transaction for which
-//      `pending` has no room. That transaction's commit() returns the outcome. So a reader waits
-//      for short transactions only, and never for one that may itself be waiting for the reader.
+//      `pending` has no room. That transaction's commit() returns the outcome of the batch's
+//      commit. So a reader waits for short transactions only, and never for one that may itself be
+//      waiting for the reader.
 // W11. A transaction that fails in a batch after it has written takes LMDB's transaction with it.
 //      The transactions that the batch has committed are then made again from their changes.
-// W12. If a batch can be neither committed nor made again, LMDB lacks what was committed. Nothing
-//      is written or read until it is, and the next thread that wants to write or read tries it
-//      again. `pending` has the changes for the next opening.
+// W12. If a batch can be neither committed nor made again, LMDB lacks what was committed. Until the
+//      batch is committed, nothing is written or read, and the next thread that wants to write or
+//      read tries it again. `pending` has the changes for the next opening.
 // W13. A transaction begins and commits only if LMDB's map shows the commit before it
 //      (commit_sequence.h). If the map does not show a commit, commit() fails although LMDB has
 //      committed, as nobody knows what the next opening will find.

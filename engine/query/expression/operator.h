@@ -75,8 +75,8 @@ const Operator* find_operator(std::string_view name);
 
 // Parses any expression.
 Result<ExpressionPointer> parse_operand(bson::ValueView operand, ParseContext& context);
-// The `parse` function of operators that take [a, b, ...], or one argument without brackets that is
-// not an array.
+// This is the `parse` function of operators that take [a, b, ...], or one argument without brackets
+// that is not an array.
 Result<ExpressionPointer> parse_arguments(const Operator& op, bson::ValueView operand,
                                           ParseContext& context);
 Result<std::vector<ExpressionPointer>> parse_list(bson::ValueView operand, ParseContext& context);

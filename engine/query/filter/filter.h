@@ -1,9 +1,10 @@
 // Query filters, parsed once and matched against many documents. A filter is a pure function over
 // BSON views (except for $sampleRate and $rand), and knows nothing of stores or indexes.
 //
-// The expression tree is public because the planner derives key bounds from it. A new operator is a
-// new kind of Predicate: filter_parse.cc names it, and the files of predicates implement it. An
-// unknown operator fails with BadValue "unknown operator: $x" and is never skipped.
+// The expression tree is public because the planner derives key bounds from it. A new operator gets
+// an entry in the table of field_operators.cc, or of document_operators.cc if it stands in place of
+// a field name. The function in that entry parses its operand. An unknown operator fails with
+// BadValue "unknown operator: $x" and is never skipped.
 //
 // Source: MongoDB manual, "Query and Projection Operators". The semantics of arrays and nulls are
 // the server's.
@@ -74,7 +75,7 @@ class Predicate {
   };
   virtual Kind kind() const = 0;
   virtual const bson::Path& path() const = 0;
-  // The operand of a comparison, or null for other kinds.
+  // Returns the operand of a comparison, or null for other kinds.
   virtual const bson::Value* operand() const { return nullptr; }
   // For $in: the operands without regular expressions, sorted and unique. For $type: the numbers of
   // the types. Null for other kinds. The values belong to the predicate.
@@ -82,7 +83,8 @@ class Predicate {
   // For $in: the literal_prefix() of each regular expression among the operands. Null for other
   // kinds.
   virtual const std::vector<std::string>* literal_prefixes() const { return nullptr; }
-  // The literal text at the beginning of a regular expression anchored with ^. Otherwise empty.
+  // Returns the literal text at the beginning of a regular expression that is anchored with ^.
+  // Returns an empty text for other kinds.
   virtual std::string_view literal_prefix() const { return {}; }
 };
 
@@ -95,13 +97,13 @@ struct FilterOptions {
   // Without `now`, $$NOW is the time of matching, which suits filters that are kept (validators).
   std::vector<std::optional<bson::Value>> variables = {};
   std::optional<bson::Date> now = bson::Date::now();
-  // Whether $expr, $jsonSchema and $text are allowed. Otherwise they fail with
-  // QueryFeatureNotAllowed (224). Array filters, $pull and partial indexes do not allow them.
+  // If false, $expr, $jsonSchema and $text fail with QueryFeatureNotAllowed (224). Array filters,
+  // $pull and partial indexes do not allow them.
   bool special_operators = true;
-  // Whether the filter keeps its specification for explain_failure().
+  // If true, the filter keeps its specification for explain_failure().
   bool explains_failures = false;
-  // Whether the filter is that of an upsert. Such a filter may not have $expr (224), because $expr
-  // gives the new document no fields.
+  // True if the filter is that of an upsert. Such a filter may not have $expr (224), because $expr
+  // sets no fields of the new document.
   bool is_upsert = false;
 };
 
@@ -129,7 +131,7 @@ class Filter {
   bool matches(bson::View document) const;
   // Like evaluate(), for a filter that is part of a larger one.
   bool test(bson::View document, MatchContext& context) const;
-  // Returns why `document`, which must not match, does not match. Servers report this as
+  // Explains why `document` does not match. Requires that it does not match. Servers report this as
   // errInfo.details if a document fails validation ("Schema Validation" in MongoDB's manual). The
   // result is
   //   {operatorName: "$jsonSchema", schemaRulesNotSatisfied: [...]} or
@@ -138,10 +140,11 @@ class Filter {
   // are left out and {truncated: true} is added. Only for whole filters. Returns an empty document
   // if the filter was parsed without explains_failures.
   bson::Document explain_failure(bson::View document) const;
-  // Returns the position of the array element that made `document`, which must match, match. This
-  // is what `$` stands for in updates and projections. If several conditions are on arrays, the one
-  // that servers test last counts. In nested arrays the outermost array counts. Returns nullopt if
-  // no array was searched, or if the array was searched by an $or on several paths.
+  // Returns the position of the array element by which `document` matches. Requires that it
+  // matches. This is what `$` stands for in updates and projections. If several conditions are on
+  // arrays, the one that servers test last counts. In nested arrays the outermost array counts.
+  // Returns nullopt if no array was searched, or if the array was searched by an $or on several
+  // paths.
   std::optional<size_t> matched_position(bson::View document) const;
 
   // Adds the paths that the conditions are on. A condition on the whole document ($expr) has a path

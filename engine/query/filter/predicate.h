@@ -1,8 +1,8 @@
 // The building blocks of predicates. A ValueTest decides whether one value matches. A PathPredicate
 // applies a ValueTest to the values at a path of a document. Internal to engine/query.
 //
-// Each operator of a field is parsed to groups of tests by one function. field_operators.cc has the
-// table of these functions. Source of the traversal: MongoDB manual, "Query an Array", and the
+// For each field operator, one function parses the operand into TestGroups. field_operators.cc has
+// the table of these functions. Source of the traversal: MongoDB manual, "Query an Array", and the
 // server's behaviour.
 //
 // Thread-safety: tests and predicates are immutable once parsed, so safe to share between threads.

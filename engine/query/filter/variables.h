@@ -15,7 +15,7 @@
 
 namespace gridmount::query {
 
-// Evaluates a command's `let`: {a: 1, b: {$add: ["$$a", 1]}} gives {a: 1, b: 2}. Each expression
+// Evaluates a command's `let`: {a: 1, b: {$add: ["$$a", 1]}} becomes {a: 1, b: 2}. Each expression
 // may use the variables before it, but no fields. A variable without a value ($$REMOVE) becomes
 // undefined.
 Result<bson::Document> evaluate_let(bson::View let, bson::Date now);
@@ -42,7 +42,7 @@ class Variables {
   bson::Document values_;  // in the order of the slots, beginning with slot 0
 };
 
-// Parses a filter whose $expr may use these variables, given by name with their values.
+// Parses a filter whose $expr may use these variables. `variables` holds their values by name.
 Result<Filter> parse_filter(bson::View filter, bson::View variables, bool is_upsert = false);
 
 }  // namespace gridmount::query

@@ -13,8 +13,8 @@
 
 namespace gridmount::query {
 
-// Returns the values of a field. An array at the end of the path gives each of its elements. An
-// array earlier on the path stands for the documents in it.
+// Returns the values of a field. For an array at the end of the path, returns each of its elements.
+// An array earlier on the path stands for the documents in it.
 std::vector<bson::ValueView> values_at(bson::View document, const bson::Path& path);
 
 // Like values_at(), but returns a null if there is no value. Null also matches foreign documents

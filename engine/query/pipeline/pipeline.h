@@ -54,7 +54,7 @@ struct StageFigures {
 struct PipelineOptions {
   // False for {aggregate: 1}: the pipeline has no input collection and begins with $documents.
   bool over_collection = true;
-  // Whether the pipeline may end with $out or $merge.
+  // True if the pipeline may end with $out or $merge.
   bool may_write = true;
 };
 

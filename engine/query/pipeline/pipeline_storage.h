@@ -1,7 +1,7 @@
 // The interface to the store that a pipeline runs over. The store implements it. Stages access
 // collections only through it and through their input.
 //
-// Thread-safety: a host is used by the thread that runs the pipeline.
+// Thread-safety: a PipelineStorage is used by the thread that runs the pipeline.
 #pragma once
 
 #include <cstdint>

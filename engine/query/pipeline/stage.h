@@ -55,9 +55,9 @@ class Stage {
   virtual std::optional<CollectionName> target() const { return std::nullopt; }
 };
 
-// Checks for interruptions in stages that produce many documents from one. A few such stages in a
-// row can produce any number of documents without reading from the store, which is where an
-// interruption is checked otherwise.
+// Checks for interruptions in stages that produce many documents from one. Otherwise interruptions
+// are checked only when the store is read, and a few such stages in a row can produce any number of
+// documents without that.
 class InterruptCheck {
  public:
   explicit InterruptCheck(PipelineStorage& host) : storage_(host) {}
@@ -104,8 +104,8 @@ Result<Pipeline> parse_sub_pipeline(bson::ValueView value, const StageCall& call
 // Opens the stages from `first` on, without the size check of results that go to a user.
 Result<Stream> open_stages(const Pipeline& pipeline, size_t first, Stream input,
                            const PipelineContext& context);
-// Opens the pipeline over a collection. The input is the pipeline's request, restricted by
-// `filter`.
+// Opens the pipeline over a collection. The input is the documents that the pipeline's request()
+// finds and `filter` matches.
 Result<Stream> open_over_collection(const Pipeline& pipeline, const CollectionName& collection,
                                     bson::View filter, const PipelineContext& context);
 

@@ -1,6 +1,6 @@
-// An update given as a pipeline: [{$set: {total: {$add: ["$a", "$b"]}}}]. Only stages that turn one
-// document into one document are allowed: $addFields, $set, $project, $unset, $replaceRoot and
-// $replaceWith. Immutable once parsed, so safe to share between threads.
+// An update in the form of a pipeline: [{$set: {total: {$add: ["$a", "$b"]}}}]. Only stages that
+// turn one document into one document are allowed: $addFields, $set, $project, $unset, $replaceRoot
+// and $replaceWith. Immutable once parsed, so safe to share between threads.
 //
 // Source: MongoDB manual, "Updates with Aggregation Pipeline".
 #pragma once

@@ -19,12 +19,11 @@ struct IndexDefinition {
   bool sparse = false;
   // The index leaves out documents that do not match this filter.
   std::optional<bson::Document> partial_filter = {};
-  // Documents are removed this many seconds after the date in the field, which is the only one.
+  // The index has one field. A document is removed this many seconds after the date in it.
   std::optional<int64_t> expire_after_seconds = {};
   // The index is kept up to date but not used for reading.
   bool hidden = false;
-  // Stored and shown, but without effect: an index is always built in the transaction that creates
-  // it.
+  // Stored and shown, but without effect: createIndexes always builds an index in one transaction.
   std::optional<bool> background = {};
 
   // Parses {key: {...}, name: ..., unique: ..., ...}. If there is no name, one is made from the

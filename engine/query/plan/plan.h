@@ -52,8 +52,8 @@ struct Plan {
   bool is_exact() const;
 };
 
-// Returns the best plan: the one with the most leading parts bounded to points, then one with a
-// range on the next part, then one that provides the sort without a buffer.
+// Plans are ranked by the number of leading parts bounded to points, then by a range on the next
+// part, then by whether they provide the sort without a buffer. Returns the best.
 //
 // `sort` may be null. `hint` is an index name or a key pattern. Fails with BadValue if no index
 // fits the hint. `multikey[i]` means that some document has an array under the paths of index i.

@@ -17,9 +17,9 @@ struct OperatorUpdate {
   ArrayFilters filters;
   // See Update::touched_paths().
   std::vector<std::string> touched_paths;
-  // Whether some path has a `$`.
+  // True if some path has a `$`.
   bool needs_match = false;
-  // Whether the result may be nested too deep although the document and the update are not.
+  // True if the result may be nested too deep although the document and the update are not.
   bool may_deepen = false;
 };
 

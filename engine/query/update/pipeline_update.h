@@ -1,5 +1,5 @@
-// An update given as a pipeline, [{$set: {total: {$add: ["$a", "$b"]}}}], with the values of its
-// variables. Internal to engine/query. Immutable once parsed, so safe to share between threads.
+// An update in the form of a pipeline, [{$set: {total: {$add: ["$a", "$b"]}}}], with the values of
+// its variables. Internal to engine/query. Immutable once parsed, so safe to share between threads.
 #pragma once
 
 #include <memory>

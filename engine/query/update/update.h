@@ -42,7 +42,7 @@ class Update {
 
   struct Applied {
     bson::Document document;
-    // Whether the document counts as modified, as on servers. False if operators leave every byte
+    // True if the document counts as modified, as on servers. False if operators leave every byte
     // as it was, or if a replacement or pipeline returns exactly the document, including the
     // position of its _id. True for a replacement without an _id, even if the resulting document is
     // the same.
@@ -52,7 +52,7 @@ class Update {
   //
   // The _id cannot change. A replacement without an _id keeps the old one, and so does a pipeline
   // whose result has none. An _id that compares equal replaces the old one (1.0 replaces 1). Any
-  // other _id fails with ImmutableField. For operators even 1.0 instead of 1 fails.
+  // other _id fails with ImmutableField. An operator may not even replace 1 by 1.0.
   //
   // The empty timestamps of a replacement are filled in. Fails with DollarPrefixedFieldName or
   // InvalidDBRef for names that an existing document may not have at the top level, and with 17419

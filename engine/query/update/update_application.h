@@ -18,8 +18,8 @@ struct UpdateContext {
   bool inserting = false;  // the document is the new document of an upsert
 };
 
-// Returns the document with all changes of the tree. Fails with PathNotViable if a field would have
-// to be created in a value that is neither a document nor an array. Fails with
+// Returns the document with all changes of the tree. Fails with PathNotViable if it cannot create a
+// field because the value there is neither a document nor an array. Fails with
 // ConflictingUpdateOperators if changes by position, by `$` and by array filters meet in one
 // element. Fails with BadValue if `$` has no match or if `$[]` meets a value that is not an array.
 Result<bson::Document> apply_updates(const UpdateNode& root, bson::View document,

@@ -68,7 +68,7 @@ struct UpdateOperator {
   // Prepares a checked operand. Null if the operator prepares nothing.
   Result<std::unique_ptr<const PreparedOperand>> (*prepare)(std::string_view path,
                                                             bson::ValueView operand) = nullptr;
-  // The operator never creates a field, but is refused where no field could be created.
+  // Fails on a path where no field could be created, although the operator never creates one.
   bool needs_viable_path = false;
 };
 

@@ -28,8 +28,8 @@ Result<std::string> random_bytes(size_t count);
 // The time it takes does not depend on where the strings differ.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 
-// The bytes; nothing if the text is not what to_base64() writes, as other texts can have one
-// meaning.
+// Returns the bytes, or nothing if the text is not exactly what to_base64() writes. Base64 has
+// several texts for the same bytes, and only that one is accepted.
 std::optional<std::string> from_canonical_base64(std::string_view text);
 
 }  // namespace gridmount::wire

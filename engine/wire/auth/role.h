@@ -23,7 +23,7 @@ struct Role {
 // Returns true if the role is built in. Some built-in roles exist in each database, the others only
 // in admin.
 bool is_builtin_role(const Role& role);
-// The names of the built-in roles of a database.
+// Returns the names of the built-in roles of a database.
 std::vector<std::string_view> builtin_roles(std::string_view database);
 
 // What an action may be performed on.

@@ -64,7 +64,7 @@ class UserDirectory {
   Status replace(const User& user);
   Status drop(const UserName& name);
   // Adds or replaces all of the users, or none of them. With `drops_others` it also removes all
-  // other users of `database`, or of every database if none is given.
+  // other users of `database`, or of every database if `database` is empty.
   Status merge(const std::vector<User>& users, const std::optional<std::string>& database,
                bool drops_others);
   // Returns the number of users removed.

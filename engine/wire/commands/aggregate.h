@@ -19,12 +19,13 @@ struct AggregateCommand {
 
   static Result<AggregateCommand> read(Call& call, Arguments& arguments);
 
-  // The namespace that the reply names: "db.$cmd.aggregate" for {aggregate: 1}.
+  // Returns the namespace that the reply names: "db.$cmd.aggregate" for {aggregate: 1}.
   engine::Namespace cursor_ns() const;
 };
 
-// The privileges on the collection itself. The privileges for what the pipeline reads and writes
-// besides are checked when it is parsed; see engine/aggregation/access.h.
+// Returns the privileges that the command needs on the collection itself. The privileges for what
+// the pipeline reads and writes besides are checked when it is parsed; see
+// engine/aggregation/access.h.
 std::vector<Privilege> aggregate_privileges(const Request& request);
 
 }  // namespace gridmount::wire

@@ -21,8 +21,8 @@ Result<std::optional<bson::Value>> read_hint(Arguments& arguments);
 // form.
 Result<bson::Document> read_let(Arguments& arguments);
 
-// Fails with CommandNotSupported (115) if the option is given with a value that would have an
-// effect. False and an empty document have none.
+// Fails with CommandNotSupported (115) if the option has a value that would have an effect. False
+// and an empty document have none.
 Status refuse_option(Arguments& arguments, std::string_view name);
 
 // Fails unless every element of the array is a document.

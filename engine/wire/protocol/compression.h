@@ -26,7 +26,7 @@ std::string_view compressor_name(Compressor compressor);
 bool may_be_compressed(std::string_view command);
 
 // The header of an OP_COMPRESSED message after these checks: the inner opcode is not OP_COMPRESSED,
-// the compressor exists, and the claimed size gives no message larger than kMessageBytesMax.
+// the compressor exists, and a message of the claimed size is not larger than kMessageBytesMax.
 struct CompressedHeader {
   Opcode opcode;
   uint32_t body_bytes;  // without the header of the inner message
@@ -39,8 +39,8 @@ struct CompressedHeader {
 Result<CompressedHeader> read_compressed_header(std::span<const uint8_t> message);
 
 // Returns the inner message with the header that it would have had. Allocates no more than the
-// claimed size, and fails if the data gives fewer or more bytes. After an error the connection must
-// be closed.
+// claimed size, and fails if the data decompresses to fewer or more bytes. After an error the
+// connection must be closed.
 Result<MessageBytes> decompress(std::span<const uint8_t> message);
 
 // Returns `message` as an OP_COMPRESSED, or nothing if that would not be shorter.

@@ -36,13 +36,13 @@ struct ReplyForm {
 struct Incoming {
   ReplyForm form;
   bson::Document made;  // the body of the Request if it was built from a legacy message
-  // A Document is the finished reply: the message cannot be handled, and the document is the error.
+  // A Request, or, if the message cannot be handled, the error reply.
   std::variant<Request, bson::Document> content;
 };
 
 // Returns true if another reply must follow this one although the client does not ask for it, as if
 // it had sent the same request again. Only clients that allow it get this. It applies to a getMore
-// until its cursor ends, and to a hello that waits for changes from the server's current version.
+// until its cursor ends, and to a hello that waits until the server's topologyVersion changes.
 bool goes_on(const Incoming& incoming, bson::View reply);
 
 // Parses a whole message, whose header has passed read_header(). The result points into `message`,

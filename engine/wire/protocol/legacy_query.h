@@ -20,8 +20,7 @@ inline constexpr uint32_t kCursorNotFound = 1u << 0;
 inline constexpr uint32_t kQueryFailure = 1u << 1;
 inline constexpr uint32_t kAwaitCapable = 1u << 3;
 
-// Flags of OP_QUERY. The flags that let a secondary answer and shards be missing have no effect
-// here.
+// Flags of OP_QUERY. The flags slaveOk and partial have no effect here.
 inline constexpr uint32_t kTailableCursor = 1u << 1;
 inline constexpr uint32_t kNoCursorTimeout = 1u << 4;
 inline constexpr uint32_t kAwaitData = 1u << 5;

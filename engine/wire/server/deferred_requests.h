@@ -19,7 +19,7 @@
 
 namespace gridmount::wire {
 
-// Something with a request that can be handled again.
+// Holds a request that can be handled again later.
 class Parkable {
  public:
   virtual ~Parkable() = default;

@@ -19,7 +19,7 @@ class Server;
 class Service;
 class ServiceHandler;
 
-// The options of an endpoint, as a user gives them on the command line.
+// The options of an endpoint, as a user writes them on the command line.
 struct EndpointOptions {
   std::filesystem::path socket_folder;  // the folder of the store
   std::vector<std::string> listen;      // HOST:PORT
@@ -52,7 +52,7 @@ class Endpoint {
   // without destroying this object or the store, because the command's thread uses them.
   bool stop();
 
-  // The addresses on which it listens. The socket file comes first.
+  // Returns the addresses on which it listens. The socket file comes first.
   std::vector<std::string> addresses() const;
 
  private:

@@ -1,10 +1,11 @@
 // A limit for the bytes of messages that the server holds at one time. A request that needs more
 // than is free waits in a queue, without blocking a thread.
 //
-// Invariant: the total is at most bytes_max, plus what charge() has taken, plus kAlwaysBytes for
-// each reservation, plus one reservation that may exceed the budget. That reservation is the one at
-// the head of the queue. Otherwise several half-read messages that fill the budget together could
-// wait for one another forever.
+// Invariant: the total is at most bytes_max, plus what charge() and settle() have taken, which have
+// no limit, plus kAlwaysBytes for each reservation, plus kAlwaysBytes for each call of
+// acquire_share(), plus one reservation that may exceed the budget. That reservation was at the
+// head of the queue. Otherwise several half-read messages that fill the budget together could wait
+// for one another forever. After stop() there is no limit.
 //
 // Thread-safe, except that a Reservation must be used by one thread at a time.
 #pragma once
@@ -43,10 +44,11 @@ class MemoryBudget {
   // Like acquire(), but blocks the thread for at most `patience`. Returns false if it did not get
   // the bytes in that time.
   bool acquire_within(Reservation& reservation, size_t bytes, std::chrono::milliseconds patience);
-  // Takes a part of what is free, at most `wanted` and always a minimum, so that many requests get
-  // some. Returns the number of bytes added to the reservation.
+  // Takes a part of the free bytes: at most `wanted`, and never less than a minimum, so that many
+  // requests get some. Returns the number of bytes added to the reservation.
   size_t acquire_share(Reservation& reservation, size_t wanted);
-  // Adds the bytes without waiting, for memory that is needed in any case.
+  // Adds the bytes without waiting and without a limit, for memory that the server needs in any
+  // case.
   void charge(Reservation& reservation, size_t bytes);
   // Sets the reservation to `bytes` in total without waiting, and releases what it has beyond that.
   void settle(Reservation& reservation, size_t bytes);
@@ -56,7 +58,7 @@ class MemoryBudget {
   // sooner.
   bool is_waited_for() const { return waiting_.load(std::memory_order_relaxed) > 0; }
   size_t used() const;
-  // Returns true once after use has fallen from high to low.
+  // Returns whether use has fallen from high to low since the last call that returned true.
   bool has_fallen();
 
   // Grants everything that waits, and everything from now on.

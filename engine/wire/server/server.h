@@ -40,8 +40,8 @@ class Server final : public ServerStats {
   bool stop(std::chrono::milliseconds grace = kGrace,
             std::chrono::milliseconds grace_of_stuck = kGraceOfStuck);
 
-  // The addresses on which it listens, such as "127.0.0.1:27017". A port given as 0 is replaced by
-  // the chosen one. The socket file comes first, if there is one.
+  // Returns the addresses on which it listens, such as "127.0.0.1:27017". A port given as 0 is
+  // replaced by the chosen one. The socket file comes first, if there is one.
   std::vector<std::string> addresses() const;
 
   int64_t connections() const override;

@@ -16,8 +16,8 @@ namespace gridmount::wire {
 struct ServerLimits {
   // Lowered to what the process's limit of open files allows.
   size_t connections_max = 10'000;
-  // The memory for received messages, and as much again for replies. memory_budget.h describes what
-  // may exceed it.
+  // The memory for received messages, and that for replies. memory_budget.h describes what may
+  // exceed it.
   size_t request_bytes_max = size_t{128} << 20;
   size_t reply_bytes_max = size_t{128} << 20;
 

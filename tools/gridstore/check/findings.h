@@ -38,11 +38,11 @@ class Findings {
 
   explicit Findings(Format format) : format_(format) {}
 
-  // A problem below the documents: records, index entries, the catalog.
+  // Reports a problem below the documents: records, index entries, the catalog.
   void structure_problem(const std::string& what);
-  // A problem of GridFS content.
+  // Reports a problem of GridFS content.
   void content_problem(const Location& place, const std::string& what);
-  // Something worth knowing that is not damage.
+  // Reports something worth knowing that is not damage.
   void notice(const Location& place, const std::string& what);
 
   // Results of a repair: what it has repaired outside and inside a bucket, what it could not

@@ -12,7 +12,7 @@ namespace gridmount::tools {
 class Crc64 {
  public:
   void add(std::span<const uint8_t> bytes);
-  // The checksum of everything added, or 0 if nothing was.
+  // Returns the checksum of everything added, or 0 if nothing was added.
   uint64_t value() const { return ~state_; }
 
  private:

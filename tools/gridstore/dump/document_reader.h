@@ -24,9 +24,9 @@ class DocumentReader {
   // document, only if `marks` is true. Fails with FailedToParse for anything else, and the message
   // names the file and the byte.
   Result<Found> next(bool marks = false);
-  // The document found last, valid until the next call.
+  // Returns the document found last, which is valid until the next call.
   bson::View document() const { return document_; }
-  // The offset at which the last thing found begins.
+  // Returns the offset at which the last thing found begins.
   uint64_t offset() const { return offset_; }
 
  private:

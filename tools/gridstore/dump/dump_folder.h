@@ -14,14 +14,15 @@ namespace gridmount::tools {
 
 struct DumpFolder {
   std::vector<RestoreItem> items;  // sorted by name
-  // About files that are skipped, except those that `names` excludes.
+  // One line for each file that is skipped, except those that `names` excludes.
   std::vector<std::string> notices;
-  std::vector<std::string> problems;  // about files that should be restored and cannot be
+  std::vector<std::string>
+      problems;  // one line for each file that should be restored but cannot be
 };
 
 struct DumpFolderOptions {
-  // The root of the dump, with a folder for each database. If `database` is given, the folder of
-  // that database is also accepted. Or the `.bson` file of one collection, in a folder with the
+  // The root of the dump, with a folder for each database. Also accepted: the folder of one
+  // database, if `database` is set; and the `.bson` file of one collection, in a folder with the
   // database's name.
   std::filesystem::path path;
   std::string database;    // empty: all, or for a file the name of its folder

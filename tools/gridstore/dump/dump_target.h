@@ -25,7 +25,7 @@ class DumpTarget {
   virtual Status end() = 0;
   // Must be called after the last collection. Without it an archive file does not appear.
   virtual Status finish() = 0;
-  // The destination of the current collection, for messages.
+  // Returns the destination of the current collection, for messages.
   virtual const std::string& place() const = 0;
 
   DumpTarget(const DumpTarget&) = delete;

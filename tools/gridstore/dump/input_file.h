@@ -30,9 +30,9 @@ class InputFile {
 
   // Fills `into` and returns the number of bytes, which is smaller only at the end of the file.
   Result<size_t> read(std::span<uint8_t> into);
-  // The number of bytes read so far, after decompression.
+  // Returns the number of bytes read so far, after decompression.
   uint64_t offset() const { return offset_; }
-  // The name for messages: in quotes, or "standard input".
+  // Returns the name for messages: in quotes, or "standard input".
   const std::string& name() const { return name_; }
   // Returns FailedToParse with the message "<name>, byte <offset>: <what>".
   tl::unexpected<Error> damage(uint64_t offset, const std::string& what) const;

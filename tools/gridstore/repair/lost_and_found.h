@@ -51,7 +51,7 @@ class LostAndFound {
     uint64_t chunks = 0;  // number of chunks moved
   };
 
-  // `document` is the files document, or what stands for it if `is_original` is false.
+  // `document` is the files document, or a replacement for it if `is_original` is false.
   Status move(std::unique_ptr<engine::Transaction> transaction, const ContentDamage::File& file,
               const bson::Document& document, bool is_original);
   Result<Target> make_target(engine::Transaction& transaction, const ContentDamage::File& file,
@@ -61,7 +61,7 @@ class LostAndFound {
     int64_t largest = 0;  // in bytes
     int64_t last_n = -1;  // -1: none
     int64_t last_bytes = 0;
-    // The end of the last byte that has a place.
+    // Returns the end of the last byte that has a place.
     int64_t end(int32_t chunk_bytes) const;
   };
   Result<Chunks> survey(engine::Snapshot& snapshot, bson::ValueView id);

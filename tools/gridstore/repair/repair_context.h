@@ -16,7 +16,7 @@ struct RepairContext {
   engine::Store& store;
   KeepFolder& keep;
   Findings& findings;          // receives what is repaired
-  std::chrono::seconds grace;  // younger chunks may belong to an upload that was interrupted lately
+  std::chrono::seconds grace;  // younger chunks may belong to a recently interrupted upload
 };
 
 // Limits for what one transaction of a repair changes.
