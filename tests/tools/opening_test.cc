@@ -59,7 +59,8 @@ TEST_F(Opening, ConnectionString_IsNoFolder) {
        {"backup", "check", "compact", "stats", "dump", "restore", "serve", "upgrade"}) {
     const Outcome outcome = gridstore({command, uri, "copy"});
     EXPECT_EQ(outcome.status, static_cast<int>(ExitStatus::kFailure)) << command;
-    EXPECT_THAT(outcome.err, StartsWith("gridstore: STORE: a connection string is not a store folder"));
+    EXPECT_THAT(outcome.err,
+                StartsWith("gridstore: STORE: a connection string is not a store folder"));
     EXPECT_THAT(outcome.err, Not(HasSubstr("secret"))) << command;
   }
   create_store();
