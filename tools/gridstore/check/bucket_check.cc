@@ -12,8 +12,8 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "gridfs/bucket/bucket.h"
+#include "tools/gridstore/check/directory_check.h"
 #include "tools/gridstore/check/file_check.h"
-#include "tools/gridstore/check/folder_check.h"
 #include "tools/gridstore/check/index_check.h"
 #include "tools/gridstore/check/link_check.h"
 
@@ -269,7 +269,7 @@ Status check_bucket(engine::Store& store, engine::Snapshot& snapshot,
                              "files and chunks were not compared: without the chunks' index they "
                              "are too many to be sorted in memory");
   }
-  GM_TRY(check_folders(bucket, snapshot, place, findings));
+  GM_TRY(check_directories(bucket, snapshot, place, findings));
   return check_links(bucket, snapshot, place, findings);
 }
 

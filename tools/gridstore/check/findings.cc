@@ -102,7 +102,7 @@ void Findings::print_summary(const local::StructureReport& structure) const {
                plural(counts_.files, "file", "files") + ", " +
                plural(counts_.chunks, "chunk", "chunks") + " with " +
                plural(counts_.chunk_bytes, "byte", "bytes") + ", " +
-               plural(counts_.folders, "folder", "folders"));
+               plural(counts_.folders, "directory", "directories"));
     print_line(problems == 0
                    ? "no problems"
                    : plural(structure_problems_, "problem", "problems") + " in the structure, " +

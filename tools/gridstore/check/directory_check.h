@@ -16,8 +16,8 @@ namespace gridmount::tools {
 // Reports directories without a usable parent and name, and directories whose parent has no
 // document. A mount creates the documents of all directories above an explicit one. Without its
 // parent's document, a directory is reached by no listing.
-Status check_folders(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
-                     const Location& place, Findings& findings);
+Status check_directories(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
+                         const Location& place, Findings& findings);
 
 // One defect of a directory's document.
 struct FolderFlaw {
@@ -28,7 +28,7 @@ struct FolderFlaw {
   std::string parent;   // with kNoParent: the path of the parent directory
 };
 
-// Like check_folders(), as input for a repair. Ends when `visit` returns false.
+// Like check_directories(), as input for a repair. Ends when `visit` returns false.
 Status find_folder_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                          const std::function<bool(const FolderFlaw&)>& visit);
 

@@ -1,4 +1,4 @@
-#include "tools/gridstore/check/folder_check.h"
+#include "tools/gridstore/check/directory_check.h"
 
 #include <functional>
 #include <optional>
@@ -13,12 +13,12 @@ namespace gridmount::tools {
 
 namespace {
 
-class FolderCheck {
+class DirectoryCheck {
  public:
   using Kind = FolderFlaw::Kind;
 
-  FolderCheck(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Location& place,
-              Findings& findings, std::function<bool(const FolderFlaw&)> visit = {})
+  DirectoryCheck(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Location& place,
+                 Findings& findings, std::function<bool(const FolderFlaw&)> visit = {})
       : bucket_(bucket),
         snapshot_(snapshot),
         place_(place),
@@ -139,9 +139,9 @@ class FolderCheck {
 
 }  // namespace
 
-Status check_folders(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
-                     const Location& place, Findings& findings) {
-  Status checked = FolderCheck(bucket, snapshot, place, findings).run();
+Status check_directories(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
+                         const Location& place, Findings& findings) {
+  Status checked = DirectoryCheck(bucket, snapshot, place, findings).run();
   if (checked || checked.error().code() != ErrorCode::kQueryExceededMemoryLimit) return checked;
   findings.content_problem(
       place,
@@ -154,7 +154,7 @@ Status find_folder_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapsho
                          const std::function<bool(const FolderFlaw&)>& visit) {
   Findings unprinted(Findings::Format::kNone);
   const Location place{};
-  return FolderCheck(bucket, snapshot, place, unprinted, visit).run();
+  return DirectoryCheck(bucket, snapshot, place, unprinted, visit).run();
 }
 
 }  // namespace gridmount::tools

@@ -1,4 +1,4 @@
-#include "tools/gridstore/repair/repair_folders.h"
+#include "tools/gridstore/repair/repair_directories.h"
 
 #include <sys/stat.h>
 
@@ -11,7 +11,7 @@
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/namespace/directory_store.h"
 #include "gridfs/namespace/path.h"
-#include "tools/gridstore/check/folder_check.h"
+#include "tools/gridstore/check/directory_check.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {
@@ -118,7 +118,8 @@ class FolderRepair {
 
 }  // namespace
 
-Status repair_folders(RepairContext& context, const gridfs::Bucket& bucket, const Location& place) {
+Status repair_directories(RepairContext& context, const gridfs::Bucket& bucket,
+                          const Location& place) {
   return FolderRepair(context, bucket, place).run();
 }
 
