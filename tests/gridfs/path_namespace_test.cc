@@ -2,13 +2,14 @@
 // Method: a real store, with files made as drivers make them beside those of the namespace, and a
 // look at the documents afterwards.
 
+#include "gridfs/namespace/path_namespace.h"
+
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include <functional>
 #include <set>
 
-#include "gridfs/namespace/path_namespace.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {
@@ -18,10 +19,10 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-class VolumeTest : public BucketFixture {
+class PathNamespaceTest : public BucketFixture {
  protected:
-  VolumeTest() { mount(); }
-  ~VolumeTest() override {
+  PathNamespaceTest() { mount(); }
+  ~PathNamespaceTest() override {
     if (namespace_ == nullptr) return;
     EXPECT_TRUE(namespace_->close());
   }
@@ -74,7 +75,7 @@ class VolumeTest : public BucketFixture {
   std::unique_ptr<PathNamespace> namespace_;
 };
 
-TEST_F(VolumeTest, EmptyBucket) {
+TEST_F(PathNamespaceTest, EmptyBucket) {
   EXPECT_THAT(names(""), IsEmpty());
   const Node root = must(paths().root());
   EXPECT_EQ(root.kind, NodeKind::kDirectory);
@@ -84,7 +85,7 @@ TEST_F(VolumeTest, EmptyBucket) {
   EXPECT_EQ(code_of(paths().list("a")), kNoSuchEntry);
 }
 
-TEST_F(VolumeTest, MadeFile_IsAFilesDocument) {
+TEST_F(PathNamespaceTest, MadeFile_IsAFilesDocument) {
   const Node node = make("", "a.txt", "hello");
   EXPECT_EQ(node.attributes.mode, S_IFREG | 0644U);
   EXPECT_EQ(node.attributes.uid, 1U);
@@ -98,7 +99,7 @@ TEST_F(VolumeTest, MadeFile_IsAFilesDocument) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
-TEST_F(VolumeTest, UploadedFile_HasDefaultAttributes) {
+TEST_F(PathNamespaceTest, UploadedFile_HasDefaultAttributes) {
   upload("dir/a.txt", "content");
   const Node node = must(paths().lookup("dir", "a.txt"));
   EXPECT_EQ(node.attributes.mode, S_IFREG | 0644U);
@@ -113,7 +114,7 @@ TEST_F(VolumeTest, UploadedFile_HasDefaultAttributes) {
   EXPECT_EQ(content_of("dir", "a.txt"), "content");
 }
 
-TEST_F(VolumeTest, ImpliedFolders_AreListedOnce) {
+TEST_F(PathNamespaceTest, ImpliedFolders_AreListedOnce) {
   for (const char* name : {"a/b/c", "a/b/d", "a/e", "f", "a.txt", "a0", "g/h/i/j"})
     upload(name, "x");
   EXPECT_THAT(names(""), UnorderedElementsAre("a", "f", "a.txt", "a0", "g"));
@@ -122,7 +123,7 @@ TEST_F(VolumeTest, ImpliedFolders_AreListedOnce) {
   EXPECT_THAT(names("g/h"), ElementsAre("i"));
 }
 
-TEST_F(VolumeTest, ChangeInImpliedFolder_MakesItExplicit) {
+TEST_F(PathNamespaceTest, ChangeInImpliedFolder_MakesItExplicit) {
   upload("a/b/c", "x");
   must(paths().unlink("a/b", "c"));
   EXPECT_THAT(names("a/b"), IsEmpty());
@@ -134,7 +135,7 @@ TEST_F(VolumeTest, ChangeInImpliedFolder_MakesItExplicit) {
   EXPECT_THAT(names(""), IsEmpty());
 }
 
-TEST_F(VolumeTest, Changes_SetTheFoldersTimes) {
+TEST_F(PathNamespaceTest, Changes_SetTheFoldersTimes) {
   make_folder("", "d");
   AttributeChanges old;
   old.mtime = old.ctime = timespec{1000, 5};
@@ -164,7 +165,7 @@ TEST_F(VolumeTest, Changes_SetTheFoldersTimes) {
   expect_changed("rmdir");
 }
 
-TEST_F(VolumeTest, Revisions_NewestWins_UnlinkAndRenameTakeAll) {
+TEST_F(PathNamespaceTest, Revisions_NewestWins_UnlinkAndRenameTakeAll) {
   upload("a", "first");
   upload("a", "second");
   upload("a", "third");
@@ -179,7 +180,7 @@ TEST_F(VolumeTest, Revisions_NewestWins_UnlinkAndRenameTakeAll) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
-TEST_F(VolumeTest, Revisions_OfOneDate_GreatestIdWins) {
+TEST_F(PathNamespaceTest, Revisions_OfOneDate_GreatestIdWins) {
   for (const int id : {2, 3, 1}) {
     bson::Builder document;
     document.append("_id", id).append("length", id).append("chunkSize", 10);
@@ -191,7 +192,7 @@ TEST_F(VolumeTest, Revisions_OfOneDate_GreatestIdWins) {
   EXPECT_EQ(must(listing->next())->node.id, bson::Value(3));
 }
 
-TEST_F(VolumeTest, FileBesideAFolderOfItsName) {
+TEST_F(PathNamespaceTest, FileBesideAFolderOfItsName) {
   upload("a", "file");
   upload("a/b", "below");
   upload("a!", "between");
@@ -211,7 +212,7 @@ TEST_F(VolumeTest, FileBesideAFolderOfItsName) {
   EXPECT_THAT(names(""), UnorderedElementsAre("a", "a!", "e", "%gridfs:file:e"));
 }
 
-TEST_F(VolumeTest, FilesWithoutFilename_AreInTheRoot) {
+TEST_F(PathNamespaceTest, FilesWithoutFilename_AreInTheRoot) {
   bson::Builder document;
   document.append("_id", 5).append("length", 0).append("chunkSize", 10);
   document.append("uploadDate", bson::Date::now());
@@ -227,7 +228,7 @@ TEST_F(VolumeTest, FilesWithoutFilename_AreInTheRoot) {
   EXPECT_THAT(names(""), ElementsAre("named"));
 }
 
-TEST_F(VolumeTest, Rename_Files) {
+TEST_F(PathNamespaceTest, Rename_Files) {
   make("", "a", "A");
   make("", "b", "B");
   make_folder("", "d");
@@ -245,7 +246,7 @@ TEST_F(VolumeTest, Rename_Files) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
-TEST_F(VolumeTest, Rename_Folders) {
+TEST_F(PathNamespaceTest, Rename_Folders) {
   upload("a/b/one", "1");
   upload("a/two", "2");
   make_folder("a", "empty");
@@ -266,7 +267,7 @@ TEST_F(VolumeTest, Rename_Folders) {
   EXPECT_EQ(code_of(paths().rename("", "z", "", "a0", RenameMode::kReplace)), kNotADirectory);
 }
 
-TEST_F(VolumeTest, Rename_LargeFolder_MovesAll) {
+TEST_F(PathNamespaceTest, Rename_LargeFolder_MovesAll) {
   constexpr int kFiles = 1500;
   change([&](engine::Transaction& transaction) {
     for (int i = 0; i < kFiles; ++i) {
@@ -284,7 +285,7 @@ TEST_F(VolumeTest, Rename_LargeFolder_MovesAll) {
   EXPECT_EQ(code_of(paths().lookup("", "old")), kNoSuchEntry);
 }
 
-TEST_F(VolumeTest, Removing) {
+TEST_F(PathNamespaceTest, Removing) {
   make("", "a");
   make_folder("", "d");
   make("d", "x");
@@ -298,7 +299,7 @@ TEST_F(VolumeTest, Removing) {
   EXPECT_THAT(names(""), ElementsAre("a"));
 }
 
-TEST_F(VolumeTest, UnlinkedWhileOpen_LivesOn) {
+TEST_F(PathNamespaceTest, UnlinkedWhileOpen_LivesOn) {
   const Node node = make("", "a", "content");
   auto open = must(paths().open_file(node.id));
   must(paths().unlink("", "a"));
@@ -316,7 +317,7 @@ TEST_F(VolumeTest, UnlinkedWhileOpen_LivesOn) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
-TEST_F(VolumeTest, Attributes_OfFiles) {
+TEST_F(PathNamespaceTest, Attributes_OfFiles) {
   const Node node = make("", "a", "12345");
   AttributeChanges changes;
   changes.permissions = 04755;
@@ -339,7 +340,7 @@ TEST_F(VolumeTest, Attributes_OfFiles) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
-TEST_F(VolumeTest, Attributes_OfImpliedFolder_MakeItExplicit) {
+TEST_F(PathNamespaceTest, Attributes_OfImpliedFolder_MakeItExplicit) {
   upload("a/b/c", "x");
   AttributeChanges changes;
   changes.permissions = 0700;
@@ -352,7 +353,7 @@ TEST_F(VolumeTest, Attributes_OfImpliedFolder_MakeItExplicit) {
   EXPECT_EQ(code_of(paths().set_directory_attributes("x", changes)), kNoSuchEntry);
 }
 
-TEST_F(VolumeTest, SetGroupIdFolder_PassesItsGroupOn) {
+TEST_F(PathNamespaceTest, SetGroupIdFolder_PassesItsGroupOn) {
   make_folder("", "d", 02775);
   EXPECT_EQ(must(paths().create_file("d", "f", 0644, {5, 6})).attributes.gid, 2U);
   const Node inner = must(paths().create_directory("d", "e", 0755, {5, 6}));
@@ -360,7 +361,7 @@ TEST_F(VolumeTest, SetGroupIdFolder_PassesItsGroupOn) {
   EXPECT_EQ(inner.attributes.mode, S_IFDIR | 02755U);
 }
 
-TEST_F(VolumeTest, Symlinks) {
+TEST_F(PathNamespaceTest, Symlinks) {
   const std::string target = "some/where\xFF";
   const Node link = must(paths().create_symlink("", "l", target, {1, 2}));
   EXPECT_EQ(link.attributes.mode, S_IFLNK | 0777U);
@@ -370,7 +371,7 @@ TEST_F(VolumeTest, Symlinks) {
   EXPECT_FALSE(paths().symlink_target(make("", "a").id));
 }
 
-TEST_F(VolumeTest, OddNames) {
+TEST_F(PathNamespaceTest, OddNames) {
   for (const std::string& name :
        {std::string("a//b"), std::string("a/"), std::string(""), std::string("/x/y"),
         std::string("."), std::string(".gridfs/z"), std::string("u/../v"), std::string("n\0l", 3),
@@ -394,7 +395,7 @@ TEST_F(VolumeTest, OddNames) {
   EXPECT_EQ(found.size(), 10U);
 }
 
-TEST_F(VolumeTest, NamesThatCannotBeMade) {
+TEST_F(PathNamespaceTest, NamesThatCannotBeMade) {
   EXPECT_EQ(code_of(paths().create_file("", std::string(256, 'a'), 0644, {})), kNameTooLong);
   EXPECT_EQ(code_of(paths().create_file("", ".gridfs", 0644, {})), kInvalidName);
   EXPECT_EQ(code_of(paths().create_file("", "%gridfs:id:5", 0644, {})), kInvalidName);
@@ -415,7 +416,7 @@ TEST_F(VolumeTest, NamesThatCannotBeMade) {
   EXPECT_THAT(names(""), UnorderedElementsAre("%gridfs:esc:%2Fodd", std::string(255, 'a')));
 }
 
-TEST_F(VolumeTest, ImpliedFolders_KeepTheirNumbersWhenMoved) {
+TEST_F(PathNamespaceTest, ImpliedFolders_KeepTheirNumbersWhenMoved) {
   for (const char* name : {"a/b/c", "a/b/d/e", "a/b0", "x/y/z"}) upload(name, "content");
   make_folder("", "made");
   upload("made/implied/f", "content");
@@ -439,7 +440,7 @@ TEST_F(VolumeTest, ImpliedFolders_KeepTheirNumbersWhenMoved) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
-TEST_F(VolumeTest, RenameLeavingWhiteout_IsOneChange) {
+TEST_F(PathNamespaceTest, RenameLeavingWhiteout_IsOneChange) {
   make("", "file", "content");
   make_folder("", "folder");
   make("folder", "inner");
@@ -460,7 +461,7 @@ TEST_F(VolumeTest, RenameLeavingWhiteout_IsOneChange) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
-TEST_F(VolumeTest, NamesThatAreNoUtf8_AreFilesAndFoldersAsOthers) {
+TEST_F(PathNamespaceTest, NamesThatAreNoUtf8_AreFilesAndFoldersAsOthers) {
   const std::string folder = make_folder("", "caf\xE9").path;
   EXPECT_EQ(folder, "%gridfs:bytes:caf%E9");
   const Node node = make(folder, "\xFF", "content");
@@ -475,7 +476,7 @@ TEST_F(VolumeTest, NamesThatAreNoUtf8_AreFilesAndFoldersAsOthers) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
-TEST_F(VolumeTest, UnusableFilesDocument_IsShownAndCannotBeOpened) {
+TEST_F(PathNamespaceTest, UnusableFilesDocument_IsShownAndCannotBeOpened) {
   bson::Builder document;
   document.append("_id", 1).append("length", "x").append("filename", "bad");
   insert_file(std::move(document).finish());
@@ -486,7 +487,7 @@ TEST_F(VolumeTest, UnusableFilesDocument_IsShownAndCannotBeOpened) {
   EXPECT_THAT(names(""), ElementsAre("good"));
 }
 
-TEST_F(VolumeTest, Listing_WhileTheFolderChanges_ShowsWhatStaysOnce) {
+TEST_F(PathNamespaceTest, Listing_WhileTheFolderChanges_ShowsWhatStaysOnce) {
   std::set<std::string> staying;
   for (int i = 0; i < 700; ++i) {
     const std::string name = "s" + std::to_string(i);
@@ -511,7 +512,7 @@ TEST_F(VolumeTest, Listing_WhileTheFolderChanges_ShowsWhatStaysOnce) {
   for (const std::string& name : staying) EXPECT_EQ(seen.count(name), 1U) << name;
 }
 
-TEST_F(VolumeTest, Listing_Seeks) {
+TEST_F(PathNamespaceTest, Listing_Seeks) {
   for (int i = 0; i < 40; ++i) upload("f" + std::to_string(100 + i), "");
   make_folder("", "d");
   const auto listing = must(paths().list(""));
@@ -528,7 +529,7 @@ TEST_F(VolumeTest, Listing_Seeks) {
   EXPECT_FALSE(must(listing->next()));
 }
 
-TEST_F(VolumeTest, ReadOnly_ChangesNothing) {
+TEST_F(PathNamespaceTest, ReadOnly_ChangesNothing) {
   upload("a", "x");
   NamespaceOptions options;
   options.read_only = true;
