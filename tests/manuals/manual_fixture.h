@@ -32,7 +32,7 @@ Strings json_each(Text documents);
 
 std::string describe(const Error& error);
 
-// Of a new store, whose sweeper does not let a test wait.
+// The options of a new store, whose drop cleanup does not let a test wait.
 local::OpenOptions open_options();
 
 MATCHER(Succeeded, "succeeded") {

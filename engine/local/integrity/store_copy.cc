@@ -114,7 +114,7 @@ Result<Compaction> compact_store(const std::filesystem::path& folder) {
   uint64_t transaction = 0;
   {
     // Opened for writing, so that a recovery after a power loss comes first. An Environment alone
-    // has no sweeper and no expiry, which would write meanwhile.
+    // has neither the drop cleanup nor the TTL monitor, which would write meanwhile.
     GM_ASSIGN(const std::unique_ptr<Environment> environment, Environment::open(folder, {}));
     GM_ASSIGN(transaction, make_checked_copy(*environment, copied, folder));
   }
