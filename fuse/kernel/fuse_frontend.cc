@@ -48,7 +48,7 @@ struct stat stat_of(uint64_t ino, const gridfs::Attributes& attributes) {
   result.st_rdev = attributes.rdev;
   result.st_size = attributes.size;
   result.st_blocks = attributes.blocks;
-  result.st_blksize = 4096;
+  result.st_blksize = gridfs::kBlockBytes;
   result.st_atim = attributes.atime;
   result.st_mtim = attributes.mtime;
   result.st_ctim = attributes.ctime;
@@ -75,8 +75,8 @@ fuse_entry_param entry_param_of(fuse_req_t request, const Entry& entry) {
 
 namespace {
 
-// The page size of Linux on all supported machines. statfs counts in these blocks.
-constexpr unsigned long kBlockBytes = 4096;
+// statfs counts in these blocks. They are also the pages of all supported machines.
+constexpr unsigned long kStatfsBlockBytes = gridfs::kBlockBytes;
 // The limit of writev(2), minus the reply's header.
 constexpr size_t kMaxPieces = IOV_MAX - 1;
 
@@ -472,10 +472,10 @@ void handle_statfs(fuse_req_t request, fuse_ino_t ino) {
     Result<engine::StoreStats> stats = file_system_of(request).stats();
     if (!stats) return reply_error(request, "statfs", ino, nullptr, stats.error());
     struct statvfs result {};
-    result.f_bsize = kBlockBytes;
-    result.f_frsize = kBlockBytes;
-    result.f_blocks = static_cast<fsblkcnt_t>(stats->capacity_bytes) / kBlockBytes;
-    result.f_bfree = static_cast<fsblkcnt_t>(stats->available_bytes) / kBlockBytes;
+    result.f_bsize = kStatfsBlockBytes;
+    result.f_frsize = kStatfsBlockBytes;
+    result.f_blocks = static_cast<fsblkcnt_t>(stats->capacity_bytes) / kStatfsBlockBytes;
+    result.f_bfree = static_cast<fsblkcnt_t>(stats->available_bytes) / kStatfsBlockBytes;
     result.f_bavail = result.f_bfree;
     result.f_namemax = gridfs::kMaxNameBytes;
     fuse_reply_statfs(request, &result);
