@@ -123,8 +123,9 @@ tl::expected<std::filesystem::path, StartFailure> check_mount_point(
                     "mount point " + shown + ": " + strerror(error_number));
     }
     return refuse(ExitStatus::kMountPointUnusable,
-                  error_number == ENOENT ? "mount point " + shown + " does not exist"
-                                         : "mount point " + shown + ": " + strerror(error_number));
+                  error_number == ENOENT
+                      ? "mount point " + shown + " does not exist; create the directory first"
+                      : "mount point " + shown + ": " + strerror(error_number));
   }
   if (!S_ISDIR(attributes.st_mode)) {
     return refuse(ExitStatus::kMountPointUnusable, "mount point " + shown + " is not a directory");
