@@ -3,6 +3,7 @@
 // Thread-safe: functions that return values.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "engine/wire/command.h"
@@ -10,6 +11,13 @@
 namespace gridmount::wire {
 
 using Commands = std::vector<Command>;
+
+// Returns a command of the admin database that needs one action on the whole server.
+Command cluster_command(std::string_view name, Status (*run)(Call&, bson::Builder&),
+                        std::string_view action, std::string_view about);
+// Returns a command on one collection, its first argument, that needs one action on it.
+Command collection_command(std::string_view name, Status (*run)(Call&, bson::Builder&),
+                           std::string_view action, std::string_view about);
 
 Commands handshake_commands();        // hello, buildInfo, ...
 Commands ping_commands();             // ping

@@ -20,11 +20,8 @@ Status run_compact(Call& call, bson::Builder& reply) {
 }  // namespace
 
 Commands compact_commands() {
-  Command compact{.name = "compact", .run = run_compact};
-  compact.scope = Command::Scope::kCollection;
-  compact.actions = {"compact"};
-  compact.about = "returns free space to the file system";
-  return {compact};
+  return {collection_command("compact", run_compact, "compact",
+                             "returns free space to the file system")};
 }
 
 }  // namespace gridmount::wire

@@ -31,21 +31,11 @@ Status run_fsync_unlock(Call& call, bson::Builder&) {
   return fail(ErrorCode::kIllegalOperation, "fsyncUnlock called when not locked");
 }
 
-Command of_server(std::string_view name, Status (*run)(Call&, bson::Builder&),
-                  std::string_view action, std::string_view about) {
-  Command command{.name = name, .run = run};
-  command.scope = Command::Scope::kCluster;
-  command.actions = {action};
-  command.admin_only = true;
-  command.about = about;
-  return command;
-}
-
 }  // namespace
 
 Commands fsync_commands() {
-  return {of_server("fsync", run_fsync, "fsync", "makes all commits durable"),
-          of_server("fsyncUnlock", run_fsync_unlock, "unlock", "ends fsync's lock")};
+  return {cluster_command("fsync", run_fsync, "fsync", "makes all commits durable"),
+          cluster_command("fsyncUnlock", run_fsync_unlock, "unlock", "ends fsync's lock")};
 }
 
 }  // namespace gridmount::wire

@@ -195,26 +195,17 @@ Status run_log_rotate(Call& call, bson::Builder&) {
   return {};
 }
 
-Command of_server(std::string_view name, Status (*run)(Call&, bson::Builder&),
-                  std::string_view action, std::string_view about) {
-  Command command{.name = name, .run = run};
-  command.scope = Command::Scope::kCluster;
-  command.actions = {action};
-  command.admin_only = true;
-  command.about = about;
-  return command;
-}
-
 }  // namespace
 
 Commands parameter_commands() {
-  return {of_server("getParameter", run_get_parameter, "getParameter", "shows settings"),
-          of_server("setParameter", run_set_parameter, "setParameter", "changes settings"),
-          of_server("getCmdLineOpts", run_get_command_line, "getCmdLineOpts",
-                    "shows the command line of the program"),
-          of_server("getLog", run_get_log, "getLog", "returns the newest lines of a log"),
-          of_server("logRotate", run_log_rotate, "logRotate",
-                    "does nothing, because the server does not write a log file")};
+  return {cluster_command("getParameter", run_get_parameter, "getParameter", "shows settings"),
+          cluster_command("setParameter", run_set_parameter, "setParameter", "changes settings"),
+          cluster_command("getCmdLineOpts", run_get_command_line, "getCmdLineOpts",
+                          "shows the command line of the program"),
+          cluster_command("getLog", run_get_log, "getLog",
+                          "lists the logs; the server keeps no lines of them"),
+          cluster_command("logRotate", run_log_rotate, "logRotate",
+                          "does nothing, because the server does not write a log file")};
 }
 
 }  // namespace gridmount::wire

@@ -49,6 +49,25 @@ const Table& table() {
 
 }  // namespace
 
+Command cluster_command(std::string_view name, Status (*run)(Call&, bson::Builder&),
+                        std::string_view action, std::string_view about) {
+  Command command{.name = name, .run = run};
+  command.scope = Command::Scope::kCluster;
+  command.actions = {action};
+  command.admin_only = true;
+  command.about = about;
+  return command;
+}
+
+Command collection_command(std::string_view name, Status (*run)(Call&, bson::Builder&),
+                           std::string_view action, std::string_view about) {
+  Command command{.name = name, .run = run};
+  command.scope = Command::Scope::kCollection;
+  command.actions = {action};
+  command.about = about;
+  return command;
+}
+
 std::span<const Command> all_commands() {
   return table().commands;
 }

@@ -79,11 +79,7 @@ Status run_validate(Call& call, bson::Builder& reply) {
 }  // namespace
 
 Commands validate_commands() {
-  Command validate{.name = "validate", .run = run_validate};
-  validate.scope = Command::Scope::kCollection;
-  validate.actions = {"validate"};
-  validate.about = "checks a collection";
-  return {validate};
+  return {collection_command("validate", run_validate, "validate", "checks a collection")};
 }
 
 }  // namespace gridmount::wire
