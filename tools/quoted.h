@@ -1,5 +1,7 @@
 // Formats names in messages as mongofiles does: in backquotes, or escaped in double quotes where
 // backquotes cannot show them (Go's verb %#q).
+//
+// Thread-safe: functions without state.
 #pragma once
 
 #include <span>

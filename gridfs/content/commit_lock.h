@@ -1,5 +1,7 @@
 // The commit lock of an OpenFile: one commit of a file at a time. It is a lock in all but type. It
 // is held over a transaction, so no thread that has a transaction takes it.
+//
+// Thread-safe: each thread makes an object of its own.
 #pragma once
 
 #include "gridfs/content/open_file.h"

@@ -18,6 +18,8 @@
 //
 // The thread that drops the last reference to an OpenFile destroys it, and the destructor takes 4.
 // So a thread drops references only while it holds none of 4 to 6.
+//
+// Thread-safe, as its members are.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,6 @@
 // The commands of gridfiles: a table, and one file per family of commands.
+//
+// Not thread-safe: gridfiles runs a command on one thread.
 #pragma once
 
 #include <span>

@@ -1,5 +1,7 @@
 // mongofiles' flags for the connection to a server, and their translation to a URI. Sources:
 // mongofiles' manual, "Options"; the drivers' specification of the connection string.
+//
+// Not thread-safe.
 #pragma once
 
 #include <map>

@@ -1,4 +1,6 @@
 // Parses the _id of a file from the command line.
+//
+// Thread-safe: a function without state.
 #pragma once
 
 #include <string_view>

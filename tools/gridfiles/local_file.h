@@ -1,4 +1,6 @@
 // The local side of put and get.
+//
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>

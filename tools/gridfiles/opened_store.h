@@ -1,5 +1,7 @@
 // The store that gridfiles works on: a store folder opened directly, a store reached through the
 // process that owns it, or a server.
+//
+// Not thread-safe: for the main thread, as it may read from the terminal.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,7 @@
 // Hides the secrets of the command line, which every user of the machine can read in the list of
 // processes.
+//
+// Not thread-safe: must be called before the first thread starts.
 #pragma once
 
 #include <span>

@@ -1,4 +1,6 @@
 // The files that get_id, get_regex and delete_id work on.
+//
+// Thread-safe: functions without state.
 #pragma once
 
 #include <string>

@@ -1,5 +1,7 @@
 // --writeConcern, as mongofiles reads it: a JSON document ({w: 1, j: true}, bare and single-quoted
 // names allowed), a number or a tag.
+//
+// Thread-safe: functions without state.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
 // gridstore serve: answers MongoDB's wire protocol on a store without a mount.
+//
+// Not thread-safe: for the main thread.
 #pragma once
 
 #include <string>
