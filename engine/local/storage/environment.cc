@@ -36,6 +36,9 @@ constexpr uint64_t kFullDiskBytes = 4 * 1024 * 1024;
 // Free pages are counted again when the store has changed, but counting may take at most one part
 // in kCountingShare of the time.
 constexpr int kCountingShare = 50;
+// With less available than this, an older count is not used once something has been removed: then
+// writers want to know at once that there is room.
+constexpr int64_t kScarceBytes = int64_t{256} << 20;
 
 uint32_t page_bytes_of(MDB_env* env) {
   MDB_stat stat;
@@ -96,7 +99,12 @@ struct Environment::Parts {
   // Returns whether the map shows the meta page from which a snapshot began.
   bool is_shown(uint64_t snapshot) const;
   void close_lmdb();
-  Result<uint64_t> free_pages(MDB_txn* txn, uint64_t snapshot) GM_EXCLUDES(counting);
+  // Returns the number of free pages in the snapshot; may return an older count (kCountingShare)
+  // unless `exact`. `shrinks` is WriteQueue::shrinks() before the snapshot was taken.
+  Result<uint64_t> free_pages(MDB_txn* txn, uint64_t snapshot, bool exact, uint64_t shrinks)
+      GM_EXCLUDES(counting);
+  // Returns whether a transaction has shrunk the store since the last count.
+  bool has_shrunk() GM_EXCLUDES(counting);
 
   // Members are destroyed from the last to the first, so LMDB is closed before the folder is
   // unlocked.
@@ -118,6 +126,7 @@ struct Environment::Parts {
   Mutex counting;
   uint64_t counted_snapshot GM_GUARDED_BY(counting) = 0;
   uint64_t counted_pages GM_GUARDED_BY(counting) = 0;
+  uint64_t counted_shrinks GM_GUARDED_BY(counting) = 0;  // WriteQueue::shrinks() before the count
   std::chrono::steady_clock::time_point counted_at GM_GUARDED_BY(counting);
   std::chrono::steady_clock::duration counting_time GM_GUARDED_BY(counting){};  // how long it took
 };
@@ -350,11 +359,18 @@ void Environment::Parts::close_lmdb() {
   env.reset();
 }
 
-Result<uint64_t> Environment::Parts::free_pages(MDB_txn* txn, uint64_t snapshot) {
+bool Environment::Parts::has_shrunk() {
+  if (!writers) return false;
+  MutexLock lock(counting);
+  return writers->shrinks() != counted_shrinks;
+}
+
+Result<uint64_t> Environment::Parts::free_pages(MDB_txn* txn, uint64_t snapshot, bool exact,
+                                                uint64_t shrinks) {
   {
     MutexLock lock(counting);
     const auto age = std::chrono::steady_clock::now() - counted_at;
-    const bool is_new = age < counting_time * kCountingShare;
+    const bool is_new = !exact && age < counting_time * kCountingShare;
     if (counted_snapshot != 0 && (counted_snapshot == snapshot || is_new)) return counted_pages;
   }
   const auto begun = std::chrono::steady_clock::now();
@@ -362,6 +378,7 @@ Result<uint64_t> Environment::Parts::free_pages(MDB_txn* txn, uint64_t snapshot)
   MutexLock lock(counting);
   counted_snapshot = snapshot;
   counted_pages = pages;
+  counted_shrinks = shrinks;
   counted_at = std::chrono::steady_clock::now();
   counting_time = counted_at - begun;
   return pages;
@@ -615,12 +632,21 @@ std::optional<Owner> Environment::owner_beside() const {
 }
 
 Result<engine::StoreStats> Environment::stats() {
+  // Asked before the snapshot is taken, which then has what those transactions removed.
+  const bool has_shrunk = parts_->has_shrunk();
+  GM_ASSIGN(const engine::StoreStats counted, stats(false));
+  if (!has_shrunk || counted.available_bytes >= kScarceBytes) return counted;
+  return stats(true);
+}
+
+Result<engine::StoreStats> Environment::stats(bool exact) {
+  const uint64_t shrinks = parts_->writers ? parts_->writers->shrinks() : 0;
   GM_ASSIGN(const ReadTransaction snapshot, begin_read());
   GM_ASSIGN(const struct statvfs file_system, system::file_system_of(parts_->folder.path()));
   GM_ASSIGN(const uint64_t size, parts_->folder.data().size());
   GM_ASSIGN(const uint64_t allocated_bytes, parts_->folder.data().allocated_bytes());
   GM_ASSIGN(const uint64_t free_pages,
-            parts_->free_pages(snapshot.lmdb(), mdb_txn_id(snapshot.lmdb())));
+            parts_->free_pages(snapshot.lmdb(), mdb_txn_id(snapshot.lmdb()), exact, shrinks));
   MDB_envinfo info;
   MDB_stat stat;
   mdb_env_info(parts_->env.get(), &info);

@@ -167,6 +167,8 @@ class Environment {
 
   MDB_dbi catalog() const;
   MDB_dbi tree(int number) const;  // 0 <= number < kTreeCount
+  // The count of free pages in it may be older than the last commits, but what was removed is
+  // available at once where there is little room.
   Result<engine::StoreStats> stats();
   // Returns the number of LMDB's newest committed transaction.
   uint64_t last_transaction() const;
@@ -193,6 +195,8 @@ class Environment {
 
  private:
   struct Parts;
+  // stats() by an older count of free pages, if there is one, or an exact count.
+  Result<engine::StoreStats> stats(bool exact);
   Status check_all_pages();
   Status may_wait_for_durability() const;
   explicit Environment(std::unique_ptr<Parts> parts);

@@ -331,7 +331,11 @@ Status WriteTransaction::commit() {
   if (queue_ == nullptr) {
     return fail(ErrorCode::kIllegalOperation, "the transaction was never begun");
   }
-  return queue_->commit(*this);
+  WriteQueue& queue = *queue_;
+  const bool shrinks = net_shrink_;
+  GM_TRY(queue.commit(*this));
+  if (shrinks) queue.count_shrink();
+  return {};
 }
 
 }  // namespace gridmount::local

@@ -135,6 +135,10 @@ class WriteQueue {
   // Returns whether the calling thread has the turn.
   bool held_by_this_thread() const GM_EXCLUDES(mutex_);
 
+  // The number of committed transactions that declared a net shrink. Thread-safe.
+  uint64_t shrinks() const { return shrinks_; }
+  void count_shrink() { ++shrinks_; }
+
   struct Counts {
     uint64_t commits = 0;  // of LMDB, without those of batches
     uint64_t members = 0;  // transactions that were committed with a leader's
@@ -203,6 +207,7 @@ class WriteQueue {
   std::atomic<bool> has_been_read_ = false;  // there was a read since the last wants_batch()
   std::atomic<bool> is_dirty_ = false;       // the batch has changes that LMDB lacks
   std::atomic<bool> is_short_of_room_ = false;
+  std::atomic<uint64_t> shrinks_ = 0;
 
   mutable Mutex mutex_;
   bool busy_ GM_GUARDED_BY(mutex_) = false;  // a thread has the turn
