@@ -3,6 +3,10 @@
 add_library(gridmount_warnings INTERFACE)
 target_compile_options(gridmount_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion)
+# g++ takes the sources of a unity build for headers, whose types must not use anonymous namespaces.
+if(GRIDMOUNT_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(gridmount_warnings INTERFACE -Wno-subobject-linkage)
+endif()
 if(GRIDMOUNT_WERROR)
   target_compile_options(gridmount_warnings INTERFACE -Werror)
 endif()
