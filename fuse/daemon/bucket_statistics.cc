@@ -5,14 +5,11 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
+#include "fuse/daemon/duration_number.h"
 
 namespace gridmount::fuse {
 
 namespace {
-
-double seconds(std::chrono::nanoseconds duration) {
-  return std::chrono::duration<double>(duration).count();
-}
 
 void append_collection(bson::Builder& out, std::string_view name, engine::Snapshot& snapshot,
                        engine::Collection& collection) {
@@ -39,11 +36,11 @@ void append_operation(bson::Builder& out, const OperationSummary& summary) {
   out.append("errors", static_cast<int64_t>(summary.ordinary_errors + summary.failures));
   out.append("failures", static_cast<int64_t>(summary.failures));
   out.open_document("latencySeconds");
-  out.append("total", seconds(summary.total));
-  out.append("p50", seconds(summary.percentile(0.5)));
-  out.append("p90", seconds(summary.percentile(0.9)));
-  out.append("p99", seconds(summary.percentile(0.99)));
-  out.append("max", seconds(summary.longest));
+  out.append("total", in_seconds(summary.total));
+  out.append("p50", in_seconds(summary.percentile(0.5)));
+  out.append("p90", in_seconds(summary.percentile(0.9)));
+  out.append("p99", in_seconds(summary.percentile(0.99)));
+  out.append("max", in_seconds(summary.longest));
   out.close().close();
 }
 
@@ -53,7 +50,7 @@ void append_store(bson::Builder& out, const engine::StoreStats& store) {
   out.append("usedBytes", static_cast<int64_t>(store.used_bytes));
   out.append("capacityBytes", static_cast<int64_t>(store.capacity_bytes));
   out.append("availableBytes", static_cast<int64_t>(store.available_bytes));
-  out.append("secondsSinceCheckpoint", seconds(store.since_checkpoint));
+  out.append("secondsSinceCheckpoint", in_seconds(store.since_checkpoint));
   out.close();
 }
 

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "fuse/daemon/duration_number.h"
+
 namespace gridmount::fuse {
 
 namespace {
@@ -18,10 +20,6 @@ constexpr std::array<double, 4> kShares{0.5, 0.9, 0.99, 1};
 constexpr int kFirstBucketPower = 12;
 constexpr int kLastBucketPower = 34;
 constexpr int kBucketPowerStep = 2;
-
-double seconds(nanoseconds duration) {
-  return std::chrono::duration<double>(duration).count();
-}
 
 // Appends lines of the text format.
 class MetricsWriter {
@@ -57,11 +55,11 @@ void add_histogram(MetricsWriter& out, const OperationSummary& summary) {
     const nanoseconds end(int64_t{1} << power);
     while (DurationClasses::end(next) <= end) passed += summary.classes[next++];
     out.add("gridmount_operation_duration_seconds_bucket",
-            fmt::format("operation=\"{}\",le=\"{}\"", summary.operation, seconds(end)), passed);
+            fmt::format("operation=\"{}\",le=\"{}\"", summary.operation, in_seconds(end)), passed);
   }
   const std::string label = fmt::format("operation=\"{}\"", summary.operation);
   out.add("gridmount_operation_duration_seconds_bucket", label + ",le=\"+Inf\"", summary.count);
-  out.add("gridmount_operation_duration_seconds_sum", label, seconds(summary.total));
+  out.add("gridmount_operation_duration_seconds_sum", label, in_seconds(summary.total));
   out.add("gridmount_operation_duration_seconds_count", label, summary.count);
 }
 
@@ -76,7 +74,7 @@ void add_operations(MetricsWriter& out, const std::vector<OperationSummary>& sum
     for (const double share : kShares) {
       out.add("gridmount_operation_quantile_seconds",
               fmt::format("operation=\"{}\",quantile=\"{}\"", summary.operation, share),
-              seconds(summary.percentile(share)));
+              in_seconds(summary.percentile(share)));
     }
   }
 
@@ -99,7 +97,7 @@ void add_in_progress(MetricsWriter& out, const std::vector<OperationInProgress>&
                               ? nanoseconds(0)
                               : std::chrono::steady_clock::now() - operations.front().begin;
   out.gauge("gridmount_oldest_operation_seconds",
-            "Age of the oldest operation in progress; 0 if there is none.", seconds(age));
+            "Age of the oldest operation in progress; 0 if there is none.", in_seconds(age));
 }
 
 void add_store(MetricsWriter& out, const engine::StoreStats& store) {
@@ -112,7 +110,7 @@ void add_store(MetricsWriter& out, const engine::StoreStats& store) {
             store.available_bytes);
   out.gauge("gridmount_store_checkpoint_age_seconds",
             "Time since the last checkpoint. Everything before the checkpoint is durable.",
-            seconds(store.since_checkpoint));
+            in_seconds(store.since_checkpoint));
 }
 
 }  // namespace

@@ -15,11 +15,7 @@ namespace gridmount::fuse {
 
 namespace {
 
-tl::unexpected<StartFailure> refuse(ExitStatus status, std::string message) {
-  return tl::unexpected<StartFailure>(StartFailure{status, std::move(message)});
-}
-
-tl::unexpected<StartFailure> refuse(std::string message) {
+tl::unexpected<StartFailure> fail_remount(std::string message) {
   return refuse(ExitStatus::kFailure, std::move(message));
 }
 
@@ -69,8 +65,8 @@ tl::expected<void, StartFailure> check_is_mounted(const Options& options) {
   std::error_code error;
   if (mounted != options.store.string() &&
       !std::filesystem::equivalent(mounted, options.store, error)) {
-    return refuse("-o remount: at " + shown + " " + mounted + " is mounted, not " +
-                  options.store.string());
+    return fail_remount("-o remount: at " + shown + " " + mounted + " is mounted, not " +
+                        options.store.string());
   }
   return {};
 }
@@ -87,12 +83,12 @@ tl::expected<void, StartFailure> remount(const Options& wanted) {
   const std::string shown = options.mount_point.string();
   struct statvfs now {};
   if (statvfs(shown.c_str(), &now) != 0) {
-    return refuse("-o remount: " + shown + ": " + strerror(errno));
+    return fail_remount("-o remount: " + shown + ": " + strerror(errno));
   }
   const bool wants_noatime =
       std::count(options.mount_options.begin(), options.mount_options.end(), "noatime") > 0;
   if (wants_noatime && (now.f_flag & ST_NOATIME) == 0) {
-    return refuse(
+    return fail_remount(
         "-o remount: the daemon handles noatime itself, so it cannot be changed; unmount " + shown +
         " and mount it again");
   }
@@ -103,8 +99,8 @@ tl::expected<void, StartFailure> remount(const Options& wanted) {
       return refuse(ExitStatus::kPermissionDenied, "-o remount: only root may do that");
     }
     const bool is_busy = error_number == EBUSY && options.read_only;
-    return refuse("-o remount: " + shown + ": " +
-                  (is_busy ? "files are open for writing" : strerror(error_number)));
+    return fail_remount("-o remount: " + shown + ": " +
+                        (is_busy ? "files are open for writing" : strerror(error_number)));
   }
   if (!options.read_only && is_read_only(shown)) {
     (void)change(options, flags | MS_RDONLY);

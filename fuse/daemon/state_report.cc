@@ -2,27 +2,16 @@
 
 #include <spdlog/spdlog.h>
 
+#include "fuse/daemon/duration_number.h"
+
 namespace gridmount::fuse {
-
-namespace {
-
-template <typename Duration>
-double milliseconds(Duration duration) {
-  return std::chrono::duration<double, std::milli>(duration).count();
-}
-template <typename Duration>
-double seconds(Duration duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
-}  // namespace
 
 void log_state(Session& session, Buckets& buckets) {
   const std::vector<OperationInProgress> operations = session.in_progress().list();
   const auto now = std::chrono::steady_clock::now();
   spdlog::info("state: {} operations in progress", operations.size());
   for (const OperationInProgress& operation : operations) {
-    spdlog::info("state: in progress for {:.3f} s: {}", seconds(now - operation.begin),
+    spdlog::info("state: in progress for {:.3f} s: {}", in_seconds(now - operation.begin),
                  operation.text());
   }
   for (const OperationSummary& summary : session.statistics().summaries()) {
@@ -30,8 +19,8 @@ void log_state(Session& session, Buckets& buckets) {
         "state: {}: {} done, {} ordinary errors, {} failures; 50 % within {:.3f} ms, 90 % {:.3f}, "
         "99 % {:.3f}, longest {:.3f}",
         summary.operation, summary.count, summary.ordinary_errors, summary.failures,
-        milliseconds(summary.percentile(0.5)), milliseconds(summary.percentile(0.9)),
-        milliseconds(summary.percentile(0.99)), milliseconds(summary.longest));
+        in_milliseconds(summary.percentile(0.5)), in_milliseconds(summary.percentile(0.9)),
+        in_milliseconds(summary.percentile(0.99)), in_milliseconds(summary.longest));
   }
   const FileUsage files = buckets.file_usage();
   spdlog::info("state: {} open files, {} bytes not yet committed", files.open_files,
@@ -40,7 +29,7 @@ void log_state(Session& session, Buckets& buckets) {
   if (!store) return spdlog::info("state: the store: {}", store.error().message());
   spdlog::info("state: the store: {} bytes, {} in use, {} available; last checkpoint {:.3f} s ago",
                store->file_bytes, store->used_bytes, store->available_bytes,
-               seconds(store->since_checkpoint));
+               in_seconds(store->since_checkpoint));
 }
 
 }  // namespace gridmount::fuse

@@ -72,10 +72,6 @@ bool is_within(const std::filesystem::path& inner, const std::filesystem::path& 
   return true;
 }
 
-tl::unexpected<StartFailure> refuse(ExitStatus status, std::string message) {
-  return tl::unexpected<StartFailure>(StartFailure{status, std::move(message)});
-}
-
 }  // namespace
 
 std::string store_mounted_at(const std::filesystem::path& mount_point) {

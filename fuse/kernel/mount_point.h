@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "command_line/exit_status.h"
 #include "engine/base/error.h"
@@ -14,6 +15,10 @@ struct StartFailure {
   ExitStatus status = ExitStatus::kFailure;
   std::string message;
 };
+
+inline tl::unexpected<StartFailure> refuse(ExitStatus status, std::string message) {
+  return tl::unexpected<StartFailure>(StartFailure{status, std::move(message)});
+}
 
 // Returns the mount point without symbolic links and "..", as the kernel lists it. Refuses a path
 // that is missing or not a directory, a directory on which another gridmount is mounted, the

@@ -9,7 +9,7 @@ namespace {
 constexpr int64_t kPart = 8;
 constexpr int64_t kStepBytesMin = int64_t{4} << 20;
 constexpr int64_t kStepBytesMax = int64_t{64} << 20;
-constexpr std::chrono::milliseconds kMoment{10};
+constexpr std::chrono::milliseconds kLookInterval{10};
 
 }  // namespace
 
@@ -19,7 +19,7 @@ void RoomWatch::note_written(uint64_t bytes) {
 }
 
 void RoomWatch::look() {
-  if (std::chrono::steady_clock::now() - looked_at_.load() >= kMoment) look_now();
+  if (std::chrono::steady_clock::now() - looked_at_.load() >= kLookInterval) look_now();
 }
 
 void RoomWatch::look_now() {
