@@ -26,19 +26,14 @@ struct BackupOptions {
   bool unchecked = false;
 };
 
-ExitStatus fail_with(const Error& error) {
-  say(error.message());
-  return exit_status_of(error.code());
-}
-
 // Damage in the store is copied too. The copy is kept, and the damage is reported.
 ExitStatus check_copy(const BackupOptions& options) {
   local::OpenOptions open_options;
   open_options.read_only = true;
   const auto copy = local::open(options.copy, open_options);
-  if (!copy) return fail_with(copy.error());
+  if (!copy) return say_error(copy.error());
   const Result<local::StructureReport> report = local::check_structure(**copy);
-  if (!report) return fail_with(report.error());
+  if (!report) return say_error(report.error());
   for (const std::string& problem : report->problems) puts(("structure: " + problem).c_str());
   printf("%s holds %" PRIu64 " collections, %" PRIu64 " records and %" PRIu64
          " index entries of %s, all of which were read: %s\n",
@@ -59,7 +54,7 @@ bool is_within_store(const BackupOptions& options) {
 
 ExitStatus run_backup(const BackupOptions& options) {
   if (is_within_store(options)) {
-    return fail_with(Error(ErrorCode::kInvalidOptions,
+    return say_error(Error(ErrorCode::kInvalidOptions,
                            "the copy " + options.copy.string() +
                                " would be inside the store's folder; choose another location"));
   }
@@ -68,9 +63,9 @@ ExitStatus run_backup(const BackupOptions& options) {
   open_options.beside_owner = true;
   {
     const auto store = command_line::open_store(options.store, open_options);
-    if (!store) return fail_with(store.error());
+    if (!store) return say_error(store.error());
     const Status copied = local::copy_store(**store, options.copy);
-    if (!copied) return fail_with(copied.error());
+    if (!copied) return say_error(copied.error());
   }
   if (!options.unchecked) return check_copy(options);
   printf("copied %s to %s\n", options.store.c_str(), options.copy.c_str());

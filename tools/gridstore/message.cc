@@ -10,6 +10,11 @@ void say(std::string_view text) {
   fputs(("gridstore: " + log_text(text) + "\n").c_str(), stderr);
 }
 
+ExitStatus say_error(const Error& error) {
+  say(error.message());
+  return exit_status_of(error.code());
+}
+
 std::string counted(uint64_t number, std::string_view noun) {
   std::string text = std::to_string(number) + " " + std::string(noun);
   if (number != 1) text += noun.ends_with('x') ? "es" : "s";

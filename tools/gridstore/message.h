@@ -7,9 +7,14 @@
 #include <string>
 #include <string_view>
 
+#include "command_line/exit_status.h"
+#include "engine/base/error.h"
+
 namespace gridmount::tools {
 
 void say(std::string_view text);
+// Prints the error's message and returns its exit status.
+ExitStatus say_error(const Error& error);
 
 // Returns "1 document", "2 documents", "2 indexes".
 std::string counted(uint64_t number, std::string_view noun);

@@ -46,7 +46,7 @@ void set_up_log() {
   spdlog::set_default_logger(std::move(logger));
 }
 
-ExitStatus fail_with(const Error& error) {
+ExitStatus log_error(const Error& error) {
   spdlog::error("{}", error.message());
   return exit_status_of(error.code());
 }
@@ -77,7 +77,7 @@ ExitStatus run_serve(const ServeOptions& options) {
   }
   auto store = command_line::open_store(options.store, open_options);
   if (!store) {
-    return fail_with(options.create
+    return log_error(options.create
                          ? store.error()
                          : command_line::with_create_advice(store.error(), "gridstore serve"));
   }
@@ -88,7 +88,7 @@ ExitStatus run_serve(const ServeOptions& options) {
   const system::MemoryShares memory = system::share_out(memory_bytes);
   command_line::set_memory_shares(endpoint_options, memory);
   auto endpoint = wire::Endpoint::start(**store, std::move(endpoint_options));
-  if (!endpoint) return fail_with(endpoint.error());
+  if (!endpoint) return log_error(endpoint.error());
   const std::vector<std::string> addresses = (*endpoint)->addresses();
   if (addresses.empty()) {
     spdlog::error(

@@ -17,6 +17,7 @@
 #include "engine/wire/service.h"
 #include "tools/gridstore/dump/archive_flag.h"
 #include "tools/gridstore/dump/dump_content.h"
+#include "tools/gridstore/dump/dump_folder.h"
 #include "tools/gridstore/dump/dump_target.h"
 #include "tools/gridstore/message.h"
 #include "tools/gridstore/store_argument.h"
@@ -25,13 +26,11 @@ namespace gridmount::tools {
 
 namespace {
 
-constexpr const char* kDefaultFolder = "dump";
-
 struct DumpOptions {
   std::filesystem::path store;
   std::string database;
   std::string collection;
-  std::string folder;   // empty: kDefaultFolder
+  std::string folder;   // empty: kDefaultDumpFolder
   std::string archive;  // empty: none
   bool gzip = false;
   bool quiet = false;
@@ -68,7 +67,7 @@ Result<std::unique_ptr<DumpTarget>> open_target(const DumpOptions& options,
   const DumpOrigin origin{wire::ServiceOptions().version,
                           std::string("gridstore ") + GRIDMOUNT_VERSION};
   if (options.archive.empty()) {
-    return dump_to_folder(options.folder.empty() ? kDefaultFolder : options.folder,
+    return dump_to_folder(options.folder.empty() ? kDefaultDumpFolder : options.folder,
                           options.database, options.gzip, origin);
   }
   return dump_to_archive(options.archive == kStandardStream ? "" : options.archive, options.gzip,

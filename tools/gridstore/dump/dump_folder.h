@@ -12,6 +12,9 @@
 
 namespace gridmount::tools {
 
+// The folder that dump writes and restore reads if none is named, as mongodump's.
+inline constexpr const char* kDefaultDumpFolder = "dump";
+
 struct DumpFolder {
   std::vector<RestoreItem> items;  // sorted by name
   // One line for each file that is skipped, except those that `names` excludes.

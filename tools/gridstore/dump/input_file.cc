@@ -16,8 +16,8 @@ namespace gridmount::tools {
 
 namespace {
 
-constexpr size_t kBufferBytes = 256 * 1024;
-constexpr int kGzipWindowBits = 15 + 16;  // 16 makes zlib expect the gzip format
+constexpr size_t kReadBytes = 256 * 1024;
+constexpr int kGunzipWindowBits = 15 + 16;  // 16 makes zlib expect the gzip format
 constexpr int kNoFile = -1;
 
 }  // namespace
@@ -56,7 +56,7 @@ InputFile::~InputFile() {
 
 Status InputFile::begin_gzip() {
   auto* const stream = new z_stream_s{};
-  if (inflateInit2(stream, kGzipWindowBits) != Z_OK) {
+  if (inflateInit2(stream, kGunzipWindowBits) != Z_OK) {
     delete stream;
     return fail(ErrorCode::kOperationFailed, "zlib could not begin to decompress " + name_);
   }
@@ -71,7 +71,7 @@ Status InputFile::fill_buffer() {
     at_end_ = true;
     return {};
   }
-  buffer_.resize(kBufferBytes);
+  buffer_.resize(kReadBytes);
   ssize_t count = 0;
   do {
     count = ::read(fd_, buffer_.data(), buffer_.size());

@@ -15,7 +15,7 @@ namespace gridmount::tools {
 
 namespace {
 
-constexpr size_t kBufferBytes = 256 * 1024;
+constexpr size_t kWriteBytes = 256 * 1024;
 constexpr size_t kDeflatedBytes = 32 * 1024;  // taken from zlib at a time
 constexpr int kGzipWindowBits = 15 + 16;      // 16 makes zlib write the gzip format
 constexpr int kGzipMemoryLevel = 8;
@@ -77,7 +77,7 @@ Status OutputFile::write(std::string_view text) {
 Status OutputFile::write(std::span<const uint8_t> bytes) {
   if (gzip_) return deflate_bytes(bytes, false);
   buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
-  return buffer_.size() < kBufferBytes ? Status() : flush_buffer();
+  return buffer_.size() < kWriteBytes ? Status() : flush_buffer();
 }
 
 Status OutputFile::deflate_bytes(std::span<const uint8_t> bytes, bool last) {
@@ -92,7 +92,7 @@ Status OutputFile::deflate_bytes(std::span<const uint8_t> bytes, bool last) {
     code = deflate(gzip_.get(), last ? Z_FINISH : Z_NO_FLUSH);
     const auto end = deflated.end() - static_cast<ptrdiff_t>(gzip_->avail_out);
     buffer_.insert(buffer_.end(), deflated.begin(), end);
-    if (buffer_.size() >= kBufferBytes) GM_TRY(flush_buffer());
+    if (buffer_.size() >= kWriteBytes) GM_TRY(flush_buffer());
   } while (last ? code != Z_STREAM_END : gzip_->avail_in > 0);
   return {};
 }

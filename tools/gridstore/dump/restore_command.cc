@@ -29,11 +29,9 @@ namespace gridmount::tools {
 
 namespace {
 
-constexpr const char* kDefaultFolder = "dump";
-
 struct RestoreOptions {
   std::filesystem::path store;
-  std::string folder;   // empty: kDefaultFolder
+  std::string folder;   // empty: kDefaultDumpFolder
   std::string archive;  // empty: none
   bool create = false;
   bool gzip = false;
@@ -115,7 +113,7 @@ Result<Source> open_folder(const RestoreOptions& options, const RestoreNames& na
     return source;
   }
   DumpFolderOptions folder;
-  folder.path = options.folder.empty() ? kDefaultFolder : options.folder;
+  folder.path = options.folder.empty() ? kDefaultDumpFolder : options.folder;
   folder.database = options.names.database;
   folder.collection = options.names.collection;
   folder.gzip = options.gzip;
@@ -222,29 +220,24 @@ Status run_dry(const RestoreOptions& options, const Source& source) {
   return {};
 }
 
-ExitStatus fail_with(const Error& error) {
-  say(error.message());
-  return exit_status_of(error.code());
-}
-
 ExitStatus run_restore(const RestoreOptions& options) {
-  if (const Status checked = check(options); !checked) return fail_with(checked.error());
+  if (const Status checked = check(options); !checked) return say_error(checked.error());
   const Result<Source> source = open_source(options);
-  if (!source) return fail_with(source.error());
+  if (!source) return say_error(source.error());
   if (source->items.empty() && source->problems.empty()) {
-    return fail_with(
+    return say_error(
         Error(ErrorCode::kNonExistentPath, "there is nothing to restore in " + source->name));
   }
   if (options.dry_run) {
     const Status dry = run_dry(options, *source);
-    if (!dry) return fail_with(dry.error());
+    if (!dry) return say_error(dry.error());
     return source->problems.empty() ? ExitStatus::kOk : ExitStatus::kFailure;
   }
   system::tune_allocator();
   local::OpenOptions open_options;
   open_options.create = options.create;
   const auto store = command_line::open_store(options.store, open_options);
-  if (!store) return fail_with(with_advice(options, store.error()));
+  if (!store) return say_error(with_advice(options, store.error()));
 
   Restoration restoration(**store, options.rules);
   const Status done = restore_all(options, *source, restoration);
