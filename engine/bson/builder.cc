@@ -6,11 +6,7 @@
 #include "engine/bson/element_bytes.h"
 
 namespace gridmount::bson {
-namespace {
-
-constexpr uint8_t kOldBinarySubtype = 2;
-
-}  // namespace
+namespace {}  // namespace
 
 Builder::Builder() {
   open_.push_back({begin_document(bytes_), false});

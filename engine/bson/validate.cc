@@ -9,7 +9,6 @@ namespace gridmount::bson {
 namespace {
 
 constexpr uint32_t kSmallestDocument = 5;
-constexpr uint8_t kOldBinarySubtype = 2;
 
 class Validator {
  public:

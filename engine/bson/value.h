@@ -42,8 +42,16 @@ enum class Type : uint8_t {
   kMinKey = 0xFF,
 };
 
+// The subtype of binary data in which the length stands twice (bsonspec.org: "Binary (Old)").
+inline constexpr uint8_t kOldBinarySubtype = 2;
+
 // Returns the alias that $type accepts ("double", "objectId", "minKey", ...).
 std::string_view type_alias(Type type);
+
+// Returns whether a value of the type counts as null, as undefined does (the server's isNullish).
+constexpr bool is_nullish(Type type) {
+  return type == Type::kNull || type == Type::kUndefined;
+}
 
 // 12 bytes: seconds since 1970 (4, big-endian), process-unique random value (5), counter (3,
 // big-endian).
@@ -142,6 +150,10 @@ class ValueView {
   const uint8_t* data_;
   uint32_t size_;
 };
+
+inline bool is_nullish(const std::optional<ValueView>& value) {
+  return !value || is_nullish(value->type());
+}
 
 class Value {
  public:

@@ -80,20 +80,20 @@ class Watch {
 };
 
 // PCRE2's context and stack, one per thread.
-class MatchContext {
+class Pcre2Context {
  public:
-  MatchContext()
+  Pcre2Context()
       : context_(pcre2_match_context_create(nullptr)),
         stack_(pcre2_jit_stack_create(kStackBytesFirst, kStackBytesMax, nullptr)) {
     pcre2_set_heap_limit(context_, kHeapLimitKib);
     if (stack_ != nullptr) pcre2_jit_stack_assign(context_, nullptr, stack_);
   }
-  ~MatchContext() {
+  ~Pcre2Context() {
     pcre2_jit_stack_free(stack_);
     pcre2_match_context_free(context_);
   }
-  MatchContext(const MatchContext&) = delete;
-  MatchContext& operator=(const MatchContext&) = delete;
+  Pcre2Context(const Pcre2Context&) = delete;
+  Pcre2Context& operator=(const Pcre2Context&) = delete;
 
   pcre2_match_context* get() { return context_; }
 
@@ -193,7 +193,7 @@ const pcre2_code* RegexCode::watched() const {
 
 Result<int> RegexCode::match_watched(std::string_view text, size_t from,
                                      pcre2_match_data* found) const {
-  thread_local MatchContext context;
+  thread_local Pcre2Context context;
   const pcre2_code* const code = watched();
   // With callouts the pattern exceeds PCRE2's size limit.
   if (code == nullptr) return PCRE2_ERROR_MATCHLIMIT;
@@ -211,7 +211,7 @@ Result<int> RegexCode::match(std::string_view text, size_t from, pcre2_match_dat
   const size_t stretch = kPlainStepsMax / kPlainMatchLimit / steps;
   if (has_group_loops_ || stretch == 0) return match_watched(text, from, found);
   std::call_once(is_fast_, [&] { speed_up(plain_.get()); });
-  thread_local MatchContext context;
+  thread_local Pcre2Context context;
   pcre2_set_match_limit(context.get(), kPlainMatchLimit);
   Watch watch(1);
   while (true) {

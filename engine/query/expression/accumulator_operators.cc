@@ -78,7 +78,7 @@ constexpr Operator variadic(std::string_view name, Evaluated (*evaluate)(const C
   return {.name = name, .parse = parse_arguments, .evaluate = evaluate};
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kAccumulatorOperators[] = {
     variadic("$sum", evaluate_sum),
     variadic("$avg", evaluate_average),
     variadic("$min", evaluate_extreme<false>),
@@ -90,7 +90,7 @@ constexpr Operator kOperators[] = {
 }  // namespace
 
 std::span<const Operator> accumulator_operators() {
-  return kOperators;
+  return kAccumulatorOperators;
 }
 
 }  // namespace gridmount::query::expressions

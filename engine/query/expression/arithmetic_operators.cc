@@ -290,7 +290,7 @@ Evaluated evaluate_mod(const Call& call) {
   return give(call.context, static_cast<int32_t>(rest));
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kArithmeticOperators[] = {
     {.name = "$add", .parse = parse_arguments, .evaluate = evaluate_add},
     {.name = "$multiply", .parse = parse_arguments, .evaluate = evaluate_multiply},
     {.name = "$subtract",
@@ -309,7 +309,7 @@ constexpr Operator kOperators[] = {
 }  // namespace
 
 std::span<const Operator> arithmetic_operators() {
-  return kOperators;
+  return kArithmeticOperators;
 }
 
 }  // namespace gridmount::query::expressions

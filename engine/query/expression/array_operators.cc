@@ -328,7 +328,7 @@ constexpr Operator ranged(std::string_view name, size_t least, size_t most,
       .name = name, .parse = parse_arguments, .evaluate = evaluate, .least = least, .most = most};
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kArrayOperators[] = {
     ranged("$arrayElemAt", 2, 2, evaluate_element_at),
     ranged("$first", 1, 1, evaluate_end<0>),
     ranged("$last", 1, 1, evaluate_end<-1>),
@@ -349,7 +349,7 @@ constexpr Operator kOperators[] = {
 }  // namespace
 
 std::span<const Operator> array_operators() {
-  return kOperators;
+  return kArrayOperators;
 }
 
 }  // namespace gridmount::query::expressions

@@ -312,7 +312,7 @@ Result<ExpressionPointer> parse_sort_array(const Operator&, ValueView operand,
   return fold(std::move(made), context);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kArrayShapeOperators[] = {
     {.name = "$zip", .parse = parse_zip},
     {.name = "$objectToArray",
      .parse = parse_arguments,
@@ -330,7 +330,7 @@ constexpr Operator kOperators[] = {
 }  // namespace
 
 std::span<const Operator> array_shape_operators() {
-  return kOperators;
+  return kArrayShapeOperators;
 }
 
 }  // namespace gridmount::query::expressions

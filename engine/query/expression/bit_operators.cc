@@ -58,7 +58,7 @@ Evaluated evaluate_not(const Call& call) {
               "$bitNot only supports int and long, not: " + std::string(type_name(value)) + ".");
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kBitOperators[] = {
     {.name = "$bitAnd", .parse = parse_arguments, .evaluate = evaluate_bits<Kind::kAnd>},
     {.name = "$bitOr", .parse = parse_arguments, .evaluate = evaluate_bits<Kind::kOr>},
     {.name = "$bitXor", .parse = parse_arguments, .evaluate = evaluate_bits<Kind::kXor>},
@@ -68,7 +68,7 @@ constexpr Operator kOperators[] = {
 }  // namespace
 
 std::span<const Operator> bit_operators() {
-  return kOperators;
+  return kBitOperators;
 }
 
 }  // namespace gridmount::query::expressions

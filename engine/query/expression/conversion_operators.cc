@@ -192,7 +192,7 @@ constexpr Operator short_form(std::string_view name) {
   return {.name = name, .parse = parse_short_form, .evaluate = evaluate_short_form<target>};
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kConversionOperators[] = {
     {.name = "$convert", .parse = parse_convert, .evaluate = evaluate_convert},
     short_form<Type::kBool>("$toBool"),
     short_form<Type::kDate>("$toDate"),
@@ -208,7 +208,7 @@ constexpr Operator kOperators[] = {
 }  // namespace
 
 std::span<const Operator> conversion_operators() {
-  return kOperators;
+  return kConversionOperators;
 }
 
 }  // namespace gridmount::query::expressions

@@ -239,7 +239,7 @@ Result<ExpressionPointer> parse_truncation(const Operator& op, ValueView operand
   return make_call(op, std::move(arguments), context);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kDateArithmeticOperators[] = {
     {.name = "$dateAdd", .parse = parse_add, .evaluate = evaluate_add<false>},
     {.name = "$dateSubtract", .parse = parse_add, .evaluate = evaluate_add<true>},
     {.name = "$dateDiff", .parse = parse_difference, .evaluate = evaluate_difference},
@@ -249,7 +249,7 @@ constexpr Operator kOperators[] = {
 }  // namespace
 
 std::span<const Operator> date_arithmetic_operators() {
-  return kOperators;
+  return kDateArithmeticOperators;
 }
 
 }  // namespace gridmount::query::expressions

@@ -26,7 +26,7 @@ char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-struct Parts {
+struct ParsedParts {
   std::optional<int64_t> year, month, day, day_of_year;
   std::optional<int64_t> iso_year, iso_week, iso_weekday;
   int64_t hour = 0, minute = 0, second = 0, millisecond = 0;
@@ -166,7 +166,7 @@ tl::unexpected<Error> fail_at(std::string_view text, size_t position, std::strin
 
 // Returns the days since 1970-01-01 that the parts name. Returns nullopt if parts are missing.
 // Fails if there is no such day.
-Result<std::optional<int64_t>> days_of(const Parts& parts, std::string_view text) {
+Result<std::optional<int64_t>> days_of(const ParsedParts& parts, std::string_view text) {
   const auto invalid = [&] { return fail_at(text, text.size(), "The parsed date was invalid"); };
   if (parts.iso_year || parts.iso_week || parts.iso_weekday) {
     if (parts.year || parts.month || parts.day || parts.day_of_year) {
@@ -191,7 +191,7 @@ Result<std::optional<int64_t>> days_of(const Parts& parts, std::string_view text
   return std::optional(days_from_date(*parts.year, *parts.month, *parts.day));
 }
 
-Result<bson::Date> date_of(const Parts& parts, std::string_view text, const TimeZone& zone) {
+Result<bson::Date> date_of(const ParsedParts& parts, std::string_view text, const TimeZone& zone) {
   GM_ASSIGN(const std::optional<int64_t> days, days_of(parts, text));
   if (!days) {
     return fail(ErrorCode::kConversionFailure,
@@ -216,7 +216,7 @@ Result<bson::Date> date_of(const Parts& parts, std::string_view text, const Time
 
 // Takes 2020-02-29, 2020/02/29, 20200229, 2020-W09-6, 2020W096, 2020-060, 2020-Feb-29, or 2020-02
 // for the first of the month.
-bool scan_iso_date(Scanner& scanner, Parts& parts) {
+bool scan_iso_date(Scanner& scanner, ParsedParts& parts) {
   if (scanner.digits() == 8) {
     parts.year = scanner.number(4, 4);
     parts.month = scanner.number(2, 2);
@@ -260,7 +260,7 @@ bool scan_iso_date(Scanner& scanner, Parts& parts) {
 }
 
 // Takes 7/4/17 and 7/4/2017 with the month first, and 04-07-2017 and 04.07.2017 with the day first.
-bool scan_short_date(Scanner& scanner, Parts& parts) {
+bool scan_short_date(Scanner& scanner, ParsedParts& parts) {
   const std::optional<int64_t> first = scanner.number(1, 2);
   const char separator = scanner.current();
   if (!first || !scanner.take_one_of("/-.")) return false;
@@ -275,7 +275,7 @@ bool scan_short_date(Scanner& scanner, Parts& parts) {
   return true;
 }
 
-bool scan_day(Scanner& scanner, Parts& parts) {
+bool scan_day(Scanner& scanner, ParsedParts& parts) {
   parts.day = scanner.number(1, 2);
   if (!parts.day) return false;
   for (const std::string_view ending : {"st", "nd", "rd", "th"}) {
@@ -285,7 +285,7 @@ bool scan_day(Scanner& scanner, Parts& parts) {
 }
 
 // Takes July 4th, 2017; 4 July 2017; Tue, 04-Jul-2017.
-bool scan_named_date(Scanner& scanner, Parts& parts) {
+bool scan_named_date(Scanner& scanner, ParsedParts& parts) {
   for (const std::string_view name :
        {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}) {
     if (!scanner.take_word(name) && !scanner.take_word(name.substr(0, 3))) continue;
@@ -320,7 +320,7 @@ std::optional<int64_t> scan_fraction(Scanner& scanner) {
 
 // Takes the "am" or "pm" of a 12-hour clock, if there is one. Returns false if the hour is not
 // valid with it.
-bool scan_half_day(Scanner& scanner, Parts& parts) {
+bool scan_half_day(Scanner& scanner, ParsedParts& parts) {
   scanner.skip_spaces();
   const bool is_am = scanner.take_word("am");
   const bool is_pm = !is_am && scanner.take_word("pm");
@@ -331,7 +331,7 @@ bool scan_half_day(Scanner& scanner, Parts& parts) {
 }
 
 // Takes 12:34, 12:34:56.789, 12:34.56, 1:34 pm, 1 pm or 123456.
-bool scan_time(Scanner& scanner, Parts& parts) {
+bool scan_time(Scanner& scanner, ParsedParts& parts) {
   const bool is_packed = scanner.digits() == 6 || scanner.digits() == 4;
   const bool has_seconds = scanner.digits() == 6;
   const std::optional<int64_t> hour = scanner.number(is_packed ? 2 : 1, 2);
@@ -361,7 +361,7 @@ bool scan_time(Scanner& scanner, Parts& parts) {
   return scan_half_day(scanner, parts);
 }
 
-Status scan_specifier(char specifier, Scanner& scanner, Parts& parts, std::string_view text) {
+Status scan_specifier(char specifier, Scanner& scanner, ParsedParts& parts, std::string_view text) {
   std::optional<int64_t> value;
   const auto take = [&](size_t least, size_t most) {
     value = scanner.number(least, most);
@@ -430,7 +430,7 @@ Status scan_specifier(char specifier, Scanner& scanner, Parts& parts, std::strin
 }  // namespace
 
 Result<bson::Date> parse_date(std::string_view text, const TimeZone& zone) {
-  Parts parts;
+  ParsedParts parts;
   Scanner scanner(text);
   scanner.skip_spaces();
   const size_t begin = scanner.position();
@@ -438,7 +438,7 @@ Result<bson::Date> parse_date(std::string_view text, const TimeZone& zone) {
   if (!scan_iso_date(scanner, parts)) {
     if (parts.year || parts.iso_year) return unexpected();
     const auto again = [&] {
-      parts = Parts();
+      parts = ParsedParts();
       scanner = Scanner(text);
       scanner.skip(begin);
     };
@@ -475,7 +475,7 @@ Result<bson::Date> parse_date(std::string_view text, const TimeZone& zone) {
 
 Result<bson::Date> parse_date(std::string_view text, std::string_view format,
                               const TimeZone& zone) {
-  Parts parts;
+  ParsedParts parts;
   Scanner scanner(text);
   for (size_t i = 0; i < format.size(); ++i) {
     if (format[i] == '%') {

@@ -127,12 +127,12 @@ Result<ExpressionPointer> parse_part(const Operator& op, ValueView operand, Pars
 
 // --- $dateToParts.
 
-enum ToPartsArgument : size_t { kDate, kTimeZone, kIso };
+enum ToPartsArgument : size_t { kInstant, kZone, kIso };
 
 Evaluated evaluate_to_parts(const Call& call) {
-  GM_ASSIGN(const MaybeValue date, call.argument(kDate));
+  GM_ASSIGN(const MaybeValue date, call.argument(kInstant));
   GM_ASSIGN(const std::optional<TimeZone> zone,
-            evaluate_time_zone(call.arguments[kTimeZone].get(), call.context));
+            evaluate_time_zone(call.arguments[kZone].get(), call.context));
   if (!zone) return give_null();
   bool is_iso = false;
   if (call.has(kIso)) {
@@ -177,7 +177,7 @@ Result<ExpressionPointer> parse_to_parts(const Operator& op, ValueView operand,
                   .unknown = ErrorCode{40520},
                   .unknown_message = "Unrecognized argument to $dateToParts: "},
                  operand));
-  GM_TRY(require(operands[kDate].has_value(), ErrorCode{40522},
+  GM_TRY(require(operands[kInstant].has_value(), ErrorCode{40522},
                  "Missing 'date' parameter to $dateToParts"));
   GM_ASSIGN(std::vector<ExpressionPointer> arguments, parse_named(operands, context));
   return make_call(op, std::move(arguments), context);
@@ -306,7 +306,7 @@ constexpr Operator part(std::string_view name) {
   return {.name = name, .parse = parse_part, .evaluate = evaluate_part<get>};
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kDatePartOperators[] = {
     part<get_year>("$year"),
     part<get_month>("$month"),
     part<get_day_of_month>("$dayOfMonth"),
@@ -327,7 +327,7 @@ constexpr Operator kOperators[] = {
 }  // namespace
 
 std::span<const Operator> date_part_operators() {
-  return kOperators;
+  return kDatePartOperators;
 }
 
 }  // namespace gridmount::query::expressions

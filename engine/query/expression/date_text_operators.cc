@@ -119,7 +119,7 @@ Result<ExpressionPointer> parse_from_string(const Operator& op, ValueView operan
   return make_call(op, std::move(arguments), context);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kDateTextOperators[] = {
     {.name = "$dateToString", .parse = parse_to_string, .evaluate = evaluate_to_string},
     {.name = "$dateFromString", .parse = parse_from_string, .evaluate = evaluate_from_string},
 };
@@ -127,7 +127,7 @@ constexpr Operator kOperators[] = {
 }  // namespace
 
 std::span<const Operator> date_text_operators() {
-  return kOperators;
+  return kDateTextOperators;
 }
 
 }  // namespace gridmount::query::expressions

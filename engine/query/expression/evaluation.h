@@ -68,9 +68,7 @@ inline void set_variable(EvaluationContext& context, size_t slot, const MaybeVal
 // Returns "missing", or the alias of the type.
 std::string_view type_name(const MaybeValue& value);
 
-inline bool is_nullish(const MaybeValue& value) {
-  return !value || value->type() == bson::Type::kNull || value->type() == bson::Type::kUndefined;
-}
+using bson::is_nullish;
 inline bool is_type(const MaybeValue& value, bson::Type type) {
   return value && value->type() == type;
 }

@@ -222,11 +222,7 @@ Result<ExpressionPointer> parse_switch(const Operator& op, ValueView operand,
   return make_call(op, std::move(arguments), context);
 }
 
-constexpr Operator binary(std::string_view name, Evaluated (*evaluate)(const Call&)) {
-  return {.name = name, .parse = parse_arguments, .evaluate = evaluate, .least = 2, .most = 2};
-}
-
-constexpr Operator kOperators[] = {
+constexpr Operator kLogicalOperators[] = {
     binary("$cmp", evaluate_cmp),
     binary("$eq", evaluate_comparison<false, true, false>),
     binary("$ne", evaluate_comparison<true, false, true>),
@@ -245,7 +241,7 @@ constexpr Operator kOperators[] = {
 }  // namespace
 
 std::span<const Operator> logical_operators() {
-  return kOperators;
+  return kLogicalOperators;
 }
 
 }  // namespace gridmount::query::expressions

@@ -265,17 +265,11 @@ Evaluated evaluate_round(const Call& call) {
   }
 }
 
-constexpr Operator unary(std::string_view name, Evaluated (*evaluate)(const Call&)) {
-  return {.name = name, .parse = parse_arguments, .evaluate = evaluate, .least = 1, .most = 1};
-}
 constexpr Operator rounding_operator(std::string_view name, Evaluated (*evaluate)(const Call&)) {
   return {.name = name, .parse = parse_arguments, .evaluate = evaluate, .least = 1, .most = 2};
 }
-constexpr Operator binary(std::string_view name, Evaluated (*evaluate)(const Call&)) {
-  return {.name = name, .parse = parse_arguments, .evaluate = evaluate, .least = 2, .most = 2};
-}
 
-constexpr Operator kOperators[] = {
+constexpr Operator kMathOperators[] = {
     unary("$abs", of_number<absolute_value>),
     unary("$ceil", of_number<ceiling>),
     unary("$floor", of_number<floor_value>),
@@ -292,7 +286,7 @@ constexpr Operator kOperators[] = {
 }  // namespace
 
 std::span<const Operator> math_operators() {
-  return kOperators;
+  return kMathOperators;
 }
 
 }  // namespace gridmount::query::expressions

@@ -13,13 +13,13 @@ using bson::Value;
 
 namespace {
 
-struct Parts {
+struct ExactSum {
   double sum;
   double error;  // exactly what rounding has lost
 };
 
 // Knuth's addition, for operands of any size.
-Parts add_exactly(double a, double b) {
+ExactSum add_exactly(double a, double b) {
   const double sum = a + b;
   const double of_a = sum - b;
   const double of_b = sum - of_a;
@@ -27,7 +27,7 @@ Parts add_exactly(double a, double b) {
 }
 
 // Dekker's addition. `b` must not be larger than `a`.
-Parts add_smaller(double a, double b) {
+ExactSum add_smaller(double a, double b) {
   const double sum = a + b;
   return {sum, b - (sum - a)};
 }
@@ -36,8 +36,8 @@ Parts add_smaller(double a, double b) {
 
 void DoubleSum::add(double value) {
   plain_ += value;
-  const Parts with_error = add_smaller(value, error_);
-  const Parts total = add_exactly(sum_, with_error.sum);
+  const ExactSum with_error = add_smaller(value, error_);
+  const ExactSum total = add_exactly(sum_, with_error.sum);
   sum_ = total.sum;
   error_ = with_error.error + total.error;
 }
@@ -59,10 +59,10 @@ bson::Decimal128 DoubleSum::decimal() const {
 }
 
 std::optional<int64_t> DoubleSum::integer() const {
-  __extension__ using Signed128 = __int128;
+  __extension__ using WideInteger = __int128;
   constexpr double kBeyondInt64 = 0x1p64;
   if (std::fabs(sum_) >= kBeyondInt64) return std::nullopt;
-  const Signed128 exact = static_cast<Signed128>(sum_) + static_cast<Signed128>(error_);
+  const WideInteger exact = static_cast<WideInteger>(sum_) + static_cast<WideInteger>(error_);
   if (exact < std::numeric_limits<int64_t>::min() || exact > std::numeric_limits<int64_t>::max()) {
     return std::nullopt;
   }

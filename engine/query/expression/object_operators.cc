@@ -181,7 +181,7 @@ Result<ExpressionPointer> parse_set(const Operator& op, ValueView operand, Parse
   return make_call(op, std::move(arguments), context);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kObjectOperators[] = {
     {.name = "$mergeObjects", .parse = parse_arguments, .evaluate = evaluate_merge},
     {.name = "$getField", .parse = parse_get, .evaluate = evaluate_get},
     {.name = "$setField", .parse = parse_set<false>, .evaluate = evaluate_set},
@@ -191,7 +191,7 @@ constexpr Operator kOperators[] = {
 }  // namespace
 
 std::span<const Operator> object_operators() {
-  return kOperators;
+  return kObjectOperators;
 }
 
 }  // namespace gridmount::query::expressions

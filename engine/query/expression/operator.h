@@ -83,6 +83,19 @@ Result<std::vector<ExpressionPointer>> parse_list(bson::ValueView operand, Parse
 // Parses "$a.b" and "$$x.y".
 Result<ExpressionPointer> parse_field_path(std::string_view text, ParseContext& context);
 
+// Operators of the tables that take this number of arguments and need no parsing of their own.
+constexpr Operator with_arguments(std::string_view name, size_t count,
+                                  Evaluated (*evaluate)(const Call&)) {
+  return {
+      .name = name, .parse = parse_arguments, .evaluate = evaluate, .least = count, .most = count};
+}
+constexpr Operator unary(std::string_view name, Evaluated (*evaluate)(const Call&)) {
+  return with_arguments(name, 1, evaluate);
+}
+constexpr Operator binary(std::string_view name, Evaluated (*evaluate)(const Call&)) {
+  return with_arguments(name, 2, evaluate);
+}
+
 // Returns a call of the operator with these arguments, or its value if all arguments are constant.
 Result<ExpressionPointer> make_call(const Operator& op, std::vector<ExpressionPointer> arguments,
                                     ParseContext& context);

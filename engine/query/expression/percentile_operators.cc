@@ -64,7 +64,7 @@ Result<std::vector<ExpressionPointer>> parse_shares(ValueView operand, ParseCont
   return shares;
 }
 
-constexpr std::array<std::string_view, 3> kNames{"input", "method", "p"};
+constexpr std::array<std::string_view, 3> kPercentileNames{"input", "method", "p"};
 
 struct ParsedArguments {
   ExpressionPointer input;
@@ -75,19 +75,19 @@ struct ParsedArguments {
 Result<ParsedArguments> parse_parts(std::string_view of, ValueView operand, ParseContext& context) {
   const std::string name(of);
   const bool is_median = of == "$median";
-  std::array<MaybeValue, kNames.size()> operands;
-  const size_t count = is_median ? 2 : kNames.size();
+  std::array<MaybeValue, kPercentileNames.size()> operands;
+  const size_t count = is_median ? 2 : kPercentileNames.size();
   for (const bson::Element element : operand.as_document()) {
-    const auto end = kNames.begin() + count;
-    const auto known = std::find(kNames.begin(), end, element.key);
+    const auto end = kPercentileNames.begin() + count;
+    const auto known = std::find(kPercentileNames.begin(), end, element.key);
     GM_TRY(
         require(known != end, ErrorCode::kUnknownField,
                 "BSON field '" + name + "." + std::string(element.key) + "' is an unknown field."));
-    operands[static_cast<size_t>(known - kNames.begin())] = element.value;
+    operands[static_cast<size_t>(known - kPercentileNames.begin())] = element.value;
   }
   for (const size_t i : {size_t{0}, size_t{2}, size_t{1}}) {
     GM_TRY(require(i >= count || operands[i].has_value(), ErrorCode{40414},
-                   "BSON field '" + name + "." + std::string(kNames[i]) +
+                   "BSON field '" + name + "." + std::string(kPercentileNames[i]) +
                        "' is missing but a required field"));
   }
   GM_TRY(require(operands[1]->type() == Type::kString, ErrorCode::kTypeMismatch,
@@ -120,7 +120,7 @@ Result<ExpressionPointer> parse_percentiles(const Operator& op, ValueView operan
   return make_call(op, std::move(arguments), context);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kPercentileOperators[] = {
     {.name = "$percentile",
      .parse = parse_percentiles<false>,
      .evaluate = evaluate_percentiles<false>},
@@ -130,7 +130,7 @@ constexpr Operator kOperators[] = {
 }  // namespace
 
 std::span<const Operator> percentile_operators() {
-  return kOperators;
+  return kPercentileOperators;
 }
 
 }  // namespace gridmount::query::expressions

@@ -220,7 +220,7 @@ Result<ExpressionPointer> parse_regex(const Operator& op, ValueView operand,
   return fold(std::move(made), context);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kRegexOperators[] = {
     {.name = "$regexMatch", .parse = parse_regex<Kind::kMatch>},
     {.name = "$regexFind", .parse = parse_regex<Kind::kFind>},
     {.name = "$regexFindAll", .parse = parse_regex<Kind::kFindAll>},
@@ -229,7 +229,7 @@ constexpr Operator kOperators[] = {
 }  // namespace
 
 std::span<const Operator> regex_operators() {
-  return kOperators;
+  return kRegexOperators;
 }
 
 }  // namespace gridmount::query::expressions

@@ -161,25 +161,20 @@ Evaluated evaluate_elements(const Call& call) {
   return give(!wanted);
 }
 
-constexpr Operator fixed(std::string_view name, size_t count, Evaluated (*evaluate)(const Call&)) {
-  return {
-      .name = name, .parse = parse_arguments, .evaluate = evaluate, .least = count, .most = count};
-}
-
-constexpr Operator kOperators[] = {
+constexpr Operator kSetOperators[] = {
     {.name = "$setUnion", .parse = parse_arguments, .evaluate = evaluate_union},
     {.name = "$setIntersection", .parse = parse_arguments, .evaluate = evaluate_intersection},
     {.name = "$setEquals", .parse = parse_equals, .evaluate = evaluate_equals},
-    fixed("$setDifference", 2, evaluate_difference),
-    fixed("$setIsSubset", 2, evaluate_is_subset),
-    fixed("$anyElementTrue", 1, evaluate_elements<true>),
-    fixed("$allElementsTrue", 1, evaluate_elements<false>),
+    with_arguments("$setDifference", 2, evaluate_difference),
+    with_arguments("$setIsSubset", 2, evaluate_is_subset),
+    with_arguments("$anyElementTrue", 1, evaluate_elements<true>),
+    with_arguments("$allElementsTrue", 1, evaluate_elements<false>),
 };
 
 }  // namespace
 
 std::span<const Operator> set_operators() {
-  return kOperators;
+  return kSetOperators;
 }
 
 }  // namespace gridmount::query::expressions

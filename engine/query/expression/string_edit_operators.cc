@@ -173,7 +173,10 @@ Evaluated evaluate_replace(const Call& call) {
     return fail(kCodes[i], call.name() + " requires that '" + std::string(kNames[i]) +
                                "' be a string, found: " + show(values[i]));
   }
-  if (std::any_of(values.begin(), values.end(), is_nullish)) return give_null();
+  if (std::any_of(values.begin(), values.end(),
+                  [](const MaybeValue& value) { return is_nullish(value); })) {
+    return give_null();
+  }
   const std::string_view find = values[1]->as_string();
   const std::string_view replacement = values[2]->as_string();
   std::string_view rest = values[0]->as_string();
@@ -223,7 +226,7 @@ Result<ExpressionPointer> parse_replace(const Operator& op, ValueView operand,
   return make_call(op, std::move(arguments), context);
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kStringEditOperators[] = {
     {.name = "$split", .parse = parse_arguments, .evaluate = evaluate_split, .least = 2, .most = 2},
     {.name = "$trim", .parse = parse_trim, .evaluate = evaluate_trim<true, true>},
     {.name = "$ltrim", .parse = parse_trim, .evaluate = evaluate_trim<true, false>},
@@ -235,7 +238,7 @@ constexpr Operator kOperators[] = {
 }  // namespace
 
 std::span<const Operator> string_edit_operators() {
-  return kOperators;
+  return kStringEditOperators;
 }
 
 }  // namespace gridmount::query::expressions

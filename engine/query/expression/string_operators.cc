@@ -267,21 +267,16 @@ Evaluated evaluate_index_of_cp(const Call& call) {
   return give(call.context, int32_t{both_empty && begin == 0 ? 0 : -1});
 }
 
-constexpr Operator fixed(std::string_view name, size_t count, Evaluated (*evaluate)(const Call&)) {
-  return {
-      .name = name, .parse = parse_arguments, .evaluate = evaluate, .least = count, .most = count};
-}
-
-constexpr Operator kOperators[] = {
+constexpr Operator kStringOperators[] = {
     {.name = "$concat", .parse = parse_arguments, .evaluate = evaluate_concat},
-    fixed("$substr", 3, evaluate_substr_bytes),
-    fixed("$substrBytes", 3, evaluate_substr_bytes),
-    fixed("$substrCP", 3, evaluate_substr_cp),
-    fixed("$toUpper", 1, evaluate_case<'a', 'z', 'A' - 'a'>),
-    fixed("$toLower", 1, evaluate_case<'A', 'Z', 'a' - 'A'>),
-    fixed("$strcasecmp", 2, evaluate_strcasecmp),
-    fixed("$strLenBytes", 1, evaluate_length_bytes),
-    fixed("$strLenCP", 1, evaluate_length_cp),
+    with_arguments("$substr", 3, evaluate_substr_bytes),
+    with_arguments("$substrBytes", 3, evaluate_substr_bytes),
+    with_arguments("$substrCP", 3, evaluate_substr_cp),
+    with_arguments("$toUpper", 1, evaluate_case<'a', 'z', 'A' - 'a'>),
+    with_arguments("$toLower", 1, evaluate_case<'A', 'Z', 'a' - 'A'>),
+    with_arguments("$strcasecmp", 2, evaluate_strcasecmp),
+    with_arguments("$strLenBytes", 1, evaluate_length_bytes),
+    with_arguments("$strLenCP", 1, evaluate_length_cp),
     {.name = "$indexOfBytes",
      .parse = parse_arguments,
      .evaluate = evaluate_index_of_bytes,
@@ -297,7 +292,7 @@ constexpr Operator kOperators[] = {
 }  // namespace
 
 std::span<const Operator> string_operators() {
-  return kOperators;
+  return kStringOperators;
 }
 
 }  // namespace gridmount::query::expressions

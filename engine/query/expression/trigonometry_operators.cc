@@ -103,11 +103,7 @@ Evaluated evaluate_unit(const Call& call) {
   return give(call.context, *number->number() * (to_radians ? kPi / 180.0 : 180.0 / kPi));
 }
 
-constexpr Operator unary(std::string_view name, Evaluated (*evaluate)(const Call&)) {
-  return {.name = name, .parse = parse_arguments, .evaluate = evaluate, .least = 1, .most = 1};
-}
-
-constexpr Operator kOperators[] = {
+constexpr Operator kTrigonometryOperators[] = {
     unary("$sin", evaluate_function<std::sin, DecimalFunction::kSine, kFinite>),
     unary("$cos", evaluate_function<std::cos, DecimalFunction::kCosine, kFinite>),
     unary("$tan", evaluate_function<std::tan, DecimalFunction::kTangent, kFinite>),
@@ -129,7 +125,7 @@ constexpr Operator kOperators[] = {
 }  // namespace
 
 std::span<const Operator> trigonometry_operators() {
-  return kOperators;
+  return kTrigonometryOperators;
 }
 
 }  // namespace gridmount::query::expressions

@@ -69,11 +69,7 @@ Result<ExpressionPointer> parse_rand(const Operator& op, ValueView operand, Pars
   return make_call(op, {}, context);
 }
 
-constexpr Operator unary(std::string_view name, Evaluated (*evaluate)(const Call&)) {
-  return {.name = name, .parse = parse_arguments, .evaluate = evaluate, .least = 1, .most = 1};
-}
-
-constexpr Operator kOperators[] = {
+constexpr Operator kTypeOperators[] = {
     unary("$type", evaluate_type),
     unary("$isNumber", evaluate_is_number),
     unary("$bsonSize", evaluate_bson_size),
@@ -86,7 +82,7 @@ constexpr Operator kOperators[] = {
 }  // namespace
 
 std::span<const Operator> type_operators() {
-  return kOperators;
+  return kTypeOperators;
 }
 
 }  // namespace gridmount::query::expressions

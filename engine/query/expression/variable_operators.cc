@@ -312,7 +312,7 @@ Result<ExpressionPointer> parse_reduce(const Operator&, ValueView operand, Parse
                                   std::move(in));
 }
 
-constexpr Operator kOperators[] = {
+constexpr Operator kVariableOperators[] = {
     {.name = "$let", .parse = parse_let},
     {.name = "$map", .parse = parse_map},
     {.name = "$filter", .parse = parse_filter},
@@ -322,7 +322,7 @@ constexpr Operator kOperators[] = {
 }  // namespace
 
 std::span<const Operator> variable_operators() {
-  return kOperators;
+  return kVariableOperators;
 }
 
 }  // namespace gridmount::query::expressions

@@ -17,10 +17,6 @@ using bson::Type;
 using bson::Value;
 using bson::ValueView;
 
-bool is_null(Type type) {
-  return type == Type::kNull || type == Type::kUndefined;
-}
-
 bool is_nan(ValueView value) {
   const std::optional<double> number = value.number();
   return number && std::isnan(*number);
@@ -44,10 +40,10 @@ class EqualTest : public ValueTest {
       }
       if (value.type() == Type::kString || value.type() == Type::kObjectId) return false;
     }
-    if (is_null(operand.type())) return is_null(value.type());
+    if (bson::is_nullish(operand.type())) return bson::is_nullish(value.type());
     return bson::compare(value, operand) == 0;
   }
-  bool test_missing() const override { return is_null(operand_.type()); }
+  bool test_missing() const override { return bson::is_nullish(operand_.type()); }
   Predicate::Kind kind() const override { return Predicate::Kind::kEqual; }
   const Value* operand() const override { return &operand_; }
 
@@ -66,7 +62,7 @@ class OrderTest : public ValueTest {
         all_above_(operand.type() == Type::kMinKey && !is_less()) {}
 
   bool test(ValueView value, MatchContext&) const override {
-    if (is_null(operand_.type())) return or_equal() && is_null(value.type());
+    if (bson::is_nullish(operand_.type())) return or_equal() && bson::is_nullish(value.type());
     if (bson::canonical_order(value.type()) != order_) return all_below_ || all_above_;
     // NaN is neither less nor greater than any number.
     const bool value_is_nan = is_nan(value);
@@ -77,7 +73,7 @@ class OrderTest : public ValueTest {
   }
   // A missing value also lies between MinKey and MaxKey.
   bool test_missing() const override {
-    return all_below_ || all_above_ || (or_equal() && is_null(operand_.type()));
+    return all_below_ || all_above_ || (or_equal() && bson::is_nullish(operand_.type()));
   }
   Predicate::Kind kind() const override { return kind_; }
   const Value* operand() const override { return &operand_; }
@@ -137,12 +133,12 @@ class InTest : public ValueTest {
   InTest(ValueList values, std::vector<std::unique_ptr<ValueTest>> regexes)
       : values_(std::move(values)), regexes_(std::move(regexes)) {
     has_null_ = std::any_of(values_.values().begin(), values_.values().end(),
-                            [](ValueView value) { return is_null(value.type()); });
+                            [](ValueView value) { return bson::is_nullish(value.type()); });
     for (const auto& regex : regexes_) prefixes_.emplace_back(regex->literal_prefix());
   }
 
   bool test(ValueView value, MatchContext& context) const override {
-    if (has_null_ && is_null(value.type())) return true;
+    if (has_null_ && bson::is_nullish(value.type())) return true;
     if (values_.holds(value)) return true;
     return std::any_of(regexes_.begin(), regexes_.end(), [&](const auto& regex) {
       return context.has_ended(value.size()) || regex->test(value, context);

@@ -98,7 +98,7 @@ struct DocumentOperator {
   bool special = false;
 };
 
-constexpr DocumentOperator kOperators[] = {
+constexpr DocumentOperator kDocumentOperators[] = {
     {"$comment", parse_comment},
     {"$expr", parse_expression_predicate, true, true},
     {"$jsonSchema", parse_json_schema, false, true},
@@ -111,9 +111,9 @@ constexpr DocumentOperator kOperators[] = {
 
 const DocumentOperator* find_operator(std::string_view name) {
   const auto* const found =
-      std::find_if(std::begin(kOperators), std::end(kOperators),
+      std::find_if(std::begin(kDocumentOperators), std::end(kDocumentOperators),
                    [&](const DocumentOperator& entry) { return entry.name == name; });
-  return found == std::end(kOperators) ? nullptr : found;
+  return found == std::end(kDocumentOperators) ? nullptr : found;
 }
 
 }  // namespace

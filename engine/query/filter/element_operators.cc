@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "engine/bson/text.h"
+#include "engine/query/expression/expression.h"
 #include "engine/query/filter/predicate.h"
 
 namespace gridmount::query {
@@ -44,19 +45,6 @@ class TypeTest : public ValueTest {
   std::vector<bson::Value> numbers_;
   std::vector<ValueView> operands_;  // views of numbers_
 };
-
-// The server's truth of a value: everything is true except false, null, undefined and zero.
-bool is_true(ValueView value) {
-  switch (value.type()) {
-    case Type::kBool:
-      return value.as_bool();
-    case Type::kNull:
-    case Type::kUndefined:
-      return false;
-    default:
-      return !value.is_number() || value.number() != 0.0;
-  }
-}
 
 // Returns the number with six digits, as servers show it: 1.5, 1.09951e+12, inf.
 std::string shown_number(ValueView number) {

@@ -10,7 +10,7 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-constexpr OperatorEntry kOperators[] = {
+constexpr OperatorEntry kFieldOperators[] = {
     {"$eq", parse_eq},
     {"$ne", parse_ne},
     {"$gt", parse_gt},
@@ -55,6 +55,10 @@ bool is_operator_document(ValueView value) {
   return !document.find("$ref") || !document.find("$id");
 }
 
+bool is_logical_operator(std::string_view name) {
+  return name == "$and" || name == "$or" || name == "$nor";
+}
+
 Status check_depth(int depth) {
   if (depth <= kMaxFilterDepth) return {};
   return fail(ErrorCode::kBadValue,
@@ -70,7 +74,7 @@ Result<std::vector<TestGroup>> parse_operators(std::string_view path, bson::View
     GM_TRY(place.memory.take(FilterMemory::kConditionBytes + path.size() +
                              (is_list ? 0 : element.value.size())));
     const OperatorEntry* found = nullptr;
-    for (const OperatorEntry& entry : kOperators) {
+    for (const OperatorEntry& entry : kFieldOperators) {
       if (entry.name == element.key) found = &entry;
     }
     if (found == nullptr) {

@@ -123,7 +123,7 @@ bson::Document only(std::string_view path, const Element& call, bson::View sibli
   return std::move(builder).finish();
 }
 
-std::vector<Condition> conditions_of(bson::View specification) {
+std::vector<Condition> parse_conditions(bson::View specification) {
   std::vector<Condition> conditions;
   for (const Element element : specification) {
     if (element.key == "$comment") continue;
@@ -203,7 +203,7 @@ class Explainer {
   // Appends the fields of an explanation to the open document. If `negated`, explains why the
   // specification matches although it must not.
   void explain(bson::View specification, bool negated) {
-    const std::vector<Condition> conditions = conditions_of(specification);
+    const std::vector<Condition> conditions = parse_conditions(specification);
     if (conditions.size() == 1) {
       explain(conditions.front(), negated);
       return;

@@ -10,6 +10,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
+#include "engine/query/expression/expression.h"
 #include "engine/query/filter/predicate.h"
 
 namespace gridmount::query {
@@ -56,13 +57,6 @@ Document value_condition(std::string_view path, ValueView value) {
 
 Document negation(std::string_view path, const Document& positive) {
   return condition(path, "$not", (*positive.view().begin()).value);
-}
-
-// Returns whether the value is true as the operand of $exists.
-bool is_true(ValueView value) {
-  if (value.type() == Type::kBool) return value.as_bool();
-  if (value.type() == Type::kNull || value.type() == Type::kUndefined) return false;
-  return value.number().value_or(1) != 0;
 }
 
 Document in_condition(std::string_view path, bson::View operands) {

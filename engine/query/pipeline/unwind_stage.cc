@@ -14,10 +14,6 @@ using bson::Type;
 using bson::Value;
 using bson::ValueView;
 
-bool is_nullish(const std::optional<ValueView>& value) {
-  return !value || value->type() == Type::kNull || value->type() == Type::kUndefined;
-}
-
 class UnwindStream : public DocumentStream {
  public:
   UnwindStream(const UnwindStage& stage, Stream input, PipelineStorage& host)

@@ -17,10 +17,6 @@ using bson::Value;
 using bson::ValueView;
 using MaybeValue = std::optional<ValueView>;
 
-bool is_nullish(const MaybeValue& value) {
-  return !value || value->type() == Type::kNull || value->type() == Type::kUndefined;
-}
-
 // A single value. Its memory only grows.
 class OneValue : public Accumulator {
  public:

@@ -36,15 +36,11 @@ bool has_position(const bson::Path& path) {
   });
 }
 
-bool is_null(bson::Type type) {
-  return type == bson::Type::kNull || type == bson::Type::kUndefined;
-}
-
 bool asks_for_null(const Predicate& predicate) {
-  if (predicate.operand() != nullptr) return is_null(predicate.operand()->type());
+  if (predicate.operand() != nullptr) return bson::is_nullish(predicate.operand()->type());
   if (predicate.operands() == nullptr) return false;
   return std::any_of(predicate.operands()->begin(), predicate.operands()->end(),
-                     [](bson::ValueView value) { return is_null(value.type()); });
+                     [](bson::ValueView value) { return bson::is_nullish(value.type()); });
 }
 
 bool is_absence(const Filter& negation) {

@@ -91,12 +91,8 @@ std::optional<Interval> bracket_of(Type type) {
 // range of keys.
 constexpr size_t kPointsMax = 100'000;
 
-bool is_null(Type type) {
-  return type == Type::kNull || type == Type::kUndefined;
-}
-
 void add_equal(ValueView value, PartBounds& bounds) {
-  if (is_null(value.type())) {
+  if (bson::is_nullish(value.type())) {
     // Null also matches undefined and missing values. Missing values are indexed as null. Two
     // points are used instead of a range, so that the bounds of later parts still narrow the
     // search.
@@ -150,7 +146,7 @@ std::optional<PartBounds> order_bounds(const Predicate& predicate) {
   const bool or_equal =
       kind == Predicate::Kind::kLessEqual || kind == Predicate::Kind::kGreaterEqual;
   PartBounds bounds{{}, true};
-  if (is_null(operand.type())) {
+  if (bson::is_nullish(operand.type())) {
     if (or_equal) add_equal(operand, bounds);
     return bounds;
   }

@@ -4,15 +4,12 @@
 #include <utility>
 
 #include "engine/bson/builder.h"
+#include "engine/query/filter/predicate.h"
 
 namespace gridmount::query {
 namespace {
 
 using bson::Type;
-
-bool is_logical(std::string_view name) {
-  return name == "$and" || name == "$or" || name == "$nor";
-}
 
 // Fails for conditions that look beyond the element, or that need what is not available here.
 Status check_feature(std::string_view name) {
@@ -29,7 +26,7 @@ Status check_feature(std::string_view name) {
 // which bounds the depth. `identifier` is empty until a name is found.
 Status find_identifier(bson::View conditions, std::string& identifier) {
   for (const bson::Element element : conditions) {
-    if (is_logical(element.key)) {
+    if (is_logical_operator(element.key)) {
       for (const bson::Element branch : element.value.as_document()) {
         GM_TRY(find_identifier(branch.value.as_document(), identifier));
       }

@@ -111,13 +111,10 @@ class RemovalByOperators : public Removal {
   Filter filter_;
 };
 
-bool is_logical(std::string_view name) {
-  return name == "$and" || name == "$or" || name == "$nor";
-}
-
 // True for {$gt: 5}. False for {price: {$gt: 5}} and {$or: [...]}.
 bool holds_operators(ValueView condition) {
-  return is_operator_document(condition) && !is_logical((*condition.as_document().begin()).key);
+  return is_operator_document(condition) &&
+         !is_logical_operator((*condition.as_document().begin()).key);
 }
 
 template <typename Kept>

@@ -4,7 +4,7 @@
 namespace gridmount::query {
 namespace {
 
-constexpr UpdateOperator kOperators[] = {
+constexpr UpdateOperator kUpdateOperators[] = {
     {"$set", accept_any, apply_set},
     {"$unset", accept_any, apply_unset},
     {"$setOnInsert", accept_any, apply_set_on_insert},
@@ -25,7 +25,7 @@ constexpr UpdateOperator kOperators[] = {
 }  // namespace
 
 const UpdateOperator* find_update_operator(std::string_view name) {
-  for (const UpdateOperator& known : kOperators) {
+  for (const UpdateOperator& known : kUpdateOperators) {
     if (known.name == name) return &known;
   }
   return nullptr;
