@@ -13,7 +13,7 @@ namespace gridmount::local {
 namespace {
 
 // Limit of one transaction, so that other writers wait only a moment.
-constexpr int64_t kRemovedAtOnce = 128;
+constexpr int64_t kDeletesAtOnce = 128;
 
 bson::Document expired(const engine::IndexDefinition& index) {
   const std::string_view field = (*index.keys.view().begin()).key;
@@ -92,7 +92,7 @@ Status TtlMonitor::sweep(const engine::Namespace& ns) {
     if (!index.expire_after_seconds) continue;
     while (!stopping()) {
       GM_ASSIGN(const int64_t removed, remove_some(ns, index));
-      if (removed < kRemovedAtOnce) break;
+      if (removed < kDeletesAtOnce) break;
     }
   }
   return {};
@@ -105,7 +105,7 @@ Result<int64_t> TtlMonitor::remove_some(const engine::Namespace& ns,
   std::vector<bson::Value> ids;
   {
     engine::FindOptions options;
-    options.limit = kRemovedAtOnce;
+    options.limit = kDeletesAtOnce;
     GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
               collection->find(*transaction, expired(index), options));
     while (true) {

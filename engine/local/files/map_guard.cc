@@ -27,14 +27,14 @@ constexpr uint64_t kReadable = UINT64_MAX;
 
 // One guarded map. The signal handler reads the slots and must not take a lock, so their members
 // are atomic. A slot whose `begin` is zero is free.
-struct Slot {
+struct GuardedMap {
   std::atomic<uintptr_t> begin = 0;
   std::atomic<uintptr_t> end = 0;
   std::atomic<uint64_t> unreadable = kReadable;
   std::atomic<MapGuard::Contents> contents = MapGuard::Contents::kPages;
 };
 
-std::array<Slot, MapGuard::kGuardsMax> slots;
+std::array<GuardedMap, MapGuard::kGuardsMax> slots;
 std::mutex slots_mutex;  // held while a slot is acquired or released
 const auto page_bytes = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
 
@@ -54,21 +54,21 @@ uint64_t data_bytes(const uint8_t* map) {
   return std::max(2 * page_bytes, (last + 1) * bytes);
 }
 
-struct Range {
+struct AddressRange {
   uintptr_t begin = 0;
   uintptr_t end = 0;
 };
 
 // Finds the mapping in /proc/self/maps, as LMDB does not report where it has mapped its file.
-std::optional<Range> find_mapping(const std::filesystem::path& file) {
+std::optional<AddressRange> find_mapping(const std::filesystem::path& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) return std::nullopt;
   std::error_code error;
   const std::string path = std::filesystem::canonical(file, error).string();
   std::ifstream maps("/proc/self/maps");
-  std::optional<Range> found;
+  std::optional<AddressRange> found;
   for (std::string line; std::getline(maps, line);) {
-    Range range;
+    AddressRange range;
     unsigned device_major = 0;
     unsigned device_minor = 0;
     uint64_t inode = 0;
@@ -94,7 +94,7 @@ std::optional<Range> find_mapping(const std::filesystem::path& file) {
 // Async-signal-safe: uses only atomics and system calls.
 std::optional<MapGuard::Contents> MapGuard::put_zeros_at(void* where, bool behind_end) {
   const auto address = reinterpret_cast<uintptr_t>(where);
-  for (Slot& slot : slots) {
+  for (GuardedMap& slot : slots) {
     const uintptr_t begin = slot.begin.load(std::memory_order_acquire);
     if (begin == 0 || address < begin || address >= slot.end.load(std::memory_order_relaxed)) {
       continue;
@@ -123,7 +123,7 @@ std::optional<MapGuard::Contents> MapGuard::put_zeros_at(void* where, bool behin
 }
 
 MapGuard::MapGuard(const std::filesystem::path& file, Contents contents) {
-  const std::optional<Range> range = find_mapping(file);
+  const std::optional<AddressRange> range = find_mapping(file);
   if (!range) return;
   install_fault_handler();
   const std::lock_guard lock(slots_mutex);

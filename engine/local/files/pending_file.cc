@@ -14,7 +14,7 @@ namespace gridmount::local {
 namespace {
 
 // Offsets within a record; all numbers little-endian.
-constexpr std::array<uint8_t, 4> kMagic = {'G', 'M', 'P', '1'};
+constexpr std::array<uint8_t, 4> kPendingMagic = {'G', 'M', 'P', '1'};
 constexpr size_t kSize = 4;
 constexpr size_t kSnapshot = 8;
 constexpr size_t kIndex = 16;
@@ -31,7 +31,8 @@ struct Record {
 // Parses the record at the beginning of `bytes`, if there is one.
 std::optional<Record> parse(std::span<const uint8_t> bytes) {
   if (bytes.size() < kPendingHeaderBytes + kPendingChecksumBytes) return std::nullopt;
-  if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) return std::nullopt;
+  if (std::memcmp(bytes.data(), kPendingMagic.data(), kPendingMagic.size()) != 0)
+    return std::nullopt;
   const size_t end = kPendingHeaderBytes + size_t{load<uint32_t>(bytes, kSize)};
   if (end + kPendingChecksumBytes > bytes.size()) return std::nullopt;
   if (crc32c(bytes.first(end)) != load<uint32_t>(bytes, end)) return std::nullopt;
@@ -53,7 +54,7 @@ void format_pending_record(const LogId& id, uint64_t snapshot, uint32_t index,
   const size_t end = kPendingHeaderBytes + changes.size();
   out.resize(start + end + kPendingChecksumBytes);
   const std::span<uint8_t> record = std::span(out).subspan(start);
-  std::memcpy(record.data(), kMagic.data(), kMagic.size());
+  std::memcpy(record.data(), kPendingMagic.data(), kPendingMagic.size());
   store(record, kSize, static_cast<uint32_t>(changes.size()));
   store(record, kSnapshot, snapshot);
   store(record, kIndex, index);
@@ -81,7 +82,8 @@ Result<PendingContents> read_pending(const system::File& file, uint64_t snapshot
   // The records of a batch were written one after the other. A later record of the same batch
   // means that one before it is damaged.
   while (true) {
-    const auto at = std::search(rest.begin(), rest.end(), kMagic.begin(), kMagic.end());
+    const auto at =
+        std::search(rest.begin(), rest.end(), kPendingMagic.begin(), kPendingMagic.end());
     if (at == rest.end()) return contents;
     rest = rest.subspan(static_cast<size_t>(at - rest.begin()));
     const std::optional<Record> record = parse(rest);

@@ -2,18 +2,15 @@
 
 #include "engine/bson/builder.h"
 #include "engine/checksum/crc32c.h"
+#include "engine/local/format/raw_number.h"
 
 namespace gridmount::local {
 namespace {
 
-constexpr size_t kChecksumBytes = 4;
+constexpr size_t kDocumentChecksumBytes = 4;
 // More than encode() writes. Earlier programs wrote larger entries. Reading them allows the user to
 // make them smaller.
 constexpr uint32_t kReadBytesMax = 31 << 20;
-
-std::span<const uint8_t> bytes_of(std::string_view text) {
-  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
-}
 
 void append_range(bson::Builder& builder, const Range& range) {
   builder.append("tree", static_cast<int32_t>(range.tree));
@@ -160,8 +157,8 @@ Result<std::string> CollectionEntry::encode() const {
 }
 
 bool CollectionEntry::is_entry_of(const engine::Namespace& ns, std::string_view bytes) {
-  if (bytes.size() <= kChecksumBytes) return false;
-  const std::span<const uint8_t> document = bytes_of(bytes.substr(kChecksumBytes));
+  if (bytes.size() <= kDocumentChecksumBytes) return false;
+  const std::span<const uint8_t> document = bytes_of(bytes.substr(kDocumentChecksumBytes));
   if (crc32c(document) != big_endian_32(bytes)) return false;
   const Result<bson::View> view = bson::validate(document, kReadBytesMax);
   if (!view) return false;
@@ -171,8 +168,8 @@ bool CollectionEntry::is_entry_of(const engine::Namespace& ns, std::string_view 
 
 Result<std::shared_ptr<const CollectionEntry>> CollectionEntry::decode(const engine::Namespace& ns,
                                                                        std::string_view bytes) {
-  if (bytes.size() > kChecksumBytes) {
-    const std::span<const uint8_t> document = bytes_of(bytes.substr(kChecksumBytes));
+  if (bytes.size() > kDocumentChecksumBytes) {
+    const std::span<const uint8_t> document = bytes_of(bytes.substr(kDocumentChecksumBytes));
     if (crc32c(document) == big_endian_32(bytes)) {
       if (Result<bson::View> view = bson::validate(document, kReadBytesMax)) {
         if (std::shared_ptr<const CollectionEntry> entry = entry_of(ns, *view)) return entry;

@@ -5,13 +5,10 @@
 
 #include "engine/checksum/crc32c.h"
 #include "engine/local/format/range.h"
+#include "engine/local/format/raw_number.h"
 
 namespace gridmount::local {
 namespace {
-
-std::span<const uint8_t> bytes_of(std::string_view text) {
-  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
-}
 
 uint32_t checksum_of(uint32_t tree) {
   const std::array<uint8_t, 4> number = {

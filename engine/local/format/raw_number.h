@@ -1,5 +1,5 @@
 // Reads and writes numbers in the layout of a store's files, which is the machine's own:
-// little-endian (FORMAT.md). The number must lie within `bytes`.
+// little-endian (FORMAT.md), and the bytes of a text. A number must lie within `bytes`.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -10,6 +10,10 @@
 #include <span>
 
 namespace gridmount::local {
+
+inline std::span<const uint8_t> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
 
 template <typename T>
 T load(std::span<const uint8_t> bytes, size_t offset) {

@@ -6,11 +6,12 @@
 #include "engine/bson/text.h"
 #include "engine/checksum/crc32c.h"
 #include "engine/local/format/entry_checksum.h"
+#include "engine/local/format/raw_number.h"
 
 namespace gridmount::local {
 namespace {
 
-constexpr size_t kChecksumBytes = 4;
+constexpr size_t kRecordChecksumBytes = 4;
 
 uint32_t little_endian_32(const char* bytes) {
   uint32_t value = 0;
@@ -20,10 +21,6 @@ uint32_t little_endian_32(const char* bytes) {
 
 void put_little_endian_32(uint8_t* out, uint32_t value) {
   for (int i = 0; i < 4; ++i) out[i] = static_cast<uint8_t>(value >> (8 * i));
-}
-
-std::span<const uint8_t> bytes_of(std::string_view text) {
-  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
 }  // namespace
@@ -53,8 +50,8 @@ std::string record_name(std::string_view value, RecordId id) {
 }
 
 std::optional<bool> has_key_checksum(std::string_view value, uint32_t tree, std::string_view key) {
-  if (static_cast<uint8_t>(value[kChecksumBytes]) != kKeyedRecord) return std::nullopt;
-  return little_endian_32(value.data() + kChecksumBytes) >> 8 == key_checksum(tree, key);
+  if (static_cast<uint8_t>(value[kRecordChecksumBytes]) != kKeyedRecord) return std::nullopt;
+  return little_endian_32(value.data() + kRecordChecksumBytes) >> 8 == key_checksum(tree, key);
 }
 
 std::string record_defect(std::string_view value, Verify verify, const RecordKey& key) {
@@ -63,13 +60,13 @@ std::string record_defect(std::string_view value, Verify verify, const RecordKey
   }
   if (verify == Verify::kChecksum) {
     const uint32_t stored = little_endian_32(value.data());
-    if (crc32c(bytes_of(value.substr(kChecksumBytes))) != stored) {
+    if (crc32c(bytes_of(value.substr(kRecordChecksumBytes))) != stored) {
       return "its checksum does not match its contents";
     }
   }
-  const auto kind = static_cast<uint8_t>(value[kChecksumBytes]);
+  const auto kind = static_cast<uint8_t>(value[kRecordChecksumBytes]);
   if (kind == kKeyedRecord) {
-    if (little_endian_32(value.data() + kChecksumBytes) >> 8 != key.checksum()) {
+    if (little_endian_32(value.data() + kRecordChecksumBytes) >> 8 != key.checksum()) {
       return "it does not belong to its key";
     }
   } else if (kind != kPlainRecord) {
@@ -102,9 +99,9 @@ Result<bson::View> document_of(std::string_view value, Verify verify, const engi
 
 void write_record(std::span<uint8_t> value, const RecordKey& key, bson::View document, bool keyed) {
   const uint32_t kind = keyed ? key.checksum() << 8 | kKeyedRecord : kPlainRecord;
-  put_little_endian_32(value.data() + kChecksumBytes, kind);
+  put_little_endian_32(value.data() + kRecordChecksumBytes, kind);
   std::memcpy(value.data() + kRecordHeaderBytes, document.data(), document.size());
-  put_little_endian_32(value.data(), crc32c(value.subspan(kChecksumBytes)));
+  put_little_endian_32(value.data(), crc32c(value.subspan(kRecordChecksumBytes)));
 }
 
 }  // namespace gridmount::local

@@ -16,7 +16,7 @@ namespace gridmount::local {
 namespace {
 
 // Limits of one transaction that removes a range without an owner.
-constexpr uint64_t kRemovedAtOnce = 1'000;
+constexpr uint64_t kEntriesAtOnce = 1'000;
 constexpr uint64_t kBytesAtOnce = 16 * 1024 * 1024;
 // Above every key of a tree, because keys have at most 511 bytes.
 constexpr size_t kKeyBytesBound = 512;
@@ -195,7 +195,7 @@ class StructureRepair {
                            uint64_t& removed, uint64_t& documents) {
     const MDB_dbi handle = trees.tree({tree, 0});
     uint64_t bytes = 0;
-    for (uint64_t i = 0; i < kRemovedAtOnce && bytes < kBytesAtOnce; ++i) {
+    for (uint64_t i = 0; i < kEntriesAtOnce && bytes < kBytesAtOnce; ++i) {
       GM_ASSIGN(const std::optional<TreeEntry> entry, trees.at_or_after(handle, beginning));
       const bool is_one = entry && (beginning.size() < 4 ? entry->key == beginning
                                                          : entry->key.starts_with(beginning));

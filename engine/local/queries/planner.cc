@@ -8,7 +8,7 @@ namespace gridmount::local {
 namespace {
 
 constexpr int64_t kFirstKeys = 16;
-constexpr int64_t kGrowth = 4;
+constexpr int64_t kKeysGrowth = 4;
 constexpr int64_t kKeysMax = 4096;
 // Sorting the results of a candidate in a buffer costs about this many times as much as reading
 // them.
@@ -51,7 +51,7 @@ Result<ChosenPlan> choose_plan(const std::shared_ptr<Trees>& trees,
       items.emplace_back(make_scan(trees, entry, unordered), sorted && !plan.provides_sort);
     }
     bool decided = false;
-    for (int64_t keys = kFirstKeys; keys <= kKeysMax && !decided; keys *= kGrowth) {
+    for (int64_t keys = kFirstKeys; keys <= kKeysMax && !decided; keys *= kKeysGrowth) {
       for (size_t i = 0; i < items.size() && !decided; ++i) {
         GM_ASSIGN(decided, items[i].ends_within(keys));
         if (decided) winner = i;

@@ -8,8 +8,6 @@
 
 namespace gridmount::local {
 
-using Clock = std::chrono::steady_clock;
-
 Batch::Batch(MDB_env* env, PendingFile pending, std::function<void()> on_due)
     : env_(env), on_due_(std::move(on_due)), pending_(std::move(pending)) {}
 
@@ -81,7 +79,7 @@ int Batch::begin() {
   }
   if (is_empty()) {
     pending_.begin(mdb_txn_id(txn_) - 1);
-    begun_at_ = Clock::now();
+    begun_at_ = std::chrono::steady_clock::now();
   }
   return code;
 }
@@ -123,7 +121,7 @@ void Batch::forget() {
 bool Batch::is_full() const {
   return transactions_ >= kTransactionsMax ||
          changes_.bytes().size() >= RedoChanges::kBytesMax / 8 * 7 ||
-         Clock::now() - begun_at_ >= kTimeMax;
+         std::chrono::steady_clock::now() - begun_at_ >= kTimeMax;
 }
 
 }  // namespace gridmount::local

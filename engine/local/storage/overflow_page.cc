@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kKeysPerPageMin = 2;
 
-const uint8_t* bytes_of(std::string_view text) {
+const uint8_t* start_of(std::string_view text) {
   return reinterpret_cast<const uint8_t*>(text.data());
 }
 
@@ -23,7 +23,7 @@ uintptr_t map_by_first_key(const std::shared_ptr<Trees>& trees, MDB_dbi tree, ui
   cursor.set_range(std::string(1, '\0'), std::string(512, '\xFF'), false);
   const Result<std::optional<TreeEntry>> first = cursor.next();
   if (!first || !*first) return 0;
-  const uint8_t* const key = bytes_of((*first)->key);
+  const uint8_t* const key = start_of((*first)->key);
   const uint8_t* const page = key - reinterpret_cast<uintptr_t>(key) % page_bytes;
   // If the number is damaged, the result is wrong. So the caller compares the results of two trees.
   return reinterpret_cast<uintptr_t>(page) - lmdb::page_number(page) * page_bytes;
@@ -43,7 +43,7 @@ bool do_counts_agree(const std::shared_ptr<Trees>& trees, MDB_dbi tree, uint64_t
     if (!*entry) break;
     // A value directly after a page header is on overflow pages. In a leaf, offsets of nodes are
     // there.
-    const uint8_t* const value = bytes_of((*entry)->value);
+    const uint8_t* const value = start_of((*entry)->value);
     if (reinterpret_cast<uintptr_t>(value) % page_bytes != lmdb::kPageHeaderBytes) continue;
     pages += lmdb::overflow_pages(value - lmdb::kPageHeaderBytes);
   }
@@ -75,7 +75,7 @@ std::string OverflowPages::defect(const TreeEntry& entry) {
   const uint64_t node_bytes_max =
       ((page_bytes_ - lmdb::kPageHeaderBytes) / kKeysPerPageMin & ~uint64_t{1}) - sizeof(uint16_t);
   if (lmdb::kNodeHeaderBytes + entry.key.size() + entry.value.size() <= node_bytes_max) return {};
-  const uint8_t* const page = bytes_of(entry.value) - lmdb::kPageHeaderBytes;
+  const uint8_t* const page = start_of(entry.value) - lmdb::kPageHeaderBytes;
   const uint64_t pages = lmdb::overflow_pages_needed(entry.value.size(), page_bytes_);
   const uint64_t pages_held = lmdb::overflow_pages(page);
   if (pages_held > pages && !counts_agree_) count();

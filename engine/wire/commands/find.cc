@@ -29,7 +29,7 @@ Result<bool> can_be_tailed(engine::Database& database, engine::Snapshot& snapsho
 
 // Returns true if the filter consists of an _id value alone. At most one document matches, and the
 // cursor ends with it. As on servers, any other cursor is read once more to find its end.
-bool is_by_id(const FindCommand& find) {
+bool finds_by_id(const FindCommand& find) {
   const engine::FindOptions& options = find.options;
   if (options.skip > 0 || options.hint || options.show_record_id || find.cursor.tailable) {
     return false;
@@ -79,7 +79,7 @@ Status run_find(Call& call, bson::Builder& reply) {
   options.variables = find.variables;
   options.deadline = call.deadline();
   options.sort_bytes_max = call.state().options().operation_bytes_max;
-  if (is_by_id(find)) find.cursor.documents_max = 1;
+  if (finds_by_id(find)) find.cursor.documents_max = 1;
   if (options.limit == 1 && find.cursor.batch_size != 0 && !find.cursor.tailable) {
     return reply_one(call, reply, find, options);
   }
