@@ -10,8 +10,8 @@
 namespace gridmount::gridfs {
 namespace {
 
-constexpr int64_t kBlock = 4096;
-constexpr int64_t kChunk = kDefaultChunkBytes;
+constexpr int64_t kHoleBlock = 4096;
+constexpr int64_t kHoleChunk = kDefaultChunkBytes;
 
 class FileHolesTest : public BucketFixture {
  protected:
@@ -70,40 +70,41 @@ TEST_F(FileHolesTest, DataAtTheBeginningOfALongHole_EndsWithItsLastBlock) {
 }
 
 TEST_F(FileHolesTest, AByteInTheMiddleOfAChunk_IsABlockOfData) {
-  must(file_->truncate(kChunk, TimeUpdate::kNow));
+  must(file_->truncate(kHoleChunk, TimeUpdate::kNow));
   write((128 << 10) + 5, 1);
-  expect_extents({{128 << 10, (128 << 10) + kBlock}});
+  expect_extents({{128 << 10, (128 << 10) + kHoleBlock}});
   EXPECT_EQ(must(file_->next_data((128 << 10) + 7)), (128 << 10) + 7);
-  EXPECT_EQ(must(file_->next_hole((128 << 10) + 7)), (128 << 10) + kBlock);
+  EXPECT_EQ(must(file_->next_hole((128 << 10) + 7)), (128 << 10) + kHoleBlock);
 }
 
 TEST_F(FileHolesTest, SeveralPiecesInOneChunkAndTheNext) {
-  must(file_->truncate(8 * kChunk, TimeUpdate::kNow));
-  write(kBlock, kBlock);
-  write(3 * kBlock, 2 * kBlock);
+  must(file_->truncate(8 * kHoleChunk, TimeUpdate::kNow));
+  write(kHoleBlock, kHoleBlock);
+  write(3 * kHoleBlock, 2 * kHoleBlock);
   // Across chunk boundaries, to the end of the file.
-  write(7 * kChunk - kBlock, kChunk + kBlock);
-  expect_extents(
-      {{kBlock, 2 * kBlock}, {3 * kBlock, 5 * kBlock}, {7 * kChunk - kBlock, 8 * kChunk}});
+  write(7 * kHoleChunk - kHoleBlock, kHoleChunk + kHoleBlock);
+  expect_extents({{kHoleBlock, 2 * kHoleBlock},
+                  {3 * kHoleBlock, 5 * kHoleBlock},
+                  {7 * kHoleChunk - kHoleBlock, 8 * kHoleChunk}});
 }
 
 TEST_F(FileHolesTest, ARunOfChunksWithoutHoles_IsOne) {
-  must(file_->truncate(10 * kChunk, TimeUpdate::kNow));
-  write(2 * kChunk + kBlock, 4 * kChunk);
-  expect_extents({{2 * kChunk + kBlock, 6 * kChunk + kBlock}});
+  must(file_->truncate(10 * kHoleChunk, TimeUpdate::kNow));
+  write(2 * kHoleChunk + kHoleBlock, 4 * kHoleChunk);
+  expect_extents({{2 * kHoleChunk + kHoleBlock, 6 * kHoleChunk + kHoleBlock}});
 }
 
 TEST_F(FileHolesTest, PunchedBlocks_AreHoles) {
-  write(0, 3 * kChunk);
-  must(file_->zero(kBlock, 2 * kChunk, TimeUpdate::kNow));
-  expect_extents({{0, kBlock}, {2 * kChunk + kBlock, 3 * kChunk}});
+  write(0, 3 * kHoleChunk);
+  must(file_->zero(kHoleBlock, 2 * kHoleChunk, TimeUpdate::kNow));
+  expect_extents({{0, kHoleBlock}, {2 * kHoleChunk + kHoleBlock, 3 * kHoleChunk}});
 }
 
 TEST_F(FileHolesTest, AnEndWithinABlock_IsTheHole) {
   write(0, 3);
   expect_extents({{0, 3}});
-  must(file_->truncate(kBlock + 10, TimeUpdate::kNow));
-  expect_extents({{0, kBlock}});
+  must(file_->truncate(kHoleBlock + 10, TimeUpdate::kNow));
+  expect_extents({{0, kHoleBlock}});
 }
 
 TEST_F(FileHolesTest, ChunksThatEndWithinABlock) {
@@ -114,10 +115,10 @@ TEST_F(FileHolesTest, ChunksThatEndWithinABlock) {
   for (int i = 0; i < 2; ++i) {
     const int64_t data = must(file_->next_data(0)).value();
     EXPECT_LE(data, 255'300);
-    EXPECT_GE(data, 255'000 - kBlock);
+    EXPECT_GE(data, 255'000 - kHoleBlock);
     const int64_t hole = must(file_->next_hole(255'300)).value();
     EXPECT_GE(hole, 255'310);
-    EXPECT_LE(hole, 255'310 + kBlock);
+    EXPECT_LE(hole, 255'310 + kHoleBlock);
     must(file_->flush());
   }
 }

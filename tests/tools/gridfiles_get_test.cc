@@ -14,8 +14,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr const char* kConnected = "connected to: store.gfs\n";
-
 class GridfilesGet : public StoreTest {
  protected:
   void SetUp() override {

@@ -11,8 +11,6 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr const char* kConnected = "connected to: store.gfs\n";
-
 class GridfilesList : public StoreTest {
  protected:
   void SetUp() override {

@@ -13,8 +13,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr const char* kConnected = "connected to: store.gfs\n";
-
 class GridfilesPut : public StoreTest {
  protected:
   void SetUp() override {

@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-constexpr int32_t kChunkBytes = 100;
+constexpr int32_t kSmallChunkBytes = 100;
 // A text in the catalog's entry of a collection.
 constexpr const char* kCollectionEntry = "multikey";
 
@@ -42,7 +42,7 @@ class GridstoreRepair : public StoreTest {
     StoreTest::SetUp();
     create_store();
     gridfs::BucketOptions options;
-    options.chunk_bytes = kChunkBytes;
+    options.chunk_bytes = kSmallChunkBytes;
     with_bucket(
         [](gridfs::Bucket& bucket) {
           gridfs::UploadOptions with_id;
@@ -243,7 +243,7 @@ TEST_F(GridstoreRepair, FilesOfOneName_GetNamesOfTheirOwn) {
   with_bucket([](gridfs::Bucket& bucket) {
     gridfs::UploadOptions with_id;
     with_id.id = bson::Value("W");
-    with_id.chunk_bytes = kChunkBytes;
+    with_id.chunk_bytes = kSmallChunkBytes;
     upload(bucket, "dir/whole", pattern_bytes(350), with_id);
   });
   remove("fs.chunks", R"({"files_id": "W", "n": 0})");

@@ -18,6 +18,9 @@
 
 namespace gridmount::tests {
 
+// What gridfiles prints first about the store of these tests.
+inline constexpr const char* kConnected = "connected to: store.gfs\n";
+
 class StoreTest : public ::testing::Test {
  protected:
   void SetUp() override;

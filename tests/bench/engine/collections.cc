@@ -11,6 +11,7 @@
 #include "engine/bson/builder.h"
 #include "engine/local/open_store.h"
 #include "engine/store.h"
+#include "result_value.h"
 
 namespace gridmount::bench {
 namespace {
@@ -19,16 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t kPerTransaction = 50;
 constexpr int kSlices = 5;
-
-template <typename T>
-T value_of(Result<T> result) {
-  if (!result) throw std::runtime_error("gridmount: " + result.error().message());
-  return std::move(result).value();
-}
-
-void check(const Status& status) {
-  if (!status) throw std::runtime_error("gridmount: " + status.error().message());
-}
 
 double microseconds(Clock::time_point begin) {
   return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();

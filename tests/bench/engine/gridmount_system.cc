@@ -11,26 +11,13 @@
 #include "engine/local/open_store.h"
 #include "engine/local/storage/environment.h"
 #include "engine/store.h"
+#include "result_value.h"
 #include "system.h"
 
 namespace gridmount::bench {
 namespace {
 
 using engine::Durability;
-
-[[noreturn]] void fail_run(const Error& error) {
-  throw std::runtime_error("gridmount: " + error.message());
-}
-
-template <typename T>
-T value_of(Result<T> result) {
-  if (!result) fail_run(result.error());
-  return std::move(result).value();
-}
-
-void check(const Status& status) {
-  if (!status) fail_run(status.error());
-}
 
 bson::Document by_id(Number n) {
   bson::Builder builder;

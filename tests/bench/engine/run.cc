@@ -15,7 +15,7 @@ namespace gridmount::bench {
 namespace {
 
 constexpr uint64_t kSampled = 500;
-constexpr uint64_t kScanned = 100;
+constexpr uint64_t kCheckedAtOnce = 100;
 
 using Clock = std::chrono::steady_clock;
 
@@ -120,9 +120,9 @@ class Run {
       compare(label, [&](System& system, Reader& reader) { system.read_by_id(n, reader); });
       compare(label, [&](System& system, Reader& reader) { system.read_by_email(n, reader); });
     }
-    for (uint64_t i = 0; i < documents_.count(); i += kScanned * step) {
+    for (uint64_t i = 0; i < documents_.count(); i += kCheckedAtOnce * step) {
       compare(label, [&](System& system, Reader& reader) {
-        system.scan_numbers({i, kScanned}, reader);
+        system.scan_numbers({i, kCheckedAtOnce}, reader);
       });
     }
   }

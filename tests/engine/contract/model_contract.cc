@@ -342,9 +342,9 @@ class Comparison {
   // In these cases nothing may have changed.
   template <typename T>
   static bool refuses_arrays(const Result<T>& result) {
-    constexpr ErrorCode kArrayUnderHashedIndex{16766};
+    constexpr ErrorCode kArrayUnderHashed{16766};
     return !result && (result.error().code() == ErrorCode::kCannotIndexParallelArrays ||
-                       result.error().code() == kArrayUnderHashedIndex);
+                       result.error().code() == kArrayUnderHashed);
   }
 
   void write(Transaction& transaction) {

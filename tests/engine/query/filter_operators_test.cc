@@ -152,7 +152,7 @@ TEST(FilterOperatorsTest, ElementsAndTypes) {
       {"{'a': {'~type': ['bool', 'date']}}", {"{'a': false}", "{'a': {'$date': 0}}"}, {"{'a': 0}"}},
       {"{'a': {'$not': {'~type': 'int'}}}", {"{}", "{'a': 'x'}"}, {"{'a': 1}", "{'a': ['x', 1]}"}},
   });
-  const std::pair<const char*, const char*> kTypes[] = {
+  const std::pair<const char*, const char*> kTypeNames[] = {
       {"double", "1.5"},
       {"string", "'x'"},
       {"object", "{}"},
@@ -175,9 +175,9 @@ TEST(FilterOperatorsTest, ElementsAndTypes) {
       {"minKey", "{'$minKey': 1}"},
       {"maxKey", "{'$maxKey': 1}"},
   };
-  for (const auto& [asked, ignored] : kTypes) {
+  for (const auto& [asked, ignored] : kTypeNames) {
     const Filter filter = parse_filter_json("{'a': {'~type': '" + std::string(asked) + "'}}");
-    for (const auto& [type, value] : kTypes) {
+    for (const auto& [type, value] : kTypeNames) {
       EXPECT_EQ(filter.matches(parse_json(field(value))), asked == type)
           << asked << " of " << value;
     }

@@ -13,7 +13,7 @@ namespace {
 constexpr char kDocument[] =
     "{'_id': 1, 'a': 2, 'b': {'c': 3, 'd': 4}, 'e': [{'f': 5}, 7, [{'f': 8}]], 's': 'Text'}";
 
-Result<Projection> parse(const char* specification, const char* variables = "{}") {
+Result<Projection> parse_projection(const char* specification, const char* variables = "{}") {
   const bson::Document values = parse_json(variables);
   return Projection::parse(parse_json(specification), {std::nullopt, values, {1000}});
 }
@@ -51,7 +51,7 @@ TEST(ProjectionExpressionTest, Results) {
       {"{'e': {'$slice': ['$e', 1]}}", "{'_id': 1, 'e': [{'f': 5}]}"},
   };
   for (const auto& [specification, expected] : kCases) {
-    Result<Projection> projection = parse(specification);
+    Result<Projection> projection = parse_projection(specification);
     ASSERT_TRUE(projection) << specification << ": " << projection.error().message();
     EXPECT_FALSE(projection->needs_match());
     for (int i = 0; i < 2; ++i) {
@@ -63,7 +63,7 @@ TEST(ProjectionExpressionTest, Results) {
 }
 
 TEST(ProjectionExpressionTest, Variables_HaveTheirValuesByName) {
-  Result<Projection> projection = parse(
+  Result<Projection> projection = parse_projection(
       "{'x': '$$v', 'y': {'$let': {'vars': {'v': 5, 'u': '$$w.n'}, 'in': ['$$v', '$$u']}}, "
       "'z': '$$v'}",
       "{'v': 1, 'w': {'n': 2}}");
@@ -75,12 +75,12 @@ TEST(ProjectionExpressionTest, Variables_HaveTheirValuesByName) {
 }
 
 TEST(ProjectionExpressionTest, Refused) {
-  struct Refusal {
+  struct RefusedProjection {
     const char* specification;
     int code;
     const char* message;
   };
-  const Refusal kRefusals[] = {
+  const RefusedProjection kRefusals[] = {
       {"{'x': {'$no': 1}}", 31325, "Unknown expression $no"},
       {"{'x': {'$add': [{'$no': 1}]}}", 168, "Unrecognized expression '$no'"},
       {"{'x': '$$v'}", 17276, "Use of undefined variable: v"},
@@ -94,16 +94,16 @@ TEST(ProjectionExpressionTest, Refused) {
       {"{'x': {}}", 51270, "empty object"},
       {"{'x': {'$add': [1], 'y': 1}}", 16410, "may not start with '$'"},
   };
-  for (const Refusal& refusal : kRefusals) {
-    Result<Projection> projection = parse(refusal.specification);
+  for (const RefusedProjection& refusal : kRefusals) {
+    Result<Projection> projection = parse_projection(refusal.specification);
     ASSERT_FALSE(projection) << refusal.specification;
     EXPECT_EQ(static_cast<int>(projection.error().code()), refusal.code) << refusal.specification;
     EXPECT_NE(projection.error().message().find(refusal.message), std::string::npos)
         << refusal.specification << ": " << projection.error().message();
   }
-  EXPECT_EQ(parse("{'x': 1}", "{'V': 1}").error().code(), ErrorCode::kFailedToParse);
-  const Result<bson::View> failed =
-      parse("{'x': {'$divide': ['$a', '$zero']}}")->apply(parse_json("{'a': 1, 'zero': 0}"));
+  EXPECT_EQ(parse_projection("{'x': 1}", "{'V': 1}").error().code(), ErrorCode::kFailedToParse);
+  const Result<bson::View> failed = parse_projection("{'x': {'$divide': ['$a', '$zero']}}")
+                                        ->apply(parse_json("{'a': 1, 'zero': 0}"));
   EXPECT_EQ(failed.error().code(), ErrorCode::kBadValue);
 }
 

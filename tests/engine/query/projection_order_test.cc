@@ -10,7 +10,7 @@
 namespace gridmount::query {
 namespace {
 
-constexpr char kDocument[] =
+constexpr char kOrderedDocument[] =
     "{'_id': 1, 'x': 5, 'y': 1, 'o': {'p': 1, 'q': {'r': 2, 's': 3}}, 'l': [{'p': 1, 'q': 2}, 7, "
     "[{'q': 3}]], 'e': [], 'zero': 0}";
 
@@ -47,12 +47,12 @@ TEST(ProjectionOrder, Servers) {
       {"{'x': ['$y', '$none'], 'y': 1}", "{'_id': 1, 'y': 1, 'x': [1, null]}"},
   };
   MemoryHost host;
-  host.set("c", "[" + std::string(kDocument) + "]");
+  host.set("c", "[" + std::string(kOrderedDocument) + "]");
   const PipelineRun run{host};
   for (const auto& [specification, expected] : kCases) {
     Result<Projection> projection = Projection::parse(parse_json(specification));
     ASSERT_TRUE(projection) << specification << ": " << projection.error().message();
-    const bson::Document document = parse_json(kDocument);
+    const bson::Document document = parse_json(kOrderedDocument);
     const Result<bson::View> found = projection->apply(document);
     ASSERT_TRUE(found) << specification << ": " << found.error().message();
     EXPECT_EQ(show(*found), show(parse_json(expected))) << specification;

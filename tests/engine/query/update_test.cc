@@ -11,14 +11,14 @@
 namespace gridmount::query {
 namespace {
 
-struct Case {
+struct UpdateCase {
   const char* before;
   const char* update;
   const char* after;
 };
 
 TEST(UpdateTest, Results) {
-  const Case kCases[] = {
+  const UpdateCase kCases[] = {
       {"{'_id': 1, 'a': 1}", "{'$set': {'a': 2}}", "{'_id': 1, 'a': 2}"},
       {"{'_id': 1}", "{'$set': {'b': 1, 'a': 2}}", "{'_id': 1, 'a': 2, 'b': 1}"},
       {"{'_id': 1}", "{'$set': {'10': 1, '9': 2}}", "{'_id': 1, '9': 2, '10': 1}"},
@@ -59,7 +59,7 @@ TEST(UpdateTest, Results) {
        "{'_id': 1, 'a': {'$b': {'$c': 1}}}"},
       {"{'_id': 1, '$a': 1}", "{'$unset': {'$a': 1}}", "{'_id': 1}"},
   };
-  for (const Case& one : kCases) {
+  for (const UpdateCase& one : kCases) {
     const Result<Update> update = Update::parse(parse_json(one.update));
     ASSERT_TRUE(update) << one.update << ": " << update.error().message();
     const bson::Document before = parse_json(one.before);
@@ -226,12 +226,12 @@ TEST(UpdateTest, RefusedWhenParsed) {
 }
 
 TEST(UpdateTest, RefusedWhenApplied) {
-  struct Refused {
+  struct RefusedUpdate {
     const char* before;
     const char* update;
     int code;
   };
-  const Refused kRefused[] = {
+  const RefusedUpdate kRefused[] = {
       {"{'_id': 1, 'a': 1}", "{'$set': {'a.b': 1}}", 28},
       {"{'_id': 1, 'a': [1]}", "{'$set': {'a.b': 1}}", 28},
       {"{'_id': 1, 'a': null}", "{'$set': {'a.b.c': 1}}", 28},
@@ -251,7 +251,7 @@ TEST(UpdateTest, RefusedWhenApplied) {
       {"{'_id': 1, 'a': 5, 'c': 1}", "{'$rename': {'c': 'a.b'}}", 28},
       {"{'_id': 1}", "{'$rename': {'_id': 'c'}}", 66},
   };
-  for (const Refused& one : kRefused) {
+  for (const RefusedUpdate& one : kRefused) {
     const Result<Update> update = Update::parse(parse_json(one.update));
     ASSERT_TRUE(update) << one.update;
     const Result<Update::Applied> applied = update->apply(parse_json(one.before));
@@ -287,7 +287,7 @@ TEST(UpdateTest, TooDeep) {
 }
 
 TEST(UpdateTest, Upserted) {
-  const Case kCases[] = {
+  const UpdateCase kCases[] = {
       {"{'_id': 5}", "{'$set': {'a': 1}}", "{'_id': 5, 'a': 1}"},
       {"{'b.c': 2, '_id': 5, 'd': {'$gt': 1}}", "{'$set': {'a': 1}}",
        "{'_id': 5, 'b': {'c': 2}, 'a': 1}"},
@@ -296,7 +296,7 @@ TEST(UpdateTest, Upserted) {
       {"{'x': 1}", "{'a': 1, '_id': 6}", "{'_id': 6, 'a': 1}"},
       {"{'$and': [{'_id': 5}, {'x': {'$eq': 1}}]}", "{'$inc': {'x': 1}}", "{'_id': 5, 'x': 2}"},
   };
-  for (const Case& one : kCases) {
+  for (const UpdateCase& one : kCases) {
     const Result<Filter> filter = Filter::parse(parse_json(one.before));
     const Result<Update> update = Update::parse(parse_json(one.update));
     const Result<bson::Document> document = update->upserted(*filter);

@@ -7,7 +7,7 @@
 namespace gridmount::fuse::testing {
 namespace {
 
-constexpr uint32_t kPermissions = 07777;
+constexpr uint32_t kPermissionBits = 07777;
 
 void move(std::map<std::string, Model::Name>& names, const std::string& from,
           const std::string& to) {
@@ -253,7 +253,7 @@ std::string Model::problem_with(const FoundTree& found) const {
       continue;
     }
     if (name.kind == FoundKind::kFolder) {
-      if (other.mode != (name.mode & kPermissions)) return "'" + path + "' has another mode";
+      if (other.mode != (name.mode & kPermissionBits)) return "'" + path + "' has another mode";
       if (other.xattr != name.xattr) return "'" + path + "' has another attribute";
       continue;
     }

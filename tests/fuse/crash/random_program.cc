@@ -15,7 +15,7 @@ namespace {
 constexpr std::array kNames = {"a", "b", "c", "long name", "d"};
 constexpr std::array kModes = {0600U, 0640U, 0644U, 0755U};
 constexpr uint64_t kFileBytesMax = 60'000;
-constexpr uint64_t kPageBytes = 4096;
+constexpr uint64_t kProgramPageBytes = 4096;
 constexpr ptrdiff_t kDepthMax = 2;
 
 std::string random_bytes(std::mt19937_64& random, size_t size) {
@@ -256,7 +256,8 @@ std::optional<Call> Programmer::choose_mapping_call() {
     case 0:
       return Call{.kind = CallKind::kUnmap, .map = map};
     case 1: {
-      const uint64_t from = below(2) == 0 ? 0 : below(length) / kPageBytes * kPageBytes;
+      const uint64_t from =
+          below(2) == 0 ? 0 : below(length) / kProgramPageBytes * kProgramPageBytes;
       const uint64_t size = from == 0 ? length : 1 + below(length - from);
       return Call{.kind = CallKind::kSyncMap, .map = map, .offset = from, .size = size};
     }
@@ -281,8 +282,10 @@ std::optional<Call> Programmer::choose_sync() {
   const std::optional<int> slot = any_slot(true);
   if (!slot) return {};
   if (kind <= 3) {
-    return Call{
-        .kind = CallKind::kSyncRange, .slot = *slot, .offset = below(20'000), .size = kPageBytes};
+    return Call{.kind = CallKind::kSyncRange,
+                .slot = *slot,
+                .offset = below(20'000),
+                .size = kProgramPageBytes};
   }
   return Call{.kind = kind <= 5 ? CallKind::kSync : CallKind::kSyncData, .slot = *slot};
 }

@@ -27,10 +27,10 @@
 namespace gridmount::fuse::testing {
 namespace {
 
-constexpr const char* kXattr = "user.crash";
+constexpr const char* kUserXattr = "user.crash";
 constexpr int64_t kYear2001 = 978'307'200;
-constexpr int64_t kNsPerSecond = 1'000'000'000;
-constexpr size_t kCallsShown = 40;
+constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
+constexpr size_t kCallsReported = 40;
 
 class User {
  public:
@@ -64,7 +64,7 @@ class User {
   void note_time(int fd) {
     struct stat status {};
     if (::fstat(fd, &status) == 0) {
-      modified_ns_ = status.st_mtim.tv_sec * kNsPerSecond + status.st_mtim.tv_nsec;
+      modified_ns_ = status.st_mtim.tv_sec * kNanosecondsPerSecond + status.st_mtim.tv_nsec;
     }
   }
 
@@ -100,7 +100,7 @@ int64_t User::map(const Call& call) {
 int64_t User::set_time(const Call& call) {
   const timespec modified{kYear2001 + static_cast<int64_t>(call.offset % 1'000'000),
                           static_cast<int64_t>(call.offset)};
-  modified_ns_ = modified.tv_sec * kNsPerSecond + modified.tv_nsec;
+  modified_ns_ = modified.tv_sec * kNanosecondsPerSecond + modified.tv_nsec;
   const timespec times[2] = {{0, UTIME_OMIT}, modified};
   return ::utimensat(AT_FDCWD, at(call.path).c_str(), times, 0);
 }
@@ -137,9 +137,9 @@ int64_t User::make(const Call& call) {
     case CallKind::kChangeMode:
       return ::chmod(path.c_str(), call.mode);
     case CallKind::kSetXattr:
-      return ::setxattr(path.c_str(), kXattr, call.bytes.data(), call.bytes.size(), 0);
+      return ::setxattr(path.c_str(), kUserXattr, call.bytes.data(), call.bytes.size(), 0);
     case CallKind::kRemoveXattr:
-      return ::removexattr(path.c_str(), kXattr);
+      return ::removexattr(path.c_str(), kUserXattr);
     case CallKind::kSetTime:
       return set_time(call);
     case CallKind::kResizePath:
@@ -207,7 +207,7 @@ bool User::run(const Program& program, size_t first, size_t end) {
     if (result >= 0) continue;
     std::string text = "call " + std::to_string(i) + " of user " + std::to_string(number_) + ", " +
                        text_of(program.calls[i]) + ": " + std::strerror(error_number) + "; before:";
-    for (size_t before = i - std::min(i, kCallsShown); before < i; ++before) {
+    for (size_t before = i - std::min(i, kCallsReported); before < i; ++before) {
       text += "\n    " + std::to_string(before) + " " + text_of(program.calls[before]);
     }
     std::cerr << text << std::endl;

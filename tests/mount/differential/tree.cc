@@ -18,13 +18,13 @@ namespace gridmount::differential {
 
 namespace {
 
-constexpr size_t kBlock = 256 * 1024;
+constexpr size_t kReadBlock = 256 * 1024;
 
 // Reads by descriptors relative to each other, because paths in the tree may be longer than any
 // call accepts.
 class Reader {
  public:
-  explicit Reader(Tree& tree) : tree_(tree), block_(kBlock, '\0') {}
+  explicit Reader(Tree& tree) : tree_(tree), block_(kReadBlock, '\0') {}
 
   void read_folder(int fd, const std::string& path) {
     DIR* const listing = ::fdopendir(fd);

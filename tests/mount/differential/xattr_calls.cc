@@ -9,7 +9,7 @@ namespace gridmount::differential {
 
 namespace {
 
-constexpr size_t kNameMax = 255;
+constexpr size_t kXattrNameMax = 255;
 
 // All values of a file together must fit in ext4's block for them, 4 KiB.
 constexpr size_t kValueMax = 150;
@@ -23,7 +23,7 @@ std::string some_name(Chance& chance) {
     case 2:
       return "";
     case 3:
-      return "user." + std::string(kNameMax - 5 + chance.below(2), 'n');
+      return "user." + std::string(kXattrNameMax - 5 + chance.below(2), 'n');
     case 4:
       return "user.\xc3\xbc.$x";
     default:

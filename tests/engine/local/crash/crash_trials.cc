@@ -23,12 +23,12 @@ namespace fs = std::filesystem;
 
 constexpr unsigned kImageSeconds = 60;
 
-class Trials {
+class ImageTrials {
  public:
-  Trials(fs::path folder, CrashImages images, const CrashExaminer& examine);
-  ~Trials() { ::munmap(progress_, sizeof *progress_); }
-  Trials(const Trials&) = delete;
-  Trials& operator=(const Trials&) = delete;
+  ImageTrials(fs::path folder, CrashImages images, const CrashExaminer& examine);
+  ~ImageTrials() { ::munmap(progress_, sizeof *progress_); }
+  ImageTrials(const ImageTrials&) = delete;
+  ImageTrials& operator=(const ImageTrials&) = delete;
 
   void run(CrashRunResult& result);
 
@@ -78,7 +78,7 @@ std::vector<size_t> possible_cuts(const std::string& while_unsynced) {
   return cuts;
 }
 
-Trials::Trials(fs::path folder, CrashImages images, const CrashExaminer& examine)
+ImageTrials::ImageTrials(fs::path folder, CrashImages images, const CrashExaminer& examine)
     : folder_(std::move(folder)), images_(std::move(images)), examine_(examine) {
   std::mt19937_64 random(images_.seed);
   const std::vector<size_t> possible = possible_cuts(images_.while_unsynced);
@@ -92,7 +92,8 @@ Trials::Trials(fs::path folder, CrashImages images, const CrashExaminer& examine
   progress_ = static_cast<Progress*>(shared);
 }
 
-bool Trials::make(const CrashDisk& disk, std::mt19937_64& random, const fs::path& folder) const {
+bool ImageTrials::make(const CrashDisk& disk, std::mt19937_64& random,
+                       const fs::path& folder) const {
   if (random() % images_.kills_one_of != 0) {
     write_image(disk.image(random), folder);
     return false;
@@ -111,7 +112,7 @@ bool Trials::make(const CrashDisk& disk, std::mt19937_64& random, const fs::path
   return true;
 }
 
-std::string Trials::work(size_t first) {
+std::string ImageTrials::work(size_t first) {
   CrashDisk disk(WriteRecorder::instance());
   const fs::path folder = folder_ / "image";
   std::string problem;
@@ -127,7 +128,7 @@ std::string Trials::work(size_t first) {
 }
 
 // The image as it was, made once more, for whoever looks into it.
-std::string Trials::keep(const fs::path& kept) const {
+std::string ImageTrials::keep(const fs::path& kept) const {
   CrashDisk disk(WriteRecorder::instance());
   disk.advance(cuts_[progress_->image]);
   std::mt19937_64 random(images_.seed + progress_->image + 1);
@@ -135,7 +136,7 @@ std::string Trials::keep(const fs::path& kept) const {
   return kept.string();
 }
 
-void Trials::run(CrashRunResult& result) {
+void ImageTrials::run(CrashRunResult& result) {
   size_t next = 0;
   while (next < cuts_.size()) {
     const std::string problem = in_child([&] { return work(next); });
@@ -156,7 +157,7 @@ void Trials::run(CrashRunResult& result) {
 
 void try_crash_images(const fs::path& folder, const CrashImages& images,
                       const CrashExaminer& examine, CrashRunResult& result) {
-  Trials(folder, images, examine).run(result);
+  ImageTrials(folder, images, examine).run(result);
 }
 
 }  // namespace gridmount::local::testing

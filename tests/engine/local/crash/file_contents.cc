@@ -13,10 +13,10 @@
 namespace gridmount::local::testing {
 namespace {
 
-constexpr size_t kPageBytes = FileContents::kPageBytes;
+constexpr size_t kContentPageBytes = FileContents::kPageBytes;
 
 size_t pages_of(size_t bytes) {
-  return (bytes + kPageBytes - 1) / kPageBytes;
+  return (bytes + kContentPageBytes - 1) / kContentPageBytes;
 }
 
 // Writes zeros to a range, except where it already has zeros.
@@ -38,8 +38,9 @@ FileContents FileContents::read(const std::filesystem::path& path) {
   contents.resize(must(file.size()));
   off_t at = 0;
   while ((at = ::lseek(file.fd(), at, SEEK_DATA)) >= 0) {
-    at -= at % static_cast<off_t>(kPageBytes);
-    const std::vector<uint8_t> bytes = must(file.read(static_cast<uint64_t>(at), kPageBytes));
+    at -= at % static_cast<off_t>(kContentPageBytes);
+    const std::vector<uint8_t> bytes =
+        must(file.read(static_cast<uint64_t>(at), kContentPageBytes));
     if (bytes.empty()) break;
     contents.write(static_cast<size_t>(at), bytes);
     at += static_cast<off_t>(bytes.size());
@@ -55,9 +56,9 @@ FileContents::Bytes& FileContents::own(size_t number) {
 }
 
 void FileContents::resize(size_t size) {
-  if (size < size_ && size % kPageBytes != 0 && pages_[size / kPageBytes]) {
-    Bytes& last = own(size / kPageBytes);
-    std::fill(last.begin() + size % kPageBytes, last.end(), uint8_t{0});
+  if (size < size_ && size % kContentPageBytes != 0 && pages_[size / kContentPageBytes]) {
+    Bytes& last = own(size / kContentPageBytes);
+    std::fill(last.begin() + size % kContentPageBytes, last.end(), uint8_t{0});
   }
   pages_.resize(pages_of(size));
   size_ = size;
@@ -67,23 +68,23 @@ void FileContents::write(size_t offset, std::span<const uint8_t> bytes) {
   if (bytes.empty()) return;
   resize(std::max(size_, offset + bytes.size()));
   for (size_t done = 0; done < bytes.size();) {
-    const size_t in_page = (offset + done) % kPageBytes;
+    const size_t in_page = (offset + done) % kContentPageBytes;
     const std::span<const uint8_t> part =
-        bytes.subspan(done, std::min(kPageBytes - in_page, bytes.size() - done));
-    if (part.size() == kPageBytes) pages_[(offset + done) / kPageBytes].reset();
-    std::copy(part.begin(), part.end(), own((offset + done) / kPageBytes).begin() + in_page);
+        bytes.subspan(done, std::min(kContentPageBytes - in_page, bytes.size() - done));
+    if (part.size() == kContentPageBytes) pages_[(offset + done) / kContentPageBytes].reset();
+    std::copy(part.begin(), part.end(), own((offset + done) / kContentPageBytes).begin() + in_page);
     done += part.size();
   }
 }
 
 FileContents::Page FileContents::page(size_t number) const {
   if (number >= pages_.size()) return {};
-  return {pages_[number], std::min(kPageBytes, size_ - number * kPageBytes)};
+  return {pages_[number], std::min(kContentPageBytes, size_ - number * kContentPageBytes)};
 }
 
 void FileContents::set_page(size_t number, const Page& page) {
   if (page.size == 0) return;
-  resize(std::max(size_, number * kPageBytes + page.size));
+  resize(std::max(size_, number * kContentPageBytes + page.size));
   pages_[number] = page.bytes;
 }
 
@@ -93,10 +94,11 @@ void FileContents::put_into(const std::filesystem::path& path) const {
   for (size_t number = 0; number < pages_.size();) {
     size_t end = number + 1;
     if (pages_[number]) {
-      must(file.write(number * kPageBytes, std::span(*pages_[number]).first(page(number).size)));
+      must(file.write(number * kContentPageBytes,
+                      std::span(*pages_[number]).first(page(number).size)));
     } else {
       while (end < pages_.size() && !pages_[end]) ++end;
-      clear(file, number * kPageBytes, end * kPageBytes);
+      clear(file, number * kContentPageBytes, end * kContentPageBytes);
     }
     number = end;
   }

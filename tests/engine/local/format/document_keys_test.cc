@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAreArray;
 
-bson::Document doc(const std::string& text) {
+bson::Document parsed(const std::string& text) {
   Result<bson::Document> document = bson::document_from_json(text);
   EXPECT_TRUE(document.has_value()) << text;
   return std::move(document).value();
@@ -32,10 +32,10 @@ struct Keys {
 };
 
 Result<Keys> extract(const std::string& index, const std::string& document) {
-  const Result<IndexKeySpec> rules = rules_of(doc(index));
+  const Result<IndexKeySpec> rules = rules_of(parsed(index));
   EXPECT_TRUE(rules.has_value());
   KeySet set;
-  GM_TRY(extract_keys(*rules, doc(document), set));
+  GM_TRY(extract_keys(*rules, parsed(document), set));
   Keys result;
   for (size_t i = 0; i < set.size(); ++i) result.keys.emplace_back(set[i]);
   result.multikey = set.multikey();
@@ -48,8 +48,8 @@ void expect_keys(const std::string& index, const std::string& document, const st
   SCOPED_TRACE(index + " of " + document);
   const Result<Keys> extracted = extract(index, document);
   ASSERT_TRUE(extracted.has_value()) << extracted.error().message();
-  const bson::Document keys = doc(index);
-  const bson::Document wanted = doc(R"({"keys": )" + expected + "}");
+  const bson::Document keys = parsed(index);
+  const bson::Document wanted = parsed(R"({"keys": )" + expected + "}");
   std::vector<std::string> encoded;
   for (const bson::Element key : wanted.view()["keys"].as_document()) {
     std::string bytes;
@@ -113,9 +113,9 @@ TEST(DocumentKeys, ParallelArrays_AreRefused) {
 }
 
 TEST(DocumentKeys, KeySet_ContainsItsKeysOnly) {
-  const bson::Document index = doc(R"({"a": 1})");
+  const bson::Document index = parsed(R"({"a": 1})");
   KeySet set;
-  ASSERT_TRUE(extract_keys(*rules_of(index), doc(R"({"a": [1, 2, 5]})"), set));
+  ASSERT_TRUE(extract_keys(*rules_of(index), parsed(R"({"a": [1, 2, 5]})"), set));
   std::string two;
   bson::append_key_string(two, bson::Value(int32_t{2}), false);
   std::string three;

@@ -34,12 +34,12 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr int32_t kDocuments = 600;
+constexpr int32_t kSalvaged = 600;
 constexpr size_t kPage = 4096;
 constexpr uint16_t kBranch = 1;
 constexpr uint16_t kLeaf = 2;
 
-class Kept : public RemovedData {
+class Rescued : public RemovedData {
  public:
   Status keep_document(const engine::Namespace&, bson::View document) override {
     bytes.append(reinterpret_cast<const char*>(document.data()), document.size());
@@ -73,7 +73,7 @@ class StoreSalvage : public testing::Test {
       ASSERT_TRUE(collection->create_index(
           **transaction, {field, std::move(keys).finish(), std::strcmp(field, "name") == 0}));
     }
-    for (int32_t id = 0; id < kDocuments; ++id) {
+    for (int32_t id = 0; id < kSalvaged; ++id) {
       bson::Builder document;
       document.append("_id", id).append("name", name_of(id)).append("number", id % 50);
       document.append("text", std::string(id % 40 == 0 ? 9000 : 200, 'x'));
@@ -166,7 +166,7 @@ class StoreSalvage : public testing::Test {
   }
   std::set<int32_t> missing() const {
     std::set<int32_t> ids;
-    for (int32_t id = 0; id < kDocuments; ++id) ids.insert(id);
+    for (int32_t id = 0; id < kSalvaged; ++id) ids.insert(id);
     const auto store = local::open(folder_, {});
     EXPECT_TRUE(store);
     const auto snapshot = (*store)->snapshot();
@@ -195,7 +195,7 @@ class StoreSalvage : public testing::Test {
 
   fs::path folder_;
   std::string sound_;
-  Kept kept_;
+  Rescued kept_;
   std::vector<std::string> lines_;
 };
 

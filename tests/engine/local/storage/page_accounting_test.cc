@@ -25,13 +25,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr int32_t kDocuments = 200;
-constexpr size_t kPageBytes = 4096;
-constexpr size_t kFlagsOffset = 10;
-constexpr size_t kFreeRootOffset = 80;
+constexpr int32_t kDocumentsAccounted = 200;
+constexpr size_t kAccountedPageBytes = 4096;
+constexpr size_t kPageFlagsOffset = 10;
+constexpr size_t kMetaFreeRootOffset = 80;
 constexpr size_t kMainRootOffset = 128;
 constexpr size_t kLastPageOffset = 136;
-constexpr size_t kSnapshotOffset = 144;
+constexpr size_t kMetaSnapshotOffset = 144;
 
 class PageAccountingTest : public testing::Test {
  protected:
@@ -41,8 +41,8 @@ class PageAccountingTest : public testing::Test {
     folder_ = pattern;
     ASSERT_TRUE(open());
     // Some documents have pages of their own.
-    for (int32_t id = 0; id < kDocuments; ++id) ASSERT_TRUE(insert(id));
-    for (int32_t id = 0; id < kDocuments; id += 2) ASSERT_TRUE(remove(id));
+    for (int32_t id = 0; id < kDocumentsAccounted; ++id) ASSERT_TRUE(insert(id));
+    for (int32_t id = 0; id < kDocumentsAccounted; id += 2) ASSERT_TRUE(remove(id));
     store_.reset();
     data_ = read_data();
     find_list();
@@ -114,14 +114,15 @@ class PageAccountingTest : public testing::Test {
 
   // Finds a list of several pages that is in a leaf.
   void find_list() {
-    meta_ = number_at<uint64_t>(kSnapshotOffset) > number_at<uint64_t>(kPageBytes + kSnapshotOffset)
+    meta_ = number_at<uint64_t>(kMetaSnapshotOffset) >
+                    number_at<uint64_t>(kAccountedPageBytes + kMetaSnapshotOffset)
                 ? 0
-                : kPageBytes;
-    size_t leaf = number_at<uint64_t>(meta_ + kFreeRootOffset) * kPageBytes;
-    while (number_at<uint16_t>(leaf + kFlagsOffset) == 1) {
-      leaf = number_at<uint32_t>(leaf + number_at<uint16_t>(leaf + 16)) * kPageBytes;
+                : kAccountedPageBytes;
+    size_t leaf = number_at<uint64_t>(meta_ + kMetaFreeRootOffset) * kAccountedPageBytes;
+    while (number_at<uint16_t>(leaf + kPageFlagsOffset) == 1) {
+      leaf = number_at<uint32_t>(leaf + number_at<uint16_t>(leaf + 16)) * kAccountedPageBytes;
     }
-    ASSERT_EQ(number_at<uint16_t>(leaf + kFlagsOffset), 2);
+    ASSERT_EQ(number_at<uint16_t>(leaf + kPageFlagsOffset), 2);
     const size_t nodes = (number_at<uint16_t>(leaf + 12) - 16) / 2;
     for (size_t i = 0; i < nodes; ++i) {
       const size_t node = leaf + number_at<uint16_t>(leaf + 16 + 2 * i);
@@ -136,7 +137,7 @@ class PageAccountingTest : public testing::Test {
   void expect_sound() {
     EXPECT_THAT(problems(), IsEmpty());
     ASSERT_TRUE(open());
-    EXPECT_EQ(count(), kDocuments / 2);
+    EXPECT_EQ(count(), kDocumentsAccounted / 2);
     ASSERT_TRUE(insert(1000));
     store_.reset();
     EXPECT_THAT(problems(), IsEmpty());
@@ -163,7 +164,7 @@ TEST_F(PageAccountingTest, PageInUse_IsFound) {
   // If the order stays right, opening for writing finds no error.
   uint64_t used = 0;
   uint64_t replaced = 0;
-  for (const size_t at : {meta_ + kMainRootOffset, meta_ + kFreeRootOffset}) {
+  for (const size_t at : {meta_ + kMainRootOffset, meta_ + kMetaFreeRootOffset}) {
     const auto root = number_at<uint64_t>(at);
     for (size_t i = 0; i < pages_ && used == 0; ++i) {
       const bool is_below = i == 0 || root < page_in_list(i - 1);

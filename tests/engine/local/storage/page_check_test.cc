@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-constexpr int kDocuments = 100;
+constexpr int kDocumentsChecked = 100;
 constexpr size_t kPageBytes = 4096;
 constexpr size_t kFlagsOffset = 10;
 constexpr size_t kLowerOffset = 12;
@@ -52,7 +52,7 @@ class PageCheckTest : public testing::Test {
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     folder_ = pattern;
     ASSERT_TRUE(open());
-    for (int32_t id = 0; id < kDocuments; ++id) ASSERT_TRUE(insert("many", id));
+    for (int32_t id = 0; id < kDocumentsChecked; ++id) ASSERT_TRUE(insert("many", id));
     ASSERT_TRUE(insert("one", 0));
     store_.reset();
   }

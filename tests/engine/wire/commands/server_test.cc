@@ -18,7 +18,7 @@ using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
-constexpr const char* kLsid =
+constexpr const char* kServerLsid =
     R"({"id": {"$binary": {"base64": "AAAAAAAAAAAAAAAAAAAAAA==", "subType": "04"}}})";
 
 class ServerCommands : public ServiceTest {};
@@ -139,14 +139,15 @@ TEST_F(ServerCommands, Fsync_Lock_IsRefused) {
 
 TEST_F(ServerCommands, Sessions_Ended_TakeTheirCursorsAlong) {
   insert_numbered("c", 5);
-  const std::string find = R"({"find": "c", "batchSize": 1, "lsid": )" + std::string(kLsid) + "}";
+  const std::string find =
+      R"({"find": "c", "batchSize": 1, "lsid": )" + std::string(kServerLsid) + "}";
   const auto get_more = [&](int64_t id) {
     return R"({"getMore": {"$numberLong": ")" + std::to_string(id) +
-           R"("}, "collection": "c", "lsid": )" + kLsid + "}";
+           R"("}, "collection": "c", "lsid": )" + kServerLsid + "}";
   };
   for (const char* const command : {"endSessions", "killSessions"}) {
     const int64_t id = cursor_id(run(find));
-    good(R"({")" + std::string(command) + R"(": [)" + kLsid + "]}");
+    good(R"({")" + std::string(command) + R"(": [)" + kServerLsid + "]}");
     EXPECT_EQ(code_of(get_more(id)), 43) << command;
   }
   for (const char* const command : {"killAllSessions", "killAllSessionsByPattern"}) {
@@ -155,7 +156,7 @@ TEST_F(ServerCommands, Sessions_Ended_TakeTheirCursorsAlong) {
     EXPECT_EQ(code_of(get_more(id)), 43) << command;
   }
   EXPECT_EQ(good(R"({"startSession": 1})", "admin", "timeoutMinutes"), "30");
-  good(R"({"refreshSessions": [)" + std::string(kLsid) + "]}", "admin");
+  good(R"({"refreshSessions": [)" + std::string(kServerLsid) + "]}", "admin");
   EXPECT_EQ(code_of(R"({"endSessions": [{"id": 1}]})", "admin"), 14);
 }
 

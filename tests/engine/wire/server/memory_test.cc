@@ -17,7 +17,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr size_t kMiB = size_t{1} << 20;
+constexpr size_t kMebibyte = size_t{1} << 20;
 
 TEST(MemoryBudget, FullOne_MakesWait_InTurn) {
   MemoryBudget budget(100'000);
@@ -73,33 +73,33 @@ TEST(MemoryBudget, Stopped_GrantsAll) {
 }
 
 TEST(MemoryBudget, Share_IsAPartOfWhatIsFree) {
-  MemoryBudget budget(8 * kMiB);
+  MemoryBudget budget(8 * kMebibyte);
   MemoryBudget::Reservation first;
   MemoryBudget::Reservation second;
-  EXPECT_EQ(budget.acquire_share(first, 16 * kMiB), 2 * kMiB);
-  EXPECT_EQ(budget.acquire_share(second, kMiB), kMiB);
+  EXPECT_EQ(budget.acquire_share(first, 16 * kMebibyte), 2 * kMebibyte);
+  EXPECT_EQ(budget.acquire_share(second, kMebibyte), kMebibyte);
   budget.settle(first, 100);
-  EXPECT_EQ(budget.used(), kMiB + 100);
-  budget.charge(first, 20 * kMiB);
+  EXPECT_EQ(budget.used(), kMebibyte + 100);
+  budget.charge(first, 20 * kMebibyte);
   MemoryBudget::Reservation little;
-  EXPECT_EQ(budget.acquire_share(little, 16 * kMiB), MemoryBudget::kAlwaysBytes);
+  EXPECT_EQ(budget.acquire_share(little, 16 * kMebibyte), MemoryBudget::kAlwaysBytes);
 }
 
 TEST(MemoryBudget, WaitingThread_GetsItOrGivesUp) {
-  MemoryBudget budget(kMiB);
+  MemoryBudget budget(kMebibyte);
   MemoryBudget::Reservation first;
   MemoryBudget::Reservation overdraws;
   MemoryBudget::Reservation waits;
-  ASSERT_TRUE(budget.acquire(first, kMiB, [] {}));
+  ASSERT_TRUE(budget.acquire(first, kMebibyte, [] {}));
   // The first of the waiting requests may exceed the budget.
-  EXPECT_TRUE(budget.acquire_within(overdraws, kMiB, milliseconds(10'000)));
-  EXPECT_FALSE(budget.acquire_within(waits, kMiB, milliseconds(1)));
+  EXPECT_TRUE(budget.acquire_within(overdraws, kMebibyte, milliseconds(10'000)));
+  EXPECT_FALSE(budget.acquire_within(waits, kMebibyte, milliseconds(1)));
   EXPECT_FALSE(budget.is_waited_for());
   std::thread releaser([&] {
     while (!budget.is_waited_for()) std::this_thread::yield();
     budget.release(overdraws);
   });
-  EXPECT_TRUE(budget.acquire_within(waits, kMiB, milliseconds(10'000)));
+  EXPECT_TRUE(budget.acquire_within(waits, kMebibyte, milliseconds(10'000)));
   releaser.join();
   budget.release(first);
   budget.release(waits);
@@ -113,9 +113,9 @@ class MemoryTest : public ServerTest {
   MemoryTest() {
     // Programs do this too. Otherwise malloc learns from the first large message to keep such
     // blocks.
-    mallopt(M_MMAP_THRESHOLD, 8 * kMiB);
-    options_.limits.request_bytes_max = 8 * kMiB;
-    options_.limits.reply_bytes_max = 8 * kMiB;
+    mallopt(M_MMAP_THRESHOLD, 8 * kMebibyte);
+    options_.limits.request_bytes_max = 8 * kMebibyte;
+    options_.limits.reply_bytes_max = 8 * kMebibyte;
     options_.limits.pressed_timeout = milliseconds(500);
   }
 };
@@ -135,28 +135,28 @@ TEST_F(MemoryTest, HeadersThatClaimMuch_TakeNothing) {
     ASSERT_TRUE(clients.back().send(header));
   }
   EXPECT_TRUE(comes_true([&] { return server_->bytes_in() >= 300 * header.size(); }));
-  EXPECT_LT(memory_grown_since(before), 300 * 20'000 + 4 * kMiB);
+  EXPECT_LT(memory_grown_since(before), 300 * 20'000 + 4 * kMebibyte);
   RawClient large = connect();
-  EXPECT_EQ(large.ask(command("echo", std::string(10 * kMiB, 'x')))->ok(), 1);
+  EXPECT_EQ(large.ask(command("echo", std::string(10 * kMebibyte, 'x')))->ok(), 1);
 }
 
 TEST_F(MemoryTest, HalvesThatFillIt_AreEnded_WhenOthersNeedIt) {
   start();
-  const Bytes whole = op_msg(command("echo", std::string(4 * kMiB, 'x')));
+  const Bytes whole = op_msg(command("echo", std::string(4 * kMebibyte, 'x')));
   std::vector<RawClient> stalled;
   for (int i = 0; i < 6; ++i) {
     stalled.push_back(connect());
     // The server may already have stopped reading.
     size_t sent = 0;
     const auto deadline = steady_clock::now() + milliseconds(300);
-    while (sent < 3 * kMiB && steady_clock::now() < deadline) {
-      sent += stalled.back().send_now(std::span(whole).subspan(sent, 3 * kMiB - sent));
+    while (sent < 3 * kMebibyte && steady_clock::now() < deadline) {
+      sent += stalled.back().send_now(std::span(whole).subspan(sent, 3 * kMebibyte - sent));
     }
   }
   const auto begin = steady_clock::now();
   RawClient client = connect();
   EXPECT_TRUE(client.ask(command("ping")));
-  const auto reply = client.ask(command("echo", std::string(4 * kMiB, 'y')));
+  const auto reply = client.ask(command("echo", std::string(4 * kMebibyte, 'y')));
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->ok(), 1);
   EXPECT_LT(steady_clock::now() - begin, milliseconds(10'000));
@@ -171,16 +171,16 @@ TEST_F(MemoryTest, RepliesNobodyTakes_StayWithinIt_AndAreEnded) {
   std::vector<RawClient> clients;
   for (int i = 0; i < 20; ++i) {
     clients.push_back(connect());
-    ASSERT_TRUE(clients.back().send(op_msg(command("big", 8 * kMiB))));
+    ASSERT_TRUE(clients.back().send(op_msg(command("big", 8 * kMebibyte))));
   }
   const auto begin = steady_clock::now();
   EXPECT_TRUE(is_served());
   EXPECT_LT(steady_clock::now() - begin, milliseconds(kSanitized ? 10'000 : 2000));
   RawClient reader = connect();
-  EXPECT_TRUE(reader.ask(command("big", kMiB)));
+  EXPECT_TRUE(reader.ask(command("big", kMebibyte)));
   // One may exceed the budget. Each exists as text, in a Builder and, with spare capacity, in its
   // vector.
-  EXPECT_LT(memory_grown_since(before), 8 * kMiB + 2 * 4 * 8 * kMiB);
+  EXPECT_LT(memory_grown_since(before), 8 * kMebibyte + 2 * 4 * 8 * kMebibyte);
   EXPECT_TRUE(comes_true([&] { return server_->connections() <= 12; }));
 }
 
@@ -192,7 +192,7 @@ TEST_F(MemoryTest, ManyLargeMessages_AllArrive) {
     threads.emplace_back([&] {
       RawClient client = connect();
       for (int i = 0; i < 4; ++i) {
-        const auto reply = client.ask(command("echo", std::string(5 * kMiB, 'x')));
+        const auto reply = client.ask(command("echo", std::string(5 * kMebibyte, 'x')));
         if (reply && reply->ok() == 1) ++answered;
       }
     });
@@ -206,7 +206,7 @@ TEST_F(MemoryTest, CompressedBombs_TakeNoMoreThanTheirTurn) {
   ASSERT_TRUE(is_served());
   const size_t before = resident_bytes();
   const Bytes bomb =
-      compressed(op_msg(command("echo", std::string(15 * kMiB, 'x'))), Compressor::kZstd);
+      compressed(op_msg(command("echo", std::string(15 * kMebibyte, 'x'))), Compressor::kZstd);
   ASSERT_LT(bomb.size(), 20'000u);
   std::vector<RawClient> clients;
   for (int i = 0; i < 30; ++i) {
@@ -218,7 +218,7 @@ TEST_F(MemoryTest, CompressedBombs_TakeNoMoreThanTheirTurn) {
     most = std::max(most, memory_grown_since(before));
     EXPECT_TRUE(client.receive());
   }
-  EXPECT_LT(most, 300 * kMiB);
+  EXPECT_LT(most, 300 * kMebibyte);
 }
 
 }  // namespace

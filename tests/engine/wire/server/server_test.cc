@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr size_t kMiB = size_t{1} << 20;
+constexpr size_t kMegabyte = size_t{1} << 20;
 
 TEST_F(ServerTest, Request_OverEachSocket_IsAnswered) {
   options_.listen = {"127.0.0.1:0", "[::1]:0"};
@@ -157,7 +157,7 @@ TEST_F(ServerTest, Compression_IsAnsweredInKind) {
 TEST_F(ServerTest, LargeMessages_BothWays_Arrive) {
   start();
   RawClient client = connect_tcp();
-  const std::string text(15 * kMiB, 'b');
+  const std::string text(15 * kMegabyte, 'b');
   const auto reply = client.ask(command("echo", text));
   ASSERT_TRUE(reply);
   EXPECT_TRUE((*reply->document.find("echo")).as_string() == text);
@@ -236,7 +236,7 @@ TEST_F(ServerTest, IdleConnections_ThousandsOfThem_CostNoThreadsAndLittleMemory)
     ASSERT_TRUE(clients.back().ask(command("ping"))) << i;
   }
   EXPECT_TRUE(comes_true([&] { return threads_now() == threads; }));
-  EXPECT_LT(memory_grown_since(memory), kCount * 16 * 1024 + 2 * kMiB);
+  EXPECT_LT(memory_grown_since(memory), kCount * 16 * 1024 + 2 * kMegabyte);
   EXPECT_TRUE(is_served());
 }
 
@@ -286,7 +286,7 @@ TEST_F(ServerTest, PeerThatTakesNoReply_IsEnded) {
   options_.limits.send_timeout = milliseconds(500);
   start();
   RawClient client = connect();
-  ASSERT_TRUE(client.send(op_msg(command("big", 15 * kMiB))));
+  ASSERT_TRUE(client.send(op_msg(command("big", 15 * kMegabyte))));
   EXPECT_TRUE(comes_true([&] { return server_->connections() == 1; }));
   EXPECT_TRUE(comes_true([&] { return server_->connections() == 0; }));
   EXPECT_TRUE(is_served());
@@ -300,7 +300,7 @@ TEST_F(ServerTest, SenderThatNeverReads_IsNotReadFurther) {
   size_t sent = 0;
   while (steady_clock::now() < deadline) sent += client.send_now(request);
   // Its socket is full. The server holds no more than one reply for it.
-  EXPECT_LT(sent, 2 * kMiB);
+  EXPECT_LT(sent, 2 * kMegabyte);
   EXPECT_LT(server_->requests(), 100u);
   EXPECT_TRUE(is_served());
 }
