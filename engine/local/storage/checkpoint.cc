@@ -12,9 +12,9 @@
 
 namespace gridmount::local {
 
-using Clock = std::chrono::steady_clock;
-
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 // Counting what a transaction has freed costs a tenth of a small transaction, so several are
 // counted at once: as many as free one part in kPartsCounted of what makes a checkpoint due, but at
