@@ -10,7 +10,7 @@
 namespace gridmount::query {
 namespace {
 
-Result<Update> parse(const std::string& update) {
+Result<Update> parse_update(const std::string& update) {
   const bson::Document specification = parse_json("{'u': " + update + "}");
   const bson::ValueView value = specification.view()["u"];
   return Update::parse(value.as_document(), {.is_pipeline = value.type() == bson::Type::kArray});
@@ -25,7 +25,7 @@ std::string shown(bson::View document) {
 
 // Returns the document, or "code".
 std::string applied(const std::string& update, const std::string& before) {
-  const Result<Update> parsed = parse(update);
+  const Result<Update> parsed = parse_update(update);
   if (!parsed) return "parsing: " + parsed.error().message();
   const Result<Update::Applied> result = parsed->apply(parse_json(before));
   if (!result) return std::to_string(static_cast<int>(result.error().code()));
@@ -33,7 +33,7 @@ std::string applied(const std::string& update, const std::string& before) {
 }
 
 std::string upserted(const std::string& update, const std::string& filter) {
-  const Result<Update> parsed = parse(update);
+  const Result<Update> parsed = parse_update(update);
   if (!parsed) return "parsing: " + parsed.error().message();
   const Result<bson::Document> result = parsed->upserted(*Filter::parse(parse_json(filter)));
   if (!result) return std::to_string(static_cast<int>(result.error().code()));
@@ -122,7 +122,7 @@ TEST(UpdateNames, AReplacement_CountsAsItIsGiven) {
       {"{'$set': {'a': 1}}", false},  {"{'$set': {'a': 1.0}}", true},
   };
   for (const auto& [update, modified] : kCases) {
-    const Result<Update> parsed = parse(update);
+    const Result<Update> parsed = parse_update(update);
     ASSERT_TRUE(parsed) << update;
     const Result<Update::Applied> result = parsed->apply(parse_json("{'_id': 1, 'a': 1}"));
     ASSERT_TRUE(result) << update;
