@@ -1,14 +1,19 @@
 #include "engine/wire/commands/current_operations.h"
 
 #include <string>
+#include <string_view>
 
+#include "engine/bson/text.h"
 #include "engine/wire/commands/host_name.h"
 
 namespace gridmount::wire {
 namespace {
 
-// A larger command is shown only by its name and collection.
-constexpr uint32_t kCommandBytesMax = 1000;
+// Larger commands are shown as the beginning of their text and their comment: by currentOp and with
+// `truncateOps` beyond the first limit, as servers do, and always beyond the second, so that the
+// reply has room for many.
+constexpr uint32_t kTruncatedCommandBytes = 1000;
+constexpr uint32_t kCommandBytesMax = 256 * 1024;
 
 std::string_view kind_of(std::string_view command) {
   if (command == "insert" || command == "update" || command == "getMore") {
@@ -28,17 +33,21 @@ std::string ns_of(const Operation& operation) {
   return std::string(operation.database) + "." + std::string(first.value.as_string());
 }
 
-void append_command(bson::Builder& out, std::string_view key, bson::View command) {
-  if (command.empty() || command.size() <= kCommandBytesMax) {
+void append_command(bson::Builder& out, std::string_view key, bson::View command,
+                    uint32_t bytes_max) {
+  if (command.size() <= bytes_max) {
     out.append(key, command);
     return;
   }
-  const bson::Element first = *command.begin();
-  out.open_document(key).append("$truncated", first.key);
+  constexpr std::string_view kDots = "...";
+  const std::string text = bson::to_text(command).substr(0, kTruncatedCommandBytes - kDots.size());
+  out.open_document(key).append("$truncated", bson::valid_text(text).append(kDots));
+  if (const auto comment = command.find("comment")) out.append("comment", *comment);
   out.close();
 }
 
-bson::Document shown(const Operation& operation, const std::string& host) {
+bson::Document shown(const Operation& operation, const std::string& host,
+                     uint32_t command_bytes_max) {
   bson::Builder out;
   out.append("type", "op")
       .append("host", host)
@@ -58,13 +67,14 @@ bson::Document shown(const Operation& operation, const std::string& host) {
   out.append("microsecs_running", static_cast<int64_t>(running.count()));
   out.append("op", kind_of((*operation.command.begin()).key));
   out.append("ns", ns_of(operation));
-  append_command(out, "command", operation.command);
+  append_command(out, "command", operation.command, command_bytes_max);
   if (operation.interrupt->reason()) out.append("killPending", true);
   out.append("numYields", int32_t{0}).append("waitingForLock", false);
   return std::move(out).finish();
 }
 
-bson::Document shown(const cursors::CursorInfo& info, const std::string& host) {
+bson::Document shown(const cursors::CursorInfo& info, const std::string& host,
+                     uint32_t command_bytes_max) {
   bson::Builder out;
   out.append("type", "idleCursor").append("host", host).append("ns", info.ns.full());
   const auto* const cursor = static_cast<const ClientCursor*>(info.options.note.get());
@@ -75,7 +85,9 @@ bson::Document shown(const cursors::CursorInfo& info, const std::string& host) {
   out.append("noCursorTimeout", info.options.no_timeout);
   out.append("tailable", info.options.tailable);
   out.append("awaitData", cursor != nullptr && cursor->await_data);
-  if (cursor != nullptr) append_command(out, "originatingCommand", cursor->command);
+  if (cursor != nullptr) {
+    append_command(out, "originatingCommand", cursor->command, command_bytes_max);
+  }
   out.close();
   return std::move(out).finish();
 }
@@ -85,22 +97,26 @@ bson::Document shown(const cursors::CursorInfo& info, const std::string& host) {
 Result<std::vector<bson::Document>> current_operations(Call& call, bson::View options) {
   GM_ASSIGN(Arguments fields, Arguments::of("$currentOp", options));
   // Everybody who may ask sees everything. There are no idle connections or backtraces to show.
-  for (const char* const name : {"allUsers", "idleConnections", "idleSessions", "localOps",
-                                 "truncateOps", "backtrace", "targetAllNodes"}) {
+  for (const char* const name :
+       {"allUsers", "idleConnections", "idleSessions", "localOps", "backtrace", "targetAllNodes"}) {
     GM_TRY(fields.strict_boolean(name));
   }
   GM_ASSIGN(const std::optional<bool> idle_cursors, fields.strict_boolean("idleCursors"));
+  GM_ASSIGN(const std::optional<bool> truncates, fields.strict_boolean("truncateOps"));
+  const uint32_t command_bytes_max =
+      truncates.value_or(false) ? kTruncatedCommandBytes : kCommandBytesMax;
   for (const bson::Element unknown : fields.rest()) {
     return fail(ErrorCode::kFailedToParse,
                 "Unrecognized option '" + std::string(unknown.key) + "' in $currentOp stage.");
   }
   const std::string host = host_name();
   std::vector<bson::Document> documents;
-  call.state().operations().visit(
-      [&](const Operation& operation) { documents.push_back(shown(operation, host)); });
+  call.state().operations().visit([&](const Operation& operation) {
+    documents.push_back(shown(operation, host, command_bytes_max));
+  });
   if (idle_cursors.value_or(false)) {
     for (const cursors::CursorInfo& info : call.state().cursors().list()) {
-      if (!info.in_use) documents.push_back(shown(info, host));
+      if (!info.in_use) documents.push_back(shown(info, host, command_bytes_max));
     }
   }
   return documents;

@@ -23,6 +23,7 @@ Status run_current_op(Call& call, bson::Builder& reply) {
   const bson::Document specification = std::move(conditions).finish();
   GM_ASSIGN(const query::Filter filter, query::Filter::parse(specification));
   bson::Builder options;
+  options.append("truncateOps", true);
   if (all) options.append("idleCursors", true);
   GM_ASSIGN(const std::vector<bson::Document> operations,
             current_operations(call, std::move(options).finish()));

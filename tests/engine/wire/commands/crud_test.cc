@@ -294,6 +294,25 @@ TEST_F(Crud, Aggregate_CurrentOp_ShowsItself) {
   EXPECT_EQ(code_of(R"({"aggregate": 1, "cursor": {}, "pipeline": [{"$currentOp": {}}]})"), 73);
 }
 
+// The server shows a large command whole, and with truncateOps the beginning of its text and its
+// comment. currentOp truncates.
+TEST_F(Crud, CurrentOp_OfALargeCommand_IsWholeOrHasItsComment) {
+  const std::string match = R"({"$match": {"command.comment": "mine", "x": {"$ne": ")" +
+                            std::string(2000, 'x') + R"("}}})";
+  const auto shown = [&](const std::string& options) {
+    const bson::Document reply =
+        run(R"({"aggregate": 1, "cursor": {}, "comment": "mine", "pipeline": [{"$currentOp": )" +
+                options + "}, " + match + "]}",
+            "admin");
+    const std::vector<std::string> documents = batch(reply);
+    return documents.size() == 1 ? documents[0] : std::string();
+  };
+  EXPECT_THAT(shown("{}"), AllOf(HasSubstr(std::string(2000, 'x')), Not(HasSubstr("$truncated"))));
+  EXPECT_THAT(shown(R"({"truncateOps": true})"),
+              AllOf(HasSubstr(R"("$truncated" : "{ aggregate: 1)"),
+                    HasSubstr(R"("comment" : "mine")"), Not(HasSubstr(std::string(2000, 'x')))));
+}
+
 TEST_F(Crud, Explain_Commands_ShowTheirPlans) {
   insert_numbered("c", 3);
   EXPECT_EQ(good(R"({"explain": {"find": "c", "filter": {"_id": 1}}, "verbosity": "queryPlanner"})",
