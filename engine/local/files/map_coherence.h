@@ -18,11 +18,12 @@ namespace gridmount::local {
 inline constexpr const char* kProbeFile = "probe.new";
 // The probe ends after kProbeRoundsMax rounds, or after at least kProbeRoundsMin rounds once it has
 // taken kProbeTime, and in any case after kProbeTimeMax. On a file system that shows older bytes,
-// about one round in 100 to 200 detects it.
+// about one round in 100 to 200 detects it. The last limit is for slow file systems. Where the
+// processors were busy, 2 seconds were enough for only 100 to 200 rounds.
 inline constexpr uint64_t kProbeRoundsMax = 4000;
 inline constexpr uint64_t kProbeRoundsMin = 2000;
 inline constexpr std::chrono::milliseconds kProbeTime{250};
-inline constexpr std::chrono::milliseconds kProbeTimeMax{2000};
+inline constexpr std::chrono::milliseconds kProbeTimeMax{10'000};
 
 // Fails with kFileSystemUnfit, naming the folder's file system, if the file system shows older
 // bytes or cannot map files at all. The kernel's own local file systems are accepted without a
