@@ -39,9 +39,9 @@ Status RedoFile::prepare(uint64_t bytes) {
     // Readers compute the segments from the file's size, so the new size must be durable.
     GM_TRY(file_.sync_data());
   }
-  // A copy of the store may have holes here, so allocate them. File systems without this call do
-  // not need it.
-  const int code = ::posix_fallocate(file_.fd(), 0, static_cast<off_t>(bytes));
+  // A copy of the store may have holes here, so allocate them. Without support from the file system
+  // they stay, and posix_fallocate(3) would write a byte of each block.
+  const int code = ::fallocate(file_.fd(), 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
   if (code == ENOSPC || code == EDQUOT) close();
   return {};
 }

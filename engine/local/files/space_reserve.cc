@@ -3,6 +3,8 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <vector>
 
 namespace gridmount::local {
 namespace {
@@ -25,9 +27,14 @@ void SpaceReserve::open() {
 
 void SpaceReserve::fill() {
   // Allocate all at once, or else as much as the disk has room for.
-  for (uint64_t bytes = kBytes; bytes > bytes_; bytes -= kStepBytes) {
-    if (::posix_fallocate(file_.fd(), 0, static_cast<off_t>(bytes)) == 0) bytes_ = bytes;
+  int code = 0;
+  for (uint64_t bytes = kBytes; bytes > bytes_ && code != EOPNOTSUPP; bytes -= kStepBytes) {
+    code = ::fallocate(file_.fd(), 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+    if (code == 0) bytes_ = bytes;
   }
+  // Without support from the file system, write the bytes.
+  const std::vector<uint8_t> zeros(code == EOPNOTSUPP ? kStepBytes : 0);
+  while (!zeros.empty() && bytes_ < kBytes && file_.write(bytes_, zeros)) bytes_ += kStepBytes;
   // Release what a failed attempt has allocated.
   (void)file_.resize(bytes_);
 }
