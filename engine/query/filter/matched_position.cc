@@ -1,6 +1,8 @@
-// Filter::matched_position(): finds the array element that made a document match. Separate from
-// matching, which is the hot path and must not track positions. Source: MongoDB manual, "$
-// (update)".
+// Filter::matched_position() and projected_position(): find the array element that made a document
+// match. Separate from matching, which is the hot path and must not track positions. Source:
+// MongoDB manual, "$ (update)".
+
+#include "engine/query/filter/matched_position.h"
 
 #include <algorithm>
 #include <charconv>
@@ -25,7 +27,10 @@ struct Found {
 std::optional<Found> find_in_document(const ValueTest& test, bson::View document, Parts parts);
 
 std::optional<Found> find_reached(const ValueTest& test, ValueView value) {
-  if (value.type() == Type::kArray && test.tests_elements()) {
+  // An array exists whatever its elements are, so matching need not test them. Servers do, and
+  // report the first one.
+  const bool tests_elements = test.tests_elements() || test.kind() == Predicate::Kind::kExists;
+  if (value.type() == Type::kArray && tests_elements) {
     size_t position = 0;
     for (const bson::Element element : value.as_document()) {
       if (test.test(element.value)) return Found{position};
@@ -85,16 +90,19 @@ const Predicate* predicate_of(const Filter& filter) {
   return filter.kind() == Filter::Kind::kPredicate ? &filter.predicate() : nullptr;
 }
 
-bool is_about_one_path(const std::vector<Filter>& filters) {
+// Returns true if the conditions, of an $or, are equivalent to an $in.
+bool are_like_in(const std::vector<Filter>& filters) {
   const Predicate* const first = predicate_of(filters.front());
   return first != nullptr && std::all_of(filters.begin(), filters.end(), [&](const Filter& filter) {
            const Predicate* const predicate = predicate_of(filter);
-           return predicate != nullptr && predicate->path().dotted() == first->path().dotted();
+           return predicate != nullptr && predicate->path().dotted() == first->path().dotted() &&
+                  (predicate->kind() == Predicate::Kind::kEqual ||
+                   predicate->kind() == Predicate::Kind::kRegex);
          });
 }
 
-// Servers test the conditions of an $and in their own order: by the kind of the condition, then by
-// the path.
+// Servers test the conditions of an update's $and in their own order: by the kind of the condition,
+// then by the path.
 int rank_of(Predicate::Kind kind) {
   switch (kind) {
     case Predicate::Kind::kOther:  // in particular $elemMatch
@@ -129,6 +137,57 @@ bool is_tested_before(const Filter* a, const Filter* b) {
   return left->path().dotted() < right->path().dotted();
 }
 
+enum class Order { kOfServers, kAsWritten };
+
+std::optional<size_t> position_in(const Filter& filter, bson::View document, Order order);
+
+// The condition that is tested last counts.
+std::optional<size_t> position_in_all(const std::vector<Filter>& filters, bson::View document,
+                                      Order order) {
+  std::vector<const Filter*> conditions;
+  for (const Filter& filter : filters) conditions.push_back(&filter);
+  if (order == Order::kOfServers) {
+    std::stable_sort(conditions.begin(), conditions.end(), is_tested_before);
+  }
+  std::optional<size_t> last;
+  for (const Filter* const condition : conditions) {
+    const std::optional<size_t> position = position_in(*condition, document, order);
+    if (position) last = position;
+  }
+  return last;
+}
+
+// Returns the first element that matches one of the conditions. Servers report a position only for
+// an $or of a single condition, or one that is equivalent to an $in.
+std::optional<size_t> position_in_any(const std::vector<Filter>& filters, bson::View document,
+                                      Order order) {
+  if (filters.size() == 1) return position_in(filters.front(), document, order);
+  if (!are_like_in(filters)) return std::nullopt;
+  std::optional<size_t> first;
+  for (const Filter& filter : filters) {
+    if (!filter.matches(document)) continue;
+    const std::optional<size_t> position = position_in(filter, document, order);
+    if (position && (!first || *position < *first)) first = position;
+  }
+  return first;
+}
+
+std::optional<size_t> position_in(const Filter& filter, bson::View document, Order order) {
+  switch (filter.kind()) {
+    case Filter::Kind::kPredicate:
+      return filter.predicate().matched_position(document);
+    case Filter::Kind::kAnd:
+      return position_in_all(filter.children(), document, order);
+    case Filter::Kind::kOr:
+      return position_in_any(filter.children(), document, order);
+    case Filter::Kind::kNor:
+    case Filter::Kind::kNot:
+      // A condition that must not match has no position.
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<size_t> PathPredicate::matched_position(bson::View document) const {
@@ -137,34 +196,11 @@ std::optional<size_t> PathPredicate::matched_position(bson::View document) const
 }
 
 std::optional<size_t> Filter::matched_position(bson::View document) const {
-  switch (kind_) {
-    case Kind::kPredicate:
-      return predicate_->matched_position(document);
-    case Kind::kAnd: {
-      std::vector<const Filter*> children;
-      for (const Filter& child : children_) children.push_back(&child);
-      std::stable_sort(children.begin(), children.end(), is_tested_before);
-      std::optional<size_t> last;
-      for (const Filter* child : children) {
-        if (const std::optional<size_t> position = child->matched_position(document)) {
-          last = position;
-        }
-      }
-      return last;
-    }
-    case Kind::kOr:
-      // Servers report a position for an $or that is equivalent to an $in.
-      if (!is_about_one_path(children_)) return std::nullopt;
-      for (const Filter& child : children_) {
-        if (child.matches(document)) return child.matched_position(document);
-      }
-      return std::nullopt;
-    case Kind::kNor:
-    case Kind::kNot:
-      // A condition that must not match has no position.
-      return std::nullopt;
-  }
-  return std::nullopt;
+  return position_in(*this, document, Order::kOfServers);
+}
+
+std::optional<size_t> projected_position(const Filter& filter, bson::View document) {
+  return position_in(filter, document, Order::kAsWritten);
 }
 
 }  // namespace gridmount::query

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/query/filter/matched_position.h"
 #include "engine/query/projection/projection_tree.h"
 
 namespace gridmount::query {
@@ -181,7 +182,7 @@ class Walk {
 
   // For {"a.$": 1}: appends only the element of the array that matched.
   void put_match(const ProjectionNode& node, ValueView array, const Slot& slot) {
-    const std::optional<size_t> position = tree_.filter->matched_position(root_);
+    const std::optional<size_t> position = projected_position(*tree_.filter, root_);
     if (!position) {
       return out_.fail(Error(kNoMatchingElement,
                              "positional operator '.$' couldn't find a matching element in the "

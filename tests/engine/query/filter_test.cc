@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
+#include "engine/query/filter/matched_position.h"
 #include "engine/query/filter/predicate.h"
 #include "tests/engine/query/filter_cases.h"
 
@@ -335,6 +336,8 @@ TEST(FilterTest, MatchedPosition) {
     const char* filter;
     const char* document;
     std::optional<size_t> position;
+    // The position for a projection, if that is another one.
+    std::optional<size_t> projected = position;
   };
   const PositionCase kCases[] = {
       {"{'a': 5}", "{'a': 5}", std::nullopt},
@@ -353,13 +356,27 @@ TEST(FilterTest, MatchedPosition) {
       {"{'a': {'$elemMatch': {'b': 1, 'c': 2}}}", "{'a': [{'b': 1}, {'b': 1, 'c': 2}]}", 1},
       {"{'a.b': {'$elemMatch': {'$gt': 2}}}", "{'a': [{'b': [1]}, {'b': [1, 2, 3]}]}", 1},
       {"{'a': {'$size': 2}}", "{'a': [1, 2]}", std::nullopt},
-      {"{'a': {'$exists': true}, 'b': 2}", "{'a': [1], 'b': [1, 2]}", 1},
+      {"{'a': {'$exists': true}}", "{'a': [7, 8]}", 0},
+      {"{'a': {'$exists': true}}", "{'a': []}", std::nullopt},
+      {"{'a.b': {'$exists': true}}", "{'a': [{'c': 1}, {'b': 1}]}", 1},
+      {"{'a.0': {'$exists': true}}", "{'a': [7, 8]}", std::nullopt},
+      {"{'a.b': {'$exists': false}}", "{'a': [7, 8]}", std::nullopt},
+      // Of several conditions on arrays the one tested last counts: for a projection the last one,
+      // for an update the one that servers test last.
+      {"{'a': {'$exists': true}, 'b': 2}", "{'a': [1], 'b': [1, 2]}", 0, 1},
+      {"{'b': 2, 'a': {'$exists': true}}", "{'a': [1], 'b': [1, 2]}", 0},
+      {"{'a': {'$exists': true, '$eq': 2}}", "{'a': [1, 2]}", 0, 1},
+      {"{'a': {'$gt': 1, '$lt': 2}}", "{'a': [1, 2]}", 1, 0},
+      {"{'b': 5, 'a': 2}", "{'a': [1, 2], 'b': [5]}", 0, 1},
       {"{'a': 1, 'c': 3}", "{'a': [2, 1], 'c': 3}", 1},
       {"{'a': {'$all': [1, 2]}}", "{'a': [0, 1, 2]}", 2},
       {"{'$or': [{'a': 9}, {'a': 2}]}", "{'a': [0, 1, 2]}", 2},
+      {"{'$or': [{'a': 2}, {'a': 1}]}", "{'a': [0, 1, 2]}", 1},
+      {"{'$or': [{'a': 2}]}", "{'a': [0, 1, 2]}", 2},
       {"{'$or': [{'a': 2}, {'b': 9}]}", "{'a': [0, 1, 2]}", std::nullopt},
-      {"{'$and': [{'a': {'$gt': 1}}, {'a': {'$lt': 5}}]}", "{'a': [1, 2, 3]}", 1},
-      {"{'$and': [{'a': {'$gt': 1}}, {'a': 3}]}", "{'a': [1, 2, 3]}", 1},
+      {"{'$or': [{'a': {'$gt': 1}}, {'a': 1}]}", "{'a': [0, 1, 2]}", std::nullopt},
+      {"{'$and': [{'a': {'$gt': 1}}, {'a': {'$lt': 5}}]}", "{'a': [1, 2, 3]}", 1, 0},
+      {"{'$and': [{'a': {'$gt': 1}}, {'a': 3}]}", "{'a': [1, 2, 3]}", 1, 2},
       {"{'a': {'$ne': 9}}", "{'a': [0, 1]}", std::nullopt},
       {"{'$nor': [{'a': 9}]}", "{'a': [0, 1]}", std::nullopt},
       {"{}", "{'a': [0, 1]}", std::nullopt},
@@ -369,6 +386,7 @@ TEST(FilterTest, MatchedPosition) {
     const bson::Document document = parse_json(one.document);
     ASSERT_TRUE(filter.matches(document)) << one.filter << one.document;
     EXPECT_EQ(filter.matched_position(document), one.position) << one.filter << one.document;
+    EXPECT_EQ(projected_position(filter, document), one.projected) << one.filter << one.document;
   }
 }
 

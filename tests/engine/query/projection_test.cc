@@ -142,6 +142,10 @@ TEST(ProjectionTest, Positional) {
       });
   expect_cuts(kArrays, "{'d': {'$elemMatch': {'$gt': 4}}}",
               {{"{'d.$': true}", "{'_id': 1, 'd': [5]}"}});
+  expect_cuts(kArrays, "{'d': {'$exists': true}}", {{"{'d.$': 1}", "{'_id': 1, 'd': [5]}"}});
+  // The last condition counts.
+  expect_cuts(kArrays, "{'e.f': 7, 'd': 6}", {{"{'d.$': 1}", "{'_id': 1, 'd': [6]}"}});
+  expect_cuts(kArrays, "{'d': 6, 'e.f': 7}", {{"{'d.$': 1}", "{'_id': 1, 'd': [5]}"}});
   const auto refused = [&](const char* filter, const char* projection) {
     const bson::Document found_by = parse_json(filter);
     Result<Projection> parsed = Projection::parse(parse_json(projection), {found_by, {}, {}});
