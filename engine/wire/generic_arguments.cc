@@ -171,6 +171,8 @@ Status read_write_concern(Arguments& arguments, const GenericRules& rules, Write
     concern.durability = *journal ? engine::Durability::kDurable : engine::Durability::kCommitted;
   }
   if (sync) concern.durability = engine::Durability::kDurable;
+  // Whoever asks for the journal waits for the write, so the reply tells its result.
+  if (concern.durability == engine::Durability::kDurable) concern.acknowledged = true;
   // There are no other members to wait for. As on a server, a value that is not a number is
   // accepted.
   if (const std::optional<bson::ValueView> timeout = fields.any("wtimeout")) {

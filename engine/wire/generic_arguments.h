@@ -23,7 +23,7 @@ namespace gridmount::wire {
 using SessionId = std::array<uint8_t, 16>;
 
 struct WriteConcern {
-  bool acknowledged = true;  // w is not 0
+  bool acknowledged = true;  // false for w: 0 without j or fsync
   engine::Durability durability = engine::Durability::kCommitted;
 };
 

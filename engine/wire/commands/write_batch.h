@@ -69,7 +69,7 @@ Status check_batch_size(size_t statements);
 Result<BatchResult> run_batch(Call& call, const Batch& batch);
 
 // Appends n, for updates also upserted and nModified, writeErrors and writeConcernError. For an
-// unacknowledged write (w: 0) it appends only n and nModified, both 0.
+// unacknowledged write it appends only n and nModified, both 0.
 void append_batch_result(const Call& call, bson::Builder& reply, const BatchResult& result,
                          bool is_update);
 

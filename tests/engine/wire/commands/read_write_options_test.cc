@@ -28,6 +28,25 @@ TEST_F(ReadAndWriteOptions, Writes_WithoutAcknowledgement_TellNothing) {
                                            R"({ "_id" : 7 })"));
 }
 
+// Whoever waits for the journal waits for the result too.
+TEST_F(ReadAndWriteOptions, Writes_WithJournalAlone_AreAcknowledged) {
+  for (const char* const concern :
+       {R"({"w": 0, "j": true})", R"({"w": 0, "j": 1})", R"({"w": 0, "fsync": true})"}) {
+    const auto acknowledged = [&](const std::string& command) {
+      return good("{" + command + R"(, "writeConcern": )" + concern + "}");
+    };
+    EXPECT_EQ(acknowledged(R"("insert": "c", "documents": [{"_id": 1}])"), R"({ "n" : 1 })");
+    EXPECT_THAT(acknowledged(R"("insert": "c", "documents": [{"_id": 1}])"),
+                HasSubstr(R"("writeErrors" : [ { "index" : 0, "code" : 11000)"));
+    EXPECT_EQ(acknowledged(R"("update": "c", "updates": [{"q": {}, "u": {"$set": {"a": 1}}}])"),
+              R"({ "n" : 1, "nModified" : 1 })");
+    EXPECT_EQ(acknowledged(R"("delete": "c", "deletes": [{"q": {}, "limit": 0}])"),
+              R"({ "n" : 1 })");
+  }
+  EXPECT_EQ(good(R"({"insert": "c", "documents": [{}], "writeConcern": {"w": 0, "j": false}})"),
+            R"({ "n" : 0 })");
+}
+
 TEST_F(ReadAndWriteOptions, SystemVersion_HasTheFeatureCompatibilityVersion) {
   const std::string version = R"({ "_id" : "featureCompatibilityVersion", "version" : "7.0" })";
   const auto documents = [&](const char* command) { return batch(run(command, "admin")); };
