@@ -10,7 +10,7 @@ namespace gridmount::wire {
 namespace {
 
 // Returns true if a tailable cursor stays open. It needs a capped collection with at least one
-// document. Otherwise it ends at once.
+// document. Otherwise it ends at once. Fails with InvalidPipelineOperator for a view.
 Result<bool> can_be_tailed(engine::Database& database, engine::Snapshot& snapshot,
                            const engine::Namespace& ns) {
   GM_ASSIGN(const std::optional<engine::CollectionInfo> info,
@@ -18,6 +18,10 @@ Result<bool> can_be_tailed(engine::Database& database, engine::Snapshot& snapsho
   if (!info) return false;
   GM_ASSIGN(const engine::CollectionOptions options,
             engine::CollectionOptions::parse(ns, info->options));
+  if (options.is_view()) {
+    return fail(ErrorCode::kInvalidPipelineOperator,
+                "Tailable cursors are not supported in aggregation.");
+  }
   if (!options.capped) {
     return fail(ErrorCode::kBadValue, "error processing query: ns=" + ns.full() +
                                           " tailable cursor requested on non capped collection");
@@ -96,21 +100,25 @@ Status run_find(Call& call, bson::Builder& reply) {
                            find.cursor);
 }
 
-Status refuse(const char* why) {
-  return fail(ErrorCode::kFailedToParse, why);
+// Returns true for {$natural: 1}.
+bool is_natural_order(bson::View sort) {
+  const bson::Element first = *sort.begin();
+  return first.key == "$natural" && first.value.number() == 1.0 && ++sort.begin() == sort.end();
 }
 
 // Checks which options may be combined.
 Status check(const FindCommand& find, bool await_data) {
   if (await_data && !find.cursor.tailable) {
-    return refuse("Cannot set 'awaitData' without also setting 'tailable'");
+    return fail(ErrorCode::kFailedToParse,
+                "Cannot set 'awaitData' without also setting 'tailable'");
   }
-  if (find.cursor.tailable && find.cursor.single_batch) {
-    return refuse("Cannot use tailable option with the 'singleBatch' option");
-  }
-  if (find.cursor.tailable && !find.options.sort.empty() && !find.options.sort.find("$natural")) {
+  if (!find.cursor.tailable) return {};
+  if (!find.options.sort.empty() && !is_natural_order(find.options.sort)) {
     return fail(ErrorCode::kBadValue,
-                "error processing query: tailable cursors can only be used with the natural order");
+                "cannot use tailable option with a sort other than {$natural: 1}");
+  }
+  if (find.cursor.single_batch) {
+    return fail(ErrorCode::kBadValue, "cannot use tailable option with the 'singleBatch' option");
   }
   return {};
 }

@@ -219,7 +219,26 @@ TEST_F(Cursors, Tailable_WithoutAwaitData_AnswersAtOnce) {
   const bson::Document empty = run(get_more(id, "", "t"));
   EXPECT_THAT(batch(empty), IsEmpty());
   EXPECT_EQ(cursor_id(empty), id);
-  EXPECT_EQ(code_of(R"({"find": "t", "tailable": true, "sort": {"a": 1}})"), 2);
+}
+
+TEST_F(Cursors, Tailable_WhereItCannotBe_IsRefused) {
+  good(R"({"create": "t", "capped": true, "size": 100000})");
+  insert_numbered("t", 2);
+  good(R"({"create": "v", "viewOn": "t", "pipeline": []})");
+  for (const char* const sort : {R"({"a": 1})", R"({"$natural": -1})"}) {
+    EXPECT_EQ(bad(R"({"find": "t", "tailable": true, "singleBatch": true, "sort": )" +
+                  std::string(sort) + "}"),
+              "2: cannot use tailable option with a sort other than {$natural: 1}");
+  }
+  good(R"({"find": "t", "tailable": true, "sort": {"$natural": 1}})");
+  for (const char* const collection : {"t", "v", "none"}) {
+    EXPECT_EQ(bad(R"({"find": ")" + std::string(collection) +
+                  R"(", "tailable": true, "singleBatch": true})"),
+              "2: cannot use tailable option with the 'singleBatch' option");
+  }
+  EXPECT_EQ(bad(R"({"find": "v", "tailable": true})"),
+            "168: Tailable cursors are not supported in aggregation.");
+  EXPECT_EQ(code_of(R"({"find": "t", "awaitData": true, "singleBatch": true})"), 9);
 }
 
 TEST_F(Cursors, Tailable_WithALimit_StaysOpenBehindIt) {
