@@ -190,8 +190,7 @@ Status run_roles_info(Call& call, bson::Builder& reply) {
   bson::Builder& list = reply.open_array("roles");
   for (const Role& role : roles) {
     bson::Builder& out = list.push_open_document();
-    out.append("_id", role.database + "." + role.name).append("role", role.name);
-    out.append("db", role.database).append("isBuiltin", true);
+    out.append("role", role.name).append("db", role.database).append("isBuiltin", true);
     out.open_array("roles").close();
     out.open_array("inheritedRoles").close();
     if (with_privileges) {

@@ -176,6 +176,9 @@ TEST_F(RightsTest, Privileges_AreShownAsServersDo) {
             "[  ]");
   EXPECT_THAT(good(R"({"rolesInfo": "read", "showPrivileges": true})", "a"), HasSubstr(read));
   const std::string user = R"({"user": "CN=read-a", "db": "$external"})";
+  EXPECT_EQ(good(R"({"rolesInfo": "read"})", "a", "roles"),
+            R"([ { "role" : "read", "db" : "a", "isBuiltin" : true, "roles" : [  ], )"
+            R"("inheritedRoles" : [  ] } ])");
   EXPECT_THAT(good(R"({"usersInfo": )" + user + R"(, "showPrivileges": true})", "a"),
               HasSubstr(R"("inheritedPrivileges" : [ )" + read));
   EXPECT_EQ(code_of(R"({"usersInfo": 1, "showPrivileges": true})", "a"), 20);
