@@ -78,6 +78,14 @@ Result<std::string> random_bytes(size_t count) {
   return bytes;
 }
 
+Result<std::string> random_uuid() {
+  GM_ASSIGN(std::string bytes, random_bytes(16));
+  // Version 4, variant 1 of RFC 4122.
+  bytes[6] = static_cast<char>((bytes[6] & 0x0f) | 0x40);
+  bytes[8] = static_cast<char>((bytes[8] & 0x3f) | 0x80);
+  return bytes;
+}
+
 bool equal_in_constant_time(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }

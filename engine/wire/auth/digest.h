@@ -25,6 +25,8 @@ Result<std::string> derive_key(DigestAlgorithm algorithm, std::string_view passw
 Result<std::string> md5_hex(std::string_view data);
 
 Result<std::string> random_bytes(size_t count);
+// Returns the 16 bytes of a random UUID.
+Result<std::string> random_uuid();
 // The time it takes does not depend on where the strings differ.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 

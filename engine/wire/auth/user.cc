@@ -31,6 +31,17 @@ bson::View document_of(bson::View document, std::string_view name, bson::Type ty
   return value && value->type() == type ? value->as_document() : bson::View();
 }
 
+constexpr uint8_t kUuidSubtype = 4;
+constexpr uint32_t kUuidBytes = 16;
+
+std::string uuid_of(bson::View document) {
+  const std::optional<bson::ValueView> value = document.find("userId");
+  if (!value || value->type() != bson::Type::kBinary) return {};
+  const bson::Binary bytes = value->as_binary();
+  if (bytes.subtype != kUuidSubtype || bytes.size != kUuidBytes) return {};
+  return {reinterpret_cast<const char*>(bytes.data), bytes.size};
+}
+
 Result<bool> has_schema(engine::Store& store, engine::Snapshot& snapshot) {
   const bson::Document filter = field_is("_id", "authSchema");
   const std::unique_ptr<engine::Collection> versions =
@@ -74,9 +85,16 @@ auto change(engine::Store& store, const Change& make)
 
 }  // namespace
 
+void append_uuid(bson::Builder& out, std::string_view uuid) {
+  out.append("userId",
+             bson::Binary{kUuidSubtype, reinterpret_cast<const uint8_t*>(uuid.data()), kUuidBytes});
+}
+
 bson::Document User::to_bson() const {
   bson::Builder builder;
-  builder.append("_id", name.id()).append("user", name.name).append("db", name.database);
+  builder.append("_id", name.id());
+  if (!uuid.empty()) append_uuid(builder, uuid);
+  builder.append("user", name.name).append("db", name.database);
   bson::Builder& kept = builder.open_document("credentials");
   for (const auto& [mechanism, of_mechanism] : credentials) {
     kept.append(mechanism_name(mechanism), wire::to_bson(of_mechanism));
@@ -96,6 +114,7 @@ std::optional<User> User::from_bson(bson::View document) {
   User user;
   user.name = {text_of(document, "user"), text_of(document, "db")};
   if (user.name.name.empty() || user.name.database.empty()) return std::nullopt;
+  user.uuid = uuid_of(document);
   const bson::View kept = document_of(document, "credentials", bson::Type::kDocument);
   for (const ScramMechanism mechanism : {ScramMechanism::kSha1, ScramMechanism::kSha256}) {
     const std::optional<bson::ValueView> found = kept.find(mechanism_name(mechanism));

@@ -1,6 +1,7 @@
 // Users as documents of admin.system.users:
-//   {_id: "db.name", user, db, credentials: {"SCRAM-SHA-1": {...}, "SCRAM-SHA-256": {...}},
-//    roles: [{role, db}], customData}
+//   {_id: "db.name", userId: UUID, user, db,
+//    credentials: {"SCRAM-SHA-1": {...}, "SCRAM-SHA-256": {...}}, roles: [{role, db}], customData}
+// Users that earlier versions made have no userId.
 // Source: MongoDB manual, "system.users Collection".
 //
 // UserDirectory is thread-safe. The other types are plain values and not thread-safe.
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/bson/builder.h"
 #include "engine/bson/document.h"
 #include "engine/store.h"
 #include "engine/wire/auth/role.h"
@@ -29,6 +31,7 @@ struct UserName {
 
 struct User {
   UserName name;
+  std::string uuid = {};  // 16 bytes, or empty
   std::map<ScramMechanism, ScramCredentials> credentials;
   bool is_external = false;  // a user of $external, who logs in with a client certificate
   std::vector<Role> roles;
@@ -38,6 +41,9 @@ struct User {
   // Returns nothing if the document is not a user.
   static std::optional<User> from_bson(bson::View document);
 };
+
+// Appends the field userId.
+void append_uuid(bson::Builder& out, std::string_view uuid);
 
 // The version number that servers give to the form of these documents. mongorestore compares it
 // with the version in the dump, which comes from admin.system.version.

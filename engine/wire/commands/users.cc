@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/wire/auth/access_control.h"
+#include "engine/wire/auth/digest.h"
 #include "engine/wire/call.h"
 #include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/role_argument.h"
@@ -151,6 +152,7 @@ Status run_create_user(Call& call, bson::Builder&) {
                     : "Must provide a 'pwd' field for all user documents, except those with "
                       "'$external' as the user's source db");
   }
+  GM_ASSIGN(user.uuid, random_uuid());
   user.roles = *roles;
   user.custom_data = bson::Document(custom_data);
   if (!user.is_external) GM_TRY(set_credentials(user, password));

@@ -104,7 +104,9 @@ void append_inherited(const User& user, const bson::Document& stored, bson::Buil
 
 bson::Document shown(const User& user, bool with_credentials, bool with_privileges) {
   bson::Builder out;
-  out.append("_id", user.name.id()).append("user", user.name.name).append("db", user.name.database);
+  out.append("_id", user.name.id());
+  if (!user.uuid.empty()) append_uuid(out, user.uuid);
+  out.append("user", user.name.name).append("db", user.name.database);
   const bson::Document stored = user.to_bson();
   if (with_credentials) out.append("credentials", stored.view()["credentials"]);
   if (!user.custom_data.view().empty()) out.append("customData", user.custom_data);

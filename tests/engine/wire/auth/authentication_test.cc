@@ -462,10 +462,13 @@ TEST_F(AuthenticationTest, Users_AreShownWithoutTheirSecrets) {
   good(R"({"createUser": "ann", "pwd": "secret", "roles": ["read"],
            "customData": {"team": 1}, "mechanisms": ["SCRAM-SHA-256"]})",
        "shop");
-  EXPECT_EQ(good(R"({"usersInfo": "ann"})", "shop"),
-            R"({ "users" : [ { "_id" : "shop.ann", "user" : "ann", "db" : "shop", )"
-            R"("customData" : { "team" : 1 }, "roles" : [ { "role" : "read", "db" : "shop" } ], )"
-            R"("mechanisms" : [ "SCRAM-SHA-256" ] } ] })");
+  const bson::Document ann = doc(good(R"({"usersInfo": "ann"})", "shop", "users.0"));
+  const std::string id = field(ann, "userId");
+  EXPECT_THAT(id, HasSubstr(R"("subType" : "04")"));
+  EXPECT_EQ(json(ann), R"({ "_id" : "shop.ann", "userId" : )" + id +
+                           R"(, "user" : "ann", "db" : "shop", "customData" : { "team" : 1 }, )"
+                           R"("roles" : [ { "role" : "read", "db" : "shop" } ], )"
+                           R"("mechanisms" : [ "SCRAM-SHA-256" ] })");
   EXPECT_EQ(good(R"({"usersInfo": "bob"})", "shop"), R"({ "users" : [  ] })");
   EXPECT_THAT(good(R"({"usersInfo": {"forAllDBs": true}})", "admin"), HasSubstr("shop.ann"));
   EXPECT_THAT(good(R"({"usersInfo": 1, "showCredentials": true})", "shop"), HasSubstr("storedKey"));
@@ -473,6 +476,7 @@ TEST_F(AuthenticationTest, Users_AreShownWithoutTheirSecrets) {
   Client client(7, remote());
   EXPECT_EQ(log_in(client, "ann", "secret", "shop"), 18);
   EXPECT_EQ(log_in(client, "ann", "other", "shop"), 0);
+  EXPECT_EQ(good(R"({"usersInfo": "ann"})", "shop", "users.0.userId"), id);
   EXPECT_EQ(good(R"({"dropAllUsersFromDatabase": 1})", "shop", "n"), "1");
 }
 
