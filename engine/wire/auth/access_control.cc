@@ -16,9 +16,6 @@ constexpr ErrorCode kMechanismUnavailable{334};
 constexpr ErrorCode kProtocolError{17};
 constexpr std::string_view kExternal = "$external";
 constexpr std::string_view kX509 = "MONGODB-X509";
-// The secret is made anew in each process. With it the salts of decoys look random, so no salt
-// reveals which users do not exist.
-constexpr size_t kDecoySecretBytes = 32;
 
 // Names come from untrusted clients. The log shows them in quotes with line breaks escaped, so that
 // no name can fake a line of the log.
@@ -34,8 +31,8 @@ std::string shown(const UserName& name) {
 
 AccessControl::AccessControl(engine::Store& store, bool required)
     : required_(required),
-      decoy_secret_(random_bytes(kDecoySecretBytes).value_or(std::string())),
-      users_(store) {}
+      users_(store),
+      decoy_secret_(store, users_, required) {}
 
 AccessControl::~AccessControl() = default;
 
@@ -164,7 +161,7 @@ Result<SaslReply> AccessControl::start(const Client& client, const std::string& 
     // counted as a failure.
     return fail(ErrorCode::kAuthenticationFailed, "Authentication failed.");
   }
-  ScramCredentials credentials = decoy_credentials(*mechanism, name.id(), decoy_secret_);
+  ScramCredentials credentials = decoy_credentials(*mechanism, name.id(), decoy_secret_.value());
   if (user) {
     const auto found = user->credentials.find(*mechanism);
     if (found != user->credentials.end()) credentials = found->second;
@@ -303,15 +300,19 @@ Result<std::vector<ScramMechanism>> AccessControl::mechanisms_of(const UserName&
 
 std::vector<ScramMechanism> AccessControl::mechanisms_of(const UserName& name,
                                                          const std::optional<User>& user) const {
-  if (!user) return decoy_mechanisms(name.id(), decoy_secret_);
+  if (name.database == kExternal) return {};
+  if (!user) return decoy_mechanisms(name.id(), decoy_secret_.value());
   std::vector<ScramMechanism> mechanisms;
   for (const auto& [mechanism, credentials] : user->credentials) mechanisms.push_back(mechanism);
   return mechanisms;
 }
 
 void AccessControl::users_changed() {
-  const MutexLock lock(mutex_);
-  ++version_;
+  {
+    const MutexLock lock(mutex_);
+    ++version_;
+  }
+  decoy_secret_.keep();
 }
 
 }  // namespace gridmount::wire

@@ -17,6 +17,7 @@
 #include "engine/base/error.h"
 #include "engine/base/thread_safety.h"
 #include "engine/store.h"
+#include "engine/wire/auth/decoy_secret.h"
 #include "engine/wire/auth/login_throttle.h"
 #include "engine/wire/auth/role.h"
 #include "engine/wire/auth/scram.h"
@@ -76,8 +77,9 @@ class AccessControl : public Authorizer {
   // Returns true if listCollections with authorizedCollections shows the collection to the client.
   bool sees(const Client& client, std::string_view database, std::string_view collection) const
       GM_EXCLUDES(mutex_);
-  // Returns the mechanisms with which the user can log in. A user that does not exist also gets
-  // some, always the same, so that the answer does not reveal whether a user exists.
+  // Returns the mechanisms with which the user can log in by a password. A user that does not exist
+  // also gets some, always the same, so that the answer does not reveal whether a user exists.
+  // Users of $external have no password.
   Result<std::vector<ScramMechanism>> mechanisms_of(const UserName& name) const;
 
   UserDirectory& users() { return users_; }
@@ -118,8 +120,8 @@ class AccessControl : public Authorizer {
       GM_EXCLUDES(guesses_);
 
   const bool required_;
-  const std::string decoy_secret_;
   UserDirectory users_;
+  DecoySecret decoy_secret_;
   LoginThrottle throttle_;
   Mutex guesses_;  // held while a proof is evaluated; taken before the throttle's lock
   mutable Mutex mutex_;

@@ -146,7 +146,9 @@ std::optional<ScramCredentials> credentials_from_bson(bson::View document) {
 
 ScramCredentials decoy_credentials(ScramMechanism mechanism, std::string_view user,
                                    std::string_view secret) {
-  const Result<std::string> seed = keyed_digest(DigestAlgorithm::kSha256, secret, user);
+  const Result<std::string> seed =
+      keyed_digest(DigestAlgorithm::kSha256, secret,
+                   std::string(user) + '\0' + std::string(mechanism_name(mechanism)));
   ScramCredentials decoy;
   decoy.iterations = mechanism == ScramMechanism::kSha1 ? kSha1Iterations : kSha256Iterations;
   decoy.salt = seed.value_or(std::string(32, 'x')).substr(0, salt_bytes(mechanism));

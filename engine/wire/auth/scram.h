@@ -48,8 +48,9 @@ bson::Document to_bson(const ScramCredentials& credentials);
 // Returns nothing if the document has any other form.
 std::optional<ScramCredentials> credentials_from_bson(bson::View document);
 
-// Returns credentials that no password matches, always the same for one user and secret. The
-// exchange with a user that does not exist then looks like one with an existing user.
+// Returns credentials that no password matches, always the same for one user, mechanism and secret.
+// As for an existing user, the salts of two mechanisms have nothing in common. The exchange with a
+// user that does not exist then looks like one with an existing user.
 ScramCredentials decoy_credentials(ScramMechanism mechanism, std::string_view user,
                                    std::string_view secret);
 // Returns the mechanisms for such a user. They vary with the name as those of existing users may.

@@ -323,6 +323,70 @@ TEST_F(AuthenticationTest, MechanismsOfUsersThatDoNotExist_AreThoseThatSomeHave)
                                                   R"([ "SCRAM-SHA-1", "SCRAM-SHA-256" ])"));
 }
 
+// What the server shows of a user that does not exist must stay as long as that of an existing one.
+TEST_F(AuthenticationTest, Decoys_StayTheSameAfterARestart) {
+  const auto shown = [&](const std::string& user) {
+    Client client(7, remote());
+    return value_of(payload_of(start(client, Proof(user, "x"), "shop")), "s=") +
+           field(run_as(client, R"({"hello": 1, "saslSupportedMechs": "shop.)" + user + R"("})",
+                        "admin"),
+                 "saslSupportedMechs");
+  };
+  const std::string secret = R"({"count": "system.keys", "query": {"_id": "decoyUsers"}})";
+  EXPECT_EQ(good(secret, "admin", "n"), "0");
+  const std::string absent = shown("nobody");
+  make_user("ann", "read", "shop");
+  const std::string existing = shown("ann");
+  EXPECT_EQ(shown("nobody"), absent);
+  restart({.authentication = true});
+  EXPECT_EQ(shown("nobody"), absent);
+  EXPECT_EQ(shown("ann"), existing);
+
+  // An earlier version left none.
+  good(R"({"delete": "system.keys", "deletes": [{"q": {}, "limit": 0}]})", "admin");
+  restart({.authentication = true});
+  const std::string other = shown("nobody");
+  EXPECT_NE(other, absent);
+  restart({.authentication = true});
+  EXPECT_EQ(shown("nobody"), other);
+
+  // Without log-ins everybody could read it.
+  restart({.authentication = false});
+  make_user("bob", "read", "shop");
+  EXPECT_EQ(good(secret, "admin", "n"), "0");
+}
+
+TEST_F(AuthenticationTest, SecretOfDecoys_IsReadByNoRole) {
+  make_user("root", "root", "admin");
+  make_user("copier", "backup", "admin");
+  make_user("restorer", "restore", "admin");
+  make_user("manager", "userAdminAnyDatabase", "admin");
+  EXPECT_EQ(good(R"({"count": "system.keys"})", "admin", "n"), "1");
+  for (const char* const user : {"root", "copier", "restorer", "manager"}) {
+    Client client(7, remote());
+    ASSERT_EQ(log_in(client, user, "secret"), 0);
+    for (const char* const command :
+         {R"({"find": "system.keys"})", R"({"aggregate": "system.keys", "pipeline": [],
+             "cursor": {}})",
+          R"({"delete": "system.keys", "deletes": [{"q": {}, "limit": 0}]})"}) {
+      EXPECT_EQ(code(client, command, "admin"), "13") << user << command;
+    }
+  }
+}
+
+TEST_F(AuthenticationTest, MechanismsOfExternalUsers_AreThoseOfNobody) {
+  good(R"({"createUser": "CN=ann", "roles": []})", "$external");
+  Client client(7, remote());
+  for (const char* const user : {"CN=ann", "CN=bob"}) {
+    EXPECT_EQ(field(run_as(client,
+                           R"({"hello": 1, "saslSupportedMechs": "$external.)" + std::string(user) +
+                               R"("})",
+                           "admin"),
+                    "saslSupportedMechs"),
+              "[  ]");
+  }
+}
+
 TEST_F(AuthenticationTest, ExchangesBegunBeforeTheFirstFailure_AreBrakedAsWell) {
   make_user("ann", "read", "shop");
   constexpr int kGuesses = 20;

@@ -116,6 +116,8 @@ TEST(Scram, Decoys_AreStableAndNeverProved) {
   const ScramCredentials one = decoy_credentials(ScramMechanism::kSha256, "a.x", "secret");
   EXPECT_EQ(one.salt, decoy_credentials(ScramMechanism::kSha256, "a.x", "secret").salt);
   EXPECT_NE(one.salt, decoy_credentials(ScramMechanism::kSha256, "a.y", "secret").salt);
+  const std::string other = decoy_credentials(ScramMechanism::kSha1, "a.x", "secret").salt;
+  EXPECT_NE(one.salt.substr(0, other.size()), other);
   const Result<ScramCredentials> real = make_credentials(ScramMechanism::kSha256, "x", "pw");
   ASSERT_TRUE(real);
   EXPECT_EQ(one.salt.size(), real->salt.size());
