@@ -20,7 +20,7 @@ Result<std::unique_ptr<engine::Transaction>> Call::begin(engine::TransactionKind
 void Call::touch_session(const SessionId& id) {
   const AccessControl& access = state_.access();
   if (!access.may_have_sessions(client_)) return;
-  state_.sessions().touch(id, access.account(client_), operation_->begin);
+  state_.sessions().touch(id, access.session_owner(client_), operation_->begin);
 }
 
 void Call::observe(engine::Snapshot& snapshot) {

@@ -27,9 +27,11 @@ void OperationTable::end(const Operation& operation) {
   operations_.erase(operation.id);
 }
 
-void OperationTable::set_session(Operation& operation, const std::optional<SessionId>& session) {
+void OperationTable::set_session(Operation& operation, const SessionId& session,
+                                 const UserDigest& user) {
   const MutexLock lock(mutex_);
   operation.session = session;
+  operation.session_user = user;
 }
 
 void OperationTable::set_interrupt(Operation& operation,

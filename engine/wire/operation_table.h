@@ -21,6 +21,7 @@
 #include "engine/wire/client.h"
 #include "engine/wire/generic_arguments.h"
 #include "engine/wire/request.h"
+#include "engine/wire/session_pattern.h"
 
 namespace gridmount::wire {
 
@@ -31,6 +32,7 @@ struct Operation {
   std::string_view database;
   std::chrono::steady_clock::time_point begin;
   std::optional<SessionId> session;
+  UserDigest session_user{};
   // Null only before begin(). A getMore uses the interrupt of its cursor.
   std::shared_ptr<engine::Interrupt> interrupt;
 };
@@ -42,7 +44,7 @@ class OperationTable {
                                    bson::View shown_command) GM_EXCLUDES(mutex_);
   void end(const Operation& operation) GM_EXCLUDES(mutex_);
 
-  void set_session(Operation& operation, const std::optional<SessionId>& session)
+  void set_session(Operation& operation, const SessionId& session, const UserDigest& user)
       GM_EXCLUDES(mutex_);
   // Replaces the operation's interrupt, so that killing the operation kills the work under the new
   // one. A kill that has already happened is passed on.

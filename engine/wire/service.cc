@@ -64,8 +64,10 @@ Status prepare(Call& call) {
             read_generic_arguments(call.arguments(), command.rules));
   call.set_generic(generic);
   if (const std::optional<SessionId>& session = call.generic().session) {
+    const AccessControl& access = call.state().access();
     call.touch_session(*session);
-    call.state().operations().set_session(call.operation(), session);
+    call.state().operations().set_session(call.operation(), *session,
+                                          access.session_owner(call.client()).user);
   }
   if (call.generic().max_time) {
     call.operation().interrupt->set(call.operation().begin + *call.generic().max_time);
@@ -138,8 +140,7 @@ void log_slow(Call& call, std::chrono::microseconds duration, const Error* error
 // Appends the users that the client has logged in as. There is at most one.
 void append_users(Call& call, bson::Builder& counts) {
   const std::optional<Identity> identity = call.state().access().identity(call.client());
-  const std::string user =
-      identity ? identity->user.name + "@" + identity->user.database : std::string();
+  const std::string user = identity ? account_of(identity->user) : std::string();
   counts.open_array("allUsers");
   if (identity) {
     counts.push_open_document().append("user", identity->user.name);
@@ -360,7 +361,7 @@ void Service::expire(std::chrono::steady_clock::time_point now) {
   state_->cursors().expire(now);
   for (const SessionId& session :
        state_->sessions().expire(now - state_->options().session_idle_max)) {
-    state_->end_work_of(session, nullptr);
+    state_->end_work_of({.id = session}, nullptr);
   }
 }
 

@@ -31,15 +31,17 @@ Status Service::State::commit(engine::Transaction& transaction, engine::Durabili
   return committed;
 }
 
-void Service::State::end_work_of(const SessionId& session, const Operation* self) {
+void Service::State::end_work_of(const SessionPattern& sessions, const Operation* self) {
   operations_.kill_if(
       [&](const Operation& operation) {
-        return &operation != self && operation.session == session;
+        return &operation != self && operation.session &&
+               sessions.matches(*operation.session, operation.session_user);
       },
       ErrorCode::kInterrupted);
   const size_t ended = cursors_.kill_if([&](const cursors::CursorInfo& info) {
     const auto* const cursor = static_cast<const ClientCursor*>(info.options.note.get());
-    if (cursor == nullptr || cursor->session != session) return false;
+    if (cursor == nullptr || !cursor->session) return false;
+    if (!sessions.matches(*cursor->session, cursor->session_user)) return false;
     cursor->interrupt->kill(ErrorCode::kInterrupted);
     return true;
   });

@@ -28,6 +28,7 @@ namespace gridmount::wire {
 // What the server keeps with a cursor.
 struct ClientCursor : cursors::CursorNote {
   std::optional<SessionId> session;
+  UserDigest session_user{};
   // The user who created the cursor, if it had to log in, and the privileges that this took. A
   // getMore needs the same user and still all of these privileges.
   std::optional<UserName> owner;
@@ -74,8 +75,8 @@ class Service::State {
   // Commits the transaction and calls note_change().
   Status commit(engine::Transaction& transaction, engine::Durability durability);
 
-  // Kills the cursors and operations of a session, except for the operation `self`.
-  void end_work_of(const SessionId& session, const Operation* self);
+  // Kills the cursors and operations of the sessions, except for the operation `self`.
+  void end_work_of(const SessionPattern& sessions, const Operation* self);
 
   bool stopping() const { return stopping_.load(); }
   void stop();

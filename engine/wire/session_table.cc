@@ -14,24 +14,24 @@ SessionId SessionTable::generate() {
   return id;
 }
 
-void SessionTable::touch(const SessionId& id, const std::string& owner, Time now) {
+void SessionTable::touch(const SessionId& id, const SessionOwner& owner, Time now) {
   const MutexLock lock(mutex_);
   auto found = sessions_.find(id);
   if (found == sessions_.end()) {
-    make_room_for(owner);
+    make_room_for(owner.account);
     found = sessions_.emplace(id, Session{owner, now}).first;
   } else {
     by_use_.erase({found->second.last_use, id});
-    by_owner_[found->second.owner].erase({found->second.last_use, id});
+    by_account_[found->second.owner.account].erase({found->second.last_use, id});
     found->second.last_use = now;
   }
   by_use_.emplace(now, id);
-  by_owner_[found->second.owner].emplace(now, id);
+  by_account_[found->second.owner.account].emplace(now, id);
 }
 
-void SessionTable::make_room_for(const std::string& owner) {
-  const auto its = by_owner_.find(owner);
-  if (its != by_owner_.end() && its->second.size() >= share_of(sessions_max_)) {
+void SessionTable::make_room_for(const std::string& account) {
+  const auto its = by_account_.find(account);
+  if (its != by_account_.end() && its->second.size() >= share_of(sessions_max_)) {
     remove(sessions_.find(its->second.begin()->second));
   }
   if (!by_use_.empty() && by_use_.size() >= sessions_max_) {
@@ -39,37 +39,32 @@ void SessionTable::make_room_for(const std::string& owner) {
   }
 }
 
-void SessionTable::remove(Sessions::iterator session) {
+SessionTable::Sessions::iterator SessionTable::remove(Sessions::iterator session) {
   const std::pair key(session->second.last_use, session->first);
   by_use_.erase(key);
-  const auto its = by_owner_.find(session->second.owner);
+  const auto its = by_account_.find(session->second.owner.account);
   its->second.erase(key);
-  if (its->second.empty()) by_owner_.erase(its);
-  sessions_.erase(session);
+  if (its->second.empty()) by_account_.erase(its);
+  return sessions_.erase(session);
 }
 
-bool SessionTable::end(const SessionId& id) {
+void SessionTable::end(const SessionPattern& pattern) {
+  const MutexLock lock(mutex_);
+  const auto first = pattern.id ? sessions_.lower_bound(*pattern.id) : sessions_.begin();
+  const auto last = pattern.id ? sessions_.upper_bound(*pattern.id) : sessions_.end();
+  for (auto session = first; session != last;) {
+    if (pattern.matches(session->first, session->second.owner.user)) {
+      session = remove(session);
+    } else {
+      ++session;
+    }
+  }
+}
+
+bool SessionTable::is_of_another(const SessionId& id, const SessionOwner& owner) const {
   const MutexLock lock(mutex_);
   const auto found = sessions_.find(id);
-  if (found == sessions_.end()) return false;
-  remove(found);
-  return true;
-}
-
-bool SessionTable::is_of_another(const SessionId& id, const std::string& owner) const {
-  const MutexLock lock(mutex_);
-  const auto found = sessions_.find(id);
-  return found != sessions_.end() && found->second.owner != owner;
-}
-
-std::vector<SessionId> SessionTable::end_all() {
-  const MutexLock lock(mutex_);
-  std::vector<SessionId> ended;
-  for (const auto& [id, session] : sessions_) ended.push_back(id);
-  sessions_.clear();
-  by_use_.clear();
-  by_owner_.clear();
-  return ended;
+  return found != sessions_.end() && found->second.owner.account != owner.account;
 }
 
 std::vector<SessionId> SessionTable::expire(Time before) {

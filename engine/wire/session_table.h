@@ -2,10 +2,10 @@
 // manual, "startSession", "refreshSessions", "endSessions", "killSessions".
 //
 // A session consists of an id, its owner, and the time of its last use. Cursors and operations hold
-// the id of their session themselves. Each owner may hold only a share of the table, so that no
-// owner can fill it for others. A new session always finds room: if its owner's share is full, that
-// owner's longest idle session is removed; if the whole table is full, the longest idle session of
-// all is removed. Removal does not end a session. Its next use adds it again.
+// the id and the user of their session themselves. Each owner may hold only a share of the table,
+// so that no owner can fill it for others. A new session always finds room: if its owner's share is
+// full, that owner's longest idle session is removed; if the whole table is full, the longest idle
+// session of all is removed. Removal does not end a session. Its next use adds it again.
 //
 // Thread-safe.
 #pragma once
@@ -20,6 +20,7 @@
 
 #include "engine/base/thread_safety.h"
 #include "engine/wire/generic_arguments.h"
+#include "engine/wire/session_pattern.h"
 
 namespace gridmount::wire {
 
@@ -39,12 +40,10 @@ class SessionTable {
 
   // Records a use of the session, and adds a session that is not in the table. A session belongs to
   // the owner who used it first.
-  void touch(const SessionId& id, const std::string& owner, Time now) GM_EXCLUDES(mutex_);
-  // Returns false if there was no such session.
-  bool end(const SessionId& id) GM_EXCLUDES(mutex_);
+  void touch(const SessionId& id, const SessionOwner& owner, Time now) GM_EXCLUDES(mutex_);
+  void end(const SessionPattern& pattern) GM_EXCLUDES(mutex_);
   // Returns true if the session is in the table and has a different owner.
-  bool is_of_another(const SessionId& id, const std::string& owner) const GM_EXCLUDES(mutex_);
-  std::vector<SessionId> end_all() GM_EXCLUDES(mutex_);
+  bool is_of_another(const SessionId& id, const SessionOwner& owner) const GM_EXCLUDES(mutex_);
   // Removes and returns the sessions last used at `before` or earlier.
   std::vector<SessionId> expire(Time before) GM_EXCLUDES(mutex_);
   std::vector<SessionId> list() const GM_EXCLUDES(mutex_);
@@ -52,20 +51,21 @@ class SessionTable {
 
  private:
   struct Session {
-    std::string owner;
+    SessionOwner owner;
     Time last_use;
   };
   using Sessions = std::map<SessionId, Session>;
   using ByUse = std::set<std::pair<Time, SessionId>>;  // the longest idle first
 
-  void make_room_for(const std::string& owner) GM_REQUIRES(mutex_);
-  void remove(Sessions::iterator session) GM_REQUIRES(mutex_);
+  void make_room_for(const std::string& account) GM_REQUIRES(mutex_);
+  // Returns the session behind the removed one.
+  Sessions::iterator remove(Sessions::iterator session) GM_REQUIRES(mutex_);
 
   const size_t sessions_max_;
   mutable Mutex mutex_;
   Sessions sessions_ GM_GUARDED_BY(mutex_);
   ByUse by_use_ GM_GUARDED_BY(mutex_);
-  std::map<std::string, ByUse> by_owner_ GM_GUARDED_BY(mutex_);
+  std::map<std::string, ByUse> by_account_ GM_GUARDED_BY(mutex_);
 };
 
 }  // namespace gridmount::wire

@@ -24,13 +24,14 @@ std::string in_quotes(std::string_view text) {
 }
 
 std::string shown(const UserName& name) {
-  return in_quotes(name.name + "@" + name.database);
+  return in_quotes(account_of(name));
 }
 
 }  // namespace
 
 AccessControl::AccessControl(engine::Store& store, bool required)
     : required_(required),
+      nobody_(digest_of_user("").value_or(UserDigest{})),
       users_(store),
       decoy_secret_(store, users_, required) {}
 
@@ -241,9 +242,11 @@ Result<UserName> AccessControl::log_in_by_certificate(const Client& client,
 
 void AccessControl::log_in(const Client& client, const User& user) {
   spdlog::info("log-in of {} from {}", shown(user.name), client.peer().address);
+  const UserDigest digest = digest_of_user(account_of(user.name)).value_or(UserDigest{});
   const MutexLock lock(mutex_);
   Login& login = logins_[client.id()];
   login.identity = Identity{user.name, user.roles};
+  login.digest = digest;
   login.permissions = Permissions(user.roles);
   login.version = version_;
 }
@@ -271,11 +274,19 @@ std::string AccessControl::account(const Client& client) const {
     const MutexLock lock(mutex_);
     const auto found = logins_.find(client.id());
     if (found != logins_.end() && found->second.identity) {
-      const UserName& user = found->second.identity->user;
-      return user.name + "@" + user.database;
+      return account_of(found->second.identity->user);
     }
   }
   return host_of(client.peer().address);
+}
+
+SessionOwner AccessControl::session_owner(const Client& client) const {
+  SessionOwner owner{account(client), nobody_};
+  if (!required_) return owner;
+  const MutexLock lock(mutex_);
+  const auto found = logins_.find(client.id());
+  if (found != logins_.end() && found->second.identity) owner.user = found->second.digest;
+  return owner;
 }
 
 bool AccessControl::sees(const Client& client, std::string_view database) const {

@@ -23,6 +23,7 @@
 #include "engine/wire/auth/scram.h"
 #include "engine/wire/auth/user.h"
 #include "engine/wire/authorizer.h"
+#include "engine/wire/session_pattern.h"
 
 namespace gridmount::wire {
 
@@ -70,6 +71,9 @@ class AccessControl : public Authorizer {
   std::optional<Identity> identity(const Client& client) const GM_EXCLUDES(mutex_);
   // Returns false for a client that must still log in.
   bool may_have_sessions(const Client& client) const GM_EXCLUDES(mutex_);
+  // Returns whose the sessions are that the client uses: the user's whom it has logged in as. If
+  // nobody must log in, they are nobody's, as on servers.
+  SessionOwner session_owner(const Client& client) const GM_EXCLUDES(mutex_);
   // Returns "user@database" if the client has logged in, otherwise the host that it comes from.
   std::string account(const Client& client) const GM_EXCLUDES(mutex_);
   // Returns true if listDatabases shows the database to the client.
@@ -97,6 +101,7 @@ class AccessControl : public Authorizer {
   struct Login {
     std::optional<Exchange> exchange;
     std::optional<Identity> identity;
+    UserDigest digest{};  // of the identity
     Permissions permissions;
     uint64_t version = 0;  // version_ at the time when the permissions were read
   };
@@ -120,6 +125,7 @@ class AccessControl : public Authorizer {
       GM_EXCLUDES(guesses_);
 
   const bool required_;
+  const UserDigest nobody_;
   UserDirectory users_;
   DecoySecret decoy_secret_;
   LoginThrottle throttle_;

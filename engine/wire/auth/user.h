@@ -29,6 +29,11 @@ struct UserName {
   friend auto operator<=>(const UserName&, const UserName&) = default;
 };
 
+// Returns "name@database".
+inline std::string account_of(const UserName& user) {
+  return user.name + "@" + user.database;
+}
+
 struct User {
   UserName name;
   std::string uuid = {};  // 16 bytes, or empty

@@ -53,7 +53,8 @@ Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespa
                          std::unique_ptr<engine::Snapshot> snapshot,
                          std::unique_ptr<engine::Cursor> cursor, const CursorRequest& request) {
   auto note = std::make_shared<ClientCursor>();
-  note->session = call.generic().session;
+  note->session = call.operation().session;
+  note->session_user = call.operation().session_user;
   note->interrupt = call.operation().interrupt;
   note->await_data = request.await_data;
   note->observer = call.observer();

@@ -1,10 +1,14 @@
 // Sessions: startSession, refreshSessions, endSessions, killSessions, killAllSessions,
 // killAllSessionsByPattern. Source: MongoDB manual, "Session Commands".
 
-#include <set>
+#include <algorithm>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "engine/wire/auth/access_control.h"
 #include "engine/wire/call.h"
+#include "engine/wire/call_access.h"
 #include "engine/wire/commands/command_groups.h"
 
 namespace gridmount::wire {
@@ -39,78 +43,149 @@ Status run_refresh_sessions(Call& call, bson::Builder&) {
   return {};
 }
 
-void end(Call& call, const SessionId& id) {
-  call.state().sessions().end(id);
-  call.state().end_work_of(id, &call.operation());
+void end(Call& call, const SessionPattern& sessions) {
+  call.state().sessions().end(sessions);
+  // An unknown session may still have cursors, if its entry was removed before.
+  call.state().end_work_of(sessions, &call.operation());
 }
 
-// An unknown session may still have cursors, if its entry was removed before. Sessions of other
-// users are left alone. A client that must still log in ends none.
+// Sessions of other users are left alone. A client that must still log in ends none.
 Status run_end_sessions(Call& call, bson::Builder&) {
   GM_ASSIGN(const std::vector<SessionId> ids, read_sessions(call.arguments()));
   const AccessControl& access = call.state().access();
   if (!access.may_have_sessions(call.client())) return {};
-  const std::string owner = access.account(call.client());
+  const SessionOwner owner = access.session_owner(call.client());
   for (const SessionId& id : ids) {
-    if (!call.state().sessions().is_of_another(id, owner)) end(call, id);
+    if (!call.state().sessions().is_of_another(id, owner)) end(call, {id, owner.user});
   }
   return {};
 }
 
-void end_all(Call& call) {
-  std::set<SessionId> ids;
-  for (const SessionId& id : call.state().sessions().end_all()) ids.insert(id);
-  for (const cursors::CursorInfo& info : call.state().cursors().list()) {
-    const auto& cursor = static_cast<const ClientCursor&>(*info.options.note);
-    if (cursor.session) ids.insert(*cursor.session);
+// Reads `uid`, with which a command names the user of a session.
+Result<std::optional<UserDigest>> read_user(Arguments& fields) {
+  const std::optional<bson::ValueView> value = fields.any("uid");
+  if (!value) return std::optional<UserDigest>();
+  constexpr uint8_t kGeneric = 0;
+  if (value->type() != bson::Type::kBinary || value->as_binary().subtype != kGeneric) {
+    return fields.wrong_type("uid", *value, "type 'binData'");
   }
-  for (const SessionId& id : ids) call.state().end_work_of(id, &call.operation());
+  const bson::Binary bytes = value->as_binary();
+  UserDigest user{};
+  if (bytes.size != user.size()) {
+    return fail(ErrorCode::kUnsupportedFormat,
+                "Unsupported SHA256Block hash length: " + std::to_string(bytes.size));
+  }
+  std::copy_n(bytes.data, user.size(), user.begin());
+  return std::optional(user);
 }
 
+// Reads {id: UUID, uid: digest}.
+Result<SessionPattern> read_session(std::string_view path, bson::View document) {
+  SessionPattern session;
+  GM_ASSIGN(session.id, session_id_of(path, document));
+  GM_ASSIGN(Arguments fields, Arguments::of(path, document));
+  GM_ASSIGN(session.user, read_user(fields));
+  return session;
+}
+
+// Ends sessions of the client's own user, all of them if the command names none. To end those of
+// another user takes a right.
 Status run_kill_sessions(Call& call, bson::Builder&) {
-  GM_ASSIGN(const std::vector<SessionId> ids, read_sessions(call.arguments()));
-  if (ids.empty()) end_all(call);
-  for (const SessionId& id : ids) end(call, id);
+  Arguments& arguments = call.arguments();
+  GM_ASSIGN(const std::vector<bson::View> documents, arguments.documents(arguments.path()));
+  GM_TRY(arguments.finish());
+  const UserDigest own = call.state().access().session_owner(call.client()).user;
+  std::vector<SessionPattern> sessions;
+  for (const bson::View document : documents) {
+    GM_ASSIGN(SessionPattern session, read_session(arguments.path(), document));
+    if (!session.user) session.user = own;
+    if (session.user != own &&
+        !check_privilege(call, {Privilege::Resource::kCluster, "killAnySession"})) {
+      return fail(ErrorCode::kUnauthorized, "Unauthorized to set user digest in LogicalSessionId");
+    }
+    sessions.push_back(session);
+  }
+  if (sessions.empty()) sessions.push_back({.user = own});
+  for (const SessionPattern& session : sessions) end(call, session);
   return {};
 }
 
-// Ends the sessions of all users, even if the command names some: {user, db} is only validated.
+void end_matching(Call& call, const std::vector<SessionPattern>& patterns) {
+  if (patterns.empty()) end(call, {});
+  for (const SessionPattern& pattern : patterns) end(call, pattern);
+}
+
 Status run_kill_all_sessions(Call& call, bson::Builder&) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const std::vector<bson::View> users, arguments.documents(arguments.path()));
   GM_TRY(arguments.finish());
+  std::vector<SessionPattern> patterns;
   for (const bson::View user : users) {
     GM_ASSIGN(Arguments fields, Arguments::of("killAllSessions", user));
-    GM_TRY(fields.required_string("user"));
-    GM_TRY(fields.required_string("db"));
+    GM_ASSIGN(const std::string_view name, fields.required_string("user"));
+    GM_ASSIGN(const std::string_view database, fields.required_string("db"));
     GM_TRY(fields.finish());
+    const UserName named{std::string(name), std::string(database)};
+    GM_ASSIGN(const std::optional<User> found, call.state().access().users().find(named));
+    if (!found) {
+      return fail(kUserNotFound,
+                  "Could not find user \"" + named.name + "\" for db \"" + named.database + "\"");
+    }
+    GM_ASSIGN(const UserDigest digest, digest_of_user(account_of(named)));
+    patterns.push_back({.user = digest});
   }
-  end_all(call);
+  end_matching(call, patterns);
   return {};
+}
+
+// Reads an array of {user, db} or {role, db}. Returns false if it is not there.
+Result<bool> read_names(Arguments& fields, const char* array, const char* name) {
+  if (!fields.has(array)) return false;
+  GM_ASSIGN(const std::vector<bson::View> documents, fields.documents(array));
+  const std::string path = std::string(fields.path()) + "." + array;
+  for (const bson::View document : documents) {
+    GM_ASSIGN(Arguments of_name, Arguments::of(path, document));
+    GM_TRY(of_name.required_string(name));
+    GM_TRY(of_name.required_string("db"));
+    GM_TRY(of_name.finish());
+  }
+  return true;
+}
+
+// As on servers, uid counts more than lsid, and `users` and `roles` select nothing: they are users
+// and roles in whose name the sessions end.
+Result<SessionPattern> read_pattern(Call& call, bson::View pattern) {
+  GM_ASSIGN(Arguments fields, Arguments::of("killAllSessionsByPattern", pattern));
+  GM_ASSIGN(const std::optional<bson::View> lsid, fields.document("lsid"));
+  GM_ASSIGN(const std::optional<UserDigest> user, read_user(fields));
+  GM_ASSIGN(const bool has_users, read_names(fields, "users", "user"));
+  GM_ASSIGN(const bool has_roles, read_names(fields, "roles", "role"));
+  GM_TRY(fields.finish());
+  SessionPattern session;
+  if (lsid) {
+    constexpr std::string_view kPath = "killAllSessionsByPattern.lsid";
+    GM_ASSIGN(session, read_session(kPath, *lsid));
+    if (!session.user) return Arguments::of(kPath, *lsid)->missing("uid");
+  }
+  if ((has_users || has_roles) &&
+      !check_privilege(call, {Privilege::Resource::kCluster, "impersonate"})) {
+    return fail(ErrorCode::kUnauthorized,
+                "Not authorized to impersonate in killAllSessionsByPattern");
+  }
+  if (user) return SessionPattern{.user = user};
+  return session;
 }
 
 Status run_kill_by_pattern(Call& call, bson::Builder&) {
   Arguments& arguments = call.arguments();
-  GM_ASSIGN(const std::vector<bson::View> patterns, arguments.documents(arguments.path()));
+  GM_ASSIGN(const std::vector<bson::View> documents, arguments.documents(arguments.path()));
   GM_TRY(arguments.finish());
-  bool all = patterns.empty();
-  std::vector<SessionId> ids;
-  for (const bson::View pattern : patterns) {
-    GM_ASSIGN(Arguments fields, Arguments::of("killAllSessionsByPattern", pattern));
-    GM_ASSIGN(const std::optional<bson::View> lsid, fields.document("lsid"));
-    fields.ignore("uid");
-    fields.ignore("users");
-    fields.ignore("roles");
-    GM_TRY(fields.finish());
-    if (!lsid) {
-      all = true;
-      continue;
-    }
-    GM_ASSIGN(const SessionId id, session_id_of("killAllSessionsByPattern.lsid", *lsid));
-    ids.push_back(id);
+  std::vector<SessionPattern> patterns;
+  for (const bson::View document : documents) {
+    GM_ASSIGN(const SessionPattern pattern, read_pattern(call, document));
+    patterns.push_back(pattern);
   }
-  if (all) end_all(call);
-  for (const SessionId& id : ids) end(call, id);
+  end_matching(call, patterns);
   return {};
 }
 
@@ -118,7 +193,7 @@ Command killing(std::string_view name, Status (*run)(Call&, bson::Builder&)) {
   Command command{.name = name, .run = run};
   command.scope = Command::Scope::kCluster;
   command.actions = {"killAnySession"};
-  command.about = "ends sessions, with their cursors and operations";
+  command.about = "ends sessions of all users, with their cursors and operations";
   return command;
 }
 
@@ -134,10 +209,12 @@ Commands session_commands() {
   end_them.before_login = true;
   end_them.about = "ends sessions";
   refresh.rules.in_api_version_1 = true;
+  Command kill{.name = "killSessions", .run = run_kill_sessions};
+  kill.about = "ends sessions of the client's user, with their cursors and operations";
   return {start,
           refresh,
           end_them,
-          killing("killSessions", run_kill_sessions),
+          kill,
           killing("killAllSessions", run_kill_all_sessions),
           killing("killAllSessionsByPattern", run_kill_by_pattern)};
 }

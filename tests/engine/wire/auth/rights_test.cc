@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/wire/auth/digest.h"
 #include "tests/engine/wire/commands/service_test.h"
 
 namespace gridmount::wire {
@@ -222,6 +223,134 @@ TEST_F(RightsTest, LocalhostException_DoesNotComeBack) {
 TEST_F(RightsTest, LocalhostException_IsThereInAFreshStore) {
   Client local(7, {.kind = Peer::Kind::kTcp, .address = "127.0.0.1:5", .is_loopback = true});
   EXPECT_EQ(code(local, R"({"createUser": "me", "pwd": "x", "roles": ["root"]})", "admin"), "ok");
+}
+
+// Two users with a cursor each, in a session of the same id.
+class SessionRightsTest : public RightsTest {
+ protected:
+  static constexpr std::string_view kId =
+      R"("id": {"$uuid": "11111111-2222-4333-8444-555555555555"})";
+
+  void SetUp() override {
+    RightsTest::SetUp();
+    for (const char* const database : {"a", "b"}) {
+      good(R"({"insert": "many", "documents": [{}, {}, {}, {}]})", database);
+    }
+    ann_ = with("read", "a");
+    bob_ = with("read", "b");
+    root_ = with("root", "admin");
+  }
+
+  static std::string user_of(const std::string& database) {
+    return R"({"user": "CN=read-)" + database + R"(", "db": "$external"})";
+  }
+  // The field `uid` for the user with the role read in that database.
+  static std::string uid_of(const std::string& database) {
+    const std::string bytes =
+        *digest(DigestAlgorithm::kSha256, "CN=read-" + database + "@$external");
+    return R"("uid": {"$binary": {"base64": ")" + to_base64(bytes) + R"(", "subType": "00"}})";
+  }
+  // Returns whose cursors are left after the command. They were opened before it.
+  std::string left_after(Client& client, const std::string& command,
+                         const std::string& expected = "ok") {
+    const std::string lsid = R"("lsid": {)" + std::string(kId) + "}";
+    const std::string find = R"({"find": "many", "batchSize": 1, )" + lsid + "}";
+    const int64_t anns = cursor_id(run_as(*ann_, find, "a"));
+    const int64_t bobs = cursor_id(run_as(*bob_, find, "b"));
+    EXPECT_EQ(code(client, command, "admin"), expected) << command;
+    const auto more = [&](int64_t id) {
+      return R"({"getMore": {"$numberLong": ")" + std::to_string(id) +
+             R"("}, "collection": "many", "batchSize": 1, )" + lsid + "}";
+    };
+    std::string left;
+    if (code(*ann_, more(anns), "a") == "ok") left += "ann ";
+    if (code(*bob_, more(bobs), "b") == "ok") left += "bob ";
+    return left;
+  }
+
+  std::unique_ptr<Client> ann_;
+  std::unique_ptr<Client> bob_;
+  std::unique_ptr<Client> root_;
+};
+
+TEST_F(SessionRightsTest, KillAllSessions_EndsThoseOfTheUsersNamed) {
+  const auto kill = [](const std::string& users) {
+    return R"({"killAllSessions": [)" + users + "]}";
+  };
+  EXPECT_EQ(left_after(*root_, kill(user_of("a"))), "bob ");
+  EXPECT_EQ(left_after(*root_, kill(user_of("b"))), "ann ");
+  EXPECT_EQ(left_after(*root_, kill(user_of("a") + ", " + user_of("b"))), "");
+  EXPECT_EQ(left_after(*root_, kill("")), "");
+  const std::string nobody = R"({"user": "nobody", "db": "admin"})";
+  EXPECT_EQ(left_after(*root_, kill(user_of("a") + ", " + nobody), "11"), "ann bob ");
+  EXPECT_EQ(bad(kill(nobody), "admin"), R"(11: Could not find user "nobody" for db "admin")");
+  EXPECT_EQ(left_after(*ann_, kill(user_of("a")), "13"), "ann bob ");
+}
+
+TEST_F(SessionRightsTest, KillAllSessionsByPattern_EndsThoseThatMatch) {
+  const auto kill = [](const std::string& pattern) {
+    return R"({"killAllSessionsByPattern": [)" + pattern + "]}";
+  };
+  const std::string id(kId);
+  const std::string other = R"("id": {"$uuid": "11111111-2222-4333-8444-000000000000"})";
+  EXPECT_EQ(left_after(*root_, kill("{" + uid_of("a") + "}")), "bob ");
+  EXPECT_EQ(left_after(*root_, kill("{" + uid_of("nobody") + "}")), "ann bob ");
+  EXPECT_EQ(left_after(*root_, kill(R"({"lsid": {)" + id + ", " + uid_of("b") + "}}")), "ann ");
+  EXPECT_EQ(left_after(*root_, kill(R"({"lsid": {)" + other + ", " + uid_of("b") + "}}")),
+            "ann bob ");
+  EXPECT_EQ(left_after(*root_,
+                       kill(R"({"lsid": {)" + id + ", " + uid_of("b") + "}, " + uid_of("a") + "}")),
+            "bob ");
+  EXPECT_EQ(left_after(*root_, kill("{}")), "");
+  EXPECT_EQ(left_after(*root_, kill("")), "");
+
+  EXPECT_EQ(left_after(*root_, kill(R"({"lsid": {)" + id + "}}"), "40414"), "ann bob ");
+  EXPECT_EQ(left_after(*root_, kill(R"({"uid": {"$binary": {"base64": "YWJj", "subType": "00"}}})"),
+                       "12"),
+            "ann bob ");
+  EXPECT_EQ(left_after(*root_, kill(R"({"uid": "abc"})"), "14"), "ann bob ");
+  // No built-in role may act in the name of others.
+  for (const std::string& named :
+       {R"({"users": [)" + user_of("a") + "]}", std::string(R"({"users": []})"),
+        std::string(R"({"roles": [{"role": "read", "db": "a"}]})"),
+        "{" + uid_of("a") + R"(, "roles": []})"}) {
+    EXPECT_EQ(left_after(*root_, kill(named), "13"), "ann bob ") << named;
+  }
+  EXPECT_EQ(left_after(*root_, kill(R"({"users": [1]})"), "14"), "ann bob ");
+  EXPECT_EQ(left_after(*root_, kill(R"({"users": [{"user": "x"}]})"), "40414"), "ann bob ");
+}
+
+TEST_F(SessionRightsTest, KillSessions_EndsThoseOfTheOwnUser) {
+  const auto kill = [](const std::string& sessions) {
+    return R"({"killSessions": [)" + sessions + "]}";
+  };
+  const std::string session = "{" + std::string(kId) + "}";
+  const std::string anns = "{" + std::string(kId) + ", " + uid_of("a") + "}";
+  EXPECT_EQ(left_after(*ann_, kill(session)), "bob ");
+  EXPECT_EQ(left_after(*ann_, kill(anns)), "bob ");
+  EXPECT_EQ(left_after(*ann_, kill("")), "bob ");
+  EXPECT_EQ(left_after(*bob_, kill(session)), "ann ");
+  EXPECT_EQ(left_after(*bob_, kill(anns), "13"), "ann bob ");
+  EXPECT_EQ(left_after(*root_, kill(session)), "ann bob ");
+  EXPECT_EQ(left_after(*root_, kill(anns)), "bob ");
+  EXPECT_EQ(left_after(*root_, kill("")), "ann bob ");
+}
+
+// Where nobody must log in, sessions belong to nobody.
+TEST_F(RightsTest, Sessions_WithoutLogIns_AreOfNoUser) {
+  restart({});
+  run(R"({"createUser": "ann", "pwd": "secret", "roles": []})", "admin");
+  insert_numbered("c", 5);
+  const std::string lsid = R"("lsid": {"id": {"$uuid": "11111111-2222-4333-8444-555555555555"}})";
+  const int64_t id = cursor_id(run(R"({"find": "c", "batchSize": 1, )" + lsid + "}"));
+  const std::string more = R"({"getMore": {"$numberLong": ")" + std::to_string(id) +
+                           R"("}, "collection": "c", "batchSize": 1, )" + lsid + "}";
+  good(R"({"killAllSessions": [{"user": "ann", "db": "admin"}]})", "admin");
+  EXPECT_EQ(field(run(more), "ok"), "1.0");
+  good(R"({"killAllSessionsByPattern": [{"uid": {"$binary": {"base64": ")" +
+           to_base64(*digest(DigestAlgorithm::kSha256, "")) + R"(", "subType": "00"}}}]})",
+       "admin");
+  EXPECT_EQ(code_of(more), 43);
 }
 
 TEST_F(RightsTest, EmptyListsOfRoles_AreNotGranted) {

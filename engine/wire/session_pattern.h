@@ -1,0 +1,42 @@
+// Whose a session is, and which sessions a command ends.
+// Source: MongoDB manual, "killAllSessions", "killAllSessionsByPattern"; drivers' specification of
+// sessions.
+//
+// Thread-safe: plain values and functions without state.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/base/error.h"
+#include "engine/wire/generic_arguments.h"
+
+namespace gridmount::wire {
+
+// The SHA-256 digest of a user's "name@database". Sessions of clients that need not log in have the
+// digest of the empty text. lsid shows it as `uid`.
+using UserDigest = std::array<uint8_t, 32>;
+
+Result<UserDigest> digest_of_user(std::string_view user);
+
+struct SessionOwner {
+  // The account that the session counts against: a user, or a host that many clients may share.
+  std::string account;
+  UserDigest user{};
+};
+
+// The sessions of one id, of one user, or both. Without either: all sessions. Two users may use the
+// same id, and each then has a session of its own.
+struct SessionPattern {
+  std::optional<SessionId> id = {};
+  std::optional<UserDigest> user = {};
+
+  bool matches(const SessionId& session, const UserDigest& its_user) const {
+    return (!id || *id == session) && (!user || *user == its_user);
+  }
+};
+
+}  // namespace gridmount::wire
