@@ -98,6 +98,10 @@ Result<bson::Document> of_find(Call& call, Arguments& arguments, Verbosity verbo
   options.variables = find.variables;
   options.deadline = call.deadline();
   options.sort_bytes_max = call.state().options().operation_bytes_max;
+  if (find.cursor.tailable) {
+    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
+    GM_TRY(can_be_tailed(*call.store().database(find.ns.database), *snapshot, find.ns));
+  }
   return explain_find(call, find.ns, find.filter, options, verbosity);
 }
 

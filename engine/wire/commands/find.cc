@@ -9,28 +9,6 @@
 namespace gridmount::wire {
 namespace {
 
-// Returns true if a tailable cursor stays open. It needs a capped collection with at least one
-// document. Otherwise it ends at once. Fails with InvalidPipelineOperator for a view.
-Result<bool> can_be_tailed(engine::Database& database, engine::Snapshot& snapshot,
-                           const engine::Namespace& ns) {
-  GM_ASSIGN(const std::optional<engine::CollectionInfo> info,
-            database.collection_info(snapshot, ns.collection));
-  if (!info) return false;
-  GM_ASSIGN(const engine::CollectionOptions options,
-            engine::CollectionOptions::parse(ns, info->options));
-  if (options.is_view()) {
-    return fail(ErrorCode::kInvalidPipelineOperator,
-                "Tailable cursors are not supported in aggregation.");
-  }
-  if (!options.capped) {
-    return fail(ErrorCode::kBadValue, "error processing query: ns=" + ns.full() +
-                                          " tailable cursor requested on non capped collection");
-  }
-  GM_ASSIGN(const engine::CollectionStats stats,
-            database.collection(ns.collection)->stats(snapshot));
-  return stats.documents > 0;
-}
-
 // Returns true if the filter consists of an _id value alone. At most one document matches, and the
 // cursor ends with it. As on servers, any other cursor is read once more to find its end.
 bool finds_by_id(const FindCommand& find) {
@@ -160,6 +138,26 @@ Result<FindCommand> FindCommand::read(Arguments& arguments) {
   }
   GM_TRY(check(find, find.cursor.await_data));
   return find;
+}
+
+Result<bool> can_be_tailed(engine::Database& database, engine::Snapshot& snapshot,
+                           const engine::Namespace& ns) {
+  GM_ASSIGN(const std::optional<engine::CollectionInfo> info,
+            database.collection_info(snapshot, ns.collection));
+  if (!info) return false;
+  GM_ASSIGN(const engine::CollectionOptions options,
+            engine::CollectionOptions::parse(ns, info->options));
+  if (options.is_view()) {
+    return fail(ErrorCode::kInvalidPipelineOperator,
+                "Tailable cursors are not supported in aggregation.");
+  }
+  if (!options.capped) {
+    return fail(ErrorCode::kBadValue, "error processing query: ns=" + ns.full() +
+                                          " tailable cursor requested on non capped collection");
+  }
+  GM_ASSIGN(const engine::CollectionStats stats,
+            database.collection(ns.collection)->stats(snapshot));
+  return stats.documents > 0;
 }
 
 Commands find_commands() {

@@ -19,4 +19,10 @@ struct FindCommand {
   static Result<FindCommand> read(Arguments& arguments);
 };
 
+// Returns true if a tailable cursor stays open. It needs a capped collection with at least one
+// document. Otherwise it ends at once. Fails with BadValue for a collection that is not capped, and
+// with InvalidPipelineOperator for a view.
+Result<bool> can_be_tailed(engine::Database& database, engine::Snapshot& snapshot,
+                           const engine::Namespace& ns);
+
 }  // namespace gridmount::wire

@@ -238,6 +238,11 @@ TEST_F(Cursors, Tailable_WhereItCannotBe_IsRefused) {
   }
   EXPECT_EQ(bad(R"({"find": "v", "tailable": true})"),
             "168: Tailable cursors are not supported in aggregation.");
+  insert_numbered("c", 1);
+  EXPECT_EQ(code_of(R"({"explain": {"find": "t", "tailable": true, "singleBatch": true}})"), 2);
+  EXPECT_EQ(code_of(R"({"explain": {"find": "v", "tailable": true}})"), 168);
+  EXPECT_EQ(code_of(R"({"explain": {"find": "c", "tailable": true}})"), 2);
+  good(R"({"explain": {"find": "t", "tailable": true}})");
   EXPECT_EQ(code_of(R"({"find": "t", "awaitData": true, "singleBatch": true})"), 9);
 }
 
