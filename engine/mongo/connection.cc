@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/limits.h"
+#include "engine/base/thread_safety.h"
 
 namespace gridmount::mongo {
 namespace {
@@ -36,9 +37,11 @@ void begin_libmongoc() {
 struct UriDeleter {
   void operator()(mongoc_uri_t* uri) const { mongoc_uri_destroy(uri); }
 };
-struct PoolDeleter {
-  void operator()(mongoc_client_pool_t* pool) const { mongoc_client_pool_destroy(pool); }
+using UriPointer = std::unique_ptr<mongoc_uri_t, UriDeleter>;
+struct ClientDeleter {
+  void operator()(mongoc_client_t* client) const { mongoc_client_destroy(client); }
 };
+using OwnedClient = std::unique_ptr<mongoc_client_t, ClientDeleter>;
 struct SessionDeleter {
   void operator()(mongoc_client_session_t* session) const {
     mongoc_client_session_destroy(session);
@@ -107,14 +110,73 @@ Error error_of(const bson_error_t& error, bson::View reply) {
   return {kHostUnreachable, error.message};
 }
 
+// The clients of libmongoc. A pool of its own has a thread that watches the deployment. The end of
+// the pool waits for that thread, which looks up twice a second, so that each run of a program took
+// half a second. Clients without a pool have no such thread: they look at the deployment when they
+// select a server.
+class Clients {
+ public:
+  Clients(UriPointer uri, const ConnectOptions& options)
+      : uri_(std::move(uri)), options_(options), left_(options.connections_max) {}
+
+  // Waits while all clients are in use.
+  Result<OwnedClient> take() GM_EXCLUDES(mutex_) {
+    {
+      const MutexLock lock(mutex_);
+      while (idle_.empty() && left_ == 0) changed_.wait(mutex_);
+      if (!idle_.empty()) {
+        OwnedClient client = std::move(idle_.back());
+        idle_.pop_back();
+        return client;
+      }
+      --left_;
+    }
+    Result<OwnedClient> client = make();
+    if (!client) {
+      const MutexLock lock(mutex_);
+      ++left_;
+      changed_.notify_one();
+    }
+    return client;
+  }
+
+  void give_back(OwnedClient client) GM_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    idle_.push_back(std::move(client));
+    changed_.notify_one();
+  }
+
+ private:
+  // Does not connect yet, but may ask the name service (mongodb+srv).
+  Result<OwnedClient> make() const {
+    bson_error_t error;
+    OwnedClient client(mongoc_client_new_from_uri_with_error(uri_.get(), &error));
+    if (!client) {
+      return fail(ErrorCode::kFailedToParse, std::string("MongoDB URI: ") + error.message);
+    }
+    mongoc_client_set_error_api(client.get(), MONGOC_ERROR_API_VERSION_2);
+    if (!options_.application.empty()) {
+      mongoc_client_set_appname(client.get(), options_.application.c_str());
+    }
+    return client;
+  }
+
+  const UriPointer uri_;
+  const ConnectOptions options_;
+  Mutex mutex_;
+  Condition changed_;
+  std::vector<OwnedClient> idle_ GM_GUARDED_BY(mutex_);
+  uint32_t left_ GM_GUARDED_BY(mutex_);
+};
+
 class PooledConnection final : public Connection {
  public:
-  PooledConnection(mongoc_client_pool_t* pool, mongoc_client_t* client)
-      : pool_(pool), client_(client) {}
+  PooledConnection(Clients& clients, OwnedClient client)
+      : clients_(clients), owned_(std::move(client)), client_(owned_.get()) {}
   ~PooledConnection() override {
     abort_transaction();
     session_.reset();
-    mongoc_client_pool_push(pool_, client_);
+    clients_.give_back(std::move(owned_));
   }
   PooledConnection(const PooledConnection&) = delete;
   PooledConnection& operator=(const PooledConnection&) = delete;
@@ -208,7 +270,8 @@ class PooledConnection final : public Connection {
     return bson::Document(std::move(bytes));
   }
 
-  mongoc_client_pool_t* const pool_;
+  Clients& clients_;
+  OwnedClient owned_;
   mongoc_client_t* const client_;
   uint32_t server_id_ = 0;
   std::unique_ptr<mongoc_client_session_t, SessionDeleter> session_;
@@ -217,12 +280,19 @@ class PooledConnection final : public Connection {
 
 class LibmongocPool final : public Pool {
  public:
-  explicit LibmongocPool(std::unique_ptr<mongoc_client_pool_t, PoolDeleter> pool)
-      : pool_(std::move(pool)) {}
+  LibmongocPool(UriPointer uri, const ConnectOptions& options)
+      : clients_(std::move(uri), options) {}
+
+  // Makes a client, which shows whether the options of the URI fit together.
+  Status check() {
+    GM_ASSIGN(OwnedClient client, clients_.take());
+    clients_.give_back(std::move(client));
+    return {};
+  }
 
   Result<std::unique_ptr<Connection>> connection() override {
-    auto connection =
-        std::make_unique<PooledConnection>(pool_.get(), mongoc_client_pool_pop(pool_.get()));
+    GM_ASSIGN(OwnedClient client, clients_.take());
+    auto connection = std::make_unique<PooledConnection>(clients_, std::move(client));
     GM_TRY(connection->select_server());
     return std::unique_ptr<Connection>(std::move(connection));
   }
@@ -241,7 +311,7 @@ class LibmongocPool final : public Pool {
   }
 
  private:
-  const std::unique_ptr<mongoc_client_pool_t, PoolDeleter> pool_;
+  Clients clients_;
 };
 
 }  // namespace
@@ -249,20 +319,18 @@ class LibmongocPool final : public Pool {
 Result<std::unique_ptr<Pool>> Pool::open(const ConnectOptions& options) {
   begin_libmongoc();
   bson_error_t error;
-  const std::unique_ptr<mongoc_uri_t, UriDeleter> uri(
-      mongoc_uri_new_with_error(options.uri.c_str(), &error));
+  UriPointer uri(mongoc_uri_new_with_error(options.uri.c_str(), &error));
   if (!uri) {
     return fail(ErrorCode::kFailedToParse, std::string("not a MongoDB URI: ") + error.message);
   }
-  std::unique_ptr<mongoc_client_pool_t, PoolDeleter> pool(
-      mongoc_client_pool_new_with_error(uri.get(), &error));
-  if (!pool) return fail(ErrorCode::kFailedToParse, std::string("MongoDB URI: ") + error.message);
-  mongoc_client_pool_set_error_api(pool.get(), MONGOC_ERROR_API_VERSION_2);
-  mongoc_client_pool_max_size(pool.get(), options.connections_max);
-  if (!options.application.empty()) {
-    mongoc_client_pool_set_appname(pool.get(), options.application.c_str());
+  // Waits for a server as long as serverSelectionTimeoutMS says. Without a pool the default is to
+  // fail at the first try.
+  if (!mongoc_uri_has_option(uri.get(), MONGOC_URI_SERVERSELECTIONTRYONCE)) {
+    mongoc_uri_set_option_as_bool(uri.get(), MONGOC_URI_SERVERSELECTIONTRYONCE, false);
   }
-  return std::unique_ptr<Pool>(std::make_unique<LibmongocPool>(std::move(pool)));
+  auto pool = std::make_unique<LibmongocPool>(std::move(uri), options);
+  GM_TRY(pool->check());
+  return std::unique_ptr<Pool>(std::move(pool));
 }
 
 Status check_writes(bson::View reply) {

@@ -1,5 +1,6 @@
 // Goal: gridstore check and stats work on a store that a server owns. They read one moment of it,
-// find damage, do not report an upload in progress, and leave nothing behind when killed.
+// find damage, do not report an upload in progress, and leave nothing behind when killed. gridfiles
+// reaches such a store over a connection.
 // Method: the built programs side by side, and raw messages to the server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -183,6 +185,23 @@ TEST_F(GridstoreInUse, Reader_ThatIsKilled_HoldsNoPagesBack) {
     const auto bytes = std::filesystem::file_size(store_path() / "data.mdb");
     overwrite(600);  // 36 MB, which a held snapshot would keep
     EXPECT_LT(std::filesystem::file_size(store_path() / "data.mdb"), bytes + 10'000'000);
+  });
+}
+
+// A run over a connection ends when its work is done. It waited half a second for a thread of
+// libmongoc before.
+TEST_F(GridstoreInUse, Gridfiles_OverAConnection_EndsAtOnce) {
+  while_served([&](RawClient&) {
+    auto least = std::chrono::milliseconds(10'000);
+    for (int i = 0; i < 10; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      const Outcome outcome = gridfiles({"list"});
+      least = std::min(least, std::chrono::duration_cast<std::chrono::milliseconds>(
+                                  std::chrono::steady_clock::now() - begin));
+      EXPECT_EQ(outcome.status, 0) << outcome.err;
+      EXPECT_THAT(outcome.out, HasSubstr("whole\t5000"));
+    }
+    EXPECT_LT(least.count(), 400);
   });
 }
 
