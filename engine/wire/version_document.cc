@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "engine/bson/document.h"
+#include "engine/bson/text.h"
+#include "engine/wire/arguments.h"
 
 namespace gridmount::wire {
 namespace {
@@ -16,6 +18,18 @@ bson::Document id_of_version() {
   bson::Builder filter;
   filter.append("_id", "featureCompatibilityVersion");
   return std::move(filter).finish();
+}
+
+constexpr ErrorCode kVersionRemoved{40670};
+constexpr ErrorCode kInvalidVersion{4926900};
+
+Status check_fields(bson::View document) {
+  GM_ASSIGN(Arguments fields, Arguments::of("featureCompatibilityVersion", document));
+  fields.ignore("_id");
+  GM_ASSIGN(const std::string_view version, fields.required_string("version"));
+  GM_TRY(fields.finish());
+  if (version == kFeatureVersion) return {};
+  return fail(kInvalidVersion, "the version can only be " + std::string(kFeatureVersion));
 }
 
 }  // namespace
@@ -34,7 +48,7 @@ Status add_version_document(engine::Store& store) {
   {
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store.snapshot());
     GM_ASSIGN(const std::optional<bson::View> found, versions->find_one(*snapshot, id));
-    if (found) return {};
+    if (found && check_fields(*found)) return {};
   }
   bson::Builder version;
   version.append("version", kFeatureVersion);
@@ -43,6 +57,23 @@ Status add_version_document(engine::Store& store) {
   options.upsert = true;
   GM_TRY(versions->update(*transaction, id, std::move(version).finish(), options));
   return transaction->commit(engine::Durability::kCommitted);
+}
+
+Status check_version_document(engine::Store& store, const engine::Namespace& ns,
+                              engine::Transaction& transaction) {
+  if (ns.database != kDatabase || ns.collection != kCollection) return {};
+  const std::unique_ptr<engine::Collection> versions =
+      store.database(kDatabase)->collection(kCollection);
+  GM_ASSIGN(const std::optional<bson::View> found,
+            versions->find_one(transaction, id_of_version()));
+  if (!found) {
+    return fail(kVersionRemoved, "removing FeatureCompatibilityVersion document is not allowed");
+  }
+  const Status valid = check_fields(*found);
+  if (valid) return {};
+  return fail(valid.error().code(),
+              "Invalid featureCompatibilityVersion document in admin.system.version: " +
+                  bson::to_text(*found) + ": " + valid.error().message());
 }
 
 }  // namespace gridmount::wire

@@ -332,6 +332,11 @@ Status run_convert_to_capped(Call& call, bson::Builder&) {
                 "Capped collection size must be a number greater than zero, in 'size'");
   }
   GM_TRY(arguments.finish());
+  // Servers convert a collection under a name of their own, which a system collection cannot have.
+  if (ns.collection.starts_with("system.")) {
+    return fail(ErrorCode::kBadValue,
+                "Invalid namespace: the system collection " + ns.full() + " cannot be converted");
+  }
   call.set_ns(ns);
   return change_schema(call, [&](engine::Transaction& transaction) {
     return call.store().database(ns.database)->convert_to_capped(transaction, ns.collection, *size);

@@ -8,6 +8,7 @@
 #include "engine/wire/commands/schema_change.h"
 #include "engine/wire/commands/write_batch.h"
 #include "engine/wire/commands/write_privileges.h"
+#include "engine/wire/version_document.h"
 
 namespace gridmount::wire {
 namespace {
@@ -31,6 +32,7 @@ Status run_find_and_modify(Call& call, bson::Builder& reply) {
                 .database(command.ns.database)
                 ->collection(command.ns.collection)
                 ->find_and_modify(*transaction, command.query, command.update, command.options));
+  GM_TRY(check_version_document(call.store(), command.ns, *transaction));
   GM_TRY(call.state().commit(*transaction, call.generic().write_concern.durability));
 
   const bool found = command.options.remove ? result.document.has_value()

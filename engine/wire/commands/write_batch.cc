@@ -7,6 +7,7 @@
 
 #include "engine/bson/document.h"
 #include "engine/bson/text.h"
+#include "engine/wire/version_document.h"
 
 namespace gridmount::wire {
 namespace {
@@ -95,6 +96,12 @@ class Runner {
     const auto begin = std::chrono::steady_clock::now();
     if (call_.observer()) *call_.observer() = {};
     Result<StatementResult> done = batch_.run(transaction, at_);
+    if (done) {
+      if (Status kept = check_version_document(call_.store(), call_.ns(), transaction); !kept) {
+        group.doom = std::move(kept).error();
+        return;
+      }
+    }
     if (call_.observer() && batch_.shown) profile(group, done, begin);
     if (!done && dooms(done.error().code())) {
       group.doom = std::move(done).error();

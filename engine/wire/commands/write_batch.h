@@ -6,6 +6,7 @@
 // B3. If a transaction of several statements cannot be committed, or fails for a reason that is not
 //     one statement's own (no space, too large), its statements run again one by one. Each
 //     statement then gets its own result.
+// B4. A statement that would spoil the version document (version_document.h) fails.
 //
 // Thread-safe: functions without state.
 #pragma once

@@ -54,9 +54,49 @@ TEST_F(ReadAndWriteOptions, SystemVersion_HasTheFeatureCompatibilityVersion) {
   EXPECT_THAT(documents(R"({"aggregate": "system.version", "cursor": {}, "pipeline": []})"),
               ElementsAre(version));
   EXPECT_EQ(good(R"({"count": "system.version"})", "admin", "n"), "1");
-  good(R"({"delete": "system.version", "deletes": [{"q": {}, "limit": 0}]})", "admin");
-  EXPECT_THAT(documents(R"({"find": "system.version"})"), ElementsAre(version));
   EXPECT_THAT(find("system.version", "{}"), testing::IsEmpty());  // of another database
+}
+
+TEST_F(ReadAndWriteOptions, SystemVersion_CannotBeSpoilt) {
+  const std::string version = R"({ "_id" : "featureCompatibilityVersion", "version" : "7.0" })";
+  const auto left = [&] {
+    return batch(run(R"({"find": "system.version", "sort": {"_id": -1}})", "admin"));
+  };
+  good(R"({"insert": "system.version", "documents": [{"_id": "a"}, {"_id": "b"}]})", "admin");
+  const auto write_error = [&](const std::string& command) {
+    return good("{" + command + R"(, "ordered": false})", "admin", "writeErrors.0.code");
+  };
+  EXPECT_EQ(good(R"({"delete": "system.version", "ordered": false, "deletes": [
+                     {"q": {"_id": "a"}, "limit": 1}, {"q": {}, "limit": 0},
+                     {"q": {"_id": "featureCompatibilityVersion"}, "limit": 1},
+                     {"q": {"_id": "b"}, "limit": 1}]})",
+                 "admin", "n"),
+            "2");
+  EXPECT_THAT(left(), ElementsAre(version));
+  EXPECT_EQ(write_error(R"("delete": "system.version", "deletes": [{"q": {}, "limit": 0}])"),
+            "40670");
+  struct Change {
+    const char* update;
+    const char* code;
+  };
+  for (const Change& change :
+       {Change{R"({"$set": {"version": "3.0"}})", "4926900"},
+        Change{R"({"version": "1"})", "4926900"}, Change{R"({"$set": {"version": 9}})", "14"},
+        Change{R"({"$set": {"x": 1}})", "40415"},
+        Change{R"({"$unset": {"version": 1}})", "40414"}}) {
+    EXPECT_EQ(write_error(R"("update": "system.version", "updates": [{"q": {}, "u": )" +
+                          std::string(change.update) + "}]"),
+              change.code);
+    EXPECT_EQ(std::to_string(code_of(R"({"findAndModify": "system.version", "update": )" +
+                                         std::string(change.update) + "}",
+                                     "admin")),
+              change.code);
+  }
+  EXPECT_EQ(code_of(R"({"findAndModify": "system.version", "remove": true})", "admin"), 40670);
+  good(R"({"update": "system.version", "updates": [{"q": {}, "u": {"$set": {"version": "7.0"}}}]})",
+       "admin");
+  EXPECT_EQ(code_of(R"({"convertToCapped": "system.version", "size": 10000})", "admin"), 2);
+  EXPECT_THAT(left(), ElementsAre(version));
 }
 
 // Each filter alone is within its own limit.
