@@ -2,7 +2,7 @@
 // more, owned by one process. FORMAT.md beside this file describes the bytes.
 //
 // Signals: the first open() installs handlers of SIGSEGV and SIGBUS. They pass on every fault that
-// does not come from a store. It also ignores SIGXFSZ if that signal still has its default action.
+// does not come from a store. The first open() ignores SIGXFSZ if its action is the default.
 //
 // Thread-safety: open() is thread-safe. A process may open many stores, but each store folder only
 // once at a time. The functions that take a store are thread-safe, except where their comment asks
@@ -99,14 +99,12 @@ inline constexpr size_t kMaxProblems = 1000;
 Result<StructureReport> check_structure(engine::Store& store,
                                         const std::function<void()>& record_read = {});
 
-// Returns the most dangerous of these problems: errors in the list of free pages, and pages that
-// are in use twice. Any write to such a store may destroy what it holds. compact_store() makes a
-// new list.
+// Returns the most dangerous problems: errors in the list of free pages, and pages that are in use
+// twice. Any write may destroy what such a store holds. compact_store() makes a new list.
 Result<std::vector<std::string>> free_list_problems(engine::Store& store);
 
 // Returns the number of damaged pages of the trees. check_structure() reports the resulting
-// problems one by one. Nothing that can be avoided should be written to such a store: use
-// salvage_store().
+// problems one by one. Avoid all writes to such a store: use salvage_store().
 Result<uint64_t> damaged_pages(engine::Store& store);
 
 // Receives what a repair takes out of the store.
@@ -126,8 +124,7 @@ class RemovedData {
 struct RepairOptions {
   RemovedData& removed;
   // `repaired` is called with one line for each repair, after its commit. `at` is called with the
-  // object that is examined next, so that the caller can report which object the repair had reached
-  // if it hangs or crashes.
+  // object that is examined next, so that the caller can name it if the repair hangs or crashes.
   std::function<void(const std::string& line)> repaired;
   std::function<void(const std::string& place)> at = {};
 };

@@ -1,5 +1,5 @@
-// Going into the background. The process in the background reports to the process that the user
-// started whether the start has succeeded.
+// Going into the background. The background process reports the success of the start to the process
+// that the user started.
 //
 // Not thread-safe. For the main thread, before others are started.
 #pragma once

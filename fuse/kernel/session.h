@@ -1,4 +1,4 @@
-// A FileSystem mounted, from mount(2) to the unmount.
+// A mounted FileSystem, from mount(2) to the unmount.
 //
 // The kernel uses writeback: it collects writes in its page cache and owns the size and mtime of a
 // cached file. It sends the data on close, fsync, memory pressure, and after some seconds. So
@@ -27,7 +27,7 @@ namespace gridmount::fuse {
 struct SessionOptions {
   std::filesystem::path mount_point;       // absolute
   std::string source;                      // what mount(8) lists as the device
-  std::vector<std::string> mount_options;  // "ro", "allow_other", "nosuid", ..., as libfuse takes
+  std::vector<std::string> mount_options;  // for libfuse: "ro", "allow_other", "nosuid", ...
 };
 
 class Session {
@@ -39,7 +39,7 @@ class Session {
   virtual ~Session() = default;  // unmounts if the session is still mounted
 
   // Serves until anybody unmounts the file system. Another thread calls `on_ready` once, when the
-  // mount begins to answer. The calling thread must have called block_signals(), because
+  // mount begins to answer. The calling thread must have called block_signals(): the signal
   // wake_signal() wakes it.
   virtual Status run(std::function<void()> on_ready) = 0;
 

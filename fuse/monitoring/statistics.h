@@ -50,7 +50,7 @@ struct OperationSummary {
 
 class Statistics {
  public:
-  // Further kinds are counted together, as kOthers.
+  // Kinds beyond that count together, as kOthers.
   static constexpr size_t kOperationsMax = 64;
   static constexpr const char* kOthers = "others";
 

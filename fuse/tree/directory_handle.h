@@ -1,7 +1,7 @@
 // A directory that is being listed: the handle from opendir(3), which readdir(3) uses.
 //
-// Offsets are what telldir(3) returns: 1 is after ".", 2 after "..", and an entry's own offset is
-// its stream cookie plus 2. They stay valid until the directory is closed.
+// Offsets are what telldir(3) returns: 1 is after ".", 2 after "..", and an entry's cookie plus 2
+// is after that entry. They stay valid until the directory is closed.
 //
 // Used by one thread at a time. FileSystem locks mutex() around each use.
 #pragma once
@@ -43,12 +43,12 @@ class DirectoryHandle {
                   std::unique_ptr<gridfs::DirectoryStream> stream, bool may_be_cached);
 
   uint64_t ino() const { return ino_; }
-  // Returns true if the kernel may cache the listing until it changes the directory itself.
+  // Returns true if the kernel may cache the listing until the kernel changes the directory.
   bool may_be_cached() const { return may_be_cached_; }
   const std::shared_ptr<MountedBucket>& bucket() const { return bucket_; }
   Mutex& mutex() GM_THREAD_ATTRIBUTE(lock_returned(mutex_)) { return mutex_; }
 
-  // A listing changes the directory's atime. Must be called before the object is used.
+  // Makes each listing change the atime. Must be called before the object is used.
   void count_as_reading() { counts_as_reading_ = true; }
   // Called when a listing begins.
   void note_read() GM_REQUIRES(mutex_) {

@@ -31,7 +31,7 @@ class DirectoryMoves {
   // moves. Returns with the tree locked shared.
   void lock_shared(uint64_t ino, std::optional<uint64_t> other) GM_ACQUIRE_SHARED(tree_);
   // any(): returns whether any directory moves. moves(): returns whether this node moves, or is
-  // below a directory that does. The answer may already be out of date. The caller holds no lock.
+  // below a directory that does. The answer may already be out of date. The caller needs no lock.
   bool any() const { return is_any_.load(std::memory_order_relaxed); }
   bool moves(uint64_t ino) const { return any() && table_.is_moving(ino); }
   // Waits until nothing moves.

@@ -15,9 +15,9 @@
 // 2. DirectoryHandle::mutex().
 // 3. The mutexes of Buckets and of a MountedBucket.
 // 4. lost_mutex_.
-// 5. The mutexes of InodeTable and of the handles, which are leaves.
+// 5. InodeTable's, FileHandle's, and handles_mutex_, all leaves.
 //
-// Of these, reads and writes of open files take only the handle's own mutex.
+// Of these, reads and writes of open files take only FileHandle::mutex.
 //
 // Thread-safe. Every operation but forget may fail with the error of a lower layer or with one of
 // errno.h.
@@ -50,8 +50,8 @@ namespace gridmount::fuse {
 
 // How long the kernel may cache attributes, in seconds. All writes go through this process, which
 // tells the kernel what drivers change, so the kernel may cache practically for ever. The time is
-// short for a root of buckets and the buckets in it, because nobody reports to the kernel that a
-// driver has created a bucket, and for the directories of the control directory.
+// short for the control directory's directories, and for a root of buckets and its buckets, because
+// nobody reports to the kernel that a driver has created a bucket.
 inline constexpr double kCacheForever = 365.0 * 86400;
 inline constexpr double kCacheBriefly = 1;
 
@@ -236,13 +236,13 @@ class FileSystem {
                      const Entry* entry) = 0;
   };
   // Lists entries from `offset` on until the lister has no room or the directory ends. With
-  // `lookup_each`, passes each entry as an Entry. An error after the first entry ends the listing,
-  // and the next call returns it.
+  // `lookup_each`, gives add() each Entry. An error after the first entry ends the listing, and the
+  // next call returns it.
   Status read_directory(DirectoryHandle& directory, uint64_t offset, bool lookup_each,
                         Lister& lister);
 
-  // --- External changes. Returns what the kernel must forget after them. The caller tells the
-  // kernel, because the kernel waits for operations that may wait for our locks.
+  // --- External changes. Returns what the kernel must forget. The caller tells the kernel, without
+  // our locks, because the kernel waits for operations that may need them.
   StaleEntries changed_externally(const ExternalChanges& changes);
 
   // --- The control directory (control_directory.h).
@@ -333,7 +333,7 @@ class FileSystem {
   static Result<LostNode> last_of(gridfs::PathNamespace& paths, const gridfs::Node& directory);
   Status rename_in(const Directory& from, std::string_view from_name, const Directory& to,
                    std::string_view to_name, gridfs::RenameMode mode, const Whiteout& whiteout);
-  // A rename that moves directories, and the inos of the two that are in the table.
+  // A rename that moves directories, and their inos if they are in the table.
   struct MovedNames {
     Directory from;
     std::string from_name;
@@ -350,8 +350,7 @@ class FileSystem {
   // Updates the table after that.
   Status move_in_table(const MovedNames& names) GM_REQUIRES(tree_mutex_);
   void exchange_in_table(const MovedNames& names) GM_REQUIRES(tree_mutex_);
-  // Returns the Entry of a node in the table whose lookup is counted. Subtracts the lookup on an
-  // error.
+  // Returns the Entry for a lookup that is already counted. Subtracts that lookup on an error.
   Result<Entry> acquired(uint64_t ino);
   // Puts the node with that ino into the table and counts the lookup. Returns its number in the
   // table, or 0 if there is no such node.

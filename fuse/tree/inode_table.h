@@ -1,8 +1,8 @@
 // The nodes that the kernel knows, by their number (ino).
 //
-// The number of a node is its nodeid and its st_ino. It is Node::ino of the layer below, or the
-// next free number if two nodes in the table would share it. It stays the same as long as the
-// kernel remembers the node, even when an implied directory becomes explicit or a name changes.
+// The number of a node is its nodeid and its st_ino. It is Node::ino of the layer below, or another
+// free number if a node in the table has that one. It stays the same as long as the kernel
+// remembers the node, even when an implied directory becomes explicit or a name changes.
 //
 // Directories form a tree of (parent, name). So a rename of a directory moves everything below it
 // at once, and a directory's path is built by walking up. Files are known by (bucket, _id),
@@ -83,8 +83,8 @@ class InodeTable {
   // `name` is the child's name as the kernel has it. `path` is the directory's path in the bucket.
   uint64_t acquire_bucket(std::string_view name, const std::shared_ptr<MountedBucket>& bucket,
                           uint64_t wanted_ino);
-  // Returns 0 if the parent is not in the table. It normally is, because the kernel holds it during
-  // the lookup.
+  // Returns 0 if the parent is not in the table. Normally the kernel holds the parent during the
+  // lookup.
   uint64_t acquire_directory(uint64_t parent, std::string_view name, std::string_view path,
                              uint64_t wanted_ino);
   uint64_t acquire_file(const std::shared_ptr<MountedBucket>& bucket, bson::ValueView id,
@@ -133,7 +133,7 @@ class InodeTable {
   // Replaces the remaining state of a file that has lost its last name, or of a directory that has
   // left the tree.
   void set_lost(uint64_t ino, LostNode node);
-  // Makes the directory `to_name` in `to_parent`, where `path` leads to it. A directory that was
+  // Renames the directory to `to_name` in `to_parent`, with the path `path`. A directory that was
   // there must have been removed before. Both parents must be in the table.
   void move_directory(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
                       std::string_view to_name, std::string_view path);

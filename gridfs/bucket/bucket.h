@@ -106,7 +106,7 @@ class Bucket {
   Result<std::unique_ptr<DownloadStream>> open_download_stream_by_name(
       std::string_view filename, int revision = -1, std::optional<ByteRange> range = {}) const;
 
-  // Fails with FileDeleted if no files document has that _id. Orphans in `detached` count too.
+  // Fails with FileDeleted if neither `files` nor `detached` has a document with that _id.
   Status expect_file(engine::Snapshot& snapshot, bson::ValueView id) const;
 
   // Returns the files documents that match `filter`, from the caller's snapshot.

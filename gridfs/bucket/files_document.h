@@ -35,7 +35,7 @@ inline constexpr int32_t kMaxChunkBytes = 16 * 1024 * 1024 - 16 * 1024;
 // The largest content that a chunk document can have, whoever made it: 16 MiB without the fields
 // _id, files_id, n and data, where the first two have values of no bytes.
 inline constexpr int32_t kMaxStoredChunkBytes = 16 * 1024 * 1024 - 38;
-// Returns the same limit for chunk documents made here for the file with that _id. At least 1.
+// Returns the limit for chunk documents made here for the file with that _id. At least 1.
 int32_t max_chunk_bytes(bson::ValueView files_id);
 // Returns the length of the largest file whose chunks have that size. It is limited because n is an
 // int32.
@@ -63,7 +63,7 @@ struct PosixFields {
   std::optional<Xattrs> xattrs;               // in a change, an empty set removes all
 };
 
-// Returns the fields to change of a node. The argument is the fields that the node has.
+// Returns the fields of a node to change. The argument is the fields that the node has.
 using PosixChange = std::function<Result<PosixFields>(const PosixFields&)>;
 
 // Returns true if the process that asks for a change is in the group, or is privileged.
@@ -94,7 +94,7 @@ struct FilesDocument {
   bson::Value id;
   int64_t length = 0;
   int32_t chunk_bytes = kDefaultChunkBytes;
-  // The document has a chunkSize larger than any chunk, and all content fits into the first chunk.
+  // The document's chunkSize is larger than a chunk can be, and the first chunk has all content.
   // `chunk_bytes` is then a size that a chunk can have. A commit that changes the content writes it
   // into the document.
   bool chunk_size_is_too_large = false;

@@ -23,14 +23,13 @@ void add_permissions(const PosixFields& now, uint32_t permissions, PosixFields& 
 // `may_keep_group_id` only where it matters; null means that the bit may be kept.
 uint32_t without_set_id(uint32_t mode, uint32_t group, const GroupCheck& may_keep_group_id);
 
-// Detects a stale write-back of times: the kernel may send the times of a write after a call that
-// set later ones (fuse_flush_times() of Linux takes no lock), and the later ones must stay. Returns
-// true if `changes` are only the times of a last write and `now` has times that are moments later.
+// Detects a stale write-back of times: the kernel may send a write's times after a call that set
+// later times (fuse_flush_times() of Linux takes no lock). The later times must stay. Returns true
+// if `changes` are only the times of a last write and `now` has times that are moments later.
 //
-// Times that a user sets are not mistaken for these:
-// - If the user sets another mtime than the time of the call, it differs from the ctime.
-// - If the user sets the time of the call, only an mtime in the future is later. The function
-//   returns false if `now` has one.
+// Times that a user sets are not mistaken for those of a write:
+// - If the user's mtime is not the time of the call, the mtime differs from the ctime.
+// - If it is, only an mtime in the future is later. The function returns false if `now` has one.
 bool are_times_of_before(const PosixFields& changes, const PosixFields& now);
 
 // setxattr(2) and removexattr(2). Errors: see xattrs.h, and BadValue for an invalid access control

@@ -34,7 +34,7 @@ class Xattrs {
   // If a name comes several times, the last value counts. Copies the strings.
   explicit Xattrs(std::vector<Attribute> attributes);
 
-  // Sorted by name. The views are valid as long as this object, or a copy, has not been changed.
+  // Sorted by name. The views are valid while this object or a copy exists unchanged.
   const std::vector<Attribute>& attributes() const { return all_->attributes; }
   bool empty() const { return attributes().empty(); }
   size_t bytes() const { return all_->bytes.size(); }  // total size of all names and values

@@ -1,8 +1,8 @@
 // Random access to the content of a GridFS file: read, write and truncate at any offset.
 //
-// A File stands for one files document while somebody has it open. All handles of the file share
-// it. Dirty chunks live in memory, within the FileTable's budget, until a commit writes them and
-// the files document in one transaction. Invariants:
+// A File stands for one files document while a handle is open. All handles share the File. Dirty
+// chunks live in memory, within the FileTable's budget, until a commit writes them and the files
+// document in one transaction. Invariants:
 // F1. The store shows the state of one commit at any time: all dirty chunks of one moment, with the
 //     length, uploadDate, md5 and times of the same moment.
 // F2. A commit works on a frozen set of chunks. Writes during the commit go to copies. No operation
@@ -34,7 +34,7 @@
 
 namespace gridmount::gridfs {
 
-// Bytes of a file. They point into the store's pages or into dirty chunks. This object keeps them
+// Bytes of a file, in the store's pages or in dirty chunks. Except for of(), this object keeps them
 // alive.
 class ReadResult {
  public:
@@ -83,7 +83,7 @@ class File {
   virtual Status truncate(int64_t length, TimeUpdate times) = 0;
   // Makes `size` bytes from `offset` on zeros, up to the end of the file. Chunks that lie wholly in
   // the range become holes. Before a chunk becomes a hole, everything written so far is committed,
-  // and the hole is committed on return. A range within one chunk is only written.
+  // and the hole is committed on return. A range without a whole chunk makes no hole.
   virtual Status zero(int64_t offset, int64_t size, TimeUpdate times) = 0;
 
   // Counts the blocks that the range touches as allocated, even after the end of the file. A block
@@ -122,9 +122,9 @@ struct FileTableOptions {
   std::chrono::milliseconds commit_interval{1000};  // age at which dirty chunks are committed
   uint64_t commit_bytes = 8 * 1024 * 1024;  // a file with so many dirty bytes is committed early
   bool md5 = true;
-  // If set, each commit that changes content calls it in its transaction, before it writes. It may
-  // change `upload_date`, which the files document of that _id is to get. Its error fails the
-  // commit. Must be thread-safe.
+  // Each commit of content calls this in its transaction before the first write. The function may
+  // change `upload_date`, the date that the files document will get. An error fails the commit.
+  // Must be thread-safe.
   std::function<Status(const Bucket& bucket, engine::Transaction& transaction,
                        const bson::Value& id, bson::Date& upload_date)>
       adjust_upload_date;
@@ -135,7 +135,7 @@ struct FileTableOptions {
 class FileTable {
  public:
   static std::unique_ptr<FileTable> create(const Bucket& bucket, const FileTableOptions& options);
-  virtual ~FileTable() = default;  // commits everything but loses errors, so call close() first
+  virtual ~FileTable() = default;  // commits everything, loses errors: call close() first
 
   // Returns the File of that id, the same object while anybody holds it. Fails with FileNotFound.
   virtual Result<std::shared_ptr<File>> open(bson::ValueView id) = 0;

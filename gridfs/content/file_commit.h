@@ -36,16 +36,16 @@ struct FileCommit {
 
   int64_t length = 0;
   std::optional<int32_t> chunk_bytes;  // set if the document has another chunkSize
-  // Set if the content changes. The commit may raise or lower it, and sets it to the date that the
-  // document gets.
+  // Set if the content changes. The commit may change it, and leaves the date that the document
+  // gets.
   std::optional<bson::Date> upload_date;
   std::optional<std::string> md5;  // if set, becomes the document's md5
   bool keep_md5 = false;           // without `md5`: true keeps the stored md5, false removes it
   bool sparse = false;
   bool was_sparse = false;
-  // How many chunks within its length the store has of the file, if known. The caller sets the
-  // number before the commit. The commit sets it to the number after it, even if the commit fails
-  // halfway. The document of a sparse file has it.
+  // How many chunks within the file's length the store has, if known. The caller sets the number
+  // before the commit, and the commit sets the new number, even if it fails halfway. A sparse
+  // file's document holds the number.
   std::optional<int64_t> stored_chunks;
   std::optional<AllocatedRanges> allocated;  // set if they change
   std::optional<timespec> mtime;             // mtime and ctime: set if they change
@@ -60,9 +60,9 @@ inline int64_t chunks_removed_at_once(int64_t chunk_bytes) {
 }
 
 // Writes the commit. Fails with FileNotFound if the files document is neither in `files` nor in
-// `detached`. If the commit writes chunks where garbage of an earlier truncation still stands,
-// bounded transactions first remove that garbage. Of the buffers, writes only the headers and the
-// byte after the content.
+// `detached`. If the commit truncates, or reaches into garbage of an earlier truncation, bounded
+// transactions first remove that garbage. Of the buffers, writes only the headers and the byte
+// after the content.
 Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayout& layout,
                     int32_t chunk_bytes, FileCommit& commit);
 

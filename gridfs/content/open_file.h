@@ -62,7 +62,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
 
   // Commits the dirty chunks, without md5. An error is also kept for the next flush().
   Status commit_in_background() GM_EXCLUDES(mutex_);
-  // Commits the dirty chunks with their md5. If only the md5 is missing, commits it if it is cheap
+  // Commits dirty chunks and the file's md5. If only the md5 is missing, commits it if it is cheap
   // to compute.
   Status commit_with_md5() GM_EXCLUDES(mutex_) { return commit(CommitKind::kFlush); }
   // Called when the files document has been moved to `detached` or back to `files`.
@@ -168,14 +168,14 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   Status punch(int64_t first, int64_t last, TimeUpdate times) GM_REQUIRES(write_mutex_)
       GM_EXCLUDES(mutex_);
   // Returns how many chunks the store would have if the file were committed now. Where holes are
-  // not known, every unwritten chunk counts as a new one, although it may replace a stored one.
+  // not known, every uncommitted chunk counts as new, although it may replace a stored one.
   std::optional<int64_t> estimated_chunks() const GM_REQUIRES(mutex_);
 
   // --- Allocated ranges (open_file_allocation.cc).
   //
   // Removes from `ranges` what is stored, or will be stored by the next commit.
   Status remove_stored(int64_t first, int64_t last, AllocatedRanges& ranges) GM_REQUIRES(mutex_);
-  // The next commit stores chunk `n` up to the file's length, unless it is a hole.
+  // Called when the next commit will store chunk `n`. Ignores holes.
   void note_stored(int64_t n) GM_REQUIRES(mutex_);
   void note_zeroed(int64_t offset, int64_t end) GM_REQUIRES(mutex_);
   // Called after the file was truncated to length_.
@@ -266,7 +266,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // The files document in the store, as far as this object has written it.
   FilesDocument stored_ GM_GUARDED_BY(mutex_);
   bool committing_ GM_GUARDED_BY(mutex_) = false;
-  // punch() is removing chunks from the store that holes_ does not have yet.
+  // punch() is removing stored chunks that holes_ does not have yet.
   bool punching_ GM_GUARDED_BY(mutex_) = false;
   std::optional<Error> background_error_ GM_GUARDED_BY(mutex_);
   // The error of the last commit, if it met a full disk.

@@ -1,10 +1,10 @@
 // The atimes of a bucket's nodes that their documents do not have yet.
 //
-// The rule is Linux's relatime: a read changes the atime of a node if the atime is not later than
-// mtime and ctime, or is a day old. With strictatime every read changes it. A change is shown at
-// once and written later, many in one transaction: after a minute, earlier if there are many, and
-// at the end. Changes that are not written yet are lost if the process is killed. Directories that
-// are only implied keep no atime, because they have no document.
+// The rule is Linux's relatime: a read changes a node's atime if mtime or ctime is not earlier, or
+// if it is a day old. With strictatime every read changes it. A change is shown at once and written
+// later, many in one transaction: after a minute, earlier if there are many, and at the end.
+// Changes that are not written yet are lost if the process is killed. Directories that are only
+// implied keep no atime, because they have no document.
 //
 // Thread-safe.
 #pragma once

@@ -8,10 +8,10 @@
 //
 // Seeking to a cookie goes to the start of its interval and passes over names up to the cookie's.
 // So it reads the names of one interval and those that were created between them. If the cookie's
-// name is gone, seeking ends after the last name of the interval before it that still exists. This
-// works for the last kMaxIntervals intervals. The last kRecentPositions names are found without
-// reading. For an older cookie, or one of another stream over the same directory, the listing is
-// read from its beginning.
+// name is gone, seeking ends after the nearest earlier name of the interval that exists. This works
+// for the last kMaxIntervals intervals. The last kRecentPositions names are found without reading.
+// For an older cookie, or one of another stream over the same directory, the listing is read from
+// its beginning.
 //
 // Not thread-safe. Belongs to one stream.
 #pragma once

@@ -81,8 +81,8 @@ struct SplitPath {
 // Not for the root.
 SplitPath split(std::string_view path);
 
-// Returns true if a directory can have the path. "//x" is not below "/": slashes alone are one
-// component, but a name that continues them is another component. The empty path is the root's.
+// Returns true if a directory can have the path. A path of slashes only cannot: "//x" is one
+// component, not "x" in "/". The empty path is the root's.
 bool can_be_directory(std::string_view path);
 
 // Returns the first component of `rest`, the part of a filename after a directory's path and

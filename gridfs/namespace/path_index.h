@@ -131,7 +131,7 @@ class ChildScan {
   engine::Snapshot& snapshot_;
   const std::string directory_;
   const size_t prefix_bytes_;
-  const std::string end_;  // after all names below the directory; empty if nothing can be
+  const std::string end_;  // after all names below the directory; empty for the root
   // Where the scan continues: at from_ if inclusive_, else after it.
   std::string from_;
   bool inclusive_;

@@ -11,8 +11,8 @@
 //     explicit in the same transaction. So removing the last file does not remove the directory.
 // V3. If several files documents have one filename, the one with the newest uploadDate (then the
 //     greatest _id; PathIndex::newest()) is the file. rename and unlink apply to all of them.
-// V4. A name is a directory if that is explicit or implied. A file of the same name is reached by
-//     its escaped name. Nothing made here creates such a conflict.
+// V4. A name leads to its directory, explicit or implied. A file of the same name is reached by its
+//     escaped name. Nothing made here creates such a conflict.
 //
 // Thread-safe. Cost: a look-up is a fixed number of index seeks. Listing costs one or a few seeks
 // per child.
@@ -92,9 +92,9 @@ struct Node {
   // Directories: the path. Files: empty, because a file is identified by its id.
   std::string path;
   // Stable across remounts: a hash of the bucket and the id, or of the path for an implied
-  // directory. An implied directory keeps its ino when it becomes explicit. Never 0 or 1.
-  // Collisions are possible, and the caller resolves them: the hash has 63 bits, and a directory
-  // that was implied, became explicit and was moved keeps the ino of its old path.
+  // directory. An implied directory keeps its ino when it becomes explicit. Never 0 or 1. The
+  // caller resolves collisions. They are possible: the hash has 63 bits, and a directory that was
+  // implied, became explicit and was moved keeps its old ino.
   uint64_t ino = 0;
   Attributes attributes;
 };
@@ -168,8 +168,8 @@ class PathNamespace {
   virtual const Bucket& bucket() const = 0;
   virtual FileTable& files() = 0;
 
-  // --- Names. `directory` is a directory's path, `name` is a child as the mount shows it.
-  // These functions fail with NoSuchEntry, NotADirectory, NameTooLong or InvalidName.
+  // --- Names. `directory` is a directory's path, `name` is a child as the mount shows it. With a
+  // name they fail with NoSuchEntry, NotADirectory, NameTooLong or InvalidName.
   virtual Result<Node> lookup(std::string_view directory, std::string_view name) = 0;
   virtual Result<Node> root() = 0;
   virtual Result<Node> file(bson::ValueView id) = 0;              // fails with FileNotFound
@@ -199,7 +199,7 @@ class PathNamespace {
   virtual Result<Node> create_directory(std::string_view directory, std::string_view name,
                                         uint32_t mode, Creator creator) = 0;
   // Gives the file one more name, or gives a tmpfile its first one. Fails with FileNotFound,
-  // TooManyLinks, or InvalidName if the file has no filename.
+  // TooManyLinks, or InvalidName if a file in `files` has none.
   virtual Result<Node> link(bson::ValueView id, std::string_view directory,
                             std::string_view name) = 0;
   // Returns true if files with several names may exist.

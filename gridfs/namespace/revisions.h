@@ -1,6 +1,6 @@
 // Earlier contents of a file: the files documents of one filename. The newest of them is the file.
 //
-// Pure functions, so thread-safe.
+// Stateless, so thread-safe.
 #pragma once
 
 #include <vector>
@@ -23,8 +23,8 @@ bson::Date upload_date_of(bson::View files_document);
 // fits.
 bool can_be_superseded(bson::View files_document);
 
-// Returns a date later than the document's uploadDate and not before now. A document that gets this
-// date is the newer one.
+// If can_be_superseded(): returns a date after uploadDate, not before now. A document that gets
+// this date is the newer one.
 bson::Date date_after(bson::View files_document);
 
 // Returns the files document that continues `old` as a new revision: empty, with another _id, with
@@ -33,10 +33,10 @@ bson::Date date_after(bson::View files_document);
 bson::Document continued(bson::View old, const bson::Value& id, bson::Date date,
                          const std::optional<std::string>& md5);
 
-// Keeps the order of revisions where the file of that _id is committed with `upload_date`: makes
-// the date later than the one that the files document has, and, if the file is an earlier revision
-// by now, earlier than that of the newest. Runs in the commit's transaction. Changes nothing if
-// there is no such file in `files`, or it has no name.
+// Keeps the order of revisions when a commit gives that file `upload_date`. Makes the date later
+// than the document's. If the file is an earlier revision by now, the date stays before the newest
+// one's. Runs in the commit's transaction. Changes nothing if there is no such file in `files`, or
+// it has no name.
 Status keep_revision_order(const Bucket& bucket, engine::Transaction& transaction,
                            const bson::Value& id, bson::Date& upload_date);
 

@@ -57,7 +57,7 @@ extern constinit thread_local FaultScope* current_fault_scope;
 void install_fault_handler();
 
 // Jumps out of the current scope. Called by the signal handlers and by the assertion handler that
-// mdb_env_set_assert() sets. Returns only outside of a scope, whereupon LMDB aborts the process.
+// mdb_env_set_assert() sets. Returns only outside of a scope.
 void leave_fault_scope();
 
 // Runs `call` in a scope. `call` must be a lambda around one function of LMDB, without objects that

@@ -45,7 +45,7 @@ class PendingFile {
 
   // For a store without this file. Never usable.
   PendingFile() = default;
-  // `id` must be newly drawn. Therefore no bytes in a user's document can be taken for a record.
+  // `id` must be newly drawn, so that no bytes in a user's document can be taken for a record.
   PendingFile(system::File file, const LogId& id) : file_(std::move(file)), id_(id) {}
 
   // Fills the file with zeros, which allocates its blocks and removes all records (D14). If the

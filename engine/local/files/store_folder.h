@@ -67,8 +67,8 @@ class StoreFolder {
   // Returns why the store was put back to its newest checkpoint. Empty if it was not. The store was
   // not closed, and the contents of data.mdb since the checkpoint could not be trusted (D6).
   const std::string& went_back_because() const { return went_back_because_; }
-  // From now on, checkpoint slots are written with the id of this opening's log. Call it once
-  // pending() has been replayed: until then slots keep the id of the log before (D15).
+  // From now on, checkpoint slots are written with the id of this opening's log. Call it after the
+  // replay of pending(): until then slots keep the previous log's id (D15).
   void begin_own_log();
   // Moves this opening's log out, so call it once. The log has no room if the store is read-only or
   // of format version 1.

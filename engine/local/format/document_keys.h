@@ -38,13 +38,14 @@ struct IndexKeySpec {
   std::shared_ptr<const query::Filter> partial;  // null: all documents
 };
 
+inline constexpr size_t kMaxIndexParts = 32;
+
 // Parses a definition such as {a: 1, "b.c": -1, d: "hashed"}. It must have from 1 to kMaxIndexParts
 // parts. Each value is a number other than 0, or "hashed" for at most one part. No name may be
 // empty or have a step that begins with '$', except the fields of a DBRef below another field.
 // Fails with CannotCreateIndex otherwise, and also for an unsupported kind of index and for a
 // partial filter with operators that MongoDB refuses there. Fails with MongoDB's own codes for too
 // many parts (13103), several hashed parts (31303) and a unique hashed index (16764).
-inline constexpr size_t kMaxIndexParts = 32;
 Result<IndexKeySpec> index_key_spec(const query::IndexDefinition& definition);
 
 // A sorted set of encoded keys in one buffer. Reuse one set for many documents to save allocations.
@@ -81,8 +82,8 @@ class KeySet {
 // CannotIndexParallelArrays if two parts of the index reach different arrays, and with 16766 for an
 // array under a hashed part.
 Status extract_keys(const IndexKeySpec& rules, bson::View document, KeySet& keys);
-// Like extract_keys(), but truncates nothing. Truncated keys with a common beginning are put in
-// order by their whole keys.
+// Like extract_keys(), but truncates nothing. Its keys put truncated keys with a common beginning
+// in order.
 Status extract_whole_keys(const IndexKeySpec& rules, bson::View document, KeySet& keys);
 
 }  // namespace gridmount::local

@@ -38,8 +38,8 @@ class TreePage {
 
   // Each returns how the page contradicts the format, or nullptr. header_defect() looks only at the
   // header and expects the page to have this number. entries_defect() looks at all entries and may
-  // be called only if the header has no defect. Unless a function below says otherwise, it may be
-  // called only if both have returned nullptr.
+  // be called only if the header has no defect. The functions below need nullptr from both, unless
+  // they say otherwise.
   const char* header_defect(uint64_t number) const;
   const char* entries_defect(Holds holds) const;
 

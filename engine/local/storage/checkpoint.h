@@ -8,7 +8,7 @@
 //
 // Between checkpoints, the log (redo_log.h) makes small commits durable.
 //
-// The thread also logs once, within an interval, why the store takes no more writes. Readers get no
+// If the store refuses writes, the thread logs the cause once, within an interval. Readers get no
 // error that names the cause: they see a record with a wrong checksum, not the device that fails.
 //
 // Thread-safe, except that pin(), take_first() and start() must be called first, in this order, by
@@ -59,10 +59,10 @@ class Checkpointer {
   // Like make_durable(), but always by a checkpoint.
   Status checkpoint() GM_EXCLUDES(mutex_);
 
-  // Must be called before each write. Requests a checkpoint if, since the last one was begun,
-  // data.mdb has grown by options.checkpoint_bytes or that many bytes of pages were freed, which
-  // can be reused only after the next checkpoint. Waits for a checkpoint if kGarbageMax
-  // times as much was freed since the last one was done. Growth by new data never waits.
+  // Must be called before each write. Requests a checkpoint if data.mdb has grown by
+  // options.checkpoint_bytes since the last one was begun, or that much was freed, which only the
+  // next checkpoint makes reusable. Waits if kGarbageMax times as much was freed since the last
+  // finished one was begun. Growth by new data never waits.
   void make_room() GM_EXCLUDES(mutex_);
 
   // Returns how many bytes of freed pages can be reused only when the next checkpoint is done.

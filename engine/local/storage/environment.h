@@ -1,5 +1,5 @@
 // The LMDB environment of a store: its trees, its read transactions and its queue of writers. Its
-// opening replays what StoreFolder has found to be replayed after a crash.
+// opening replays the changes that StoreFolder finds after a crash.
 //
 // Every store has the same trees from its creation on: `catalog`, and kTreeCount others, which the
 // catalog assigns to collections and indexes. No tree is opened or created later, so the cost of a
@@ -105,11 +105,11 @@ class WriteTransaction {
   // (space_reserve.h) on a full disk.
   void net_shrink() { net_shrink_ = true; }
 
-  // Passes all changes of the transaction, for the log. Without this call only a checkpoint makes
-  // the transaction durable.
+  // Sets the transaction's changes for the log. Without this call only a checkpoint makes the
+  // transaction durable.
   void log(RedoChanges changes) { changes_ = std::move(changes); }
 
-  // Declares that nothing was written in it, so that there is nothing to undo.
+  // Declares that the transaction wrote nothing that must be undone.
   void unchanged() { unchanged_ = true; }
 
  private:
@@ -167,8 +167,8 @@ class Environment {
 
   MDB_dbi catalog() const;
   MDB_dbi tree(int number) const;  // 0 <= number < kTreeCount
-  // The count of free pages in it may be older than the last commits, but what was removed is
-  // available at once where there is little room.
+  // The count of free pages may be older than the last commits, but includes all removals if there
+  // is little room.
   Result<engine::StoreStats> stats();
   // Returns the number of LMDB's newest committed transaction.
   uint64_t last_transaction() const;
@@ -195,7 +195,7 @@ class Environment {
 
  private:
   struct Parts;
-  // stats() by an older count of free pages, if there is one, or an exact count.
+  // stats(). Without `exact`, an older count of free pages is enough.
   Result<engine::StoreStats> stats(bool exact);
   Status check_all_pages();
   Status may_wait_for_durability() const;

@@ -6,9 +6,9 @@
 // The survey reads the pages of the trees without LMDB. It keeps two bits for each page of the
 // file.
 //
-// With a visitor, the survey also salvages what the trees hold. It skips damaged pages. Leaves to
-// which no tree leads any more, because a branch above them is damaged, are found by being neither
-// in a tree nor in the list of free pages.
+// With a visitor, the survey also salvages what the trees hold. It skips damaged pages. It finds
+// the leaves that a damaged branch cuts off: they are neither in a tree nor in the list of free
+// pages.
 //
 // Not thread-safe.
 #pragma once
@@ -35,8 +35,8 @@ struct PageReport {
   uint64_t first_leaked = 0;
   // Damaged pages to which the trees lead.
   uint64_t damaged = 0;
-  // The pages below damaged ones were not searched for. The list of free pages is damaged too, so
-  // they cannot be distinguished from older states of the same pages.
+  // The pages below damaged ones were not searched for: as the list of free pages is damaged too,
+  // older states of the same pages look alike.
   bool hides_pages = false;
 };
 inline constexpr size_t kPageProblemsMax = 100;

@@ -2,17 +2,16 @@
 // contents and moves bytes accordingly. A damaged page would make it overwrite foreign memory, free
 // pages that are in use, or commit more damage.
 //
-// The checked pages are those of the snapshot from which the transaction began. Pages that the
-// transaction has changed since were checked before. Each page on the path to the key must have its
-// own number, entries that lie side by side within it, and keys within the bounds that its parent
-// sets. The tree must be as deep as its record says. If a removal may make LMDB merge pages, the
-// neighbours are checked in the same way. If a large value is replaced or removed, the header of
-// its overflow pages is checked.
+// The checked pages are those of the snapshot from which the transaction began. The transaction
+// checked its own pages before a change. Each page on the path to the key must have its own number,
+// entries that lie side by side within it, and keys within the bounds that its parent sets. The
+// tree must be as deep as its record says. If a removal may make LMDB merge pages, the neighbours
+// are checked in the same way. If a large value is replaced or removed, the header of its overflow
+// pages is checked.
 //
 // If a value replaces a larger one within one transaction, it keeps all pages of the larger one
-// (mdb.c, mdb_cursor_put). A damaged header can claim too many pages as well. So when the first
-// such value of a tree is met, the pages of all its values are counted and compared with the tree's
-// count.
+// (mdb.c, mdb_cursor_put). A damaged header can claim too many pages as well. So at a tree's first
+// value with more pages than it needs, the pages of all values are compared with the tree's count.
 //
 // Not detected: a key or value whose bytes have changed, as long as the first and last key of the
 // page are in bounds. Records have checksums for that.
@@ -49,8 +48,8 @@ class PageCheck {
   Status before_remove(MDB_txn* txn, MDB_dbi tree, std::string_view key);
   Status before_clear(MDB_txn* txn, MDB_dbi tree);
 
-  // Returns whether a requested snapshot's meta page was that of another one. LMDB would begin from
-  // that page, so nothing may be written any more. Any thread may call this.
+  // Returns whether a snapshot's meta page was another snapshot's. LMDB would begin from that page,
+  // so nothing may be written any more. Any thread may call this.
   bool has_missed_snapshot() const { return has_missed_snapshot_; }
 
   // Checks that the snapshot's list of free pages is well formed and has each page only once. What
@@ -139,8 +138,8 @@ class PageCheck {
   std::vector<Step> way_;                       // a member to reuse its memory
   std::set<std::string, std::less<>> counted_;  // names of the trees that value_counts() has passed
   // For each page of the first snapshot whether its entries are known to be sound. They are if the
-  // page was checked, or if it was free then, as it can have come back into use only by being
-  // written. Pages after the vector's end were written since and are sound too.
+  // page was checked, or was free then: a free page comes back into use only by a write. Pages
+  // after the vector's end were written since and are sound too.
   std::vector<bool> sound_;
 };
 

@@ -3,12 +3,11 @@
 // that a damaged page has led astray. The snapshot is the one that the transaction reads or began
 // from.
 //
-// A search goes wrong only next to the damage: a damaged key sends it to one of that key's sides,
-// and a damaged page number or key of a branch sends it to one end of a leaf. So a place is right
-// if the entries on both sides of it have the right checksums and are in order with it. If one of
-// the two is in another leaf, all pages on the path must also have their own numbers, keys within
-// the bounds that their parents set, and as many entries as they have room taken. FORMAT.md,
-// chapter "Damaged pages".
+// A search goes wrong only next to the damage: a damaged key sends it to a place beside that key,
+// and a damaged entry of a branch to one end of a leaf. So a place is right if the entries on both
+// sides of it have the right checksums and are in order with it. If one of the two is in another
+// leaf, all pages on the path must also have their own numbers, keys within their parents' bounds,
+// and entries that fill the room taken. FORMAT.md, chapter "Damaged pages".
 //
 // In a store whose format has no checksums nothing is proved, and every call succeeds.
 //
@@ -47,8 +46,7 @@ class TreePath {
   // long as the snapshot.
   const std::optional<TreeEntry>& below() const { return below_; }
   const std::optional<TreeEntry>& from() const { return from_; }
-  // Returns whether the neighbours come from the snapshot, so that no write of the transaction
-  // changes them.
+  // Returns whether the neighbours are the snapshot's: no write of the transaction changes those.
   bool is_of_snapshot() const { return of_snapshot_; }
 
   // Returns whether two entries that LMDB has returned one after the other are in one leaf. Then
@@ -98,8 +96,8 @@ class TreePath {
   // Returns the position of the first key at or above `key`, or kNoPlace if the page is damaged.
   static size_t find(const TreePage& page, std::string_view key, bool& exact);
   // Returns what is wrong with the leaf's entries on both sides of the position, or nullptr. They
-  // must be in order, so that no entry stands in another's place. Next to the leaf's end, all
-  // entries must be sound, so that none is missing after the last one.
+  // must be in order, so that no entry stands in another's place. At the leaf's end, all entries
+  // must be sound: otherwise one may be missing after the last.
   static const char* place_defect(const TreePage& page, size_t position);
   // Returns the first entry of the next leaf, or the last entry of the one before if `backward`.
   Result<std::optional<TreeEntry>> beyond_leaf(bool backward);
@@ -108,8 +106,8 @@ class TreePath {
   bool is_sound(const TreeEntry& entry) const;
   Result<TreeEntry> entry_at(const TreePage& page, uint64_t number, size_t position);
   // Tries to find both neighbours in the leaf of `found`. Returns false if one of them is in
-  // another leaf. `place` is the position of the first entry at or above the key. If it is missing,
-  // the function searches for it.
+  // another leaf. `place` is the position of the first entry at or above the key. Without `place`,
+  // the function searches.
   Result<bool> prove_within(std::string_view key, const TreeEntry& found, bool found_below,
                             std::optional<size_t> place = {});
 

@@ -90,8 +90,8 @@ class Trees {
   void enroll(RangeCursor* cursor) const { reading_.push_back(cursor); }
   void dismiss(RangeCursor* cursor) const { std::erase(reading_, cursor); }
 
-  // Closes this object's cursors. Must be called before the LMDB transaction ends. From then on
-  // every call fails with IllegalOperation.
+  // Closes this object's cursors. Must be called before the LMDB transaction ends. Later calls fail
+  // with IllegalOperation.
   void end();
   bool ended() const { return txn_ == nullptr; }
 
@@ -106,8 +106,8 @@ class Trees {
 
   // Returns the key's value, or nothing if the tree does not have the key.
   Result<std::optional<std::string_view>> get(MDB_dbi tree, std::string_view key) const;
-  // Finds as many of the values as TreeReader can, which are none in a write transaction. The
-  // caller must call get() for the others.
+  // Finds the values that TreeReader can find: none in a write transaction. The caller must call
+  // get() for the others.
   void find_several(MDB_dbi tree, std::span<TreeReader::Wanted> wanted) const;
   // Returns the first entry at or after the key. The caller must verify with TreePath that it is
   // the first. Returns nothing if only a cursor can find it, and in a write transaction.
@@ -142,8 +142,8 @@ class Trees {
 
   // Returns whether the writes so far are a net shrink: there are fewer records and index entries
   // than before, or as many and fewer entries of the catalog. The catalog counts only in the second
-  // case, because a removal may create the collection in which it is noted. Returns false once a
-  // write has failed.
+  // case, because a removal may create a collection to note itself in. Returns false once a write
+  // has failed.
   bool shrinks_net() const;
 
   // Returns all changes, for WriteTransaction::log(). Must be called before end(), and nothing may
@@ -178,8 +178,7 @@ class Trees {
   std::vector<WriteCursor> cursors_;  // indexed by tree handle
   mutable std::optional<TreeReader> reader_;
   mutable std::vector<RangeCursor*> reading_;
-  // Two entries between which a write transaction's snapshot has no other. One for each tree
-  // handle.
+  // For each tree handle: two entries between which a write transaction's snapshot has no other.
   struct Gap {
     bool known = false;
     std::optional<TreeEntry> below;

@@ -5,22 +5,22 @@
 // open. Threads get their turns in the order in which they requested them.
 //
 //  W1. Writers that commit together are a group. The first one, the leader, has the LMDB
-//      transaction. After the leader has called commit(), each of the others, the members, gets a
-//      transaction nested in it, one after the other.
+//      transaction. After the leader has called commit(), the others, the members, get transactions
+//      nested in its own, one by one.
 //  W2. If a member fails, only its nested transaction ends.
 //  W3. A leader can fail only before it has members, so it takes nobody with it. The next waiting
 //      writer becomes a leader.
-//  W4. A group ends when no writer waits, when an exclusive turn is next in the queue, when the
-//      disk has little room, when it has kGroupMembersMax members, or when it is kGroupTimeMax old.
-//      Then the leader commits, and every member's commit() returns the outcome.
+//  W4. A group ends when it has kGroupMembersMax members or is kGroupTimeMax old, when no writer
+//      waits, when an exclusive turn is next in the queue, or when the disk has little room. Then
+//      the leader commits, and every member's commit() returns the outcome.
 //  W5. After refuse(), nobody gets a turn to write and no group commits.
 //  W6. If a fault has interrupted a call that writes, LMDB's transaction is neither used nor ended
 //      any more, and LMDB's writer lock stays held. refuse() is called before the turn passes on.
 //  W7. On a full disk, a leader whose transaction is a net shrink may use the reserve
-//      (space_reserve.h) for its commit. The size limit (size_limit.h) does not apply to it.
+//      (space_reserve.h) for its commit. No size limit (size_limit.h) applies then.
 //  W8. After a group's commit and before the next turn, its changes are passed to the log: the
-//      leader's first, then those of each member that has committed. If one of them has not passed
-//      its changes, the log gets none of the group.
+//      leader's first, then those of each member that has committed. If one of them has not called
+//      log(), the log gets none of them.
 //  W9. A short transaction is one that waits for no other thread (engine::TransactionKind). After
 //      kSmallBeforeBatch successive short transactions that are small enough for the log, without
 //      a read in between, a batch is begun (batch.h), unless the disk has little room. The short
@@ -30,12 +30,12 @@
 //      batch ends, and LMDB commits it, before a read begins or another kind of turn is given, when
 //      it is full, and when the disk has little room. It also ends with a transaction for which
 //      `pending` has no room. That transaction's commit() returns the outcome of the batch's
-//      commit. So a reader waits for short transactions only, and never for one that may itself be
-//      waiting for the reader.
+//      commit. A batch has short transactions only, so no reader waits for one that may be waiting
+//      for the reader.
 // W11. A transaction that fails in a batch after it has written takes LMDB's transaction with it.
 //      The transactions that the batch has committed are then made again from their changes.
-// W12. If a batch can be neither committed nor made again, LMDB lacks what was committed. Until the
-//      batch is committed, nothing is written or read, and the next thread that wants to write or
+// W12. If a batch can be neither committed nor made again, LMDB lacks what was committed. Until
+//      that commit succeeds, nothing is written or read. The next thread that wants to write or
 //      read tries it again. `pending` has the changes for the next opening.
 // W13. A transaction begins and commits only if LMDB's map shows the commit before it
 //      (commit_sequence.h). If the map does not show a commit, commit() fails although LMDB has
@@ -201,8 +201,8 @@ class WriteQueue {
   RedoLog& log_;
   const Callbacks callbacks_;
   const int small_before_batch_;
-  // How many transactions as in W9 LMDB has committed in a row since the last read. Belongs to the
-  // thread that has the turn.
+  // The number of W9's short transactions in a row since the last read. Belongs to the thread that
+  // has the turn.
   int small_in_a_row_ = 0;
   std::atomic<bool> has_been_read_ = false;  // there was a read since the last wants_batch()
   std::atomic<bool> is_dirty_ = false;       // the batch has changes that LMDB lacks

@@ -22,8 +22,8 @@ struct ParseContext {
   VariableScope& scope;
   // The depth of the expression that is being parsed.
   uint32_t depth = 0;
-  // Above 0 while an expression is parsed that can never be evaluated. A constant expression there
-  // that fails ({$divide: [1, 0]}) is not an error at parsing.
+  // Above 0 while the parsed expression can never be evaluated. There a constant expression that
+  // fails ({$divide: [1, 0]}) is no parse error.
   uint32_t unreached = 0;
 };
 
@@ -83,7 +83,7 @@ Result<std::vector<ExpressionPointer>> parse_list(bson::ValueView operand, Parse
 // Parses "$a.b" and "$$x.y".
 Result<ExpressionPointer> parse_field_path(std::string_view text, ParseContext& context);
 
-// Operators of the tables that take this number of arguments and need no parsing of their own.
+// Return an operator that takes this number of arguments and needs no parsing of its own.
 constexpr Operator with_arguments(std::string_view name, size_t count,
                                   Evaluated (*evaluate)(const Call&)) {
   return {

@@ -141,10 +141,9 @@ class Filter {
   // if the filter was parsed without explains_failures.
   bson::Document explain_failure(bson::View document) const;
   // Returns the position of the array element by which `document` matches. Requires that it
-  // matches. This is what `$` stands for in updates and projections. If several conditions are on
-  // arrays, the one that servers test last counts. In nested arrays the outermost array counts.
-  // Returns nullopt if no array was searched, or if the array was searched by an $or on several
-  // paths.
+  // matches. `$` in updates and projections is this position. If several conditions are on arrays,
+  // the one that servers test last counts. In nested arrays the outermost array counts. Returns
+  // nullopt if no array was searched, or if the array was searched by an $or on several paths.
   std::optional<size_t> matched_position(bson::View document) const;
 
   // Adds the paths that the conditions are on. A condition on the whole document ($expr) has a path

@@ -1,6 +1,6 @@
 // Aggregation pipelines, [{$match: ...}, {$group: ...}], parsed once and run over streams of
-// documents. A store provides the input, and implements PipelineStorage for stages that read or
-// write other collections.
+// documents. The caller provides the input, and a PipelineStorage for stages that read or write
+// other collections.
 //
 // Nothing is read before the first next() of a running pipeline. Each next() reads as much input as
 // it needs to return one document. A stage that gathers documents ($group, $sort, $bucketAuto)

@@ -1,5 +1,5 @@
-// The interface to the store that a pipeline runs over. The store implements it. Stages access
-// collections only through it and through their input.
+// The interface to the store that a pipeline runs over. engine/aggregation implements it. Stages
+// access collections only through it and through their input.
 //
 // Thread-safety: a PipelineStorage is used by the thread that runs the pipeline.
 #pragma once

@@ -55,9 +55,9 @@ class Stage {
   virtual std::optional<CollectionName> target() const { return std::nullopt; }
 };
 
-// Checks for interruptions in stages that produce many documents from one. Otherwise interruptions
-// are checked only when the store is read, and a few such stages in a row can produce any number of
-// documents without that.
+// Checks for interruptions in stages that produce many documents from one. Other checks are made
+// only at reads of the store, and a few such stages in a row can produce any number of documents
+// without a read.
 class InterruptCheck {
  public:
   explicit InterruptCheck(PipelineStorage& host) : storage_(host) {}

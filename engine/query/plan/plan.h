@@ -35,10 +35,10 @@ struct Plan {
   };
   Kind kind = Kind::kCollectionScan;
 
+  size_t index = 0;  // of kIndexScan: position in the list of definitions
   // For kIndexScan: for each leading index part, the sorted disjoint intervals that its values may
   // lie in, in ascending value order. Trailing parts without a condition are omitted. Parts after
-  // the first one that is not all points may still have bounds, which the scan uses to skip keys.
-  size_t index = 0;  // position in the list of definitions
+  // the first part with a range may still have bounds: the scan uses them to skip keys.
   std::vector<std::vector<Interval>> bounds;
   bool backward = false;       // scan from high to low
   bool provides_sort = false;  // the scan returns documents in the requested order

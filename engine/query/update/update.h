@@ -19,7 +19,7 @@ namespace gridmount::query {
 
 // The views need not outlive Update::parse().
 struct UpdateParseOptions {
-  // An array of conditions that select the elements `$[id]` stands for.
+  // Conditions that select the elements for which `$[id]` stands.
   bson::View array_filters = {};
   // The specification is an array of stages.
   bool is_pipeline = false;

@@ -71,8 +71,8 @@ class AccessControl : public Authorizer {
   std::optional<Identity> identity(const Client& client) const GM_EXCLUDES(mutex_);
   // Returns false for a client that must still log in.
   bool may_have_sessions(const Client& client) const GM_EXCLUDES(mutex_);
-  // Returns whose the sessions are that the client uses: the user's whom it has logged in as. If
-  // nobody must log in, they are nobody's, as on servers.
+  // Returns the owner of the client's sessions: the user that it has logged in as. If nobody must
+  // log in, nobody owns them, as on servers.
   SessionOwner session_owner(const Client& client) const GM_EXCLUDES(mutex_);
   // Returns "user@database" if the client has logged in, otherwise the host that it comes from.
   std::string account(const Client& client) const GM_EXCLUDES(mutex_);

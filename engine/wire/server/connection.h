@@ -10,8 +10,8 @@
 //
 // Invariants:
 // 1. The next message is not read before the reply has been sent. A client that sends without
-//    reading fills only the buffers of its own socket. A request that has several replies
-//    (goes_on()) is handled again when the previous reply has been sent.
+//    reading fills only the buffers of its own socket. A request with several replies (incoming.h)
+//    is handled again when the previous reply has been sent.
 // 2. Memory for a message is allocated as its bytes arrive, never because a header claims them.
 // 3. The socket is closed by remove() of the table, under the table's lock. Whoever holds that
 //    lock may use fd().
@@ -128,9 +128,8 @@ class Connection final : public Parkable,
   // Lets any worker handle the request.
   void dispatch();
   // Like dispatch(), for the thread that carries out this connection's phase. If it is a worker, it
-  // runs the request itself after it has returned from the current task. Must not be called on the
-  // worker of another connection, because that one would keep the request until its own task is
-  // done.
+  // runs the request itself after it has returned from the current task. Must not be called on
+  // another connection's worker, which would keep the request until its own task is done.
   void go_on();
   std::function<void()> work();
 
