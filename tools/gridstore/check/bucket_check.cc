@@ -14,8 +14,8 @@
 #include "gridfs/bucket/bucket.h"
 #include "tools/gridstore/check/directory_check.h"
 #include "tools/gridstore/check/file_check.h"
-#include "tools/gridstore/check/index_check.h"
 #include "tools/gridstore/check/link_check.h"
+#include "tools/gridstore/check/missing_indexes.h"
 
 namespace gridmount::tools {
 

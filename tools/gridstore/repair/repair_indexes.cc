@@ -10,7 +10,7 @@
 #include "engine/bson/json.h"
 #include "engine/local/open_store.h"
 #include "gridfs/bucket/chunk_document.h"
-#include "tools/gridstore/check/index_check.h"
+#include "tools/gridstore/check/missing_indexes.h"
 
 namespace gridmount::tools {
 

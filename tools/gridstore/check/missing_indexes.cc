@@ -1,4 +1,4 @@
-#include "tools/gridstore/check/index_check.h"
+#include "tools/gridstore/check/missing_indexes.h"
 
 #include <array>
 #include <string>
