@@ -13,6 +13,8 @@ import subprocess
 import threading
 import time
 
+import pymongo
+
 from mount_case import MountCase, gridmount_only, main
 from mounts import MountError, is_mounted
 
@@ -253,6 +255,41 @@ class FailingDisk(MountCase):
         self.assertIn("use --listen", served.stderr)
         self.system.start()
         self.assert_sound_with(expected)
+
+    def test_what_serve_cannot_make_durable_is_told_by_its_exit_status(self):
+        self.system.stop()
+        with open(os.path.join(self.scratch, "serve.log"), "w+", encoding="utf-8") as log:
+            server = subprocess.Popen(
+                [
+                    os.environ["GRIDSTORE"],
+                    "serve",
+                    self.system.store,
+                    "--listen=127.0.0.1:0",
+                    "--no-auth",
+                ],
+                stderr=log,
+            )
+            self.addCleanup(server.wait)
+            self.addCleanup(server.kill)
+
+            def text():
+                log.seek(0)
+                return log.read()
+
+            deadline = time.monotonic() + 30
+            while not re.search(r"listening on 127\.0\.0\.1:\d+", text()):
+                self.assertIsNone(server.poll(), text())
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.05)
+            port = int(re.search(r"listening on 127\.0\.0\.1:(\d+)", text()).group(1))
+            self.set_faults(f"sync {errno.EIO} data.mdb")
+            with pymongo.MongoClient("127.0.0.1", port, directConnection=True) as client:
+                client.test.c.insert_one({"_id": 1, "text": "x" * 100_000})
+            server.send_signal(signal.SIGTERM)
+            self.assertEqual(server.wait(30), 24, text())
+            self.assertIn("may be lost", text())
+        self.make_well()
+        self.system.start()
 
     def test_a_disk_that_becomes_read_only_is_read(self):
         expected = {"before": self.write_file("before", blocks=4)}

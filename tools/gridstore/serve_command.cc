@@ -107,7 +107,12 @@ ExitStatus run_serve(const ServeOptions& options) {
   signals.end_actions();
   if (!(*endpoint)->stop()) end_beside_stuck(**store);
   endpoint->reset();
+  const Status durable = (*store)->make_durable();
   store->reset();
+  if (!durable) {
+    (void)log_error(durable.error());
+    return ExitStatus::kCloseFailed;
+  }
   spdlog::info("ended");
   return ExitStatus::kOk;
 }
