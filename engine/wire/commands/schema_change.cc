@@ -24,7 +24,7 @@ Status check_system_name(const engine::Namespace& ns) {
   constexpr std::string_view kSystem = "system.";
   constexpr std::string_view kAnywhere[] = {"system.js", "system.profile", "system.users"};
   constexpr std::string_view kInAdmin[] = {"system.roles", "system.version", "system.keys",
-                                           "system.backup_users", "system.new_users"};
+                                           "system.backup_users"};
   if (!ns.collection.starts_with(kSystem)) return {};
   if (std::ranges::find(kAnywhere, ns.collection) != std::end(kAnywhere)) return {};
   if (ns.database == "admin" && std::ranges::find(kInAdmin, ns.collection) != std::end(kInAdmin)) {
