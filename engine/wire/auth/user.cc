@@ -31,14 +31,14 @@ bson::View document_of(bson::View document, std::string_view name, bson::Type ty
   return value && value->type() == type ? value->as_document() : bson::View();
 }
 
-constexpr uint8_t kUuidSubtype = 4;
-constexpr uint32_t kUuidBytes = 16;
+constexpr uint8_t kUserIdSubtype = 4;
+constexpr uint32_t kUserIdBytes = 16;
 
 std::string uuid_of(bson::View document) {
   const std::optional<bson::ValueView> value = document.find("userId");
   if (!value || value->type() != bson::Type::kBinary) return {};
   const bson::Binary bytes = value->as_binary();
-  if (bytes.subtype != kUuidSubtype || bytes.size != kUuidBytes) return {};
+  if (bytes.subtype != kUserIdSubtype || bytes.size != kUserIdBytes) return {};
   return {reinterpret_cast<const char*>(bytes.data), bytes.size};
 }
 
@@ -86,8 +86,8 @@ auto change(engine::Store& store, const Change& make)
 }  // namespace
 
 void append_uuid(bson::Builder& out, std::string_view uuid) {
-  out.append("userId",
-             bson::Binary{kUuidSubtype, reinterpret_cast<const uint8_t*>(uuid.data()), kUuidBytes});
+  out.append("userId", bson::Binary{kUserIdSubtype, reinterpret_cast<const uint8_t*>(uuid.data()),
+                                    kUserIdBytes});
 }
 
 bson::Document User::to_bson() const {

@@ -62,7 +62,7 @@ Status run_end_sessions(Call& call, bson::Builder&) {
 }
 
 // Reads `uid`, with which a command names the user of a session.
-Result<std::optional<UserDigest>> read_user(Arguments& fields) {
+Result<std::optional<UserDigest>> read_user_digest(Arguments& fields) {
   const std::optional<bson::ValueView> value = fields.any("uid");
   if (!value) return std::optional<UserDigest>();
   constexpr uint8_t kGeneric = 0;
@@ -80,11 +80,11 @@ Result<std::optional<UserDigest>> read_user(Arguments& fields) {
 }
 
 // Reads {id: UUID, uid: digest}.
-Result<SessionPattern> read_session(std::string_view path, bson::View document) {
+Result<SessionPattern> read_session_pattern(std::string_view path, bson::View document) {
   SessionPattern session;
   GM_ASSIGN(session.id, session_id_of(path, document));
   GM_ASSIGN(Arguments fields, Arguments::of(path, document));
-  GM_ASSIGN(session.user, read_user(fields));
+  GM_ASSIGN(session.user, read_user_digest(fields));
   return session;
 }
 
@@ -97,7 +97,7 @@ Status run_kill_sessions(Call& call, bson::Builder&) {
   const UserDigest own = call.state().access().session_owner(call.client()).user;
   std::vector<SessionPattern> sessions;
   for (const bson::View document : documents) {
-    GM_ASSIGN(SessionPattern session, read_session(arguments.path(), document));
+    GM_ASSIGN(SessionPattern session, read_session_pattern(arguments.path(), document));
     if (!session.user) session.user = own;
     if (session.user != own &&
         !check_privilege(call, {Privilege::Resource::kCluster, "killAnySession"})) {
@@ -157,14 +157,14 @@ Result<bool> read_names(Arguments& fields, const char* array, const char* name) 
 Result<SessionPattern> read_pattern(Call& call, bson::View pattern) {
   GM_ASSIGN(Arguments fields, Arguments::of("killAllSessionsByPattern", pattern));
   GM_ASSIGN(const std::optional<bson::View> lsid, fields.document("lsid"));
-  GM_ASSIGN(const std::optional<UserDigest> user, read_user(fields));
+  GM_ASSIGN(const std::optional<UserDigest> user, read_user_digest(fields));
   GM_ASSIGN(const bool has_users, read_names(fields, "users", "user"));
   GM_ASSIGN(const bool has_roles, read_names(fields, "roles", "role"));
   GM_TRY(fields.finish());
   SessionPattern session;
   if (lsid) {
     constexpr std::string_view kPath = "killAllSessionsByPattern.lsid";
-    GM_ASSIGN(session, read_session(kPath, *lsid));
+    GM_ASSIGN(session, read_session_pattern(kPath, *lsid));
     if (!session.user) return Arguments::of(kPath, *lsid)->missing("uid");
   }
   if ((has_users || has_roles) &&
