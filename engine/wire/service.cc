@@ -359,9 +359,9 @@ std::string Service::account(const Client& client) const {
 
 void Service::expire(std::chrono::steady_clock::time_point now) {
   state_->cursors().expire(now);
-  for (const SessionId& session :
+  for (const SessionPattern& session :
        state_->sessions().expire(now - state_->options().session_idle_max)) {
-    state_->end_work_of({.id = session}, nullptr);
+    state_->end_work_of(session, nullptr);
   }
 }
 

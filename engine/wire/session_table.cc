@@ -1,32 +1,34 @@
 #include "engine/wire/session_table.h"
 
-#include <random>
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include "engine/wire/auth/digest.h"
 
 namespace gridmount::wire {
 
-SessionId SessionTable::generate() {
-  static thread_local std::mt19937_64 random{std::random_device()()};
+Result<SessionId> SessionTable::generate() {
+  GM_ASSIGN(const std::string bytes, random_uuid());
   SessionId id{};
-  for (uint8_t& byte : id) byte = static_cast<uint8_t>(random());
-  // Version 4, variant 1 of RFC 4122.
-  id[6] = static_cast<uint8_t>((id[6] & 0x0f) | 0x40);
-  id[8] = static_cast<uint8_t>((id[8] & 0x3f) | 0x80);
+  std::copy_n(bytes.begin(), id.size(), id.begin());
   return id;
 }
 
 void SessionTable::touch(const SessionId& id, const SessionOwner& owner, Time now) {
   const MutexLock lock(mutex_);
-  auto found = sessions_.find(id);
+  const Key key(id, owner.user);
+  auto found = sessions_.find(key);
   if (found == sessions_.end()) {
     make_room_for(owner.account);
-    found = sessions_.emplace(id, Session{owner, now}).first;
+    found = sessions_.emplace(key, Session{owner.account, now}).first;
   } else {
-    by_use_.erase({found->second.last_use, id});
-    by_account_[found->second.owner.account].erase({found->second.last_use, id});
+    by_use_.erase({found->second.last_use, key});
+    by_account_[found->second.account].erase({found->second.last_use, key});
     found->second.last_use = now;
   }
-  by_use_.emplace(now, id);
-  by_account_[found->second.owner.account].emplace(now, id);
+  by_use_.emplace(now, key);
+  by_account_[found->second.account].emplace(now, key);
 }
 
 void SessionTable::make_room_for(const std::string& account) {
@@ -42,7 +44,7 @@ void SessionTable::make_room_for(const std::string& account) {
 SessionTable::Sessions::iterator SessionTable::remove(Sessions::iterator session) {
   const std::pair key(session->second.last_use, session->first);
   by_use_.erase(key);
-  const auto its = by_account_.find(session->second.owner.account);
+  const auto its = by_account_.find(session->second.account);
   its->second.erase(key);
   if (its->second.empty()) by_account_.erase(its);
   return sessions_.erase(session);
@@ -50,29 +52,28 @@ SessionTable::Sessions::iterator SessionTable::remove(Sessions::iterator session
 
 void SessionTable::end(const SessionPattern& pattern) {
   const MutexLock lock(mutex_);
-  const auto first = pattern.id ? sessions_.lower_bound(*pattern.id) : sessions_.begin();
-  const auto last = pattern.id ? sessions_.upper_bound(*pattern.id) : sessions_.end();
-  for (auto session = first; session != last;) {
-    if (pattern.matches(session->first, session->second.owner.user)) {
-      session = remove(session);
-    } else {
-      ++session;
-    }
+  const auto is_beyond = [&](const Key& key) { return pattern.id && key.first != *pattern.id; };
+  auto session =
+      pattern.id ? sessions_.lower_bound({*pattern.id, UserDigest{}}) : sessions_.begin();
+  while (session != sessions_.end() && !is_beyond(session->first)) {
+    const auto& [id, user] = session->first;
+    session = pattern.matches(id, user) ? remove(session) : std::next(session);
   }
 }
 
 bool SessionTable::is_of_another(const SessionId& id, const SessionOwner& owner) const {
   const MutexLock lock(mutex_);
-  const auto found = sessions_.find(id);
-  return found != sessions_.end() && found->second.owner.account != owner.account;
+  const auto found = sessions_.find({id, owner.user});
+  return found != sessions_.end() && found->second.account != owner.account;
 }
 
-std::vector<SessionId> SessionTable::expire(Time before) {
+std::vector<SessionPattern> SessionTable::expire(Time before) {
   const MutexLock lock(mutex_);
-  std::vector<SessionId> ended;
+  std::vector<SessionPattern> ended;
   while (!by_use_.empty() && by_use_.begin()->first <= before) {
-    ended.push_back(by_use_.begin()->second);
-    remove(sessions_.find(ended.back()));
+    const Key key = by_use_.begin()->second;
+    ended.push_back({.id = key.first, .user = key.second});
+    remove(sessions_.find(key));
   }
   return ended;
 }
@@ -80,7 +81,7 @@ std::vector<SessionId> SessionTable::expire(Time before) {
 std::vector<SessionId> SessionTable::list() const {
   const MutexLock lock(mutex_);
   std::vector<SessionId> ids;
-  for (const auto& [id, session] : sessions_) ids.push_back(id);
+  for (const auto& [key, session] : sessions_) ids.push_back(key.first);
   return ids;
 }
 

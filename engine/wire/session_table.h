@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/base/thread_safety.h"
 #include "engine/wire/generic_arguments.h"
 #include "engine/wire/session_pattern.h"
@@ -36,29 +37,31 @@ class SessionTable {
   explicit SessionTable(size_t sessions_max) : sessions_max_(sessions_max) {}
 
   // Returns a new random id.
-  static SessionId generate();
+  static Result<SessionId> generate();
 
   // Records a use of the session, and adds a session that is not in the table. A session belongs to
-  // the owner who used it first.
+  // the account that used it first.
   void touch(const SessionId& id, const SessionOwner& owner, Time now) GM_EXCLUDES(mutex_);
   void end(const SessionPattern& pattern) GM_EXCLUDES(mutex_);
-  // Returns true if the session is in the table and has a different owner.
+  // Returns true if the user's session is in the table and counts against a different account.
   bool is_of_another(const SessionId& id, const SessionOwner& owner) const GM_EXCLUDES(mutex_);
   // Removes and returns the sessions last used at `before` or earlier.
-  std::vector<SessionId> expire(Time before) GM_EXCLUDES(mutex_);
+  std::vector<SessionPattern> expire(Time before) GM_EXCLUDES(mutex_);
   std::vector<SessionId> list() const GM_EXCLUDES(mutex_);
   size_t size() const GM_EXCLUDES(mutex_);
 
  private:
+  // Two users may use the same id.
+  using Key = std::pair<SessionId, UserDigest>;
   struct Session {
-    SessionOwner owner;
+    std::string account;
     Time last_use;
   };
-  using Sessions = std::map<SessionId, Session>;
-  using ByUse = std::set<std::pair<Time, SessionId>>;  // the longest idle first
+  using Sessions = std::map<Key, Session>;
+  using ByUse = std::set<std::pair<Time, Key>>;  // the longest idle first
 
   void make_room_for(const std::string& account) GM_REQUIRES(mutex_);
-  // Returns the session behind the removed one.
+  // Returns the session after the removed one.
   Sessions::iterator remove(Sessions::iterator session) GM_REQUIRES(mutex_);
 
   const size_t sessions_max_;

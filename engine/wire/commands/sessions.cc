@@ -30,7 +30,7 @@ Result<std::vector<SessionId>> read_sessions(Arguments& arguments) {
 Status run_start_session(Call& call, bson::Builder& reply) {
   call.arguments().ignore("startSession");
   GM_TRY(call.arguments().finish());
-  const SessionId id = SessionTable::generate();
+  GM_ASSIGN(const SessionId id, SessionTable::generate());
   call.touch_session(id);
   reply.open_document("id").append("id", binary_of(id)).close();
   reply.append("timeoutMinutes", kTimeoutMinutes);

@@ -336,6 +336,13 @@ TEST_F(SessionRightsTest, KillSessions_EndsThoseOfTheOwnUser) {
   EXPECT_EQ(left_after(*root_, kill("")), "ann bob ");
 }
 
+TEST_F(SessionRightsTest, EndSessions_EndsThoseOfTheOwnUser_AlsoIfAnotherHasUsedTheIdFirst) {
+  const std::string end = R"({"endSessions": [{)" + std::string(kId) + "}]}";
+  EXPECT_EQ(left_after(*bob_, end), "ann ");
+  EXPECT_EQ(left_after(*ann_, end), "bob ");
+  EXPECT_EQ(left_after(*root_, end), "ann bob ");
+}
+
 // Where nobody must log in, sessions belong to nobody.
 TEST_F(RightsTest, Sessions_WithoutLogIns_AreOfNoUser) {
   restart({});
