@@ -6,7 +6,6 @@
 #include "engine/bson/element_bytes.h"
 
 namespace gridmount::bson {
-namespace {}  // namespace
 
 Builder::Builder() {
   open_.push_back({begin_document(bytes_), false});

@@ -61,7 +61,7 @@ double attribute_seconds(fuse_req_t request, const Entry& entry) {
 }
 
 void note_told(fuse_req_t request, uint64_t directory) {
-  context_of(request).attribute_answers.told(directory, fuse_req_ctx(request)->pid);
+  context_of(request).attr_replies.told(directory, fuse_req_ctx(request)->pid);
 }
 
 fuse_entry_param entry_param_of(fuse_req_t request, const Entry& entry) {
@@ -106,7 +106,7 @@ template <typename Changed>
 Changed of_directory(fuse_req_t request, fuse_ino_t directory, Changed changed) {
   FrontendContext& context = context_of(request);
   const pid_t thread = fuse_req_ctx(request)->pid;
-  if (changed && context.attribute_answers.is_told_to_another(directory, thread)) {
+  if (changed && context.attr_replies.is_told_to_another(directory, thread)) {
     context.forget_attributes(directory);
   }
   return changed;

@@ -34,7 +34,7 @@ struct FrontendContext {
   std::function<void(uint64_t ino)> forget_attributes;
   // Makes libfuse process a request.
   std::function<void(std::vector<char>& message)> process;
-  AttrReplyTracker attribute_answers;
+  AttrReplyTracker attr_replies;
   ParkedRequests deferred{"gm-deferred"};
   ParkedRequests parked{"gm-parked"};  // requests that wait for the move of a directory
   // Writes begun and ended. stop() uses them to see that the kernel has written back everything.

@@ -15,7 +15,7 @@ namespace gridmount::local {
 namespace {
 
 // Offsets within a record; all numbers little-endian.
-constexpr std::string_view kStarts = "GMREDO01";
+constexpr std::string_view kRedoMagic = "GMREDO01";
 constexpr std::string_view kContinues = "GMREDO02";
 constexpr size_t kLogId = 8;
 constexpr size_t kNumber = 24;
@@ -114,7 +114,7 @@ void format_redo_record(const LogId& id, uint64_t number, bool continues,
                         const std::list<RedoTransaction>& transactions, std::vector<uint8_t>& out) {
   const Size size = size_of(transactions);
   out.assign(in_blocks(kTransactions + size.bytes + kChecksumBytes), 0);
-  const std::string_view magic = continues ? kContinues : kStarts;
+  const std::string_view magic = continues ? kContinues : kRedoMagic;
   std::memcpy(out.data(), magic.data(), magic.size());
   std::memcpy(out.data() + kLogId, id.data(), id.size());
   store(out, kNumber, number);
@@ -141,8 +141,8 @@ void format_redo_record(const LogId& id, uint64_t number, bool continues,
 // Upholds D12: does not accept a record of another log.
 std::optional<RedoRecord> parse_redo_record(std::span<const uint8_t> bytes, const LogId* id) {
   if (bytes.size() < kRedoBlockBytes) return std::nullopt;
-  const std::string_view magic(reinterpret_cast<const char*>(bytes.data()), kStarts.size());
-  if (magic != kStarts && magic != kContinues) return std::nullopt;
+  const std::string_view magic(reinterpret_cast<const char*>(bytes.data()), kRedoMagic.size());
+  if (magic != kRedoMagic && magic != kContinues) return std::nullopt;
   if (id != nullptr && std::memcmp(bytes.data() + kLogId, id->data(), id->size()) != 0) {
     return std::nullopt;
   }
