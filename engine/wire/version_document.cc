@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/bson/builder.h"
 #include "engine/bson/document.h"
 #include "engine/bson/text.h"
 #include "engine/wire/arguments.h"
