@@ -176,6 +176,20 @@ TEST_F(GridstoreRestore, OptionsThatNoIndexHas_AreLeftOut) {
   EXPECT_THAT(indexes("a"), ElementsAre(R"(x_1 { "x" : 1 })"));
 }
 
+// mongodump keeps a view as metadata. Whoever asks it for system.views gets the definitions, which
+// servers do not take as documents either.
+TEST_F(GridstoreRestore, DefinitionsOfViews_AreNoCollection) {
+  write_file("dump/test/system.views.bson",
+             bytes_of({parsed(R"({"_id": "test.v", "viewOn": "a", "pipeline": []})")}));
+  write_file("dump/test/a.bson", numbered(1));
+  const Outcome refused = restore({});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.err, HasSubstr("cannot write to test.system.views, which defines views"));
+  EXPECT_THAT(refused.err, HasSubstr("of 1 collection, 0 indexes; 1 failure\n"));
+  write_file("dump/test/system.views.bson", "");
+  EXPECT_EQ(restore({"--drop"}).status, 0);
+}
+
 TEST_F(GridstoreRestore, LegacyIndexes_AreConvertedIfAsked) {
   write_file("dump/test/a.bson", numbered(2));
   write_file("dump/test/a.metadata.json",

@@ -79,6 +79,10 @@ Status Restoration::begin(const engine::Namespace& ns, const Metadata& metadata)
                             " cannot be restored: the dump comes from a server too old "
                             "to be supported, which kept its indexes there"));
   }
+  if (ns.collection == "system.views") {
+    target.kind = Target::Kind::kViewDefinitions;
+    return {};
+  }
   if (metadata.is_view()) {
     // The view is created at the end, because its source may be restored later.
     target.kind = Target::Kind::kView;
@@ -130,6 +134,12 @@ Status Restoration::add(const engine::Namespace& ns, bson::View document) {
   if (target.kind == Target::Kind::kUsers) {
     const Status added = users_.add(ns, document);
     return added ? Status() : document_failed(target, added.error());
+  }
+  if (target.kind == Target::Kind::kViewDefinitions) {
+    return document_failed(target, Error(ErrorCode::kInvalidNamespace,
+                                         "cannot write to " + target.ns.full() +
+                                             ", which defines views: create the view with the "
+                                             "command create"));
   }
   pending_.push_back({&target, bytes_.size(), document.size()});
   bytes_.insert(bytes_.end(), document.data(), document.data() + document.size());

@@ -67,7 +67,13 @@ class Restoration {
   struct Target {
     engine::Namespace ns;
     Metadata metadata;
-    enum class Kind { kCollection, kView, kUsers, kRefused } kind = Kind::kCollection;
+    enum class Kind {
+      kCollection,
+      kView,
+      kViewDefinitions,
+      kUsers,
+      kRefused
+    } kind = Kind::kCollection;
     bool is_whole = false;  // end() was called
     uint64_t documents = 0;
     uint64_t failures = 0;
