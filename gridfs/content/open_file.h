@@ -139,8 +139,9 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
       GM_REQUIRES(mutex_);
   // Returns the memory that dirty chunks occupy.
   uint64_t dirty_bytes() const GM_REQUIRES(mutex_) { return dirty_.size() * layout_.capacity(); }
-  // Limits the dirty bytes to FileTableOptions::commit_bytes while the disk is full: from there on,
-  // each write first tries to commit, and fails if it cannot.
+  // Limits the dirty chunks, together with those of a commit in progress, to
+  // FileTableOptions::commit_bytes while the disk is full: from there on, each write first tries to
+  // commit, and fails if it cannot.
   Status check_room() GM_EXCLUDES(mutex_);
   // If the last commit met a full disk, tries again, provided that there may be room now. Otherwise
   // fails with the error of that commit.
@@ -236,7 +237,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // Called after the content has changed in the store. `has_own_date`: uploadDate became a later
   // one.
   void reschedule_md5(bool has_own_date) GM_REQUIRES(mutex_);
-  void undo(const Prepared& prepared, const Error& error) GM_REQUIRES(mutex_);
+  void undo(Prepared& prepared, const Error& error) GM_REQUIRES(mutex_);
 
   const std::shared_ptr<FileContext> context_;
   const bson::Value id_;

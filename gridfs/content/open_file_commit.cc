@@ -64,7 +64,9 @@ Status OpenFile::expect_room() {
 Status OpenFile::check_room() {
   {
     MutexLock lock(mutex_);
-    if (!no_room_ || dirty_bytes() < context_->options.commit_bytes) return {};
+    // A commit that fails makes its chunks dirty again.
+    const uint64_t bytes = (dirty_.size() + frozen_.size()) * layout_.capacity();
+    if (!no_room_ || bytes < context_->options.commit_bytes) return {};
   }
   return commit_once_more();
 }
@@ -189,7 +191,7 @@ void OpenFile::reschedule_md5(bool has_own_date) {
   md5_scheduled_ = has_own_date;
 }
 
-void OpenFile::undo(const Prepared& prepared, const Error& error) {
+void OpenFile::undo(Prepared& prepared, const Error& error) {
   if (error.code() == kFileDeleted) {
     // Somebody has deleted the file in the store. There is nothing left to write to.
     lost_ = error;
@@ -206,7 +208,13 @@ void OpenFile::undo(const Prepared& prepared, const Error& error) {
   content_changed_ = content_changed_ || prepared.content;
   times_changed_ = times_changed_ || prepared.times;
   allocated_changed_ = allocated_changed_ || prepared.allocated;
-  if (content_changed_ || times_changed_ || allocated_changed_) list_as_dirty();
+  if (!content_changed_ && !times_changed_ && !allocated_changed_) return;
+  if (prepared.listed && !listed_) {
+    // The list gets the reference it had. A second one would count as a user's (writeback.cc).
+    context_->writeback.add(std::move(prepared.listed));
+    listed_ = true;
+  }
+  list_as_dirty();
 }
 
 }  // namespace gridmount::gridfs

@@ -74,15 +74,10 @@ void Writeback::let_go_of_removed() {
     if (worker_ == std::this_thread::get_id()) return;
   }
   MutexLock lock(letting_go_);
-  // A file is not in dirty_ while it is being committed.
-  std::shared_ptr<OpenFile> at_work_on;
-  {
-    MutexLock state(mutex_);
-    at_work_on = at_work_on_.lock();
-  }
-  if (at_work_on) let_go_if_removed(at_work_on);
-  at_work_on.reset();
   for (const std::shared_ptr<OpenFile>& file : dirty_files()) let_go_if_removed(file);
+  // The background thread may be releasing the last reference.
+  MutexLock state(mutex_);
+  while (at_work_ && at_work_on_.expired()) work_ended_.wait(mutex_);
 }
 
 void Writeback::let_go_if_removed(const std::shared_ptr<OpenFile>& file) {
@@ -104,6 +99,7 @@ void Writeback::wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) {
 
 void Writeback::end_work() {
   MutexLock lock(mutex_);
+  at_work_ = false;
   at_work_on_.reset();
   work_ended_.notify_all();
 }
@@ -130,8 +126,11 @@ uint64_t Writeback::failures() const {
 std::vector<std::shared_ptr<OpenFile>> Writeback::dirty_files() const {
   MutexLock lock(mutex_);
   std::vector<std::shared_ptr<OpenFile>> files;
-  files.reserve(dirty_.size());
+  files.reserve(dirty_.size() + 1);
   for (const auto& [key, dirty] : dirty_) files.push_back(dirty.file);
+  // A file is not in dirty_ while it is being committed.
+  std::shared_ptr<OpenFile> at_work_on = at_work_on_.lock();
+  if (at_work_on && !dirty_.contains(at_work_on.get())) files.push_back(std::move(at_work_on));
   return files;
 }
 
@@ -161,6 +160,7 @@ std::shared_ptr<OpenFile> Writeback::take_due(std::optional<Clock::time_point>& 
   next = due;
   if (due > Clock::now()) return nullptr;
   const std::shared_ptr<OpenFile>& file = dirty_.at(key).file;
+  at_work_ = true;
   at_work_on_ = file;
   return file;
 }

@@ -45,6 +45,7 @@ class Writeback {
   Status wait_for_memory(uint64_t failures_before) GM_EXCLUDES(mutex_);
   uint64_t failures() const GM_EXCLUDES(mutex_);
 
+  // Returns the dirty files and the one that is being committed in the background.
   std::vector<std::shared_ptr<OpenFile>> dirty_files() const GM_EXCLUDES(mutex_);
   // Ends the background commits. Files that become dirty later are not kept alive.
   void stop() GM_EXCLUDES(mutex_);
@@ -76,6 +77,7 @@ class Writeback {
   mutable Mutex mutex_;
   std::unordered_map<const OpenFile*, Dirty> dirty_ GM_GUARDED_BY(mutex_);
   std::set<std::pair<Clock::time_point, const OpenFile*>> by_due_ GM_GUARDED_BY(mutex_);
+  bool at_work_ GM_GUARDED_BY(mutex_) = false;
   std::weak_ptr<OpenFile> at_work_on_ GM_GUARDED_BY(mutex_);  // the committing thread's file
   std::thread::id worker_ GM_GUARDED_BY(mutex_);
   Condition work_ended_;

@@ -5,6 +5,9 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <thread>
+
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {
@@ -14,6 +17,7 @@ using ::testing::IsEmpty;
 
 constexpr int64_t kLimit = 32 << 20;
 constexpr int64_t kPiece = 256 << 10;
+constexpr uint64_t kCommitBytes = 2 << 20;
 
 class FullStoreTest : public BucketFixture {
  protected:
@@ -21,7 +25,7 @@ class FullStoreTest : public BucketFixture {
     limit(kLimit);
     FileTableOptions options;
     options.commit_interval = std::chrono::hours(1);
-    options.commit_bytes = 2 << 20;
+    options.commit_bytes = kCommitBytes;
     options.md5 = false;
     files_ = FileTable::create(bucket(), options);
   }
@@ -119,8 +123,25 @@ TEST_F(FullStoreTest, Write_WhereOthersHaveNoRoom_StillHasMemory) {
     int64_t length = file->length();
     while (file->write(length, bytes_of(piece), TimeUpdate::kNow)) length += kPiece;
   }
-  EXPECT_LT(files_->dirty_bytes(), 16U << 20);
+  EXPECT_LT(files_->dirty_bytes(), full.size() * (kCommitBytes + 2 * kPiece));
   must(small->write(0, bytes_of("x"), TimeUpdate::kNow));
+}
+
+TEST_F(FullStoreTest, Write_WhileCommitsFailAllTheTime_TakesNoMoreMemory) {
+  const auto file = must(files_->open(create("full")));
+  (void)write_until_refused(*file);
+  std::atomic<bool> done = false;
+  std::thread committer([&] {
+    while (!done) EXPECT_EQ(code_of(file->flush()), ErrorCode::kOutOfDiskSpace);
+  });
+  const std::string piece(kPiece, 'x');
+  int64_t length = file->length();
+  for (int i = 0; i < 10'000; ++i) {
+    if (file->write(length, bytes_of(piece), TimeUpdate::kNow)) length += kPiece;
+  }
+  done = true;
+  committer.join();
+  EXPECT_LT(files_->dirty_bytes(), kCommitBytes + 2 * kPiece);
 }
 
 }  // namespace
