@@ -451,7 +451,7 @@ void handle_opendir(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
       info->cache_readdir = 1;
       info->keep_cache = 1;
     }
-    if (fuse_reply_open(request, info) != 0) file_system.release(*directory);
+    if (fuse_reply_open(request, info) != 0) file_system.releasedir(*directory);
   });
 }
 
