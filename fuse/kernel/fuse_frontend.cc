@@ -158,7 +158,7 @@ void handle_forget_multi(fuse_req_t request, size_t count, fuse_forget_data* for
 
 void reply_attributes(fuse_req_t request, fuse_ino_t ino, const FileHandle* file) {
   note_told(request, ino);
-  Result<Entry> entry = file_system_of(request).attributes(ino, file);
+  Result<Entry> entry = file_system_of(request).getattr(ino, file);
   if (!entry) return reply_error(request, "getattr", ino, nullptr, entry.error());
   if (S_ISDIR(entry->attributes.mode)) note_told(request, ino);
   const struct stat attributes = stat_of(ino, entry->attributes);
@@ -203,7 +203,7 @@ void handle_getattr(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
 // writes to a regular file.
 Result<bool> clears_set_id_alone(fuse_req_t request, fuse_ino_t ino, FileHandle* file, int to_set) {
   if ((to_set & ~FUSE_SET_ATTR_CTIME) != 0) return false;
-  GM_ASSIGN(const Entry entry, file_system_of(request).attributes(ino, file));
+  GM_ASSIGN(const Entry entry, file_system_of(request).getattr(ino, file));
   const gridfs::Attributes& now = entry.attributes;
   if (gridfs::without_set_id(now.mode, now.gid, group_check_of(request)) == now.mode) return false;
   const bool is_write = to_set == 0 && S_ISREG(now.mode);
@@ -233,7 +233,7 @@ void handle_setattr(fuse_req_t request, fuse_ino_t ino, struct stat* wanted_ino,
     changes.clears_set_id =
         *clears || changes.uid || changes.gid || (changes.size && !may_keep_set_id(request));
     changes.may_keep_group_id = group_check_of(request);
-    Result<Entry> entry = file_system_of(request).set_attributes(ino, file_of(info), changes);
+    Result<Entry> entry = file_system_of(request).setattr(ino, file_of(info), changes);
     if (!entry) return reply_error(request, "setattr", ino, nullptr, entry.error());
     const struct stat attributes = stat_of(ino, entry->attributes);
     fuse_reply_attr(request, &attributes, attribute_seconds(request, *entry));
@@ -242,7 +242,7 @@ void handle_setattr(fuse_req_t request, fuse_ino_t ino, struct stat* wanted_ino,
 
 void handle_readlink(fuse_req_t request, fuse_ino_t ino) {
   guarded(request, "readlink", ino, [&] {
-    Result<std::string> target = file_system_of(request).read_link(ino);
+    Result<std::string> target = file_system_of(request).readlink(ino);
     if (!target) return reply_error(request, "readlink", ino, nullptr, target.error());
     fuse_reply_readlink(request, target->c_str());
   });
@@ -253,8 +253,8 @@ void handle_mknod(fuse_req_t request, fuse_ino_t parent, const char* name, mode_
   guarded(request, "mknod", parent, name, [&] {
     FileSystem& file_system = file_system_of(request);
     const gridfs::Creator caller = caller_of(request);
-    Result<Entry> made = S_ISREG(mode) ? file_system.make_file(parent, name, mode & 07777, caller)
-                                       : file_system.make_special(parent, name, mode, rdev, caller);
+    Result<Entry> made = S_ISREG(mode) ? file_system.create_file(parent, name, mode & 07777, caller)
+                                       : file_system.mknod(parent, name, mode, rdev, caller);
     reply_made(request, "mknod", parent, name, of_directory(request, parent, std::move(made)));
   });
 }
@@ -262,18 +262,18 @@ void handle_mknod(fuse_req_t request, fuse_ino_t parent, const char* name, mode_
 void handle_mkdir(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode) {
   guarded(request, "mkdir", parent, name, [&] {
     reply_made(request, "mkdir", parent, name,
-               of_directory(request, parent,
-                            file_system_of(request).make_directory(parent, name, mode & 07777,
-                                                                   caller_of(request))));
+               of_directory(
+                   request, parent,
+                   file_system_of(request).mkdir(parent, name, mode & 07777, caller_of(request))));
   });
 }
 
 void handle_symlink(fuse_req_t request, const char* target, fuse_ino_t parent, const char* name) {
   guarded(request, "symlink", parent, name, [&] {
-    reply_made(request, "symlink", parent, name,
-               of_directory(
-                   request, parent,
-                   file_system_of(request).make_symlink(parent, name, target, caller_of(request))));
+    reply_made(
+        request, "symlink", parent, name,
+        of_directory(request, parent,
+                     file_system_of(request).symlink(parent, name, target, caller_of(request))));
   });
 }
 
@@ -293,9 +293,8 @@ void handle_unlink(fuse_req_t request, fuse_ino_t parent, const char* name) {
 
 void handle_rmdir(fuse_req_t request, fuse_ino_t parent, const char* name) {
   guarded(request, "rmdir", parent, name, [&] {
-    reply_status(
-        request, "rmdir", parent, name,
-        of_directory(request, parent, file_system_of(request).remove_directory(parent, name)));
+    reply_status(request, "rmdir", parent, name,
+                 of_directory(request, parent, file_system_of(request).rmdir(parent, name)));
   });
 }
 
@@ -436,27 +435,27 @@ void handle_release(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
 
 void handle_fsync(fuse_req_t request, fuse_ino_t ino, int, fuse_file_info* info) {
   guarded(request, "fsync", ino, [&] {
-    reply_status(request, "fsync", ino, nullptr, file_system_of(request).sync(*file_of(info)));
+    reply_status(request, "fsync", ino, nullptr, file_system_of(request).fsync(*file_of(info)));
   });
 }
 
 void handle_opendir(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
   guarded(request, "opendir", ino, [&] {
     FileSystem& file_system = file_system_of(request);
-    Result<DirectoryHandle*> directory = file_system.open_directory(ino, info->flags);
+    Result<DirectoryHandle*> directory = file_system.opendir(ino, info->flags);
     if (!directory) return reply_error(request, "opendir", ino, nullptr, directory.error());
     info->fh = reinterpret_cast<uint64_t>(*directory);
     if ((*directory)->may_be_cached() && !file_system.tells_each_reading()) {
       info->cache_readdir = 1;
       info->keep_cache = 1;
     }
-    if (fuse_reply_open(request, info) != 0) file_system.release(*directory);
+    if (fuse_reply_open(request, info) != 0) file_system.releasedir(*directory);
   });
 }
 
 void handle_releasedir(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
   guarded(request, "releasedir", ino, [&] {
-    file_system_of(request).release(handle_of<DirectoryHandle>(info));
+    file_system_of(request).releasedir(handle_of<DirectoryHandle>(info));
     fuse_reply_err(request, 0);
   });
 }
@@ -469,7 +468,7 @@ void handle_fsyncdir(fuse_req_t request, fuse_ino_t ino, int, fuse_file_info*) {
 
 void handle_statfs(fuse_req_t request, fuse_ino_t ino) {
   guarded(request, "statfs", ino, [&] {
-    Result<engine::StoreStats> stats = file_system_of(request).stats();
+    Result<engine::StoreStats> stats = file_system_of(request).statfs();
     if (!stats) return reply_error(request, "statfs", ino, nullptr, stats.error());
     struct statvfs result {};
     result.f_bsize = kStatfsBlockBytes;

@@ -68,8 +68,8 @@ void list(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, fuse_fi
   guarded(request, operation, ino, [&] {
     auto& directory = *handle_of<DirectoryHandle>(info);
     ReplyLister lister(request, size, plus);
-    Status listed = file_system_of(request).read_directory(directory, static_cast<uint64_t>(offset),
-                                                           plus, lister);
+    Status listed =
+        file_system_of(request).readdir(directory, static_cast<uint64_t>(offset), plus, lister);
     if (!listed) return reply_error(request, operation, ino, nullptr, listed.error());
     lister.reply();
   });

@@ -8,7 +8,7 @@ void handle_fallocate(fuse_req_t request, fuse_ino_t ino, int mode, off_t offset
   guarded(request, "fallocate", ino, [&] {
     FileSystem& file_system = file_system_of(request);
     FileHandle& file = *handle_of<FileHandle>(info);
-    Status done = file_system.allocate(file, mode, offset, length);
+    Status done = file_system.fallocate(file, mode, offset, length);
     if (done && !may_keep_set_id(request)) {
       done = file_system.clear_set_id(file, group_check_of(request));
     }
@@ -20,7 +20,7 @@ namespace {
 
 void answer_lseek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence, FileHandle& file) {
   guarded(request, "lseek", ino, [&] {
-    const Result<int64_t> found = file_system_of(request).seek(file, offset, whence);
+    const Result<int64_t> found = file_system_of(request).lseek(file, offset, whence);
     if (!found) return reply_error(request, "lseek", ino, nullptr, found.error());
     fuse_reply_lseek(request, *found);
   });
@@ -61,8 +61,8 @@ void handle_copy_file_range(fuse_req_t request, fuse_ino_t ino, off_t offset, fu
         return reply_error(request, "copy_file_range", ino, nullptr, cleared.error());
       }
     }
-    const Result<int64_t> copied = file_system.copy(*handle_of<FileHandle>(info), offset, to,
-                                                    to_offset, static_cast<int64_t>(size));
+    const Result<int64_t> copied = file_system.copy_file_range(
+        *handle_of<FileHandle>(info), offset, to, to_offset, static_cast<int64_t>(size));
     if (!copied) return reply_error(request, "copy_file_range", ino, nullptr, copied.error());
     fuse_reply_write(request, static_cast<size_t>(*copied));
   });

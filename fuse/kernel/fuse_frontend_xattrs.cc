@@ -41,7 +41,7 @@ gridfs::GroupCheck group_check_of(fuse_req_t request) {
 
 void handle_getxattr(fuse_req_t request, fuse_ino_t ino, const char* name, size_t room) {
   guarded(request, "getxattr", ino, name, [&] {
-    const Result<std::string> value = file_system_of(request).xattr(ino, name);
+    const Result<std::string> value = file_system_of(request).getxattr(ino, name);
     if (!value) return reply_error(request, "getxattr", ino, name, value.error());
     reply_sized(request, *value, room);
   });
@@ -49,7 +49,7 @@ void handle_getxattr(fuse_req_t request, fuse_ino_t ino, const char* name, size_
 
 void handle_listxattr(fuse_req_t request, fuse_ino_t ino, size_t room) {
   guarded(request, "listxattr", ino, [&] {
-    const Result<std::vector<std::string>> names = file_system_of(request).xattr_names(ino);
+    const Result<std::vector<std::string>> names = file_system_of(request).listxattr(ino);
     if (!names) return reply_error(request, "listxattr", ino, nullptr, names.error());
     // As in other file systems, only those who may read these attributes see their names.
     const bool sees_trusted = fuse_req_ctx(request)->uid == 0;
@@ -70,14 +70,13 @@ void handle_setxattr(fuse_req_t request, fuse_ino_t ino, const char* name, const
     if ((flags & XATTR_REPLACE) != 0) mode = gridfs::XattrMode::kReplace;
     reply_status(
         request, "setxattr", ino, name,
-        file_system_of(request).set_xattr(ino, name, {value, size}, mode, group_check_of(request)));
+        file_system_of(request).setxattr(ino, name, {value, size}, mode, group_check_of(request)));
   });
 }
 
 void handle_removexattr(fuse_req_t request, fuse_ino_t ino, const char* name) {
   guarded(request, "removexattr", ino, name, [&] {
-    reply_status(request, "removexattr", ino, name,
-                 file_system_of(request).remove_xattr(ino, name));
+    reply_status(request, "removexattr", ino, name, file_system_of(request).removexattr(ino, name));
   });
 }
 

@@ -127,8 +127,8 @@ Result<Entry> FileSystem::lookup(uint64_t parent, std::string_view name) {
   return entry_of(in.node, name, *found);
 }
 
-Result<Entry> FileSystem::make_directory(uint64_t parent, std::string_view name, uint32_t mode,
-                                         gridfs::Creator creator) {
+Result<Entry> FileSystem::mkdir(uint64_t parent, std::string_view name, uint32_t mode,
+                                gridfs::Creator creator) {
   {
     TreeReader lock(moves_, tree_mutex_, parent);
     GM_ASSIGN(ResolvedNode node, resolve(parent));
@@ -155,24 +155,24 @@ Result<Entry> FileSystem::make_directory(uint64_t parent, std::string_view name,
   return bucket_entry(name, mounted);
 }
 
-Result<Entry> FileSystem::make_file(uint64_t parent, std::string_view name, uint32_t mode,
-                                    gridfs::Creator creator) {
+Result<Entry> FileSystem::create_file(uint64_t parent, std::string_view name, uint32_t mode,
+                                      gridfs::Creator creator) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Directory in, directory(parent, "a file"));
   GM_ASSIGN(gridfs::Node made, in.paths->create_file(in.node.path, name, mode, creator));
   return entry_of(in.node, name, made);
 }
 
-Result<Entry> FileSystem::make_special(uint64_t parent, std::string_view name, uint32_t mode,
-                                       uint64_t rdev, gridfs::Creator creator) {
+Result<Entry> FileSystem::mknod(uint64_t parent, std::string_view name, uint32_t mode,
+                                uint64_t rdev, gridfs::Creator creator) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Directory in, directory(parent, "a pipe, socket or device"));
   GM_ASSIGN(gridfs::Node made, in.paths->create_special(in.node.path, name, mode, rdev, creator));
   return entry_of(in.node, name, made);
 }
 
-Result<Entry> FileSystem::make_symlink(uint64_t parent, std::string_view name,
-                                       std::string_view target, gridfs::Creator creator) {
+Result<Entry> FileSystem::symlink(uint64_t parent, std::string_view name, std::string_view target,
+                                  gridfs::Creator creator) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Directory in, directory(parent, "a symbolic link"));
   GM_ASSIGN(gridfs::Node made, in.paths->create_symlink(in.node.path, name, target, creator));
@@ -213,7 +213,7 @@ Status FileSystem::unlink(uint64_t parent, std::string_view name) {
   return {};
 }
 
-Status FileSystem::remove_directory(uint64_t parent, std::string_view name) {
+Status FileSystem::rmdir(uint64_t parent, std::string_view name) {
   {
     TreeReader lock(moves_, tree_mutex_, parent);
     GM_ASSIGN(ResolvedNode node, resolve(parent));
@@ -420,7 +420,7 @@ void FileSystem::touch_mount_root() {
   mount_root_changed_ = gridfs::file_time_now();
 }
 
-Result<engine::StoreStats> FileSystem::stats() {
+Result<engine::StoreStats> FileSystem::statfs() {
   return buckets_.store().stats();
 }
 

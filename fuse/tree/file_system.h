@@ -115,18 +115,18 @@ class FileSystem {
   // Returns how long the kernel may remember that a name does not exist.
   double absence_seconds(uint64_t parent) const;
   void forget(uint64_t ino, uint64_t lookups) { table_.forget(ino, lookups); }
-  Result<Entry> make_directory(uint64_t parent, std::string_view name, uint32_t mode,
-                               gridfs::Creator creator);
-  Result<Entry> make_file(uint64_t parent, std::string_view name, uint32_t mode,
-                          gridfs::Creator creator);
+  Result<Entry> mkdir(uint64_t parent, std::string_view name, uint32_t mode,
+                      gridfs::Creator creator);
+  Result<Entry> create_file(uint64_t parent, std::string_view name, uint32_t mode,
+                            gridfs::Creator creator);
   // Creates a pipe, socket or device. `mode` also holds its type.
-  Result<Entry> make_special(uint64_t parent, std::string_view name, uint32_t mode, uint64_t rdev,
-                             gridfs::Creator creator);
-  Result<Entry> make_symlink(uint64_t parent, std::string_view name, std::string_view target,
-                             gridfs::Creator creator);
+  Result<Entry> mknod(uint64_t parent, std::string_view name, uint32_t mode, uint64_t rdev,
+                      gridfs::Creator creator);
+  Result<Entry> symlink(uint64_t parent, std::string_view name, std::string_view target,
+                        gridfs::Creator creator);
   Result<Entry> link(uint64_t ino, uint64_t parent, std::string_view name);
   Status unlink(uint64_t parent, std::string_view name);
-  Status remove_directory(uint64_t parent, std::string_view name);
+  Status rmdir(uint64_t parent, std::string_view name);
   // The creator of a whiteout to leave at the old path, if any:
   // PathNamespace::rename_leaving_whiteout().
   using Whiteout = std::optional<gridfs::Creator>;
@@ -141,10 +141,10 @@ class FileSystem {
 
   // --- Attributes. `file` is the handle of the operation, or null. These functions count no
   // lookup.
-  Result<Entry> attributes(uint64_t ino, const FileHandle* file);
-  Result<Entry> set_attributes(uint64_t ino, const FileHandle* file,
-                               const gridfs::AttributeChanges& changes);
-  Result<std::string> read_link(uint64_t ino);
+  Result<Entry> getattr(uint64_t ino, const FileHandle* file);
+  Result<Entry> setattr(uint64_t ino, const FileHandle* file,
+                        const gridfs::AttributeChanges& changes);
+  Result<std::string> readlink(uint64_t ino);
 
   // Returns true if each read changes atime. The kernel must then send every read.
   bool tells_each_reading() const { return buckets_.settings().paths.strict_access_times; }
@@ -154,14 +154,14 @@ class FileSystem {
 
   // --- Extended attributes. These fail with NoSuchXattr, or with kNotSupported for an xattr
   // namespace that is not kept.
-  Result<std::string> xattr(uint64_t ino, std::string_view name);
-  Result<std::vector<std::string>> xattr_names(uint64_t ino);
+  Result<std::string> getxattr(uint64_t ino, std::string_view name);
+  Result<std::vector<std::string>> listxattr(uint64_t ino);
   // A process that is not in the file's group removes the set-group-ID bit when it sets an access
   // control list, as chmod(2) does.
   using GroupCheck = gridfs::GroupCheck;
-  Status set_xattr(uint64_t ino, std::string_view name, std::string_view value,
-                   gridfs::XattrMode mode, const GroupCheck& may_keep_group_id);
-  Status remove_xattr(uint64_t ino, std::string_view name);
+  Status setxattr(uint64_t ino, std::string_view name, std::string_view value,
+                  gridfs::XattrMode mode, const GroupCheck& may_keep_group_id);
+  Status removexattr(uint64_t ino, std::string_view name);
 
   // --- Files. `flags` are those of open(2).
   Result<FileHandle*> open(uint64_t ino, int flags);
@@ -183,14 +183,14 @@ class FileSystem {
   // kernel resolves it to an offset before it sends the write (SEMANTICS.md). If room is short,
   // first commits what was written before.
   Status write(FileHandle& file, int64_t offset, std::span<const uint8_t> bytes);
-  Status sync(FileHandle& file);
+  Status fsync(FileHandle& file);
   // See gridfs::without_set_id() (posix_changes.h).
   Status clear_set_id(FileHandle& file, const GroupCheck& may_keep_group_id);
   // fallocate(2). Checks the free space but reserves none. The allocated range is a hole that
   // counts in st_blocks.
-  Status allocate(FileHandle& file, int mode, int64_t offset, int64_t size);
+  Status fallocate(FileHandle& file, int mode, int64_t offset, int64_t size);
   // lseek(2) with SEEK_DATA or SEEK_HOLE. Includes only writes that have reached this object.
-  Result<int64_t> seek(FileHandle& file, int64_t offset, int whence);
+  Result<int64_t> lseek(FileHandle& file, int64_t offset, int whence);
   bool is_open_for_writing(uint64_t ino) const;
   // Like is_open_for_writing(), but only counts handles that no holder has closed yet. The kernel
   // sends the release of a handle some time after the last close(2) has returned.
@@ -216,14 +216,14 @@ class FileSystem {
 
   // copy_file_range(2). Returns the number of bytes copied. It is less than `size` at the end of
   // `from`, in long calls, and before an error.
-  Result<int64_t> copy(FileHandle& from, int64_t offset, FileHandle& to, int64_t to_offset,
-                       int64_t size);
+  Result<int64_t> copy_file_range(FileHandle& from, int64_t offset, FileHandle& to,
+                                  int64_t to_offset, int64_t size);
 
   // --- Directories.
   //
   // `flags` are those of open(2).
-  Result<DirectoryHandle*> open_directory(uint64_t ino, int flags);
-  void release(DirectoryHandle* directory);
+  Result<DirectoryHandle*> opendir(uint64_t ino, int flags);
+  void releasedir(DirectoryHandle* directory);
   // Receives the entries of a listing. `ino` is the entry's ino as stat(2) shows it.
   class Lister {
    public:
@@ -238,8 +238,7 @@ class FileSystem {
   // Lists entries from `offset` on until the lister has no room or the directory ends. With
   // `lookup_each`, gives add() each Entry. An error after the first entry ends the listing, and the
   // next call returns it.
-  Status read_directory(DirectoryHandle& directory, uint64_t offset, bool lookup_each,
-                        Lister& lister);
+  Status readdir(DirectoryHandle& directory, uint64_t offset, bool lookup_each, Lister& lister);
 
   // --- External changes. Returns what the kernel must forget. The caller tells the kernel, without
   // our locks, because the kernel waits for operations that may need them.
@@ -251,7 +250,7 @@ class FileSystem {
   void set_statistics(ControlDirectory::Text text) { control_.set_text(std::move(text)); }
 
   // --- The whole mount.
-  Result<engine::StoreStats> stats();
+  Result<engine::StoreStats> statfs();
   Status make_durable();
   // Releases all handles, commits and closes all buckets, and makes everything durable. Returns the
   // first error. No other function may be called afterwards.

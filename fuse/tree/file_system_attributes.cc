@@ -45,7 +45,7 @@ Result<Entry> FileSystem::file_attributes(const ResolvedNode& node,
                kCacheForever};
 }
 
-Result<Entry> FileSystem::attributes(uint64_t ino, const FileHandle* file) {
+Result<Entry> FileSystem::getattr(uint64_t ino, const FileHandle* file) {
   TreeReader lock(moves_, tree_mutex_, ino);
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.kind == InodeKind::kFile) {
@@ -82,8 +82,8 @@ Status FileSystem::start_revision(uint64_t ino) {
   return {};
 }
 
-Result<Entry> FileSystem::set_attributes(uint64_t ino, const FileHandle* handle,
-                                         const gridfs::AttributeChanges& changes) {
+Result<Entry> FileSystem::setattr(uint64_t ino, const FileHandle* handle,
+                                  const gridfs::AttributeChanges& changes) {
   if (changes.size == 0 && keeps_revisions()) GM_TRY(start_revision(ino));
   TreeReader lock(moves_, tree_mutex_, ino);
   GM_ASSIGN(ResolvedNode node, resolve(ino));
@@ -141,7 +141,7 @@ Result<Entry> FileSystem::set_attributes(uint64_t ino, const FileHandle* handle,
                kCacheForever};
 }
 
-Result<std::string> FileSystem::read_link(uint64_t ino) {
+Result<std::string> FileSystem::readlink(uint64_t ino) {
   TreeReader lock(moves_, tree_mutex_, ino);
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.kind != InodeKind::kFile) {

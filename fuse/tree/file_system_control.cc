@@ -80,7 +80,7 @@ Result<FileHandle*> FileSystem::open_control(const ResolvedNode& node, int flags
   return add_open(std::move(handle));
 }
 
-Status FileSystem::sync(FileHandle& file) {
+Status FileSystem::fsync(FileHandle& file) {
   return file.generated ? Status() : file.file()->sync();
 }
 

@@ -46,7 +46,7 @@ Result<Entry> FileSystem::lookup_parent(uint64_t ino) {
 }
 
 Result<Entry> FileSystem::acquired(uint64_t ino) {
-  Result<Entry> entry = attributes(ino, nullptr);
+  Result<Entry> entry = getattr(ino, nullptr);
   if (!entry) table_.forget(ino, 1);
   return entry;
 }

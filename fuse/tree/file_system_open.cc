@@ -99,7 +99,7 @@ Result<std::pair<Entry, FileHandle*>> FileSystem::create(uint64_t parent, std::s
   gridfs::AttributeChanges cut;
   cut.size = 0;
   cut.clears_set_id = true;
-  Result<Entry> emptied = set_attributes(created.first.ino, created.second, cut);
+  Result<Entry> emptied = setattr(created.first.ino, created.second, cut);
   if (!emptied) {
     release(created.second);
     table_.forget(created.first.ino, 1);

@@ -66,7 +66,7 @@ Status FileSystem::clear_set_id(FileHandle& file, const GroupCheck& may_keep_gro
 }
 
 // With writeback, the kernel has set the times before this call.
-Status FileSystem::allocate(FileHandle& file, int mode, int64_t offset, int64_t size) {
+Status FileSystem::fallocate(FileHandle& file, int mode, int64_t offset, int64_t size) {
   constexpr int kKnown = FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE;
   const bool punches = (mode & FALLOC_FL_PUNCH_HOLE) != 0;
   const bool keeps_size = (mode & FALLOC_FL_KEEP_SIZE) != 0;
@@ -82,7 +82,7 @@ Status FileSystem::allocate(FileHandle& file, int mode, int64_t offset, int64_t 
                                            " bytes can have at most " + std::to_string(bytes_max));
   }
   if (!punches) {
-    GM_ASSIGN(const engine::StoreStats stats, stats());
+    GM_ASSIGN(const engine::StoreStats stats, statfs());
     if (size > static_cast<int64_t>(stats.available_bytes)) {
       return fail(ErrorCode::kOutOfDiskSpace,
                   "fallocate: there is no room for " + std::to_string(size) + " bytes");
@@ -95,7 +95,7 @@ Status FileSystem::allocate(FileHandle& file, int mode, int64_t offset, int64_t 
   return punches ? Status() : file.file()->allocate(offset, size);
 }
 
-Result<int64_t> FileSystem::seek(FileHandle& file, int64_t offset, int whence) {
+Result<int64_t> FileSystem::lseek(FileHandle& file, int64_t offset, int whence) {
   if (offset < 0) return fail(kNoSuchOffset, "the offset is negative");
   std::optional<int64_t> found;
   if (file.generated) {
@@ -122,8 +122,8 @@ bool FileSystem::will_be_closed(uint64_t ino) const {
   return writers != writers_.end() && writers->second.not_closed > 0;
 }
 
-Result<int64_t> FileSystem::copy(FileHandle& from, int64_t offset, FileHandle& to,
-                                 int64_t to_offset, int64_t size) {
+Result<int64_t> FileSystem::copy_file_range(FileHandle& from, int64_t offset, FileHandle& to,
+                                            int64_t to_offset, int64_t size) {
   if (from.generated) {
     return fail(kNotSupported,
                 "a file of the control directory cannot be copied by copy_file_range");

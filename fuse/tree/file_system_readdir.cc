@@ -24,7 +24,7 @@ Result<std::vector<std::string>> FileSystem::shown_bucket_names() const {
   return names;
 }
 
-Result<DirectoryHandle*> FileSystem::open_directory(uint64_t ino, int flags) {
+Result<DirectoryHandle*> FileSystem::opendir(uint64_t ino, int flags) {
   TreeReader lock(moves_, tree_mutex_, ino);
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   std::unique_ptr<DirectoryHandle> handle;
@@ -52,7 +52,7 @@ Result<DirectoryHandle*> FileSystem::open_directory(uint64_t ino, int flags) {
   return handle.release();
 }
 
-void FileSystem::release(DirectoryHandle* directory) {
+void FileSystem::releasedir(DirectoryHandle* directory) {
   {
     MutexLock lock(handles_mutex_);
     open_directories_.erase(directory);
@@ -60,8 +60,8 @@ void FileSystem::release(DirectoryHandle* directory) {
   delete directory;
 }
 
-Status FileSystem::read_directory(DirectoryHandle& directory, uint64_t offset, bool lookup_each,
-                                  Lister& lister) {
+Status FileSystem::readdir(DirectoryHandle& directory, uint64_t offset, bool lookup_each,
+                           Lister& lister) {
   TreeReader lock(moves_, tree_mutex_, directory.ino());
   GM_ASSIGN(ResolvedNode node, resolve(directory.ino()));
   // A removed directory is empty. Its old path may lead to another directory now.

@@ -167,7 +167,7 @@ Status FileSystem::set_field(uint64_t ino, std::string_view name,
   return written;
 }
 
-Result<std::string> FileSystem::xattr(uint64_t ino, std::string_view name) {
+Result<std::string> FileSystem::getxattr(uint64_t ino, std::string_view name) {
   TreeReader lock(moves_, tree_mutex_, ino);
   if (name.starts_with(kFieldLead)) return field(ino, name);
   GM_TRY(check_xattr_name(name, keeps_access_lists()));
@@ -179,7 +179,7 @@ Result<std::string> FileSystem::xattr(uint64_t ino, std::string_view name) {
   return gridfs::no_such_xattr(name);
 }
 
-Result<std::vector<std::string>> FileSystem::xattr_names(uint64_t ino) {
+Result<std::vector<std::string>> FileSystem::listxattr(uint64_t ino) {
   TreeReader lock(moves_, tree_mutex_, ino);
   GM_ASSIGN(const gridfs::PosixFields posix, posix_of(ino));
   std::vector<std::string> names;
@@ -191,8 +191,8 @@ Result<std::vector<std::string>> FileSystem::xattr_names(uint64_t ino) {
   return names;
 }
 
-Status FileSystem::set_xattr(uint64_t ino, std::string_view name, std::string_view value,
-                             gridfs::XattrMode mode, const GroupCheck& may_keep_group_id) {
+Status FileSystem::setxattr(uint64_t ino, std::string_view name, std::string_view value,
+                            gridfs::XattrMode mode, const GroupCheck& may_keep_group_id) {
   TreeReader lock(moves_, tree_mutex_, ino);
   if (name.starts_with(kFieldLead)) return set_field(ino, name, value, mode);
   GM_TRY(check_xattr_name(name, keeps_access_lists()));
@@ -204,7 +204,7 @@ Status FileSystem::set_xattr(uint64_t ino, std::string_view name, std::string_vi
   });
 }
 
-Status FileSystem::remove_xattr(uint64_t ino, std::string_view name) {
+Status FileSystem::removexattr(uint64_t ino, std::string_view name) {
   TreeReader lock(moves_, tree_mutex_, ino);
   if (name.starts_with(kFieldLead)) {
     return set_field(ino, name, std::nullopt, gridfs::XattrMode::kAny);
