@@ -134,7 +134,7 @@ Result<Entry> FileSystem::mkdir(uint64_t parent, std::string_view name, uint32_t
     GM_ASSIGN(ResolvedNode node, resolve(parent));
     if (node.kind != InodeKind::kMountRoot) {
       GM_ASSIGN(Directory in, directory(parent, "a directory"));
-      GM_ASSIGN(gridfs::Node made, in.paths->create_directory(in.node.path, name, mode, creator));
+      GM_ASSIGN(gridfs::Node made, in.paths->mkdir(in.node.path, name, mode, creator));
       return entry_of(in.node, name, made);
     }
   }
@@ -146,7 +146,7 @@ Result<Entry> FileSystem::mkdir(uint64_t parent, std::string_view name, uint32_t
   attributes.permissions = mode & ~creator.umask;
   attributes.uid = creator.uid;
   attributes.gid = creator.gid;
-  if (auto set = paths->set_directory_attributes("", attributes); !set) {
+  if (auto set = paths->setattr_directory("", attributes); !set) {
     // No bucket is better than one with the wrong owner. The first error is the one to report.
     (void)buckets_.remove(bucket);
     return fail(std::move(set).error());
@@ -167,7 +167,7 @@ Result<Entry> FileSystem::mknod(uint64_t parent, std::string_view name, uint32_t
                                 uint64_t rdev, gridfs::Creator creator) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Directory in, directory(parent, "a pipe, socket or device"));
-  GM_ASSIGN(gridfs::Node made, in.paths->create_special(in.node.path, name, mode, rdev, creator));
+  GM_ASSIGN(gridfs::Node made, in.paths->mknod(in.node.path, name, mode, rdev, creator));
   return entry_of(in.node, name, made);
 }
 
@@ -175,7 +175,7 @@ Result<Entry> FileSystem::symlink(uint64_t parent, std::string_view name, std::s
                                   gridfs::Creator creator) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Directory in, directory(parent, "a symbolic link"));
-  GM_ASSIGN(gridfs::Node made, in.paths->create_symlink(in.node.path, name, target, creator));
+  GM_ASSIGN(gridfs::Node made, in.paths->symlink(in.node.path, name, target, creator));
   return entry_of(in.node, name, made);
 }
 
@@ -225,7 +225,7 @@ Status FileSystem::rmdir(uint64_t parent, std::string_view name) {
       if (directory.kind == gridfs::NodeKind::kDirectory) {
         GM_ASSIGN(last, last_of(*in.paths, directory));
       }
-      GM_TRY(in.paths->remove_directory(in.node.path, name));
+      GM_TRY(in.paths->rmdir(in.node.path, name));
       table_.remove_directory(parent, name, std::move(last));
       return {};
     }

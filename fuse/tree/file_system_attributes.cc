@@ -96,7 +96,7 @@ Result<Entry> FileSystem::setattr(uint64_t ino, const FileHandle* handle,
   if (node.removed) return set_lost_attributes(ino, changes);
   if (node.kind != InodeKind::kFile) {
     GM_ASSIGN(auto paths, node.bucket->paths());
-    GM_ASSIGN(gridfs::Node changed, paths->set_directory_attributes(node.path, changes));
+    GM_ASSIGN(gridfs::Node changed, paths->setattr_directory(node.path, changes));
     return Entry{ino, changed.attributes, cache_seconds(node)};
   }
   gridfs::AttributeChanges file_changes = changes;
@@ -105,7 +105,7 @@ Result<Entry> FileSystem::setattr(uint64_t ino, const FileHandle* handle,
   file_changes.size_may_wait = changes.size && (handle ? handle->for_writing : will_be_closed(ino));
   const auto change = [&]() -> Result<gridfs::Node> {
     GM_ASSIGN(auto paths, node.bucket->paths());
-    return paths->set_file_attributes(node.id, file_changes);
+    return paths->setattr_file(node.id, file_changes);
   };
   Result<gridfs::Node> changed = change();
   if (changed) return entry_of_file(node, *changed);
@@ -155,7 +155,7 @@ Result<std::string> FileSystem::readlink(uint64_t ino) {
 
 Result<std::string> FileSystem::link_target(const ResolvedNode& node) {
   GM_ASSIGN(auto paths, node.bucket->paths());
-  return paths->symlink_target(node.id);
+  return paths->readlink(node.id);
 }
 
 }  // namespace gridmount::fuse

@@ -81,7 +81,7 @@ Result<FileHandle*> FileSystem::open_control(const ResolvedNode& node, int flags
 }
 
 Status FileSystem::fsync(FileHandle& file) {
-  return file.generated ? Status() : file.file()->sync();
+  return file.generated ? Status() : file.file()->fsync();
 }
 
 }  // namespace gridmount::fuse

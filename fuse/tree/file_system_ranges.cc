@@ -92,7 +92,7 @@ Status FileSystem::fallocate(FileHandle& file, int mode, int64_t offset, int64_t
     }
   }
   if (punches || zeroes) GM_TRY(file.file()->zero(offset, size, TimeUpdate::kKeep));
-  return punches ? Status() : file.file()->allocate(offset, size);
+  return punches ? Status() : file.file()->fallocate(offset, size);
 }
 
 Result<int64_t> FileSystem::lseek(FileHandle& file, int64_t offset, int whence) {

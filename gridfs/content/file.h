@@ -89,7 +89,7 @@ class File {
   // Counts the blocks that the range touches as allocated, even after the end of the file. A block
   // stays in document().allocated until it is written, truncated away or zeroed. Stored blocks are
   // not listed. No disk space is reserved.
-  virtual Status allocate(int64_t offset, int64_t size) = 0;
+  virtual Status fallocate(int64_t offset, int64_t size) = 0;
 
   // Returns the first byte at or after `offset` that is in no hole, or nothing if there is none. A
   // hole consists of absent chunks and of the blocks of zeros next to them (open_file_seek.cc).
@@ -110,7 +110,7 @@ class File {
   // Commits all dirty chunks (close(2)). Reports the error of an earlier background commit once.
   virtual Status flush() = 0;
   // Like flush(), and durable on return (fsync(2)).
-  virtual Status sync() = 0;
+  virtual Status fsync() = 0;
   // Called before a write when the disk may be full. Commits the dirty chunks if they are at least
   // 1 MiB, or if an earlier commit found no room for them. Fails with OutOfDiskSpace if there still
   // is no room.

@@ -144,7 +144,7 @@ Status OpenFile::flush() {
   return {};
 }
 
-Status OpenFile::sync() {
+Status OpenFile::fsync() {
   GM_TRY(flush());
   return context_->bucket.store().make_durable();
 }

@@ -50,14 +50,14 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   Status truncate(int64_t length, TimeUpdate times) override GM_EXCLUDES(write_mutex_, mutex_);
   Status zero(int64_t offset, int64_t size, TimeUpdate times) override
       GM_EXCLUDES(write_mutex_, mutex_);
-  Status allocate(int64_t offset, int64_t size) override GM_EXCLUDES(write_mutex_, mutex_);
+  Status fallocate(int64_t offset, int64_t size) override GM_EXCLUDES(write_mutex_, mutex_);
   Result<std::optional<int64_t>> next_data(int64_t offset) override GM_EXCLUDES(mutex_);
   Result<std::optional<int64_t>> next_hole(int64_t offset) override GM_EXCLUDES(mutex_);
   void set_times(const timespec& mtime, const timespec& ctime) override GM_EXCLUDES(mutex_);
   Status set_posix(const PosixFields& changes) override GM_EXCLUDES(mutex_);
   Status change_posix(const PosixChange& change) override GM_EXCLUDES(mutex_);
   Status flush() override GM_EXCLUDES(mutex_);
-  Status sync() override GM_EXCLUDES(mutex_);
+  Status fsync() override GM_EXCLUDES(mutex_);
   Status expect_room() override GM_EXCLUDES(mutex_);
 
   // Commits the dirty chunks, without md5. An error is also kept for the next flush().

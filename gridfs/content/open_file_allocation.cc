@@ -17,7 +17,7 @@ int64_t block_to(int64_t end) {
 
 }  // namespace
 
-Status OpenFile::allocate(int64_t offset, int64_t size) {
+Status OpenFile::fallocate(int64_t offset, int64_t size) {
   // Held so that no hole is filled before it counts as allocated.
   MutexLock writer(write_mutex_);
   GM_TRY(check_change(offset, static_cast<uint64_t>(std::max<int64_t>(size, 0))));

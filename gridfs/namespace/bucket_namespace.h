@@ -41,16 +41,16 @@ class BucketNamespace final : public PathNamespace {
                            Creator creator) override;
   Result<Tmpfile> create_tmpfile(std::string_view directory, uint32_t mode,
                                  Creator creator) override;
-  Result<Node> create_special(std::string_view directory, std::string_view name, uint32_t mode,
-                              uint64_t rdev, Creator creator) override;
-  Result<Node> create_symlink(std::string_view directory, std::string_view name,
-                              std::string_view target, Creator creator) override;
-  Result<Node> create_directory(std::string_view directory, std::string_view name, uint32_t mode,
-                                Creator creator) override;
+  Result<Node> mknod(std::string_view directory, std::string_view name, uint32_t mode,
+                     uint64_t rdev, Creator creator) override;
+  Result<Node> symlink(std::string_view directory, std::string_view name, std::string_view target,
+                       Creator creator) override;
+  Result<Node> mkdir(std::string_view directory, std::string_view name, uint32_t mode,
+                     Creator creator) override;
   Result<Node> link(bson::ValueView id, std::string_view directory, std::string_view name) override;
   bool has_links() const override { return path_index_.links().in_use(); }
   Result<LostName> unlink(std::string_view directory, std::string_view name) override;
-  Status remove_directory(std::string_view directory, std::string_view name) override;
+  Status rmdir(std::string_view directory, std::string_view name) override;
   Result<std::optional<LostName>> rename(std::string_view from_directory,
                                          std::string_view from_name, std::string_view to_directory,
                                          std::string_view to_name, RenameMode mode) override;
@@ -60,10 +60,9 @@ class BucketNamespace final : public PathNamespace {
                                                           std::string_view to_name, RenameMode mode,
                                                           Creator creator) override;
 
-  Result<Node> set_file_attributes(bson::ValueView id, const AttributeChanges& changes) override;
-  Result<Node> set_directory_attributes(std::string_view path,
-                                        const AttributeChanges& changes) override;
-  Result<std::string> symlink_target(bson::ValueView id) override;
+  Result<Node> setattr_file(bson::ValueView id, const AttributeChanges& changes) override;
+  Result<Node> setattr_directory(std::string_view path, const AttributeChanges& changes) override;
+  Result<std::string> readlink(bson::ValueView id) override;
   bool note_read(const File& file) override;
   bool note_read(std::string_view directory) override;
   Result<PosixFields> file_posix(bson::ValueView id) override;

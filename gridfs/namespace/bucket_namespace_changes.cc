@@ -193,22 +193,22 @@ Result<PathNamespace::Tmpfile> BucketNamespace::create_tmpfile(std::string_view 
   return made;
 }
 
-Result<Node> BucketNamespace::create_special(std::string_view directory, std::string_view name,
-                                             uint32_t mode, uint64_t rdev, Creator creator) {
+Result<Node> BucketNamespace::mknod(std::string_view directory, std::string_view name,
+                                    uint32_t mode, uint64_t rdev, Creator creator) {
   PosixFields posix = posix_of(mode & (S_IFMT | kPermissionBits), creator);
   if (S_ISCHR(mode) || S_ISBLK(mode)) posix.rdev = rdev;
   return insert_file(directory, name, std::move(posix), creator.umask);
 }
 
-Result<Node> BucketNamespace::create_symlink(std::string_view directory, std::string_view name,
-                                             std::string_view target, Creator creator) {
+Result<Node> BucketNamespace::symlink(std::string_view directory, std::string_view name,
+                                      std::string_view target, Creator creator) {
   PosixFields posix = posix_of(S_IFLNK | 0777, creator);
   posix.symlink_target = target;
   return insert_file(directory, name, std::move(posix), 0);
 }
 
-Result<Node> BucketNamespace::create_directory(std::string_view directory, std::string_view name,
-                                               uint32_t mode, Creator creator) {
+Result<Node> BucketNamespace::mkdir(std::string_view directory, std::string_view name,
+                                    uint32_t mode, Creator creator) {
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const NewPath place, new_path_in(*transaction, directory, name));
   GM_TRY(check_directory_path(place.path));
@@ -255,7 +255,7 @@ Result<bool> BucketNamespace::is_empty(engine::Snapshot& snapshot, std::string_v
   return !some.has_value();
 }
 
-Status BucketNamespace::remove_directory(std::string_view directory, std::string_view name) {
+Status BucketNamespace::rmdir(std::string_view directory, std::string_view name) {
   GM_TRY(check_writable());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Found found, find(*transaction, directory, name));
@@ -274,8 +274,7 @@ Status BucketNamespace::remove_directory(std::string_view directory, std::string
 
 // --- Attributes.
 
-Result<Node> BucketNamespace::set_file_attributes(bson::ValueView id,
-                                                  const AttributeChanges& changes) {
+Result<Node> BucketNamespace::setattr_file(bson::ValueView id, const AttributeChanges& changes) {
   GM_TRY(check_writable());
   GM_ASSIGN(const Node before, file(id));
   GM_ASSIGN(const std::shared_ptr<File> file, files_->open(id));
@@ -307,8 +306,8 @@ Result<Node> BucketNamespace::set_file_attributes(bson::ValueView id,
   return after;
 }
 
-Result<Node> BucketNamespace::set_directory_attributes(std::string_view path,
-                                                       const AttributeChanges& changes) {
+Result<Node> BucketNamespace::setattr_directory(std::string_view path,
+                                                const AttributeChanges& changes) {
   GM_TRY(check_writable());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Found before, find_directory(*transaction, std::string(path)));

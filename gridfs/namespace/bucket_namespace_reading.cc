@@ -7,7 +7,7 @@
 
 namespace gridmount::gridfs {
 
-Result<std::string> BucketNamespace::symlink_target(bson::ValueView id) {
+Result<std::string> BucketNamespace::readlink(bson::ValueView id) {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
   GM_ASSIGN(const std::optional<bson::View> document,
             bucket_.files().find_one(*snapshot, equals("_id", id)));

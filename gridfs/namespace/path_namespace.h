@@ -192,12 +192,12 @@ class PathNamespace {
   virtual Result<Tmpfile> create_tmpfile(std::string_view directory, uint32_t mode,
                                          Creator creator) = 0;
   // Creates a pipe, socket or device. `mode` also holds its type.
-  virtual Result<Node> create_special(std::string_view directory, std::string_view name,
-                                      uint32_t mode, uint64_t rdev, Creator creator) = 0;
-  virtual Result<Node> create_symlink(std::string_view directory, std::string_view name,
-                                      std::string_view target, Creator creator) = 0;
-  virtual Result<Node> create_directory(std::string_view directory, std::string_view name,
-                                        uint32_t mode, Creator creator) = 0;
+  virtual Result<Node> mknod(std::string_view directory, std::string_view name, uint32_t mode,
+                             uint64_t rdev, Creator creator) = 0;
+  virtual Result<Node> symlink(std::string_view directory, std::string_view name,
+                               std::string_view target, Creator creator) = 0;
+  virtual Result<Node> mkdir(std::string_view directory, std::string_view name, uint32_t mode,
+                             Creator creator) = 0;
   // Gives the file one more name, or gives a tmpfile its first one. Fails with FileNotFound,
   // TooManyLinks, or InvalidName if a file in `files` has none.
   virtual Result<Node> link(bson::ValueView id, std::string_view directory,
@@ -207,7 +207,7 @@ class PathNamespace {
   // Fails with IsADirectory for directories.
   virtual Result<LostName> unlink(std::string_view directory, std::string_view name) = 0;
   // Fails with NotADirectory or DirectoryNotEmpty.
-  virtual Status remove_directory(std::string_view directory, std::string_view name) = 0;
+  virtual Status rmdir(std::string_view directory, std::string_view name) = 0;
   // POSIX rename(). A file may replace a file, and a directory an empty directory. Otherwise fails
   // with IsADirectory, NotADirectory, DirectoryNotEmpty or MoveIntoItself. A directory moves with
   // everything below it in one transaction. Returns the file that lost its name to the rename, as
@@ -224,11 +224,11 @@ class PathNamespace {
       std::string_view to_name, RenameMode mode, Creator creator) = 0;
 
   // --- Attributes and content.
-  virtual Result<Node> set_file_attributes(bson::ValueView id, const AttributeChanges& changes) = 0;
-  virtual Result<Node> set_directory_attributes(std::string_view path,
-                                                const AttributeChanges& changes) = 0;
+  virtual Result<Node> setattr_file(bson::ValueView id, const AttributeChanges& changes) = 0;
+  virtual Result<Node> setattr_directory(std::string_view path,
+                                         const AttributeChanges& changes) = 0;
   // Returns the target of a symlink. Counts as a read of the symlink.
-  virtual Result<std::string> symlink_target(bson::ValueView id) = 0;
+  virtual Result<std::string> readlink(bson::ValueView id) = 0;
   // Records a read of the file or directory. Returns true if its atime has changed. Costs a look-up
   // of its attributes.
   virtual bool note_read(const File& file) = 0;

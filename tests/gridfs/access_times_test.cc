@@ -123,7 +123,7 @@ TEST_F(AccessTimesTest, SetExplicitly_CountsWhatWasSet) {
   EXPECT_TRUE(read(id));
   AttributeChanges changes;
   changes.atime = timespec{5, 0};
-  EXPECT_EQ(must(paths().set_file_attributes(id, changes)).attributes.atime.tv_sec, 5);
+  EXPECT_EQ(must(paths().setattr_file(id, changes)).attributes.atime.tv_sec, 5);
   EXPECT_EQ(shown(id), 5);
   mount(AccessTimeMode::kAll);
   EXPECT_EQ(shown(id), 5);
@@ -134,15 +134,15 @@ TEST_F(AccessTimesTest, OtherAttributesSet_LeaveWhatIsNoted) {
   EXPECT_TRUE(read(id));
   AttributeChanges changes;
   changes.permissions = 0600;
-  EXPECT_TRUE(is_recent(must(paths().set_file_attributes(id, changes)).attributes.atime.tv_sec));
+  EXPECT_TRUE(is_recent(must(paths().setattr_file(id, changes)).attributes.atime.tv_sec));
 }
 
 TEST_F(AccessTimesTest, Listing_ShowsIt_AndSoDoesTheFolderItself) {
-  must(paths().create_directory("", "d", 0755, {1, 2}));
+  must(paths().mkdir("", "d", 0755, {1, 2}));
   const bson::Value id = make("d/a", 2000, 1000, 1000);
   AttributeChanges old;
   old.atime = old.mtime = old.ctime = ago(1000);
-  must(paths().set_directory_attributes("d", old));
+  must(paths().setattr_directory("d", old));
   EXPECT_TRUE(read(id));
   EXPECT_TRUE(paths().note_read("d"));
   EXPECT_FALSE(paths().note_read("d"));
@@ -154,11 +154,11 @@ TEST_F(AccessTimesTest, Listing_ShowsIt_AndSoDoesTheFolderItself) {
 }
 
 TEST_F(AccessTimesTest, SymbolicLink_IsReadByItsTarget) {
-  const bson::Value id = must(paths().create_symlink("", "link", "target", {1, 2})).id;
+  const bson::Value id = must(paths().symlink("", "link", "target", {1, 2})).id;
   AttributeChanges old;
   old.atime = old.mtime = old.ctime = ago(1000);
-  must(paths().set_file_attributes(id, old));
-  EXPECT_EQ(must(paths().symlink_target(id)), "target");
+  must(paths().setattr_file(id, old));
+  EXPECT_EQ(must(paths().readlink(id)), "target");
   EXPECT_TRUE(is_recent(shown(id)));
 }
 
@@ -181,7 +181,7 @@ TEST_F(AccessTimesTest, FileThatHasGone_IsPassedOver) {
 }
 
 TEST_F(AccessTimesTest, Modes) {
-  must(paths().create_directory("", "d", 0755, {1, 2}));
+  must(paths().mkdir("", "d", 0755, {1, 2}));
   const bson::Value id = make("a", 200, 100, 100);
   mount(AccessTimeMode::kNone);
   EXPECT_FALSE(read(id) || paths().note_read("d"));

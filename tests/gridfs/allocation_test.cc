@@ -62,7 +62,7 @@ class AllocationTest : public BucketFixture {
 TEST_F(AllocationTest, AHoleThatIsAllocated_Counts) {
   must(file_->truncate(2 * kBlock, TimeUpdate::kNow));
   expect_blocks(1);
-  must(file_->allocate(0, 2 * kBlock));
+  must(file_->fallocate(0, 2 * kBlock));
   EXPECT_EQ(blocks_of(file_->document()), 16);
   expect_blocks(2);
   EXPECT_EQ(must(file_->next_data(0)), std::nullopt) << "it is a hole all the same";
@@ -71,14 +71,14 @@ TEST_F(AllocationTest, AHoleThatIsAllocated_Counts) {
 
 TEST_F(AllocationTest, BlocksThatAreTouched_CountWhole) {
   must(file_->truncate(10 * kBlock, TimeUpdate::kNow));
-  must(file_->allocate(kBlock - 1, 2));
+  must(file_->fallocate(kBlock - 1, 2));
   EXPECT_THAT(runs(), ElementsAre(Range{0, 2 * kBlock}));
   expect_blocks(2);
 }
 
 TEST_F(AllocationTest, BehindTheEnd_CountsUntilTheFileIsCut) {
   write(0, 100);
-  must(file_->allocate(0, 3 * kBlock));
+  must(file_->fallocate(0, 3 * kBlock));
   EXPECT_THAT(runs(), ElementsAre(Range{100, 3 * kBlock}));
   expect_blocks(3);
   EXPECT_EQ(file_->length(), 100);
@@ -88,7 +88,7 @@ TEST_F(AllocationTest, BehindTheEnd_CountsUntilTheFileIsCut) {
   must(file_->truncate(50, TimeUpdate::kNow));
   EXPECT_THAT(runs(), IsEmpty());
   expect_blocks(1);
-  must(file_->allocate(0, 1));
+  must(file_->fallocate(0, 1));
   EXPECT_THAT(runs(), ElementsAre(Range{50, kBlock}));
   must(file_->truncate(0, TimeUpdate::kNow));
   expect_blocks(0);
@@ -100,7 +100,7 @@ TEST_F(AllocationTest, WhatIsStored_DoesNotCountTwice) {
   must(file_->flush());
   for (const bool anew : {false, true}) {
     if (anew) open_anew();
-    must(file_->allocate(0, 5 * kChunk));
+    must(file_->fallocate(0, 5 * kChunk));
     EXPECT_THAT(runs(), ElementsAre(Range{0, 2 * kChunk}, Range{3 * kChunk, 5 * kChunk}));
     expect_blocks(20);
     must(file_->zero(0, 2 * kChunk, TimeUpdate::kNow));
@@ -109,7 +109,7 @@ TEST_F(AllocationTest, WhatIsStored_DoesNotCountTwice) {
     expect_blocks(4);
   }
   // One byte in a chunk stores the whole chunk.
-  must(file_->allocate(0, 5 * kChunk));
+  must(file_->fallocate(0, 5 * kChunk));
   write(4 * kChunk + 5, 1);
   EXPECT_THAT(runs(), ElementsAre(Range{0, 2 * kChunk}, Range{3 * kChunk, 4 * kChunk}));
   expect_blocks(20);
@@ -117,20 +117,20 @@ TEST_F(AllocationTest, WhatIsStored_DoesNotCountTwice) {
 
 TEST_F(AllocationTest, AFileWithoutHoles_HasNoneWithin) {
   write(0, 3 * kChunk + 10);
-  must(file_->allocate(0, 3 * kChunk + 10));
+  must(file_->fallocate(0, 3 * kChunk + 10));
   EXPECT_THAT(runs(), ElementsAre(Range{3 * kChunk + 10, 3 * kChunk + kBlock}));
   expect_blocks(3 * 4 + 1);
   // The allocated part that becomes content when the file grows over it.
   must(file_->truncate(3 * kChunk + 2 * kBlock, TimeUpdate::kNow));
   EXPECT_THAT(runs(), IsEmpty());
   write(5 * kChunk, 1);
-  must(file_->allocate(3 * kChunk, 2 * kChunk));
+  must(file_->fallocate(3 * kChunk, 2 * kChunk));
   EXPECT_THAT(runs(), ElementsAre(Range{4 * kChunk, 5 * kChunk}));
 }
 
 TEST_F(AllocationTest, Punching_TakesWholeBlocksAway) {
   must(file_->truncate(6 * kBlock + 100, TimeUpdate::kNow));
-  must(file_->allocate(0, 8 * kBlock));
+  must(file_->fallocate(0, 8 * kBlock));
   must(file_->zero(kBlock + 1, 2 * kBlock, TimeUpdate::kNow));
   EXPECT_THAT(runs(), ElementsAre(Range{0, 2 * kBlock}, Range{3 * kBlock, 8 * kBlock}));
   expect_blocks(7);
@@ -142,11 +142,11 @@ TEST_F(AllocationTest, Punching_TakesWholeBlocksAway) {
 
 TEST_F(AllocationTest, HolesThatNobodyKnows_StayHoles_WhereTheFileIsCutAndGrows) {
   must(file_->truncate(2 * kBlock, TimeUpdate::kNow));
-  must(file_->allocate(0, 2 * kBlock));
+  must(file_->fallocate(0, 2 * kBlock));
   expect_blocks(2);
   must(file_->truncate(3 * kChunk + 5, TimeUpdate::kNow));
   expect_blocks(2);
-  must(file_->allocate(kChunk, 1));
+  must(file_->fallocate(kChunk, 1));
   must(file_->truncate(kChunk + 100, TimeUpdate::kNow));
   expect_blocks(3);
   EXPECT_EQ(file(id_).stored_chunks, 0);
@@ -158,15 +158,15 @@ TEST_F(AllocationTest, HolesThatNobodyKnows_StayHoles_WhereTheFileIsCutAndGrows)
 TEST_F(AllocationTest, MoreRangesThanAreKept_DoNotCount) {
   constexpr int64_t kRanges = 2 * static_cast<int64_t>(AllocatedRanges::kRunsMax);
   must(file_->truncate(2 * kRanges * kBlock, TimeUpdate::kNow));
-  for (int64_t i = 0; i < kRanges; ++i) must(file_->allocate(2 * i * kBlock, 1));
+  for (int64_t i = 0; i < kRanges; ++i) must(file_->fallocate(2 * i * kBlock, 1));
   expect_blocks(kRanges / 2);
-  must(file_->allocate(0, 2 * kRanges * kBlock));
+  must(file_->fallocate(0, 2 * kRanges * kBlock));
   expect_blocks(2 * kRanges);
 }
 
 TEST_F(AllocationTest, OtherAttributes_LeaveItAlone) {
   must(file_->truncate(kChunk, TimeUpdate::kNow));
-  must(file_->allocate(0, kChunk));
+  must(file_->fallocate(0, kChunk));
   must(file_->flush());
   PosixFields changes;
   changes.mode = 0100600;

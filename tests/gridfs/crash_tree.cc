@@ -275,7 +275,7 @@ Result<bool> Tree::write(std::mt19937_64& random, Facts& facts) {
     content.replace(offset, size, bytes);
     GM_TRY(file->write(static_cast<int64_t>(offset), bytes_of(bytes), TimeUpdate::kNow));
   }
-  GM_TRY(durable_ ? file->sync() : file->flush());
+  GM_TRY(durable_ ? file->fsync() : file->flush());
   was_durable_ = durable_;
   Model(facts).change(fact);
   return true;
@@ -296,13 +296,13 @@ Result<bool> Tree::change(std::mt19937_64& random, Facts& facts) {
     }
     case 2:
       if (model.exists(place)) return false;
-      GM_TRY(namespace_->create_directory(where.directory, where.component, 0755, {}));
+      GM_TRY(namespace_->mkdir(where.directory, where.component, 0755, {}));
       facts[kFolder + place];
       return true;
     case 3: {
       const std::optional<std::string> folder = model.any_folder(random);
       if (!folder || !model.is_empty(*folder)) return false;
-      GM_TRY(namespace_->remove_directory(split(*folder).directory, split(*folder).component));
+      GM_TRY(namespace_->rmdir(split(*folder).directory, split(*folder).component));
       facts.erase(kFolder + *folder);
       return true;
     }
@@ -316,7 +316,7 @@ Result<bool> Tree::change(std::mt19937_64& random, Facts& facts) {
       GM_ASSIGN(const Node node, look_up(*file));
       AttributeChanges changes;
       changes.permissions = static_cast<uint32_t>(random() % 0777);
-      GM_TRY(namespace_->set_file_attributes(node.id, changes));
+      GM_TRY(namespace_->setattr_file(node.id, changes));
       FileFact fact = FileFact::parse(facts[kFile + *file]);
       fact.mode = *changes.permissions;
       model.change(fact);

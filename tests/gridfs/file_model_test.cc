@@ -95,8 +95,8 @@ TEST_F(FileModelTest, RandomChanges) {
         break;
       }
       case 7:
-        must(file.open->allocate(static_cast<int64_t>(below(extent)),
-                                 static_cast<int64_t>(1 + below(extent / 4))));
+        must(file.open->fallocate(static_cast<int64_t>(below(extent)),
+                                  static_cast<int64_t>(1 + below(extent / 4))));
         break;
       case 8:
         ASSERT_NO_FATAL_FAILURE(check_holes(*file.open, file.content)) << "round " << round;

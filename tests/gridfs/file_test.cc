@@ -542,7 +542,7 @@ TEST_F(FileTest, Sync_IsDurableAndComplete) {
   const bson::Value id = create("a");
   const auto file = must(files->open(id));
   must(write(*file, 0, "x"));
-  must(file->sync());
+  must(file->fsync());
   EXPECT_EQ(must(download(id)), "x");
 }
 

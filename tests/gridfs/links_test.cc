@@ -92,14 +92,14 @@ TEST_F(LinksTest, MetadataThatIsNoDocument_IsCountedByTheNames) {
 
 TEST_F(LinksTest, FileThatADriverHasDeleted_HasNoNames_AndTheyCanBeTakenAgain) {
   const Node file = make("a", {"b", "d"});
-  must(namespace_->create_directory("", "c", 0755, {}));
+  must(namespace_->mkdir("", "c", 0755, {}));
   must(namespace_->link(file.id, "c", "e"));
   change([&](engine::Transaction& transaction) {
     must(bucket().files().remove(transaction, equals("_id", file.id), false));
   });
   EXPECT_THAT(names(), ElementsAre("c"));
   EXPECT_EQ(code_of(namespace_->lookup("", "b")), kNoSuchEntry);
-  must(namespace_->remove_directory("", "c"));
+  must(namespace_->rmdir("", "c"));
   const Node other = make("a", {"b"});
   EXPECT_EQ(must(namespace_->lookup("", "b")).id, other.id);
   make("d", {});
@@ -115,7 +115,7 @@ TEST_F(LinksTest, FileRemovedByItsId_TakesItsNamesAlong) {
 
 TEST_F(LinksTest, FolderRenamed_TakesManyNamesAlong) {
   const Node file = make("a", {});
-  must(namespace_->create_directory("", "d", 0755, {}));
+  must(namespace_->mkdir("", "d", 0755, {}));
   for (int i = 0; i < 1100; ++i) must(namespace_->link(file.id, "d", std::to_string(i)));
   must(namespace_->rename("", "d", "", "e", RenameMode::kReplace));
   EXPECT_EQ(code_of(namespace_->lookup("d", "7")), kNoSuchEntry);

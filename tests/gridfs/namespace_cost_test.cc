@@ -49,8 +49,8 @@ TEST_F(NamespaceCostTest, Listing_CostsItsChildren) {
       insert_names(lead, files);
     }
   };
-  must(namespace_->create_directory("", "d", 0755, {}));
-  must(namespace_->create_directory("d", "b", 0755, {}));
+  must(namespace_->mkdir("", "d", 0755, {}));
+  must(namespace_->mkdir("d", "b", 0755, {}));
   fill(1);
   const EngineCounts few = list("d", 4);
   fill(700);
@@ -174,7 +174,7 @@ TEST_F(NamespaceCostTest, ChangesOfAFileOfManyRevisions_CostAsOfFew) {
       EXPECT_EQ(a[i].changes, b[i].changes) << "step " << i;
     }
   };
-  must(namespace_->create_directory("", "d", 0755, {}));
+  must(namespace_->mkdir("", "d", 0755, {}));
   reopen_keeping(5000);
   insert_revisions(20);
   (void)costs();
@@ -214,7 +214,7 @@ TEST_F(NamespaceCostTest, ManyRevisionsOfOneDate_AreNotReadToFindTheNewest) {
 }
 
 TEST_F(NamespaceCostTest, Lookups_AreTwoSearches) {
-  must(namespace_->create_directory("", "d", 0755, {}));
+  must(namespace_->mkdir("", "d", 0755, {}));
   insert_names("d/", 3);
   insert_names("implied/x/", 700);
   database_->take();
@@ -242,7 +242,7 @@ TEST_F(NamespaceCostTest, Lookups_AreTwoSearches) {
 
 TEST_F(NamespaceCostTest, Links_CostTheSame_HoweverManyThereAre) {
   const Node file = must(namespace_->create_file("", "file", 0644, {}));
-  must(namespace_->create_directory("", "d", 0755, {}));
+  must(namespace_->mkdir("", "d", 0755, {}));
   const auto costs_of_round = [&](const std::string& name) {
     std::vector<EngineCounts> costs;
     database_->take();
@@ -276,7 +276,7 @@ TEST_F(NamespaceCostTest, Links_CostTheSame_HoweverManyThereAre) {
 }
 
 TEST_F(NamespaceCostTest, Changes_AreFewCalls) {
-  must(namespace_->create_directory("", "d", 0755, {}));
+  must(namespace_->mkdir("", "d", 0755, {}));
   insert_names("d/", 700);
   const auto expect = [&](int searches, int changes, const char* what) {
     const EngineCounts counts = database_->take();
@@ -289,9 +289,9 @@ TEST_F(NamespaceCostTest, Changes_AreFewCalls) {
   expect(3, 2, "create");
   must(namespace_->rename("d", "new", "d", "renamed", RenameMode::kReplace));
   expect(6, 2, "rename");
-  must(namespace_->create_directory("d", "folder", 0755, {}));
+  must(namespace_->mkdir("d", "folder", 0755, {}));
   expect(4, 2, "mkdir");
-  must(namespace_->remove_directory("d", "folder"));
+  must(namespace_->rmdir("d", "folder"));
   expect(4, 2, "rmdir");
 }
 

@@ -187,7 +187,7 @@ TEST_F(NamespaceListingTest, Seek_ReadsAnew) {
   must(namespace_->unlink("", "f5"));
   AttributeChanges changes;
   changes.permissions = 0600;
-  must(namespace_->set_file_attributes(must(namespace_->lookup("", "f3")).id, changes));
+  must(namespace_->setattr_file(must(namespace_->lookup("", "f3")).id, changes));
   must(listing->seek(first->cookie));
   std::vector<std::string> rest;
   while (const auto entry = must(listing->next())) {
@@ -315,7 +315,7 @@ TEST_F(NamespaceListingTest, Links_AreListedByTheirNames_LongOnesToo) {
   std::string deep;
   for (int i = 0; i < 3; ++i) {
     const std::string name(200, static_cast<char>('a' + i));
-    must(namespace_->create_directory(deep, name, 0755, {}));
+    must(namespace_->mkdir(deep, name, 0755, {}));
     deep = join(deep, name);
   }
   const Node file = must(namespace_->create_file("", "file", 0644, {}));
@@ -343,14 +343,14 @@ TEST_F(NamespaceListingTest, LinksBelowALongPath_AreListedAndHoldTheirFolders) {
   std::string path;
   for (int i = 0; i < 3; ++i) {
     const std::string name(200, 'P');
-    must(namespace_->create_directory(path, name, 0755, {1, 2}));
+    must(namespace_->mkdir(path, name, 0755, {1, 2}));
     path = join(path, name);
   }
   constexpr int kFolders = 10;
   for (int i = 0; i < kFolders; ++i) {
     const std::string number = std::to_string(i);
     for (const char* const kind : {"a", "m"}) {
-      must(namespace_->create_directory(path, kind + number, 0755, {1, 2}));
+      must(namespace_->mkdir(path, kind + number, 0755, {1, 2}));
     }
     const bson::Value a = must(namespace_->create_file("", "A" + number, 0644, {1, 2})).id;
     const bson::Value b = must(namespace_->create_file("", "B" + number, 0644, {1, 2})).id;
@@ -362,7 +362,7 @@ TEST_F(NamespaceListingTest, LinksBelowALongPath_AreListedAndHoldTheirFolders) {
     const std::string number = std::to_string(i);
     EXPECT_THAT(names(join(path, "a" + number)), ElementsAre("one"));
     EXPECT_THAT(names(join(path, "m" + number)), ElementsAre("two"));
-    EXPECT_FALSE(namespace_->remove_directory(path, "m" + number)) << "it is not empty";
+    EXPECT_FALSE(namespace_->rmdir(path, "m" + number)) << "it is not empty";
   }
   must(namespace_->rename(path, "m4", path, "n4", RenameMode::kReplace));
   EXPECT_THAT(names(join(path, "n4")), ElementsAre("two"));

@@ -169,7 +169,7 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         } else {
           model_.folders[path] = true;
         }
-        got = code_of(namespace_->create_directory(folder, name, 0755, {}));
+        got = code_of(namespace_->mkdir(folder, name, 0755, {}));
         break;
       }
       case 2: {
@@ -193,7 +193,7 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         } else {
           model_.folders.erase(path);
         }
-        got = code_of(namespace_->remove_directory(folder, name));
+        got = code_of(namespace_->rmdir(folder, name));
         break;
       }
       case 4: {

@@ -63,10 +63,10 @@ TEST_F(NamespaceNamesTest, SlashesAlone_AreNoFolder) {
 }
 
 TEST_F(NamespaceNamesTest, FoldersThatCannotBe_AreNotMade) {
-  must(namespace_->create_directory("", "d", 0755, {}));
+  must(namespace_->mkdir("", "d", 0755, {}));
   upload("d/f", "x");
   for (const char* name : {"%gridfs:esc:", "%gridfs:esc:%2F", "%gridfs:esc:%2F%2F"}) {
-    EXPECT_EQ(code_of(namespace_->create_directory("", name, 0755, {})), kInvalidName) << name;
+    EXPECT_EQ(code_of(namespace_->mkdir("", name, 0755, {})), kInvalidName) << name;
     EXPECT_EQ(code_of(namespace_->rename("", "d", "", name, RenameMode::kReplace)), kInvalidName)
         << name;
     must(namespace_->create_file("", name, 0644, {}));
@@ -75,7 +75,7 @@ TEST_F(NamespaceNamesTest, FoldersThatCannotBe_AreNotMade) {
   EXPECT_THAT(names(""), ElementsAre("d"));
   EXPECT_THAT(names("d"), ElementsAre("f"));
   // Within a directory an empty component is possible.
-  must(namespace_->create_directory("d", "%gridfs:esc:", 0755, {}));
+  must(namespace_->mkdir("d", "%gridfs:esc:", 0755, {}));
   must(namespace_->create_file("d/", "g", 0644, {}));
   must(namespace_->rename("", "d", "", "%gridfs:esc:%2Fe", RenameMode::kReplace));
   EXPECT_THAT(names("/e/"), ElementsAre("g"));
@@ -126,7 +126,7 @@ TEST_F(NamespaceNamesTest, ArraysOfNames_AreNoPaths) {
   EXPECT_THAT(names("z"), ElementsAre("c"));
   insert_array_name("z");
   must(namespace_->unlink("z", "c"));
-  must(namespace_->remove_directory("", "z"));
+  must(namespace_->rmdir("", "z"));
   must(namespace_->create_file("", "z", 0644, {}));
   must(namespace_->rename("", "z", "", "y", RenameMode::kReplace));
   EXPECT_EQ(count(bucket().files()), 3);
@@ -190,10 +190,10 @@ TEST_F(OddAliasesTest, WithoutAFilename_AreRenamedAndRemoved) {
 }
 
 TEST_F(OddAliasesTest, BesideAnArrayOfNames_KeepTheirFolder) {
-  must(namespace_->create_directory("", "e", 0755, {}));
+  must(namespace_->mkdir("", "e", 0755, {}));
   insert(R"({"_id": 1, "filename": ["e/x"]})");
   must(namespace_->link(must(namespace_->lookup("", "first")).id, "e", "n"));
-  EXPECT_EQ(code_of(namespace_->remove_directory("", "e")), kDirectoryNotEmpty);
+  EXPECT_EQ(code_of(namespace_->rmdir("", "e")), kDirectoryNotEmpty);
 }
 
 TEST_F(OddAliasesTest, WithoutTheirIndex_AreNotLookedFor) {

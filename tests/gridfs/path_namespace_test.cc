@@ -50,7 +50,7 @@ class PathNamespaceTest : public BucketFixture {
     return node;
   }
   Node make_folder(const std::string& folder, const std::string& name, uint32_t mode = 0755) {
-    return must(paths().create_directory(folder, name, mode, {1, 2}));
+    return must(paths().mkdir(folder, name, mode, {1, 2}));
   }
   std::vector<std::string> names(const std::string& folder) {
     std::vector<std::string> all;
@@ -95,7 +95,7 @@ TEST_F(PathNamespaceTest, MadeFile_IsAFilesDocument) {
   EXPECT_EQ(document.md5, md5_of("hello"));
   EXPECT_EQ(must(paths().lookup("", "a.txt")).attributes.size, 5);
   EXPECT_EQ(code_of(paths().create_file("", "a.txt", 0644, {})), kEntryExists);
-  EXPECT_EQ(code_of(paths().create_directory("", "a.txt", 0755, {})), kEntryExists);
+  EXPECT_EQ(code_of(paths().mkdir("", "a.txt", 0755, {})), kEntryExists);
   EXPECT_THAT(problems(), IsEmpty());
 }
 
@@ -130,8 +130,8 @@ TEST_F(PathNamespaceTest, ChangeInImpliedFolder_MakesItExplicit) {
   EXPECT_THAT(names("a"), ElementsAre("b"));
   remount();
   EXPECT_THAT(names("a"), ElementsAre("b"));
-  must(paths().remove_directory("a", "b"));
-  must(paths().remove_directory("", "a"));
+  must(paths().rmdir("a", "b"));
+  must(paths().rmdir("", "a"));
   EXPECT_THAT(names(""), IsEmpty());
 }
 
@@ -140,7 +140,7 @@ TEST_F(PathNamespaceTest, Changes_SetTheFoldersTimes) {
   AttributeChanges old;
   old.mtime = old.ctime = timespec{1000, 5};
   const auto aged = [&] {
-    must(paths().set_directory_attributes("d", old));
+    must(paths().setattr_directory("d", old));
     EXPECT_EQ(must(paths().get_directory("d")).attributes.mtime.tv_nsec, 5);
   };
   const auto expect_changed = [&](const char* what) {
@@ -161,7 +161,7 @@ TEST_F(PathNamespaceTest, Changes_SetTheFoldersTimes) {
   make_folder("d", "e");
   expect_changed("mkdir");
   aged();
-  must(paths().remove_directory("d", "e"));
+  must(paths().rmdir("d", "e"));
   expect_changed("rmdir");
 }
 
@@ -290,12 +290,12 @@ TEST_F(PathNamespaceTest, Removing) {
   make_folder("", "d");
   make("d", "x");
   EXPECT_EQ(code_of(paths().unlink("", "d")), kIsADirectory);
-  EXPECT_EQ(code_of(paths().remove_directory("", "a")), kNotADirectory);
-  EXPECT_EQ(code_of(paths().remove_directory("", "d")), kDirectoryNotEmpty);
+  EXPECT_EQ(code_of(paths().rmdir("", "a")), kNotADirectory);
+  EXPECT_EQ(code_of(paths().rmdir("", "d")), kDirectoryNotEmpty);
   EXPECT_EQ(code_of(paths().unlink("", "gone")), kNoSuchEntry);
-  EXPECT_EQ(code_of(paths().remove_directory("", "gone")), kNoSuchEntry);
+  EXPECT_EQ(code_of(paths().rmdir("", "gone")), kNoSuchEntry);
   must(paths().unlink("d", "x"));
-  must(paths().remove_directory("", "d"));
+  must(paths().rmdir("", "d"));
   EXPECT_THAT(names(""), ElementsAre("a"));
 }
 
@@ -324,7 +324,7 @@ TEST_F(PathNamespaceTest, Attributes_OfFiles) {
   changes.uid = 10;
   changes.mtime = timespec{1234, 567};
   changes.size = 3;
-  const Attributes now = must(paths().set_file_attributes(node.id, changes)).attributes;
+  const Attributes now = must(paths().setattr_file(node.id, changes)).attributes;
   EXPECT_EQ(now.mode, S_IFREG | 04755U);
   EXPECT_EQ(now.uid, 10U);
   EXPECT_EQ(now.gid, 2U);
@@ -336,7 +336,7 @@ TEST_F(PathNamespaceTest, Attributes_OfFiles) {
   EXPECT_EQ(later.mode, now.mode);
   EXPECT_EQ(later.mtime.tv_nsec, 567);
   EXPECT_EQ(content_of("", "a"), "123");
-  EXPECT_EQ(code_of(paths().set_file_attributes(bson::Value(77), changes)), kFileNotFound);
+  EXPECT_EQ(code_of(paths().setattr_file(bson::Value(77), changes)), kFileNotFound);
   EXPECT_THAT(problems(), IsEmpty());
 }
 
@@ -345,30 +345,30 @@ TEST_F(PathNamespaceTest, Attributes_OfImpliedFolder_MakeItExplicit) {
   AttributeChanges changes;
   changes.permissions = 0700;
   changes.uid = 33;
-  must(paths().set_directory_attributes("a/b", changes));
+  must(paths().setattr_directory("a/b", changes));
   remount();
   EXPECT_EQ(must(paths().get_directory("a/b")).attributes.mode, S_IFDIR | 0700U);
   EXPECT_EQ(must(paths().get_directory("a/b")).attributes.uid, 33U);
   EXPECT_EQ(must(paths().get_directory("a")).attributes.mode, S_IFDIR | 0755U);
-  EXPECT_EQ(code_of(paths().set_directory_attributes("x", changes)), kNoSuchEntry);
+  EXPECT_EQ(code_of(paths().setattr_directory("x", changes)), kNoSuchEntry);
 }
 
 TEST_F(PathNamespaceTest, SetGroupIdFolder_PassesItsGroupOn) {
   make_folder("", "d", 02775);
   EXPECT_EQ(must(paths().create_file("d", "f", 0644, {5, 6})).attributes.gid, 2U);
-  const Node inner = must(paths().create_directory("d", "e", 0755, {5, 6}));
+  const Node inner = must(paths().mkdir("d", "e", 0755, {5, 6}));
   EXPECT_EQ(inner.attributes.gid, 2U);
   EXPECT_EQ(inner.attributes.mode, S_IFDIR | 02755U);
 }
 
 TEST_F(PathNamespaceTest, Symlinks) {
   const std::string target = "some/where\xFF";
-  const Node link = must(paths().create_symlink("", "l", target, {1, 2}));
+  const Node link = must(paths().symlink("", "l", target, {1, 2}));
   EXPECT_EQ(link.attributes.mode, S_IFLNK | 0777U);
   EXPECT_EQ(link.attributes.size, static_cast<int64_t>(target.size()));
   remount();
-  EXPECT_EQ(must(paths().symlink_target(link.id)), target);
-  EXPECT_FALSE(paths().symlink_target(make("", "a").id));
+  EXPECT_EQ(must(paths().readlink(link.id)), target);
+  EXPECT_FALSE(paths().readlink(make("", "a").id));
 }
 
 TEST_F(PathNamespaceTest, OddNames) {
@@ -399,12 +399,12 @@ TEST_F(PathNamespaceTest, NamesThatCannotBeMade) {
   EXPECT_EQ(code_of(paths().create_file("", std::string(256, 'a'), 0644, {})), kNameTooLong);
   EXPECT_EQ(code_of(paths().create_file("", ".gridfs", 0644, {})), kInvalidName);
   EXPECT_EQ(code_of(paths().create_file("", "%gridfs:id:5", 0644, {})), kInvalidName);
-  EXPECT_EQ(code_of(paths().create_directory("", "%gridfs:x", 0755, {})), kInvalidName);
+  EXPECT_EQ(code_of(paths().mkdir("", "%gridfs:x", 0755, {})), kInvalidName);
   EXPECT_EQ(code_of(paths().create_file("gone", "a", 0644, {})), kNoSuchEntry);
   std::string folder;
   for (int i = 0; i < 16; ++i) {
     const std::string name(255, static_cast<char>('a' + i));
-    const Result<Node> made = paths().create_directory(folder, name, 0755, {});
+    const Result<Node> made = paths().mkdir(folder, name, 0755, {});
     if (!made) {
       EXPECT_EQ(made.error().code(), kNameTooLong);
       EXPECT_EQ(i, 15);
@@ -472,7 +472,7 @@ TEST_F(PathNamespaceTest, NamesThatAreNoUtf8_AreFilesAndFoldersAsOthers) {
   EXPECT_THAT(names(must(paths().lookup("", "\xE9")).path), ElementsAre("\xFF"));
   EXPECT_EQ(content_of("%gridfs:bytes:%E9", "\xFF"), "content");
   must(paths().unlink("%gridfs:bytes:%E9", "\xFF"));
-  must(paths().remove_directory("", "\xE9"));
+  must(paths().rmdir("", "\xE9"));
   EXPECT_THAT(problems(), IsEmpty());
 }
 
@@ -539,7 +539,7 @@ TEST_F(PathNamespaceTest, ReadOnly_ChangesNothing) {
   EXPECT_EQ(code_of(paths().unlink("", "a")), ErrorCode::kStoreReadOnly);
   EXPECT_EQ(code_of(paths().rename("", "a", "", "b", RenameMode::kReplace)),
             ErrorCode::kStoreReadOnly);
-  EXPECT_EQ(code_of(paths().set_directory_attributes("", {})), ErrorCode::kStoreReadOnly);
+  EXPECT_EQ(code_of(paths().setattr_directory("", {})), ErrorCode::kStoreReadOnly);
 }
 
 }  // namespace

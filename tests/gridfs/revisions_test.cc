@@ -275,7 +275,7 @@ TEST_F(RevisionsTest, RenamingAndRemoving_ConcernAll) {
 }
 
 TEST_F(RevisionsTest, Symlinks_AreReplacedWithoutATrace) {
-  must(paths().create_symlink("", "a", "target", {}));
+  must(paths().symlink("", "a", "target", {}));
   replace("a", "one");
   EXPECT_THAT(contents("a"), ElementsAre("one"));
 }
@@ -323,8 +323,8 @@ TEST_F(RevisionsTest, EarlierTime_WithoutFoldersMadeLater) {
   // The _id of a directory contains the second in which it was made.
   const bson::Date first = pause();
   std::this_thread::sleep_for(std::chrono::milliseconds(1010 - first.milliseconds % 1000));
-  must(paths().create_directory("", "later", 0755, {}));
-  must(paths().create_directory("later", "below", 0755, {}));
+  must(paths().mkdir("", "later", 0755, {}));
+  must(paths().mkdir("later", "below", 0755, {}));
   mount(0, first);
   EXPECT_THAT(names(), ElementsAre("a"));
   EXPECT_EQ(code_of(paths().get_directory("later")), kNoSuchEntry);

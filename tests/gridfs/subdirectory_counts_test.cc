@@ -28,7 +28,7 @@ class SubdirectoryCountsTest : public BucketFixture {
   PathNamespace& paths() { return *namespace_; }
 
   void make(const std::string& folder, const std::string& name) {
-    must(paths().create_directory(folder, name, 0755, kCreator));
+    must(paths().mkdir(folder, name, 0755, kCreator));
   }
   void move(const std::string& from, const std::string& name, const std::string& to,
             const std::string& new_name, RenameMode mode = RenameMode::kReplace) {
@@ -67,7 +67,7 @@ TEST_F(SubdirectoryCountsTest, MakingAndRemoving) {
   EXPECT_EQ(links("a"), 4U);
   must(paths().create_file("a", "file", 0644, kCreator));
   EXPECT_EQ(links("a"), 4U);
-  must(paths().remove_directory("a", "b"));
+  must(paths().rmdir("a", "b"));
   EXPECT_EQ(links("a"), 3U);
   EXPECT_EQ(links(""), 1U) << "it was there before";
 }
@@ -122,8 +122,8 @@ TEST_F(SubdirectoryCountsTest, Failure_ChangesNothing) {
   make("", "a");
   make("a", "b");
   make("a/b", "c");
-  EXPECT_EQ(code_of(paths().create_directory("a", "b", 0755, kCreator)), kEntryExists);
-  EXPECT_EQ(code_of(paths().remove_directory("a", "b")), kDirectoryNotEmpty);
+  EXPECT_EQ(code_of(paths().mkdir("a", "b", 0755, kCreator)), kEntryExists);
+  EXPECT_EQ(code_of(paths().rmdir("a", "b")), kDirectoryNotEmpty);
   EXPECT_EQ(code_of(paths().rename("", "a", "a/b", "x", RenameMode::kReplace)), kMoveIntoItself);
   EXPECT_EQ(links("a"), 3U);
   EXPECT_EQ(links("a/b"), 3U);
@@ -196,13 +196,13 @@ TEST_F(SubdirectoryCountsTest, RandomChanges_AreCountedOrNot) {
     switch (below(round % 200 < 150 ? 7 : 9)) {
       case 0:
       case 1:
-        (void)paths().create_directory(in, name(), 0755, kCreator);
+        (void)paths().mkdir(in, name(), 0755, kCreator);
         break;
       case 2:
         (void)paths().create_file(in, name(), 0644, kCreator);
         break;
       case 3:
-        (void)paths().remove_directory(in, name());
+        (void)paths().rmdir(in, name());
         break;
       case 4:
         (void)paths().unlink(in, name());

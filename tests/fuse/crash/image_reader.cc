@@ -85,7 +85,7 @@ Result<FoundName> ImageReader::read_name(const gridfs::Node& node) {
     found.kind = FoundKind::kFolder;
   } else if (S_ISLNK(node.attributes.mode)) {
     found.kind = FoundKind::kSymlink;
-    GM_ASSIGN(found.content, namespace_->symlink_target(node.id));
+    GM_ASSIGN(found.content, namespace_->readlink(node.id));
   } else {
     GM_ASSIGN(found.content, read_all(*namespace_, node.id));
   }
@@ -127,7 +127,7 @@ Status ImageReader::change(std::mt19937_64& random, FoundTree& tree) {
     const size_t offset = random() % (name.content.size() + 1);
     const std::string bytes = some_bytes(1 + random() % 9000);
     GM_TRY(file->write(static_cast<int64_t>(offset), bytes_of(bytes), gridfs::TimeUpdate::kNow));
-    GM_TRY(random() % 2 == 0 ? file->sync() : file->flush());
+    GM_TRY(random() % 2 == 0 ? file->fsync() : file->flush());
     std::string content = name.content;
     content.resize(std::max(content.size(), offset + bytes.size()));
     content.replace(offset, bytes.size(), bytes);
@@ -141,7 +141,7 @@ Status ImageReader::change(std::mt19937_64& random, FoundTree& tree) {
   GM_ASSIGN(const std::shared_ptr<gridfs::File> file, namespace_->open_file(made.id));
   const std::string bytes = some_bytes(random() % 20'000);
   GM_TRY(file->write(0, bytes_of(bytes), gridfs::TimeUpdate::kNow));
-  GM_TRY(file->sync());
+  GM_TRY(file->fsync());
   tree["afterwards"] = {.kind = FoundKind::kFile, .number = made.ino, .content = bytes};
   if (files.empty()) return {};
   GM_TRY(namespace_->unlink(gridfs::split(files[0]).directory, gridfs::split(files[0]).component));
