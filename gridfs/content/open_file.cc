@@ -114,7 +114,7 @@ Result<ReadResult> OpenFile::read(int64_t offset, size_t size) {
 
 Status OpenFile::set_posix(const PosixFields& changes) {
   // Under the commit lock, so that no commit restores the earlier times.
-  CommitLock turn(*this);
+  CommitLock commit_lock(*this);
   if (are_times_of_before(changes, document().posix)) return {};
   if (Status written = write_posix(*context_, id_, changes); !written) {
     return fail(as_deleted(std::move(written).error()));
@@ -127,7 +127,7 @@ Status OpenFile::set_posix(const PosixFields& changes) {
 }
 
 Status OpenFile::change_posix(const PosixChange& change) {
-  CommitLock turn(*this);
+  CommitLock commit_lock(*this);
   const Result<PosixFields> changes = gridfs::change_posix(*context_, id_, change);
   if (!changes) return fail(as_deleted(changes.error()));
   MutexLock lock(mutex_);

@@ -27,7 +27,7 @@ Status OpenFile::commit_in_background() {
 }
 
 Status OpenFile::commit(CommitKind kind) {
-  CommitLock turn(*this);
+  CommitLock commit_lock(*this);
   Prepared prepared;
   {
     MutexLock lock(mutex_);

@@ -60,7 +60,7 @@ Status OpenFile::write_zeros(int64_t offset, int64_t end, TimeUpdate times) {
 }
 
 Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
-  CommitLock turn(*this);
+  CommitLock commit_lock(*this);
   FileCommit commit;
   {
     MutexLock lock(mutex_);

@@ -51,8 +51,8 @@ Result<std::shared_ptr<OpenFile>> OpenFiles::open(const std::shared_ptr<FileCont
     // waits for it. The other one may belong to the same commit group. In that case commit()
     // returns once the whole group is visible, or has failed.
     {
-      GM_ASSIGN(const std::unique_ptr<engine::Transaction> turn, bucket_.store().begin());
-      (void)turn->commit();
+      GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket_.store().begin());
+      (void)transaction->commit();
     }
     MutexLock lock(mutex_);
     const auto found = being_removed_.find(key);

@@ -2,9 +2,9 @@
 // writes the pages that they share only once. Each of them is committed as soon as the file
 // `pending` has its changes.
 //
-// LMDB's writer lock belongs to a thread, and a batch outlives the threads' turns in it. So a
-// thread of the batch's own begins and ends the LMDB transaction. That thread also reports a batch
-// that has been open for too long.
+// LMDB's writer lock belongs to a thread, and a batch outlives the transactions of the threads that
+// write in it. So a thread of the batch's own begins and ends the LMDB transaction. That thread
+// also reports a batch that has been open for too long.
 //
 // Thread-safety: only the holder of the write lock may use a Batch. `on_due` is called on the
 // batch's own thread without that lock.

@@ -110,7 +110,7 @@ Status Checkpointer::start() {
 }
 
 Status Checkpointer::stop() {
-  // An exclusive turn ends any batch, even an empty one.
+  // Whoever takes the write lock exclusively ends any batch, even an empty one.
   const Status flushed = queue_.begin_exclusive();
   if (flushed) queue_.end_exclusive();
   {
@@ -179,7 +179,7 @@ void Checkpointer::make_room() {
   if (newest_snapshot() >= count_at_) (void)count_freed();
   const bool has_grown = growth_since(begun_at_page_) >= growth_bytes_;
   if (!has_grown && freed_since(freed_at_begun_) < growth_bytes_) return;
-  // A thread that has the turn must not wait for a checkpoint, which would wait for that turn. Its
+  // A holder of the write lock must not wait for a checkpoint, which would wait for that lock. Its
   // begin() fails anyway.
   if (queue_.held_by_this_thread()) return;
   const bool waits = freed_since(freed_at_durable_) / kGarbageMax >= growth_bytes_;
@@ -234,7 +234,7 @@ void Checkpointer::run() {
         continue;
       }
     }
-    // Without the lock, as this waits for the turn and for the disk.
+    // Without the mutex, as this waits for the write lock and for the disk.
     Status status = take();
     MutexLock lock(mutex_);
     taken_ = answered;

@@ -94,7 +94,8 @@ class Checkpointer {
   // Takes a checkpoint. Called by one thread at a time: first the opening one, then the checkpoint
   // thread, then the one that calls stop().
   Status take();
-  // Pins the current snapshot and returns its meta pages. The caller has an exclusive turn.
+  // Pins the current snapshot and returns its meta pages. The caller holds the write lock
+  // exclusively.
   Result<MetaPair> note_snapshot(Pin& pin);
   // Handles a failed sync (D8). Returns the error for the caller.
   Error sync_failed(const Error& cause) GM_EXCLUDES(failing_);

@@ -68,7 +68,8 @@ std::chrono::milliseconds age_of(const std::filesystem::path& file) {
 struct Environment::Parts {
   explicit Parts(StoreFolder store_folder) : folder(std::move(store_folder)) {}
 
-  // Cleans up after a failed commit and returns its error. The failed writer still has the turn.
+  // Cleans up after a failed commit and returns its error. The failed writer still holds the write
+  // lock.
   Error commit_failed(int code);
   // Makes all pages that removals have freed reusable, except those that an older snapshot needs.
   Status reclaim();
@@ -180,7 +181,7 @@ Status Environment::Parts::reclaim() {
 
 Result<uint64_t> Environment::Parts::give_back(uint64_t run_bytes_min,
                                                const std::optional<engine::Deadline>& deadline) {
-  // Bounds the work of one exclusive turn, during which writers wait.
+  // Bounds the work during one exclusive hold of the write lock, while writers wait.
   constexpr uint64_t kBytesAtOnce = uint64_t{64} << 20;
   // The list of free pages is read from the map, so check that the map can be trusted before each
   // hole.
@@ -303,7 +304,7 @@ std::optional<Error> Environment::Parts::found_unreadable() {
     return lost;
   }
   const std::optional<uint64_t> offset = guard ? guard->unreadable() : std::nullopt;
-  // Allocate nothing before something is wrong: the caller may have the turn.
+  // Allocate nothing before something is wrong: the caller may hold the write lock.
   const bool is_stale = (context.sequence && context.sequence->is_lost()) ||
                         (context.check && context.check->has_missed_snapshot());
   if (!context.interrupted && !offset && !is_stale) return std::nullopt;

@@ -39,13 +39,13 @@ WriteQueue::WriteQueue(MDB_env* env, SpaceReserve& reserve, SizeLimit limit, Red
       small_before_batch_(test.small_before_batch.value_or(kSmallBeforeBatch)),
       batch_(env, std::move(pending), [this] { batch_is_due(); }) {}
 
-WriteQueue::Role WriteQueue::wait_for_turn(Waiter& waiter) {
-  if (!busy_) {
-    // Each turn passes on to the first waiter, so nobody waits in an idle queue.
-    busy_ = true;
+WriteQueue::Role WriteQueue::wait_for_lock(Waiter& waiter) {
+  if (!is_held_) {
+    // Each holder passes the lock on to the first waiter, so nobody waits in an idle queue.
+    is_held_ = true;
     waiter.role = Role::kLeader;
   } else {
-    line_.push_back(&waiter);
+    waiters_.push_back(&waiter);
     while (waiter.role == Role::kWaiting) waiter.wakes.wait(mutex_);
   }
   holder_ = std::this_thread::get_id();
@@ -54,29 +54,29 @@ WriteQueue::Role WriteQueue::wait_for_turn(Waiter& waiter) {
 
 void WriteQueue::pass_on() {
   holder_ = {};
-  if (line_.empty()) {
-    busy_ = false;
+  if (waiters_.empty()) {
+    is_held_ = false;
     if (flushing_ > 0) flushed_.notify_all();
     return;
   }
-  Waiter* next = line_.front();
-  line_.pop_front();
+  Waiter* next = waiters_.front();
+  waiters_.pop_front();
   next->role = Role::kLeader;
   next->wakes.notify_one();
 }
 
 Result<WriteTransaction> WriteQueue::begin(engine::TransactionKind kind) {
-  // Allocate before there is a turn. If memory is short, no turn must be given up.
+  // Allocate before the lock is held. If memory is short, no lock must be given up.
   auto group = std::make_shared<WriteGroup>();
   Waiter waiter;
   {
     MutexLock lock(mutex_);
-    if (busy_ && holder_ == std::this_thread::get_id()) {
+    if (is_held_ && holder_ == std::this_thread::get_id()) {
       return fail(ErrorCode::kIllegalOperation,
                   "this thread already has a transaction; end it first");
     }
     if (refusal_) return fail(*refusal_);
-    const Role role = wait_for_turn(waiter);
+    const Role role = wait_for_lock(waiter);
     if (refusal_) {
       if (role == Role::kMember) {
         member_done(*waiter.group);
@@ -91,7 +91,7 @@ Result<WriteTransaction> WriteQueue::begin(engine::TransactionKind kind) {
     return write_in_batch(std::move(group));
   }
   if (kind != engine::TransactionKind::kShort) small_in_a_row_ = 0;
-  GM_TRY(end_batch_before_turn());
+  GM_TRY(end_batch_after_locking());
   Result<WriteTransaction> leader = lead(std::move(group));
   if (leader) leader->kind_ = kind;
   return leader;
@@ -130,10 +130,10 @@ void WriteQueue::member_done(WriteGroup& group) {
 
 void WriteQueue::run_members(const std::shared_ptr<WriteGroup>& group) {
   const Clock::time_point end = Clock::now() + kGroupTimeMax;
-  while (!refusal_ && !line_.empty() && !line_.front()->exclusive &&
+  while (!refusal_ && !waiters_.empty() && !waiters_.front()->exclusive &&
          group->members < kGroupMembersMax && Clock::now() < end) {
-    Waiter* next = line_.front();
-    line_.pop_front();
+    Waiter* next = waiters_.front();
+    waiters_.pop_front();
     ++group->members;
     group->member_working = true;
     next->group = group;
@@ -170,7 +170,7 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
   bool refused;
   {
     MutexLock lock(mutex_);
-    if (!line_.empty() && room == SpaceReserve::Room::kEnough) run_members(group);
+    if (!waiters_.empty() && room == SpaceReserve::Room::kEnough) run_members(group);
     holder_ = std::this_thread::get_id();
   }
   refuse_what_cannot_be();
@@ -178,8 +178,8 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
     MutexLock lock(mutex_);
     refused = refusal_.has_value();
   }
-  // Commit without the mutex, so that other threads can queue meanwhile. This thread still has the
-  // turn.
+  // Commit without the mutex, so that other threads can queue meanwhile. This thread still
+  // holds the write lock.
   int code = MDB_SUCCESS;
   if (refused) {
     abort_unless_interrupted(txn);
@@ -275,13 +275,13 @@ Status WriteQueue::begin_exclusive() {
   waiter.exclusive = true;
   {
     MutexLock lock(mutex_);
-    wait_for_turn(waiter);
+    wait_for_lock(waiter);
   }
-  return end_batch_before_turn();
+  return end_batch_after_locking();
 }
 
 void WriteQueue::end_exclusive() {
-  end_turn();
+  release_lock();
 }
 
 void WriteQueue::refuse(Error error) {
@@ -302,7 +302,7 @@ std::optional<Error> WriteQueue::refusal() const {
 
 bool WriteQueue::held_by_this_thread() const {
   MutexLock lock(mutex_);
-  return busy_ && holder_ == std::this_thread::get_id();
+  return is_held_ && holder_ == std::this_thread::get_id();
 }
 
 WriteQueue::Counts WriteQueue::counts() const {

@@ -1,8 +1,8 @@
 // The write lock of a store with its FIFO of waiting writers, and the commits that writers share.
 //
-// One thread at a time has the write lock: it "has the turn". A turn is either a write transaction
-// or exclusive. The checkpointer takes an exclusive turn to pin a snapshot while no transaction is
-// open. Threads get their turns in the order in which they requested them.
+// One thread at a time holds the write lock, either for a write transaction or exclusively. The
+// checkpointer holds the lock exclusively to pin a snapshot while no transaction is open. Threads
+// get the lock in the order in which they requested it.
 //
 //  W1. Writers that commit together are a group. The first one, the leader, has the LMDB
 //      transaction. After the leader has called commit(), the others, the members, get transactions
@@ -11,14 +11,14 @@
 //  W3. A leader can fail only before it has members, so it takes nobody with it. The next waiting
 //      writer becomes a leader.
 //  W4. A group ends when it has kGroupMembersMax members or is kGroupTimeMax old, when no writer
-//      waits, when an exclusive turn is next in the queue, or when the disk has little room. Then
-//      the leader commits, and every member's commit() returns the outcome.
-//  W5. After refuse(), nobody gets a turn to write and no group commits.
+//      waits, when a thread that wants the lock exclusively is next in the queue, or when the disk
+//      has little room. Then the leader commits, and every member's commit() returns the outcome.
+//  W5. After refuse(), nobody gets the lock for a transaction and no group commits.
 //  W6. If a fault has interrupted a call that writes, LMDB's transaction is neither used nor ended
-//      any more, and LMDB's writer lock stays held. refuse() is called before the turn passes on.
+//      any more, and LMDB's writer lock stays held. refuse() is called before the lock passes on.
 //  W7. On a full disk, a leader whose transaction is a net shrink may use the reserve
 //      (space_reserve.h) for its commit. No size limit (size_limit.h) applies then.
-//  W8. After a group's commit and before the next turn, its changes are passed to the log: the
+//  W8. After a group's commit and before the lock passes on, its changes are passed to the log: the
 //      leader's first, then those of each member that has committed. If one of them has not called
 //      log(), the log gets none of them.
 //  W9. A short transaction is one that waits for no other thread (engine::TransactionKind). After
@@ -27,11 +27,11 @@
 //      transactions that follow write in its LMDB transaction, one after the other, and form no
 //      groups.
 // W10. In a batch, commit() returns when `pending` has the changes and the log has got them. The
-//      batch ends, and LMDB commits it, before a read begins or another kind of turn is given, when
-//      it is full, and when the disk has little room. It also ends with a transaction for which
-//      `pending` has no room. That transaction's commit() returns the outcome of the batch's
-//      commit. A batch has short transactions only, so no reader waits for one that may be waiting
-//      for the reader.
+//      batch ends, and LMDB commits it, before a read begins, before the lock is given for anything
+//      but a short transaction, when it is full, and when the disk has little room. It also ends
+//      with a transaction for which `pending` has no room. That transaction's commit() returns the
+//      outcome of the batch's commit. A batch has short transactions only, so no reader waits for
+//      one that may be waiting for the reader.
 // W11. A transaction that fails in a batch after it has written takes LMDB's transaction with it.
 //      The transactions that the batch has committed are then made again from their changes.
 // W12. If a batch can be neither committed nor made again, LMDB lacks what was committed. Until
@@ -45,7 +45,7 @@
 // transaction. Members use the leader's transaction from their own threads while the leader waits
 // in commit().
 //
-// Thread-safe. A turn belongs to the thread that got it.
+// Thread-safe. The thread that got the write lock must release it.
 #pragma once
 
 #include <lmdb.h>
@@ -74,7 +74,7 @@ namespace gridmount::local {
 // The state that a leader and its members share. The queue's mutex guards it, except for `changes`.
 struct WriteGroup {
   MDB_txn* txn = nullptr;  // the leader's
-  RedoChanges changes;     // for the log (W8); belongs to the thread that has the turn
+  RedoChanges changes;     // for the log (W8); belongs to the holder of the write lock
   int members = 0;
   bool member_working = false;
   Condition leader_wakes;
@@ -108,19 +108,20 @@ class WriteQueue {
   // are no batches.
   void allow_batches() { batch_.allow(); }
 
-  // Waits for a turn to write. Fails with the error of refuse(), with IllegalOperation if
-  // this thread has the turn already, with LMDB's errors, and if a batch cannot be committed (W12).
+  // Waits for the write lock and begins a transaction. Fails with the error of refuse(), with
+  // IllegalOperation if this thread holds the lock already, with LMDB's errors, and if a batch
+  // cannot be committed (W12).
   Result<WriteTransaction> begin(engine::TransactionKind kind = engine::TransactionKind::kMayBlock)
       GM_EXCLUDES(mutex_);
 
-  // Waits for an exclusive turn, which end_exclusive() ends. Fails if a batch cannot be
-  // committed (W12). Then there is no turn to end.
+  // Waits for the write lock and takes it exclusively, until end_exclusive(). Fails if a batch
+  // cannot be committed (W12). Then the lock is not held.
   Status begin_exclusive() GM_EXCLUDES(mutex_);
   void end_exclusive() GM_EXCLUDES(mutex_);
 
   // Flushes the batch: on return LMDB has everything that was committed before the call. Must be
   // called before a read transaction begins and before a thread waits for a checkpoint. Fails with
-  // IllegalOperation if this thread has the turn in a batch that is not flushed, and if the batch
+  // IllegalOperation if this thread writes in a batch that is not flushed, and if the batch
   // cannot be committed (W12).
   Status flush() GM_EXCLUDES(mutex_);
   bool is_flushed() const { return !is_dirty_; }
@@ -132,7 +133,7 @@ class WriteQueue {
   // Returns whether there was little room for the last commit (W4).
   bool is_short_of_room() const { return is_short_of_room_; }
 
-  // Returns whether the calling thread has the turn.
+  // Returns whether the calling thread holds the write lock.
   bool held_by_this_thread() const GM_EXCLUDES(mutex_);
 
   // The number of committed transactions that declared a net shrink. Thread-safe.
@@ -157,7 +158,7 @@ class WriteQueue {
   };
 
   // Batches, W9 to W12. Defined in write_queue_batch.cc.
-  class Turn;  // ends the calling thread's turn when it is destroyed
+  class Releaser;  // releases the write lock when it is destroyed
   bool has_room();
   bool wants_batch();
   WriteTransaction write_in_batch(std::shared_ptr<WriteGroup> group) GM_EXCLUDES(mutex_);
@@ -167,12 +168,12 @@ class WriteQueue {
   Status end_batch() GM_EXCLUDES(mutex_);
   bool is_flush_wanted() GM_EXCLUDES(mutex_);
   void flushed() GM_EXCLUDES(mutex_);
-  bool take_turn_to_flush() GM_EXCLUDES(mutex_);
+  bool lock_to_flush() GM_EXCLUDES(mutex_);
   Status commit_batch(bool releases) GM_EXCLUDES(mutex_);
   Status make_batch_again() GM_EXCLUDES(mutex_);
-  Status end_batch_before_turn() GM_EXCLUDES(mutex_);
+  Status end_batch_after_locking() GM_EXCLUDES(mutex_);
   void batch_is_due() GM_EXCLUDES(mutex_);
-  void end_turn() GM_EXCLUDES(mutex_);
+  void release_lock() GM_EXCLUDES(mutex_);
 
   Result<WriteTransaction> lead(std::shared_ptr<WriteGroup> group) GM_EXCLUDES(mutex_);
   Result<WriteTransaction> join(std::shared_ptr<WriteGroup> group) GM_EXCLUDES(mutex_);
@@ -188,21 +189,21 @@ class WriteQueue {
   Status commit_member(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
   void abort(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
 
-  // Waits for a turn. Returns the role that was given to the waiter.
-  Role wait_for_turn(Waiter& waiter) GM_REQUIRES(mutex_);
+  // Waits for the write lock. Returns the role that was given to the waiter.
+  Role wait_for_lock(Waiter& waiter) GM_REQUIRES(mutex_);
   void run_members(const std::shared_ptr<WriteGroup>& group) GM_REQUIRES(mutex_);
   void member_done(WriteGroup& group) GM_REQUIRES(mutex_);
-  // Gives the turn to the next waiter as a leader, or leaves the queue idle.
+  // Gives the write lock to the next waiter as a leader, or leaves the queue idle.
   void pass_on() GM_REQUIRES(mutex_);
 
   MDB_env* const env_;
-  SpaceReserve& reserve_;  // belongs to the thread that has the turn
+  SpaceReserve& reserve_;  // belongs to the holder of the write lock
   const SizeLimit limit_;
   RedoLog& log_;
   const Callbacks callbacks_;
   const int small_before_batch_;
-  // The number of W9's short transactions in a row since the last read. Belongs to the thread that
-  // has the turn.
+  // The number of W9's short transactions in a row since the last read. Belongs to the holder
+  // of the write lock.
   int small_in_a_row_ = 0;
   std::atomic<bool> has_been_read_ = false;  // there was a read since the last wants_batch()
   std::atomic<bool> is_dirty_ = false;       // the batch has changes that LMDB lacks
@@ -210,14 +211,14 @@ class WriteQueue {
   std::atomic<uint64_t> shrinks_ = 0;
 
   mutable Mutex mutex_;
-  bool busy_ GM_GUARDED_BY(mutex_) = false;  // a thread has the turn
+  bool is_held_ GM_GUARDED_BY(mutex_) = false;  // a thread holds the write lock
   std::thread::id holder_ GM_GUARDED_BY(mutex_);
-  std::deque<Waiter*> line_ GM_GUARDED_BY(mutex_);
+  std::deque<Waiter*> waiters_ GM_GUARDED_BY(mutex_);
   std::optional<Error> refusal_ GM_GUARDED_BY(mutex_);
   int flushing_ GM_GUARDED_BY(mutex_) = 0;  // how many threads wait in flush()
   Condition flushed_;
   Counts counts_ GM_GUARDED_BY(mutex_);
-  // Belongs to the thread that has the turn. Declared last, so that it is destroyed first: the
+  // Belongs to the holder of the write lock. Declared last, so that it is destroyed first: the
   // batch's thread uses the other members.
   Batch batch_;
 };

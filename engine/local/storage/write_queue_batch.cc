@@ -10,19 +10,19 @@
 
 namespace gridmount::local {
 
-// Ends the calling thread's turn on every way out of a scope, exceptions included.
-class WriteQueue::Turn {
+// Releases the write lock on every way out of a scope, exceptions included.
+class WriteQueue::Releaser {
  public:
-  explicit Turn(WriteQueue& queue) : queue_(queue) {}
-  ~Turn() { queue_.end_turn(); }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
+  explicit Releaser(WriteQueue& queue) : queue_(queue) {}
+  ~Releaser() { queue_.release_lock(); }
+  Releaser(const Releaser&) = delete;
+  Releaser& operator=(const Releaser&) = delete;
 
  private:
   WriteQueue& queue_;
 };
 
-void WriteQueue::end_turn() {
+void WriteQueue::release_lock() {
   const MutexLock lock(mutex_);
   pass_on();
 }
@@ -74,7 +74,7 @@ Status WriteQueue::commit_in_batch(WriteTransaction& transaction) {
   if (!is_said || !finds_room || !batch_.add(*transaction.changes_)) {
     return commit_batch_with(transaction);
   }
-  const Turn turn(*this);
+  const Releaser releaser(*this);
   log_.committed(mdb_txn_id(std::exchange(transaction.txn_, nullptr)),
                  std::move(*transaction.changes_));
   // This transaction is committed. If the batch's commit fails, the next thread gets the error.
@@ -84,7 +84,7 @@ Status WriteQueue::commit_in_batch(WriteTransaction& transaction) {
 
 // Upholds W10 for a transaction that `pending` does not have: LMDB commits it with the batch.
 Status WriteQueue::commit_batch_with(WriteTransaction& transaction) {
-  const Turn turn(*this);
+  const Releaser releaser(*this);
   MDB_txn* const txn = std::exchange(transaction.txn_, nullptr);
   const uint64_t number = mdb_txn_id(txn);
   const bool releases = room() == SpaceReserve::Room::kNone && transaction.net_shrink_;
@@ -111,7 +111,7 @@ Status WriteQueue::commit_batch_with(WriteTransaction& transaction) {
 }
 
 void WriteQueue::abort_in_batch(WriteTransaction& transaction) {
-  const Turn turn(*this);
+  const Releaser releaser(*this);
   MDB_txn* const txn = std::exchange(transaction.txn_, nullptr);
   refuse_what_cannot_be();
   if (context_of(txn).interrupted) {
@@ -185,10 +185,10 @@ Status WriteQueue::commit_batch(bool releases) {
   return {};
 }
 
-// Called by a thread that has got a turn and does not write in the batch.
-Status WriteQueue::end_batch_before_turn() {
+// Called by a thread that has got the write lock and does not write in the batch.
+Status WriteQueue::end_batch_after_locking() {
   Status ended = end_batch();
-  if (!ended) end_turn();
+  if (!ended) release_lock();
   return ended;
 }
 
@@ -203,30 +203,30 @@ bool WriteQueue::is_flush_wanted() {
   return flushing_ > 0;
 }
 
-// Runs on the batch's own thread. A thread that has the turn may be waiting for that thread, so
-// this must not wait for a turn.
+// Runs on the batch's own thread. The holder of the write lock may be waiting for that thread, so
+// this must not wait for the lock.
 void WriteQueue::batch_is_due() {
   {
     const MutexLock lock(mutex_);
-    if (busy_) return;
-    busy_ = true;
+    if (is_held_) return;
+    is_held_ = true;
     holder_ = std::this_thread::get_id();
   }
-  const Turn turn(*this);
+  const Releaser releaser(*this);
   (void)end_batch();
 }
 
-// Waits until the batch is flushed or nobody has the turn. In the second case takes the
-// turn and returns true. Returns false if the batch is flushed, or if this thread has the turn
-// already. This waits for a turn only while the batch is not flushed: then the thread that has the
-// turn writes in the batch or is ending it. In any other turn it may be waiting for this thread.
-bool WriteQueue::take_turn_to_flush() {
+// Waits until the batch is flushed or nobody holds the write lock. In the second case takes the
+// lock and returns true. Returns false if the batch is flushed, or if this thread holds the lock
+// already. Waits for the lock only while the batch is not flushed, because its holder then writes
+// in the batch or is ending it. At any other time the holder may be waiting for this thread.
+bool WriteQueue::lock_to_flush() {
   const MutexLock lock(mutex_);
   ++flushing_;
-  while (is_dirty_ && busy_ && holder_ != std::this_thread::get_id()) flushed_.wait(mutex_);
+  while (is_dirty_ && is_held_ && holder_ != std::this_thread::get_id()) flushed_.wait(mutex_);
   --flushing_;
-  if (!is_dirty_ || busy_) return false;
-  busy_ = true;
+  if (!is_dirty_ || is_held_) return false;
+  is_held_ = true;
   holder_ = std::this_thread::get_id();
   return true;
 }
@@ -234,8 +234,8 @@ bool WriteQueue::take_turn_to_flush() {
 Status WriteQueue::flush() {
   if (!has_been_read_.load(std::memory_order_relaxed)) has_been_read_ = true;
   if (!is_dirty_) return {};
-  if (take_turn_to_flush()) {
-    const Turn turn(*this);
+  if (lock_to_flush()) {
+    const Releaser releaser(*this);
     return end_batch();
   }
   if (!is_dirty_ || !held_by_this_thread()) return {};
