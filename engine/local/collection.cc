@@ -182,7 +182,7 @@ Result<std::unique_ptr<engine::Cursor>> LocalCollection::find(engine::Snapshot& 
                                    options);
   }
   if (!entry) {
-    note_missing(*read_view);
+    record_missing(*read_view);
     return std::unique_ptr<engine::Cursor>(std::make_unique<EmptyCursor>());
   }
   if (options.return_key) match.only_paths.reset();
@@ -211,7 +211,7 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
     if (const std::optional<UniqueLookup> lookup = unique_lookup(*entry, filter)) {
       const Trees& trees = read_view->trees();
       GM_ASSIGN(const std::optional<RecordId> id, find_unique(trees, *entry, *lookup));
-      note_lookup(*read_view, *entry, *lookup->index, id.has_value());
+      record_lookup(*read_view, *entry, *lookup->index, id.has_value());
       if (!id) return std::optional<bson::View>();
       GM_ASSIGN(const bson::View document, read_document(trees, *entry, *id, verify_for(options)));
       GM_TRY(confirm_found(*entry, *lookup->index, filter, document));
@@ -220,7 +220,7 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
     if (const std::optional<FirstLookup> lookup = first_lookup(*entry, filter)) {
       GM_ASSIGN(const std::optional<RecordId> id,
                 find_first(read_view->shared_trees(), *entry, *lookup));
-      note_lookup(*read_view, *entry, *lookup->index, id.has_value());
+      record_lookup(*read_view, *entry, *lookup->index, id.has_value());
       if (!id) return std::optional<bson::View>();
       GM_ASSIGN(const bson::View document,
                 read_document(read_view->trees(), *entry, *id, verify_for(options)));
@@ -237,7 +237,7 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
   match.limit = 1;
   GM_ASSIGN(std::optional<query::Projection> projection, parse_projection(options, filter));
   if (!entry) {
-    note_missing(*read_view);
+    record_missing(*read_view);
     return std::optional<bson::View>();
   }
   GM_ASSIGN(const std::unique_ptr<PlanExecutor> matches,
@@ -267,7 +267,7 @@ Result<int64_t> LocalCollection::count(engine::Snapshot& snapshot, bson::View fi
   GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables));
   GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
   if (!entry && !is_catalog_collection(ns_)) {
-    note_missing(*read_view);
+    record_missing(*read_view);
     return int64_t{0};
   }
   if (!entry || entry->settings.is_view()) {

@@ -125,7 +125,7 @@ class DocumentWriter {
 
  private:
   // Marks the indexes that get their first array as multikey.
-  Status note_multikey();
+  Status record_multikey();
   // Removes the oldest documents of a capped collection until it is within its limits.
   Status make_room();
 

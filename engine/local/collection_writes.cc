@@ -102,7 +102,7 @@ Result<LocalCollection::Targets> LocalCollection::targets(
   if (!options.hint && options.sort.empty()) {
     if (const std::optional<UniqueLookup> lookup = unique_lookup(*entry, filter)) {
       GM_ASSIGN(const std::optional<RecordId> id, find_unique(read_view->trees(), *entry, *lookup));
-      note_lookup(*read_view, *entry, *lookup->index, id.has_value());
+      record_lookup(*read_view, *entry, *lookup->index, id.has_value());
       if (!id) return targets;
       targets.ids.push_back(*id);
       targets.looked_up = lookup->index;

@@ -56,7 +56,7 @@ std::vector<bool> DocumentWriter::affected_by(const query::Update& update) const
   return affected;
 }
 
-Status DocumentWriter::note_multikey() {
+Status DocumentWriter::record_multikey() {
   const std::vector<size_t> becoming = indexes_.becoming_multikey();
   if (becoming.empty()) return {};
   // This writer itself may have changed the catalog's entry since it was made.
@@ -88,7 +88,7 @@ Status DocumentWriter::insert(bson::View document) {
   GM_ASSIGN(Counts* const counts, contents_.catalog().counts_for_change(*entry_));
   const RecordId id = counts->next_record;
   GM_TRY(indexes_.prepare_insert(document, id));
-  GM_TRY(note_multikey());
+  GM_TRY(record_multikey());
   GM_TRY(indexes_.apply());
   if (contents_.write_observer() != nullptr) {
     contents_.write_observer()->document_changed(entry_->ns, std::nullopt, document);
@@ -136,7 +136,7 @@ Status DocumentWriter::replace(RecordId id, bson::View before, bson::View after,
     GM_ASSIGN(counts, contents_.catalog().counts_for_change(*entry_));
   }
   GM_TRY(indexes_.prepare_update(before, after, id, affected));
-  GM_TRY(note_multikey());
+  GM_TRY(record_multikey());
   // The observer must run before the writes, which end the view `before`.
   if (contents_.write_observer() != nullptr) {
     contents_.write_observer()->document_changed(entry_->ns, before, after);

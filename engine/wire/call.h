@@ -78,7 +78,7 @@ class Call {
   // The privileges that the command's pipelines need beyond those of the command itself. All of
   // them have been checked for this client.
   const std::vector<Privilege>& reached() const { return reached_; }
-  void note_reached(const Privilege& privilege) { reached_.push_back(privilege); }
+  void record_reached(const Privilege& privilege) { reached_.push_back(privilege); }
 
   // Ends the call without a result for now (see Postponed). Whatever run() has put into the reply
   // is dropped.

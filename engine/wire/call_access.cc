@@ -17,7 +17,7 @@ Status CallAccess::need(const engine::Namespace& ns, std::string_view action) {
   // A $lookup into a view asks again for each document.
   if (std::find(known.begin(), known.end(), privilege) != known.end()) return {};
   GM_TRY(check_privilege(call_, privilege));
-  call_.note_reached(privilege);
+  call_.record_reached(privilege);
   return {};
 }
 

@@ -17,7 +17,7 @@ class CallAccess final : public aggregation::Access {
   explicit CallAccess(Call& call) : call_(call) {}
 
   // Fail with Unauthorized (13). A privilege that was granted is recorded with
-  // Call::note_reached(), so that a getMore on the resulting cursor checks it again.
+  // Call::record_reached(), so that a getMore on the resulting cursor checks it again.
   Status may_read(const engine::Namespace& ns) override;
   Status may_write(const engine::Namespace& ns, aggregation::WriteKind kind,
                    bool bypass_validation) override;

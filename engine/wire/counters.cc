@@ -52,18 +52,18 @@ Counters::Counters() : runs_(std::make_unique<Runs[]>(all_commands().size())) {
   for (std::atomic<int64_t>& count : operations_) count = 0;
 }
 
-void Counters::note_command(const Command& command, bool failed) {
+void Counters::record_command(const Command& command, bool failed) {
   Runs& runs = runs_[static_cast<size_t>(&command - all_commands().data())];
   ++runs.total;
   if (failed) ++runs.failed;
 }
 
-void Counters::note_operations(OperationKind kind, int64_t operations) {
+void Counters::record_operations(OperationKind kind, int64_t operations) {
   operations_[static_cast<size_t>(kind)] += operations;
 }
 
-void Counters::note_time(const engine::Namespace& ns, OperationKind kind,
-                         std::chrono::microseconds duration) {
+void Counters::record_time(const engine::Namespace& ns, OperationKind kind,
+                           std::chrono::microseconds duration) {
   const std::string name = ns.full();
   const MutexLock lock(mutex_);
   auto found = times_.find(name);

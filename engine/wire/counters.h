@@ -21,13 +21,13 @@ class Counters {
  public:
   Counters();
 
-  void note_command(const Command& command, bool failed);
+  void record_command(const Command& command, bool failed);
   // `operations` is the number of statements if the command is a write.
-  void note_operations(OperationKind kind, int64_t operations = 1);
+  void record_operations(OperationKind kind, int64_t operations = 1);
   // Adds the duration to the totals of one namespace, for top.
-  void note_time(const engine::Namespace& ns, OperationKind kind,
-                 std::chrono::microseconds duration) GM_EXCLUDES(mutex_);
-  void note_error(bool is_user_error) { ++(is_user_error ? user_asserts_ : regular_asserts_); }
+  void record_time(const engine::Namespace& ns, OperationKind kind,
+                   std::chrono::microseconds duration) GM_EXCLUDES(mutex_);
+  void record_error(bool is_user_error) { ++(is_user_error ? user_asserts_ : regular_asserts_); }
 
   void append_opcounters(bson::Builder& out) const;
   void append_asserts(bson::Builder& out) const;

@@ -230,16 +230,16 @@ void account(Call& call, const Error* error, uint32_t reply_bytes) {
   Service::State& state = call.state();
   const auto duration = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::steady_clock::now() - call.operation().begin);
-  state.counters().note_command(call.command(), error != nullptr);
+  state.counters().record_command(call.command(), error != nullptr);
   const OperationKind kind = call.command().kind;
   // Write commands count their statements themselves.
   if (kind == OperationKind::kCommand || kind == OperationKind::kQuery ||
       kind == OperationKind::kGetMore) {
-    state.counters().note_operations(kind);
+    state.counters().record_operations(kind);
   }
-  if (error != nullptr) state.counters().note_error(true);
+  if (error != nullptr) state.counters().record_error(true);
   if (call.ns().collection.empty()) return;
-  state.counters().note_time(call.ns(), kind, duration);
+  state.counters().record_time(call.ns(), kind, duration);
   if (is_logged(call, duration, error, reply_bytes)) log_slow(call, duration, error);
   if (state.profiler().active()) profile(call, duration, error, reply_bytes);
 }
@@ -253,8 +253,8 @@ bool may_change_users(const Call& call) {
 
 // Records that users exist, because a client may write to their collection directly. In a read-only
 // store there can be no new ones.
-void note_users(Service::State& state) {
-  if (const Status noted = state.access().users().note_existing(); !noted) {
+void record_users(Service::State& state) {
+  if (const Status noted = state.access().users().record_existing(); !noted) {
     spdlog::warn("cannot record that the store has users: {}", noted.error().message());
   }
 }
@@ -310,7 +310,7 @@ Outcome run(Service::State& state, Client& client, const Request& request) {
   // Done whether the command succeeded or not: some of several statements may have been executed.
   if (may_change_users(call)) {
     state.access().users_changed();
-    if (call.ns().collection == "system.users") note_users(state);
+    if (call.ns().collection == "system.users") record_users(state);
   }
   return ended(call, std::move(reply), std::move(status));
 }
@@ -341,8 +341,8 @@ void Service::on_change(std::function<void()> notify) {
   state_->on_change(std::move(notify));
 }
 
-void Service::note_change() {
-  state_->note_change();
+void Service::record_change() {
+  state_->record_change();
 }
 
 void Service::forget(Client& client) {

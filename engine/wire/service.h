@@ -71,7 +71,7 @@ class Service {
   void on_change(std::function<void()> notify);
   // Makes changes() return another number and calls the notification. For writes that did not go
   // through this service.
-  void note_change();
+  void record_change();
 
   // Must be called when the connection has closed. Ends its log-in and kills the operations that
   // still run for it. The client may be destroyed afterwards.

@@ -20,14 +20,14 @@ std::chrono::milliseconds Service::State::uptime() const {
                                                                begin_);
 }
 
-void Service::State::note_change() {
+void Service::State::record_change() {
   ++changes_;
   if (notify_) notify_();
 }
 
 Status Service::State::commit(engine::Transaction& transaction, engine::Durability durability) {
   Status committed = transaction.commit(durability);
-  note_change();
+  record_change();
   return committed;
 }
 
@@ -46,13 +46,13 @@ void Service::State::end_work_of(const SessionPattern& sessions, const Operation
     return true;
   });
   // Wakes the getMores that wait for data of these cursors, so that they find their cursor gone.
-  if (ended > 0) note_change();
+  if (ended > 0) record_change();
 }
 
 void Service::State::stop() {
   stopping_ = true;
   operations_.kill_if([](const Operation&) { return true; }, ErrorCode::kInterruptedAtShutdown);
-  note_change();
+  record_change();
 }
 
 }  // namespace gridmount::wire

@@ -70,9 +70,9 @@ class Service::State {
   const std::shared_ptr<query::FilterBudget>& filter_budget() const { return filter_budget_; }
 
   uint64_t changes() const { return changes_.load(); }
-  void note_change();
+  void record_change();
   void on_change(std::function<void()> notify) { notify_ = std::move(notify); }
-  // Commits the transaction and calls note_change().
+  // Commits the transaction and calls record_change().
   Status commit(engine::Transaction& transaction, engine::Durability durability);
 
   // Kills the cursors and operations of the sessions, except for the operation `self`.

@@ -410,8 +410,9 @@ void handle_write(fuse_req_t request, fuse_ino_t ino, const char* bytes, size_t 
 }
 
 // Before the reply, so that the process that closed the file sees the new attributes.
-void note_close(fuse_req_t request, fuse_ino_t ino, FileHandle& file, FileSystem::Closing closing) {
-  if (file_system_of(request).note_close(file, closing)) {
+void record_close(fuse_req_t request, fuse_ino_t ino, FileHandle& file,
+                  FileSystem::Closing closing) {
+  if (file_system_of(request).record_close(file, closing)) {
     context_of(request).forget_attributes(ino);
   }
 }
@@ -419,7 +420,7 @@ void note_close(fuse_req_t request, fuse_ino_t ino, FileHandle& file, FileSystem
 void handle_flush(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
   guarded(request, "flush", ino, [&] {
     FileHandle& file = *file_of(info);
-    note_close(request, ino, file, FileSystem::Closing::kByOne);
+    record_close(request, ino, file, FileSystem::Closing::kByOne);
     reply_status(request, "flush", ino, nullptr,
                  file.for_writing ? file.file()->flush() : Status());
   });
@@ -427,7 +428,7 @@ void handle_flush(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
 
 void handle_release(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
   guarded(request, "release", ino, [&] {
-    note_close(request, ino, *file_of(info), FileSystem::Closing::kByAll);
+    record_close(request, ino, *file_of(info), FileSystem::Closing::kByAll);
     file_system_of(request).release(file_of(info));
     fuse_reply_err(request, 0);
   });

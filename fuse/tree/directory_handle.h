@@ -51,8 +51,8 @@ class DirectoryHandle {
   // Makes each listing change the atime. Must be called before the object is used.
   void count_as_reading() { counts_as_reading_ = true; }
   // Called when a listing begins.
-  void note_read() GM_REQUIRES(mutex_) {
-    if (counts_as_reading_) (void)namespace_->note_read(path_);
+  void record_read() GM_REQUIRES(mutex_) {
+    if (counts_as_reading_) (void)namespace_->record_read(path_);
   }
 
   // Buckets may have been created or dropped since opendir(3). When the root is rewound, the names

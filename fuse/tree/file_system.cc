@@ -209,7 +209,7 @@ Status FileSystem::unlink(uint64_t parent, std::string_view name) {
   std::optional<NlinkRaceGuard::Loss> loss;
   if (in.paths->has_links()) loss.emplace(nlink_race_guard_);
   GM_ASSIGN(gridfs::LostName last, in.paths->unlink(in.node.path, name));
-  note_lost_name(in, std::move(last));
+  record_lost_name(in, std::move(last));
   return {};
 }
 
@@ -308,7 +308,7 @@ bool FileSystem::moves_directory(uint64_t from_parent, std::string_view from_nam
          (mode == gridfs::RenameMode::kExchange && table_.find_directory(to_parent, to_name));
 }
 
-void FileSystem::note_lost_name(const Directory& in, gridfs::LostName last) {
+void FileSystem::record_lost_name(const Directory& in, gridfs::LostName last) {
   const gridfs::Node& file = last.node;
   if (file.attributes.nlink != 0) {
     return nlink_race_guard_.note(table_.ino_of_file(in.node.bucket.get(), file.id, 0));
@@ -332,7 +332,7 @@ Status FileSystem::rename_in(const Directory& from, std::string_view from_name, 
             whiteout ? paths.rename_leaving_whiteout(from.node.path, from_name, to.node.path,
                                                      to_name, mode, *whiteout)
                      : paths.rename(from.node.path, from_name, to.node.path, to_name, mode));
-  if (replaced) note_lost_name(to, *std::move(replaced));
+  if (replaced) record_lost_name(to, *std::move(replaced));
   return {};
 }
 

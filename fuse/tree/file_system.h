@@ -176,7 +176,7 @@ class FileSystem {
   // from its cache, so a close of a file that was open only for reading counts as a read. Returns
   // true if this makes the attributes in the kernel's cache wrong.
   enum class Closing { kByOne, kByAll };
-  bool note_close(FileHandle& file, Closing closing);
+  bool record_close(FileHandle& file, Closing closing);
   // The result keeps the bytes alive. `file` must outlive it.
   Result<gridfs::ReadResult> read(FileHandle& file, int64_t offset, size_t size);
   // Does not change the times, because the kernel sends them. Has no case for O_APPEND, because the
@@ -305,7 +305,7 @@ class FileSystem {
   Result<Entry> set_lost_attributes(uint64_t ino, const gridfs::AttributeChanges& changes)
       GM_EXCLUDES(lost_mutex_);
   // Stores the state of an open file in the table, for requests that come without a handle.
-  void note_changed(const ResolvedNode& node, const gridfs::File& file);
+  void record_changed(const ResolvedNode& node, const gridfs::File& file);
   Result<std::string> link_target(const ResolvedNode& node);
   // Sets `existed` if the file existed and the kernel did not know it.
   Result<std::pair<Entry, FileHandle*>> create_or_open(uint64_t parent, std::string_view name,
@@ -327,7 +327,7 @@ class FileSystem {
   bool moves_directory(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
                        std::string_view to_name, gridfs::RenameMode mode) const;
   // Records that a file has lost a name, which may be its last.
-  void note_lost_name(const Directory& in, gridfs::LostName last);
+  void record_lost_name(const Directory& in, gridfs::LostName last);
   // Returns the state of a directory that is about to be removed.
   static Result<LostNode> last_of(gridfs::PathNamespace& paths, const gridfs::Node& directory);
   Status rename_in(const Directory& from, std::string_view from_name, const Directory& to,
@@ -367,7 +367,7 @@ class FileSystem {
     uint64_t not_closed = 0;  // no holder has closed them
     uint64_t asked_in = 0;    // the episode of room_ in which the kernel was made to ask
   };
-  void note_writer_closed(FileHandle& file);
+  void record_writer_closed(FileHandle& file);
 
   Buckets& buckets_;
   ControlDirectory control_;

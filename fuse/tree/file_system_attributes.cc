@@ -136,7 +136,7 @@ Result<Entry> FileSystem::setattr(uint64_t ino, const FileHandle* handle,
     if (!posix.ctime) posix.ctime = gridfs::file_time_now();
     return posix;
   }));
-  note_changed(node, *file);
+  record_changed(node, *file);
   return Entry{ino, unlinked_attributes(file->document(), buckets_.settings().paths),
                kCacheForever};
 }

@@ -66,7 +66,7 @@ Result<FileHandle*> FileSystem::open_control(const ResolvedNode& node, int flags
   node.bucket->handles().fetch_add(1);
   handle->paths = paths;
   if (node.generated) {
-    node.generated->note_open();
+    node.generated->record_open();
     handle->generated = node.generated;
   } else {
     Result<std::shared_ptr<gridfs::File>> file = paths->open_file(node.id);

@@ -72,7 +72,7 @@ Status FileSystem::readdir(DirectoryHandle& directory, uint64_t offset, bool loo
     directory.set_bucket_names(std::move(names));
   }
   GM_TRY(directory.seek(offset, node.path));
-  if (offset == 0) directory.note_read();
+  if (offset == 0) directory.record_read();
   for (bool first = true;; first = false) {
     Result<std::optional<ListedEntry>> listed = directory.peek();
     if (!listed && first) return fail(std::move(listed).error());

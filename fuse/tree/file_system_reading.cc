@@ -13,7 +13,7 @@ Result<gridfs::ReadResult> FileSystem::read(FileHandle& file, int64_t offset, si
     // The first read stands for all. A process that reads on updates the atime once more when it
     // closes the file. The kernel requests the atime again after each read request.
     if (read && file.counts_as_reading && (!file.was_read.exchange(true) || tells_each_reading())) {
-      (void)file.paths->note_read(*content);
+      (void)file.paths->record_read(*content);
     }
     return read;
   }
@@ -23,9 +23,9 @@ Result<gridfs::ReadResult> FileSystem::read(FileHandle& file, int64_t offset, si
   return gridfs::ReadResult::of(bytes.subspan(from, std::min(size, bytes.size() - from)));
 }
 
-bool FileSystem::note_close(FileHandle& file, Closing closing) {
+bool FileSystem::record_close(FileHandle& file, Closing closing) {
   if (file.for_writing) {
-    note_writer_closed(file);
+    record_writer_closed(file);
     return false;
   }
   if (!file.counts_as_reading) return false;
@@ -33,10 +33,10 @@ bool FileSystem::note_close(FileHandle& file, Closing closing) {
   // For programs that were executed, the kernel reports only the end.
   const bool was_closed = file.was_closed.exchange(true);
   if (was_closed && closing == Closing::kByAll) return false;
-  return file.paths->note_read(*file.file());
+  return file.paths->record_read(*file.file());
 }
 
-void FileSystem::note_writer_closed(FileHandle& file) {
+void FileSystem::record_writer_closed(FileHandle& file) {
   if (file.was_closed.exchange(true)) return;
   MutexLock lock(handles_mutex_);
   --writers_[file.ino].not_closed;

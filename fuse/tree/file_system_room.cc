@@ -12,7 +12,7 @@ constexpr uint32_t kWritesBetweenHandingOver = 16;
 }  // namespace
 
 Status FileSystem::write(FileHandle& file, int64_t offset, std::span<const uint8_t> bytes) {
-  room_.note_written(bytes.size());
+  room_.record_written(bytes.size());
   const std::shared_ptr<gridfs::File> content = file.file();
   if (room_.is_short()) GM_TRY(content->expect_room());
   return content->write(offset, bytes, gridfs::TimeUpdate::kKeep);

@@ -91,7 +91,7 @@ Status FileSystem::change_posix(uint64_t ino, const gridfs::PosixChange& change)
         unlinked_attributes(node.open_file->document(), buckets_.settings().paths).mode;
     GM_TRY(node.open_file->change_posix(
         [&](const gridfs::PosixFields& now) { return change(with_mode(now, mode)); }));
-    note_changed(node, *node.open_file);
+    record_changed(node, *node.open_file);
     return {};
   }
   if (node.unlinked) return change_lost(ino, change);
@@ -125,7 +125,7 @@ Result<Entry> FileSystem::set_lost_attributes(uint64_t ino,
   return Entry{ino, changed.attributes, kCacheForever};
 }
 
-void FileSystem::note_changed(const ResolvedNode& node, const gridfs::File& file) {
+void FileSystem::record_changed(const ResolvedNode& node, const gridfs::File& file) {
   if (!node.unlinked) return;
   const gridfs::FilesDocument document = file.document();
   table_.set_lost(

@@ -30,7 +30,7 @@ class GeneratedFile {
   // and it was made just now. So a program that first asks for the size and then opens, as cp(1)
   // does, gets one file. Every later open gets a new text.
   bool is_current() const;
-  void note_open() { opened_ = true; }
+  void record_open() { opened_ = true; }
 
  private:
   using Clock = std::chrono::steady_clock;

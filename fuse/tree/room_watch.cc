@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds kLookInterval{10};
 
 }  // namespace
 
-void RoomWatch::note_written(uint64_t bytes) {
+void RoomWatch::record_written(uint64_t bytes) {
   const auto written = static_cast<int64_t>(bytes);
   if (bytes_to_look_.fetch_sub(written, std::memory_order_relaxed) <= written) look_now();
 }

@@ -29,7 +29,7 @@ class RoomWatch {
   explicit RoomWatch(engine::Store& store) : store_(store) {}
 
   // Called when so many bytes have been written to the daemon, or may have been.
-  void note_written(uint64_t bytes);
+  void record_written(uint64_t bytes);
   // Checks the free space now, unless it was checked a moment ago.
   void look();
 

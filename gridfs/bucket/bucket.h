@@ -135,8 +135,8 @@ class Bucket {
   // Records in the caller's transaction that the chunks [from, to) of a file are garbage.
   // reclaim_truncated() then removes them in slices. Until it is done, the file must have no valid
   // chunks in that range. A file has at most one such range.
-  Status note_truncated(engine::Transaction& transaction, bson::ValueView id, int64_t from,
-                        int64_t to) const;
+  Status record_truncated(engine::Transaction& transaction, bson::ValueView id, int64_t from,
+                          int64_t to) const;
   Status reclaim_truncated(bson::ValueView id) const;
   // Reclaims everything in `detached`. No stream or file of this bucket may be open, so call it
   // when the program starts.

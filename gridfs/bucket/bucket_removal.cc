@@ -154,8 +154,8 @@ Status Bucket::reclaim(bson::ValueView id) const {
   }
 }
 
-Status Bucket::note_truncated(engine::Transaction& transaction, bson::ValueView id, int64_t from,
-                              int64_t to) const {
+Status Bucket::record_truncated(engine::Transaction& transaction, bson::ValueView id, int64_t from,
+                                int64_t to) const {
   bson::Builder marker;
   marker.append("_id", marker_id(id)).append("from", from).append("to", to);
   GM_TRY(detached_->insert(transaction, std::move(marker).finish()));

@@ -57,7 +57,7 @@ void BackgroundWork::reclaim(const bson::Value& id) {
   thread_.wake();
 }
 
-void BackgroundWork::note_truncated(const bson::Value& id, int64_t from) {
+void BackgroundWork::record_truncated(const bson::Value& id, int64_t from) {
   MutexLock lock(mutex_);
   truncated_[id] = from;
 }

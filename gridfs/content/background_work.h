@@ -34,10 +34,10 @@ class BackgroundWork {
   void reclaim(const bson::Value& id) GM_EXCLUDES(mutex_);
 
   // A truncation makes the chunks of the file from `from` on garbage. The caller calls
-  // note_truncated() before the commit that records this in the store, so that truncated_from()
+  // record_truncated() before the commit that records this in the store, so that truncated_from()
   // never misses a record that the store has. After the commit the caller calls start_truncated(),
   // to start the removal.
-  void note_truncated(const bson::Value& id, int64_t from) GM_EXCLUDES(mutex_);
+  void record_truncated(const bson::Value& id, int64_t from) GM_EXCLUDES(mutex_);
   void start_truncated(const bson::Value& id) GM_EXCLUDES(mutex_);
   // Returns where the garbage of the file begins, or nothing if it has none.
   std::optional<int64_t> truncated_from(const bson::Value& id) const GM_EXCLUDES(mutex_);

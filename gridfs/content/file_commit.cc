@@ -205,7 +205,7 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
   // The caller holds the commit lock, so nobody else changes the file's chunks in the meantime.
   GM_ASSIGN(int64_t fewer, count_noted(bucket, id, commit, cut));
   int64_t more = 0;
-  if (notes) context.background_work.note_truncated(id, cut.remove_to);
+  if (notes) context.background_work.record_truncated(id, cut.remove_to);
   std::optional<int64_t> stored_chunks;
   {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket.store().begin());
@@ -218,7 +218,7 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
                                        chunk_range(id, commit.remove_from, cut.remove_to), true));
       fewer += removed;
     }
-    if (notes) GM_TRY(bucket.note_truncated(*transaction, id, cut.remove_to, cut.noted_to));
+    if (notes) GM_TRY(bucket.record_truncated(*transaction, id, cut.remove_to, cut.noted_to));
     ChunkWriter writer(bucket, *transaction, id, layout);
     for (const CommittedChunk& chunk : commit.chunks) {
       GM_ASSIGN(const bool is_new, writer.put(chunk));

@@ -67,7 +67,7 @@ Result<ReadResult> OpenFile::read(int64_t offset, size_t size) {
     MutexLock lock(mutex_);
     if (offset >= length_ || size == 0) return ReadResult();
     size = static_cast<size_t>(std::min<uint64_t>(size, static_cast<uint64_t>(length_ - offset)));
-    advice = read_ahead_.note_read(offset, static_cast<int64_t>(size));
+    advice = read_ahead_.record_read(offset, static_cast<int64_t>(size));
     advice.end = std::min(advice.end, length_);
     const int64_t end = offset + static_cast<int64_t>(size);
     for (int64_t at = offset; at < end;) {

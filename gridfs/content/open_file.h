@@ -157,8 +157,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // Truncates the file. Returns false if the chunk that it will end in must be made dirty first.
   bool try_cut(int64_t length, int64_t tail, uint32_t tail_bytes, TimeUpdate times)
       GM_EXCLUDES(mutex_);
-  void note_change(TimeUpdate times) GM_REQUIRES(mutex_);
-  void note_times(TimeUpdate times) GM_REQUIRES(mutex_);
+  void record_change(TimeUpdate times) GM_REQUIRES(mutex_);
+  void record_times(TimeUpdate times) GM_REQUIRES(mutex_);
   void list_as_dirty() GM_REQUIRES(mutex_);
 
   // --- Making holes (open_file_holes.cc).
@@ -177,10 +177,10 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // Removes from `ranges` what is stored, or will be stored by the next commit.
   Status remove_stored(int64_t first, int64_t last, AllocatedRanges& ranges) GM_REQUIRES(mutex_);
   // Called when the next commit will store chunk `n`. Ignores holes.
-  void note_stored(int64_t n) GM_REQUIRES(mutex_);
-  void note_zeroed(int64_t offset, int64_t end) GM_REQUIRES(mutex_);
+  void record_stored(int64_t n) GM_REQUIRES(mutex_);
+  void record_zeroed(int64_t offset, int64_t end) GM_REQUIRES(mutex_);
   // Called after the file was truncated to length_.
-  void note_cut() GM_REQUIRES(mutex_);
+  void record_cut() GM_REQUIRES(mutex_);
 
   // --- Finding holes (open_file_seek.cc).
   //
@@ -233,7 +233,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   void finish(const Prepared& prepared) GM_REQUIRES(mutex_);
   // Returns how many of the file's chunks the store has, if that is known.
   std::optional<int64_t> chunks_in_store() const GM_REQUIRES(mutex_);
-  void note_holes(const FileCommit& commit) GM_REQUIRES(mutex_);
+  void record_holes(const FileCommit& commit) GM_REQUIRES(mutex_);
   // Called after the content has changed in the store. `has_own_date`: uploadDate became a later
   // one.
   void reschedule_md5(bool has_own_date) GM_REQUIRES(mutex_);

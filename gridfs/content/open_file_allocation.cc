@@ -65,13 +65,13 @@ Status OpenFile::remove_stored(int64_t first, int64_t last, AllocatedRanges& ran
   }
 }
 
-void OpenFile::note_stored(int64_t n) {
+void OpenFile::record_stored(int64_t n) {
   if (allocated_.empty() || holes_.contains(n)) return;
   const int64_t begin = n * chunk_bytes_;
   if (allocated_.remove(begin, std::min(begin + chunk_bytes_, length_))) allocated_changed_ = true;
 }
 
-void OpenFile::note_zeroed(int64_t offset, int64_t end) {
+void OpenFile::record_zeroed(int64_t offset, int64_t end) {
   // A block counts as zeroed only if it lies wholly in the range. The last block of the file lies
   // in it if the range reaches the end of the file.
   const int64_t to = end == length_ ? block_to(end) : block_from(end);
@@ -80,9 +80,9 @@ void OpenFile::note_zeroed(int64_t offset, int64_t end) {
   list_as_dirty();
 }
 
-void OpenFile::note_cut() {
+void OpenFile::record_cut() {
   if (allocated_.cut(block_to(length_))) allocated_changed_ = true;
-  if (length_ % chunk_bytes_ != 0) note_stored(length_ / chunk_bytes_);
+  if (length_ % chunk_bytes_ != 0) record_stored(length_ / chunk_bytes_);
 }
 
 }  // namespace gridmount::gridfs

@@ -148,7 +148,7 @@ std::optional<int64_t> OpenFile::chunks_in_store() const {
   return stored_.sparse ? stored_.stored_chunks : stored_.chunk_count();
 }
 
-void OpenFile::note_holes(const FileCommit& commit) {
+void OpenFile::record_holes(const FileCommit& commit) {
   stored_.sparse = commit.sparse;
   stored_.stored_chunks = commit.sparse ? commit.stored_chunks : std::nullopt;
 }
@@ -161,7 +161,7 @@ void OpenFile::finish(const Prepared& prepared) {
     background_error_.reset();
   }
   stored_.length = commit.length;
-  note_holes(commit);
+  record_holes(commit);
   const bool has_own_date = prepared.content && *commit.upload_date > stored_.upload_date;
   if (prepared.content) stored_.upload_date = *commit.upload_date;
   if (!commit.keep_md5) stored_.md5 = commit.md5;

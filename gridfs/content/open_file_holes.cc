@@ -17,7 +17,7 @@ Status OpenFile::zero(int64_t offset, int64_t size, TimeUpdate times) {
   {
     MutexLock lock(mutex_);
     length = length_;
-    if (offset < length) note_zeroed(offset, std::min(offset + size, length));
+    if (offset < length) record_zeroed(offset, std::min(offset + size, length));
   }
   const int64_t end = std::min(offset + size, length);
   if (offset >= end) return {};
@@ -88,7 +88,7 @@ Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
   punching_ = false;
   if (!written) return written;
   holes_.add(first, commit.remove_to);
-  note_holes(commit);
+  record_holes(commit);
   const bool has_own_date = *commit.upload_date > stored_.upload_date;
   stored_.upload_date = *commit.upload_date;
   stored_.md5.reset();

@@ -65,7 +65,7 @@ Status OpenFile::change_chunk(int64_t n, uint32_t from, std::span<const uint8_t>
       MutexLock lock(mutex_);
       if (Chunk* chunk = chunk_in_place(n, from)) {
         put(n, *chunk, from, data);
-        note_change(times);
+        record_change(times);
         return {};
       }
       if (buffer) {
@@ -89,7 +89,7 @@ Status OpenFile::change_chunk(int64_t n, uint32_t from, std::span<const uint8_t>
         put(n, chunk, from, data);
         dirty_.erase(n);
         dirty_.merge(changed);
-        note_change(times);
+        record_change(times);
         return {};
       }
     }
@@ -173,9 +173,9 @@ void OpenFile::put(int64_t n, Chunk& chunk, uint32_t from, std::span<const uint8
     const int64_t tail = length_ / chunk_bytes_;
     holes_.add(chunk_count(length_), n);
     length_ = end;
-    note_stored(tail);
+    record_stored(tail);
   }
-  note_stored(n);
+  record_stored(n);
 }
 
 Result<std::shared_ptr<ChunkBuffer>> OpenFile::acquire_buffer() {
@@ -226,7 +226,7 @@ Status OpenFile::truncate(int64_t length, TimeUpdate times) {
     MutexLock lock(mutex_);
     before = length_;
     if (length == before) {
-      note_times(times);
+      record_times(times);
       return {};
     }
   }
@@ -237,8 +237,8 @@ Status OpenFile::truncate(int64_t length, TimeUpdate times) {
     if (needs_padding(kNoLimit)) continue;
     holes_.add(chunk_count(before), chunk_count(length));
     length_ = length;
-    note_stored(before / chunk_bytes_);
-    note_change(times);
+    record_stored(before / chunk_bytes_);
+    record_change(times);
     return {};
   }
   const int64_t tail = length / chunk_bytes_;
@@ -268,17 +268,17 @@ bool OpenFile::try_cut(int64_t length, int64_t tail, uint32_t tail_bytes, TimeUp
   store_end_ = std::min(store_end_, end);
   holes_.cut(end);
   length_ = length;
-  note_cut();
+  record_cut();
   if (length < md5_end_) break_md5();
   if (length == 0) {
     holes_unknown_ = false;
     restart_md5();
   }
-  note_change(times);
+  record_change(times);
   return true;
 }
 
-void OpenFile::note_times(TimeUpdate times) {
+void OpenFile::record_times(TimeUpdate times) {
   if (times == TimeUpdate::kKeep) return;
   posix_.mtime = file_time_now();
   posix_.ctime = posix_.mtime;
@@ -294,10 +294,10 @@ void OpenFile::set_times(const timespec& mtime, const timespec& ctime) {
   list_as_dirty();
 }
 
-void OpenFile::note_change(TimeUpdate times) {
+void OpenFile::record_change(TimeUpdate times) {
   content_changed_ = true;
   changed_at_ = Clock::now();
-  note_times(times);
+  record_times(times);
   list_as_dirty();
   advance_md5();
   if (dirty_bytes() >= context_->options.commit_bytes) context_->writeback.hurry(this);

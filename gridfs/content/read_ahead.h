@@ -18,7 +18,7 @@ class ReadAhead {
 
   // Must be called for each read. The kernel sends several reads at a time, which arrive in any
   // order.
-  Advice note_read(int64_t offset, int64_t size) {
+  Advice record_read(int64_t offset, int64_t size) {
     const bool near = offset >= end_ - kDisorderBytes && offset <= end_ + kDisorderBytes;
     run_bytes_ = near ? run_bytes_ + size : 0;
     if (!near) asked_to_ = 0;

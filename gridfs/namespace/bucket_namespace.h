@@ -63,8 +63,8 @@ class BucketNamespace final : public PathNamespace {
   Result<Node> setattr_file(bson::ValueView id, const AttributeChanges& changes) override;
   Result<Node> setattr_directory(std::string_view path, const AttributeChanges& changes) override;
   Result<std::string> readlink(bson::ValueView id) override;
-  bool note_read(const File& file) override;
-  bool note_read(std::string_view directory) override;
+  bool record_read(const File& file) override;
+  bool record_read(std::string_view directory) override;
   Result<PosixFields> file_posix(bson::ValueView id) override;
   Result<PosixFields> directory_posix(std::string_view path) override;
   Status change_file_posix(bson::ValueView id, const PosixChange& change) override;

@@ -22,11 +22,11 @@ Result<std::string> BucketNamespace::readlink(bson::ValueView id) {
   return *file.posix.symlink_target;
 }
 
-bool BucketNamespace::note_read(const File& file) {
+bool BucketNamespace::record_read(const File& file) {
   return access_times_.note(node_of_open(file));
 }
 
-bool BucketNamespace::note_read(std::string_view directory) {
+bool BucketNamespace::record_read(std::string_view directory) {
   const Result<Node> node = get_directory(directory);
   return node && access_times_.note(*node);
 }

@@ -231,8 +231,8 @@ class PathNamespace {
   virtual Result<std::string> readlink(bson::ValueView id) = 0;
   // Records a read of the file or directory. Returns true if its atime has changed. Costs a look-up
   // of its attributes.
-  virtual bool note_read(const File& file) = 0;
-  virtual bool note_read(std::string_view directory) = 0;
+  virtual bool record_read(const File& file) = 0;
+  virtual bool record_read(std::string_view directory) = 0;
   // The first two return the POSIX fields in the node's document, with `mode` filled in if the
   // document has none. The other two call `change` with these fields and write its result in the
   // same transaction.

@@ -56,7 +56,7 @@ class AccessTimesTest : public BucketFixture {
     insert_file(std::move(document).finish());
     return id;
   }
-  bool read(const bson::Value& id) { return paths().note_read(*must(paths().open_file(id))); }
+  bool read(const bson::Value& id) { return paths().record_read(*must(paths().open_file(id))); }
   time_t shown(const bson::Value& id) { return must(paths().file(id)).attributes.atime.tv_sec; }
   time_t written(const bson::Value& id) { return file(id).posix.atime.value_or(timespec{}).tv_sec; }
   static bool is_recent(time_t seconds) { return seconds >= ago(60).tv_sec; }
@@ -92,7 +92,7 @@ TEST_F(AccessTimesTest, ADayOld_Changes) {
 TEST_F(AccessTimesTest, IsWrittenAtTheEnd_AndNothingElseIs) {
   const bson::Value id = upload("folder/a", "content", {std::nullopt, 4, {}, std::nullopt});
   const FilesDocument before = file(id);
-  EXPECT_FALSE(paths().note_read("folder")) << "nothing could keep it";
+  EXPECT_FALSE(paths().record_read("folder")) << "nothing could keep it";
   EXPECT_TRUE(read(id));
   EXPECT_EQ(file(id).posix.atime, std::nullopt) << "in its own time";
   mount(AccessTimeMode::kAll);
@@ -144,8 +144,8 @@ TEST_F(AccessTimesTest, Listing_ShowsIt_AndSoDoesTheFolderItself) {
   old.atime = old.mtime = old.ctime = ago(1000);
   must(paths().setattr_directory("d", old));
   EXPECT_TRUE(read(id));
-  EXPECT_TRUE(paths().note_read("d"));
-  EXPECT_FALSE(paths().note_read("d"));
+  EXPECT_TRUE(paths().record_read("d"));
+  EXPECT_FALSE(paths().record_read("d"));
   const auto listing = must(paths().list("d"));
   EXPECT_TRUE(is_recent(must(listing->next())->node.attributes.atime.tv_sec));
   EXPECT_TRUE(is_recent(must(paths().get_directory("d")).attributes.atime.tv_sec));
@@ -184,11 +184,11 @@ TEST_F(AccessTimesTest, Modes) {
   must(paths().mkdir("", "d", 0755, {1, 2}));
   const bson::Value id = make("a", 200, 100, 100);
   mount(AccessTimeMode::kNone);
-  EXPECT_FALSE(read(id) || paths().note_read("d"));
+  EXPECT_FALSE(read(id) || paths().record_read("d"));
   mount(AccessTimeMode::kAll, true);
-  EXPECT_FALSE(read(id) || paths().note_read("d"));
+  EXPECT_FALSE(read(id) || paths().record_read("d"));
   mount(AccessTimeMode::kFiles);
-  EXPECT_FALSE(paths().note_read("d"));
+  EXPECT_FALSE(paths().record_read("d"));
   EXPECT_TRUE(read(id));
 }
 

@@ -257,7 +257,7 @@ TEST_F(FileTest, Truncate_KilledBeforeTheRestWent_ReclaimedAtOpen) {
     update.open_document("$set").append("length", int64_t{10}).close().open_document("$unset");
     update.append("md5", "").close();
     must(bucket().files().update(transaction, bson::View(), std::move(update).finish()));
-    must(bucket().note_truncated(transaction, id, 10, 5'000));
+    must(bucket().record_truncated(transaction, id, 10, 5'000));
   });
   EXPECT_THAT(problems(), IsEmpty());
   must(bucket().reclaim_all());

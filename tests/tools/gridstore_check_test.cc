@@ -282,7 +282,7 @@ TEST_F(GridstoreCheck, GarbageOfAFileThatWasCut_IsMentionedAndNoDamage) {
   update("fs.chunks", chunk_key(1), std::move(rest).finish());
   with_bucket([](gridfs::Bucket& bucket) {
     auto transaction = must(bucket.store().begin());
-    must(bucket.note_truncated(*transaction, bson::Value("W"), 2, 4));
+    must(bucket.record_truncated(*transaction, bson::Value("W"), 2, 4));
     must(transaction->commit());
   });
   Outcome outcome = gridstore_check();

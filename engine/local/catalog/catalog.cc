@@ -112,7 +112,7 @@ Result<std::vector<engine::Namespace>> Catalog::expiring_collections() const {
   return names;
 }
 
-Status Catalog::note_expiring(const engine::Namespace& ns, bool expires) {
+Status Catalog::record_expiring(const engine::Namespace& ns, bool expires) {
   const std::string key = collection_key(ns, kExpiringKey);
   GM_ASSIGN(const std::optional<std::string_view> noted, trees_->get(trees_->catalog(), key));
   if (noted.has_value() == expires) return {};
@@ -189,7 +189,7 @@ Result<std::shared_ptr<const CollectionEntry>> Catalog::put(CollectionEntry entr
   GM_TRY(entry.derive());
   GM_ASSIGN(const std::string bytes, entry.encode());
   GM_TRY(trees_->put(trees_->catalog(), collection_key(entry.ns), bytes));
-  GM_TRY(note_expiring(
+  GM_TRY(record_expiring(
       entry.ns,
       std::any_of(entry.indexes.begin(), entry.indexes.end(), [](const IndexEntry& index) {
         return index.definition.expire_after_seconds.has_value();
@@ -200,7 +200,7 @@ Result<std::shared_ptr<const CollectionEntry>> Catalog::put(CollectionEntry entr
 Status Catalog::erase(const CollectionEntry& entry) {
   recent_.clear();
   GM_TRY(trees_->remove(trees_->catalog(), collection_key(entry.ns)));
-  GM_TRY(note_expiring(entry.ns, false));
+  GM_TRY(record_expiring(entry.ns, false));
   const std::string counts_key = prefix_key(kCountsKey, entry.records.prefix);
   counts_.erase(entry.records.prefix);
   GM_ASSIGN(const std::optional<std::string_view> stored,
@@ -215,7 +215,7 @@ Status Catalog::rename(const CollectionEntry& entry, const engine::Namespace& to
   CollectionEntry renamed = entry;
   renamed.ns = to;
   GM_TRY(put(std::move(renamed)));
-  GM_TRY(note_expiring(entry.ns, false));
+  GM_TRY(record_expiring(entry.ns, false));
   return trees_->remove(trees_->catalog(), collection_key(entry.ns));
 }
 
@@ -261,7 +261,7 @@ Result<Range> Catalog::allocate_range() {
   return range;
 }
 
-Status Catalog::note_released(const Range& range) {
+Status Catalog::record_released(const Range& range) {
   std::string tree;
   append_big_endian_32(tree, range.tree);
   return put_value(prefix_key(kReleasedKey, range.prefix), std::move(tree));
@@ -269,7 +269,7 @@ Status Catalog::note_released(const Range& range) {
 
 Result<Range> Catalog::allocate_unfinished_range() {
   GM_ASSIGN(const Range range, allocate_range());
-  GM_TRY(note_released(range));
+  GM_TRY(record_released(range));
   return range;
 }
 
@@ -279,7 +279,7 @@ Status Catalog::finish_range(const Range& range) {
 
 Status Catalog::release_range(const Range& range) {
   released_ = true;
-  return note_released(range);
+  return record_released(range);
 }
 
 Result<std::vector<Range>> Catalog::released_ranges() const {

@@ -107,8 +107,8 @@ class Catalog {
     std::vector<uint32_t> ranges;  // per tree
   };
   // Adds the collection to the list of expiring collections, or takes it off.
-  Status note_expiring(const engine::Namespace& ns, bool expires);
-  Status note_released(const Range& range);
+  Status record_expiring(const engine::Namespace& ns, bool expires);
+  Status record_released(const Range& range);
   Result<Allocation> read_allocation() const;
   Status write_allocation(const Allocation& allocation);
   // Puts the value with its checksum, if the store's entries have checksums.

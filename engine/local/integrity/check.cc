@@ -57,12 +57,12 @@ class StructureCheck {
     }
     GM_TRY(check_ranges());
     GM_TRY(go_on_behind_damage("the catalog", check_catalog()));
-    note_left_out();
+    record_left_out();
     return std::move(report_);
   }
 
   // Reports problems of the file below the trees. Must be called before run().
-  void note_pages(const PageReport& pages) {
+  void record_pages(const PageReport& pages) {
     for (const std::string& text : pages.problems) problem(text + kAboutFreePages);
     if (pages.damaged > 0) {
       problem("data.mdb: " + std::to_string(pages.damaged) + " pages of its trees are damaged");
@@ -76,7 +76,7 @@ class StructureCheck {
   // Returns the reply of `validate` for one collection.
   Result<bson::Document> validate(const CollectionEntry& entry) {
     GM_TRY(check_collection(entry));
-    note_left_out();
+    record_left_out();
     bson::Builder out;
     out.append("ns", entry.ns.full());
     bson::append_count(out, "nInvalidDocuments", invalid_documents_);
@@ -116,7 +116,7 @@ class StructureCheck {
   }
 
  private:
-  void note_left_out() {
+  void record_left_out() {
     if (left_out_ == 0) return;
     report_.problems.push_back("and " + std::to_string(left_out_) + " further problems");
   }
@@ -134,13 +134,13 @@ class StructureCheck {
     problem(std::move(text));
   }
 
-  void note_invalid(RecordId id) {
+  void record_invalid(RecordId id) {
     ++invalid_documents_;
     if (corrupt_records_.size() < kMaxProblems) corrupt_records_.push_back(id);
   }
 
   // Adds an entry in the form of `validate`. The limit is that of the problems.
-  void note_entry(std::vector<bson::Document>& entries, const IndexEntry& index, RecordId id) {
+  void record_entry(std::vector<bson::Document>& entries, const IndexEntry& index, RecordId id) {
     if (entries.size() >= kMaxProblems) return;
     bson::Builder entry;
     entry.append("indexName", index.definition.name);
@@ -204,14 +204,14 @@ class StructureCheck {
           document_of(record->value, Verify::kChecksum, entry.ns, RecordKey(entry.records, *id));
       if (!document) {
         problem(document.error().message());
-        note_invalid(*id);
+        record_invalid(*id);
         continue;
       }
       const Result<bson::View> valid = bson::validate(document->bytes());
       if (!valid) {
         problem(entry.ns.full() + ": record " + std::to_string(*id) +
                 " is not valid BSON: " + valid.error().message());
-        note_invalid(*id);
+        record_invalid(*id);
         continue;
       }
       if (entry.validator && !entry.validator->matches(*valid)) ++noncompliant_documents_;
@@ -250,7 +250,7 @@ class StructureCheck {
         if (value) ++expected[i];
         if (!value) {
           index_problem(i, name(entry, index) + " lacks an entry for record " + std::to_string(id));
-          note_entry(missing_entries_, index, id);
+          record_entry(missing_entries_, index, id);
         } else if (record_of_entry(index, {key_, *value}) != id) {
           index_problem(i, name(entry, index) + " has an entry for a key of record " +
                                std::to_string(id) + " that names another record");
@@ -292,7 +292,7 @@ class StructureCheck {
       if (!record) {
         index_problem(i, name(entry, index) + " names record " + std::to_string(*id) +
                              ", which does not exist");
-        note_entry(extra_entries_, index, *id);
+        record_entry(extra_entries_, index, *id);
         return {};
       }
       // A damaged record has already been reported.
@@ -305,7 +305,7 @@ class StructureCheck {
       if (!keys_.contains(encoded_of_entry(index, found_entry.key))) {
         index_problem(i, name(entry, index) + " has an entry for record " + std::to_string(*id) +
                              " that its document does not give");
-        note_entry(extra_entries_, index, *id);
+        record_entry(extra_entries_, index, *id);
       }
       return {};
     });
@@ -452,7 +452,7 @@ Result<StructureReport> check_structure(engine::Store& store,
   };
   StructureCheck check(*snapshot->read_view(), record_read, renew);
   GM_ASSIGN(const PageReport pages, local->environment().survey_pages());
-  check.note_pages(pages);
+  check.record_pages(pages);
   return check.run();
 }
 

@@ -167,7 +167,7 @@ class StoreSalvage : private PageVisitor {
     const TreeEntry& entry = found.entry;
     const auto owner =
         entry.key.size() < 4 ? owners_.end() : owners_.find(big_endian_32(entry.key));
-    if (owner == owners_.end()) return note_of_nobody(found);
+    if (owner == owners_.end()) return record_of_nobody(found);
     if (!owner->second.collection) return {};
     const bool in_place =
         found.certain && found.tree == tree_name(static_cast<int>(owner->second.range.tree));
@@ -177,7 +177,7 @@ class StoreSalvage : private PageVisitor {
 
   // A certain entry without an owner is copied too. The repair of the new store takes it out and
   // keeps it in the dump.
-  Status note_of_nobody(const Found& found) {
+  Status record_of_nobody(const Found& found) {
     if (found.tree == kCatalogName) return {};
     if (!found.certain) {
       if (may_lack_collections_ && of_nobody_ == 0 && is_record(found.entry)) ++of_nobody_;

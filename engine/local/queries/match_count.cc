@@ -28,7 +28,7 @@ Result<std::unique_ptr<MatchCount>> MatchCount::open(std::shared_ptr<ReadView> r
                                                      const MatchOptions& options) {
   GM_ASSIGN(ChosenPlan chosen,
             choose_plan(read_view->shared_trees(), entry, filter, {nullptr, options.hint}));
-  note_plan(*read_view, *entry, chosen.plan);
+  record_plan(*read_view, *entry, chosen.plan);
   return std::unique_ptr<MatchCount>(
       new MatchCount(std::move(read_view), std::move(entry), filter, options, std::move(chosen)));
 }
@@ -62,7 +62,7 @@ Result<int64_t> MatchCount::run() {
     GM_ASSIGN(const bool match, matches(*item));
     if (match) ++matched_;
   }
-  note_examined(contents_->observer().get(), scan_->keys_examined(), documents_examined_);
+  record_examined(contents_->observer().get(), scan_->keys_examined(), documents_examined_);
   return std::max<int64_t>(0, matched_ - skip_);
 }
 

@@ -55,12 +55,12 @@ void add_ranges(const CollectionEntry& entry, const query::Plan& plan, std::vect
   for (const query::Plan& branch : plan.branches) add_ranges(entry, branch, ranges);
 }
 
-void note_missing(ReadView& read_view) {
+void record_missing(ReadView& read_view) {
   if (read_view.observer() != nullptr) tell_plan(*read_view.observer(), "EOF");
 }
 
-void note_plan(ReadView& read_view, const CollectionEntry& entry, const query::Plan& plan,
-               bool distinct) {
+void record_plan(ReadView& read_view, const CollectionEntry& entry, const query::Plan& plan,
+                 bool distinct) {
   std::vector<Range> ranges;
   add_ranges(entry, plan, ranges);
   for (const Range& range : ranges) read_view.index_usage().note(range);
@@ -69,21 +69,21 @@ void note_plan(ReadView& read_view, const CollectionEntry& entry, const query::P
                                             : plan_summary(entry, plan));
 }
 
-void note_by_id(ReadView& read_view, const CollectionEntry& entry) {
+void record_by_id(ReadView& read_view, const CollectionEntry& entry) {
   read_view.index_usage().note(entry.indexes.front().range);
   if (read_view.observer() != nullptr) tell_plan(*read_view.observer(), "IDHACK");
 }
 
-void note_lookup(ReadView& read_view, const CollectionEntry& entry, const IndexEntry& index,
-                 bool found) {
+void record_lookup(ReadView& read_view, const CollectionEntry& entry, const IndexEntry& index,
+                   bool found) {
   read_view.index_usage().note(index.range);
   if (read_view.observer() == nullptr) return;
   const bool by_id = &index == entry.indexes.data();
   tell_plan(*read_view.observer(), by_id ? "IDHACK" : index_scan(index));
-  note_examined(read_view.observer().get(), found ? 1 : 0, found ? 1 : 0);
+  record_examined(read_view.observer().get(), found ? 1 : 0, found ? 1 : 0);
 }
 
-void note_examined(engine::ReadObserver* observer, int64_t keys, int64_t documents) {
+void record_examined(engine::ReadObserver* observer, int64_t keys, int64_t documents) {
   if (observer == nullptr) return;
   observer->keys_examined += keys;
   observer->documents_examined += documents;

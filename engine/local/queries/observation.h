@@ -18,16 +18,16 @@ namespace gridmount::local {
 void add_ranges(const CollectionEntry& entry, const query::Plan& plan, std::vector<Range>& ranges);
 
 // Records a read of a collection that does not exist.
-void note_missing(ReadView& read_view);
+void record_missing(ReadView& read_view);
 // Records that a read by this plan begins. `distinct` is PlanExecutor::distinct().
-void note_plan(ReadView& read_view, const CollectionEntry& entry, const query::Plan& plan,
-               bool distinct = false);
+void record_plan(ReadView& read_view, const CollectionEntry& entry, const query::Plan& plan,
+                 bool distinct = false);
 // Records a read by the index on _id, which servers call IDHACK.
-void note_by_id(ReadView& read_view, const CollectionEntry& entry);
+void record_by_id(ReadView& read_view, const CollectionEntry& entry);
 // Records a lookup without a plan: of one key in one index, and of its document if the key was
 // found.
-void note_lookup(ReadView& read_view, const CollectionEntry& entry, const IndexEntry& index,
-                 bool found);
-void note_examined(engine::ReadObserver* observer, int64_t keys, int64_t documents);
+void record_lookup(ReadView& read_view, const CollectionEntry& entry, const IndexEntry& index,
+                   bool found);
+void record_examined(engine::ReadObserver* observer, int64_t keys, int64_t documents);
 
 }  // namespace gridmount::local

@@ -182,9 +182,9 @@ Result<std::unique_ptr<PlanExecutor>> PlanExecutor::open(
   const bool by_id = !distinct && options.by_id &&
                      chosen.plan.kind == query::Plan::Kind::kIndexScan && chosen.plan.index == 0;
   if (by_id) {
-    note_by_id(*read_view, *entry);
+    record_by_id(*read_view, *entry);
   } else {
-    note_plan(*read_view, *entry, chosen.plan, distinct);
+    record_plan(*read_view, *entry, chosen.plan, distinct);
   }
   std::unique_ptr<PlanExecutor> stream(new PlanExecutor(std::move(read_view), std::move(entry),
                                                         std::move(filter), std::move(options),
@@ -194,8 +194,8 @@ Result<std::unique_ptr<PlanExecutor>> PlanExecutor::open(
 }
 
 void PlanExecutor::tell_observer() {
-  note_examined(observer_.get(), keys_examined() - keys_told_,
-                documents_examined_ - documents_told_);
+  record_examined(observer_.get(), keys_examined() - keys_told_,
+                  documents_examined_ - documents_told_);
   keys_told_ = keys_examined();
   documents_told_ = documents_examined_;
 }

@@ -198,12 +198,12 @@ class IndexScan : public Scan {
         cursor_.set_range(range_prefix(index_.range) + leading_ + '\xFF', range.high, false);
         continue;
       }
-      note_leading(*key);
+      record_leading(*key);
       return key;
     }
   }
 
-  void note_leading(const Key& key) {
+  void record_leading(const Key& key) {
     leading_.clear();
     const bool descending = index_.rules.parts.front().descending;
     const std::optional<size_t> size = bson::key_string_size(key.encoded, descending);

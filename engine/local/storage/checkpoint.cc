@@ -245,7 +245,7 @@ void Checkpointer::run() {
 }
 
 // Upholds D1: no writer is at work, so the meta pages and the pinned snapshot are of one commit.
-Result<MetaPair> Checkpointer::note_snapshot(Pin& pin) {
+Result<MetaPair> Checkpointer::record_snapshot(Pin& pin) {
   if (const int code = pin.hold(env_); code != MDB_SUCCESS) {
     return fail(lmdb_error(code, "taking a checkpoint"));
   }
@@ -277,7 +277,7 @@ Status Checkpointer::take() {
   GM_TRY(check_place(folder_.data_in_place()));
   Pin& pin = pins_[1 - pinned_];
   GM_TRY(queue_.begin_exclusive());
-  Result<MetaPair> metas = note_snapshot(pin);
+  Result<MetaPair> metas = record_snapshot(pin);
   log_.checkpoint_begins();
   queue_.end_exclusive();
   if (!metas) {

@@ -96,7 +96,7 @@ class Checkpointer {
   Status take();
   // Pins the current snapshot and returns its meta pages. The caller holds the write lock
   // exclusively.
-  Result<MetaPair> note_snapshot(Pin& pin);
+  Result<MetaPair> record_snapshot(Pin& pin);
   // Handles a failed sync (D8). Returns the error for the caller.
   Error sync_failed(const Error& cause) GM_EXCLUDES(failing_);
   // If a file of the store was removed or replaced, refuses all later writes, as they could not

@@ -66,7 +66,7 @@ Status read_list(MDB_txn* txn, const Take& take) {
 // in place of the snapshot means that the reader holds none. The list also has a heading, or only a
 // line which says that there are no readers. Any other line may be a reader of an unknown snapshot,
 // so it counts as the oldest one.
-int note_reader(const char* line, void* oldest) {
+int record_reader(const char* line, void* oldest) {
   std::string_view text(line);
   const auto is_blank = [](char c) { return c == ' ' || c == '\n'; };
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
@@ -94,7 +94,7 @@ Result<uint64_t> count_free_pages(MDB_txn* txn) {
 
 Result<uint64_t> FreePages::oldest_snapshot(uint64_t newest) {
   uint64_t oldest = newest;
-  const int code = mdb_reader_list(env_, note_reader, &oldest);
+  const int code = mdb_reader_list(env_, record_reader, &oldest);
   if (code < 0) return fail(lmdb_error(code, "reading the store's table of readers"));
   return oldest;
 }

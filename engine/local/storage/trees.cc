@@ -115,7 +115,7 @@ Status Trees::prove_absent(MDB_dbi tree, std::string_view key) const {
   if (is_in_gap(tree, key)) return {};
   TreePath path(*this, tree);
   GM_TRY(path.prove(key));
-  note_gap(tree, path);
+  record_gap(tree, path);
   // The snapshot still has what this transaction has removed.
   const bool is_there = !writable_ && path.from() && path.from()->key == key;
   return is_there ? read_failed(MDB_CORRUPTED) : Status();
@@ -127,7 +127,7 @@ Status Trees::prove_absent(MDB_dbi tree, std::string_view key,
   if (is_in_gap(tree, key)) return {};
   TreePath path(*this, tree);
   GM_TRY(path.prove(key, found, /*found_below=*/false));
-  note_gap(tree, path);
+  record_gap(tree, path);
   return {};
 }
 
@@ -137,7 +137,7 @@ bool Trees::is_in_gap(MDB_dbi tree, std::string_view key) const {
   return gap.known && (!gap.below || gap.below->key < key) && (!gap.from || key < gap.from->key);
 }
 
-void Trees::note_gap(MDB_dbi tree, const TreePath& path) const {
+void Trees::record_gap(MDB_dbi tree, const TreePath& path) const {
   if (!writable_ || !path.is_of_snapshot()) return;
   if (tree >= gaps_.size()) gaps_.resize(tree + 1);
   gaps_[tree] = {true, path.below(), path.from()};

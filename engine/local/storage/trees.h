@@ -163,7 +163,7 @@ class Trees {
   };
   Result<WriteCursor*> write_cursor(MDB_dbi tree);
   bool is_in_gap(MDB_dbi tree, std::string_view key) const;
-  void note_gap(MDB_dbi tree, const TreePath& path) const;
+  void record_gap(MDB_dbi tree, const TreePath& path) const;
   Result<MDB_val> put_value(MDB_dbi tree, std::string_view key, MDB_val value, unsigned flags,
                             bool append);
   tl::unexpected<Error> write_failed(int code, const char* what);

@@ -161,10 +161,10 @@ class Parser {
       id_included_ = included;
       return {};
     }
-    return note_type(key, included);
+    return record_type(key, included);
   }
 
-  Status note_type(std::string_view key, bool included) {
+  Status record_type(std::string_view key, bool included) {
     if (inclusive_.value_or(included) != included) {
       const std::string field(key);
       return included ? fail(kInclusionInExclusion,
@@ -204,7 +204,7 @@ class Parser {
     }
     // The document around the path is on the path too.
     for (ProjectionNode* const outer : within_) outer->positional = true;
-    return note_type(key, true);
+    return record_type(key, true);
   }
 
   Status add_document(const Element& element, ProjectionNode& parent, size_t depth) {

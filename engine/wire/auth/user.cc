@@ -168,7 +168,7 @@ Result<bool> UserDirectory::never_had_any() const {
   return !has_users;
 }
 
-Status UserDirectory::note_existing() {
+Status UserDirectory::record_existing() {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
   GM_ASSIGN(const bool has_mark, has_schema(store_, *snapshot));
   GM_ASSIGN(const bool has_users, has_any(store_, *snapshot));

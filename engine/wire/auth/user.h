@@ -67,7 +67,7 @@ class UserDirectory {
   // document `authSchema` in admin.system.version.
   Result<bool> never_had_any() const;
   // Writes the mark if there are users that clients have written to the collection directly.
-  Status note_existing();
+  Status record_existing();
 
   // The changes below are durable on return. create() fails with Location51003 if the user exists.
   Status create(const User& user);

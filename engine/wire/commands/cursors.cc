@@ -278,7 +278,7 @@ Status run_kill_cursors(Call& call, bson::Builder& reply) {
     }
   }
   // Wakes the getMores that wait for data of these cursors, so that they find their cursor gone.
-  if (killed_count > 0) call.state().note_change();
+  if (killed_count > 0) call.state().record_change();
   reply.append_array("cursorsKilled", std::move(killed).finish());
   reply.append_array("cursorsNotFound", std::move(missing).finish());
   reply.open_array("cursorsAlive").close().open_array("cursorsUnknown").close();

@@ -39,10 +39,10 @@ Status run_delete(Call& call, bson::Builder& reply) {
     return std::move(counts).finish();
   };
   GM_ASSIGN(const BatchResult result, run_batch(call, batch));
-  call.state().counters().note_operations(OperationKind::kRemove,
-                                          static_cast<int64_t>(command.statements.size()));
+  call.state().counters().record_operations(OperationKind::kRemove,
+                                            static_cast<int64_t>(command.statements.size()));
   call.counts().append("ndeleted", result.matched);
-  note_last_write(call.client(), result, false);
+  record_last_write(call.client(), result, false);
   append_batch_result(call, reply, result, false);
   return {};
 }

@@ -48,8 +48,8 @@ Status run_find_and_modify(Call& call, bson::Builder& reply) {
   } else {
     reply.append_null("value");
   }
-  call.state().counters().note_operations(command.options.remove ? OperationKind::kRemove
-                                                                 : OperationKind::kUpdate);
+  call.state().counters().record_operations(command.options.remove ? OperationKind::kRemove
+                                                                   : OperationKind::kUpdate);
   call.counts().append("nreturned", int64_t{result.document ? 1 : 0});
   return {};
 }

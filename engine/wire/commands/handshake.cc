@@ -23,7 +23,7 @@ constexpr uint32_t kClientMetadataBytesMax = 512;
 constexpr int32_t kWireVersionMax = 21;
 constexpr int32_t kSessionMinutes = 30;
 
-Status note_client(Call& call) {
+Status record_client(Call& call) {
   GM_ASSIGN(const std::optional<bson::View> metadata, call.arguments().document("client"));
   if (!metadata) return {};
   if (!call.client().metadata().view().empty()) {
@@ -57,7 +57,7 @@ void append_compression(Call& call, bson::Builder& reply) {
 Status run_hello(Call& call, bson::Builder& reply) {
   GM_TRY(await_topology(call));
   if (call.postponed()) return {};
-  GM_TRY(note_client(call));
+  GM_TRY(record_client(call));
   const bool is_hello = call.request().name() == "hello";
   reply.append(is_hello ? "isWritablePrimary" : "ismaster", true);
   if (const auto ok = call.arguments().any("helloOk");

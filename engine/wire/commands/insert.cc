@@ -37,10 +37,10 @@ Status run_insert(Call& call, bson::Builder& reply) {
   };
   batch.bytes = [&](size_t index) { return documents[index].size(); };
   GM_ASSIGN(const BatchResult result, run_batch(call, batch));
-  call.state().counters().note_operations(OperationKind::kInsert,
-                                          static_cast<int64_t>(documents.size()));
+  call.state().counters().record_operations(OperationKind::kInsert,
+                                            static_cast<int64_t>(documents.size()));
   call.counts().append("ninserted", result.matched);
-  note_last_write(call.client(), result, false);
+  record_last_write(call.client(), result, false);
   append_batch_result(call, reply, result, false);
   return {};
 }

@@ -2,7 +2,7 @@
 
 namespace gridmount::wire {
 
-void note_last_write(Client& client, const BatchResult& result, bool is_update) {
+void record_last_write(Client& client, const BatchResult& result, bool is_update) {
   bson::Builder out;
   out.append("n", static_cast<int32_t>(std::min<int64_t>(result.matched, INT32_MAX)));
   if (is_update) {

@@ -8,6 +8,6 @@
 
 namespace gridmount::wire {
 
-void note_last_write(Client& client, const BatchResult& result, bool is_update);
+void record_last_write(Client& client, const BatchResult& result, bool is_update);
 
 }  // namespace gridmount::wire

@@ -78,7 +78,7 @@ Status run_merge(Call& call, bson::Builder&) {
   if (!database.empty()) only = database;
   Status merged = access.users().merge(users, only, drops_others);
   access.users_changed();
-  if (merged) call.state().note_change();
+  if (merged) call.state().record_change();
   return merged;
 }
 

@@ -53,11 +53,11 @@ Status run_update(Call& call, bson::Builder& reply) {
     return std::move(counts).finish();
   };
   GM_ASSIGN(const BatchResult result, run_batch(call, batch));
-  call.state().counters().note_operations(OperationKind::kUpdate,
-                                          static_cast<int64_t>(command.statements.size()));
+  call.state().counters().record_operations(OperationKind::kUpdate,
+                                            static_cast<int64_t>(command.statements.size()));
   call.counts().append("nMatched", result.matched).append("nModified", result.modified);
   call.counts().append("nUpserted", static_cast<int64_t>(result.upserted.size()));
-  note_last_write(call.client(), result, true);
+  record_last_write(call.client(), result, true);
   append_batch_result(call, reply, result, true);
   return {};
 }

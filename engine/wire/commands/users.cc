@@ -129,7 +129,7 @@ Result<User> find_user(Call& call, const UserName& name) {
 
 Status changed(Call& call, Status status) {
   call.state().access().users_changed();
-  if (status) call.state().note_change();
+  if (status) call.state().record_change();
   return status;
 }
 

@@ -175,7 +175,7 @@ void Connection::on_bytes(size_t count) {
   for (;;) {
     context_.bytes_in += count;
     bytes_.set_size(bytes_.size() + count);
-    note_progress(count);
+    record_progress(count);
     if (bytes_.size() == header_.length) return on_message();
     if (bytes_.size() == bytes_.capacity()) return make_room();
     const std::span<uint8_t> room(bytes_.data() + bytes_.size(), bytes_.capacity() - bytes_.size());
@@ -358,7 +358,7 @@ void Connection::send_rest() {
 void Connection::on_sent(size_t count) {
   for (;;) {
     context_.bytes_out += count;
-    note_progress(count);
+    record_progress(count);
     unsent_ = behind(unsent_, count);
     if (bytes_of(unsent_) == 0) return next();
     if (!waits_for(POLLOUT)) return send_rest();
@@ -472,7 +472,7 @@ void Connection::enter(Phase phase) {
   phase_ = phase;
 }
 
-void Connection::note_progress(size_t count) {
+void Connection::record_progress(size_t count) {
   uncounted_progress_ += count;
   if (uncounted_progress_ < kProgressBytes) return;
   uncounted_progress_ = 0;

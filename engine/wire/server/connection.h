@@ -157,7 +157,7 @@ class Connection final : public Parkable,
 
   void enter(Phase phase);
   // Records that the peer has made progress: `count` bytes were received or sent.
-  void note_progress(size_t count);
+  void record_progress(size_t count);
   bool is_held_up(TimePoint now, std::chrono::milliseconds limit) const;
   std::string name() const;  // for the log
 

@@ -61,7 +61,7 @@ class User {
   int64_t map(const Call& call);
   int64_t set_time(const Call& call);
   int64_t sync_folder(const Call& call);
-  void note_time(int fd) {
+  void record_time(int fd) {
     struct stat status {};
     if (::fstat(fd, &status) == 0) {
       modified_ns_ = status.st_mtim.tv_sec * kNanosecondsPerSecond + status.st_mtim.tv_nsec;
@@ -85,7 +85,7 @@ int64_t User::open(const Call& call, int flags) {
 int64_t User::write(const Call& call) {
   const ssize_t written =
       ::pwrite(fd(call), call.bytes.data(), call.bytes.size(), static_cast<off_t>(call.offset));
-  note_time(fd(call));
+  record_time(fd(call));
   if (written >= 0 && static_cast<size_t>(written) != call.bytes.size()) errno = ENODATA;
   return static_cast<size_t>(written) == call.bytes.size() ? 0 : -1;
 }
@@ -149,7 +149,7 @@ int64_t User::make(const Call& call) {
     case CallKind::kOpen:
       return open(call, 0);
     case CallKind::kClose:
-      note_time(fd(call));
+      record_time(fd(call));
       return ::close(fd(call));
     case CallKind::kWrite:
       return write(call);
@@ -165,7 +165,7 @@ int64_t User::make(const Call& call) {
     case CallKind::kSyncData: {
       const int64_t result =
           ::syscall(call.kind == CallKind::kSync ? SYS_fsync : SYS_fdatasync, fd(call));
-      note_time(fd(call));
+      record_time(fd(call));
       return result;
     }
     case CallKind::kSyncRange:

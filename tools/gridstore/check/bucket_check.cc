@@ -47,7 +47,7 @@ class SortedDocuments {
 
   Status advance() {
     for (;;) {
-      findings_->note_read();
+      findings_->record_read();
       auto next = cursor_->next();
       if (next) {
         current_ = *next;

@@ -49,7 +49,7 @@ class DirectoryCheck {
 
  private:
   Status check(bson::View document) {
-    findings_.note_read();
+    findings_.record_read();
     ++findings_.counts().folders;
     auto posix = document.find("posix");
     if (posix && posix->type() != bson::Type::kDocument) {

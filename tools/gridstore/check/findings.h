@@ -53,7 +53,7 @@ class Findings {
   void kept_in(const std::string& folder) const;
 
   // Counts a document that has been read.
-  void note_read() const {
+  void record_read() const {
     if (progress_ != nullptr) progress_->record_read();
   }
   // Sets the progress line, which counts what is read and is hidden before a line is printed. Null:

@@ -34,8 +34,8 @@ Status remove_name(RepairContext& context, const gridfs::Bucket& bucket,
   return remove_found(bucket.links(), transaction, by_id);
 }
 
-Status note_number(const gridfs::Bucket& bucket, engine::Transaction& transaction,
-                   const LinkFlaw& flaw) {
+Status record_number(const gridfs::Bucket& bucket, engine::Transaction& transaction,
+                     const LinkFlaw& flaw) {
   bson::Builder set;
   bson::Builder unset;
   if (flaw.links > 0) {
@@ -56,7 +56,7 @@ Status repair_links(RepairContext& context, const gridfs::Bucket& bucket, const 
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context.store.begin());
     for (const LinkFlaw& flaw : flaws) {
       GM_TRY(flaw.kind == LinkFlaw::Kind::kNumber
-                 ? note_number(bucket, *transaction, flaw)
+                 ? record_number(bucket, *transaction, flaw)
                  : remove_name(context, bucket, *transaction, flaw));
     }
     GM_TRY(commit_kept(context, *transaction));
