@@ -245,7 +245,7 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
   ClientsEnd clients_end(endpoint->get());
   // Stops the clients first, so that their commands do not delay the mount's last writes.
   const auto stop = [&] {
-    tell_manager_stopping();
+    notify_manager_stopping();
     clients_end.come();
     (*session)->stop();
   };
@@ -259,10 +259,11 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
     served = (*session)->run([&] {
       spdlog::info("{} is mounted at {}", options.store.string(), options.mount_point.string());
       startup.ready();
-      tell_manager_ready(options.store.string() + " is mounted at " + options.mount_point.string());
+      notify_manager_ready(options.store.string() + " is mounted at " +
+                           options.mount_point.string());
     });
   }
-  tell_manager_stopping();
+  notify_manager_stopping();
   signals->end_actions();
   // Before the session is destroyed, because clients' changes are reported to it and the metrics
   // read its operations.

@@ -15,21 +15,21 @@ namespace {
 
 class LineSink : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  explicit LineSink(std::function<void(const std::string&)> tell) : tell_(std::move(tell)) {}
+  explicit LineSink(std::function<void(const std::string&)> report) : report_(std::move(report)) {}
 
  private:
   void sink_it_(const spdlog::details::log_msg& message) override {
-    tell_(log_text({message.payload.data(), message.payload.size()}));
+    report_(log_text({message.payload.data(), message.payload.size()}));
   }
   void flush_() override {}
 
-  const std::function<void(const std::string&)> tell_;
+  const std::function<void(const std::string&)> report_;
 };
 
 }  // namespace
 
-void tell_warnings(std::function<void(const std::string& line)> tell) {
-  auto logger = std::make_shared<spdlog::logger>("", std::make_shared<LineSink>(std::move(tell)));
+void report_warnings(std::function<void(const std::string& line)> report) {
+  auto logger = std::make_shared<spdlog::logger>("", std::make_shared<LineSink>(std::move(report)));
   logger->set_level(spdlog::level::warn);
   spdlog::set_default_logger(std::move(logger));
 }

@@ -8,9 +8,9 @@
 
 namespace gridmount::tools {
 
-// Passes warnings and errors to `tell`. One thread at a time calls it, with one line without its
+// Passes warnings and errors to `report`. One thread at a time calls it, with one line without its
 // newline. Otherwise the logger would write to stdout, which is for the command's output. Messages
 // that are only information are dropped.
-void tell_warnings(std::function<void(const std::string& line)> tell);
+void report_warnings(std::function<void(const std::string& line)> report);
 
 }  // namespace gridmount::tools

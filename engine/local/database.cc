@@ -60,7 +60,7 @@ Status LocalDatabase::drop(engine::Transaction& transaction, std::string_view co
   const engine::Namespace name = ns(collection);
   GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view->catalog().find(name));
   if (!entry) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + name.full());
-  read_view->tell_collection_changed(name);
+  read_view->notify_collection_changed(name);
   return read_view->catalog().erase(*entry);
 }
 
@@ -86,8 +86,8 @@ Status LocalDatabase::rename(engine::Transaction& transaction, std::string_view 
     }
     GM_TRY(catalog.erase(*replaced));
   }
-  read_view->tell_collection_changed(source);
-  read_view->tell_collection_changed(target);
+  read_view->notify_collection_changed(source);
+  read_view->notify_collection_changed(target);
   return catalog.rename(*entry, target);
 }
 
@@ -97,7 +97,7 @@ Status LocalDatabase::drop_database(engine::Transaction& transaction) {
   for (const engine::Namespace& name : names) {
     GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view->catalog().find(name));
     if (!entry) continue;
-    read_view->tell_collection_changed(name);
+    read_view->notify_collection_changed(name);
     GM_TRY(read_view->catalog().erase(*entry));
   }
   return {};

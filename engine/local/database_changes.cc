@@ -75,7 +75,7 @@ Result<IndexChange> IndexChange::read(bson::View index) {
   }
   if (change.name.has_value() == change.keys.has_value()) {
     return fail(ErrorCode::kInvalidOptions,
-                "collMod: the index is told either by its name or by its keyPattern");
+                "collMod: give either the index's name or its keyPattern");
   }
   if (!change.expire_after_seconds && !change.hidden) {
     return fail(ErrorCode::kInvalidOptions,
@@ -220,7 +220,7 @@ Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
   options.size_bytes = bytes;
   GM_ASSIGN(const CollectionOptions checked, CollectionOptions::parse(name, options.document()));
 
-  read_view->tell_collection_changed(name);
+  read_view->notify_collection_changed(name);
   // erase() leaves the entries of the source in place, so they are read through `source`, which no
   // longer has a name.
   GM_TRY(catalog.erase(*source));

@@ -334,15 +334,15 @@ Result<std::unique_ptr<Pool>> Pool::open(const ConnectOptions& options) {
 }
 
 Status check_writes(bson::View reply) {
-  const auto failed = [](bson::View told) -> tl::unexpected<Error> {
-    const std::optional<bson::ValueView> code = told.find("code");
-    const std::optional<bson::ValueView> message = told.find("errmsg");
+  const auto failed = [](bson::View entry) -> tl::unexpected<Error> {
+    const std::optional<bson::ValueView> code = entry.find("code");
+    const std::optional<bson::ValueView> message = entry.find("errmsg");
     const int64_t number = code ? code->integral().value_or(0) : 0;
     Error error(number != 0 ? ErrorCode{static_cast<int32_t>(number)} : kWriteConcernFailed,
                 message && message->type() == bson::Type::kString
                     ? std::string(message->as_string())
                     : std::string("the server refused the write"));
-    return fail(std::move(error).with_details(details_of(told)));
+    return fail(std::move(error).with_details(details_of(entry)));
   };
   if (const std::optional<bson::ValueView> errors = reply.find("writeErrors");
       errors && errors->type() == bson::Type::kArray && !errors->as_document().empty()) {

@@ -281,10 +281,10 @@ Result<engine::FindAndModifyResult> MongoCollection::find_and_modify(
   }
   const std::optional<bson::ValueView> last = reply.find("lastErrorObject");
   if (last && last->type() == Type::kDocument) {
-    const bson::View told = last->as_document();
-    const std::optional<bson::ValueView> existing = told.find("updatedExisting");
+    const bson::View entry = last->as_document();
+    const std::optional<bson::ValueView> existing = entry.find("updatedExisting");
     result.updated_existing = existing && existing->type() == Type::kBool && existing->as_bool();
-    if (const std::optional<bson::ValueView> upserted = told.find("upserted")) {
+    if (const std::optional<bson::ValueView> upserted = entry.find("upserted")) {
       result.upserted_id = bson::Value(*upserted);
     }
   }
@@ -351,10 +351,10 @@ Result<std::vector<engine::IndexStats>> MongoCollection::index_stats(engine::Sna
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, aggregate(snapshot, pipeline, {}));
   std::vector<engine::IndexStats> all;
   while (true) {
-    GM_ASSIGN(const std::optional<bson::View> told, cursor->next());
-    if (!told) return all;
-    const std::optional<bson::ValueView> name = told->find("name");
-    const std::optional<bson::ValueView> accesses = told->find("accesses");
+    GM_ASSIGN(const std::optional<bson::View> entry, cursor->next());
+    if (!entry) return all;
+    const std::optional<bson::ValueView> name = entry->find("name");
+    const std::optional<bson::ValueView> accesses = entry->find("accesses");
     if (!name || name->type() != Type::kString) continue;
     const auto definition =
         std::find_if(definitions.begin(), definitions.end(),

@@ -43,10 +43,10 @@ Result<std::vector<engine::CollectionInfo>> MongoDatabase::list(engine::Snapshot
             MongoCursor::open(std::move(reads), name_, std::move(reply)));
   std::vector<engine::CollectionInfo> infos;
   while (true) {
-    GM_ASSIGN(const std::optional<bson::View> told, cursor->next());
-    if (!told) break;
-    const std::optional<bson::ValueView> name = told->find("name");
-    const std::optional<bson::ValueView> options = told->find("options");
+    GM_ASSIGN(const std::optional<bson::View> entry, cursor->next());
+    if (!entry) break;
+    const std::optional<bson::ValueView> name = entry->find("name");
+    const std::optional<bson::ValueView> options = entry->find("options");
     if (!name || name->type() != bson::Type::kString) continue;
     infos.push_back(
         {std::string(name->as_string()), options && options->type() == bson::Type::kDocument

@@ -254,8 +254,8 @@ bool may_change_users(const Call& call) {
 // Records that users exist, because a client may write to their collection directly. In a read-only
 // store there can be no new ones.
 void record_users(Service::State& state) {
-  if (const Status noted = state.access().users().record_existing(); !noted) {
-    spdlog::warn("cannot record that the store has users: {}", noted.error().message());
+  if (const Status recorded = state.access().users().record_existing(); !recorded) {
+    spdlog::warn("cannot record that the store has users: {}", recorded.error().message());
   }
 }
 

@@ -12,7 +12,7 @@ namespace gridmount::fuse {
 
 namespace {
 
-void tell(const std::string& state) {
+void notify_manager(const std::string& state) {
   const int result = sd_notify(0, state.c_str());
   if (result < 0) {
     spdlog::warn("cannot notify the service manager: {}", std::generic_category().message(-result));
@@ -21,12 +21,12 @@ void tell(const std::string& state) {
 
 }  // namespace
 
-void tell_manager_ready(const std::string& status) {
-  tell("READY=1\nMAINPID=" + std::to_string(getpid()) + "\nSTATUS=" + log_text(status));
+void notify_manager_ready(const std::string& status) {
+  notify_manager("READY=1\nMAINPID=" + std::to_string(getpid()) + "\nSTATUS=" + log_text(status));
 }
 
-void tell_manager_stopping() {
-  tell("STOPPING=1\nSTATUS=unmounting");
+void notify_manager_stopping() {
+  notify_manager("STOPPING=1\nSTATUS=unmounting");
 }
 
 }  // namespace gridmount::fuse

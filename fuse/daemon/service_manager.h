@@ -8,8 +8,8 @@ namespace gridmount::fuse {
 
 // Called when the mount answers. Must be called by the process that serves the mount. `status` is
 // one line for people.
-void tell_manager_ready(const std::string& status);
+void notify_manager_ready(const std::string& status);
 // Called when the mount ends.
-void tell_manager_stopping();
+void notify_manager_stopping();
 
 }  // namespace gridmount::fuse

@@ -23,35 +23,35 @@ class AttrReplyTracker {
  public:
   // Must be called before a directory's attributes are read to answer a request of that thread, and
   // again after they were read.
-  void told(uint64_t directory, pid_t thread) {
+  void sent(uint64_t directory, pid_t thread) {
     Slot& slot = slot_of(directory);
     const MutexLock lock(slot.mutex);
-    if (thread != slot.thread) slot.other_told_at = slot.told_at;
+    if (thread != slot.thread) slot.other_sent_at = slot.sent_at;
     slot.thread = thread;
-    slot.told_at = Clock::now();
+    slot.sent_at = Clock::now();
   }
   // Must be called when the thread's change is in the store, before the reply. Returns true if
   // another thread was sent the directory's attributes recently. Replies to the calling thread
   // itself do not matter, because it stored them before it requested the change. Directories share
   // slots, so the result may be true without need.
-  bool is_told_to_another(uint64_t directory, pid_t thread) {
+  bool was_sent_to_another(uint64_t directory, pid_t thread) {
     Slot& slot = slot_of(directory);
     const MutexLock lock(slot.mutex);
-    const Clock::time_point told_at = thread == slot.thread ? slot.other_told_at : slot.told_at;
-    return Clock::now() - told_at < kNoted;
+    const Clock::time_point sent_at = thread == slot.thread ? slot.other_sent_at : slot.sent_at;
+    return Clock::now() - sent_at < kStored;
   }
 
  private:
   using Clock = std::chrono::steady_clock;
   // More than the time that a thread needs to store the attributes it received.
-  static constexpr std::chrono::milliseconds kNoted{200};
+  static constexpr std::chrono::milliseconds kStored{200};
   static constexpr size_t kSlots = 1024;  // directories share them
 
   struct Slot {
     Mutex mutex;
     pid_t thread GM_GUARDED_BY(mutex) = 0;  // the thread that was last sent attributes
-    Clock::time_point told_at GM_GUARDED_BY(mutex);
-    Clock::time_point other_told_at GM_GUARDED_BY(mutex);  // when a thread other than `thread` was
+    Clock::time_point sent_at GM_GUARDED_BY(mutex);
+    Clock::time_point other_sent_at GM_GUARDED_BY(mutex);  // when a thread other than `thread` was
   };
   Slot& slot_of(uint64_t directory) { return slots_[directory % kSlots]; }
 

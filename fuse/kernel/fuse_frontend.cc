@@ -60,8 +60,8 @@ double attribute_seconds(fuse_req_t request, const Entry& entry) {
   return entry.attributes_pass || asks ? 0 : entry.cache_seconds;
 }
 
-void note_told(fuse_req_t request, uint64_t directory) {
-  context_of(request).attr_replies.told(directory, fuse_req_ctx(request)->pid);
+void record_reply(fuse_req_t request, uint64_t directory) {
+  context_of(request).attr_replies.sent(directory, fuse_req_ctx(request)->pid);
 }
 
 fuse_entry_param entry_param_of(fuse_req_t request, const Entry& entry) {
@@ -106,7 +106,7 @@ template <typename Changed>
 Changed of_directory(fuse_req_t request, fuse_ino_t directory, Changed changed) {
   FrontendContext& context = context_of(request);
   const pid_t thread = fuse_req_ctx(request)->pid;
-  if (changed && context.attr_replies.is_told_to_another(directory, thread)) {
+  if (changed && context.attr_replies.was_sent_to_another(directory, thread)) {
     context.forget_attributes(directory);
   }
   return changed;
@@ -138,7 +138,7 @@ void handle_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
         return;
       }
     }
-    if (found && S_ISDIR(found->attributes.mode)) note_told(request, found->ino);
+    if (found && S_ISDIR(found->attributes.mode)) record_reply(request, found->ino);
     reply_made(request, "lookup", parent, name, found);
   });
 }
@@ -157,10 +157,10 @@ void handle_forget_multi(fuse_req_t request, size_t count, fuse_forget_data* for
 }
 
 void reply_attributes(fuse_req_t request, fuse_ino_t ino, const FileHandle* file) {
-  note_told(request, ino);
+  record_reply(request, ino);
   Result<Entry> entry = file_system_of(request).getattr(ino, file);
   if (!entry) return reply_error(request, "getattr", ino, nullptr, entry.error());
-  if (S_ISDIR(entry->attributes.mode)) note_told(request, ino);
+  if (S_ISDIR(entry->attributes.mode)) record_reply(request, ino);
   const struct stat attributes = stat_of(ino, entry->attributes);
   fuse_reply_attr(request, &attributes, attribute_seconds(request, *entry));
 }
@@ -328,7 +328,7 @@ void set_handle(fuse_req_t request, fuse_file_info* info, FileHandle* file) {
   info->fh = reinterpret_cast<uint64_t>(file);
   // This process is the only writer, so what the kernel has cached of the file is still right. A
   // file of the control directory may show a file that is being written.
-  info->keep_cache = file->is_control || file_system_of(request).tells_each_reading() ? 0 : 1;
+  info->keep_cache = file->is_control || file_system_of(request).needs_every_read() ? 0 : 1;
 }
 
 void handle_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
@@ -446,7 +446,7 @@ void handle_opendir(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
     Result<DirectoryHandle*> directory = file_system.opendir(ino, info->flags);
     if (!directory) return reply_error(request, "opendir", ino, nullptr, directory.error());
     info->fh = reinterpret_cast<uint64_t>(*directory);
-    if ((*directory)->may_be_cached() && !file_system.tells_each_reading()) {
+    if ((*directory)->may_be_cached() && !file_system.needs_every_read()) {
       info->cache_readdir = 1;
       info->keep_cache = 1;
     }
@@ -502,7 +502,7 @@ void handle_init(void* user_data, fuse_conn_info* connection) {
   auto& context = *static_cast<FrontendContext*>(user_data);
   const FileSystem& file_system = context.file_system;
   const unsigned wanted_ino = kWanted | (file_system.keeps_access_lists() ? kOfAccessLists : 0) |
-                              (file_system.tells_each_reading() ? 0 : FUSE_CAP_CACHE_SYMLINKS);
+                              (file_system.needs_every_read() ? 0 : FUSE_CAP_CACHE_SYMLINKS);
   connection->want = wanted_ino & connection->capable;
   connection->max_write = 1U << 20;
   connection->max_readahead = 1U << 20;

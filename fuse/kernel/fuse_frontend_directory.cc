@@ -35,7 +35,7 @@ class ReplyLister : public FileSystem::Lister {
     }
     fuse_entry_param param{};
     if (entry != nullptr) {
-      if (S_ISDIR(entry->attributes.mode)) note_told(request_, entry->ino);
+      if (S_ISDIR(entry->attributes.mode)) record_reply(request_, entry->ino);
       param = entry_param_of(request_, *entry);
       looked_up_.push_back(entry->ino);
     } else {

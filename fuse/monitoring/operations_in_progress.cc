@@ -32,9 +32,9 @@ std::vector<OperationInProgress> OperationsInProgress::take_untold(
   std::vector<OperationInProgress> operations;
   for (Slot& slot : slots_) {
     const MutexLock lock(slot.mutex);
-    if (slot.operation == nullptr || slot.is_told || slot.begin > begun_until) continue;
+    if (slot.operation == nullptr || slot.is_reported || slot.begin > begun_until) continue;
     operations.push_back(slot.copy());
-    slot.is_told = true;
+    slot.is_reported = true;
   }
   return operations;
 }
@@ -66,17 +66,17 @@ OperationsInProgress::Slot* OperationsInProgress::take_slot(
 
 OperationsInProgress::Note::~Note() {
   if (slot_ == nullptr) return;
-  std::optional<OperationInProgress> told;
+  std::optional<OperationInProgress> reported;
   {
     const MutexLock lock(slot_->mutex);
-    if (slot_->is_told) told = slot_->copy();
+    if (slot_->is_reported) reported = slot_->copy();
     slot_->operation = nullptr;
-    slot_->is_told = false;
+    slot_->is_reported = false;
   }
-  if (!told) return;
-  const auto duration = std::chrono::steady_clock::now() - told->begin;
+  if (!reported) return;
+  const auto duration = std::chrono::steady_clock::now() - reported->begin;
   spdlog::warn("ended after {:.1f} s: {}", std::chrono::duration<double>(duration).count(),
-               told->text());
+               reported->text());
 }
 
 }  // namespace gridmount::fuse

@@ -52,7 +52,7 @@ class OperationsInProgress {
     size_t name_bytes GM_GUARDED_BY(mutex) = 0;
     std::array<char, kNameBytesMax> name GM_GUARDED_BY(mutex);
     std::chrono::steady_clock::time_point begin GM_GUARDED_BY(mutex);
-    bool is_told GM_GUARDED_BY(mutex) = false;
+    bool is_reported GM_GUARDED_BY(mutex) = false;
 
     OperationInProgress copy() const GM_REQUIRES(mutex);
   };

@@ -147,7 +147,7 @@ class FileSystem {
   Result<std::string> readlink(uint64_t ino);
 
   // Returns true if each read changes atime. The kernel must then send every read.
-  bool tells_each_reading() const { return buckets_.settings().paths.strict_access_times; }
+  bool needs_every_read() const { return buckets_.settings().paths.strict_access_times; }
 
   // Returns true if the kernel must check access control lists.
   bool keeps_access_lists() const { return buckets_.settings().paths.access_lists; }
@@ -267,7 +267,7 @@ class FileSystem {
     uint64_t root;
     std::shared_ptr<MountedBucket> bucket;
   };
-  void tell_namespace(const std::string& bucket, const BucketChanges& changes);
+  void notify_namespace(const std::string& bucket, const BucketChanges& changes);
   // Returns nothing if the kernel does not know the bucket.
   std::optional<ChangedBucket> find_changed(const std::string& name) const;
   void add_stale_path(const ChangedBucket& changed, gridfs::PathNamespace& paths,

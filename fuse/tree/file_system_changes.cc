@@ -75,7 +75,7 @@ void FileSystem::add_all_stale(const ChangedBucket& changed, gridfs::PathNamespa
   }
 }
 
-void FileSystem::tell_namespace(const std::string& bucket, const BucketChanges& changes) {
+void FileSystem::notify_namespace(const std::string& bucket, const BucketChanges& changes) {
   const std::shared_ptr<gridfs::PathNamespace> paths = buckets_.find_opened(bucket);
   if (!paths) return;
   if (changes.everything || changes.links) paths->links_changed_externally();
@@ -87,7 +87,7 @@ StaleEntries FileSystem::changed_externally(const ExternalChanges& changes) {
   TreeReader lock(moves_, tree_mutex_, kWholeTree);
   StaleEntries stale;
   for (const auto& [name, of_bucket] : changes) {
-    tell_namespace(name, of_bucket);
+    notify_namespace(name, of_bucket);
     const std::optional<ChangedBucket> changed = find_changed(name);
     if (!changed) continue;
     const Result<std::shared_ptr<gridfs::PathNamespace>> paths = changed->bucket->paths();

@@ -12,7 +12,7 @@ Result<gridfs::ReadResult> FileSystem::read(FileHandle& file, int64_t offset, si
     Result<gridfs::ReadResult> read = content->read(offset, size);
     // The first read stands for all. A process that reads on updates the atime once more when it
     // closes the file. The kernel requests the atime again after each read request.
-    if (read && file.counts_as_reading && (!file.was_read.exchange(true) || tells_each_reading())) {
+    if (read && file.counts_as_reading && (!file.was_read.exchange(true) || needs_every_read())) {
       (void)file.paths->record_read(*content);
     }
     return read;
@@ -29,7 +29,7 @@ bool FileSystem::record_close(FileHandle& file, Closing closing) {
     return false;
   }
   if (!file.counts_as_reading) return false;
-  if (tells_each_reading() && !file.was_read) return false;
+  if (needs_every_read() && !file.was_read) return false;
   // For programs that were executed, the kernel reports only the end.
   const bool was_closed = file.was_closed.exchange(true);
   if (was_closed && closing == Closing::kByAll) return false;

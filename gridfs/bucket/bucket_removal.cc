@@ -73,7 +73,7 @@ Result<bool> Bucket::remove(engine::Transaction& transaction, bson::ValueView id
 }
 
 Status Bucket::remove_links(engine::Transaction& transaction, bson::View files_document) const {
-  if (noted_links(files_document) == 0) return {};
+  if (recorded_links(files_document) == 0) return {};
   GM_TRY(links_->remove(transaction, equals("file", bson::Value(files_document["_id"])), true));
   return {};
 }

@@ -107,7 +107,7 @@ int64_t max_file_bytes(int32_t chunk_bytes) {
   return (int64_t{std::numeric_limits<int32_t>::max()} + 1) * chunk_bytes;
 }
 
-int64_t noted_links(bson::View files_document) {
+int64_t recorded_links(bson::View files_document) {
   std::optional<bson::ValueView> value = files_document.find("metadata");
   for (const std::string_view field : {"posix", "links"}) {
     if (!value || value->type() != bson::Type::kDocument) return 0;

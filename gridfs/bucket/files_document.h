@@ -44,9 +44,9 @@ int64_t max_file_bytes(int32_t chunk_bytes);
 // As many names as ext4 allows for one file.
 inline constexpr int64_t kMaxLinks = 65'000;
 // The field of a files document with the number of the file's further names.
-inline constexpr std::string_view kNotedLinksPath = "metadata.posix.links";
+inline constexpr std::string_view kRecordedLinksPath = "metadata.posix.links";
 // That number, between 0 and kMaxLinks - 1; 0 if the field is missing or no number.
-int64_t noted_links(bson::View files_document);
+int64_t recorded_links(bson::View files_document);
 
 // The fields that a mount keeps about a file or directory beyond GridFS: the subdocument
 // `metadata.posix` of a files document, or `posix` of a directories document. Absent fields are

@@ -132,8 +132,8 @@ class ChunkWriter {
 // Divides the chunks to remove: if there are many, those after the last chunk written are removed
 // later.
 struct Cut {
-  int64_t remove_to;  // [commit.remove_from, remove_to): removed in the transaction
-  int64_t noted_to;   // [remove_to, noted_to): removed later
+  int64_t remove_to;    // [commit.remove_from, remove_to): removed in the transaction
+  int64_t recorded_to;  // [remove_to, recorded_to): removed later
 };
 
 Cut plan_cut(const FileCommit& commit, int32_t chunk_bytes) {
@@ -147,13 +147,13 @@ Cut plan_cut(const FileCommit& commit, int32_t chunk_bytes) {
 // Returns how many stored chunks the cut leaves to be removed later. They are counted here, because
 // their removal does not count them. In a sparse file this reads the number of each chunk, which
 // costs less than their removal.
-Result<int64_t> count_noted(const Bucket& bucket, const bson::Value& id, const FileCommit& commit,
-                            const Cut& cut) {
-  const int64_t noted = cut.noted_to - cut.remove_to;
-  if (noted == 0 || !commit.was_sparse || !commit.stored_chunks) return noted;
+Result<int64_t> count_recorded(const Bucket& bucket, const bson::Value& id,
+                               const FileCommit& commit, const Cut& cut) {
+  const int64_t recorded = cut.recorded_to - cut.remove_to;
+  if (recorded == 0 || !commit.was_sparse || !commit.stored_chunks) return recorded;
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket.store().snapshot());
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-            chunks_by_number(bucket.chunks(), *snapshot, id, cut.remove_to, cut.noted_to));
+            chunks_by_number(bucket.chunks(), *snapshot, id, cut.remove_to, cut.recorded_to));
   for (int64_t count = 0;; ++count) {
     GM_ASSIGN(const std::optional<bson::View> chunk, cursor->next());
     if (!chunk) return count;
@@ -198,12 +198,12 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
     if (cuts || end > *garbage) GM_TRY(context.background_work.finish_truncated(id));
   }
   const Cut cut = plan_cut(commit, chunk_bytes);
-  const bool notes = cut.remove_to < cut.noted_to;
+  const bool notes = cut.remove_to < cut.recorded_to;
   if (notes && end > cut.remove_to) {
     return write_cut_and_growth(context, id, layout, chunk_bytes, commit);
   }
   // The caller holds the commit lock, so nobody else changes the file's chunks in the meantime.
-  GM_ASSIGN(int64_t fewer, count_noted(bucket, id, commit, cut));
+  GM_ASSIGN(int64_t fewer, count_recorded(bucket, id, commit, cut));
   int64_t more = 0;
   if (notes) context.background_work.record_truncated(id, cut.remove_to);
   std::optional<int64_t> stored_chunks;
@@ -218,7 +218,7 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
                                        chunk_range(id, commit.remove_from, cut.remove_to), true));
       fewer += removed;
     }
-    if (notes) GM_TRY(bucket.record_truncated(*transaction, id, cut.remove_to, cut.noted_to));
+    if (notes) GM_TRY(bucket.record_truncated(*transaction, id, cut.remove_to, cut.recorded_to));
     ChunkWriter writer(bucket, *transaction, id, layout);
     for (const CommittedChunk& chunk : commit.chunks) {
       GM_ASSIGN(const bool is_new, writer.put(chunk));

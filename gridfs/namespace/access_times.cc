@@ -17,7 +17,7 @@ constexpr std::chrono::seconds kWriteDelay{60};
 // So many unwritten atimes are written at once, whatever their age.
 constexpr size_t kWrittenEarly = 4096;
 // The maximum number kept if they cannot be written.
-constexpr size_t kNotedMax = 16 * kWrittenEarly;
+constexpr size_t kRecordedMax = 16 * kWrittenEarly;
 // The maximum in one transaction, for which other writers wait some milliseconds.
 constexpr size_t kWrittenAtOnce = 256;
 constexpr time_t kDaySeconds = 24 * 60 * 60;
@@ -54,8 +54,8 @@ bool AccessTimes::note(const Node& node) {
   bool wakes = false;
   {
     MutexLock lock(mutex_);
-    if (files_.size() + directories_.size() >= kNotedMax) return false;
-    const auto [place, is_new] = noted(node.kind).try_emplace(node.id);
+    if (files_.size() + directories_.size() >= kRecordedMax) return false;
+    const auto [place, is_new] = recorded(node.kind).try_emplace(node.id);
     Noted& entry = place->second;
     if (is_new || std::exchange(entry.written, false)) ++unwritten_;
     entry.atime = now;
@@ -69,7 +69,7 @@ bool AccessTimes::note(const Node& node) {
 void AccessTimes::apply(Node& node) const {
   if (mode_ == AccessTimeMode::kNone) return;
   MutexLock lock(mutex_);
-  const ById& of_kind = noted(node.kind);
+  const ById& of_kind = recorded(node.kind);
   if (of_kind.empty()) return;
   const auto found = of_kind.find(node.id);
   if (found == of_kind.end() || !is_later(found->second.atime, node.attributes.atime)) return;
@@ -78,7 +78,7 @@ void AccessTimes::apply(Node& node) const {
 
 void AccessTimes::forget(NodeKind kind, const bson::Value& id) {
   MutexLock lock(mutex_);
-  ById& of_kind = noted(kind);
+  ById& of_kind = recorded(kind);
   const auto found = of_kind.find(id);
   if (found == of_kind.end()) return;
   if (!found->second.written) --unwritten_;
@@ -122,7 +122,7 @@ std::vector<AccessTimes::Key> AccessTimes::unwritten(NodeKind kind) const {
   std::vector<Key> keys;
   {
     MutexLock lock(mutex_);
-    for (const auto& [id, entry] : noted(kind)) {
+    for (const auto& [id, entry] : recorded(kind)) {
       if (!entry.written) keys.push_back({kind, id});
     }
   }
@@ -133,7 +133,7 @@ std::vector<AccessTimes::Key> AccessTimes::unwritten(NodeKind kind) const {
 
 std::optional<timespec> AccessTimes::find_unwritten(const Key& key) const {
   MutexLock lock(mutex_);
-  const ById& of_kind = noted(key.kind);
+  const ById& of_kind = recorded(key.kind);
   const auto found = of_kind.find(key.id);
   if (found == of_kind.end() || found->second.written) return std::nullopt;
   return found->second.atime;
@@ -153,7 +153,7 @@ Status AccessTimes::write_some(std::span<const Key> keys) {
   GM_TRY(transaction->commit());
   MutexLock lock(mutex_);
   for (const auto& [key, atime] : done) {
-    ById& of_kind = noted(key->kind);
+    ById& of_kind = recorded(key->kind);
     const auto found = of_kind.find(key->id);
     if (found == of_kind.end() || found->second.written) continue;
     if (is_later(found->second.atime, atime)) continue;

@@ -62,10 +62,10 @@ class AccessTimes {
   };
 
   bool keeps(NodeKind kind) const;
-  ById& noted(NodeKind kind) GM_REQUIRES(mutex_) {
+  ById& recorded(NodeKind kind) GM_REQUIRES(mutex_) {
     return kind == NodeKind::kFile ? files_ : directories_;
   }
-  const ById& noted(NodeKind kind) const GM_REQUIRES(mutex_) {
+  const ById& recorded(NodeKind kind) const GM_REQUIRES(mutex_) {
     return kind == NodeKind::kFile ? files_ : directories_;
   }
   std::optional<Clock::time_point> work() GM_EXCLUDES(mutex_);

@@ -24,9 +24,9 @@ Status write_names(const Bucket& bucket, Transaction& transaction, const LinkedF
   bson::Builder unset;
   if (file.filename) set.append("filename", *file.filename);
   if (file.links > 0) {
-    set.append(kNotedLinksPath, file.links);
+    set.append(kRecordedLinksPath, file.links);
   } else if (file.takes_fields) {
-    unset.append(kNotedLinksPath, "");
+    unset.append(kRecordedLinksPath, "");
   }
   if (file.takes_fields) {
     PosixFields times;

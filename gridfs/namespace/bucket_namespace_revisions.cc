@@ -82,7 +82,7 @@ Result<bson::Document> BucketNamespace::continue_with_names(Transaction& transac
   bson::Builder set;
   bson::Builder unset;
   if (old->find("aliases")) unset.append("aliases", "");
-  if (noted_links(*old) > 0) unset.append(kNotedLinksPath, "");
+  if (recorded_links(*old) > 0) unset.append(kRecordedLinksPath, "");
   const bson::Document update = update_of(set, unset);
   if (!update.view().empty()) GM_TRY(bucket_.files().update(transaction, by_id, update));
   return document;

@@ -40,7 +40,7 @@ LinkedFile LinkedFile::parse(bson::View files_document) {
   LinkedFile file;
   file.id = bson::Value(files_document["_id"]);
   if (has_filename(files_document)) file.filename = files_document["filename"].as_string();
-  file.links = noted_links(files_document);
+  file.links = recorded_links(files_document);
   file.takes_fields = takes_posix_fields(files_document);
   return file;
 }
@@ -55,7 +55,7 @@ Status Links::start(engine::Snapshot& snapshot) {
 
 uint32_t Links::names_of(bson::View files_document) const {
   if (!in_use()) return 1;
-  int64_t links = noted_links(files_document);
+  int64_t links = recorded_links(files_document);
   if (aliases_.in_use()) links += static_cast<int64_t>(aliases_of(files_document).size());
   if (has_documents_ && !takes_posix_fields(files_document)) {
     const Result<std::unique_ptr<engine::Snapshot>> snapshot = bucket_.store().snapshot();
@@ -143,7 +143,7 @@ Status Links::make_documents(engine::Transaction& transaction, const bson::Docum
   bson::Builder unset;
   unset.append("aliases", "");
   GM_ASSIGN(const int64_t links, count_of(transaction, id));
-  if (links > 0) set.append(kNotedLinksPath, links);
+  if (links > 0) set.append(kRecordedLinksPath, links);
   GM_TRY(update_file(bucket_.files(), transaction, id, update_of(set, unset)));
   return {};
 }

@@ -216,15 +216,15 @@ std::vector<std::string> BucketFixture::problems(engine::Snapshot* given) {
     }
     if (!own_chunks.empty()) {
       // Allowed only if a truncation is recorded that left them behind.
-      bool noted = false;
+      bool recorded = false;
       for (const bson::Document& marker : all_of(bucket().detached(), *given)) {
         const bson::ValueView marker_id = marker.view()["_id"];
         if (marker_id.type() != bson::Type::kDocument || !marker.find("from")) continue;
-        noted = noted || (shown(marker_id.as_document()["truncated"]) == id &&
-                          *marker.view()["from"].integral() <= own_chunks.begin()->first &&
-                          *marker.view()["to"].integral() > own_chunks.rbegin()->first);
+        recorded = recorded || (shown(marker_id.as_document()["truncated"]) == id &&
+                                *marker.view()["from"].integral() <= own_chunks.begin()->first &&
+                                *marker.view()["to"].integral() > own_chunks.rbegin()->first);
       }
-      if (!noted) found.push_back(id + ": chunks behind the end");
+      if (!recorded) found.push_back(id + ": chunks behind the end");
     }
     if (file.md5 && *file.md5 != md5_of(content)) found.push_back(id + ": md5 is stale");
   }
@@ -245,9 +245,9 @@ void BucketFixture::find_wrong_links(engine::Snapshot& snapshot, std::vector<std
   }
   for (const bson::Document& document : all_of(bucket().files(), snapshot)) {
     const std::string id = shown(document.view()["_id"]);
-    const int64_t noted = noted_links(document);
-    if (noted != links[id]) {
-      found.push_back(id + ": notes " + std::to_string(noted) + " links, there are " +
+    const int64_t recorded = recorded_links(document);
+    if (recorded != links[id]) {
+      found.push_back(id + ": notes " + std::to_string(recorded) + " links, there are " +
                       std::to_string(links[id]));
     }
     links.erase(id);

@@ -29,10 +29,10 @@ Status copy(gridfs::DownloadStream& stream, LocalOutput& output) {
 // `kind` says where the target's name comes from.
 Status download(const CommandContext& context, const Target& target, LocalName kind) {
   const Options& options = context.options;
-  const bool is_told = !options.local.empty();
-  const std::string& local_name = is_told ? options.local : target.name;
+  const bool is_given = !options.local.empty();
+  const std::string& local_name = is_given ? options.local : target.name;
   GM_ASSIGN(LocalOutput output,
-            LocalOutput::create(local_name, is_told ? LocalName::kOfOption : kind,
+            LocalOutput::create(local_name, is_given ? LocalName::kOfOption : kind,
                                 options.overwrite_local));
   context.log.line(Log::kDebug, "created local file " + in_quotes(local_name));
   auto stream = context.bucket.open_download_stream(target.id);

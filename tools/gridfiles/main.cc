@@ -121,7 +121,7 @@ int main_with(std::span<char*> given) {
         "--config option to specify a configuration file with the password.");
   }
 
-  tell_warnings([&](const std::string& line) { log.line(Log::kAlways, line); });
+  report_warnings([&](const std::string& line) { log.line(Log::kAlways, line); });
   Interruption::install();
   if (Status done = run(*options, log, **command); !done) {
     bool interrupted = done.error().code() == ErrorCode::kInterrupted;

@@ -53,7 +53,7 @@ ExitStatus wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
 
 int main_with(int argc, char** argv) {
   system::outlive_file_size_limit();
-  tell_warnings(say);
+  report_warnings(say);
   CLI::App app("Maintains gridmount stores.", "gridstore");
   app.set_version_flag("--version", std::string("gridstore version: ") + GRIDMOUNT_VERSION);
   app.footer(kExitStatuses);

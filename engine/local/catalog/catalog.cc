@@ -114,8 +114,8 @@ Result<std::vector<engine::Namespace>> Catalog::expiring_collections() const {
 
 Status Catalog::record_expiring(const engine::Namespace& ns, bool expires) {
   const std::string key = collection_key(ns, kExpiringKey);
-  GM_ASSIGN(const std::optional<std::string_view> noted, trees_->get(trees_->catalog(), key));
-  if (noted.has_value() == expires) return {};
+  GM_ASSIGN(const std::optional<std::string_view> recorded, trees_->get(trees_->catalog(), key));
+  if (recorded.has_value() == expires) return {};
   if (!expires) return trees_->remove(trees_->catalog(), key);
   GM_TRY(trees_->put(trees_->catalog(), key, ""));
   return {};

@@ -46,7 +46,7 @@ class ReadView {
     write_observer_ = std::move(observer);
   }
   engine::WriteObserver* write_observer() const { return write_observer_.get(); }
-  void tell_collection_changed(const engine::Namespace& ns) {
+  void notify_collection_changed(const engine::Namespace& ns) {
     if (write_observer_) write_observer_->collection_changed(ns);
   }
 

@@ -28,7 +28,7 @@ bool CollectionRepair::Step::full() const {
 
 Status CollectionRepair::run() {
   Status repaired = repair_all();
-  tell_tallies();
+  report_tallies();
   return repaired;
 }
 
@@ -76,17 +76,17 @@ Status CollectionRepair::in_steps(const std::function<Result<bool>(Step&)>& work
       GM_TRY(options_.removed.sync());
       GM_TRY(transaction->commit());
     }
-    for (const std::string& line : step.lines) tell(line);
+    for (const std::string& line : step.lines) report(line);
     if (done) return {};
   }
 }
 
-void CollectionRepair::tell(const std::string& line) {
+void CollectionRepair::report(const std::string& line) {
   ++repaired_;
   options_.repaired(ns_.full() + ": " + line);
 }
 
-void CollectionRepair::tell_tallies() {
+void CollectionRepair::report_tallies() {
   for (size_t i = 0; i < tallies_.size(); ++i) {
     const IndexTally& tally = tallies_[i];
     if (tally.added + tally.corrected + tally.removed == 0) continue;
@@ -97,7 +97,7 @@ void CollectionRepair::tell_tallies() {
     add(tally.added, "entries added");
     add(tally.corrected, "corrected");
     add(tally.removed, "removed");
-    tell("the index '" + index_names_[i] + "' was repaired: " + text);
+    report("the index '" + index_names_[i] + "' was repaired: " + text);
   }
 }
 
@@ -370,22 +370,24 @@ Result<bool> CollectionRepair::is_backed(const Step& step, const IndexEntry& ind
 
 Status CollectionRepair::repair_counts(Step& step) {
   Catalog& catalog = step.read_view->catalog();
-  const Result<Counts> noted = catalog.counts(*step.entry);
-  if (!noted && noted.error().code() != ErrorCode::kStoreDamaged) return fail(noted.error());
+  const Result<Counts> recorded = catalog.counts(*step.entry);
+  if (!recorded && recorded.error().code() != ErrorCode::kStoreDamaged)
+    return fail(recorded.error());
   Counts right{documents_, bytes_, last_ + 1};
-  if (noted) right.next_record = std::max(right.next_record, noted->next_record);
-  if (noted && noted->documents == right.documents &&
-      noted->document_bytes == right.document_bytes && noted->next_record == right.next_record) {
+  if (recorded) right.next_record = std::max(right.next_record, recorded->next_record);
+  if (recorded && recorded->documents == right.documents &&
+      recorded->document_bytes == right.document_bytes &&
+      recorded->next_record == right.next_record) {
     return {};
   }
-  lost_documents_ = !noted || noted->documents > right.documents;
+  lost_documents_ = !recorded || recorded->documents > right.documents;
   ++step.changes;
   step.lines.push_back("the catalog counts " +
                        counted(static_cast<uint64_t>(documents_), "documents") + " of " +
                        counted(static_cast<uint64_t>(bytes_), "bytes") +
-                       (noted ? ", no longer " + std::to_string(noted->documents) + " of " +
-                                    std::to_string(noted->document_bytes)
-                              : std::string(", its counts were damaged")));
+                       (recorded ? ", no longer " + std::to_string(recorded->documents) + " of " +
+                                       std::to_string(recorded->document_bytes)
+                                 : std::string(", its counts were damaged")));
   catalog.replace_counts(*step.entry, right);
   return {};
 }

@@ -96,8 +96,8 @@ class CollectionRepair {
   // Returns false if the record must not be touched. It is then reported as beyond repair.
   bool can_be_removed(const TreeEntry& record, RecordId id);
   void report_unrepairable(const std::string& what);
-  void tell(const std::string& line);
-  void tell_tallies();
+  void report(const std::string& line);
+  void report_tallies();
 
   engine::Store& store_;
   const engine::Namespace ns_;

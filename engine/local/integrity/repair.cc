@@ -246,8 +246,8 @@ class StructureRepair {
 
   Status repair_allocation(Trees& trees, Catalog& catalog, const CatalogSurvey& now,
                            std::vector<std::string>& lines) {
-    const Result<uint32_t> noted = catalog.next_prefix();
-    if (!noted && !is_damage(noted.error())) return fail(noted.error());
+    const Result<uint32_t> recorded = catalog.next_prefix();
+    if (!recorded && !is_damage(recorded.error())) return fail(recorded.error());
     uint32_t highest = highest_prefix_;
     if (!now.owners.empty()) highest = std::max(highest, now.owners.rbegin()->first);
     if (highest == std::numeric_limits<uint32_t>::max()) {
@@ -255,13 +255,13 @@ class StructureRepair {
       return {};
     }
     std::vector<uint32_t> ranges(trees.tree_count());
-    for (uint32_t tree = 0; noted && tree < ranges.size(); ++tree) {
+    for (uint32_t tree = 0; recorded && tree < ranges.size(); ++tree) {
       GM_ASSIGN(ranges[tree], catalog.ranges_in_tree(tree));
     }
     const bool counts_known = now.knows_all_ranges() && trees_are_read_;
-    const bool counts_wrong = !noted || (counts_known && ranges != now.ranges);
-    const uint32_t next = noted ? std::max(*noted, highest + 1) : highest + 1;
-    if (noted && *noted == next && !counts_wrong) return {};
+    const bool counts_wrong = !recorded || (counts_known && ranges != now.ranges);
+    const uint32_t next = recorded ? std::max(*recorded, highest + 1) : highest + 1;
+    if (recorded && *recorded == next && !counts_wrong) return {};
     lines.push_back("the catalog's table of ranges was rebuilt");
     return catalog.replace_allocation(next, counts_wrong ? now.ranges : ranges);
   }

@@ -40,7 +40,7 @@ std::string plan_summary(const CollectionEntry& entry, const query::Plan& plan) 
 
 // Adds each plan once, so that the summary does not grow with the statements of a batch, or with
 // the documents for which $lookup reads others.
-void tell_plan(engine::ReadObserver& observer, const std::string& summary) {
+void report_plan(engine::ReadObserver& observer, const std::string& summary) {
   if (observer.plan_summary.find(summary) != std::string::npos) return;
   if (!observer.plan_summary.empty()) observer.plan_summary += ", ";
   observer.plan_summary += summary;
@@ -56,7 +56,7 @@ void add_ranges(const CollectionEntry& entry, const query::Plan& plan, std::vect
 }
 
 void record_missing(ReadView& read_view) {
-  if (read_view.observer() != nullptr) tell_plan(*read_view.observer(), "EOF");
+  if (read_view.observer() != nullptr) report_plan(*read_view.observer(), "EOF");
 }
 
 void record_plan(ReadView& read_view, const CollectionEntry& entry, const query::Plan& plan,
@@ -65,13 +65,14 @@ void record_plan(ReadView& read_view, const CollectionEntry& entry, const query:
   add_ranges(entry, plan, ranges);
   for (const Range& range : ranges) read_view.index_usage().note(range);
   if (read_view.observer() == nullptr) return;
-  tell_plan(*read_view.observer(), distinct ? index_scan(entry.indexes[plan.index], "DISTINCT_SCAN")
-                                            : plan_summary(entry, plan));
+  report_plan(*read_view.observer(), distinct
+                                         ? index_scan(entry.indexes[plan.index], "DISTINCT_SCAN")
+                                         : plan_summary(entry, plan));
 }
 
 void record_by_id(ReadView& read_view, const CollectionEntry& entry) {
   read_view.index_usage().note(entry.indexes.front().range);
-  if (read_view.observer() != nullptr) tell_plan(*read_view.observer(), "IDHACK");
+  if (read_view.observer() != nullptr) report_plan(*read_view.observer(), "IDHACK");
 }
 
 void record_lookup(ReadView& read_view, const CollectionEntry& entry, const IndexEntry& index,
@@ -79,7 +80,7 @@ void record_lookup(ReadView& read_view, const CollectionEntry& entry, const Inde
   read_view.index_usage().note(index.range);
   if (read_view.observer() == nullptr) return;
   const bool by_id = &index == entry.indexes.data();
-  tell_plan(*read_view.observer(), by_id ? "IDHACK" : index_scan(index));
+  report_plan(*read_view.observer(), by_id ? "IDHACK" : index_scan(index));
   record_examined(read_view.observer().get(), found ? 1 : 0, found ? 1 : 0);
 }
 

@@ -193,7 +193,7 @@ Result<std::unique_ptr<PlanExecutor>> PlanExecutor::open(
   return stream;
 }
 
-void PlanExecutor::tell_observer() {
+void PlanExecutor::notify_observer() {
   record_examined(observer_.get(), keys_examined() - keys_told_,
                   documents_examined_ - documents_told_);
   keys_told_ = keys_examined();
@@ -202,7 +202,7 @@ void PlanExecutor::tell_observer() {
 
 Result<std::optional<Match>> PlanExecutor::next() {
   Result<std::optional<Match>> match = next_untold();
-  tell_observer();
+  notify_observer();
   return match;
 }
 
@@ -238,9 +238,9 @@ Result<std::optional<Match>> PlanExecutor::read_match() {
     GM_ASSIGN(const std::optional<WorkItem> item, scan_->next());
     if (!item) return std::optional<Match>();
     GM_TRY(watch_.check());
-    GM_ASSIGN(const std::optional<bool> told, match_entry(*item));
-    if (told && !*told) continue;
-    if (told && covered_) return std::optional(Match{item->id, entry_document_.view()});
+    GM_ASSIGN(const std::optional<bool> matched, match_entry(*item));
+    if (matched && !*matched) continue;
+    if (matched && covered_) return std::optional(Match{item->id, entry_document_.view()});
     Match match{item->id, bson::View()};
     if (item->remembered && trees.writes() != 0) {
       GM_ASSIGN(const std::optional<std::string_view> record,
@@ -254,7 +254,7 @@ Result<std::optional<Match>> PlanExecutor::read_match() {
       GM_ASSIGN(match.document, read_document(trees, *entry_, item->id, options_.verify));
     }
     ++documents_examined_;
-    if (item->certain || told) return std::optional(match);
+    if (item->certain || matched) return std::optional(match);
     GM_ASSIGN(const bool matches, filter_.evaluate(match.document));
     if (matches) return std::optional(match);
   }

@@ -115,7 +115,7 @@ class PlanExecutor {
   };
 
   // Reports to the observer what has been read since the last report.
-  void tell_observer();
+  void notify_observer();
   Result<std::optional<Match>> next_untold();
   // After a pause of the snapshot: checks that the collection and the indexes of the plan still
   // exist.

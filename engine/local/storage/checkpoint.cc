@@ -131,7 +131,7 @@ Status Checkpointer::stop() {
     GM_TRY(check_place(folder_.data_in_place()));
     return check_place(folder_.owner_in_place());
   }();
-  tell_refusal();
+  report_refusal();
   return stopped;
 }
 
@@ -205,7 +205,7 @@ std::chrono::milliseconds Checkpointer::since_last() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - last_time_);
 }
 
-void Checkpointer::tell_refusal() {
+void Checkpointer::report_refusal() {
   if (has_told_refusal_) return;
   const std::optional<Error> refusal = queue_.refusal();
   if (!refusal) return;
@@ -216,7 +216,7 @@ void Checkpointer::tell_refusal() {
 void Checkpointer::run() {
   name_this_thread("gm-checkpoint");
   while (true) {
-    tell_refusal();
+    report_refusal();
     uint64_t answered;
     {
       MutexLock lock(mutex_);

@@ -90,7 +90,7 @@ class Checkpointer {
   };
 
   void run() GM_EXCLUDES(mutex_);
-  void tell_refusal() GM_EXCLUDES(mutex_);
+  void report_refusal() GM_EXCLUDES(mutex_);
   // Takes a checkpoint. Called by one thread at a time: first the opening one, then the checkpoint
   // thread, then the one that calls stop().
   Status take();

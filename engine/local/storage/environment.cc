@@ -87,7 +87,7 @@ struct Environment::Parts {
   // Makes the changes in one transaction (D13, D15).
   Status replay(const std::vector<std::string>& transactions, std::string_view file);
   Status make_changes(std::string_view changes, MDB_txn* txn);
-  void tell_of_recovery() const;
+  void report_recovery() const;
   uint64_t last_transaction() const;
   std::optional<Error> found_unreadable();
   // Returns an error if LMDB's table of readers is lost. Then nothing may be read or written any
@@ -252,7 +252,7 @@ Status Environment::Parts::replay(const std::vector<std::string>& transactions,
 
 // A loss of commits is a warning, as the operator may have to act on it. A replay is only logged as
 // information.
-void Environment::Parts::tell_of_recovery() const {
+void Environment::Parts::report_recovery() const {
   const std::string store = "store " + folder.path().string();
   if (!folder.went_back_because().empty()) {
     spdlog::warn(
@@ -260,15 +260,15 @@ void Environment::Parts::tell_of_recovery() const {
         "durable are lost",
         store, folder.went_back_because());
   }
-  const auto tell = [&](size_t transactions, const char* file) {
+  const auto report = [&](size_t transactions, const char* file) {
     if (transactions == 0) return;
     spdlog::info(
         "{} was not closed; {} replayed from its file {}", store,
         transactions == 1 ? "a transaction is" : std::to_string(transactions) + " transactions are",
         file);
   };
-  tell(folder.to_replay().size(), "redo");
-  tell(folder.pending().size(), "pending");
+  report(folder.to_replay().size(), "redo");
+  report(folder.pending().size(), "pending");
 }
 
 Status Environment::Parts::make_changes(std::string_view changes, MDB_txn* txn) {
@@ -422,7 +422,7 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
           folder.string());
     }
     if (parts->folder.read_only()) return {};
-    parts->tell_of_recovery();
+    parts->report_recovery();
     const Status sound = parts->check_pages();
     Parts* const raw = parts.get();
     parts->reserve = std::make_unique<SpaceReserve>(parts->folder.path());

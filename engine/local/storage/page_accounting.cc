@@ -31,8 +31,8 @@ Result<PageReport> PageAccounting::run(uint64_t snapshot) {
   // Read the list of free pages first, so that the trees' pages can be checked against it.
   tree(records.data(), Holds::kIntegers, "free pages");
   const bool sees_list = std::exchange(sees_all_, true);
-  // A free page may be an older state of a page in use. So lost leaves can only be told from free
-  // ones if the list is sound.
+  // A free page may be an older state of a page in use. So lost leaves can only be distinguished
+  // from free ones if the list is sound.
   const bool knows_free = sees_list && report_.problems.empty();
   tree(records.data() + lmdb::kTreeRecordBytes, Holds::kTrees, "main");
   report_.hides_pages = !knows_free && !sees_all_;

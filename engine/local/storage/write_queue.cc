@@ -197,7 +197,7 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
     const bool small =
         group->changes.is_complete() && transaction.kind_ == engine::TransactionKind::kShort;
     small_in_a_row_ = small ? small_in_a_row_ + 1 : 0;
-    tell_log(number, std::move(group->changes));
+    pass_to_log(number, std::move(group->changes));
   }
   refuse_what_cannot_be();
 
@@ -212,7 +212,7 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
   return {};
 }
 
-void WriteQueue::tell_log(uint64_t number, RedoChanges changes) {
+void WriteQueue::pass_to_log(uint64_t number, RedoChanges changes) {
   MDB_envinfo info;
   mdb_env_info(env_, &info);
   // LMDB gives the number of a transaction that has changed nothing to the next one.

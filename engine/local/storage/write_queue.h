@@ -183,7 +183,7 @@ class WriteQueue {
   SpaceReserve::Room room();
   // Runs `commit` with the reserve released. Returns LMDB's code.
   int commit_with_reserve(const std::function<int()>& commit);
-  void tell_log(uint64_t number, RedoChanges changes);
+  void pass_to_log(uint64_t number, RedoChanges changes);
   // Calls refuse() if `found_unreadable` returns an error.
   void refuse_what_cannot_be() GM_EXCLUDES(mutex_);
   Status commit_member(WriteTransaction& transaction) GM_EXCLUDES(mutex_);

@@ -104,7 +104,7 @@ Status WriteQueue::commit_batch_with(WriteTransaction& transaction) {
   }
   batch_.forget();
   if (!transaction.changes_) transaction.changes_.emplace().give_up();
-  tell_log(number, std::move(*transaction.changes_));
+  pass_to_log(number, std::move(*transaction.changes_));
   flushed();
   refuse_what_cannot_be();
   return {};

@@ -24,9 +24,10 @@ bson::Document document_with(const bson::Path& path, bson::ValueView value) {
 // document has the value in the field, or as an element of an array in it. For an array nothing
 // follows, because its elements may match the condition where the condition is on the array itself.
 bool equality_implies(bson::ValueView value, const Predicate& condition) {
-  const bool tells = value.type() != bson::Type::kArray && value.type() != bson::Type::kNull &&
-                     value.type() != bson::Type::kUndefined && value.type() != bson::Type::kRegex;
-  return tells && condition.matches(document_with(condition.path(), value));
+  const bool is_exact = value.type() != bson::Type::kArray && value.type() != bson::Type::kNull &&
+                        value.type() != bson::Type::kUndefined &&
+                        value.type() != bson::Type::kRegex;
+  return is_exact && condition.matches(document_with(condition.path(), value));
 }
 
 bool is_lower_bound(Kind kind) {

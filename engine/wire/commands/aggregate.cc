@@ -28,7 +28,7 @@ bson::Element first_of(bson::View stage) {
   return *stage.begin();
 }
 
-bool tells_of_server(std::string_view stage) {
+bool is_about_server(std::string_view stage) {
   return stage == "$currentOp" || stage == "$listLocalSessions";
 }
 
@@ -50,7 +50,7 @@ Result<bson::Document> resolve_sources(Call& call, const engine::Namespace& ns,
     const bson::View document = stage.value.as_document();
     const bson::Element head =
         document.empty() ? bson::Element{{}, stage.value} : first_of(document);
-    if (!tells_of_server(head.key)) {
+    if (!is_about_server(head.key)) {
       array.push(stage.value);
       is_first = false;
       continue;
@@ -98,7 +98,7 @@ bool begins_with_the_server(bson::View pipeline) {
   if (pipeline.empty()) return false;
   const bson::ValueView stage = (*pipeline.begin()).value;
   return stage.type() == Type::kDocument && !stage.as_document().empty() &&
-         tells_of_server(first_of(stage.as_document()).key);
+         is_about_server(first_of(stage.as_document()).key);
 }
 
 Result<engine::Namespace> read_ns(Arguments& arguments) {

@@ -52,7 +52,7 @@ class LinkCheck {
       GM_TRY(check_file(*file));
       GM_ASSIGN(file, read(*files_));
     }
-    while (link_ && !enough_) GM_TRY(pass_nobodys());
+    while (link_ && !enough_) GM_TRY(pass_stray());
     return {};
   }
 
@@ -69,24 +69,25 @@ class LinkCheck {
 
   Status check_file(bson::View file) {
     const bson::ValueView id = file["_id"];
-    while (link_ && !enough_ && compare_to(id) < 0) GM_TRY(pass_nobodys());
+    while (link_ && !enough_ && compare_to(id) < 0) GM_TRY(pass_stray());
     int64_t links = 0;
     while (link_ && !enough_ && compare_to(id) == 0) {
       if (is_further_name(file)) {
         ++links;
       } else {
-        tell_nobodys("is not an additional name of its file");
+        report_stray("is not an additional name of its file");
       }
       GM_ASSIGN(link_, read(*links_));
     }
     if (enough_ || is_partial_ || !gridfs::takes_posix_fields(file)) return {};
     links = std::min(links, gridfs::kMaxLinks - 1);
-    const int64_t noted = gridfs::noted_links(file);
-    if (noted == links) return {};
-    tell({Kind::kNumber,
-          "the file with _id " + bson::to_json(id, bson::JsonForm::kRelaxed) + " records " +
-              std::to_string(noted) + " additional names, but there are " + std::to_string(links),
-          bson::Value(id), links});
+    const int64_t recorded = gridfs::recorded_links(file);
+    if (recorded == links) return {};
+    report({Kind::kNumber,
+            "the file with _id " + bson::to_json(id, bson::JsonForm::kRelaxed) + " records " +
+                std::to_string(recorded) + " additional names, but there are " +
+                std::to_string(links),
+            bson::Value(id), links});
     return {};
   }
 
@@ -100,20 +101,20 @@ class LinkCheck {
     return !gridfs::has_filename(file) || file["filename"].as_string() != name.as_string();
   }
 
-  Status pass_nobodys() {
+  Status pass_stray() {
     // After an unreadable document, the file may exist all the same.
-    if (!is_partial_) tell_nobodys("leads to a file that is gone");
+    if (!is_partial_) report_stray("leads to a file that is gone");
     GM_ASSIGN(link_, read(*links_));
     return {};
   }
-  void tell_nobodys(const std::string& what) {
+  void report_stray(const std::string& what) {
     const bson::ValueView name = (*link_)["_id"];
     const std::string shown = name.type() == bson::Type::kString
                                   ? in_quotes(name.as_string())
                                   : bson::to_json(name, bson::JsonForm::kRelaxed);
-    tell({Kind::kNobodys, "the name " + shown + " " + what, bson::Value(name)});
+    report({Kind::kStray, "the name " + shown + " " + what, bson::Value(name)});
   }
-  void tell(LinkFlaw flaw) { enough_ = !visit_(std::move(flaw)); }
+  void report(LinkFlaw flaw) { enough_ = !visit_(std::move(flaw)); }
 
   const gridfs::Bucket& bucket_;
   engine::Snapshot& snapshot_;

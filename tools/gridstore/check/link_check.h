@@ -21,8 +21,8 @@ Status check_links(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, con
 // One defect.
 struct LinkFlaw {
   enum class Kind {
-    kNobodys,  // a link that leads to no file, or that repeats the file's own name
-    kNumber,   // a wrong link count in a files document
+    kStray,   // a link that leads to no file, or that repeats the file's own name
+    kNumber,  // a wrong link count in a files document
   };
   Kind kind;
   std::string what;

@@ -59,7 +59,7 @@ class FileRepair {
     if (!orphans.made || context_.grace.count() == 0) return false;
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     if (std::chrono::seconds(*orphans.made) <= now - context_.grace) return false;
-    if (told_young_.insert(orphans.files_id.bytes()).second) {
+    if (reported_young_.insert(orphans.files_id.bytes()).second) {
       Location place = place_;
       place.file_id = orphans.files_id;
       context_.findings.notice(
@@ -174,7 +174,7 @@ class FileRepair {
   const Location& place_;
   LostAndFound lost_and_found_;
   uint64_t repaired_ = 0;  // in this pass
-  std::set<std::string> told_young_;
+  std::set<std::string> reported_young_;
 };
 
 }  // namespace

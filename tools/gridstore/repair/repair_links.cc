@@ -39,9 +39,9 @@ Status record_number(const gridfs::Bucket& bucket, engine::Transaction& transact
   bson::Builder set;
   bson::Builder unset;
   if (flaw.links > 0) {
-    set.append(gridfs::kNotedLinksPath, flaw.links);
+    set.append(gridfs::kRecordedLinksPath, flaw.links);
   } else {
-    unset.append(gridfs::kNotedLinksPath, "");
+    unset.append(gridfs::kRecordedLinksPath, "");
   }
   GM_TRY(gridfs::update_file(bucket.files(), transaction, flaw.id, gridfs::update_of(set, unset)));
   return {};
