@@ -188,7 +188,7 @@ void handle_getattr(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
   // file stays open until this request is answered.
   bool added = false;
   try {
-    added = context_of(request).deferred.add([=] { answer_writer(request, ino, *file); });
+    added = context_of(request).parked_for_writes.add([=] { answer_writer(request, ino, *file); });
   } catch (const std::bad_alloc&) {
     return reply_error(request, "getattr", ino, nullptr, Error(kOutOfMemory, "no memory"));
   }

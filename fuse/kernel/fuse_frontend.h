@@ -35,8 +35,10 @@ struct FrontendContext {
   // Makes libfuse process a request.
   std::function<void(std::vector<char>& message)> process;
   AttrReplyTracker attr_replies;
-  ParkedRequests deferred{"gm-deferred"};
-  ParkedRequests parked{"gm-parked"};  // requests that wait for the move of a directory
+  ParkedRequests parked_for_writes{
+      "gm-parked-write"};  // requests that wait for the kernel's writes
+  ParkedRequests parked_for_move{
+      "gm-parked-move"};  // requests that wait for the move of a directory
   // Writes begun and ended. stop() uses them to see that the kernel has written back everything.
   std::atomic<uint64_t> writes_begun{0};
   std::atomic<uint64_t> writes_ended{0};

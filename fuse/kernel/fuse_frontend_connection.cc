@@ -92,7 +92,7 @@ bool park(FrontendContext& context, Message message) {
   std::memcpy(&header, message.data(), sizeof header);
   if (!waits_for_move(context.file_system, header, message.subspan(sizeof header))) return false;
   try {
-    return context.parked.add(
+    return context.parked_for_move.add(
         [&context, copy = std::vector<char>(message.begin(), message.end())]() mutable {
           context.file_system.wait_for_moves();
           context.process(copy);

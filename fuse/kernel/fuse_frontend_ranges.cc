@@ -38,7 +38,7 @@ void handle_lseek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence,
   // which need threads of the session. The file stays open until this request is answered.
   bool added = false;
   try {
-    added = context_of(request).deferred.add([=] {
+    added = context_of(request).parked_for_writes.add([=] {
       context_of(request).write_back(ino);
       answer_lseek(request, ino, offset, whence, *file);
     });

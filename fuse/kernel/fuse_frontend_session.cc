@@ -274,8 +274,8 @@ class LibfuseSession : public Session, private KernelCache {
     }
     // The end of the connection has answered everything that these requests wait for, and moves
     // have ended with the loop.
-    context_.deferred.stop();
-    context_.parked.stop();
+    context_.parked_for_writes.stop();
+    context_.parked_for_move.stop();
     if (result < 0) {
       return fail(ErrorCode::kIoError,
                   std::string("serving the mount ended: ") + strerror(-result));
@@ -292,7 +292,7 @@ class LibfuseSession : public Session, private KernelCache {
     if (wait_until_ended(kOpenFilesPatience)) return;
     spdlog::warn("files on {} are still open and are cut off", options_.mount_point.string());
     // While there still are threads that serve what these requests wait for.
-    context_.deferred.stop();
+    context_.parked_for_writes.stop();
     fuse_session_exit(session_.get());
     do {
       pthread_kill(main_thread_, wake_signal());
