@@ -80,13 +80,13 @@ class Call {
   const std::vector<Privilege>& reached() const { return reached_; }
   void record_reached(const Privilege& privilege) { reached_.push_back(privilege); }
 
-  // Ends the call without a result for now (see Postponed). Whatever run() has put into the reply
+  // Ends the call without a result for now (see Deferral). Whatever run() has put into the reply
   // is dropped.
-  void postpone(std::chrono::steady_clock::time_point until,
-                Postponed::Wakes wakes = Postponed::Wakes::kByChange) {
-    postponed_ = Postponed{until, wakes};
+  void defer(std::chrono::steady_clock::time_point until,
+             Deferral::Wakes wakes = Deferral::Wakes::kByChange) {
+    deferral_ = Deferral{until, wakes};
   }
-  const std::optional<Postponed>& postponed() const { return postponed_; }
+  const std::optional<Deferral>& deferral() const { return deferral_; }
 
   // For the profiler: the namespace of the command, its result counts, and what it read.
   void set_ns(engine::Namespace ns) { ns_ = std::move(ns); }
@@ -110,7 +110,7 @@ class Call {
   const std::shared_ptr<Operation> operation_;
   Arguments arguments_;
   GenericArguments generic_;
-  std::optional<Postponed> postponed_;
+  std::optional<Deferral> deferral_;
   engine::Namespace ns_;
   bson::Builder counts_;
   std::shared_ptr<engine::ReadObserver> observer_;

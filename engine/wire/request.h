@@ -54,13 +54,13 @@ struct Request {
 // There is no result yet: an awaitData cursor is at its end, or a hello waits for a change of the
 // server. The request must be handled again at `until` and, with kByChange, also whenever the store
 // has changed. No thread is blocked in the meantime.
-struct Postponed {
+struct Deferral {
   enum class Wakes { kByChange, kByTime };
   std::chrono::steady_clock::time_point until;
   Wakes wakes = Wakes::kByChange;
 };
 
-// The reply document, including `ok`, or a postponement.
-using Outcome = std::variant<bson::Document, Postponed>;
+// The reply document, including `ok`, or a deferral.
+using Outcome = std::variant<bson::Document, Deferral>;
 
 }  // namespace gridmount::wire

@@ -260,7 +260,7 @@ void record_users(Service::State& state) {
 }
 
 Outcome ended(Call& call, bson::Builder reply, Status status) {
-  if (status && call.postponed()) return *call.postponed();
+  if (status && call.deferral()) return *call.deferral();
   if (!status) {
     const Error error = with_reason(std::move(status).error(), call.operation());
     bson::Document failed = error_reply(error);

@@ -206,7 +206,7 @@ Status run_get_more(Call& call, bson::Builder& reply) {
     cursor->awaited_until = std::chrono::steady_clock::time_point::min();
   } else if (id != 0 && cursor->await_data) {
     if (const auto until = awaits(call, *cursor)) {
-      call.postpone(*until);
+      call.defer(*until);
       return {};
     }
   }

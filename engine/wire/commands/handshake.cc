@@ -56,7 +56,7 @@ void append_compression(Call& call, bson::Builder& reply) {
 
 Status run_hello(Call& call, bson::Builder& reply) {
   GM_TRY(await_topology(call));
-  if (call.postponed()) return {};
+  if (call.deferral()) return {};
   GM_TRY(record_client(call));
   const bool is_hello = call.request().name() == "hello";
   reply.append(is_hello ? "isWritablePrimary" : "ismaster", true);

@@ -65,7 +65,7 @@ Status await_topology(Call& call) {
     client.set_hello_awaits_until(now + milliseconds(std::min(*patience, kLongestMilliseconds)));
   }
   if (now < *client.hello_awaits_until()) {
-    call.postpone(*client.hello_awaits_until(), Postponed::Wakes::kByTime);
+    call.defer(*client.hello_awaits_until(), Deferral::Wakes::kByTime);
   } else {
     client.set_hello_awaits_until(std::nullopt);
   }

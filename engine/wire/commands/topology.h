@@ -11,7 +11,7 @@
 
 namespace gridmount::wire {
 
-// Postpones a hello that waits for a change from the version it names, for at most its
+// Defers a hello that waits for a change from the version it names, for at most its
 // maxAwaitTimeMS. Fails as servers do: one of the two fields without the other (31368), a counter
 // below zero (31372) or beyond the server's (51764), a negative time (31373).
 Status await_topology(Call& call);

@@ -291,14 +291,14 @@ void Connection::handle() {
   // others need.
   context_.replies.release(reply_memory_);
   context_.shares.release(turn_);
-  enter(Phase::kParked);
-  const auto& postponed = std::get<Postponed>(outcome);
-  if (!context_.deferred.park(self, postponed)) {
+  enter(Phase::kDeferred);
+  const auto& deferral = std::get<Deferral>(outcome);
+  if (!context_.deferred.defer(self, deferral)) {
     return answer(error_document({ErrorCode::kInterruptedAtShutdown, "interrupted at shutdown"},
                                  "InterruptedAtShutdown"));
   }
-  if (postponed.wakes == Postponed::Wakes::kByTime) return;
-  // A change before the parking has not woken this request, so it is checked here.
+  if (deferral.wakes == Deferral::Wakes::kByTime) return;
+  // A change before it was deferred has not woken this request, so it is checked here.
   if (handler.changes() != changes && context_.deferred.remove(*this)) dispatch();
 }
 
@@ -411,7 +411,7 @@ Transport::Done Connection::completion(void (Connection::*then)(size_t)) {
 
 bool Connection::is_running() const {
   const Phase phase = phase_;
-  return phase == Phase::kRunning || phase == Phase::kParked;
+  return phase == Phase::kRunning || phase == Phase::kDeferred;
 }
 
 void Connection::on_hangup(short poll_events) {
@@ -425,7 +425,7 @@ void Connection::on_hangup(short poll_events) {
     if (::recv(fd(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0) return;
   }
   if (client_ != nullptr) client_->set_gone();
-  if (phase_ != Phase::kParked || !context_.deferred.remove(*this)) return;
+  if (phase_ != Phase::kDeferred || !context_.deferred.remove(*this)) return;
   asio::post(context_.io, [self = shared_from_this()] { self->finish(); });
 }
 

@@ -67,7 +67,7 @@ struct ConnectionContext {
   std::atomic<uint64_t> requests_handled = 0;
 };
 
-class Connection final : public Parkable,
+class Connection final : public Deferrable,
                          public ReplyRoom,
                          public std::enable_shared_from_this<Connection> {
  public:
@@ -82,14 +82,14 @@ class Connection final : public Parkable,
 
   // For the table, which holds its lock during these calls.
   int fd() const { return transport_->fd(); }
-  bool is_running() const;  // handles a request, or has parked it
+  bool is_running() const;  // handles a request, or has deferred it
   void end_if_stalled(TimePoint now);
   void end_if_idle();
   void end();
   void on_hangup(short poll_events);
   void close_transport() { transport_.reset(); }
 
-  // Resumes a parked request.
+  // Resumes a deferred request.
   void resume() override { dispatch(); }
 
   // For the handler of the request.
@@ -103,7 +103,7 @@ class Connection final : public Parkable,
     kReceiving,  // part of a message has arrived
     kWaiting,    // for a turn of its client's account, or for memory
     kRunning,
-    kParked,
+    kDeferred,
     kSending,
     kClosed,
   };

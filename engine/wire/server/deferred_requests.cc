@@ -11,7 +11,8 @@ using std::chrono::steady_clock;
 // Limits how often waiting cursors are resumed. Otherwise a thousand cursors would run again for
 // each of a thousand small commits per second.
 constexpr std::chrono::milliseconds kBetweenWakes{2};
-// A request parked until a time in the past is resumed after this time, which prevents a busy loop.
+// A request deferred until a time in the past is resumed after this time, which prevents a busy
+// loop.
 constexpr std::chrono::milliseconds kShortestStay{1};
 
 }  // namespace
@@ -21,33 +22,33 @@ DeferredRequests::DeferredRequests(asio::io_context& io) : io_(io) {
   wake_timer_.emplace(io);
 }
 
-bool DeferredRequests::park(std::shared_ptr<Parkable> parked, const Postponed& postponed) {
-  const TimePoint until = std::max(postponed.until, steady_clock::now() + kShortestStay);
+bool DeferredRequests::defer(std::shared_ptr<Deferrable> deferred, const Deferral& deferral) {
+  const TimePoint until = std::max(deferral.until, steady_clock::now() + kShortestStay);
   const MutexLock lock(mutex_);
   if (is_stopped_) return false;
-  const Parkable* const key = parked.get();
-  entries_.insert_or_assign(key, Entry{std::move(parked), until});
+  const Deferrable* const key = deferred.get();
+  entries_.insert_or_assign(key, Entry{std::move(deferred), until});
   by_time_.emplace(until, key);
-  if (postponed.wakes == Postponed::Wakes::kByChange) for_change_.insert(key);
+  if (deferral.wakes == Deferral::Wakes::kByChange) for_change_.insert(key);
   arm();
   return true;
 }
 
-bool DeferredRequests::remove(const Parkable& parked) {
-  std::shared_ptr<Parkable> removed;  // destroyed after the lock is released
+bool DeferredRequests::remove(const Deferrable& deferred) {
+  std::shared_ptr<Deferrable> removed;  // destroyed after the lock is released
   const MutexLock lock(mutex_);
-  removed = take(&parked);
+  removed = take(&deferred);
   return removed != nullptr;
 }
 
-std::shared_ptr<Parkable> DeferredRequests::take(const Parkable* key) {
+std::shared_ptr<Deferrable> DeferredRequests::take(const Deferrable* key) {
   const auto entry = entries_.find(key);
   if (entry == entries_.end()) return nullptr;
-  std::shared_ptr<Parkable> parked = std::move(entry->second.parked);
+  std::shared_ptr<Deferrable> deferred = std::move(entry->second.deferred);
   by_time_.erase({entry->second.until, key});
   for_change_.erase(key);
   entries_.erase(entry);
-  return parked;
+  return deferred;
 }
 
 void DeferredRequests::notify() {
@@ -73,7 +74,7 @@ void DeferredRequests::wake() {
     last_wake_ = steady_clock::now();
     resumed = take_those_for_change();
   }
-  for (const auto& parked : resumed) parked->resume();
+  for (const auto& deferred : resumed) deferred->resume();
 }
 
 void DeferredRequests::stop() {
@@ -85,13 +86,13 @@ void DeferredRequests::stop() {
     wake_timer_.reset();
     resumed = take_all();
   }
-  for (const auto& parked : resumed) parked->resume();
+  for (const auto& deferred : resumed) deferred->resume();
 }
 
 DeferredRequests::Resumed DeferredRequests::take_all() {
   Resumed resumed;
   resumed.reserve(entries_.size());
-  for (auto& [key, entry] : entries_) resumed.push_back(std::move(entry.parked));
+  for (auto& [key, entry] : entries_) resumed.push_back(std::move(entry.deferred));
   entries_.clear();
   by_time_.clear();
   for_change_.clear();
@@ -128,7 +129,7 @@ void DeferredRequests::on_time() {
     }
     arm();
   }
-  for (const auto& parked : resumed) parked->resume();
+  for (const auto& deferred : resumed) deferred->resume();
 }
 
 }  // namespace gridmount::wire

@@ -20,10 +20,10 @@
 namespace gridmount::wire {
 
 // Holds a request that can be handled again later.
-class Parkable {
+class Deferrable {
  public:
-  virtual ~Parkable() = default;
-  // Called once for each time it was parked, unless it was removed. Must not block.
+  virtual ~Deferrable() = default;
+  // Called once for each time it was deferred, unless it was removed. Must not block.
   virtual void resume() = 0;
 };
 
@@ -33,29 +33,29 @@ class DeferredRequests : public std::enable_shared_from_this<DeferredRequests> {
 
   explicit DeferredRequests(asio::io_context& io);
 
-  // Returns false after stop(). A change that came before the parking is not noticed. The caller
-  // must therefore check for a change after parking, and call remove() if there was one.
-  bool park(std::shared_ptr<Parkable> parked, const Postponed& postponed);
-  // Returns false if it is not parked any more. Then resume() has been called or is about to be
+  // Returns false after stop(). A change that came before it was deferred is not noticed. The
+  // caller must therefore check for a change after defer(), and call remove() if there was one.
+  bool defer(std::shared_ptr<Deferrable> deferred, const Deferral& deferral);
+  // Returns false if it is not deferred any more. Then resume() has been called or is about to be
   // called.
-  bool remove(const Parkable& parked);
+  bool remove(const Deferrable& deferred);
   // Resumes all requests that wait for a change. Changes in quick succession are combined.
   void notify();
-  // Resumes everything. Afterwards nothing can be parked and no timer runs.
+  // Resumes everything. Afterwards nothing can be deferred and no timer runs.
   void stop();
 
  private:
   struct Entry {
-    std::shared_ptr<Parkable> parked;
+    std::shared_ptr<Deferrable> deferred;
     TimePoint until;
   };
-  using Resumed = std::vector<std::shared_ptr<Parkable>>;
+  using Resumed = std::vector<std::shared_ptr<Deferrable>>;
 
   void on_time();
   void wake();
   Resumed take_all() GM_REQUIRES(mutex_);
   Resumed take_those_for_change() GM_REQUIRES(mutex_);
-  std::shared_ptr<Parkable> take(const Parkable* key) GM_REQUIRES(mutex_);
+  std::shared_ptr<Deferrable> take(const Deferrable* key) GM_REQUIRES(mutex_);
   // Sets the timer for the earliest `until`.
   void arm() GM_REQUIRES(mutex_);
 
@@ -64,9 +64,9 @@ class DeferredRequests : public std::enable_shared_from_this<DeferredRequests> {
   bool is_stopped_ GM_GUARDED_BY(mutex_) = false;
   bool wake_is_due_ GM_GUARDED_BY(mutex_) = false;
   TimePoint last_wake_ GM_GUARDED_BY(mutex_);
-  std::map<const Parkable*, Entry> entries_ GM_GUARDED_BY(mutex_);
-  std::set<std::pair<TimePoint, const Parkable*>> by_time_ GM_GUARDED_BY(mutex_);
-  std::set<const Parkable*> for_change_ GM_GUARDED_BY(mutex_);
+  std::map<const Deferrable*, Entry> entries_ GM_GUARDED_BY(mutex_);
+  std::set<std::pair<TimePoint, const Deferrable*>> by_time_ GM_GUARDED_BY(mutex_);
+  std::set<const Deferrable*> for_change_ GM_GUARDED_BY(mutex_);
   std::optional<TimePoint> armed_for_ GM_GUARDED_BY(mutex_);
   std::optional<asio::steady_timer> timer_ GM_GUARDED_BY(mutex_);
   std::optional<asio::steady_timer> wake_timer_ GM_GUARDED_BY(mutex_);

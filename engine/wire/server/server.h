@@ -2,8 +2,8 @@
 // and replies back.
 //
 // A few I/O threads serve all sockets. Commands may block, so they run on a limited number of
-// workers. A request that has to wait for a change is parked and uses neither. ServerLimits limits
-// what clients can occupy: connections, bytes of messages, and time.
+// workers. A request that has to wait for a change is deferred and uses neither. ServerLimits
+// limits what clients can occupy: connections, bytes of messages, and time.
 #pragma once
 
 #include <chrono>

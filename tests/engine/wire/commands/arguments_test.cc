@@ -165,9 +165,9 @@ TEST_F(ArgumentsOfCommands, Hello_ThatAwaitsAChange_IsAnsweredAtItsTime) {
   const bson::Document hello = doc(awaiting(R"(, "maxAwaitTimeMS": 60)"));
   for (int i = 0; i < 2; ++i) {
     const Outcome waits = handle(client(), hello, "admin");
-    ASSERT_TRUE(std::holds_alternative<Postponed>(waits));
-    EXPECT_EQ(std::get<Postponed>(waits).wakes, Postponed::Wakes::kByTime);
-    std::this_thread::sleep_until(std::get<Postponed>(waits).until);
+    ASSERT_TRUE(std::holds_alternative<Deferral>(waits));
+    EXPECT_EQ(std::get<Deferral>(waits).wakes, Deferral::Wakes::kByTime);
+    std::this_thread::sleep_until(std::get<Deferral>(waits).until);
     const Outcome told = handle(client(), hello, "admin");
     ASSERT_TRUE(std::holds_alternative<bson::Document>(told));
     EXPECT_EQ(field(std::get<bson::Document>(told), "topologyVersion"), version);

@@ -187,8 +187,8 @@ TEST_F(Cursors, Tailable_AwaitData_IsPostponedUntilThereIsSome) {
 
   const uint64_t before = service().changes();
   const Outcome nothing = handle(client(), more);
-  ASSERT_TRUE(std::holds_alternative<Postponed>(nothing));
-  EXPECT_LE(std::get<Postponed>(nothing).until,
+  ASSERT_TRUE(std::holds_alternative<Deferral>(nothing));
+  EXPECT_LE(std::get<Deferral>(nothing).until,
             steady_clock::now() + std::chrono::milliseconds(100));
   insert("t", R"([{"_id": "new"}])");
   EXPECT_NE(service().changes(), before);
@@ -197,14 +197,14 @@ TEST_F(Cursors, Tailable_AwaitData_IsPostponedUntilThereIsSome) {
   EXPECT_THAT(batch(std::get<bson::Document>(some)), ElementsAre(R"({ "_id" : "new" })"));
 
   const Outcome again = handle(client(), more);
-  ASSERT_TRUE(std::holds_alternative<Postponed>(again));
-  std::this_thread::sleep_until(std::get<Postponed>(again).until);
+  ASSERT_TRUE(std::holds_alternative<Deferral>(again));
+  std::this_thread::sleep_until(std::get<Deferral>(again).until);
   const Outcome empty = handle(client(), more);
   ASSERT_TRUE(std::holds_alternative<bson::Document>(empty));
   EXPECT_THAT(batch(std::get<bson::Document>(empty)), IsEmpty());
   EXPECT_EQ(cursor_id(std::get<bson::Document>(empty)), id);
 
-  ASSERT_TRUE(std::holds_alternative<Postponed>(handle(client(), more)));
+  ASSERT_TRUE(std::holds_alternative<Deferral>(handle(client(), more)));
   int notified = 0;
   service().on_change([&] { ++notified; });
   good(kill(id, "t"));

@@ -32,7 +32,7 @@ TEST_F(DeferredRequestsTest, Change_ResumesAll_WithoutAThreadForEach) {
     clients.push_back(connect());
     ASSERT_TRUE(clients.back().send(op_msg(command("wait", 60'000))));
   }
-  ASSERT_TRUE(comes_true([&] { return handler_.postponed >= 100; }));
+  ASSERT_TRUE(comes_true([&] { return handler_.deferral >= 100; }));
   // There are eight workers, and all of them are free.
   EXPECT_TRUE(is_served());
   const auto begin = steady_clock::now();
@@ -47,23 +47,23 @@ TEST_F(DeferredRequestsTest, Time_ResumesInItsOrder) {
   RawClient early = connect();
   const auto begin = steady_clock::now();
   ASSERT_TRUE(late.send(op_msg(command("wait", 600))));
-  ASSERT_TRUE(comes_true([&] { return handler_.postponed == 1; }));
+  ASSERT_TRUE(comes_true([&] { return handler_.deferral == 1; }));
   ASSERT_TRUE(early.send(op_msg(command("wait", 150))));
   EXPECT_FALSE(has_changed(early));
   EXPECT_GE(steady_clock::now() - begin, milliseconds(150));
   EXPECT_FALSE(has_changed(late));
   EXPECT_GE(steady_clock::now() - begin, milliseconds(600));
   // It is not polled: one call for each, and perhaps one that is a millisecond too early.
-  EXPECT_LE(handler_.postponed, 4);
+  EXPECT_LE(handler_.deferral, 4);
 }
 
 TEST_F(DeferredRequestsTest, EveryChange_IsSeen_HoweverCloseToTheParking) {
   start();
   RawClient client = connect();
   for (int i = 0; i < 500; ++i) {
-    const int before = handler_.postponed;
+    const int before = handler_.deferral;
     ASSERT_TRUE(client.send(op_msg(command("wait", 20'000))));
-    while (handler_.postponed == before) std::this_thread::yield();
+    while (handler_.deferral == before) std::this_thread::yield();
     handler_.change();
     ASSERT_TRUE(has_changed(client)) << i;
   }
@@ -74,7 +74,7 @@ TEST_F(DeferredRequestsTest, ClientThatLeaves_IsDropped) {
   for (const bool is_tcp : {false, true}) {
     RawClient client = is_tcp ? connect_tcp() : connect();
     ASSERT_TRUE(client.send(op_msg(command("wait", 60'000))));
-    ASSERT_TRUE(comes_true([&] { return handler_.postponed == (is_tcp ? 2 : 1); }));
+    ASSERT_TRUE(comes_true([&] { return handler_.deferral == (is_tcp ? 2 : 1); }));
     client.close();
     EXPECT_TRUE(comes_true([&] { return server_->connections() == 0; }));
     EXPECT_TRUE(comes_true([&] { return handler_.forgotten == (is_tcp ? 2 : 1); }));
@@ -85,7 +85,7 @@ TEST_F(DeferredRequestsTest, EndOfTheServer_ResumesAll) {
   start();
   RawClient client = connect();
   ASSERT_TRUE(client.send(op_msg(command("wait", 60'000))));
-  ASSERT_TRUE(comes_true([&] { return handler_.postponed == 1; }));
+  ASSERT_TRUE(comes_true([&] { return handler_.deferral == 1; }));
   const auto begin = steady_clock::now();
   server_->stop();
   EXPECT_LT(steady_clock::now() - begin, milliseconds(5000));

@@ -145,8 +145,8 @@ Outcome TestHandler::wait_for_change(Client& client, int64_t milliseconds_max) {
           .first;
   const bool has_changed = changes_ != waiting->second.changes;
   if (!has_changed && now < waiting->second.until && !is_shut_down) {
-    ++postponed;
-    return Postponed{waiting->second.until};
+    ++deferral;
+    return Deferral{waiting->second.until};
   }
   waiting_.erase(waiting);
   bson::Builder reply;

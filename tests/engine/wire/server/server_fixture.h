@@ -45,7 +45,7 @@ class TestHandler final : public RequestHandler {
   std::atomic<int64_t> batches_left = 0;
   std::chrono::milliseconds longest{std::chrono::hours(1)};  // the longest a client may ask for
   std::atomic<int> running = 0;
-  std::atomic<int> postponed = 0;   // number of deferrals
+  std::atomic<int> deferral = 0;    // number of deferrals
   std::atomic<int> forgotten = 0;   // number of clients
   std::atomic<int> found_gone = 0;  // commands that ended because their client was gone
   std::atomic<int> expired = 0;
