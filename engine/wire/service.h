@@ -63,7 +63,7 @@ class Service {
   Outcome handle(Client& client, const Request& request);
 
   // Returns a number that differs from an earlier result if a write may have been committed in
-  // between, by this service or elsewhere in the process. It is then worth handling deferral
+  // between, by this service or elsewhere in the process. It is then worth handling deferred
   // requests again. Costs one load.
   uint64_t changes() const;
   // Sets a function that is called after each commit of this service, by the thread that committed.

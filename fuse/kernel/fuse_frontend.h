@@ -35,10 +35,10 @@ struct FrontendContext {
   // Makes libfuse process a request.
   std::function<void(std::vector<char>& message)> process;
   AttrReplyTracker attr_replies;
-  ParkedRequests parked_for_writes{
-      "gm-parked-write"};  // requests that wait for the kernel's writes
-  ParkedRequests parked_for_move{
-      "gm-parked-move"};  // requests that wait for the move of a directory
+  // Requests that wait until the kernel has written back a file.
+  ParkedRequests parked_for_writes{"gm-parked-write"};
+  // Requests that wait for the move of a directory.
+  ParkedRequests parked_for_move{"gm-parked-move"};
   // Writes begun and ended. stop() uses them to see that the kernel has written back everything.
   std::atomic<uint64_t> writes_begun{0};
   std::atomic<uint64_t> writes_ended{0};

@@ -194,10 +194,10 @@ Result<std::unique_ptr<PlanExecutor>> PlanExecutor::open(
 }
 
 void PlanExecutor::notify_observer() {
-  record_examined(observer_.get(), keys_examined() - keys_told_,
-                  documents_examined_ - documents_told_);
-  keys_told_ = keys_examined();
-  documents_told_ = documents_examined_;
+  record_examined(observer_.get(), keys_examined() - keys_recorded_,
+                  documents_examined_ - documents_recorded_);
+  keys_recorded_ = keys_examined();
+  documents_recorded_ = documents_examined_;
 }
 
 Result<std::optional<Match>> PlanExecutor::next() {

@@ -142,8 +142,8 @@ class PlanExecutor {
   int64_t documents_examined_ = 0;
   int64_t matched_ = 0;
   int64_t sorted_bytes_total_ = 0;
-  int64_t keys_told_ = 0;
-  int64_t documents_told_ = 0;
+  int64_t keys_recorded_ = 0;
+  int64_t documents_recorded_ = 0;
   const bool sorts_;                 // the scan does not provide the requested order
   std::optional<KeyReader> reader_;  // reads index entries that have all fields of the filter
   bool covered_ = false;             // index entries have all requested fields

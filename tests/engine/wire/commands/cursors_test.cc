@@ -175,7 +175,7 @@ TEST_F(Cursors, FindById_FilledExactly_HasEnded) {
   EXPECT_EQ(cursor_id(run(get_more(none_yet))), 0);
 }
 
-TEST_F(Cursors, Tailable_AwaitData_IsPostponedUntilThereIsSome) {
+TEST_F(Cursors, Tailable_AwaitData_IsDeferredUntilThereIsSome) {
   good(R"({"create": "t", "capped": true, "size": 100000})");
   EXPECT_EQ(cursor_id(run(R"({"find": "t", "tailable": true})")), 0);
   insert_numbered("t", 1);

@@ -57,7 +57,7 @@ TEST_F(DeferredRequestsTest, Time_ResumesInItsOrder) {
   EXPECT_LE(handler_.deferral, 4);
 }
 
-TEST_F(DeferredRequestsTest, EveryChange_IsSeen_HoweverCloseToTheParking) {
+TEST_F(DeferredRequestsTest, EveryChange_IsSeen_HoweverCloseToTheDeferral) {
   start();
   RawClient client = connect();
   for (int i = 0; i < 500; ++i) {
