@@ -46,7 +46,7 @@ int status_number(ExitStatus status) {
   return static_cast<int>(status);
 }
 
-Result<std::unique_ptr<engine::Store>> open_store(const Options& options) {
+Result<std::unique_ptr<engine::Store>> open_store(const GridmountOptions& options) {
   local::OpenOptions how;
   how.create = options.create;
   how.read_only = options.read_only;
@@ -60,7 +60,7 @@ Result<std::unique_ptr<engine::Store>> open_store(const Options& options) {
 }
 
 // The memory that each part may use. The total is --memory-max, or what the system allows.
-system::MemoryShares memory_shares(const Options& options) {
+system::MemoryShares memory_shares(const GridmountOptions& options) {
   const uint64_t memory_bytes = options.memory_max.value_or(system::memory_limit());
   if (memory_bytes < system::kLeastMemory) {
     spdlog::warn("this process may use {} MiB of memory, but needs {} MiB under load",
@@ -69,7 +69,8 @@ system::MemoryShares memory_shares(const Options& options) {
   return system::share_out(memory_bytes);
 }
 
-BucketSettings bucket_settings(const Options& options, const system::MemoryShares& memory) {
+BucketSettings bucket_settings(const GridmountOptions& options,
+                               const system::MemoryShares& memory) {
   BucketSettings settings;
   settings.database = options.database;
   settings.bucket.chunk_bytes = options.chunk_bytes;
@@ -92,7 +93,8 @@ BucketSettings bucket_settings(const Options& options, const system::MemoryShare
 }
 
 // A new store gets its first bucket. If the creation of a store was interrupted, it is still empty.
-Status create_first_bucket(engine::Store& store, Buckets& buckets, const Options& options) {
+Status create_first_bucket(engine::Store& store, Buckets& buckets,
+                           const GridmountOptions& options) {
   GM_ASSIGN(auto snapshot, store.snapshot());
   GM_ASSIGN(std::vector<std::string> databases, store.databases(*snapshot));
   if (!databases.empty()) return {};
@@ -102,7 +104,8 @@ Status create_first_bucket(engine::Store& store, Buckets& buckets, const Options
   return {};
 }
 
-Result<std::shared_ptr<MountedBucket>> root_bucket(Buckets& buckets, const Options& options) {
+Result<std::shared_ptr<MountedBucket>> root_bucket(Buckets& buckets,
+                                                   const GridmountOptions& options) {
   if (!options.bucket) return std::shared_ptr<MountedBucket>();
   GM_ASSIGN(auto bucket, buckets.find(*options.bucket));
   // Opened now, so that errors are reported before the mount exists.
@@ -112,7 +115,8 @@ Result<std::shared_ptr<MountedBucket>> root_bucket(Buckets& buckets, const Optio
 }
 
 // Returns null if the store is read-only and its medium has no room for the socket.
-Result<std::unique_ptr<wire::Endpoint>> start_endpoint(engine::Store& store, const Options& options,
+Result<std::unique_ptr<wire::Endpoint>> start_endpoint(engine::Store& store,
+                                                       const GridmountOptions& options,
                                                        const system::MemoryShares& memory) {
   wire::EndpointOptions endpoint_options = options.endpoint;
   command_line::set_memory_shares(endpoint_options, memory);
@@ -132,7 +136,7 @@ Result<std::unique_ptr<wire::Endpoint>> start_endpoint(engine::Store& store, con
 
 // Returns null if no metrics are requested.
 Result<std::unique_ptr<MetricsServer>> start_metrics(Session& session, Buckets& buckets,
-                                                     const Options& options) {
+                                                     const GridmountOptions& options) {
   if (!options.metrics_address) return std::unique_ptr<MetricsServer>();
   auto server = MetricsServer::start(*options.metrics_address, [&session, &buckets] {
     return metrics_text(mount_state(session, buckets));
@@ -146,7 +150,7 @@ Result<std::unique_ptr<MetricsServer>> start_metrics(Session& session, Buckets& 
 
 // With a log file, SIGHUP means that the file was moved away. Without one, it is the hang-up of a
 // terminal, which only concerns a daemon in the foreground.
-HangUp hang_up(const Options& options) {
+HangUp hang_up(const GridmountOptions& options) {
   if (options.log_file) return HangUp::kReopensLog;
   return options.foreground ? HangUp::kStops : HangUp::kIsIgnored;
 }
@@ -176,7 +180,8 @@ class ClientsEnd {
 };
 
 // Logs the result of the shutdown and returns the exit status.
-ExitStatus closing_status(const Status& closed, const Status& served, const Options& options) {
+ExitStatus closing_status(const Status& closed, const Status& served,
+                          const GridmountOptions& options) {
   if (!closed) {
     spdlog::error("closing {}: {}", options.store.string(), closed.error().message());
     return ExitStatus::kCloseFailed;
@@ -198,8 +203,8 @@ ExitStatus closing_status(const Status& closed, const Status& served, const Opti
 // Everything from the opened store to its end. Reports through `startup` until the mount answers.
 // `signals` is constructed when there is something to stop, and outlives the store, so that a
 // second signal can also cut short the closing of the store.
-ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, Startup& startup,
-                 std::optional<Signals>& signals) {
+ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& options,
+                 Startup& startup, std::optional<Signals>& signals) {
   const system::MemoryShares memory = memory_shares(options);
   Buckets buckets(*store, bucket_settings(options, memory));
   if (options.create) {
@@ -278,7 +283,7 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const Options& options, S
 }
 
 // Adds to the error the option with which gridmount opens the store, if there is one.
-Error with_advice(const Options& options, const Error& error) {
+Error with_advice(const GridmountOptions& options, const Error& error) {
   if (options.read_only) return error;
   if (error.code() == ErrorCode::kStoreReadOnly) {
     return Error(error.code(), error.message() + " (mount it with -o ro)");
@@ -286,7 +291,7 @@ Error with_advice(const Options& options, const Error& error) {
   return options.create ? error : command_line::with_create_advice(error, "gridmount");
 }
 
-ExitStatus start(Options options) {
+ExitStatus start(GridmountOptions options) {
   if (options.remount) {
     if (auto done = remount(options); !done) {
       Startup user = Startup::in_foreground();

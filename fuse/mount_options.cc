@@ -95,7 +95,7 @@ std::vector<std::string> split_mount_options(std::string_view list) {
   return parts;
 }
 
-Status parse_mount_option(std::string_view text, Options& options) {
+Status parse_mount_option(std::string_view text, GridmountOptions& options) {
   const size_t equals = text.find('=');
   const std::string_view name = text.substr(0, equals);
   const bool has_value = equals != std::string_view::npos;
@@ -169,7 +169,7 @@ Status parse_mount_option(std::string_view text, Options& options) {
 }
 
 std::string_view mount_options_help() {
-  return R"(Options of -o, separated by commas:
+  return R"(GridmountOptions of -o, separated by commas:
   bucket=NAME       show this bucket at the root instead of all buckets as directories
   uid=N, gid=N      owner of files without an owner of their own (default: the user who mounts)
   umask=OCTAL       bits their modes lack (default 022)

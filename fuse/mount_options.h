@@ -18,7 +18,7 @@ std::vector<std::string> split_mount_options(std::string_view list);
 // into their fields, and the usual generic ones into mount_options. Options for mount(8) or systemd
 // only (nofail, _netdev, x-*, ...) are ignored. Fails with BadValue for unknown options and invalid
 // values.
-Status parse_mount_option(std::string_view option, Options& options);
+Status parse_mount_option(std::string_view option, GridmountOptions& options);
 
 // Returns the list for --help.
 std::string_view mount_options_help();

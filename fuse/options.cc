@@ -104,7 +104,7 @@ std::string exit_status_table() {
 
 Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments) {
   CommandLine line;
-  Options& options = line.options;
+  GridmountOptions& options = line.options;
   uint64_t chunk_bytes = gridfs::kDefaultChunkBytes;
   std::optional<uint64_t> dirty_bytes;
   uint64_t checkpoint_bytes = uint64_t{64} << 20;

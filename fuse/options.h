@@ -14,7 +14,7 @@
 
 namespace gridmount::fuse {
 
-struct Options {
+struct GridmountOptions {
   std::filesystem::path store;        // absolute
   std::filesystem::path mount_point;  // absolute
   std::string database = "test";
@@ -62,7 +62,7 @@ struct Options {
 };
 
 struct CommandLine {
-  Options options;
+  GridmountOptions options;
   // The output of --help or --version. If set, print it and do not mount.
   std::optional<std::string> text;
 };

@@ -67,10 +67,11 @@ Result<int64_t> CursorRegistry::resume_and_read(Waiting& waiting, const BatchLim
   return read(waiting, limits, sink);
 }
 
-Result<Batch> CursorRegistry::open(engine::Namespace ns, std::unique_ptr<engine::Snapshot> snapshot,
-                                   std::unique_ptr<engine::Cursor> cursor,
-                                   const CursorOptions& options, const BatchLimits& limits) {
-  Batch batch;
+Result<CursorBatch> CursorRegistry::open(engine::Namespace ns,
+                                         std::unique_ptr<engine::Snapshot> snapshot,
+                                         std::unique_ptr<engine::Cursor> cursor,
+                                         const CursorOptions& options, const BatchLimits& limits) {
+  CursorBatch batch;
   GM_ASSIGN(batch.id, open(std::move(ns), std::move(snapshot), std::move(cursor), options, limits,
                            [&](bson::View document) { batch.documents.emplace_back(document); }));
   return batch;
@@ -108,9 +109,9 @@ Result<int64_t> CursorRegistry::open(engine::Namespace ns,
   return id;
 }
 
-Result<Batch> CursorRegistry::get_more(int64_t id, const engine::Namespace& ns,
-                                       const BatchLimits& limits) {
-  Batch batch;
+Result<CursorBatch> CursorRegistry::get_more(int64_t id, const engine::Namespace& ns,
+                                             const BatchLimits& limits) {
+  CursorBatch batch;
   GM_ASSIGN(batch.id, get_more(id, ns, limits, [&](bson::View document) {
               batch.documents.emplace_back(document);
             }));

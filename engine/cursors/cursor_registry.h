@@ -64,7 +64,7 @@ struct BatchLimits {
   uint64_t bytes_per_document = 0;           // added for each document to its own size
 };
 
-struct Batch {
+struct CursorBatch {
   int64_t id = 0;  // 0: the cursor has ended
   std::vector<bson::Document> documents;
 };
@@ -78,9 +78,9 @@ class CursorRegistry {
 
   // Reads the first batch. Takes ownership of the cursor and of the snapshot it reads. The snapshot
   // must not be a Transaction. It is null for a cursor that reads no store.
-  Result<Batch> open(engine::Namespace ns, std::unique_ptr<engine::Snapshot> snapshot,
-                     std::unique_ptr<engine::Cursor> cursor, const CursorOptions& options,
-                     const BatchLimits& limits) GM_EXCLUDES(mutex_);
+  Result<CursorBatch> open(engine::Namespace ns, std::unique_ptr<engine::Snapshot> snapshot,
+                           std::unique_ptr<engine::Cursor> cursor, const CursorOptions& options,
+                           const BatchLimits& limits) GM_EXCLUDES(mutex_);
   // The same, but passes the documents to `sink` and returns the id.
   Result<int64_t> open(engine::Namespace ns, std::unique_ptr<engine::Snapshot> snapshot,
                        std::unique_ptr<engine::Cursor> cursor, const CursorOptions& options,
@@ -88,7 +88,7 @@ class CursorRegistry {
   // Fails with CursorNotFound (43) if there is no such cursor, with Unauthorized (13) if it is of
   // another namespace, and with code 12051 while another call reads it. An error of the read ends
   // the cursor.
-  Result<Batch> get_more(int64_t id, const engine::Namespace& ns, const BatchLimits& limits)
+  Result<CursorBatch> get_more(int64_t id, const engine::Namespace& ns, const BatchLimits& limits)
       GM_EXCLUDES(mutex_);
   Result<int64_t> get_more(int64_t id, const engine::Namespace& ns, const BatchLimits& limits,
                            const Sink& sink) GM_EXCLUDES(mutex_);

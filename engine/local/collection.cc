@@ -168,7 +168,7 @@ Result<std::unique_ptr<engine::Cursor>> LocalCollection::find(engine::Snapshot& 
   GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables));
   GM_ASSIGN(MatchOptions match, match_options(filter, options));
   GM_ASSIGN(std::optional<query::Projection> projection, parse_projection(options, filter));
-  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
+  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
   if (entry ? entry->settings.is_view() : is_catalog_collection(ns_)) {
     GM_TRY(check_without_storage(ns_, options));
   }
@@ -202,7 +202,7 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
                                                             bson::View filter,
                                                             const engine::FindOptions& options) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
-  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
+  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
   const bool of_index =
       !options.min.empty() || !options.max.empty() || options.return_key || options.show_record_id;
   const bool plain = entry && !of_index && options.sort.empty() && options.projection.empty() &&
@@ -265,7 +265,7 @@ Result<int64_t> LocalCollection::count(engine::Snapshot& snapshot, bson::View fi
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_TRY(check(options));
   GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables));
-  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
+  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
   if (!entry && !is_catalog_collection(ns_)) {
     record_missing(*read_view);
     return int64_t{0};
@@ -313,7 +313,7 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
   GM_ASSIGN(MatchOptions match, match_options(filter, options));
   GM_ASSIGN(const std::optional<query::Projection> projection, parse_projection(options, filter));
   if (projection) match.only_paths = projection->included_paths();
-  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
+  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
   if (entry && entry->settings.is_view()) {
     return aggregation::explain_view(databases(), snapshot, ns_, filter, options, verbosity);
   }
@@ -349,7 +349,7 @@ Result<bson::Document> LocalCollection::explain_count(engine::Snapshot& snapshot
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_TRY(check(options));
   GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables));
-  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
+  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
   engine::FindOptions find;
   find.skip = options.skip;
   find.limit = options.limit;
@@ -396,7 +396,7 @@ void LocalCollection::prefetch(engine::Snapshot& snapshot, bson::View filter) {
   const Result<std::shared_ptr<ReadView>> opened = read_view_of(snapshot, environment_);
   if (!opened) return;
   ReadView& read_view = **opened;
-  const Result<Entry> entry = read_view.catalog().find(ns_);
+  const Result<SharedEntry> entry = read_view.catalog().find(ns_);
   if (!entry || !*entry) return;
   const auto ask_for = [&](RecordId id) {
     const auto record = get_record(read_view.trees(), (*entry)->records, id);
@@ -422,7 +422,7 @@ void LocalCollection::prefetch(engine::Snapshot& snapshot, bson::View filter) {
 
 Result<std::vector<query::IndexDefinition>> LocalCollection::indexes(engine::Snapshot& snapshot) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
-  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
+  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
   if (!entry) return std::vector<query::IndexDefinition>();
   return entry->definitions;
 }

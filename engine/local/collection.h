@@ -79,7 +79,7 @@ class LocalCollection : public engine::Collection {
   Result<std::vector<engine::IndexStats>> index_stats(engine::Snapshot& snapshot) override;
 
  private:
-  using Entry = std::shared_ptr<const CollectionEntry>;
+  using SharedEntry = std::shared_ptr<const CollectionEntry>;
 
   aggregation::Databases databases() const;
   Result<std::optional<bson::View>> find_one_of_cursor(engine::Snapshot& snapshot,
@@ -87,7 +87,7 @@ class LocalCollection : public engine::Collection {
                                                        const engine::FindOptions& options);
 
   // Creates the collection if it does not exist.
-  Result<Entry> entry_for_write(ReadView& read_view) const;
+  Result<SharedEntry> entry_for_write(ReadView& read_view) const;
   // The records that a write applies to.
   struct Targets {
     std::vector<RecordId> ids;
@@ -95,7 +95,7 @@ class LocalCollection : public engine::Collection {
     // filter.
     const IndexEntry* looked_up = nullptr;
   };
-  Result<Targets> targets(const std::shared_ptr<ReadView>& read_view, const Entry& entry,
+  Result<Targets> targets(const std::shared_ptr<ReadView>& read_view, const SharedEntry& entry,
                           bson::View filter, const TargetOptions& options) const;
   // Reads one target and verifies it.
   static Result<bson::View> read_target(ReadView& read_view, const CollectionEntry& entry,

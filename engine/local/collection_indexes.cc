@@ -90,7 +90,7 @@ Status LocalCollection::create_index(engine::Transaction& transaction,
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
   GM_ASSIGN(IndexEntry index, new_index(ns_, definition));
 
-  GM_ASSIGN(Entry entry, read_view->catalog().find(ns_));
+  GM_ASSIGN(SharedEntry entry, read_view->catalog().find(ns_));
   if (entry) {
     GM_ASSIGN(const bool exists, has_index(*entry, index));
     if (exists) return {};
@@ -124,7 +124,7 @@ Status LocalCollection::create_index(engine::Transaction& transaction,
 
 Status LocalCollection::drop_index(engine::Transaction& transaction, std::string_view name) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
-  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
+  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
   if (!entry) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + ns_.full());
   if (name == kIdIndexName) {
     return fail(ErrorCode::kInvalidOptions, ns_.full() + ": cannot drop _id index");

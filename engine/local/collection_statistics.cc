@@ -29,7 +29,7 @@ Result<double> mean_entry_bytes(ReadView& read_view, const IndexEntry& index) {
 
 Result<engine::CollectionStats> LocalCollection::stats(engine::Snapshot& snapshot) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
-  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
+  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
   engine::CollectionStats stats;
   if (!entry) return stats;
   GM_ASSIGN(const Counts counts, read_view->catalog().counts(*entry));
@@ -44,7 +44,7 @@ Result<engine::CollectionStats> LocalCollection::stats(engine::Snapshot& snapsho
 
 Result<std::vector<engine::IndexStats>> LocalCollection::index_stats(engine::Snapshot& snapshot) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
-  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
+  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
   std::vector<engine::IndexStats> stats;
   if (!entry) return stats;
   GM_ASSIGN(const Counts counts, read_view->catalog().counts(*entry));

@@ -71,8 +71,8 @@ Status check_is_no_view(const CollectionEntry& entry) {
 
 }  // namespace
 
-Result<LocalCollection::Entry> LocalCollection::entry_for_write(ReadView& read_view) const {
-  GM_ASSIGN(Entry entry, read_view.catalog().find(ns_));
+Result<LocalCollection::SharedEntry> LocalCollection::entry_for_write(ReadView& read_view) const {
+  GM_ASSIGN(SharedEntry entry, read_view.catalog().find(ns_));
   if (entry) {
     GM_TRY(check_is_no_view(*entry));
     return entry;
@@ -89,14 +89,14 @@ Result<engine::InsertResult> LocalCollection::insert(engine::Transaction& transa
                                                      const engine::InsertOptions& options) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
   GM_ASSIGN(const StoredDocument stored, stored_form(ns_, document, options.keep_empty_timestamps));
-  GM_ASSIGN(const Entry entry, entry_for_write(*read_view));
+  GM_ASSIGN(const SharedEntry entry, entry_for_write(*read_view));
   DocumentWriter writer(*read_view, entry, !options.bypass_validation);
   GM_TRY(writer.insert(stored.view));
   return engine::InsertResult{bson::Value(stored.id)};
 }
 
 Result<LocalCollection::Targets> LocalCollection::targets(
-    const std::shared_ptr<ReadView>& read_view, const Entry& entry, bson::View filter,
+    const std::shared_ptr<ReadView>& read_view, const SharedEntry& entry, bson::View filter,
     const TargetOptions& options) const {
   Targets targets;
   if (!options.hint && options.sort.empty()) {
@@ -150,7 +150,7 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
                 "multi update is not supported for replacement-style update");
   }
   engine::UpdateResult result;
-  GM_ASSIGN(Entry entry, read_view->catalog().find(ns_));
+  GM_ASSIGN(SharedEntry entry, read_view->catalog().find(ns_));
   Targets found;
   if (entry) {
     GM_TRY(check_is_no_view(*entry));
@@ -191,7 +191,7 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
 Result<int64_t> LocalCollection::remove(engine::Transaction& transaction, bson::View filter,
                                         bool multi, const engine::RemoveOptions& options) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
-  GM_ASSIGN(const Entry entry, read_view->catalog().find(ns_));
+  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
   if (!entry) {
     GM_TRY(query::parse_filter(filter, options.variables));
     return int64_t{0};
@@ -233,7 +233,7 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
   };
 
   engine::FindAndModifyResult result;
-  GM_ASSIGN(Entry entry, read_view->catalog().find(ns_));
+  GM_ASSIGN(SharedEntry entry, read_view->catalog().find(ns_));
   Targets found;
   if (entry) {
     GM_TRY(check_is_no_view(*entry));

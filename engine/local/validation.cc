@@ -22,18 +22,17 @@ std::string logged(bson::View document) {
 }  // namespace
 
 Status validate(const CollectionEntry& entry, std::optional<bson::View> before, bson::View after) {
-  using Options = engine::CollectionOptions;
   const Result<bool> is_valid = entry.validator->evaluate(after);
   if (is_valid.value_or(false)) return {};
   // If the match was interrupted, its result means nothing.
   if (!is_valid) GM_TRY(query::ask_interruption());
   // With the level `moderate`, a document that was invalid before may stay invalid.
-  if (before && entry.settings.level == Options::ValidationLevel::kModerate &&
+  if (before && entry.settings.level == engine::CollectionOptions::ValidationLevel::kModerate &&
       !entry.validator->matches(*before)) {
     return {};
   }
   const std::optional<bson::ValueView> id = after.find("_id");
-  if (entry.settings.action == Options::ValidationAction::kWarn) {
+  if (entry.settings.action == engine::CollectionOptions::ValidationAction::kWarn) {
     spdlog::warn("{}: stored a document that fails validation: {}", entry.ns.full(), logged(after));
     return {};
   }

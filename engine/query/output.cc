@@ -27,7 +27,7 @@ Status check_depth(bson::View document) {
                   std::to_string(bson::kMaxDepth) + " levels of nesting");
 }
 
-void Output::begin() {
+void DocumentOutput::begin() {
   bytes_.clear();
   open_.clear();
   open_.push_back({bson::begin_document(bytes_)});
@@ -35,12 +35,12 @@ void Output::begin() {
   error_.reset();
 }
 
-void Output::fail(Error error) {
+void DocumentOutput::fail(Error error) {
   if (!error_) error_ = std::move(error);
 }
 
 // Appends the type and the key if there is room for them and for the value.
-bool Output::begin_element(bson::Type type, std::string_view key, size_t value_bytes) {
+bool DocumentOutput::begin_element(bson::Type type, std::string_view key, size_t value_bytes) {
   const size_t needed = bson::element_head_bytes(key) + value_bytes;
   if (dropped_ > 0 || bytes_.size() + needed > kIntermediateBytesMax) {
     dropped_ += needed;
@@ -50,46 +50,46 @@ bool Output::begin_element(bson::Type type, std::string_view key, size_t value_b
   return true;
 }
 
-void Output::append(std::string_view key, bson::ValueView value) {
+void DocumentOutput::append(std::string_view key, bson::ValueView value) {
   if (!begin_element(value.type(), key, value.size())) return;
   bson::append_bytes(bytes_, value.data(), value.size());
 }
 
-void Output::append(std::string_view key, int32_t value) {
+void DocumentOutput::append(std::string_view key, int32_t value) {
   if (!begin_element(bson::Type::kInt32, key, sizeof value)) return;
   bson::append_bytes(bytes_, &value, sizeof value);
 }
 
-void Output::append(std::string_view key, int64_t value) {
+void DocumentOutput::append(std::string_view key, int64_t value) {
   if (!begin_element(bson::Type::kInt64, key, sizeof value)) return;
   bson::append_bytes(bytes_, &value, sizeof value);
 }
 
-void Output::append_null(std::string_view key) {
+void DocumentOutput::append_null(std::string_view key) {
   begin_element(bson::Type::kNull, key, 0);
 }
 
-void Output::open(bson::Type type, std::string_view key) {
+void DocumentOutput::open(bson::Type type, std::string_view key) {
   const bool has_room = begin_element(type, key, bson::kLengthBytes);
   open_.push_back({has_room ? bson::begin_document(bytes_) : bytes_.size()});
 }
 
-void Output::push(bson::ValueView value) {
+void DocumentOutput::push(bson::ValueView value) {
   append(array_key_.of(open_.back().next++), value);
 }
 
-void Output::push_open(bson::Type type) {
+void DocumentOutput::push_open(bson::Type type) {
   open(type, array_key_.of(open_.back().next++));
 }
 
-void Output::close() {
+void DocumentOutput::close() {
   assert(open_.size() > 1 && "nothing is open");
   const size_t begin = open_.back().begin;
   open_.pop_back();
   if (dropped_ == 0) bson::end_document(bytes_, begin);
 }
 
-Result<bson::View> Output::finish_flat() {
+Result<bson::View> DocumentOutput::finish_flat() {
   assert(open_.size() == 1 && "something is still open");
   if (error_) return gridmount::fail(*error_);
   GM_TRY(check_interruption_of(bytes_.size()));
@@ -98,7 +98,7 @@ Result<bson::View> Output::finish_flat() {
   return bson::View(bytes_.data(), static_cast<uint32_t>(bytes_.size()));
 }
 
-Result<bson::View> Output::finish() {
+Result<bson::View> DocumentOutput::finish() {
   GM_ASSIGN(const bson::View document, finish_flat());
   GM_TRY(check_depth(document));
   return document;

@@ -31,9 +31,9 @@ Status check_depth(bson::View document);
 
 // Builds a document. A value that would make it exceed kIntermediateBytesMax is dropped, and so is
 // everything appended after it. finish() then fails.
-class Output {
+class DocumentOutput {
  public:
-  Output() { begin(); }
+  DocumentOutput() { begin(); }
 
   // Discards what was built and begins a document.
   void begin();

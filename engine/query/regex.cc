@@ -145,7 +145,7 @@ Result<Regex::Captures> Regex::find(std::string_view text, size_t from) const {
     if (static_cast<int>(i) >= result || begin == PCRE2_UNSET) {
       captures.emplace_back();
     } else {
-      captures.push_back(Range{begin, std::max(begin, offsets[2 * i + 1])});
+      captures.push_back(CaptureRange{begin, std::max(begin, offsets[2 * i + 1])});
     }
   }
   return captures;

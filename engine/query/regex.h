@@ -38,11 +38,11 @@ class Regex {
   // Finds the first match at or after `from`. Returns the byte range of the whole match, then that
   // of each group, with nullopt for a group that took no part. Returns an empty vector if there is
   // no match.
-  struct Range {
+  struct CaptureRange {
     size_t begin;
     size_t end;
   };
-  using Captures = std::vector<std::optional<Range>>;
+  using Captures = std::vector<std::optional<CaptureRange>>;
   Result<Captures> find(std::string_view text, size_t from) const;
 
   const std::string& pattern() const { return pattern_; }

@@ -48,7 +48,7 @@ class LogFile : public spdlog::sinks::base_sink<std::mutex> {
 
 }  // namespace
 
-Status set_up_log(const Options& options) {
+Status set_up_log(const GridmountOptions& options) {
   spdlog::sink_ptr sink;
   std::string lead = "%Y-%m-%dT%H:%M:%S.%e %l: ";
   if (options.log_file) {

@@ -32,7 +32,7 @@ constexpr std::array<Flag, 4> kFlags{{{"nosuid", "suid", MS_NOSUID, true},
                                       {"sync", "async", MS_SYNCHRONOUS, false}}};
 
 // If no flag of access times is given, the kernel leaves these flags as they are.
-unsigned long wanted_flags(const Options& options) {
+unsigned long wanted_flags(const GridmountOptions& options) {
   unsigned long flags = options.read_only ? MS_RDONLY : 0;
   for (const Flag& flag : kFlags) {
     bool is_set = flag.by_default;
@@ -51,12 +51,12 @@ bool is_read_only(const std::string& mount_point) {
   return removexattr(mount_point.c_str(), "user.gridmount.remounted") != 0 && errno == EROFS;
 }
 
-int change(const Options& options, unsigned long flags) {
+int change(const GridmountOptions& options, unsigned long flags) {
   return mount(options.store.c_str(), options.mount_point.c_str(), "fuse.gridmount",
                MS_REMOUNT | flags, "");
 }
 
-tl::expected<void, StartFailure> check_is_mounted(const Options& options) {
+tl::expected<void, StartFailure> check_is_mounted(const GridmountOptions& options) {
   const std::string shown = options.mount_point.string();
   const std::string mounted = store_mounted_at(options.mount_point);
   if (mounted.empty()) {
@@ -73,8 +73,8 @@ tl::expected<void, StartFailure> check_is_mounted(const Options& options) {
 
 }  // namespace
 
-tl::expected<void, StartFailure> remount(const Options& wanted) {
-  Options options = wanted;
+tl::expected<void, StartFailure> remount(const GridmountOptions& wanted) {
+  GridmountOptions options = wanted;
   std::error_code error;
   if (const auto real = std::filesystem::canonical(options.mount_point, error); !error) {
     options.mount_point = real;

@@ -14,6 +14,6 @@ namespace gridmount::fuse {
 // - `ro`, while files are open for writing;
 // - `rw`, if the daemon itself was started with `ro`;
 // - a change of `noatime`, which the daemon implements itself.
-tl::expected<void, StartFailure> remount(const Options& options);
+tl::expected<void, StartFailure> remount(const GridmountOptions& options);
 
 }  // namespace gridmount::fuse

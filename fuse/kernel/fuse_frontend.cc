@@ -55,7 +55,7 @@ struct stat stat_of(uint64_t ino, const gridfs::Attributes& attributes) {
   return result;
 }
 
-double attribute_seconds(fuse_req_t request, const Entry& entry) {
+double attribute_seconds(fuse_req_t request, const EntryReply& entry) {
   const bool asks = file_system_of(request).asks_before_writing(entry.ino);
   return entry.attributes_pass || asks ? 0 : entry.cache_seconds;
 }
@@ -64,7 +64,7 @@ void record_reply(fuse_req_t request, uint64_t directory) {
   context_of(request).attr_replies.sent(directory, fuse_req_ctx(request)->pid);
 }
 
-fuse_entry_param entry_param_of(fuse_req_t request, const Entry& entry) {
+fuse_entry_param entry_param_of(fuse_req_t request, const EntryReply& entry) {
   fuse_entry_param param{};
   param.ino = entry.ino;
   param.attr = stat_of(entry.ino, entry.attributes);
@@ -89,14 +89,14 @@ FileHandle* file_of(const fuse_file_info* info) {
   return info == nullptr ? nullptr : handle_of<FileHandle>(info);
 }
 
-void reply_entry(fuse_req_t request, const Entry& entry) {
+void reply_entry(fuse_req_t request, const EntryReply& entry) {
   const fuse_entry_param param = entry_param_of(request, entry);
   FileSystem& file_system = file_system_of(request);
   if (fuse_reply_entry(request, &param) != 0) file_system.forget(entry.ino, 1);
 }
 
 void reply_made(fuse_req_t request, const char* operation, fuse_ino_t parent, const char* name,
-                const Result<Entry>& made) {
+                const Result<EntryReply>& made) {
   if (!made) return reply_error(request, operation, parent, name, made.error());
   reply_entry(request, *made);
 }
@@ -126,7 +126,7 @@ void handle_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
     const std::string_view given = name;
     if (given == "." || given == "..") return reply_by_ino(request, parent, name);
     FileSystem& file_system = file_system_of(request);
-    Result<Entry> found = file_system.lookup(parent, name);
+    Result<EntryReply> found = file_system.lookup(parent, name);
     if (!found && errno_of(found.error().code()) == ENOENT) {
       const double seconds = file_system.absence_seconds(parent);
       if (seconds > 0) {
@@ -158,7 +158,7 @@ void handle_forget_multi(fuse_req_t request, size_t count, fuse_forget_data* for
 
 void reply_attributes(fuse_req_t request, fuse_ino_t ino, const FileHandle* file) {
   record_reply(request, ino);
-  Result<Entry> entry = file_system_of(request).getattr(ino, file);
+  Result<EntryReply> entry = file_system_of(request).getattr(ino, file);
   if (!entry) return reply_error(request, "getattr", ino, nullptr, entry.error());
   if (S_ISDIR(entry->attributes.mode)) record_reply(request, ino);
   const struct stat attributes = stat_of(ino, entry->attributes);
@@ -203,7 +203,7 @@ void handle_getattr(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
 // writes to a regular file.
 Result<bool> clears_set_id_alone(fuse_req_t request, fuse_ino_t ino, FileHandle* file, int to_set) {
   if ((to_set & ~FUSE_SET_ATTR_CTIME) != 0) return false;
-  GM_ASSIGN(const Entry entry, file_system_of(request).getattr(ino, file));
+  GM_ASSIGN(const EntryReply entry, file_system_of(request).getattr(ino, file));
   const gridfs::Attributes& now = entry.attributes;
   if (gridfs::without_set_id(now.mode, now.gid, group_check_of(request)) == now.mode) return false;
   const bool is_write = to_set == 0 && S_ISREG(now.mode);
@@ -233,7 +233,7 @@ void handle_setattr(fuse_req_t request, fuse_ino_t ino, struct stat* wanted_ino,
     changes.clears_set_id =
         *clears || changes.uid || changes.gid || (changes.size && !may_keep_set_id(request));
     changes.may_keep_group_id = group_check_of(request);
-    Result<Entry> entry = file_system_of(request).setattr(ino, file_of(info), changes);
+    Result<EntryReply> entry = file_system_of(request).setattr(ino, file_of(info), changes);
     if (!entry) return reply_error(request, "setattr", ino, nullptr, entry.error());
     const struct stat attributes = stat_of(ino, entry->attributes);
     fuse_reply_attr(request, &attributes, attribute_seconds(request, *entry));
@@ -253,8 +253,9 @@ void handle_mknod(fuse_req_t request, fuse_ino_t parent, const char* name, mode_
   guarded(request, "mknod", parent, name, [&] {
     FileSystem& file_system = file_system_of(request);
     const gridfs::Creator caller = caller_of(request);
-    Result<Entry> made = S_ISREG(mode) ? file_system.create_file(parent, name, mode & 07777, caller)
-                                       : file_system.mknod(parent, name, mode, rdev, caller);
+    Result<EntryReply> made = S_ISREG(mode)
+                                  ? file_system.create_file(parent, name, mode & 07777, caller)
+                                  : file_system.mknod(parent, name, mode, rdev, caller);
     reply_made(request, "mknod", parent, name, of_directory(request, parent, std::move(made)));
   });
 }

@@ -132,7 +132,7 @@ void guarded(fuse_req_t request, const char* operation, fuse_ino_t ino, Body bod
 }
 
 struct stat stat_of(uint64_t ino, const gridfs::Attributes& attributes);
-fuse_entry_param entry_param_of(fuse_req_t request, const Entry& entry);
+fuse_entry_param entry_param_of(fuse_req_t request, const EntryReply& entry);
 // Calls AttrReplyTracker::sent() for the request's thread.
 void record_reply(fuse_req_t request, uint64_t directory);
 

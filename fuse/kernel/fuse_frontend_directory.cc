@@ -22,7 +22,8 @@ class ReplyLister : public FileSystem::Lister {
     return needed <= buffer_.size() - used_;
   }
 
-  void add(const ListedEntry& listed, uint64_t ino, uint32_t type, const Entry* entry) override {
+  void add(const ListedEntry& listed, uint64_t ino, uint32_t type,
+           const EntryReply* entry) override {
     const auto next_offset = static_cast<off_t>(listed.next_offset);
     char* place = buffer_.data() + used_;
     const size_t room = buffer_.size() - used_;

@@ -71,17 +71,17 @@ Result<FileSystem::Directory> FileSystem::directory(uint64_t ino, std::string_vi
   return Directory{std::move(node), std::move(paths)};
 }
 
-Result<Entry> FileSystem::bucket_entry(std::string_view name,
-                                       const std::shared_ptr<MountedBucket>& bucket) {
+Result<EntryReply> FileSystem::bucket_entry(std::string_view name,
+                                            const std::shared_ptr<MountedBucket>& bucket) {
   GM_ASSIGN(auto paths, bucket->paths());
   GM_ASSIGN(gridfs::Node root, paths->root());
   const uint64_t ino = table_.acquire_bucket(name, bucket, bucket_ino(name));
-  return Entry{ino, root.attributes, kCacheBriefly};
+  return EntryReply{ino, root.attributes, kCacheBriefly};
 }
 
-Result<Entry> FileSystem::entry_of(const ResolvedNode& parent, std::string_view name,
-                                   const gridfs::Node& node) {
-  Entry entry{0, node.attributes, kCacheForever};
+Result<EntryReply> FileSystem::entry_of(const ResolvedNode& parent, std::string_view name,
+                                        const gridfs::Node& node) {
+  EntryReply entry{0, node.attributes, kCacheForever};
   if (node.kind == gridfs::NodeKind::kFile) {
     entry.ino = table_.acquire_file(parent.bucket, node.id, node.ino);
     entry.attributes_pass = nlink_race_guard_.concerns(entry.ino);
@@ -102,7 +102,7 @@ double FileSystem::absence_seconds(uint64_t parent) const {
   return is_known ? kCacheForever : 0;
 }
 
-Result<Entry> FileSystem::lookup(uint64_t parent, std::string_view name) {
+Result<EntryReply> FileSystem::lookup(uint64_t parent, std::string_view name) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(ResolvedNode node, resolve(parent));
   if (node.kind == InodeKind::kMountRoot) {
@@ -127,8 +127,8 @@ Result<Entry> FileSystem::lookup(uint64_t parent, std::string_view name) {
   return entry_of(in.node, name, *found);
 }
 
-Result<Entry> FileSystem::mkdir(uint64_t parent, std::string_view name, uint32_t mode,
-                                gridfs::Creator creator) {
+Result<EntryReply> FileSystem::mkdir(uint64_t parent, std::string_view name, uint32_t mode,
+                                     gridfs::Creator creator) {
   {
     TreeReader lock(moves_, tree_mutex_, parent);
     GM_ASSIGN(ResolvedNode node, resolve(parent));
@@ -155,31 +155,31 @@ Result<Entry> FileSystem::mkdir(uint64_t parent, std::string_view name, uint32_t
   return bucket_entry(name, mounted);
 }
 
-Result<Entry> FileSystem::create_file(uint64_t parent, std::string_view name, uint32_t mode,
-                                      gridfs::Creator creator) {
+Result<EntryReply> FileSystem::create_file(uint64_t parent, std::string_view name, uint32_t mode,
+                                           gridfs::Creator creator) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Directory in, directory(parent, "a file"));
   GM_ASSIGN(gridfs::Node made, in.paths->create_file(in.node.path, name, mode, creator));
   return entry_of(in.node, name, made);
 }
 
-Result<Entry> FileSystem::mknod(uint64_t parent, std::string_view name, uint32_t mode,
-                                uint64_t rdev, gridfs::Creator creator) {
+Result<EntryReply> FileSystem::mknod(uint64_t parent, std::string_view name, uint32_t mode,
+                                     uint64_t rdev, gridfs::Creator creator) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Directory in, directory(parent, "a pipe, socket or device"));
   GM_ASSIGN(gridfs::Node made, in.paths->mknod(in.node.path, name, mode, rdev, creator));
   return entry_of(in.node, name, made);
 }
 
-Result<Entry> FileSystem::symlink(uint64_t parent, std::string_view name, std::string_view target,
-                                  gridfs::Creator creator) {
+Result<EntryReply> FileSystem::symlink(uint64_t parent, std::string_view name,
+                                       std::string_view target, gridfs::Creator creator) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Directory in, directory(parent, "a symbolic link"));
   GM_ASSIGN(gridfs::Node made, in.paths->symlink(in.node.path, name, target, creator));
   return entry_of(in.node, name, made);
 }
 
-Result<Entry> FileSystem::link(uint64_t ino, uint64_t parent, std::string_view name) {
+Result<EntryReply> FileSystem::link(uint64_t ino, uint64_t parent, std::string_view name) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.is_control()) return control_is_read_only();

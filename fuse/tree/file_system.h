@@ -56,7 +56,7 @@ inline constexpr double kCacheForever = 365.0 * 86400;
 inline constexpr double kCacheBriefly = 1;
 
 // A node's attributes for the kernel, and how long the kernel may cache them.
-struct Entry {
+struct EntryReply {
   uint64_t ino = 0;
   gridfs::Attributes attributes;
   double cache_seconds = 0;
@@ -104,27 +104,27 @@ class FileSystem {
   FileSystem(Buckets& buckets, std::shared_ptr<MountedBucket> root_bucket);
   ~FileSystem();
 
-  // --- Names. Each returned Entry counts as one lookup, which forget() subtracts.
-  Result<Entry> lookup(uint64_t parent, std::string_view name);
+  // --- Names. Each returned EntryReply counts as one lookup, which forget() subtracts.
+  Result<EntryReply> lookup(uint64_t parent, std::string_view name);
   // Returns the node with that ino, even if the kernel has forgotten the node. In that case, reads
   // the documents of directories and files until one has the ino. Fails with NoSuchEntry.
-  Result<Entry> lookup_ino(uint64_t ino);
+  Result<EntryReply> lookup_ino(uint64_t ino);
   // Returns the parent of a directory that the kernel knows. Fails with NoSuchEntry if the
   // directory has been removed.
-  Result<Entry> lookup_parent(uint64_t ino);
+  Result<EntryReply> lookup_parent(uint64_t ino);
   // Returns how long the kernel may remember that a name does not exist.
   double absence_seconds(uint64_t parent) const;
   void forget(uint64_t ino, uint64_t lookups) { table_.forget(ino, lookups); }
-  Result<Entry> mkdir(uint64_t parent, std::string_view name, uint32_t mode,
-                      gridfs::Creator creator);
-  Result<Entry> create_file(uint64_t parent, std::string_view name, uint32_t mode,
-                            gridfs::Creator creator);
+  Result<EntryReply> mkdir(uint64_t parent, std::string_view name, uint32_t mode,
+                           gridfs::Creator creator);
+  Result<EntryReply> create_file(uint64_t parent, std::string_view name, uint32_t mode,
+                                 gridfs::Creator creator);
   // Creates a pipe, socket or device. `mode` also holds its type.
-  Result<Entry> mknod(uint64_t parent, std::string_view name, uint32_t mode, uint64_t rdev,
-                      gridfs::Creator creator);
-  Result<Entry> symlink(uint64_t parent, std::string_view name, std::string_view target,
-                        gridfs::Creator creator);
-  Result<Entry> link(uint64_t ino, uint64_t parent, std::string_view name);
+  Result<EntryReply> mknod(uint64_t parent, std::string_view name, uint32_t mode, uint64_t rdev,
+                           gridfs::Creator creator);
+  Result<EntryReply> symlink(uint64_t parent, std::string_view name, std::string_view target,
+                             gridfs::Creator creator);
+  Result<EntryReply> link(uint64_t ino, uint64_t parent, std::string_view name);
   Status unlink(uint64_t parent, std::string_view name);
   Status rmdir(uint64_t parent, std::string_view name);
   // The creator of a whiteout to leave at the old path, if any:
@@ -141,9 +141,9 @@ class FileSystem {
 
   // --- Attributes. `file` is the handle of the operation, or null. These functions count no
   // lookup.
-  Result<Entry> getattr(uint64_t ino, const FileHandle* file);
-  Result<Entry> setattr(uint64_t ino, const FileHandle* file,
-                        const gridfs::AttributeChanges& changes);
+  Result<EntryReply> getattr(uint64_t ino, const FileHandle* file);
+  Result<EntryReply> setattr(uint64_t ino, const FileHandle* file,
+                             const gridfs::AttributeChanges& changes);
   Result<std::string> readlink(uint64_t ino);
 
   // Returns true if each read changes atime. The kernel must then send every read.
@@ -166,11 +166,12 @@ class FileSystem {
   // --- Files. `flags` are those of open(2).
   Result<FileHandle*> open(uint64_t ino, int flags);
   // If the file exists, fails with EntryExists for O_EXCL, or else opens it.
-  Result<std::pair<Entry, FileHandle*>> create(uint64_t parent, std::string_view name,
-                                               uint32_t mode, int flags, gridfs::Creator creator);
+  Result<std::pair<EntryReply, FileHandle*>> create(uint64_t parent, std::string_view name,
+                                                    uint32_t mode, int flags,
+                                                    gridfs::Creator creator);
   // Creates a tmpfile (O_TMPFILE), which has no name until link() gives it one.
-  Result<std::pair<Entry, FileHandle*>> create_tmpfile(uint64_t parent, uint32_t mode, int flags,
-                                                       gridfs::Creator creator);
+  Result<std::pair<EntryReply, FileHandle*>> create_tmpfile(uint64_t parent, uint32_t mode,
+                                                            int flags, gridfs::Creator creator);
   void release(FileHandle* file);
   // Called when one holder, or the last one, closes the handle. The kernel does not report reads
   // from its cache, so a close of a file that was open only for reading counts as a read. Returns
@@ -233,11 +234,11 @@ class FileSystem {
     // Adds an entry for which fits() was true. `entry` is null if the kernel gets only number and
     // type. Otherwise the entry counts as a lookup.
     virtual void add(const ListedEntry& listed, uint64_t ino, uint32_t type,
-                     const Entry* entry) = 0;
+                     const EntryReply* entry) = 0;
   };
   // Lists entries from `offset` on until the lister has no room or the directory ends. With
-  // `lookup_each`, gives add() each Entry. An error after the first entry ends the listing, and the
-  // next call returns it.
+  // `lookup_each`, gives add() each EntryReply. An error after the first entry ends the listing,
+  // and the next call returns it.
   Status readdir(DirectoryHandle& directory, uint64_t offset, bool lookup_each, Lister& lister);
 
   // --- External changes. Returns what the kernel must forget. The caller tells the kernel, without
@@ -281,16 +282,17 @@ class FileSystem {
   Result<Directory> directory(uint64_t ino, std::string_view purpose) const;
 
   // Counts the lookup.
-  Result<Entry> control_entry(const ResolvedNode& parent, std::string_view name,
-                              std::string_view path);
-  Result<Entry> control_attributes(const ResolvedNode& node, const FileHandle* file) const;
+  Result<EntryReply> control_entry(const ResolvedNode& parent, std::string_view name,
+                                   std::string_view path);
+  Result<EntryReply> control_attributes(const ResolvedNode& node, const FileHandle* file) const;
   Result<FileHandle*> open_control(const ResolvedNode& node, int flags);
-  Result<Entry> bucket_entry(std::string_view name, const std::shared_ptr<MountedBucket>& bucket);
+  Result<EntryReply> bucket_entry(std::string_view name,
+                                  const std::shared_ptr<MountedBucket>& bucket);
   // Counts the lookup.
-  Result<Entry> entry_of(const ResolvedNode& parent, std::string_view name,
-                         const gridfs::Node& node);
-  Entry entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const;
-  Result<Entry> file_attributes(const ResolvedNode& node, const gridfs::File* file) const;
+  Result<EntryReply> entry_of(const ResolvedNode& parent, std::string_view name,
+                              const gridfs::Node& node);
+  EntryReply entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const;
+  Result<EntryReply> file_attributes(const ResolvedNode& node, const gridfs::File* file) const;
   // Extended attributes that are fields of the files document.
   Result<std::string> field(uint64_t ino, std::string_view name);
   Status set_field(uint64_t ino, std::string_view name, std::optional<std::string_view> text,
@@ -302,15 +304,15 @@ class FileSystem {
   // Like change_posix() and setattr(2), for a node that has lost its last name and has no open
   // file.
   Status change_lost(uint64_t ino, const gridfs::PosixChange& change) GM_EXCLUDES(lost_mutex_);
-  Result<Entry> set_lost_attributes(uint64_t ino, const gridfs::AttributeChanges& changes)
+  Result<EntryReply> set_lost_attributes(uint64_t ino, const gridfs::AttributeChanges& changes)
       GM_EXCLUDES(lost_mutex_);
   // Stores the state of an open file in the table, for requests that come without a handle.
   void record_changed(const ResolvedNode& node, const gridfs::File& file);
   Result<std::string> link_target(const ResolvedNode& node);
   // Sets `existed` if the file existed and the kernel did not know it.
-  Result<std::pair<Entry, FileHandle*>> create_or_open(uint64_t parent, std::string_view name,
-                                                       uint32_t mode, int flags,
-                                                       gridfs::Creator creator, bool& existed);
+  Result<std::pair<EntryReply, FileHandle*>> create_or_open(uint64_t parent, std::string_view name,
+                                                            uint32_t mode, int flags,
+                                                            gridfs::Creator creator, bool& existed);
   bool keeps_revisions() const { return buckets_.settings().paths.revisions > 0; }
   // Called before the file is emptied. Keeps its content as an earlier revision. The node and all
   // its handles continue with another files document.
@@ -349,8 +351,8 @@ class FileSystem {
   // Updates the table after that.
   Status move_in_table(const MovedNames& names) GM_REQUIRES(tree_mutex_);
   void exchange_in_table(const MovedNames& names) GM_REQUIRES(tree_mutex_);
-  // Returns the Entry for a lookup that is already counted. Subtracts that lookup on an error.
-  Result<Entry> acquired(uint64_t ino);
+  // Returns the EntryReply for a lookup that is already counted. Subtracts that lookup on an error.
+  Result<EntryReply> acquired(uint64_t ino);
   // Puts the node with that ino into the table and counts the lookup. Returns its number in the
   // table, or 0 if there is no such node.
   Result<uint64_t> find_ino(uint64_t ino);

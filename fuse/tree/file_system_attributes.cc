@@ -21,15 +21,15 @@ double cache_seconds(const ResolvedNode& node) {
 
 }  // namespace
 
-Entry FileSystem::entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const {
-  Entry entry{node.ino, file.attributes, kCacheForever, nlink_race_guard_.concerns(node.ino)};
+EntryReply FileSystem::entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const {
+  EntryReply entry{node.ino, file.attributes, kCacheForever, nlink_race_guard_.concerns(node.ino)};
   // The file has become an earlier revision, and the name leads to another one.
   if (node.unlinked) entry.attributes.nlink = 0;
   return entry;
 }
 
-Result<Entry> FileSystem::file_attributes(const ResolvedNode& node,
-                                          const gridfs::File* file) const {
+Result<EntryReply> FileSystem::file_attributes(const ResolvedNode& node,
+                                               const gridfs::File* file) const {
   const auto find = [&]() -> Result<gridfs::Node> {
     GM_ASSIGN(auto paths, node.bucket->paths());
     return paths->file(node.id);
@@ -38,29 +38,29 @@ Result<Entry> FileSystem::file_attributes(const ResolvedNode& node,
   if (named) return entry_of_file(node, *named);
   const bool has_gone = is_absent(named.error());
   if (has_gone && file == nullptr && node.unlinked) {
-    return Entry{node.ino, node.unlinked->attributes, kCacheForever};
+    return EntryReply{node.ino, node.unlinked->attributes, kCacheForever};
   }
   if (!has_gone || file == nullptr) return fail(std::move(named).error());
-  return Entry{node.ino, unlinked_attributes(file->document(), buckets_.settings().paths),
-               kCacheForever};
+  return EntryReply{node.ino, unlinked_attributes(file->document(), buckets_.settings().paths),
+                    kCacheForever};
 }
 
-Result<Entry> FileSystem::getattr(uint64_t ino, const FileHandle* file) {
+Result<EntryReply> FileSystem::getattr(uint64_t ino, const FileHandle* file) {
   TreeReader lock(moves_, tree_mutex_, ino);
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.kind == InodeKind::kFile) {
     return file_attributes(node, file ? file->file().get() : node.open_file.get());
   }
   if (node.is_control()) return control_attributes(node, file);
-  if (node.removed) return Entry{ino, node.removed->attributes, kCacheForever};
+  if (node.removed) return EntryReply{ino, node.removed->attributes, kCacheForever};
   if (node.kind == InodeKind::kMountRoot) {
     MutexLock handles_lock(handles_mutex_);
-    return Entry{ino, mount_root_attributes(buckets_.settings().paths, mount_root_changed_),
-                 kCacheBriefly};
+    return EntryReply{ino, mount_root_attributes(buckets_.settings().paths, mount_root_changed_),
+                      kCacheBriefly};
   }
   GM_ASSIGN(auto paths, node.bucket->paths());
   GM_ASSIGN(gridfs::Node found, paths->get_directory(node.path));
-  return Entry{ino, found.attributes, cache_seconds(node)};
+  return EntryReply{ino, found.attributes, cache_seconds(node)};
 }
 
 Status FileSystem::start_revision(uint64_t ino) {
@@ -82,8 +82,8 @@ Status FileSystem::start_revision(uint64_t ino) {
   return {};
 }
 
-Result<Entry> FileSystem::setattr(uint64_t ino, const FileHandle* handle,
-                                  const gridfs::AttributeChanges& changes) {
+Result<EntryReply> FileSystem::setattr(uint64_t ino, const FileHandle* handle,
+                                       const gridfs::AttributeChanges& changes) {
   if (changes.size == 0 && keeps_revisions()) GM_TRY(start_revision(ino));
   TreeReader lock(moves_, tree_mutex_, ino);
   GM_ASSIGN(ResolvedNode node, resolve(ino));
@@ -97,7 +97,7 @@ Result<Entry> FileSystem::setattr(uint64_t ino, const FileHandle* handle,
   if (node.kind != InodeKind::kFile) {
     GM_ASSIGN(auto paths, node.bucket->paths());
     GM_ASSIGN(gridfs::Node changed, paths->setattr_directory(node.path, changes));
-    return Entry{ino, changed.attributes, cache_seconds(node)};
+    return EntryReply{ino, changed.attributes, cache_seconds(node)};
   }
   gridfs::AttributeChanges file_changes = changes;
   // This includes open(2) with O_TRUNC, for which the kernel does not pass the handle that it has
@@ -137,8 +137,8 @@ Result<Entry> FileSystem::setattr(uint64_t ino, const FileHandle* handle,
     return posix;
   }));
   record_changed(node, *file);
-  return Entry{ino, unlinked_attributes(file->document(), buckets_.settings().paths),
-               kCacheForever};
+  return EntryReply{ino, unlinked_attributes(file->document(), buckets_.settings().paths),
+                    kCacheForever};
 }
 
 Result<std::string> FileSystem::readlink(uint64_t ino) {

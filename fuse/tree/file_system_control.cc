@@ -19,8 +19,8 @@ double cache_seconds(const ControlNode& view) {
 
 }  // namespace
 
-Result<Entry> FileSystem::control_entry(const ResolvedNode& parent, std::string_view name,
-                                        std::string_view path) {
+Result<EntryReply> FileSystem::control_entry(const ResolvedNode& parent, std::string_view name,
+                                             std::string_view path) {
   GM_ASSIGN(auto paths, parent.bucket->paths());
   GM_ASSIGN(const ControlNode view,
             control_.find(*paths, path, table_.find_generated(parent.ino, name)));
@@ -30,21 +30,21 @@ Result<Entry> FileSystem::control_entry(const ResolvedNode& parent, std::string_
   if (ino == 0) {
     return fail(kStaleNode, "the directory of " + std::string(name) + " is not known any more");
   }
-  return Entry{ino, view.attributes, cache_seconds(view)};
+  return EntryReply{ino, view.attributes, cache_seconds(view)};
 }
 
-Result<Entry> FileSystem::control_attributes(const ResolvedNode& node,
-                                             const FileHandle* file) const {
+Result<EntryReply> FileSystem::control_attributes(const ResolvedNode& node,
+                                                  const FileHandle* file) const {
   GM_ASSIGN(auto paths, node.bucket->paths());
   if (node.generated) {
     const ControlNode generated = control_.find_generated(*paths, node.generated);
-    return Entry{node.ino, generated.attributes, cache_seconds(generated)};
+    return EntryReply{node.ino, generated.attributes, cache_seconds(generated)};
   }
   const bool has_content = node.id.type() != bson::Type::kNull;
   // The path may lead to other content by now.
   Result<ControlNode> view = has_content ? control_.find_content(*paths, node.id.view())
                                          : control_.find(*paths, node.path, nullptr);
-  if (view) return Entry{node.ino, view->attributes, cache_seconds(*view)};
+  if (view) return EntryReply{node.ino, view->attributes, cache_seconds(*view)};
   const bool has_gone = has_content && view.error().code() == gridfs::kNoSuchEntry;
   if (!has_gone) return fail(std::move(view).error());
   // The content is removed, but a process that has it open can still read it.
@@ -52,7 +52,7 @@ Result<Entry> FileSystem::control_attributes(const ResolvedNode& node,
   gridfs::Attributes last =
       unlinked_attributes(file->file()->document(), buckets_.settings().paths);
   last.mode &= S_IFMT | 0444;
-  return Entry{node.ino, last, 0};
+  return EntryReply{node.ino, last, 0};
 }
 
 Result<FileHandle*> FileSystem::open_control(const ResolvedNode& node, int flags) {

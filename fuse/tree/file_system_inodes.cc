@@ -16,7 +16,7 @@ tl::unexpected<Error> no_such_ino(uint64_t ino) {
 
 }  // namespace
 
-Result<Entry> FileSystem::lookup_ino(uint64_t ino) {
+Result<EntryReply> FileSystem::lookup_ino(uint64_t ino) {
   if (table_.acquire(ino)) return acquired(ino);
   {
     TreeReader lock(moves_, tree_mutex_, kRootNode);
@@ -30,7 +30,7 @@ Result<Entry> FileSystem::lookup_ino(uint64_t ino) {
   return acquired(ino);
 }
 
-Result<Entry> FileSystem::lookup_parent(uint64_t ino) {
+Result<EntryReply> FileSystem::lookup_parent(uint64_t ino) {
   uint64_t parent = 0;
   {
     TreeReader lock(moves_, tree_mutex_, ino);
@@ -45,8 +45,8 @@ Result<Entry> FileSystem::lookup_parent(uint64_t ino) {
   return acquired(parent);
 }
 
-Result<Entry> FileSystem::acquired(uint64_t ino) {
-  Result<Entry> entry = getattr(ino, nullptr);
+Result<EntryReply> FileSystem::acquired(uint64_t ino) {
+  Result<EntryReply> entry = getattr(ino, nullptr);
   if (!entry) table_.forget(ino, 1);
   return entry;
 }

@@ -63,11 +63,11 @@ Result<FileHandle*> FileSystem::open(uint64_t ino, int flags) {
   return open_file(ino, node.bucket, paths, node.id, flags);
 }
 
-Result<std::pair<Entry, FileHandle*>> FileSystem::create_or_open(uint64_t parent,
-                                                                 std::string_view name,
-                                                                 uint32_t mode, int flags,
-                                                                 gridfs::Creator creator,
-                                                                 bool& existed) {
+Result<std::pair<EntryReply, FileHandle*>> FileSystem::create_or_open(uint64_t parent,
+                                                                      std::string_view name,
+                                                                      uint32_t mode, int flags,
+                                                                      gridfs::Creator creator,
+                                                                      bool& existed) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Directory in, directory(parent, "a file"));
   Result<gridfs::Node> made = in.paths->create_file(in.node.path, name, mode, creator);
@@ -80,7 +80,7 @@ Result<std::pair<Entry, FileHandle*>> FileSystem::create_or_open(uint64_t parent
     }
   }
   if (!made) return fail(std::move(made).error());
-  GM_ASSIGN(Entry entry, entry_of(in.node, name, *made));
+  GM_ASSIGN(EntryReply entry, entry_of(in.node, name, *made));
   Result<FileHandle*> file = open_file(entry.ino, in.node.bucket, in.paths, made->id, flags);
   if (!file) {
     table_.forget(entry.ino, 1);
@@ -89,9 +89,9 @@ Result<std::pair<Entry, FileHandle*>> FileSystem::create_or_open(uint64_t parent
   return std::pair{entry, *file};
 }
 
-Result<std::pair<Entry, FileHandle*>> FileSystem::create(uint64_t parent, std::string_view name,
-                                                         uint32_t mode, int flags,
-                                                         gridfs::Creator creator) {
+Result<std::pair<EntryReply, FileHandle*>> FileSystem::create(uint64_t parent,
+                                                              std::string_view name, uint32_t mode,
+                                                              int flags, gridfs::Creator creator) {
   bool existed = false;
   GM_ASSIGN(auto created, create_or_open(parent, name, mode, flags, creator, existed));
   if (!existed || (flags & O_TRUNC) == 0) return created;
@@ -99,7 +99,7 @@ Result<std::pair<Entry, FileHandle*>> FileSystem::create(uint64_t parent, std::s
   gridfs::AttributeChanges cut;
   cut.size = 0;
   cut.clears_set_id = true;
-  Result<Entry> emptied = setattr(created.first.ino, created.second, cut);
+  Result<EntryReply> emptied = setattr(created.first.ino, created.second, cut);
   if (!emptied) {
     release(created.second);
     table_.forget(created.first.ino, 1);
@@ -109,14 +109,14 @@ Result<std::pair<Entry, FileHandle*>> FileSystem::create(uint64_t parent, std::s
   return created;
 }
 
-Result<std::pair<Entry, FileHandle*>> FileSystem::create_tmpfile(uint64_t parent, uint32_t mode,
-                                                                 int flags,
-                                                                 gridfs::Creator creator) {
+Result<std::pair<EntryReply, FileHandle*>> FileSystem::create_tmpfile(uint64_t parent,
+                                                                      uint32_t mode, int flags,
+                                                                      gridfs::Creator creator) {
   TreeReader lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(const Directory in, directory(parent, "a file"));
   GM_ASSIGN(const gridfs::PathNamespace::Tmpfile made,
             in.paths->create_tmpfile(in.node.path, mode, creator));
-  Entry entry{0, made.node.attributes, kCacheForever};
+  EntryReply entry{0, made.node.attributes, kCacheForever};
   entry.ino = table_.acquire_file(in.node.bucket, made.node.id, made.node.ino);
   table_.set_open_file(entry.ino, made.file);
   Result<FileHandle*> file = open_file(entry.ino, in.node.bucket, in.paths, made.node.id, flags);

@@ -98,7 +98,7 @@ Status FileSystem::readdir(DirectoryHandle& directory, uint64_t offset, bool loo
           lister.add(entry, table_.ino_of_directory(node.ino, entry.name, kUnknownNumber), type,
                      nullptr);
         } else if (lookup_each) {
-          Result<Entry> found = entry_of(node, entry.name, child);
+          Result<EntryReply> found = entry_of(node, entry.name, child);
           if (!found) return first ? Status(fail(std::move(found).error())) : Status();
           lister.add(entry, found->ino, type, &*found);
         } else if (child.kind == gridfs::NodeKind::kFile) {

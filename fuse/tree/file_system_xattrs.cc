@@ -113,8 +113,8 @@ Status FileSystem::change_lost(uint64_t ino, const gridfs::PosixChange& change) 
   return {};
 }
 
-Result<Entry> FileSystem::set_lost_attributes(uint64_t ino,
-                                              const gridfs::AttributeChanges& changes) {
+Result<EntryReply> FileSystem::set_lost_attributes(uint64_t ino,
+                                                   const gridfs::AttributeChanges& changes) {
   MutexLock lock(lost_mutex_);
   GM_ASSIGN(const LostNode lost, lost_node(ino));
   if (changes.size) {
@@ -122,7 +122,7 @@ Result<Entry> FileSystem::set_lost_attributes(uint64_t ino,
   }
   const LostNode changed = lost.with(changes);
   table_.set_lost(ino, changed);
-  return Entry{ino, changed.attributes, kCacheForever};
+  return EntryReply{ino, changed.attributes, kCacheForever};
 }
 
 void FileSystem::record_changed(const ResolvedNode& node, const gridfs::File& file) {

@@ -37,13 +37,13 @@ Result<PosixAcl> PosixAcl::parse(std::string_view bytes) {
   }
   PosixAcl acl;
   for (size_t at = kHeaderBytes; at < bytes.size(); at += kEntryBytes) {
-    Entry entry{static_cast<uint16_t>(read_little_endian(bytes, at, 2)),
-                static_cast<uint16_t>(read_little_endian(bytes, at + 2, 2)),
-                read_little_endian(bytes, at + 4, 4)};
+    AclEntry entry{static_cast<uint16_t>(read_little_endian(bytes, at, 2)),
+                   static_cast<uint16_t>(read_little_endian(bytes, at + 2, 2)),
+                   read_little_endian(bytes, at + 4, 4)};
     if (entry.permissions > kAllPermissions) return invalid("permissions beyond rwx");
     const bool named = entry.tag == kUser || entry.tag == kGroup;
     if (!acl.entries_.empty()) {
-      const Entry& before = acl.entries_.back();
+      const AclEntry& before = acl.entries_.back();
       const bool ascends =
           before.tag < entry.tag || (named && before.tag == entry.tag && before.id < entry.id);
       if (!ascends) return invalid("its entries are not in ascending order");
@@ -51,7 +51,7 @@ Result<PosixAcl> PosixAcl::parse(std::string_view bytes) {
     acl.entries_.push_back(entry);
   }
   bool has_named = false;
-  for (const Entry& entry : acl.entries_) {
+  for (const AclEntry& entry : acl.entries_) {
     has_named = has_named || entry.tag == kUser || entry.tag == kGroup;
     constexpr uint16_t kTags = kUserObj | kUser | kGroupObj | kGroup | kMask | kOther;
     if ((entry.tag & ~kTags) != 0 || !std::has_single_bit(entry.tag)) {
@@ -68,7 +68,7 @@ Result<PosixAcl> PosixAcl::parse(std::string_view bytes) {
 std::string PosixAcl::bytes() const {
   std::string bytes;
   append_little_endian(bytes, kVersion, kHeaderBytes);
-  for (const Entry& entry : entries_) {
+  for (const AclEntry& entry : entries_) {
     append_little_endian(bytes, entry.tag, 2);
     append_little_endian(bytes, entry.permissions, 2);
     append_little_endian(bytes, entry.id, 4);
@@ -76,19 +76,19 @@ std::string PosixAcl::bytes() const {
   return bytes;
 }
 
-PosixAcl::Entry* PosixAcl::find(Tag tag) {
+PosixAcl::AclEntry* PosixAcl::find(Tag tag) {
   const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                  [tag](const Entry& entry) { return entry.tag == tag; });
+                                  [tag](const AclEntry& entry) { return entry.tag == tag; });
   return found == entries_.end() ? nullptr : &*found;
 }
 
-PosixAcl::Entry* PosixAcl::group_class() {
-  Entry* const mask = find(kMask);
+PosixAcl::AclEntry* PosixAcl::group_class() {
+  AclEntry* const mask = find(kMask);
   return mask != nullptr ? mask : find(kGroupObj);
 }
 
 uint32_t PosixAcl::mode_bits() const {
-  const Entry* const group = const_cast<PosixAcl*>(this)->group_class();
+  const AclEntry* const group = const_cast<PosixAcl*>(this)->group_class();
   return static_cast<uint32_t>(find(kUserObj)->permissions << 6 | group->permissions << 3 |
                                find(kOther)->permissions);
 }

@@ -42,19 +42,19 @@ class PosixAcl {
     kMask = 0x10,
     kOther = 0x20,
   };
-  struct Entry {
+  struct AclEntry {
     uint16_t tag;
     uint16_t permissions;
     uint32_t id;
   };
   static constexpr size_t kMinimalEntries = 3;
 
-  Entry* find(Tag tag);
-  const Entry* find(Tag tag) const { return const_cast<PosixAcl*>(this)->find(tag); }
+  AclEntry* find(Tag tag);
+  const AclEntry* find(Tag tag) const { return const_cast<PosixAcl*>(this)->find(tag); }
   // Returns the entry that corresponds to a mode's group bits.
-  Entry* group_class();
+  AclEntry* group_class();
 
-  std::vector<Entry> entries_;
+  std::vector<AclEntry> entries_;
 };
 
 }  // namespace gridmount::gridfs

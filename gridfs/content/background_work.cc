@@ -97,43 +97,44 @@ void BackgroundWork::finish_removals() {
 }
 
 // A removal in progress. finish_removals() waits for it.
-class BackgroundWork::RemovalUnderWay {
+class BackgroundWork::OrphanRemovalUnderWay {
  public:
-  explicit RemovalUnderWay(BackgroundWork& background_work) : background_work_(background_work) {}
-  ~RemovalUnderWay() {
+  explicit OrphanRemovalUnderWay(BackgroundWork& background_work)
+      : background_work_(background_work) {}
+  ~OrphanRemovalUnderWay() {
     MutexLock lock(background_work_.mutex_);
     if (--background_work_.removing_ == 0) background_work_.removed_.notify_all();
   }
-  RemovalUnderWay(const RemovalUnderWay&) = delete;
-  RemovalUnderWay& operator=(const RemovalUnderWay&) = delete;
+  OrphanRemovalUnderWay(const OrphanRemovalUnderWay&) = delete;
+  OrphanRemovalUnderWay& operator=(const OrphanRemovalUnderWay&) = delete;
 
  private:
   BackgroundWork& background_work_;
 };
 
 void BackgroundWork::remove_chunks() {
-  std::deque<Removal> failed;
-  while (std::optional<Removal> removal = take_removal()) {
-    const RemovalUnderWay under_way(*this);
+  std::deque<OrphanRemoval> failed;
+  while (std::optional<OrphanRemoval> removal = take_removal()) {
+    const OrphanRemovalUnderWay under_way(*this);
     // There is no caller to report an error to, and a failure costs only space. Chunks that could
     // not be removed are still recorded in `detached`, for the next attempt and for the next start
     // of the bucket.
     if (!remove(*removal)) failed.push_back(*std::move(removal));
   }
   MutexLock lock(mutex_);
-  for (Removal& removal : failed) removals_.push_back(std::move(removal));
+  for (OrphanRemoval& removal : failed) removals_.push_back(std::move(removal));
 }
 
-std::optional<BackgroundWork::Removal> BackgroundWork::take_removal() {
+std::optional<BackgroundWork::OrphanRemoval> BackgroundWork::take_removal() {
   MutexLock lock(mutex_);
   if (removals_.empty()) return std::nullopt;
-  Removal removal = std::move(removals_.front());
+  OrphanRemoval removal = std::move(removals_.front());
   removals_.pop_front();
   ++removing_;
   return removal;
 }
 
-Status BackgroundWork::remove(const Removal& removal) {
+Status BackgroundWork::remove(const OrphanRemoval& removal) {
   if (removal.truncated) return finish_truncated(removal.id);
   // If nobody has the file open, nobody can open it any more, because its document is not in
   // `files`.

@@ -62,14 +62,14 @@ class BackgroundWork {
   // Returns true if nothing is left to do for this file, false if it must be tried again later.
   bool compute_md5(const bson::Value& id) GM_EXCLUDES(mutex_);
 
-  struct Removal {
+  struct OrphanRemoval {
     bson::Value id;
     bool truncated = false;
   };
-  class RemovalUnderWay;
-  // The caller must make a RemovalUnderWay of the result.
-  std::optional<Removal> take_removal() GM_EXCLUDES(mutex_);
-  Status remove(const Removal& removal) GM_EXCLUDES(mutex_);
+  class OrphanRemovalUnderWay;
+  // The caller must make a OrphanRemovalUnderWay of the result.
+  std::optional<OrphanRemoval> take_removal() GM_EXCLUDES(mutex_);
+  Status remove(const OrphanRemoval& removal) GM_EXCLUDES(mutex_);
 
   const Bucket& bucket_;
   OpenFiles& open_files_;
@@ -79,7 +79,7 @@ class BackgroundWork {
   std::unordered_map<bson::Value, Clock::time_point, bson::ValueHash> md5_due_
       GM_GUARDED_BY(mutex_);
   bool hurry_ GM_GUARDED_BY(mutex_) = false;
-  std::deque<Removal> removals_ GM_GUARDED_BY(mutex_);
+  std::deque<OrphanRemoval> removals_ GM_GUARDED_BY(mutex_);
   int removing_ GM_GUARDED_BY(mutex_) = 0;  // number of threads that work on a removal
   Condition removed_;
   std::unordered_map<bson::Value, int64_t, bson::ValueHash> truncated_ GM_GUARDED_BY(mutex_);

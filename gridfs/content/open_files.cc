@@ -42,7 +42,7 @@ Result<std::shared_ptr<OpenFile>> OpenFiles::open(const std::shared_ptr<FileCont
         // The caller may have given the id as another numeric type.
         if (std::shared_ptr<OpenFile> file = find_locked(stored.id)) return file;
         opened = std::make_shared<OpenFile>(context, std::move(stored));
-        files_[opened->id()] = Entry{opened.get(), opened};
+        files_[opened->id()] = OpenEntry{opened.get(), opened};
         return opened;
       }
       removal = found->second;
@@ -66,7 +66,7 @@ Result<std::shared_ptr<OpenFile>> OpenFiles::open_detached(
   auto opened = std::make_shared<OpenFile>(context, std::move(stored));
   opened->set_detached(true);
   MutexLock lock(mutex_);
-  files_[opened->id()] = Entry{opened.get(), opened};
+  files_[opened->id()] = OpenEntry{opened.get(), opened};
   return opened;
 }
 
@@ -77,19 +77,19 @@ void OpenFiles::closed(const OpenFile* file, const bson::Value& id) {
   if (found != files_.end() && found->second.file == file) files_.erase(found);
 }
 
-void OpenFiles::end_removal(const Removal& removal) {
+void OpenFiles::end_removal(const FileRemoval& removal) {
   const auto found = being_removed_.find(removal.id);
   if (found != being_removed_.end() && found->second == removal.number) being_removed_.erase(found);
 }
 
 Status OpenFiles::remove(engine::Transaction& transaction, bson::ValueView id) {
-  Removal removal;
+  FileRemoval removal;
   removal.id = bson::Value(id);
   {
     MutexLock lock(mutex_);
-    Removals& removals = removals_[std::this_thread::get_id()];
+    FileRemovals& removals = removals_[std::this_thread::get_id()];
     if (removals.transaction != &transaction) {
-      for (const Removal& given_up : removals.files) end_removal(given_up);
+      for (const FileRemoval& given_up : removals.files) end_removal(given_up);
       removals.files.clear();
       removals.transaction = &transaction;
     }
@@ -126,7 +126,7 @@ OpenFiles::Detached OpenFiles::after_commit() {
   MutexLock lock(mutex_);
   const auto found = removals_.find(std::this_thread::get_id());
   if (found == removals_.end()) return detached;
-  for (const Removal& removal : found->second.files) {
+  for (const FileRemoval& removal : found->second.files) {
     end_removal(removal);
     if (!removal.detached) continue;
     if (std::shared_ptr<OpenFile> file = find_locked(removal.id)) {

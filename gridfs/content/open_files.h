@@ -41,31 +41,31 @@ class OpenFiles {
   Detached after_commit() GM_EXCLUDES(mutex_);
 
  private:
-  struct Entry {
+  struct OpenEntry {
     const OpenFile* file = nullptr;
     std::weak_ptr<OpenFile> reference;
   };
   // A file that a transaction has removed. after_commit() makes the removal effective. If a
   // transaction is rolled back, its entries stay until this thread's next removal. They do no harm:
   // reclaiming a file that is not in `detached` does nothing, and open() checks the store again.
-  struct Removal {
+  struct FileRemoval {
     bson::Value id;
     bool detached = false;
     uint64_t number = 0;  // number in being_removed_; 0 if the file is open
   };
-  struct Removals {
+  struct FileRemovals {
     const engine::Transaction* transaction = nullptr;
-    std::vector<Removal> files;
+    std::vector<FileRemoval> files;
   };
 
   std::shared_ptr<OpenFile> find_locked(const bson::Value& id) const GM_REQUIRES(mutex_);
-  void end_removal(const Removal& removal) GM_REQUIRES(mutex_);
+  void end_removal(const FileRemoval& removal) GM_REQUIRES(mutex_);
 
   const Bucket& bucket_;
   mutable Mutex mutex_;
-  std::unordered_map<bson::Value, Entry, bson::ValueHash> files_ GM_GUARDED_BY(mutex_);
+  std::unordered_map<bson::Value, OpenEntry, bson::ValueHash> files_ GM_GUARDED_BY(mutex_);
   // Keyed by the thread that owns the transaction.
-  std::unordered_map<std::thread::id, Removals> removals_ GM_GUARDED_BY(mutex_);
+  std::unordered_map<std::thread::id, FileRemovals> removals_ GM_GUARDED_BY(mutex_);
   // Files that were not open when a transaction removed them, with the number of that removal. The
   // transaction may not be committed yet, so snapshots may still show the file.
   std::unordered_map<bson::Value, uint64_t, bson::ValueHash> being_removed_ GM_GUARDED_BY(mutex_);

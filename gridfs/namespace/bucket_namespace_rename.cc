@@ -200,11 +200,11 @@ Status BucketNamespace::move_names_below(Transaction& transaction, const std::st
   // A filename that is an array can match too. It is not a path, so it stays.
   int64_t staying = 0;
   while (true) {
-    struct Moved {
+    struct MovedFile {
       bson::Value id;
       std::string filename;
     };
-    std::vector<Moved> batch;
+    std::vector<MovedFile> batch;
     std::vector<Node> directories;  // seen in this batch for the first time
     int64_t read = 0;
     {
@@ -233,7 +233,7 @@ Status BucketNamespace::move_names_below(Transaction& transaction, const std::st
       }
     }
     // When a directory is renamed, the times of its contents do not change.
-    for (const Moved& file : batch) {
+    for (const MovedFile& file : batch) {
       bson::Builder update;
       update.open_document("$set").append("filename", file.filename).close();
       GM_TRY(

@@ -147,14 +147,14 @@ Status DirectoryStore::move(engine::Transaction& transaction, std::string_view f
 
 Status DirectoryStore::move_children(engine::Transaction& transaction, bson::View range,
                                      std::string_view from, std::string_view to) const {
-  struct Moved {
+  struct MovedDirectory {
     bson::Value id;
     std::string parent;
   };
   // Somebody else may have made documents with an array as parent. These are not ours and stay.
   int64_t staying = 0;
   while (true) {
-    std::vector<Moved> batch;
+    std::vector<MovedDirectory> batch;
     int64_t read = 0;
     {
       engine::FindOptions some;
@@ -175,7 +175,7 @@ Status DirectoryStore::move_children(engine::Transaction& transaction, bson::Vie
                          std::string(to) + std::string(parent.substr(from.size()))});
       }
     }
-    for (const Moved& moved : batch) {
+    for (const MovedDirectory& moved : batch) {
       bson::Builder update;
       update.open_document("$set").append("parent", moved.parent).close();
       GM_TRY(bucket_.directories().update(transaction, equals("_id", moved.id),

@@ -281,7 +281,7 @@ void ChildScan::skip_behind(const std::string& name) {
   }
 }
 
-Result<std::optional<ChildScan::Named>> ChildScan::read_filename() {
+Result<std::optional<ChildScan::NamedFile>> ChildScan::read_filename() {
   if (!cursor_) {
     engine::FindOptions options;
     options.sort = by_filename();
@@ -291,24 +291,24 @@ Result<std::optional<ChildScan::Named>> ChildScan::read_filename() {
   }
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor_->next());
-    if (!document) return std::optional<Named>();
+    if (!document) return std::optional<NamedFile>();
     if (!path_index_.is_shown(*document)) continue;
-    return std::optional(Named{std::string((*document)["filename"].as_string()), *document});
+    return std::optional(NamedFile{std::string((*document)["filename"].as_string()), *document});
   }
 }
 
-Result<std::optional<ChildScan::Named>> ChildScan::read_link() {
+Result<std::optional<ChildScan::NamedFile>> ChildScan::read_link() {
   if (!links_) links_.emplace(path_index_.links(), snapshot_, from_, inclusive_, end_);
   while (true) {
     GM_ASSIGN(const std::optional<LinkScan::Link> link, links_->next());
-    if (!link) return std::optional<Named>();
+    if (!link) return std::optional<NamedFile>();
     if (path_index_.is_of_time(link->document)) {
-      return std::optional(Named{link->name, link->document});
+      return std::optional(NamedFile{link->name, link->document});
     }
   }
 }
 
-Result<std::optional<ChildScan::Named>> ChildScan::read() {
+Result<std::optional<ChildScan::NamedFile>> ChildScan::read() {
   if (ahead_) return std::exchange(ahead_, std::nullopt);
   if (!filename_ && !filenames_ended_) {
     GM_ASSIGN(filename_, read_filename());
@@ -320,13 +320,13 @@ Result<std::optional<ChildScan::Named>> ChildScan::read() {
   if (!link_ || (filename_ && filename_->name <= link_->name)) {
     return std::exchange(filename_, std::nullopt);
   }
-  std::optional<Named> given = link_;
+  std::optional<NamedFile> given = link_;
   GM_ASSIGN(link_, read_link());
   return given;
 }
 
 Result<std::optional<ChildScan::Child>> ChildScan::next() {
-  GM_ASSIGN(const std::optional<Named> named, read());
+  GM_ASSIGN(const std::optional<NamedFile> named, read());
   if (!named) return std::optional<Child>();
   const std::string_view rest = std::string_view(named->name).substr(prefix_bytes_);
   Child child;
@@ -356,7 +356,7 @@ Result<std::optional<ChildScan::Child>> ChildScan::next() {
 
 // Usually the next name decides, because names below the path follow soon after it.
 Result<bool> ChildScan::is_shadowed(const std::string& path,
-                                    const std::optional<Named>& following) {
+                                    const std::optional<NamedFile>& following) {
   if (!following || path.empty() || !can_be_directory(path)) return false;
   const std::string below = path + "/";
   if (following->name.starts_with(below)) return true;

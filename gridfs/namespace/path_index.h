@@ -111,21 +111,21 @@ class ChildScan {
 
  private:
   // A name in the directory or below it, and the file it leads to.
-  struct Named {
+  struct NamedFile {
     std::string name;
     bson::View document;
   };
 
   // Returns the next name, or nothing at the end. A name is returned once per file that it leads
   // to.
-  Result<std::optional<Named>> read();
-  Result<std::optional<Named>> read_filename();
-  Result<std::optional<Named>> read_link();
+  Result<std::optional<NamedFile>> read();
+  Result<std::optional<NamedFile>> read_filename();
+  Result<std::optional<NamedFile>> read_link();
   // Continues at `name`.
   void skip_to(std::string name);
   // Continues after all entries of that name.
   void skip_behind(const std::string& name);
-  Result<bool> is_shadowed(const std::string& path, const std::optional<Named>& following);
+  Result<bool> is_shadowed(const std::string& path, const std::optional<NamedFile>& following);
 
   const PathIndex& path_index_;
   engine::Snapshot& snapshot_;
@@ -139,9 +139,9 @@ class ChildScan {
   bool filenames_ended_ = false;
   std::optional<LinkScan> links_;
   // Entries that were read but not returned yet.
-  std::optional<Named> filename_;
-  std::optional<Named> link_;
-  std::optional<Named> ahead_;
+  std::optional<NamedFile> filename_;
+  std::optional<NamedFile> link_;
+  std::optional<NamedFile> ahead_;
 };
 
 }  // namespace gridmount::gridfs

@@ -15,10 +15,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-Options parse(std::vector<std::string> arguments) {
+GridmountOptions parse(std::vector<std::string> arguments) {
   auto line = parse_command_line(arguments);
   EXPECT_TRUE(line) << line.error().message();
-  return line ? line->options : Options();
+  return line ? line->options : GridmountOptions();
 }
 
 std::string refusal(std::vector<std::string> arguments) {
@@ -30,8 +30,8 @@ std::string refusal(std::vector<std::string> arguments) {
   return line.error().message();
 }
 
-TEST(Options, OnlyThePlaces_GivesDefaults) {
-  Options options = parse({"store", "/mnt"});
+TEST(GridmountOptions, OnlyThePlaces_GivesDefaults) {
+  GridmountOptions options = parse({"store", "/mnt"});
   EXPECT_EQ(options.store, std::filesystem::current_path() / "store");
   EXPECT_EQ(options.mount_point, "/mnt");
   EXPECT_EQ(options.database, "test");
@@ -52,36 +52,36 @@ TEST(Options, OnlyThePlaces_GivesDefaults) {
   EXPECT_THAT(options.mount_options, IsEmpty());
 }
 
-TEST(Options, All_ReachTheirFields) {
-  Options options = parse({"-f",
-                           "--create",
-                           "--db",
-                           "media",
-                           "--chunk-size",
-                           "255K",
-                           "--no-md5",
-                           "--dirty-bytes",
-                           "32M",
-                           "--checkpoint-interval",
-                           "0.25",
-                           "--checkpoint-bytes",
-                           "8M",
-                           "--size-limit",
-                           "10G",
-                           "--log-level",
-                           "debug",
-                           "--stuck-after",
-                           "2.5",
-                           "--metrics-address",
-                           "localhost:9100",
-                           "--log-file",
-                           "/tmp/log",
-                           "-o",
-                           "uid=5,gid=6",
-                           "-o",
-                           "umask=077,bucket=photos",
-                           "/store",
-                           "/mnt"});
+TEST(GridmountOptions, All_ReachTheirFields) {
+  GridmountOptions options = parse({"-f",
+                                    "--create",
+                                    "--db",
+                                    "media",
+                                    "--chunk-size",
+                                    "255K",
+                                    "--no-md5",
+                                    "--dirty-bytes",
+                                    "32M",
+                                    "--checkpoint-interval",
+                                    "0.25",
+                                    "--checkpoint-bytes",
+                                    "8M",
+                                    "--size-limit",
+                                    "10G",
+                                    "--log-level",
+                                    "debug",
+                                    "--stuck-after",
+                                    "2.5",
+                                    "--metrics-address",
+                                    "localhost:9100",
+                                    "--log-file",
+                                    "/tmp/log",
+                                    "-o",
+                                    "uid=5,gid=6",
+                                    "-o",
+                                    "umask=077,bucket=photos",
+                                    "/store",
+                                    "/mnt"});
   EXPECT_TRUE(options.foreground);
   EXPECT_TRUE(options.create);
   EXPECT_EQ(options.database, "media");
@@ -101,23 +101,23 @@ TEST(Options, All_ReachTheirFields) {
   EXPECT_EQ(options.bucket, "photos");
 }
 
-TEST(Options, MountOptionsBehindThePlaces_AsMountWritesThem) {
-  Options options = parse({"/store", "/mnt", "-o", "rw,nosuid,nodev,noatime,allow_other"});
+TEST(GridmountOptions, MountOptionsBehindThePlaces_AsMountWritesThem) {
+  GridmountOptions options = parse({"/store", "/mnt", "-o", "rw,nosuid,nodev,noatime,allow_other"});
   EXPECT_FALSE(options.read_only);
   EXPECT_THAT(options.mount_options, ElementsAre("nosuid", "nodev", "noatime", "allow_other"));
 }
 
-TEST(Options, AccessTimes_TheLastCounts) {
+TEST(GridmountOptions, AccessTimes_TheLastCounts) {
   const auto with = [](const std::string& list) { return parse({"/store", "/mnt", "-o", list}); };
   EXPECT_TRUE(with("rw").access_times);
   EXPECT_TRUE(with("rw").folder_access_times);
   EXPECT_FALSE(with("relatime,noatime").access_times);
-  const Options options = with("noatime,relatime,nodiratime,norelatime,nostrictatime");
+  const GridmountOptions options = with("noatime,relatime,nodiratime,norelatime,nostrictatime");
   EXPECT_TRUE(options.access_times);
   EXPECT_FALSE(options.folder_access_times);
   EXPECT_THAT(options.mount_options, ElementsAre()) << "libfuse knows none of them";
   EXPECT_FALSE(options.strict_access_times);
-  const Options strict = with("noatime,strictatime");
+  const GridmountOptions strict = with("noatime,strictatime");
   EXPECT_TRUE(strict.access_times);
   EXPECT_TRUE(strict.strict_access_times);
   EXPECT_THAT(strict.mount_options, ElementsAre());
@@ -126,8 +126,8 @@ TEST(Options, AccessTimes_TheLastCounts) {
   EXPECT_FALSE(with("strictatime,nostrictatime").strict_access_times);
 }
 
-TEST(Options, LongOptionsInTheList_ReachTheirFields) {
-  Options options = parse(
+TEST(GridmountOptions, LongOptionsInTheList_ReachTheirFields) {
+  GridmountOptions options = parse(
       {"/store", "/mnt", "--stuck-after", "5", "-o", "rw,db=media,chunk-size=64K,no-md5,nodev",
        "-o", "listen=127.0.0.1:1,metrics-address=[::1]:0,listen=127.0.0.1:2,log-file=/a\\,b"});
   EXPECT_EQ(options.database, "media");
@@ -141,7 +141,7 @@ TEST(Options, LongOptionsInTheList_ReachTheirFields) {
   EXPECT_EQ(options.store, "/store");
 }
 
-TEST(Options, LongOptionsInTheList_AreCheckedAsTheOthers) {
+TEST(GridmountOptions, LongOptionsInTheList_AreCheckedAsTheOthers) {
   EXPECT_THAT(refusal({"-o", "chunk-size=0"}), HasSubstr("--chunk-size"));
   EXPECT_THAT(refusal({"-o", "db"}), HasSubstr("--db"));
   EXPECT_THAT(refusal({"-o", "db=a", "--db", "b"}), HasSubstr("--db"));
@@ -151,16 +151,17 @@ TEST(Options, LongOptionsInTheList_AreCheckedAsTheOthers) {
   EXPECT_THAT(refusal({"-o", "o=ro"}), HasSubstr("-o o=ro"));
 }
 
-TEST(Options, LineOfFstab_IsTaken) {
-  Options options = parse({"/store", "/mnt", "-o",
-                           "defaults,noauto,nofail,_netdev,x-systemd.automount,comment=a,users,"
-                           "relatime,exec"});
+TEST(GridmountOptions, LineOfFstab_IsTaken) {
+  GridmountOptions options =
+      parse({"/store", "/mnt", "-o",
+             "defaults,noauto,nofail,_netdev,x-systemd.automount,comment=a,users,"
+             "relatime,exec"});
   EXPECT_THAT(options.mount_options, ElementsAre("nosuid", "nodev", "noexec", "exec"));
   EXPECT_THAT(refusal({"-o", "ro,user_id=0"}), HasSubstr("unknown option -o user_id=0"));
 }
 
-TEST(Options, Remount_TakesWhatTheKernelLists) {
-  const Options options =
+TEST(GridmountOptions, Remount_TakesWhatTheKernelLists) {
+  const GridmountOptions options =
       parse({"/store", "/mnt", "-o", "ro,nosuid,relatime,user_id=0,group_id=0,remount"});
   EXPECT_TRUE(options.remount);
   EXPECT_TRUE(options.read_only);
@@ -168,21 +169,21 @@ TEST(Options, Remount_TakesWhatTheKernelLists) {
   EXPECT_THAT(refusal({"-o", "remount,frobnicate"}), HasSubstr("frobnicate"));
 }
 
-TEST(Options, Memory_IsNoLessThanADaemonNeeds) {
+TEST(GridmountOptions, Memory_IsNoLessThanADaemonNeeds) {
   EXPECT_EQ(parse({"/s", "/m", "--memory-max", "96M"}).memory_max, 96U << 20);
   EXPECT_THAT(refusal({"--memory-max", "95M"}), HasSubstr("--memory-max"));
 }
 
-TEST(Options, StuckAfterZero_IsNever) {
+TEST(GridmountOptions, StuckAfterZero_IsNever) {
   EXPECT_EQ(parse({"/s", "/m", "--stuck-after", "0"}).stuck_after.count(), 0);
 }
 
-TEST(Options, ReadOnly_LastOneCounts) {
+TEST(GridmountOptions, ReadOnly_LastOneCounts) {
   EXPECT_TRUE(parse({"/s", "/m", "-o", "rw,ro"}).read_only);
   EXPECT_FALSE(parse({"/s", "/m", "-o", "ro,rw"}).read_only);
 }
 
-TEST(Options, Revisions_UpToALimit) {
+TEST(GridmountOptions, Revisions_UpToALimit) {
   EXPECT_EQ(parse({"-o", "allow_other", "/store", "/mnt"}).revisions, 0U);
   EXPECT_EQ(parse({"-o", "revisions=10000", "/store", "/mnt"}).revisions, 10'000U);
   EXPECT_THAT(refusal({"-o", "revisions=10001"}),
@@ -191,8 +192,9 @@ TEST(Options, Revisions_UpToALimit) {
   EXPECT_THAT(refusal({"-o", "revisions="}), HasSubstr("revisions"));
 }
 
-TEST(Options, EarlierTime_IsOnlyRead) {
-  const Options options = parse({"-o", "at=2024-05-01T12:00:00.250Z,rw", "/store", "/mnt"});
+TEST(GridmountOptions, EarlierTime_IsOnlyRead) {
+  const GridmountOptions options =
+      parse({"-o", "at=2024-05-01T12:00:00.250Z,rw", "/store", "/mnt"});
   EXPECT_EQ(options.at, bson::Date{1714564800250});
   EXPECT_TRUE(options.read_only);
   EXPECT_EQ(parse({"-o", "at=1714564800", "/store", "/mnt"}).at, bson::Date{1714564800000});
@@ -206,11 +208,11 @@ TEST(Options, EarlierTime_IsOnlyRead) {
   EXPECT_THAT(refusal({"-o", "at=1,revisions=2"}), HasSubstr("revisions"));
 }
 
-TEST(Options, QuotedComma_StaysInTheValue) {
+TEST(GridmountOptions, QuotedComma_StaysInTheValue) {
   EXPECT_EQ(parse({"/s", "/m", "-o", "bucket=a\\,b\\\\c"}).bucket, "a,b\\c");
 }
 
-TEST(Options, Unknown_AreRefusedByName) {
+TEST(GridmountOptions, Unknown_AreRefusedByName) {
   EXPECT_THAT(refusal({"--frobnicate"}), HasSubstr("--frobnicate"));
   EXPECT_THAT(refusal({"-o", "frobnicate"}), HasSubstr("frobnicate"));
   EXPECT_THAT(refusal({"-o", "nosuid=1"}), HasSubstr("nosuid=1"));
@@ -218,13 +220,13 @@ TEST(Options, Unknown_AreRefusedByName) {
   EXPECT_THAT(refusal({"a-third-place"}), HasSubstr("mnt"));
 }
 
-TEST(Options, UnknownWord_IsNamedBeforeWhatIsMissing) {
+TEST(GridmountOptions, UnknownWord_IsNamedBeforeWhatIsMissing) {
   const auto line = parse_command_line({"--frobnicate", "store"});
   ASSERT_FALSE(line);
   EXPECT_EQ(line.error().message(), "unknown option '--frobnicate'");
 }
 
-TEST(Options, ConnectionString_IsNoStore) {
+TEST(GridmountOptions, ConnectionString_IsNoStore) {
   const std::string message = [] {
     const auto line = parse_command_line({"mongodb://user:secret@localhost/test", "mnt"});
     return line ? std::string() : line.error().message();
@@ -233,7 +235,7 @@ TEST(Options, ConnectionString_IsNoStore) {
                              testing::Not(HasSubstr("secret"))));
 }
 
-TEST(Options, BadValues_AreRefused) {
+TEST(GridmountOptions, BadValues_AreRefused) {
   for (const char* name : {"", "bad/name", "a.b"}) {
     EXPECT_THAT(refusal({"--db", name}), HasSubstr("--db: Invalid database name")) << name;
   }
@@ -258,12 +260,12 @@ TEST(Options, BadValues_AreRefused) {
   EXPECT_THAT(refusal({"--create", "-o", "ro"}), HasSubstr("--create"));
 }
 
-TEST(Options, MissingPlaces_AreRefused) {
+TEST(GridmountOptions, MissingPlaces_AreRefused) {
   EXPECT_FALSE(parse_command_line({}));
   EXPECT_FALSE(parse_command_line({"/store"}));
 }
 
-TEST(Options, HelpAndVersion_AreText) {
+TEST(GridmountOptions, HelpAndVersion_AreText) {
   auto help = parse_command_line({"--help"});
   ASSERT_TRUE(help && help->text);
   for (const char* part : {"--create", "bucket=NAME", "Exit status", "owns the store"}) {

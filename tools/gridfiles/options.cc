@@ -20,7 +20,7 @@ constexpr Argument kRequired = Argument::kRequired;
 
 // An option and its effect. If `apply` is null, it is an option of the connection. If the
 // description is empty, mongofiles has the option but gridfiles refuses it.
-struct Entry {
+struct OptionEntry {
   std::string_view group;
   OptionDefinition definition;
   Apply apply = nullptr;
@@ -64,8 +64,8 @@ Status enable(Options& options, const std::string&) {
 }
 
 // The entries are in the order of --help.
-const std::vector<Entry>& entries() {
-  static const std::vector<Entry> kEntries = {
+const std::vector<OptionEntry>& entries() {
+  static const std::vector<OptionEntry> kEntries = {
       {"general", {0, "help", kNone, "", "print usage"}, enable<&Options::help>},
       {"general",
        {0, "version", kNone, "", "print the tool version and exit"},
@@ -158,12 +158,13 @@ const std::vector<Entry>& entries() {
 
 Result<Options> parse_options(std::span<const std::string> arguments) {
   std::vector<OptionDefinition> definitions;
-  for (const Entry& entry : entries()) definitions.push_back(entry.definition);
+  for (const OptionEntry& entry : entries()) definitions.push_back(entry.definition);
   GM_ASSIGN(GivenArguments given, parse_arguments(definitions, arguments));
 
   Options options;
   for (const GivenOption& option : given.options) {
-    const Entry& entry = entries()[static_cast<size_t>(option.definition - definitions.data())];
+    const OptionEntry& entry =
+        entries()[static_cast<size_t>(option.definition - definitions.data())];
     if (entry.apply == nullptr) {
       GM_TRY(options.connection.set(entry.definition.long_name, option.value));
       continue;
@@ -212,7 +213,7 @@ std::string help_text() {
   }
   constexpr size_t kDescriptionColumn = 46;
   std::string_view group;
-  for (const Entry& entry : entries()) {
+  for (const OptionEntry& entry : entries()) {
     if (entry.definition.description.empty()) continue;
     if (entry.group != group) text += "\n" + std::string(entry.group) + " options:\n";
     group = entry.group;

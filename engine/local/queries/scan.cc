@@ -219,12 +219,12 @@ class IndexScan : public Scan {
   }
 
   // Keys of one range that are read together.
-  struct Batch {
-    struct Entry {
+  struct KeyBatch {
+    struct BatchedKey {
       std::string bytes;  // copies of its encoding and kinds, which survive a pause
       Key key;
     };
-    std::array<Entry, TreeReader::kKeysMax> entries;
+    std::array<BatchedKey, TreeReader::kKeysMax> entries;
     size_t size = 0;
     size_t at = 0;               // the next one to return
     size_t next_size = 1;        // grows, so that a caller that wants few keys reads few
@@ -234,13 +234,13 @@ class IndexScan : public Scan {
 
   Result<std::optional<Key>> next_of_batch() {
     GM_TRY(trees_->readable());
-    if (!batch_) batch_ = std::make_unique<Batch>();
+    if (!batch_) batch_ = std::make_unique<KeyBatch>();
     if (batch_->at == batch_->size) fill_batch();
     if (batch_->at == batch_->size) {
       if (batch_->error) return fail(*std::exchange(batch_->error, std::nullopt));
       return std::optional<Key>();
     }
-    Batch::Entry& entry = batch_->entries[batch_->at++];
+    KeyBatch::BatchedKey& entry = batch_->entries[batch_->at++];
     ++counts_.keys_examined;
     if (batch_->read_at != trees_->resumptions()) {
       entry.key.remembered = true;
@@ -251,7 +251,7 @@ class IndexScan : public Scan {
 
   void fill_batch() {
     constexpr size_t kGrowth = 4;
-    Batch& batch = *batch_;
+    KeyBatch& batch = *batch_;
     batch.at = 0;
     batch.size = 0;
     batch.read_at = trees_->resumptions();
@@ -275,12 +275,12 @@ class IndexScan : public Scan {
 
   // Returns false at the end of the range and on an error.
   bool add_to_batch() {
-    Batch& batch = *batch_;
+    KeyBatch& batch = *batch_;
     Result<std::optional<Key>> read = read_key();
     if (!read) batch.error = std::move(read).error();
     if (!read || !*read) return false;
     const Key& key = **read;
-    Batch::Entry& entry = batch.entries[batch.size++];
+    KeyBatch::BatchedKey& entry = batch.entries[batch.size++];
     entry.bytes.assign(key.encoded);
     entry.bytes.append(key.kinds);
     entry.key = key;
@@ -355,7 +355,7 @@ class IndexScan : public Scan {
   size_t next_range_;
   bool within_range_ = false;
   bool reads_ahead_ = false;
-  std::unique_ptr<Batch> batch_;
+  std::unique_ptr<KeyBatch> batch_;
   std::unordered_set<RecordId> seen_;
   std::vector<RunEntry> run_;
   size_t run_at_ = 0;

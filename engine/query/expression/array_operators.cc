@@ -38,7 +38,7 @@ MaybeValue element_from(ValueView array, int64_t index) {
 }
 
 Evaluated slice(EvaluationContext& context, ValueView array, size_t begin, size_t end) {
-  Output output(context, Type::kArray);
+  ValueOutput output(context, Type::kArray);
   size_t index = 0;
   for (const bson::Element element : array.as_document()) {
     if (index >= end) break;
@@ -116,7 +116,7 @@ Evaluated evaluate_pick(const Call& call) {
     const auto order = bson::compare(a, b);
     return pick == Pick::kLeast ? order < 0 : order > 0;
   }));
-  Output output(call.context, Type::kArray);
+  ValueOutput output(call.context, Type::kArray);
   for (size_t i = 0; i < kept; ++i) GM_TRY(output.push_element(values[i]));
   return output.finish();
 }
@@ -139,7 +139,7 @@ Result<ExpressionPointer> parse_pick(const Operator& op, ValueView operand, Pars
 }
 
 Evaluated evaluate_concat_arrays(const Call& call) {
-  Output output(call.context, Type::kArray);
+  ValueOutput output(call.context, Type::kArray);
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     GM_ASSIGN(const MaybeValue array, call.argument(i));
     if (is_nullish(array)) return give_null();
@@ -236,7 +236,7 @@ Evaluated evaluate_range(const Call& call) {
     GM_ASSIGN(step, read_range_number(call, 2, "a", "step", 34447));
     if (step == 0) return fail(ErrorCode{34449}, "$range requires a non-zero step value");
   }
-  Output output(call.context, Type::kArray);
+  ValueOutput output(call.context, Type::kArray);
   const int64_t distance = int64_t{end} - begin;
   if ((distance > 0) == (step > 0)) {
     GM_TRY(output.expect(static_cast<uint64_t>(distance / step), sizeof(int32_t)));
@@ -259,7 +259,7 @@ Evaluated evaluate_reverse(const Call& call) {
                     std::string(type_name(array)));
   }
   const std::vector<ValueView> elements = elements_of(*array);
-  Output output(call.context, Type::kArray);
+  ValueOutput output(call.context, Type::kArray);
   for (size_t i = elements.size(); i > 0; --i) GM_TRY(output.push_element(elements[i - 1]));
   return output.finish();
 }

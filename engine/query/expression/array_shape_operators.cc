@@ -42,11 +42,11 @@ class Zip final : public Expression {
       GM_ASSIGN(const MaybeValue value, defaults_[i]->evaluate(context));
       if (value) defaults[i] = *value;
     }
-    Output rows(context, Type::kArray);
+    ValueOutput rows(context, Type::kArray);
     const ArenaAccess::Mark mark = ArenaAccess::mark(context.arena);
     const size_t count = longest_ ? longest : shortest;
     for (size_t row = 0; row < count; ++row) {
-      Output cells(context, Type::kArray);
+      ValueOutput cells(context, Type::kArray);
       for (size_t i = 0; i < columns.size(); ++i) {
         if (columns[i] == bson::View::Iterator()) {
           GM_TRY(cells.push(defaults[i]));
@@ -113,10 +113,10 @@ Evaluated evaluate_object_to_array(const Call& call) {
     return fail(ErrorCode{40390}, "$objectToArray requires a document input, found: " +
                                       std::string(type_name(object)));
   }
-  Output output(call.context, Type::kArray);
+  ValueOutput output(call.context, Type::kArray);
   const ArenaAccess::Mark mark = ArenaAccess::mark(call.context.arena);
   for (const bson::Element element : object->as_document()) {
-    Output pair(call.context, Type::kDocument);
+    ValueOutput pair(call.context, Type::kDocument);
     GM_ASSIGN(const MaybeValue key, give(call.context, element.key));
     GM_TRY(pair.append("k", *key));
     GM_TRY(pair.append("v", element.value));
@@ -220,7 +220,7 @@ Evaluated evaluate_array_to_object(const Call& call) {
       fields[place->second].second = *pair.value;
     }
   }
-  Output output(call.context, Type::kDocument);
+  ValueOutput output(call.context, Type::kDocument);
   for (const auto& [key, value] : fields) GM_TRY(output.append(key, value));
   return output.finish();
 }
@@ -248,7 +248,7 @@ class SortArray final : public Expression {
         return descending_ ? order > 0 : order < 0;
       }));
     }
-    Output output(context, Type::kArray);
+    ValueOutput output(context, Type::kArray);
     for (const ValueView element : elements) GM_TRY(output.push_element(element));
     return output.finish();
   }

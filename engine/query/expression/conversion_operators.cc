@@ -54,20 +54,20 @@ Result<std::optional<Type>> read_type(ValueView to) {
                   std::to_string(*code));
 }
 
-struct Target {
+struct ConversionTarget {
   std::optional<Type> type;
   MaybeValue subtype;  // the subtype of binary data
 };
 
 // Reads a type, or {type, subtype}.
-Result<Target> read_target(ValueView to) {
+Result<ConversionTarget> read_target(ValueView to) {
   if (to.type() != Type::kDocument) {
     GM_ASSIGN(const std::optional<Type> type, read_type(to));
-    return Target{type, {}};
+    return ConversionTarget{type, {}};
   }
   const MaybeValue type = to.as_document().find("type");
   if (!type) return refuse_target(Type::kDocument);
-  Target target;
+  ConversionTarget target;
   for (const bson::Element element : to.as_document()) {
     GM_TRY(require(element.key == "type" || element.key == "subtype", ErrorCode::kFailedToParse,
                    "$convert's 'to' argument has an unknown field: " + std::string(element.key)));
@@ -119,7 +119,7 @@ Evaluated evaluate_convert(const Call& call) {
   GM_ASSIGN(const MaybeValue input, call.argument(kInput));
   GM_ASSIGN(const MaybeValue format, optional_argument(call, kFormat));
   GM_ASSIGN(const MaybeValue byte_order, optional_argument(call, kByteOrder));
-  Target target;
+  ConversionTarget target;
   if (!is_nullish(to)) {
     GM_ASSIGN(target, read_target(*to));
   }

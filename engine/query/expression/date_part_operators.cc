@@ -145,7 +145,7 @@ Evaluated evaluate_to_parts(const Call& call) {
   if (is_nullish(date)) return give_null();
   GM_ASSIGN(const bson::Date moment, coerce_to_date(date));
   const LocalTime local(zone->to_local(moment));
-  Output output(call.context, Type::kDocument);
+  ValueOutput output(call.context, Type::kDocument);
   const auto put = [&](std::string_view name, int64_t part) {
     return output.append(name, bson::Value(static_cast<int32_t>(part)));
   };

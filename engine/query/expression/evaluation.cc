@@ -333,12 +333,12 @@ std::vector<ValueView> elements_of(ValueView array) {
 // The number of steps that an element counts as (interruption.h), in addition to its bytes.
 constexpr size_t kStepsOfAnElement = 16;
 
-Output::Output(EvaluationContext& context, Type type)
+ValueOutput::ValueOutput(EvaluationContext& context, Type type)
     : context_(context), type_(type), held_(context.arena) {
   bson::begin_document(bytes_);
 }
 
-Status Output::reserve(uint64_t size) {
+Status ValueOutput::reserve(uint64_t size) {
   // Includes the final NUL. The size must also fit into the length field.
   const uint64_t total = uint64_t{bytes_.size()} + size + 1;
   const uint64_t limit = std::min<uint64_t>(context_.arena.bytes_left() + held_.bytes(),
@@ -349,39 +349,39 @@ Status Output::reserve(uint64_t size) {
                   " of more than " + std::to_string(limit) + " bytes");
 }
 
-Status Output::expect(uint64_t elements, size_t value_bytes) {
+Status ValueOutput::expect(uint64_t elements, size_t value_bytes) {
   // Each element has a type byte, a key of at least one digit and the key's NUL.
   return reserve(elements * (1 + 2 + value_bytes));
 }
 
-void Output::put(Type type, std::string_view key, ValueView value) {
+void ValueOutput::put(Type type, std::string_view key, ValueView value) {
   bson::append_element_head(bytes_, type, key);
   bson::append_bytes(bytes_, value.data(), value.size());
   held_.set(bytes_.size());
   ++count_;
 }
 
-Status Output::push_element(ValueView value) {
+Status ValueOutput::push_element(ValueView value) {
   return append_field(array_key_.of(count_), value);
 }
 
-Status Output::push(ValueView value) {
+Status ValueOutput::push(ValueView value) {
   return append(array_key_.of(count_), value);
 }
 
-Status Output::append(std::string_view key, ValueView value) {
+Status ValueOutput::append(std::string_view key, ValueView value) {
   GM_TRY(check_can_be_nested(value));
   return append_field(key, value);
 }
 
-Status Output::append_field(std::string_view key, ValueView value) {
+Status ValueOutput::append_field(std::string_view key, ValueView value) {
   GM_TRY(reserve(key.size() + 2 + value.size()));
   GM_TRY(check_interruption_of(kStepsOfAnElement + value.size()));
   put(value.type(), key, value);
   return {};
 }
 
-Evaluated Output::finish() {
+Evaluated ValueOutput::finish() {
   GM_TRY(reserve(0));
   bson::end_document(bytes_, 0);
   held_.set(0);

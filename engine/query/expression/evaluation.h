@@ -124,9 +124,9 @@ Evaluated give_int_or_long(EvaluationContext& context, int64_t value);
 // Builds an array or a document in its own memory. finish() copies it into the arena. Fails with
 // ExceededMemoryLimit (146) if the arena has no room for it and the outputs being built around it.
 // Fails with Overflow (15) if the result would be nested deeper than kMaxDepth.
-class Output {
+class ValueOutput {
  public:
-  Output(EvaluationContext& context, bson::Type type);
+  ValueOutput(EvaluationContext& context, bson::Type type);
 
   // For arrays. Announces `elements` values of `value_bytes` each. Fails at once if the array would
   // not fit when finished.

@@ -123,7 +123,7 @@ Evaluated FieldPath::reach(EvaluationContext& context, bson::View document, size
 
 Evaluated FieldPath::reach_elements(EvaluationContext& context, ValueView array,
                                     size_t from) const {
-  Output output(context, Type::kArray);
+  ValueOutput output(context, Type::kArray);
   const ArenaAccess::Mark mark = ArenaAccess::mark(context.arena);
   for (const bson::Element element : array.as_document()) {
     // An array directly in an array is not entered.

@@ -36,7 +36,7 @@ class MergedFields {
   }
 
   Evaluated give_to(EvaluationContext& context) const {
-    Output output(context, Type::kDocument);
+    ValueOutput output(context, Type::kDocument);
     for (const bson::Element& field : fields_) GM_TRY(output.append_field(field.key, field.value));
     return output.finish();
   }
@@ -141,7 +141,7 @@ Evaluated evaluate_set(const Call& call) {
   }
   GM_ASSIGN(const MaybeValue value, call.argument(2));
   const std::string_view name = field->as_string();
-  Output output(call.context, Type::kDocument);
+  ValueOutput output(call.context, Type::kDocument);
   bool is_there = false;
   for (const bson::Element element : input->as_document()) {
     if (element.key != name) {

@@ -60,7 +60,7 @@ class ObjectExpression final : public Expression {
       : names_(std::move(names)), values_(std::move(values)) {}
 
   Evaluated evaluate(EvaluationContext& context) const override {
-    Output output(context, Type::kDocument);
+    ValueOutput output(context, Type::kDocument);
     for (size_t i = 0; i < names_.size(); ++i) {
       GM_ASSIGN(const MaybeValue value, values_[i]->evaluate(context));
       if (value) GM_TRY(output.append(names_[i], *value));
@@ -82,7 +82,7 @@ class ArrayExpression final : public Expression {
   explicit ArrayExpression(std::vector<ExpressionPointer> values) : values_(std::move(values)) {}
 
   Evaluated evaluate(EvaluationContext& context) const override {
-    Output output(context, Type::kArray);
+    ValueOutput output(context, Type::kArray);
     for (const ExpressionPointer& element : values_) {
       GM_ASSIGN(const MaybeValue value, element->evaluate(context));
       GM_TRY(output.push(value ? *value : *null_value()));

@@ -27,7 +27,7 @@ Evaluated evaluate_percentiles(const Call& call) {
     add_sample(*input, samples);
   }
   GM_TRY(sort_interruptibly(samples, std::less<>()));
-  Output output(call.context, Type::kArray);
+  ValueOutput output(call.context, Type::kArray);
   for (size_t i = 1; i < call.arguments.size(); ++i) {
     MaybeValue value = null_value();
     if (!samples.empty()) {

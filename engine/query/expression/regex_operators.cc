@@ -115,10 +115,10 @@ Result<Regex::Captures> RegexExpression::find(const Regex& regex, std::string_vi
 
 Evaluated RegexExpression::describe(EvaluationContext& context, std::string_view text,
                                     const Regex::Captures& captures, int32_t code_points) {
-  const auto part = [&](const Regex::Range& range) {
+  const auto part = [&](const Regex::CaptureRange& range) {
     return give(context, text.substr(range.begin, range.end - range.begin));
   };
-  Output groups(context, Type::kArray);
+  ValueOutput groups(context, Type::kArray);
   for (size_t i = 1; i < captures.size(); ++i) {
     MaybeValue group = null_value();
     if (captures[i]) {
@@ -126,7 +126,7 @@ Evaluated RegexExpression::describe(EvaluationContext& context, std::string_view
     }
     GM_TRY(groups.push_element(*group));
   }
-  Output match(context, Type::kDocument);
+  ValueOutput match(context, Type::kDocument);
   GM_ASSIGN(const MaybeValue whole, part(*captures[0]));
   GM_TRY(match.append_field("match", *whole));
   GM_ASSIGN(const MaybeValue index, give(context, code_points));
@@ -139,7 +139,7 @@ Evaluated RegexExpression::describe(EvaluationContext& context, std::string_view
 Evaluated RegexExpression::find_all(EvaluationContext& context, std::string_view text,
                                     const Regex& regex) const {
   constexpr size_t kOutputBytesMax = size_t{64} << 20;
-  Output output(context, Type::kArray);
+  ValueOutput output(context, Type::kArray);
   const ArenaAccess::Mark mark = ArenaAccess::mark(context.arena);
   size_t from = 0;
   size_t bytes = 0;
@@ -147,7 +147,7 @@ Evaluated RegexExpression::find_all(EvaluationContext& context, std::string_view
   do {
     GM_ASSIGN(const Regex::Captures captures, find(regex, text, from));
     if (captures.empty()) break;
-    const Regex::Range whole = *captures[0];
+    const Regex::CaptureRange whole = *captures[0];
     code_points += static_cast<int32_t>(count_code_points(text.substr(from, whole.begin - from)));
     GM_ASSIGN(const MaybeValue match, describe(context, text, captures, code_points));
     bytes += match->size();
@@ -187,7 +187,7 @@ Evaluated RegexExpression::apply(EvaluationContext& context, const MaybeValue& i
     case Kind::kFindAll:
       break;
   }
-  if (is_null) return Output(context, Type::kArray).finish();
+  if (is_null) return ValueOutput(context, Type::kArray).finish();
   return find_all(context, input->as_string(), *regex);
 }
 

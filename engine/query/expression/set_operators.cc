@@ -39,7 +39,7 @@ bool contains(const ValueSet& set, ValueView value) {
 }
 
 Evaluated give_array(EvaluationContext& context, const ValueSet& values) {
-  Output output(context, Type::kArray);
+  ValueOutput output(context, Type::kArray);
   for (const ValueView value : values) GM_TRY(output.push_element(value));
   return output.finish();
 }

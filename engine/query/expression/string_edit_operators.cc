@@ -36,7 +36,7 @@ Evaluated evaluate_split(const Call& call) {
   }
   const std::string_view between = separator->as_string();
   if (between.empty()) return fail(ErrorCode{40087}, "$split requires a non-empty separator");
-  Output output(call.context, Type::kArray);
+  ValueOutput output(call.context, Type::kArray);
   const ArenaAccess::Mark mark = ArenaAccess::mark(call.context.arena);
   std::string_view rest = input->as_string();
   while (true) {

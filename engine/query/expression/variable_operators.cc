@@ -111,7 +111,7 @@ class Map final : public Expression {
   Evaluated evaluate(EvaluationContext& context) const override {
     GM_ASSIGN(const MaybeValue input, evaluate_input(*input_, context, ErrorCode{16883}, "$map"));
     if (input->type() != Type::kArray) return input;
-    Output output(context, Type::kArray);
+    ValueOutput output(context, Type::kArray);
     const ArenaAccess::Mark mark = ArenaAccess::mark(context.arena);
     for (const bson::Element element : input->as_document()) {
       GM_TRY(check_interruption());
@@ -164,7 +164,7 @@ class Filter final : public Expression {
               evaluate_input(*input_, context, ErrorCode{28651}, "$filter"));
     if (input->type() != Type::kArray) return input;
     GM_ASSIGN(const uint32_t limit, evaluate_limit(context));
-    Output output(context, Type::kArray);
+    ValueOutput output(context, Type::kArray);
     const ArenaAccess::Mark mark = ArenaAccess::mark(context.arena);
     for (const bson::Element element : input->as_document()) {
       if (output.count() == limit) break;

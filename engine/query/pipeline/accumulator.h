@@ -29,7 +29,7 @@ class Accumulator {
   // `value` is the value of the argument for `document`.
   virtual Status add(const std::optional<bson::ValueView>& value, bson::View document) = 0;
   // Appends the result to `output`. A missing result becomes null.
-  virtual void write(std::string_view field, Output& output) const = 0;
+  virtual void write(std::string_view field, DocumentOutput& output) const = 0;
   // Returns the memory held outside the object itself, in bytes.
   uint64_t bytes() const { return bytes_; }
 

@@ -22,13 +22,13 @@ enum class Arguments {
   kPercentile,  // {$median: {input: "$x", method: "approximate"}}
 };
 
-struct Entry {
+struct AccumulatorEntry {
   std::string_view name;
   Arguments arguments;
   MakeAccumulator make;
 };
 
-constexpr Entry kAccumulators[] = {
+constexpr AccumulatorEntry kAccumulators[] = {
     {"$addToSet", Arguments::kExpression, make_add_to_set},
     {"$avg", Arguments::kExpression, make_average},
     {"$bottom", Arguments::kSorted, make_bottom},
@@ -53,8 +53,8 @@ constexpr Entry kAccumulators[] = {
     {"$topN", Arguments::kSortedAndN, make_top_n},
 };
 
-const Entry* find_accumulator(std::string_view name) {
-  for (const Entry& entry : kAccumulators) {
+const AccumulatorEntry* find_accumulator(std::string_view name) {
+  for (const AccumulatorEntry& entry : kAccumulators) {
     if (entry.name == name) return &entry;
   }
   return nullptr;
@@ -64,7 +64,7 @@ class FieldParser {
  public:
   FieldParser(AccumulatedField& field, VariableScope& scope) : field_(field), scope_(scope) {}
 
-  Status parse(const Entry& entry, ValueView operand) {
+  Status parse(const AccumulatorEntry& entry, ValueView operand) {
     field_.make = entry.make;
     switch (entry.arguments) {
       case Arguments::kExpression:
@@ -101,7 +101,7 @@ class FieldParser {
     return {};
   }
 
-  Status parse_input_and_n(const Entry& entry, ValueView operand) {
+  Status parse_input_and_n(const AccumulatorEntry& entry, ValueView operand) {
     if (operand.type() != Type::kDocument) {
       const bool extreme = entry.name == "$minN" || entry.name == "$maxN";
       return fail(ErrorCode{extreme ? 5787900 : 5787801},
@@ -123,7 +123,7 @@ class FieldParser {
     return {};
   }
 
-  Status parse_sorted(const Entry& entry, ValueView operand, bool with_n) {
+  Status parse_sorted(const AccumulatorEntry& entry, ValueView operand, bool with_n) {
     if (operand.type() != Type::kDocument) {
       return fail(ErrorCode{5788001}, "specification must be an object; found " +
                                           std::string(entry.name) + ": " + shown(operand));
@@ -149,7 +149,7 @@ class FieldParser {
     return {};
   }
 
-  Status parse_percentile(const Entry& entry, ValueView operand) {
+  Status parse_percentile(const AccumulatorEntry& entry, ValueView operand) {
     if (operand.type() != Type::kDocument) {
       return fail(ErrorCode{entry.name == "$median" ? 7436100 : 7429703},
                   "specification must be an object; found " + std::string(entry.name) + ": " +
@@ -208,7 +208,7 @@ Result<AccumulatedField> parse_accumulated_field(std::string_view field, ValueVi
   if (++element != value.as_document().end()) {
     return fail(ErrorCode{40238}, "The field '" + name + "' must specify one accumulator");
   }
-  const Entry* const entry = find_accumulator(call.key);
+  const AccumulatorEntry* const entry = find_accumulator(call.key);
   if (entry == nullptr) {
     return fail(ErrorCode{15952}, "unknown group operator '" + std::string(call.key) + "'");
   }

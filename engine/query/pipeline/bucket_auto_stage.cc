@@ -187,12 +187,12 @@ class BucketAutoStream : public DocumentStream {
   Evaluator evaluator_;
   SortBuffer buffer_;
   const uint64_t bytes_max_;
-  Output part_;
+  DocumentOutput part_;
   size_t at_ = 0;
   int32_t bucket_ = 0;
   int64_t size_ = 0;
   std::optional<Value> previous_;  // upper boundary of the previous bucket
-  Output output_;
+  DocumentOutput output_;
 };
 
 Result<Stream> BucketAutoStage::open(Stream input, const PipelineContext& context) const {

@@ -103,7 +103,7 @@ class BucketStream : public DocumentStream {
   GroupTable groups_;
   std::vector<size_t> order_;
   size_t at_ = 0;
-  Output output_;
+  DocumentOutput output_;
 };
 
 Result<Stream> BucketStage::open(Stream input, const PipelineContext& context) const {

@@ -86,7 +86,7 @@ class CountStream : public DocumentStream {
   const std::string& field_;
   Stream input_;
   int64_t count_ = 0;
-  Output output_;
+  DocumentOutput output_;
 };
 
 Result<Stream> CountStage::open(Stream input, const PipelineContext&) const {

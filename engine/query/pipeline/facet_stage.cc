@@ -114,7 +114,7 @@ class FacetStream : public DocumentStream {
   struct Run {
     Stream stream;  // null once all results have been read
     FacetInput* input = nullptr;
-    Output results;
+    DocumentOutput results;
   };
 
   bool running() const {
@@ -166,7 +166,7 @@ class FacetStream : public DocumentStream {
   std::vector<Run> runs_;
   uint64_t bytes_ = 0;
   bool done_ = false;
-  Output output_;
+  DocumentOutput output_;
 };
 
 Result<Stream> FacetStage::open(Stream input, const PipelineContext& context) const {

@@ -167,15 +167,15 @@ class GraphLookupStream : public DocumentStream {
   InterruptCheck check_;
   const uint64_t bytes_max_;
 
-  Output results_;
+  DocumentOutput results_;
   ValueSet visited_;  // by _id
   ValueSet asked_;    // values of connectToField already searched for
   std::vector<Value> frontier_;
   uint64_t frontier_bytes_ = 0;
   uint64_t followed_bytes_ = 0;
 
-  Output with_depth_;
-  Output output_;
+  DocumentOutput with_depth_;
+  DocumentOutput output_;
 };
 
 }  // namespace

@@ -78,7 +78,7 @@ class GroupStream : public DocumentStream {
   Stream input_;
   Evaluator evaluator_;
   GroupTable groups_;
-  Output output_;
+  DocumentOutput output_;
   bool gathered_ = false;
   size_t at_ = 0;
 };

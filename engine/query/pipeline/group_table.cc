@@ -73,7 +73,7 @@ Status GroupTable::add(bson::ValueView id, bson::View document) {
   return {};
 }
 
-void GroupTable::write(size_t group, Output& output) const {
+void GroupTable::write(size_t group, DocumentOutput& output) const {
   for (size_t i = 0; i < fields_.size(); ++i) {
     accumulators_[group * fields_.size() + i]->write(fields_[i].field, output);
   }

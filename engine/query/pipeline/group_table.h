@@ -32,7 +32,7 @@ class GroupTable {
   size_t size() const { return groups_.size(); }
   bson::ValueView id(size_t group) const { return groups_[group].id.view(); }
   // Appends the results of the group's fields.
-  void write(size_t group, Output& output) const;
+  void write(size_t group, DocumentOutput& output) const;
   // Frees the memory of the group, which must not be used any more.
   void release(size_t group);
 

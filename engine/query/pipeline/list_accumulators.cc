@@ -26,7 +26,7 @@ class PackedValues {
     bytes_.insert(bytes_.end(), value.data(), value.data() + value.size());
   }
   uint64_t bytes() const { return bytes_.size(); }
-  void write(std::string_view field, Output& output) const {
+  void write(std::string_view field, DocumentOutput& output) const {
     output.open_array(field);
     for (size_t at = 0; at < bytes_.size();) {
       const auto type = static_cast<Type>(bytes_[at]);
@@ -53,7 +53,7 @@ class Push : public Accumulator {
     if (bytes_ > bytes_max_) return used_too_much("$push", bytes_max_);
     return {};
   }
-  void write(std::string_view field, Output& output) const override {
+  void write(std::string_view field, DocumentOutput& output) const override {
     values_.write(field, output);
   }
 
@@ -78,7 +78,7 @@ class AddToSet : public Accumulator {
     if (bytes_ > bytes_max_) return used_too_much("$addToSet", bytes_max_);
     return {};
   }
-  void write(std::string_view field, Output& output) const override {
+  void write(std::string_view field, DocumentOutput& output) const override {
     values_.write(field, output);
   }
 
@@ -111,7 +111,7 @@ class FirstOrLastN : public Accumulator {
     if (bytes_ > bytes_max_) return used_too_much(last_ ? "$lastN" : "$firstN", bytes_max_);
     return {};
   }
-  void write(std::string_view field, Output& output) const override {
+  void write(std::string_view field, DocumentOutput& output) const override {
     output.open_array(field);
     for (const Value& value : values_) output.push(value.view());
     output.close();

@@ -142,9 +142,9 @@ class LookupStream : public DocumentStream {
   Stream found_;
   bool begun_ = false;
   int64_t index_ = 0;
-  Output results_;
-  Output output_;
-  Output indexed_;
+  DocumentOutput results_;
+  DocumentOutput output_;
+  DocumentOutput indexed_;
 
   // A cache for results that are the same for every document.
   bool caching_ = false;

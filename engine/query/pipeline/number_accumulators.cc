@@ -15,7 +15,7 @@ class Sum : public Accumulator {
     if (value && value->is_number()) sum_.add(*value);
     return {};
   }
-  void write(std::string_view field, Output& output) const override {
+  void write(std::string_view field, DocumentOutput& output) const override {
     output.append(field, sum_.total().view());
   }
 
@@ -29,7 +29,7 @@ class Average : public Accumulator {
     if (value && value->is_number()) sum_.add(*value);
     return {};
   }
-  void write(std::string_view field, Output& output) const override {
+  void write(std::string_view field, DocumentOutput& output) const override {
     const std::optional<bson::Value> average = sum_.average();
     if (!average) return output.append_null(field);
     output.append(field, average->view());
@@ -46,7 +46,7 @@ class Deviation : public Accumulator {
     if (value && value->is_number()) numbers_.add(*value);
     return {};
   }
-  void write(std::string_view field, Output& output) const override {
+  void write(std::string_view field, DocumentOutput& output) const override {
     const std::optional<double> deviation =
         is_sample ? numbers_.of_sample() : numbers_.of_population();
     if (!deviation) return output.append_null(field);

@@ -10,11 +10,11 @@ using bson::ValueView;
 using Parts = std::span<const std::string>;
 
 void append_nested(bson::View document, Parts parts, const std::optional<ValueView>& value,
-                   const FieldDependencies* wanted, Output& output);
+                   const FieldDependencies* wanted, DocumentOutput& output);
 
 // Appends the field `name`, whose present value is `present`. `rest` is the path below it.
 void append_field(std::string_view name, const std::optional<ValueView>& present, Parts rest,
-                  const std::optional<ValueView>& value, Output& output) {
+                  const std::optional<ValueView>& value, DocumentOutput& output) {
   if (rest.empty()) {
     if (value) output.append(name, *value);
     return;
@@ -31,7 +31,7 @@ void append_field(std::string_view name, const std::optional<ValueView>& present
 }
 
 void append_nested(bson::View document, Parts parts, const std::optional<ValueView>& value,
-                   const FieldDependencies* wanted, Output& output) {
+                   const FieldDependencies* wanted, DocumentOutput& output) {
   bool met = false;
   for (const bson::Element element : document) {
     if (element.key != parts.front()) {
@@ -48,7 +48,7 @@ void append_nested(bson::View document, Parts parts, const std::optional<ValueVi
 
 void append_with_field(bson::View document, const std::vector<std::string>& parts,
                        const std::optional<ValueView>& value, const FieldDependencies* wanted,
-                       Output& output) {
+                       DocumentOutput& output) {
   append_nested(document, parts, value, wanted, output);
 }
 

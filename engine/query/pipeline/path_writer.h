@@ -18,6 +18,6 @@ namespace gridmount::query {
 // other top-level fields that are not in it are left out.
 void append_with_field(bson::View document, const std::vector<std::string>& parts,
                        const std::optional<bson::ValueView>& value, const FieldDependencies* wanted,
-                       Output& output);
+                       DocumentOutput& output);
 
 }  // namespace gridmount::query

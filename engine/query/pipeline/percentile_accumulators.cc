@@ -28,7 +28,7 @@ class Percentiles : public Accumulator {
     return {};
   }
 
-  void write(std::string_view field, Output& output) const override {
+  void write(std::string_view field, DocumentOutput& output) const override {
     if (Status sorted = sort_interruptibly(samples_, std::less<>()); !sorted) {
       return output.fail(std::move(sorted).error());
     }

@@ -168,7 +168,7 @@ class RedactStream : public DocumentStream {
   Stream input_;
   Evaluator evaluator_;
   bson::View root_;
-  Output output_;
+  DocumentOutput output_;
 };
 
 Result<Stream> RedactStage::open(Stream input, const PipelineContext& context) const {

@@ -67,7 +67,7 @@ class SortStream : public DocumentStream {
   const FieldDependencies& wanted_;
   Stream input_;
   const uint64_t bytes_max_;
-  Output part_;
+  DocumentOutput part_;
   bool gathered_ = false;
   size_t at_ = 0;
 };

@@ -20,7 +20,7 @@ class Sorted : public Accumulator {
       : buffer_(std::move(descending), static_cast<uint64_t>(settings.n), keep),
         bytes_max_(settings.bytes_max) {}
 
-  void write(std::string_view field, Output& output) const override {
+  void write(std::string_view field, DocumentOutput& output) const override {
     if (Status sorted = buffer_.sort(); !sorted) return output.fail(std::move(sorted).error());
     output.open_array(field);
     for (size_t i = 0; i < buffer_.size(); ++i) output.push(buffer_.payload(i));
@@ -55,7 +55,7 @@ class ExtremeN : public Sorted {
     if (!value || value->type() == Type::kNull || value->type() == Type::kUndefined) return {};
     return keep(std::span(&*value, 1), ValueView(Type::kNull, nullptr, 0));
   }
-  void write(std::string_view field, Output& output) const override {
+  void write(std::string_view field, DocumentOutput& output) const override {
     if (Status sorted = buffer_.sort(); !sorted) return output.fail(std::move(sorted).error());
     output.open_array(field);
     for (size_t i = 0; i < buffer_.size(); ++i) output.push(buffer_.key(i, 0));
@@ -76,7 +76,7 @@ class TopOrBottom : public Sorted {
     if (!buffer_.would_keep(key)) return {};
     return keep(key, value.value_or(ValueView(Type::kNull, nullptr, 0)));
   }
-  void write(std::string_view field, Output& output) const override {
+  void write(std::string_view field, DocumentOutput& output) const override {
     if (!single_) return Sorted::write(field, output);
     if (buffer_.size() == 0) return output.append_null(field);
     output.append(field, buffer_.payload(0));

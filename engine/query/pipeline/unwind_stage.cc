@@ -79,8 +79,8 @@ class UnwindStream : public DocumentStream {
   bson::View document_;
   bson::View::Iterator at_;  // the next element of the array
   int64_t index_ = 0;
-  Output output_;
-  Output indexed_;
+  DocumentOutput output_;
+  DocumentOutput indexed_;
 };
 
 Status parse_path(ValueView value, UnwindOptions& options) {

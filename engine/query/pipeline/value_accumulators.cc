@@ -20,7 +20,7 @@ using MaybeValue = std::optional<ValueView>;
 // A single value. Its memory only grows.
 class OneValue : public Accumulator {
  public:
-  void write(std::string_view field, Output& output) const override {
+  void write(std::string_view field, DocumentOutput& output) const override {
     if (!has_) return output.append_null(field);
     output.append(field, kept());
   }
@@ -117,7 +117,7 @@ class MergeObjects : public Accumulator {
     }
     return {};
   }
-  void write(std::string_view field, Output& output) const override {
+  void write(std::string_view field, DocumentOutput& output) const override {
     output.open_document(field);
     for (const auto& [name, value] : fields_) output.append(name, value.view());
     output.close();

@@ -20,8 +20,8 @@ constexpr ErrorCode kElementMismatch{51247};
 // Where a value goes: into a field of a document, or to the end of an array.
 class Slot {
  public:
-  explicit Slot(Output& output) : output_(output) {}
-  Slot(Output& output, std::string_view key) : output_(output), key_(key) {}
+  explicit Slot(DocumentOutput& output) : output_(output) {}
+  Slot(DocumentOutput& output, std::string_view key) : output_(output), key_(key) {}
 
   void put(ValueView value) const {
     if (key_) {
@@ -39,7 +39,7 @@ class Slot {
   }
 
  private:
-  Output& output_;
+  DocumentOutput& output_;
   std::optional<std::string_view> key_;
 };
 
@@ -228,7 +228,7 @@ class Walk {
   const ProjectionTree& tree_;
   const bson::View root_;
   TransformState& state_;
-  Output& out_;
+  DocumentOutput& out_;
 };
 
 // Evaluates the computed fields that are not written, so that their errors are found.

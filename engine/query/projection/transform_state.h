@@ -17,7 +17,7 @@ struct TransformState {
       : evaluator(variables, now) {}
 
   Evaluator evaluator;
-  Output output;
+  DocumentOutput output;
   // The values of the computed fields for the current document, as far as they have been evaluated.
   std::vector<std::optional<std::optional<bson::ValueView>>> computed;
 };

@@ -52,15 +52,15 @@ bool is_identifier(std::string_view name) {
          });
 }
 
-struct Named {
+struct NamedFilter {
   std::string identifier;
   Filter filter;
 };
 
-Result<Named> parse_one(bson::View conditions) {
+Result<NamedFilter> parse_one(bson::View conditions) {
   for (const bson::Element element : conditions) GM_TRY(check_feature(element.key));
   GM_ASSIGN(Filter filter, Filter::parse(conditions, {.special_operators = false}));
-  Named named{"", std::move(filter)};
+  NamedFilter named{"", std::move(filter)};
   GM_TRY(find_identifier(conditions, named.identifier));
   if (!named.identifier.empty() && !is_identifier(named.identifier)) {
     return fail(ErrorCode::kBadValue,
@@ -82,7 +82,7 @@ Result<ArrayFilters> ArrayFilters::parse(bson::View filters) {
                       std::string(bson::type_alias(element.value.type())) +
                       "', expected type 'object'");
     }
-    Result<Named> named = parse_one(element.value.as_document());
+    Result<NamedFilter> named = parse_one(element.value.as_document());
     if (!named) {
       return fail(named.error().code(),
                   "Error parsing array filter :: caused by :: " + named.error().message());

@@ -69,13 +69,13 @@ struct Addition : PreparedOperand {
 };
 
 // Decides which elements $pull and $pullAll remove.
-struct Removal : PreparedOperand {
+struct PullRule : PreparedOperand {
   virtual Result<bool> removes(ValueView element) const = 0;
 };
 
-class RemovalOfValues : public Removal {
+class PullOfValues : public PullRule {
  public:
-  explicit RemovalOfValues(ValueSet values) : values_(std::move(values)) {}
+  explicit PullOfValues(ValueSet values) : values_(std::move(values)) {}
   Result<bool> removes(ValueView element) const override {
     return values_.find(element).has_value();
   }
@@ -85,9 +85,9 @@ class RemovalOfValues : public Removal {
 };
 
 // Removes documents that match a filter.
-class RemovalOfDocuments : public Removal {
+class PullOfDocuments : public PullRule {
  public:
-  explicit RemovalOfDocuments(Filter filter) : filter_(std::move(filter)) {}
+  explicit PullOfDocuments(Filter filter) : filter_(std::move(filter)) {}
   Result<bool> removes(ValueView element) const override {
     if (element.type() != Type::kDocument) return false;
     return filter_.evaluate(element.as_document());
@@ -98,9 +98,9 @@ class RemovalOfDocuments : public Removal {
 };
 
 // Removes elements that match operators or a regular expression. The filter is on a field named "".
-class RemovalByOperators : public Removal {
+class PullByOperators : public PullRule {
  public:
-  explicit RemovalByOperators(Filter filter) : filter_(std::move(filter)) {}
+  explicit PullByOperators(Filter filter) : filter_(std::move(filter)) {}
   Result<bool> removes(ValueView element) const override {
     bson::Builder holder;
     holder.append("", element);
@@ -216,13 +216,13 @@ Result<std::unique_ptr<const PreparedOperand>> prepare_pull(std::string_view, Va
     holder.append("", operand);
     GM_ASSIGN(Filter filter,
               Filter::parse(std::move(holder).finish(), {.special_operators = false}));
-    return std::make_unique<RemovalByOperators>(std::move(filter));
+    return std::make_unique<PullByOperators>(std::move(filter));
   }
   if (operand.type() == Type::kDocument) {
     GM_ASSIGN(Filter filter, Filter::parse(operand.as_document(), {.special_operators = false}));
-    return std::make_unique<RemovalOfDocuments>(std::move(filter));
+    return std::make_unique<PullOfDocuments>(std::move(filter));
   }
-  return std::make_unique<RemovalOfValues>(ValueSet(operand));
+  return std::make_unique<PullOfValues>(ValueSet(operand));
 }
 
 Result<std::unique_ptr<const PreparedOperand>> prepare_pull_all(std::string_view,
@@ -232,7 +232,7 @@ Result<std::unique_ptr<const PreparedOperand>> prepare_pull_all(std::string_view
                                           std::string(bson::type_alias(operand.type())));
   }
   GM_ASSIGN(ValueSet values, ValueSet::of(operand.as_document()));
-  return std::make_unique<RemovalOfValues>(std::move(values));
+  return std::make_unique<PullOfValues>(std::move(values));
 }
 
 Result<UpdateOutcome> apply_pull(const UpdateCall& call, const std::optional<ValueView>& current) {
@@ -240,7 +240,7 @@ Result<UpdateOutcome> apply_pull(const UpdateCall& call, const std::optional<Val
   if (current->type() != Type::kArray) {
     return fail(ErrorCode::kBadValue, "Cannot apply $pull to a non-array value");
   }
-  const auto& removal = static_cast<const Removal&>(*call.prepared);
+  const auto& removal = static_cast<const PullRule&>(*call.prepared);
   Status status;
   UpdateOutcome outcome = elements_of(current->as_document(), [&](ValueView element) {
     if (status) status = check_interruption();

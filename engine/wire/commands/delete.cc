@@ -19,7 +19,7 @@ Status run_delete(Call& call, bson::Builder& reply) {
   const std::shared_ptr<engine::Database> database = call.store().database(command.ns.database);
   const std::unique_ptr<engine::Collection> collection =
       database->collection(command.ns.collection);
-  Batch batch;
+  WriteBatch batch;
   batch.statements = command.statements.size();
   batch.ordered = command.ordered;
   batch.brief = are_brief_statements(command.statements);

@@ -27,7 +27,7 @@ Status run_insert(Call& call, bson::Builder& reply) {
 
   const std::shared_ptr<engine::Database> database = call.store().database(ns.database);
   const std::unique_ptr<engine::Collection> collection = database->collection(ns.collection);
-  Batch batch;
+  WriteBatch batch;
   batch.statements = documents.size();
   batch.ordered = ordered;
   batch.brief = are_brief_documents(documents);

@@ -29,7 +29,7 @@ bool dooms(ErrorCode code) {
 
 class Runner {
  public:
-  Runner(Call& call, const Batch& batch) : call_(call), batch_(batch) {}
+  Runner(Call& call, const WriteBatch& batch) : call_(call), batch_(batch) {}
 
   Result<BatchResult> run() {
     while (at_ < batch_.statements && !ended_) GM_TRY(run_group());
@@ -172,7 +172,7 @@ class Runner {
   }
 
   Call& call_;
-  const Batch& batch_;
+  const WriteBatch& batch_;
   size_t at_ = 0;
   size_t one_by_one_until_ = 0;
   bool ended_ = false;
@@ -228,7 +228,7 @@ Status check_batch_size(size_t statements) {
                                              std::to_string(statements) + " operations.");
 }
 
-Result<BatchResult> run_batch(Call& call, const Batch& batch) {
+Result<BatchResult> run_batch(Call& call, const WriteBatch& batch) {
   return Runner(call, batch).run();
 }
 

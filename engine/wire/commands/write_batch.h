@@ -31,7 +31,7 @@ struct StatementResult {
   std::optional<bson::Value> upserted_id = {};
 };
 
-struct Batch {
+struct WriteBatch {
   size_t statements = 0;
   bool ordered = true;  // the first failure ends the batch
   // The batch reads and writes little, so readers may wait for its transactions.
@@ -67,7 +67,7 @@ Status check_batch_size(size_t statements);
 
 // Fails as a whole if the command was interrupted, or if the first transaction could not be
 // started.
-Result<BatchResult> run_batch(Call& call, const Batch& batch);
+Result<BatchResult> run_batch(Call& call, const WriteBatch& batch);
 
 // Appends n, for updates also upserted and nModified, writeErrors and writeConcernError. For an
 // unacknowledged write it appends only n and nModified, both 0.

@@ -27,7 +27,7 @@ bool DeferredRequests::defer(std::shared_ptr<Deferrable> deferred, const Deferra
   const MutexLock lock(mutex_);
   if (is_stopped_) return false;
   const Deferrable* const key = deferred.get();
-  entries_.insert_or_assign(key, Entry{std::move(deferred), until});
+  entries_.insert_or_assign(key, DeferredEntry{std::move(deferred), until});
   by_time_.emplace(until, key);
   if (deferral.wakes == Deferral::Wakes::kByChange) for_change_.insert(key);
   arm();

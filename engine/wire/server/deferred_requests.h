@@ -45,7 +45,7 @@ class DeferredRequests : public std::enable_shared_from_this<DeferredRequests> {
   void stop();
 
  private:
-  struct Entry {
+  struct DeferredEntry {
     std::shared_ptr<Deferrable> deferred;
     TimePoint until;
   };
@@ -64,7 +64,7 @@ class DeferredRequests : public std::enable_shared_from_this<DeferredRequests> {
   bool is_stopped_ GM_GUARDED_BY(mutex_) = false;
   bool wake_is_due_ GM_GUARDED_BY(mutex_) = false;
   TimePoint last_wake_ GM_GUARDED_BY(mutex_);
-  std::map<const Deferrable*, Entry> entries_ GM_GUARDED_BY(mutex_);
+  std::map<const Deferrable*, DeferredEntry> entries_ GM_GUARDED_BY(mutex_);
   std::set<std::pair<TimePoint, const Deferrable*>> by_time_ GM_GUARDED_BY(mutex_);
   std::set<const Deferrable*> for_change_ GM_GUARDED_BY(mutex_);
   std::optional<TimePoint> armed_for_ GM_GUARDED_BY(mutex_);

@@ -7,8 +7,8 @@
 namespace gridmount::engine {
 namespace {
 
-using cursors::Batch;
 using cursors::BatchLimits;
+using cursors::CursorBatch;
 using cursors::CursorRegistry;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -29,7 +29,7 @@ std::vector<int64_t> ids_of(const std::vector<bson::Document>& documents) {
   return ids;
 }
 
-std::vector<int64_t> ids_of(const Result<Batch>& batch) {
+std::vector<int64_t> ids_of(const Result<CursorBatch>& batch) {
   EXPECT_THAT(batch, Succeeded());
   return batch ? ids_of(batch->documents) : std::vector<int64_t>();
 }
@@ -145,14 +145,14 @@ TEST_P(StoreContract, Pause_PipelinesGoOn) {
 class Registered {
  public:
   Registered(CursorRegistry& registry, Namespace ns) : registry_(registry), ns_(std::move(ns)) {}
-  Result<Batch> open(std::unique_ptr<Snapshot> snapshot, Collection& collection,
-                     const BatchLimits& limits, const cursors::CursorOptions& options = {}) {
+  Result<CursorBatch> open(std::unique_ptr<Snapshot> snapshot, Collection& collection,
+                           const BatchLimits& limits, const cursors::CursorOptions& options = {}) {
     FindOptions find;
     find.tailable = options.tailable;
     GM_ASSIGN(std::unique_ptr<Cursor> cursor, collection.find(*snapshot, bson::View(), find));
     return registry_.open(ns_, std::move(snapshot), std::move(cursor), options, limits);
   }
-  Result<Batch> more(int64_t id, const BatchLimits& limits) {
+  Result<CursorBatch> more(int64_t id, const BatchLimits& limits) {
     return registry_.get_more(id, ns_, limits);
   }
 

@@ -31,14 +31,14 @@ std::string lower_case(std::string text) {
 
 }  // namespace
 
-void FileCheck::Chunks::add(std::string words, uint64_t count) {
+void FileCheck::ChunkProblem::add(std::string words, uint64_t count) {
   count_ += count;
   if (first_.size() == kShownChunks) return;
   first_.push_back(std::move(words));
   shown_ += count;
 }
 
-std::string FileCheck::Chunks::text() const {
+std::string FileCheck::ChunkProblem::text() const {
   std::string text;
   for (const std::string& words : first_) text += (text.empty() ? "" : ", ") + words;
   if (count_ > shown_) text += " and " + std::to_string(count_ - shown_) + " more";

@@ -61,7 +61,7 @@ class FileCheck {
  private:
   // The chunks that have one kind of problem: descriptions of the first few and the number of the
   // others.
-  class Chunks {
+  class ChunkProblem {
    public:
     void add(std::string words, uint64_t count = 1);
     bool any() const { return count_ > 0; }
@@ -90,11 +90,11 @@ class FileCheck {
   int64_t next_n_ = 0;
   uint64_t bytes_ = 0;  // in all chunks
   uint64_t chunks_without_file_ = 0;
-  Chunks missing_;
-  Chunks wrong_size_;
-  Chunks duplicate_;
-  Chunks beyond_end_;
-  Chunks unreadable_;
+  ChunkProblem missing_;
+  ChunkProblem wrong_size_;
+  ChunkProblem duplicate_;
+  ChunkProblem beyond_end_;
+  ChunkProblem unreadable_;
 };
 
 }  // namespace gridmount::tools

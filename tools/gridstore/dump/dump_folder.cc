@@ -91,7 +91,7 @@ class Scan {
     fs::path metadata;
   };
   enum class Kind { kDocuments, kMetadata, kOther };
-  struct Named {
+  struct ClassifiedName {
     Kind kind = Kind::kOther;
     std::string stem;
   };
@@ -118,7 +118,7 @@ class Scan {
     for (const fs::path& entry : entries) {
       const std::string name = entry.filename().string();
       if (name.starts_with("prelude.json")) continue;
-      const Named named = is_folder(entry) ? Named() : named_as(name);
+      const ClassifiedName named = is_folder(entry) ? ClassifiedName() : named_as(name);
       if (named.kind == Kind::kOther) {
         unknown(entry);
         continue;
@@ -134,7 +134,7 @@ class Scan {
 
   Status scan_file() {
     const std::string name = options_.path.filename().string();
-    const Named named = named_as(name);
+    const ClassifiedName named = named_as(name);
     if (named.kind != Kind::kDocuments) {
       return fail(ErrorCode::kBadValue, in_quotes(options_.path.string()) +
                                             " is neither a folder nor a file *.bson" +
@@ -156,7 +156,7 @@ class Scan {
 
   std::string compressed() const { return std::string(options_.gzip ? kGzipSuffix : ""); }
 
-  Named named_as(std::string_view name) const {
+  ClassifiedName named_as(std::string_view name) const {
     for (const auto& [suffix, kind] : {std::pair(kDocumentsSuffix, Kind::kDocuments),
                                        std::pair(kMetadataSuffix, Kind::kMetadata)}) {
       const std::string whole = std::string(suffix) + compressed();

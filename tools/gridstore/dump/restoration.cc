@@ -65,33 +65,33 @@ Status Restoration::failed(const Error& error) {
 Status Restoration::begin(const engine::Namespace& ns, const Metadata& metadata) {
   // Inserts the waiting documents first, because this collection may have the same name as theirs.
   GM_TRY(flush());
-  Target& target = targets_[ns];
+  RestoreTarget& target = targets_[ns];
   target.ns = ns;
   target.metadata = metadata;
   if (RestoredUsers::are_in(ns)) {
-    target.kind = Target::Kind::kUsers;
+    target.kind = RestoreTarget::Kind::kUsers;
     return {};
   }
   if (ns.collection == "system.indexes") {
-    target.kind = Target::Kind::kRefused;
+    target.kind = RestoreTarget::Kind::kRefused;
     return failed(Error(ErrorCode::kCommandNotSupported,
                         in_quotes(ns.full()) +
                             " cannot be restored: the dump comes from a server too old "
                             "to be supported, which kept its indexes there"));
   }
   if (ns.collection == "system.views") {
-    target.kind = Target::Kind::kViewDefinitions;
+    target.kind = RestoreTarget::Kind::kViewDefinitions;
     return {};
   }
   if (metadata.is_view()) {
     // The view is created at the end, because its source may be restored later.
-    target.kind = Target::Kind::kView;
+    target.kind = RestoreTarget::Kind::kView;
     return {};
   }
   return make(target);
 }
 
-Status Restoration::make(Target& target) {
+Status Restoration::make(RestoreTarget& target) {
   const Status made = in_transaction(store_, [&](engine::Transaction& transaction) {
     return drop_and_create(target, transaction);
   });
@@ -99,14 +99,14 @@ Status Restoration::make(Target& target) {
     ++counts_.collections;
     return {};
   }
-  const bool was_view = target.kind == Target::Kind::kView;
-  target.kind = Target::Kind::kRefused;
+  const bool was_view = target.kind == RestoreTarget::Kind::kView;
+  target.kind = RestoreTarget::Kind::kRefused;
   return failed(Error(made.error())
                     .with_context(std::string(was_view ? "the view " : "the collection ") +
                                   in_quotes(target.ns.full()) + " is not restored"));
 }
 
-Status Restoration::drop_and_create(Target& target, engine::Transaction& transaction) {
+Status Restoration::drop_and_create(RestoreTarget& target, engine::Transaction& transaction) {
   const engine::Namespace& ns = target.ns;
   GM_TRY(engine::check_namespace(ns));
   const std::shared_ptr<engine::Database> database = store_.database(ns.database);
@@ -129,13 +129,14 @@ Status Restoration::drop_and_create(Target& target, engine::Transaction& transac
 }
 
 Status Restoration::add(const engine::Namespace& ns, bson::View document) {
-  Target& target = targets_[ns];
-  if (target.kind == Target::Kind::kRefused || target.kind == Target::Kind::kView) return {};
-  if (target.kind == Target::Kind::kUsers) {
+  RestoreTarget& target = targets_[ns];
+  if (target.kind == RestoreTarget::Kind::kRefused || target.kind == RestoreTarget::Kind::kView)
+    return {};
+  if (target.kind == RestoreTarget::Kind::kUsers) {
     const Status added = users_.add(ns, document);
     return added ? Status() : document_failed(target, added.error());
   }
-  if (target.kind == Target::Kind::kViewDefinitions) {
+  if (target.kind == RestoreTarget::Kind::kViewDefinitions) {
     return document_failed(target, Error(ErrorCode::kInvalidNamespace,
                                          "cannot write to " + target.ns.full() +
                                              ", which defines views: create the view with the "
@@ -151,7 +152,7 @@ Status Restoration::flush() {
   if (pending_.empty()) return {};
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
   Status stop;  // with stop_on_error: the first document that failed
-  std::vector<Target*> inserted;
+  std::vector<RestoreTarget*> inserted;
   for (const Pending& pending : pending_) {
     const bson::View document(bytes_.data() + pending.begin, pending.size);
     engine::InsertOptions options;
@@ -175,12 +176,12 @@ Status Restoration::flush() {
   pending_.clear();
   bytes_.clear();
   GM_TRY(transaction->commit());
-  for (Target* const target : inserted) ++target->documents;
+  for (RestoreTarget* const target : inserted) ++target->documents;
   counts_.documents += inserted.size();
   return stop;
 }
 
-Status Restoration::document_failed(Target& target, const Error& error) {
+Status Restoration::document_failed(RestoreTarget& target, const Error& error) {
   ++target.failures;
   if (!rules_.stop_on_error && target.failures > kFailuresSaidMax) {
     ++counts_.failures;
@@ -195,7 +196,7 @@ Status Restoration::document_failed(Target& target, const Error& error) {
 }
 
 Status Restoration::end(const engine::Namespace& ns) {
-  Target& target = targets_[ns];
+  RestoreTarget& target = targets_[ns];
   target.is_whole = true;
   return say_documents(target);
 }
@@ -205,13 +206,13 @@ Status Restoration::break_off(const engine::Namespace& ns, const Error& error) {
   return failed(error);
 }
 
-Status Restoration::say_documents(const Target& target) {
+Status Restoration::say_documents(const RestoreTarget& target) {
   GM_TRY(flush());
   const std::string name = target.ns.full();
   if (target.failures > kFailuresSaidMax) {
     say(name + ": " + counted(target.failures - kFailuresSaidMax, "more failure"));
   }
-  if (target.kind != Target::Kind::kCollection || rules_.quiet) return {};
+  if (target.kind != RestoreTarget::Kind::kCollection || rules_.quiet) return {};
   say(name + ": " + counted(target.documents, "document") +
       (target.failures > 0 ? ", " + counted(target.failures, "failure") : std::string()));
   return {};
@@ -220,17 +221,17 @@ Status Restoration::say_documents(const Target& target) {
 Status Restoration::finish() {
   GM_TRY(flush());
   for (const auto& [ns, target] : targets_) {
-    if (target.kind == Target::Kind::kCollection) GM_TRY(make_indexes(target));
+    if (target.kind == RestoreTarget::Kind::kCollection) GM_TRY(make_indexes(target));
   }
   for (auto& [ns, target] : targets_) {
-    if (target.kind == Target::Kind::kView) GM_TRY(make(target));
+    if (target.kind == RestoreTarget::Kind::kView) GM_TRY(make(target));
   }
   GM_TRY(make_users());
   return store_.make_durable();
 }
 
 // Converts the indexes. Of several that then have the same keys, only the first is kept.
-std::vector<bson::Document> Restoration::converted_indexes(const Target& target) const {
+std::vector<bson::Document> Restoration::converted_indexes(const RestoreTarget& target) const {
   std::vector<bson::Document> indexes;
   for (const bson::Document& given : target.metadata.indexes) {
     bson::Document converted = with_converted_keys(given);
@@ -246,7 +247,7 @@ std::vector<bson::Document> Restoration::converted_indexes(const Target& target)
   return indexes;
 }
 
-Status Restoration::make_indexes(const Target& target) {
+Status Restoration::make_indexes(const RestoreTarget& target) {
   const std::vector<bson::Document> indexes =
       rules_.convert_legacy_indexes ? converted_indexes(target) : target.metadata.indexes;
   for (const bson::Document& specification : indexes) {
@@ -263,7 +264,7 @@ Status Restoration::make_indexes(const Target& target) {
   return {};
 }
 
-Status Restoration::make_index(const Target& target, bson::View specification) {
+Status Restoration::make_index(const RestoreTarget& target, bson::View specification) {
   GM_ASSIGN(const auto index, engine::IndexDefinition::parse(current_specification(specification)));
   return in_transaction(store_, [&](engine::Transaction& transaction) {
     return store_.database(target.ns.database)
@@ -276,7 +277,8 @@ Status Restoration::make_users() {
   // An incomplete set of users is not what was dumped. With `drop` it would also remove the missing
   // users.
   for (const auto& [ns, target] : targets_) {
-    if (target.kind != Target::Kind::kUsers || (target.is_whole && target.failures == 0)) continue;
+    if (target.kind != RestoreTarget::Kind::kUsers || (target.is_whole && target.failures == 0))
+      continue;
     return failed(Error(
         ErrorCode::kOperationFailed,
         "no users are restored, because some documents of " + ns.full() + " cannot be restored"));

@@ -64,7 +64,7 @@ class Restoration {
   const RestoreCounts& counts() const { return counts_; }
 
  private:
-  struct Target {
+  struct RestoreTarget {
     engine::Namespace ns;
     Metadata metadata;
     enum class Kind {
@@ -79,24 +79,24 @@ class Restoration {
     uint64_t failures = 0;
   };
   struct Pending {
-    Target* target;
+    RestoreTarget* target;
     size_t begin;
     uint32_t size;
   };
 
-  Status make(Target& target);
-  Status drop_and_create(Target& target, engine::Transaction& transaction);
+  Status make(RestoreTarget& target);
+  Status drop_and_create(RestoreTarget& target, engine::Transaction& transaction);
   Status flush();
-  Status document_failed(Target& target, const Error& error);
-  Status make_indexes(const Target& target);
-  Status make_index(const Target& target, bson::View specification);
-  std::vector<bson::Document> converted_indexes(const Target& target) const;
-  Status say_documents(const Target& target);
+  Status document_failed(RestoreTarget& target, const Error& error);
+  Status make_indexes(const RestoreTarget& target);
+  Status make_index(const RestoreTarget& target, bson::View specification);
+  std::vector<bson::Document> converted_indexes(const RestoreTarget& target) const;
+  Status say_documents(const RestoreTarget& target);
   Status make_users();
 
   engine::Store& store_;
   const RestoreRules rules_;
-  std::map<engine::Namespace, Target> targets_;
+  std::map<engine::Namespace, RestoreTarget> targets_;
   std::vector<uint8_t> bytes_;  // the documents that have not been inserted yet
   std::vector<Pending> pending_;
   RestoredUsers users_;

@@ -79,7 +79,7 @@ Status LostAndFound::move(std::unique_ptr<engine::Transaction> transaction,
                           const ContentDamage::File& file, const bson::Document& document,
                           bool is_original) {
   GM_TRY(to_.ensure_indexes(*transaction));
-  GM_ASSIGN(Target target, make_target(*transaction, file, document, is_original));
+  GM_ASSIGN(RescuedFile target, make_target(*transaction, file, document, is_original));
   GM_TRY(commit_kept(context_, *transaction));
   transaction.reset();
   GM_TRY(move_chunks(target));
@@ -94,7 +94,7 @@ Status LostAndFound::move(std::unique_ptr<engine::Transaction> transaction,
 
 Status LostAndFound::finish_interrupted() {
   while (true) {
-    Target target;
+    RescuedFile target;
     {
       GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, context_.store.snapshot());
       bson::Builder filter;
@@ -120,13 +120,13 @@ Status LostAndFound::finish_interrupted() {
   }
 }
 
-Result<LostAndFound::Target> LostAndFound::make_target(engine::Transaction& transaction,
-                                                       const ContentDamage::File& file,
-                                                       bson::View document, bool is_original) {
-  Target target;
+Result<LostAndFound::RescuedFile> LostAndFound::make_target(engine::Transaction& transaction,
+                                                            const ContentDamage::File& file,
+                                                            bson::View document, bool is_original) {
+  RescuedFile target;
   target.id = bson::Value(bson::ObjectId::generate());
   target.old_id = file.id;
-  GM_ASSIGN(const Chunks chunks, survey(transaction, file.id));
+  GM_ASSIGN(const ChunkFacts chunks, survey(transaction, file.id));
   const Result<gridfs::FilesDocument> parsed = gridfs::FilesDocument::parse(document);
   if (parsed) {
     target.chunk_bytes = parsed->chunk_bytes;
@@ -153,8 +153,9 @@ Result<LostAndFound::Target> LostAndFound::make_target(engine::Transaction& tran
   return target;
 }
 
-bson::Document LostAndFound::target_document(const Target& target, const ContentDamage::File& file,
-                                             bson::View original, bool with_original) const {
+bson::Document LostAndFound::target_document(const RescuedFile& target,
+                                             const ContentDamage::File& file, bson::View original,
+                                             bool with_original) const {
   const std::optional<bson::ValueView> date = field(original, "uploadDate", bson::Type::kDate);
   bson::Builder made;
   made.append("_id", target.id).append("length", target.length);
@@ -179,14 +180,15 @@ bson::Document LostAndFound::target_document(const Target& target, const Content
   return std::move(made).finish();
 }
 
-int64_t LostAndFound::Chunks::end(int32_t chunk_bytes) const {
+int64_t LostAndFound::ChunkFacts::end(int32_t chunk_bytes) const {
   if (last_n < 0) return 0;
   return std::min(last_n * chunk_bytes + std::min<int64_t>(last_bytes, chunk_bytes),
                   gridfs::max_file_bytes(chunk_bytes));
 }
 
-Result<LostAndFound::Chunks> LostAndFound::survey(engine::Snapshot& snapshot, bson::ValueView id) {
-  Chunks chunks;
+Result<LostAndFound::ChunkFacts> LostAndFound::survey(engine::Snapshot& snapshot,
+                                                      bson::ValueView id) {
+  ChunkFacts chunks;
   engine::FindOptions options;
   options.partial = true;
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
@@ -217,7 +219,7 @@ Result<std::string> LostAndFound::free_name(engine::Snapshot& snapshot, const st
   return name;
 }
 
-Status LostAndFound::move_chunks(Target& target) {
+Status LostAndFound::move_chunks(RescuedFile& target) {
   const bson::Document by_file = gridfs::equals("files_id", target.old_id);
   while (true) {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
@@ -232,7 +234,7 @@ Status LostAndFound::move_chunks(Target& target) {
   }
 }
 
-Status LostAndFound::move_chunk(engine::Transaction& transaction, Target& target,
+Status LostAndFound::move_chunk(engine::Transaction& transaction, RescuedFile& target,
                                 bson::View chunk) {
   const std::optional<UsableChunk> found = usable(chunk);
   const int64_t bytes =
@@ -257,7 +259,7 @@ Status LostAndFound::move_chunk(engine::Transaction& transaction, Target& target
   return {};
 }
 
-Status LostAndFound::finish(const Target& target) {
+Status LostAndFound::finish(const RescuedFile& target) {
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
   // Also removes the marker of chunks that remained of the file, because these have moved as well.
   bson::Builder marker;

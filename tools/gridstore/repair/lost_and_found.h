@@ -42,7 +42,7 @@ class LostAndFound {
 
  private:
   // The new file.
-  struct Target {
+  struct RescuedFile {
     bson::Value id;
     bson::Value old_id;
     int32_t chunk_bytes = 0;
@@ -54,23 +54,23 @@ class LostAndFound {
   // `document` is the files document, or a replacement for it if `is_original` is false.
   Status move(std::unique_ptr<engine::Transaction> transaction, const ContentDamage::File& file,
               const bson::Document& document, bool is_original);
-  Result<Target> make_target(engine::Transaction& transaction, const ContentDamage::File& file,
-                             bson::View document, bool is_original);
+  Result<RescuedFile> make_target(engine::Transaction& transaction, const ContentDamage::File& file,
+                                  bson::View document, bool is_original);
   // Facts about the chunks that can have a place in the file.
-  struct Chunks {
+  struct ChunkFacts {
     int64_t largest = 0;  // in bytes
     int64_t last_n = -1;  // -1: none
     int64_t last_bytes = 0;
     // Returns the end of the last byte that has a place.
     int64_t end(int32_t chunk_bytes) const;
   };
-  Result<Chunks> survey(engine::Snapshot& snapshot, bson::ValueView id);
+  Result<ChunkFacts> survey(engine::Snapshot& snapshot, bson::ValueView id);
   Result<std::string> free_name(engine::Snapshot& snapshot, const std::string& wanted);
-  bson::Document target_document(const Target& target, const ContentDamage::File& file,
+  bson::Document target_document(const RescuedFile& target, const ContentDamage::File& file,
                                  bson::View original, bool with_original) const;
-  Status move_chunks(Target& target);
-  Status move_chunk(engine::Transaction& transaction, Target& target, bson::View chunk);
-  Status finish(const Target& target);
+  Status move_chunks(RescuedFile& target);
+  Status move_chunk(engine::Transaction& transaction, RescuedFile& target, bson::View chunk);
+  Status finish(const RescuedFile& target);
 
   RepairContext& context_;
   const gridfs::Bucket& from_;
