@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "engine/bson/builder.h"
-#include "engine/query/filter/normal_form.h"
+#include "engine/query/filter/canonical_form.h"
 
 namespace gridmount::profiling {
 namespace {

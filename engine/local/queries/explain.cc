@@ -6,7 +6,7 @@
 #include "engine/bson/count.h"
 #include "engine/checksum/crc32c.h"
 #include "engine/local/queries/explained_stages.h"
-#include "engine/query/filter/normal_form.h"
+#include "engine/query/filter/canonical_form.h"
 
 namespace gridmount::local {
 namespace {

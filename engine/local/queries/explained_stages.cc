@@ -9,8 +9,8 @@
 
 #include "engine/bson/count.h"
 #include "engine/local/queries/explained_index.h"
+#include "engine/query/filter/canonical_form.h"
 #include "engine/query/filter/filter.h"
-#include "engine/query/filter/normal_form.h"
 
 namespace gridmount::local {
 namespace {

@@ -2,7 +2,7 @@
 // values have the same shape.
 // Source: MongoDB manual, "Explain Results", "Query Shapes".
 
-#include "engine/query/filter/normal_form.h"
+#include "engine/query/filter/canonical_form.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ struct Case {
   std::string normal;
 };
 
-TEST(NormalForm, Filters_AreShownAsServersShowThem) {
+TEST(CanonicalForm, Filters_AreShownAsServersShowThem) {
   for (const Case& one : {
            Case{"{}", "{}"},
            {R"({"a": 3})", R"({"a": {"$eq": 3}})"},
@@ -63,7 +63,7 @@ TEST(NormalForm, Filters_AreShownAsServersShowThem) {
 }
 
 // Compared as text, because JSON takes the operator for a value.
-TEST(NormalForm, RegularExpressions_AreOperators) {
+TEST(CanonicalForm, RegularExpressions_AreOperators) {
   const std::string shown_as = R"({ "a" : { "$regex" : "^x", "$options" : "i" } })";
   for (const char* const filter :
        {R"({"a": {"$regularExpression": {"pattern": "^x", "options": "i"}}})",
@@ -73,7 +73,7 @@ TEST(NormalForm, RegularExpressions_AreOperators) {
   }
 }
 
-TEST(NormalForm, Shape_LeavesOutTheValues) {
+TEST(CanonicalForm, Shape_LeavesOutTheValues) {
   const auto shape = [](const std::string& filter) {
     return shown(shape_of(canonical_form(parse_json(filter))));
   };

@@ -15,7 +15,7 @@
 
 namespace gridmount::query {
 
-// Returns the conditions that must all hold, each as a filter of its own in normal form.
+// Returns the conditions that must all hold, each as a filter of its own in canonical form.
 std::vector<bson::Document> conditions_of(bson::View filter);
 
 // Returns {} for no conditions, a single condition as it is, and {$and: [...]} for several.
@@ -23,8 +23,8 @@ bson::Document conjunction_of(const std::vector<bson::Document>& conditions);
 
 bson::Document canonical_form(bson::View filter);
 
-// Returns the paths and operators of a normal form without its values. It is the same for queries
-// for which servers would cache one plan ("Query Shapes").
+// Returns the paths and operators of a canonical form without its values. It is the same for
+// queries for which servers would cache one plan ("Query Shapes").
 bson::Document shape_of(bson::View canonical_form);
 
 }  // namespace gridmount::query

@@ -1,4 +1,4 @@
-#include "engine/query/filter/normal_form.h"
+#include "engine/query/filter/canonical_form.h"
 
 #include <algorithm>
 #include <array>
