@@ -18,7 +18,7 @@
 #include "fuse/tree/buckets.h"
 #include "gridfs/bucket/files_document.h"
 #include "gridfs/content/file.h"
-#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/name_mapping.h"
 
 namespace gridmount::fuse {
 

@@ -4,7 +4,7 @@
 
 #include "engine/aggregation/aggregate.h"
 #include "engine/bson/compare.h"
-#include "engine/bson/path.h"
+#include "engine/bson/dotted_path.h"
 #include "engine/query/interruption.h"
 
 namespace gridmount::aggregation {

@@ -76,7 +76,7 @@ class View {
   Iterator begin() const { return Iterator(*this); }
   Iterator end() const { return Iterator(); }
 
-  // Returns the first element with exactly this name (not a dot path; see path.h).
+  // Returns the first element with exactly this name (not a dot path; see dotted_path.h).
   std::optional<ValueView> find(std::string_view key) const;
   // The same for a name that the caller knows to be present. Asserts presence. For documents that
   // this program has built.

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "engine/base/error.h"
-#include "engine/bson/path.h"
+#include "engine/bson/dotted_path.h"
 
 namespace gridmount::query {
 

@@ -11,7 +11,7 @@
 
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/bson/path.h"
+#include "engine/bson/dotted_path.h"
 #include "engine/bson/value.h"
 
 namespace gridmount::query {

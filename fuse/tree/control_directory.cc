@@ -10,7 +10,7 @@
 
 #include "gridfs/bucket/error.h"
 #include "gridfs/namespace/directory_listing.h"
-#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/name_mapping.h"
 
 namespace gridmount::fuse {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "gridfs/namespace/aliases.h"
-#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/name_mapping.h"
 
 namespace gridmount::fuse {
 

@@ -1,6 +1,6 @@
 // Determines which parts of the kernel's cache an external change makes wrong.
 #include "fuse/tree/file_system.h"
-#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/name_mapping.h"
 
 namespace gridmount::fuse {
 

@@ -3,7 +3,7 @@
 #include "fuse/errno.h"
 #include "fuse/tree/file_system.h"
 #include "gridfs/bucket/error.h"
-#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/name_mapping.h"
 
 namespace gridmount::fuse {
 

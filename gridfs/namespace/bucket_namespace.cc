@@ -3,8 +3,8 @@
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/namespace/directory_listing.h"
+#include "gridfs/namespace/name_mapping.h"
 #include "gridfs/namespace/nodes.h"
-#include "gridfs/namespace/path.h"
 #include "gridfs/namespace/revisions.h"
 
 namespace gridmount::gridfs {

@@ -10,8 +10,8 @@
 #include "gridfs/bucket/md5.h"
 #include "gridfs/bucket/posix_changes.h"
 #include "gridfs/namespace/bucket_namespace.h"
+#include "gridfs/namespace/name_mapping.h"
 #include "gridfs/namespace/nodes.h"
-#include "gridfs/namespace/path.h"
 
 namespace gridmount::gridfs {
 

@@ -5,8 +5,8 @@
 
 #include "engine/bson/json.h"
 #include "gridfs/namespace/bucket_namespace.h"
+#include "gridfs/namespace/name_mapping.h"
 #include "gridfs/namespace/nodes.h"
-#include "gridfs/namespace/path.h"
 
 namespace gridmount::gridfs {
 

@@ -9,7 +9,7 @@
 #include "gridfs/bucket/posix_place.h"
 #include "gridfs/namespace/bucket_namespace.h"
 #include "gridfs/namespace/links.h"
-#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/name_mapping.h"
 
 namespace gridmount::gridfs {
 

@@ -11,8 +11,8 @@
 #include "gridfs/bucket/file_time.h"
 #include "gridfs/bucket/posix_changes.h"
 #include "gridfs/namespace/bucket_namespace.h"
+#include "gridfs/namespace/name_mapping.h"
 #include "gridfs/namespace/nodes.h"
-#include "gridfs/namespace/path.h"
 #include "gridfs/namespace/path_range.h"
 
 namespace gridmount::gridfs {

@@ -1,7 +1,7 @@
 // BucketNamespace: the effect of changes, its own and others', on the counts of subdirectories.
 
 #include "gridfs/namespace/bucket_namespace.h"
-#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/name_mapping.h"
 
 namespace gridmount::gridfs {
 

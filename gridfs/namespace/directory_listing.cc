@@ -6,8 +6,8 @@
 #include "engine/bson/builder.h"
 #include "gridfs/namespace/directory_scan.h"
 #include "gridfs/namespace/directory_store.h"
+#include "gridfs/namespace/name_mapping.h"
 #include "gridfs/namespace/nodes.h"
-#include "gridfs/namespace/path.h"
 #include "gridfs/namespace/path_index.h"
 #include "gridfs/namespace/path_range.h"
 

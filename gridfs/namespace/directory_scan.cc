@@ -4,7 +4,7 @@
 
 #include "engine/bson/builder.h"
 #include "gridfs/namespace/directory_store.h"
-#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/name_mapping.h"
 #include "gridfs/namespace/path_index.h"
 
 namespace gridmount::gridfs {

@@ -6,7 +6,7 @@
 #include "engine/bson/compare.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/namespace/directory_listing.h"
-#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/name_mapping.h"
 
 namespace gridmount::gridfs {
 

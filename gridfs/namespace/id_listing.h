@@ -1,5 +1,5 @@
-// A DirectoryStream over all files of a bucket, by id_name() (path.h), in the order of _id. Read in
-// batches, each from its own snapshot. A position is an _id.
+// A DirectoryStream over all files of a bucket, by id_name() (dotted_path.h), in the order of _id.
+// Read in batches, each from its own snapshot. A position is an _id.
 //
 // Not thread-safe.
 #pragma once

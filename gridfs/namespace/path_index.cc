@@ -3,7 +3,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "gridfs/bucket/chunk_document.h"
-#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/name_mapping.h"
 #include "gridfs/namespace/path_range.h"
 
 namespace gridmount::gridfs {

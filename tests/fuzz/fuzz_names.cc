@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/name_mapping.h"
 
 using namespace gridmount;
 using namespace gridmount::gridfs;

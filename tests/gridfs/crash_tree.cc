@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gridfs/bucket/posix_changes.h"
-#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/name_mapping.h"
 #include "gridfs/namespace/path_namespace.h"
 #include "tests/engine/local/crash/crash_store.h"
 #include "tests/gridfs/bucket_fixture.h"

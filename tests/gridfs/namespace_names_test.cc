@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "engine/bson/json.h"
-#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/name_mapping.h"
 #include "gridfs/namespace/path_namespace.h"
 #include "tests/gridfs/bucket_fixture.h"
 

@@ -96,7 +96,7 @@ DOORS = [
     (
         r"openssl/|asio/ssl",
         "OpenSSL",
-        r"gridfs/bucket/md5\.(h|cc)|gridfs/namespace/path\.cc|engine/local/format/index_key\w*\.(h|cc)"
+        r"gridfs/bucket/md5\.(h|cc)|gridfs/namespace/name_mapping\.cc|engine/local/format/index_key\w*\.(h|cc)"
         r"|engine/wire/server/tls\w*\.(h|cc)|engine/wire/(auth/digest|commands/file_md5)\.cc",
     ),
     (r"yaml-cpp/", "yaml-cpp", r"tools/gridfiles/connection_options\.cc"),

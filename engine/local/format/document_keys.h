@@ -14,7 +14,7 @@
 
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/bson/path.h"
+#include "engine/bson/dotted_path.h"
 #include "engine/query/filter/filter.h"
 #include "engine/query/plan/index_definition.h"
 

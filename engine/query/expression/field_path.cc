@@ -1,6 +1,6 @@
 #include "engine/query/expression/field_path.h"
 
-#include "engine/bson/path.h"
+#include "engine/bson/dotted_path.h"
 #include "engine/query/expression/operator.h"
 
 namespace gridmount::query::expressions {

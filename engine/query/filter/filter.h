@@ -21,7 +21,7 @@
 #include "engine/base/error.h"
 #include "engine/base/limits.h"
 #include "engine/bson/document.h"
-#include "engine/bson/path.h"
+#include "engine/bson/dotted_path.h"
 #include "engine/bson/value.h"
 #include "engine/query/filter/filter_budget.h"
 

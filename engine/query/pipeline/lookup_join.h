@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/bson/document.h"
-#include "engine/bson/path.h"
+#include "engine/bson/dotted_path.h"
 #include "engine/bson/value.h"
 
 namespace gridmount::query {

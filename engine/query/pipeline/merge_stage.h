@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/bson/path.h"
+#include "engine/bson/dotted_path.h"
 #include "engine/query/pipeline/stage.h"
 #include "engine/query/pipeline/update_pipeline.h"
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "engine/bson/path.h"
+#include "engine/bson/dotted_path.h"
 #include "engine/query/pipeline/stage.h"
 
 namespace gridmount::query {

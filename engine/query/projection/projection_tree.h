@@ -20,7 +20,7 @@
 
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/bson/path.h"
+#include "engine/bson/dotted_path.h"
 #include "engine/query/expression/expression.h"
 #include "engine/query/expression/field_dependencies.h"
 #include "engine/query/filter/filter.h"

@@ -2,8 +2,8 @@
 // "Field Update Operators".
 
 #include "engine/bson/builder.h"
+#include "engine/bson/dotted_path.h"
 #include "engine/bson/json.h"
-#include "engine/bson/path.h"
 #include "engine/query/current_timestamp.h"
 #include "engine/query/update/update_operator.h"
 

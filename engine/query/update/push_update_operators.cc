@@ -6,7 +6,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
-#include "engine/bson/path.h"
+#include "engine/bson/dotted_path.h"
 #include "engine/query/interruptible_sort.h"
 #include "engine/query/sort.h"
 #include "engine/query/update/update_operator.h"

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "engine/bson/document.h"
-#include "engine/bson/path.h"
+#include "engine/bson/dotted_path.h"
 #include "engine/query/update/array_filters.h"
 #include "engine/query/update/update_operator.h"
 

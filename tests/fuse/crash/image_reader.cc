@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/name_mapping.h"
 #include "tests/engine/local/crash/crash_store.h"
 #include "tools/gridstore/check/bucket_check.h"
 #include "tools/gridstore/check/findings.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/bson/builder.h"
-#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/name_mapping.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {

@@ -10,7 +10,7 @@
 #include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/namespace/directory_store.h"
-#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/name_mapping.h"
 #include "tools/gridstore/check/directory_check.h"
 #include "tools/quoted.h"
 

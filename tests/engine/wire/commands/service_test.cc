@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "engine/bson/path.h"
+#include "engine/bson/dotted_path.h"
 #include "engine/local/open_store.h"
 
 namespace gridmount::wire {

@@ -1,6 +1,6 @@
 // Goal: dot paths reach the values that MongoDB's queries reach.
 
-#include "engine/bson/path.h"
+#include "engine/bson/dotted_path.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Goal: names and filenames are converted into each other without loss.
 // Method: the documented examples, and random filenames of unusual bytes.
 
-#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/name_mapping.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/bson/path.h"
+#include "engine/bson/dotted_path.h"
 
 #include <charconv>
 

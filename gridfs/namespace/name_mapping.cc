@@ -1,4 +1,4 @@
-#include "gridfs/namespace/path.h"
+#include "gridfs/namespace/name_mapping.h"
 
 #include <bson/bson.h>
 #include <openssl/evp.h>
@@ -44,7 +44,7 @@ void append_escaped(std::string& out, char byte) {
   append_hex(out, static_cast<uint8_t>(byte), HexDigits::kUpper);
 }
 
-// Returns TEXT (path.h) for as many whole characters as fit.
+// Returns TEXT (dotted_path.h) for as many whole characters as fit.
 std::string to_text(std::string_view bytes, size_t max_bytes = std::string::npos) {
   const bool dots = bytes == "." || bytes == "..";
   std::string text;
