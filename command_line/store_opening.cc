@@ -53,13 +53,13 @@ std::filesystem::path socket_path(const std::filesystem::path& folder) {
   return std::filesystem::absolute(folder) / wire::kSocketName;
 }
 
-bool has_no_socket(const std::filesystem::path& folder) {
+bool is_socket_path_taken(const std::filesystem::path& folder) {
   std::error_code error;
   const auto status = std::filesystem::symlink_status(socket_path(folder), error);
   return std::filesystem::exists(status) && !std::filesystem::is_socket(status);
 }
 
-bool lacks_socket(const std::filesystem::path& folder) {
+bool is_socket_missing(const std::filesystem::path& folder) {
   std::error_code error;
   const auto status = std::filesystem::symlink_status(socket_path(folder), error);
   return status.type() == std::filesystem::file_type::not_found;

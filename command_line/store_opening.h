@@ -36,9 +36,9 @@ Result<std::unique_ptr<engine::Store>> open_store(const std::filesystem::path& f
 std::filesystem::path socket_path(const std::filesystem::path& folder);
 // Returns true if there is something other than a socket at that path, so that no owner can answer
 // there.
-bool has_no_socket(const std::filesystem::path& folder);
+bool is_socket_path_taken(const std::filesystem::path& folder);
 // Returns true if there is nothing at that path: the owner's file system has no sockets, or
 // somebody has removed the socket.
-bool lacks_socket(const std::filesystem::path& folder);
+bool is_socket_missing(const std::filesystem::path& folder);
 
 }  // namespace gridmount::command_line

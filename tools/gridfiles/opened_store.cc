@@ -113,14 +113,14 @@ Result<OpenedStore> open_store_of(const Options& options, bool writes) {
   }
   if (!store) {
     if (store.error().code() == ErrorCode::kStoreLocked &&
-        command_line::has_no_socket(options.store)) {
+        command_line::is_socket_path_taken(options.store)) {
       return fail(ErrorCode::kStoreLocked, store.error().message() +
                                                "; its owner cannot be reached either, because a "
                                                "file that is not a socket has the path " +
                                                socket);
     }
     if (store.error().code() == ErrorCode::kStoreLocked &&
-        command_line::lacks_socket(options.store)) {
+        command_line::is_socket_missing(options.store)) {
       return fail(ErrorCode::kStoreLocked,
                   store.error().message() +
                       "; its owner cannot be reached either, because there is no socket " +

@@ -70,7 +70,7 @@ ExitStatus run_serve(const ServeOptions& options) {
   local::OpenOptions open_options;
   open_options.create = options.create;
   open_options.size_limit = options.size_limit;
-  if (command_line::has_no_socket(options.store)) {
+  if (command_line::is_socket_path_taken(options.store)) {
     spdlog::error("{} is not a socket, so no server can listen there; move it elsewhere",
                   command_line::socket_path(options.store).string());
     return ExitStatus::kFailure;
