@@ -208,8 +208,8 @@ Status FileSystem::unlink(uint64_t parent, std::string_view name) {
   GM_ASSIGN(Directory in, directory(parent, name));
   std::optional<NlinkRaceGuard::Loss> loss;
   if (in.paths->has_links()) loss.emplace(nlink_race_guard_);
-  GM_ASSIGN(gridfs::LostName last, in.paths->unlink(in.node.path, name));
-  record_lost_name(in, std::move(last));
+  GM_ASSIGN(gridfs::RemovedName last, in.paths->unlink(in.node.path, name));
+  record_removed_name(in, std::move(last));
   return {};
 }
 
@@ -221,7 +221,7 @@ Status FileSystem::rmdir(uint64_t parent, std::string_view name) {
     if (node.kind != InodeKind::kMountRoot) {
       GM_ASSIGN(Directory in, directory(parent, name));
       GM_ASSIGN(const gridfs::Node directory, in.paths->lookup(in.node.path, name));
-      LostNode last;
+      UnlinkedNode last;
       if (directory.kind == gridfs::NodeKind::kDirectory) {
         GM_ASSIGN(last, last_of(*in.paths, directory));
       }
@@ -233,7 +233,7 @@ Status FileSystem::rmdir(uint64_t parent, std::string_view name) {
   TreeWriter lock(moves_, tree_mutex_);
   GM_ASSIGN(std::string bucket, bucket_name(name));
   GM_ASSIGN(auto mounted, buckets_.find(bucket));
-  LostNode last;
+  UnlinkedNode last;
   {
     GM_ASSIGN(auto paths, mounted->paths());
     GM_ASSIGN(const gridfs::Node root, paths->root());
@@ -308,18 +308,19 @@ bool FileSystem::moves_directory(uint64_t from_parent, std::string_view from_nam
          (mode == gridfs::RenameMode::kExchange && table_.find_directory(to_parent, to_name));
 }
 
-void FileSystem::record_lost_name(const Directory& in, gridfs::LostName last) {
+void FileSystem::record_removed_name(const Directory& in, gridfs::RemovedName last) {
   const gridfs::Node& file = last.node;
   if (file.attributes.nlink != 0) {
     return nlink_race_guard_.note(table_.ino_of_file(in.node.bucket.get(), file.id, 0));
   }
   table_.remove_file(in.node.bucket.get(), file.id,
-                     LostNode(file.attributes, std::move(last.posix)));
+                     UnlinkedNode(file.attributes, std::move(last.posix)));
 }
 
-Result<LostNode> FileSystem::last_of(gridfs::PathNamespace& paths, const gridfs::Node& directory) {
+Result<UnlinkedNode> FileSystem::last_of(gridfs::PathNamespace& paths,
+                                         const gridfs::Node& directory) {
   GM_ASSIGN(gridfs::PosixFields posix, paths.directory_posix(directory.path));
-  return LostNode(directory.attributes, std::move(posix));
+  return UnlinkedNode(directory.attributes, std::move(posix));
 }
 
 Status FileSystem::rename_in(const Directory& from, std::string_view from_name, const Directory& to,
@@ -328,11 +329,11 @@ Status FileSystem::rename_in(const Directory& from, std::string_view from_name, 
   std::optional<NlinkRaceGuard::Loss> loss;
   if (from.paths->has_links()) loss.emplace(nlink_race_guard_);
   gridfs::PathNamespace& paths = *from.paths;
-  GM_ASSIGN(std::optional<gridfs::LostName> replaced,
+  GM_ASSIGN(std::optional<gridfs::RemovedName> replaced,
             whiteout ? paths.rename_leaving_whiteout(from.node.path, from_name, to.node.path,
                                                      to_name, mode, *whiteout)
                      : paths.rename(from.node.path, from_name, to.node.path, to_name, mode));
-  if (replaced) record_lost_name(to, *std::move(replaced));
+  if (replaced) record_removed_name(to, *std::move(replaced));
   return {};
 }
 
@@ -402,7 +403,7 @@ Status FileSystem::rename_bucket(std::string_view from_name, std::string_view to
     // As in rename(2), an empty directory is replaced.
     GM_ASSIGN(auto paths, (*target)->paths());
     GM_ASSIGN(const gridfs::Node root, paths->root());
-    GM_ASSIGN(LostNode last, last_of(*paths, root));
+    GM_ASSIGN(UnlinkedNode last, last_of(*paths, root));
     paths.reset();
     GM_TRY(buckets_.remove(to));
     table_.remove_directory(kRootNode, to_name, std::move(last));

@@ -14,7 +14,7 @@
 //    (directory_moves.h).
 // 2. DirectoryHandle::mutex().
 // 3. The mutexes of Buckets and of a MountedBucket.
-// 4. lost_mutex_.
+// 4. unlinked_mutex_.
 // 5. InodeTable's, FileHandle's, and handles_mutex_, all leaves.
 //
 // Of these, reads and writes of open files take only FileHandle::mutex.
@@ -300,12 +300,13 @@ class FileSystem {
   // Works for any node, even an open file without a name.
   Result<gridfs::PosixFields> posix_of(uint64_t ino);
   Status change_posix(uint64_t ino, const gridfs::PosixChange& change);
-  Result<LostNode> lost_node(uint64_t ino) const;
+  Result<UnlinkedNode> unlinked_node(uint64_t ino) const;
   // Like change_posix() and setattr(2), for a node that has lost its last name and has no open
   // file.
-  Status change_lost(uint64_t ino, const gridfs::PosixChange& change) GM_EXCLUDES(lost_mutex_);
-  Result<EntryReply> set_lost_attributes(uint64_t ino, const gridfs::AttributeChanges& changes)
-      GM_EXCLUDES(lost_mutex_);
+  Status change_unlinked(uint64_t ino, const gridfs::PosixChange& change)
+      GM_EXCLUDES(unlinked_mutex_);
+  Result<EntryReply> setattr_unlinked(uint64_t ino, const gridfs::AttributeChanges& changes)
+      GM_EXCLUDES(unlinked_mutex_);
   // Stores the state of an open file in the table, for requests that come without a handle.
   void record_changed(const ResolvedNode& node, const gridfs::File& file);
   Result<std::string> link_target(const ResolvedNode& node);
@@ -329,9 +330,9 @@ class FileSystem {
   bool moves_directory(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
                        std::string_view to_name, gridfs::RenameMode mode) const;
   // Records that a file has lost a name, which may be its last.
-  void record_lost_name(const Directory& in, gridfs::LostName last);
+  void record_removed_name(const Directory& in, gridfs::RemovedName last);
   // Returns the state of a directory that is about to be removed.
-  static Result<LostNode> last_of(gridfs::PathNamespace& paths, const gridfs::Node& directory);
+  static Result<UnlinkedNode> last_of(gridfs::PathNamespace& paths, const gridfs::Node& directory);
   Status rename_in(const Directory& from, std::string_view from_name, const Directory& to,
                    std::string_view to_name, gridfs::RenameMode mode, const Whiteout& whiteout);
   // A rename that moves directories, and their inos if they are in the table.
@@ -344,7 +345,7 @@ class FileSystem {
     Whiteout whiteout;
     std::optional<uint64_t> one;    // the directory `from_name`
     std::optional<uint64_t> other;  // the directory `to_name`
-    LostNode replaced;              // `other`
+    UnlinkedNode replaced;          // `other`
   };
   // Moves in the store. The tree is not locked exclusively.
   Status move_in_store(MovedNames& names);
@@ -377,8 +378,8 @@ class FileSystem {
   InodeTable table_;
   DirectoryMoves moves_{tree_mutex_, table_};
   NlinkRaceGuard nlink_race_guard_;
-  // Held while the remaining state of a lost node is changed. Taken before the table's lock.
-  Mutex lost_mutex_;
+  // Held while the remaining state of an unlinked node is changed. Taken before the table's lock.
+  Mutex unlinked_mutex_;
   RoomWatch room_;
 
   mutable Mutex handles_mutex_;

@@ -93,7 +93,7 @@ Result<EntryReply> FileSystem::setattr(uint64_t ino, const FileHandle* handle,
   }
   if (node.is_control()) return control_is_read_only();
   // A process that has the directory open may still change it, although nobody else sees that.
-  if (node.removed) return set_lost_attributes(ino, changes);
+  if (node.removed) return setattr_unlinked(ino, changes);
   if (node.kind != InodeKind::kFile) {
     GM_ASSIGN(auto paths, node.bucket->paths());
     GM_ASSIGN(gridfs::Node changed, paths->setattr_directory(node.path, changes));
@@ -112,7 +112,7 @@ Result<EntryReply> FileSystem::setattr(uint64_t ino, const FileHandle* handle,
   if (!is_absent(changed.error())) return fail(std::move(changed).error());
   const std::shared_ptr<gridfs::File> file = handle ? handle->file() : node.open_file;
   // syncfs(2) makes the kernel send the times of removed files too.
-  if (!file && node.unlinked) return set_lost_attributes(ino, changes);
+  if (!file && node.unlinked) return setattr_unlinked(ino, changes);
   if (!file) return fail(std::move(changed).error());
   // The file has no name any more. Only the open file is left of it.
   if (changes.size) {
@@ -148,8 +148,9 @@ Result<std::string> FileSystem::readlink(uint64_t ino) {
     return fail(kInvalidArgument, "node " + std::to_string(ino) + " is not a symbolic link");
   }
   Result<std::string> target = link_target(node);
-  const bool is_lost = !target && is_absent(target.error()) && node.unlinked;
-  if (is_lost && node.unlinked->posix.symlink_target) return *node.unlinked->posix.symlink_target;
+  const bool is_unlinked = !target && is_absent(target.error()) && node.unlinked;
+  if (is_unlinked && node.unlinked->posix.symlink_target)
+    return *node.unlinked->posix.symlink_target;
   return target;
 }
 

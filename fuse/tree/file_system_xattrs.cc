@@ -77,7 +77,7 @@ Status FileSystem::change_posix(uint64_t ino, const gridfs::PosixChange& change)
                 "the root of the mount has no document, so its attributes cannot be changed");
   }
   if (node.is_control()) return control_is_read_only();
-  if (node.removed) return change_lost(ino, change);
+  if (node.removed) return change_unlinked(ino, change);
   const auto write = [&]() -> Status {
     GM_ASSIGN(auto paths, node.bucket->paths());
     if (node.kind != InodeKind::kFile) return paths->change_directory_posix(node.path, change);
@@ -94,42 +94,43 @@ Status FileSystem::change_posix(uint64_t ino, const gridfs::PosixChange& change)
     record_changed(node, *node.open_file);
     return {};
   }
-  if (node.unlinked) return change_lost(ino, change);
+  if (node.unlinked) return change_unlinked(ino, change);
   return changed;
 }
 
-Result<LostNode> FileSystem::lost_node(uint64_t ino) const {
+Result<UnlinkedNode> FileSystem::unlinked_node(uint64_t ino) const {
   GM_ASSIGN(const ResolvedNode node, resolve(ino));
   if (node.removed) return *node.removed;
   if (node.unlinked) return *node.unlinked;
   return fail(kStaleNode, "node " + std::to_string(ino) + " has a name");
 }
 
-Status FileSystem::change_lost(uint64_t ino, const gridfs::PosixChange& change) {
-  MutexLock lock(lost_mutex_);
-  GM_ASSIGN(const LostNode lost, lost_node(ino));
-  GM_ASSIGN(const gridfs::PosixFields changes, change(lost.fields()));
-  table_.set_lost(ino, lost.with(changes));
+Status FileSystem::change_unlinked(uint64_t ino, const gridfs::PosixChange& change) {
+  MutexLock lock(unlinked_mutex_);
+  GM_ASSIGN(const UnlinkedNode unlinked, unlinked_node(ino));
+  GM_ASSIGN(const gridfs::PosixFields changes, change(unlinked.fields()));
+  table_.set_unlinked(ino, unlinked.with(changes));
   return {};
 }
 
-Result<EntryReply> FileSystem::set_lost_attributes(uint64_t ino,
-                                                   const gridfs::AttributeChanges& changes) {
-  MutexLock lock(lost_mutex_);
-  GM_ASSIGN(const LostNode lost, lost_node(ino));
+Result<EntryReply> FileSystem::setattr_unlinked(uint64_t ino,
+                                                const gridfs::AttributeChanges& changes) {
+  MutexLock lock(unlinked_mutex_);
+  GM_ASSIGN(const UnlinkedNode unlinked, unlinked_node(ino));
   if (changes.size) {
     return fail(gridfs::kFileDeleted, "the file was removed while nobody had it open");
   }
-  const LostNode changed = lost.with(changes);
-  table_.set_lost(ino, changed);
+  const UnlinkedNode changed = unlinked.with(changes);
+  table_.set_unlinked(ino, changed);
   return EntryReply{ino, changed.attributes, kCacheForever};
 }
 
 void FileSystem::record_changed(const ResolvedNode& node, const gridfs::File& file) {
   if (!node.unlinked) return;
   const gridfs::FilesDocument document = file.document();
-  table_.set_lost(
-      node.ino, LostNode(unlinked_attributes(document, buckets_.settings().paths), document.posix));
+  table_.set_unlinked(
+      node.ino,
+      UnlinkedNode(unlinked_attributes(document, buckets_.settings().paths), document.posix));
 }
 
 Result<std::string> FileSystem::field(uint64_t ino, std::string_view name) {
@@ -143,8 +144,8 @@ Result<std::string> FileSystem::field(uint64_t ino, std::string_view name) {
   };
   Result<std::string> text = read();
   // A file that has lost its last name has no files document.
-  const bool is_lost = !text && is_absent(text.error()) && node.unlinked;
-  return is_lost ? gridfs::no_such_xattr(name) : std::move(text);
+  const bool is_unlinked = !text && is_absent(text.error()) && node.unlinked;
+  return is_unlinked ? gridfs::no_such_xattr(name) : std::move(text);
 }
 
 Status FileSystem::set_field(uint64_t ino, std::string_view name,

@@ -18,7 +18,7 @@ struct DirectoryPart {
   std::string suffix;
   uint64_t wanted_ino = 0;  // of a control directory node: the number it asked for
   bool moving = false;
-  std::shared_ptr<const LostNode> removed;
+  std::shared_ptr<const UnlinkedNode> removed;
   std::shared_ptr<GeneratedFile> generated;  // of a control directory node
 };
 
@@ -44,7 +44,7 @@ struct InodeTable::Inode {
   // Files only.
   bson::Value id;
   std::weak_ptr<gridfs::File> open_file;
-  std::shared_ptr<const LostNode> unlinked;
+  std::shared_ptr<const UnlinkedNode> unlinked;
 };
 
 size_t InodeTable::ByIno::operator()(const std::unique_ptr<Inode>& inode) const {
@@ -98,9 +98,9 @@ uint64_t InodeTable::acquire_bucket(std::string_view name,
   }
   if (found != directories_.end()) {
     // The bucket was dropped and created again from outside.
-    LostNode unknown;
+    UnlinkedNode unknown;
     unknown.attributes.mode = S_IFDIR;
-    (*found)->directory->removed = std::make_shared<const LostNode>(std::move(unknown));
+    (*found)->directory->removed = std::make_shared<const UnlinkedNode>(std::move(unknown));
     directories_.erase(found);
   }
   Inode* inode = add(InodeKind::kBucketRoot, wanted_ino);
@@ -157,7 +157,7 @@ uint64_t InodeTable::acquire_control(uint64_t parent_ino, std::string_view name,
       return known->ino;
     }
     // Processes that have the old node open keep it.
-    known->directory->removed = std::make_shared<const LostNode>();
+    known->directory->removed = std::make_shared<const UnlinkedNode>();
     directories_.erase(found);
   }
   Inode* const parent = find(parent_ino);
@@ -308,31 +308,31 @@ void InodeTable::replace_file(uint64_t ino, bson::ValueView next) {
   files_.insert(known);
 }
 
-void InodeTable::remove_file(const MountedBucket* bucket, bson::ValueView id, LostNode last) {
+void InodeTable::remove_file(const MountedBucket* bucket, bson::ValueView id, UnlinkedNode last) {
   MutexLock lock(mutex_);
   const auto found = files_.find(FileKey{bucket, id});
   if (found == files_.end()) return;
-  (*found)->unlinked = std::make_shared<const LostNode>(std::move(last));
+  (*found)->unlinked = std::make_shared<const UnlinkedNode>(std::move(last));
 }
 
-void InodeTable::remove_directory(uint64_t parent, std::string_view name, LostNode last) {
+void InodeTable::remove_directory(uint64_t parent, std::string_view name, UnlinkedNode last) {
   MutexLock lock(mutex_);
   auto found = directories_.find(NameKey{parent, name});
   if (found == directories_.end()) return;
   Inode* inode = *found;
-  inode->directory->removed = std::make_shared<const LostNode>(std::move(last));
+  inode->directory->removed = std::make_shared<const UnlinkedNode>(std::move(last));
   directories_.erase(found);
 }
 
-void InodeTable::set_lost(uint64_t ino, LostNode node) {
+void InodeTable::set_unlinked(uint64_t ino, UnlinkedNode node) {
   MutexLock lock(mutex_);
   Inode* const inode = find(ino);
   if (inode == nullptr) return;
-  auto lost = std::make_shared<const LostNode>(std::move(node));
+  auto unlinked = std::make_shared<const UnlinkedNode>(std::move(node));
   if (inode->unlinked) {
-    inode->unlinked = std::move(lost);
+    inode->unlinked = std::move(unlinked);
   } else if (inode->directory && inode->directory->removed) {
-    inode->directory->removed = std::move(lost);
+    inode->directory->removed = std::move(unlinked);
   }
 }
 

@@ -28,7 +28,7 @@
 
 #include "engine/base/thread_safety.h"
 #include "engine/bson/value.h"
-#include "fuse/tree/lost_node.h"
+#include "fuse/tree/unlinked_node.h"
 #include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::fuse {
@@ -59,9 +59,9 @@ struct ResolvedNode {
   bson::Value id;  // of files; in the control directory, of the file whose content is shown
   std::shared_ptr<gridfs::File> open_file;  // of files that somebody has open
   // Set for a file that has no name any more. It may still be in use (pipes, devices, O_PATH).
-  std::shared_ptr<const LostNode> unlinked;
+  std::shared_ptr<const UnlinkedNode> unlinked;
   // Set for a directory that is no longer in the tree.
-  std::shared_ptr<const LostNode> removed;
+  std::shared_ptr<const UnlinkedNode> removed;
   // Set for a file of the control directory that is generated, not a stored file.
   std::shared_ptr<GeneratedFile> generated;
 
@@ -127,12 +127,12 @@ class InodeTable {
   void replace_file(uint64_t ino, bson::ValueView next);
 
   // Called when the file has lost its last name. Does nothing if the file is not in the table.
-  void remove_file(const MountedBucket* bucket, bson::ValueView id, LostNode last);
+  void remove_file(const MountedBucket* bucket, bson::ValueView id, UnlinkedNode last);
   // Called when the directory has left the tree. Does nothing if the directory is not in the table.
-  void remove_directory(uint64_t parent, std::string_view name, LostNode last);
+  void remove_directory(uint64_t parent, std::string_view name, UnlinkedNode last);
   // Replaces the remaining state of a file that has lost its last name, or of a directory that has
   // left the tree.
-  void set_lost(uint64_t ino, LostNode node);
+  void set_unlinked(uint64_t ino, UnlinkedNode node);
   // Renames the directory to `to_name` in `to_parent`, with the path `path`. A directory that was
   // there must have been removed before. Both parents must be in the table.
   void move_directory(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,

@@ -16,8 +16,8 @@ constexpr size_t kRecentMax = 1024;
 void NlinkRaceGuard::note(uint64_t ino) {
   const Clock::time_point now = Clock::now();
   MutexLock lock(mutex_);
-  std::erase_if(recent_, [&](const auto& lost) {
-    return lost.first == ino || now - lost.second > kPatience;
+  std::erase_if(recent_, [&](const auto& removed) {
+    return removed.first == ino || now - removed.second > kPatience;
   });
   if (recent_.size() == kRecentMax) recent_.erase(recent_.begin());
   recent_.emplace_back(ino, now);
@@ -29,8 +29,8 @@ bool NlinkRaceGuard::concerns(uint64_t ino) const {
   if (!any_) return false;
   const Clock::time_point now = Clock::now();
   MutexLock lock(mutex_);
-  return std::any_of(recent_.begin(), recent_.end(), [&](const auto& lost) {
-    return lost.first == ino && now - lost.second <= kPatience;
+  return std::any_of(recent_.begin(), recent_.end(), [&](const auto& removed) {
+    return removed.first == ino && now - removed.second <= kPatience;
   });
 }
 

@@ -272,7 +272,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   std::optional<Error> background_error_ GM_GUARDED_BY(mutex_);
   // The error of the last commit, if it met a full disk.
   std::optional<Error> no_room_ GM_GUARDED_BY(mutex_);
-  std::optional<Error> lost_ GM_GUARDED_BY(mutex_);  // why the files document is gone
+  std::optional<Error> gone_ GM_GUARDED_BY(mutex_);  // why the files document is gone
   bool detached_ GM_GUARDED_BY(mutex_) = false;
 
   // While md5_intact_, the bytes [0, md5_end_) have been submitted to md5_ and have not changed

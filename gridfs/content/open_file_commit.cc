@@ -97,7 +97,7 @@ Error OpenFile::as_deleted(Error error) const {
 
 bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
   if (std::exchange(listed_, false)) prepared.listed = context_->writeback.remove(this);
-  if (lost_) return false;
+  if (gone_) return false;
   const bool wants_md5 = kind == CommitKind::kFlush && context_->options.md5 && !detached_ &&
                          (content_changed_ || (!stored_.md5 && md5_intact_));
   if (!content_changed_ && !times_changed_ && !allocated_changed_ && !wants_md5) return false;
@@ -194,7 +194,7 @@ void OpenFile::reschedule_md5(bool has_own_date) {
 void OpenFile::undo(Prepared& prepared, const Error& error) {
   if (error.code() == kFileDeleted) {
     // Somebody has deleted the file in the store. There is nothing left to write to.
-    lost_ = error;
+    gone_ = error;
     frozen_.clear();
     dirty_.clear();
     return;

@@ -64,7 +64,7 @@ Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
   FileCommit commit;
   {
     MutexLock lock(mutex_);
-    if (lost_) return fail(*lost_);
+    if (gone_) return fail(*gone_);
     // None of these chunks is dirty: everything was committed, and write_mutex_ has been held
     // since.
     const int64_t end = std::min(last, store_end_);

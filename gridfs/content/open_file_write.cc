@@ -26,7 +26,7 @@ Status OpenFile::check_change(int64_t offset, uint64_t size) const {
                                      " bytes");
   }
   MutexLock lock(mutex_);
-  if (lost_) return fail(*lost_);
+  if (gone_) return fail(*gone_);
   return {};
 }
 

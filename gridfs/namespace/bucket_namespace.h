@@ -49,16 +49,15 @@ class BucketNamespace final : public PathNamespace {
                      Creator creator) override;
   Result<Node> link(bson::ValueView id, std::string_view directory, std::string_view name) override;
   bool has_links() const override { return path_index_.links().in_use(); }
-  Result<LostName> unlink(std::string_view directory, std::string_view name) override;
+  Result<RemovedName> unlink(std::string_view directory, std::string_view name) override;
   Status rmdir(std::string_view directory, std::string_view name) override;
-  Result<std::optional<LostName>> rename(std::string_view from_directory,
-                                         std::string_view from_name, std::string_view to_directory,
-                                         std::string_view to_name, RenameMode mode) override;
-  Result<std::optional<LostName>> rename_leaving_whiteout(std::string_view from_directory,
-                                                          std::string_view from_name,
-                                                          std::string_view to_directory,
-                                                          std::string_view to_name, RenameMode mode,
-                                                          Creator creator) override;
+  Result<std::optional<RemovedName>> rename(std::string_view from_directory,
+                                            std::string_view from_name,
+                                            std::string_view to_directory, std::string_view to_name,
+                                            RenameMode mode) override;
+  Result<std::optional<RemovedName>> rename_leaving_whiteout(
+      std::string_view from_directory, std::string_view from_name, std::string_view to_directory,
+      std::string_view to_name, RenameMode mode, Creator creator) override;
 
   Result<Node> setattr_file(bson::ValueView id, const AttributeChanges& changes) override;
   Result<Node> setattr_directory(std::string_view path, const AttributeChanges& changes) override;
@@ -174,8 +173,9 @@ class BucketNamespace final : public PathNamespace {
   Result<bool> is_empty(engine::Snapshot& snapshot, std::string_view path) const;
   // Makes `target` replaceable by `source`: removes the file or the empty directory. Returns the
   // file that lost its name.
-  Result<std::optional<LostName>> make_room(engine::Transaction& transaction, const Found& source,
-                                            const Found& target, std::string_view shown_target);
+  Result<std::optional<RemovedName>> make_room(engine::Transaction& transaction,
+                                               const Found& source, const Found& target,
+                                               std::string_view shown_target);
   Status move_file(engine::Transaction& transaction, const Found& source,
                    const std::string& to) const;
   // Moves the name if `from` is one of the file's further names.
@@ -198,11 +198,11 @@ class BucketNamespace final : public PathNamespace {
   static bool is_same(const Found& a, const Found& b);
   Status exchange(engine::Transaction& transaction, const Found& one, const Found& other);
   // rename(2). If `whiteout` is set, creates a whiteout with this creator at the old path.
-  Result<std::optional<LostName>> rename_by(std::string_view from_directory,
-                                            std::string_view from_name,
-                                            std::string_view to_directory, std::string_view to_name,
-                                            RenameMode mode,
-                                            const std::optional<Creator>& whiteout);
+  Result<std::optional<RemovedName>> rename_by(std::string_view from_directory,
+                                               std::string_view from_name,
+                                               std::string_view to_directory,
+                                               std::string_view to_name, RenameMode mode,
+                                               const std::optional<Creator>& whiteout);
   Status insert_whiteout(engine::Transaction& transaction, std::string_view directory,
                          std::string_view name, const Creator& creator);
 

@@ -229,9 +229,9 @@ Result<Node> BucketNamespace::mkdir(std::string_view directory, std::string_view
 
 // --- Removing.
 
-Result<LostName> BucketNamespace::unlink(std::string_view directory, std::string_view name) {
+Result<RemovedName> BucketNamespace::unlink(std::string_view directory, std::string_view name) {
   GM_TRY(check_writable());
-  LostName last;
+  RemovedName last;
   {
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
     GM_ASSIGN(const Found found, find(*transaction, directory, name));

@@ -38,14 +38,15 @@ bool BucketNamespace::is_same(const Found& a, const Found& b) {
   return bson::compare(a.document["_id"], b.document["_id"]) == 0;
 }
 
-Result<std::optional<LostName>> BucketNamespace::rename(std::string_view from_directory,
-                                                        std::string_view from_name,
-                                                        std::string_view to_directory,
-                                                        std::string_view to_name, RenameMode mode) {
+Result<std::optional<RemovedName>> BucketNamespace::rename(std::string_view from_directory,
+                                                           std::string_view from_name,
+                                                           std::string_view to_directory,
+                                                           std::string_view to_name,
+                                                           RenameMode mode) {
   return rename_by(from_directory, from_name, to_directory, to_name, mode, std::nullopt);
 }
 
-Result<std::optional<LostName>> BucketNamespace::rename_leaving_whiteout(
+Result<std::optional<RemovedName>> BucketNamespace::rename_leaving_whiteout(
     std::string_view from_directory, std::string_view from_name, std::string_view to_directory,
     std::string_view to_name, RenameMode mode, Creator creator) {
   return rename_by(from_directory, from_name, to_directory, to_name, mode, creator);
@@ -67,11 +68,11 @@ Status BucketNamespace::insert_whiteout(Transaction& transaction, std::string_vi
   return {};
 }
 
-Result<std::optional<LostName>> BucketNamespace::rename_by(
+Result<std::optional<RemovedName>> BucketNamespace::rename_by(
     std::string_view from_directory, std::string_view from_name, std::string_view to_directory,
     std::string_view to_name, RenameMode mode, const std::optional<Creator>& whiteout) {
   GM_TRY(check_writable());
-  std::optional<LostName> replaced;
+  std::optional<RemovedName> replaced;
   {
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
     GM_ASSIGN(Found source, find(*transaction, from_directory, from_name));
@@ -135,13 +136,14 @@ Result<std::optional<LostName>> BucketNamespace::rename_by(
   return replaced;
 }
 
-Result<std::optional<LostName>> BucketNamespace::make_room(Transaction& transaction,
-                                                           const Found& source, const Found& target,
-                                                           std::string_view shown_target) {
+Result<std::optional<RemovedName>> BucketNamespace::make_room(Transaction& transaction,
+                                                              const Found& source,
+                                                              const Found& target,
+                                                              std::string_view shown_target) {
   const std::string what(shown_target);
   if (!target.is_directory()) {
     if (source.is_directory()) return fail(kNotADirectory, what + " is not a directory");
-    LostName last;
+    RemovedName last;
     last.posix = posix_of_file(target);
     GM_ASSIGN(last.node, options_.revisions > 0 ? retire_name(transaction, source, target)
                                                 : remove_name(transaction, target));
@@ -151,7 +153,7 @@ Result<std::optional<LostName>> BucketNamespace::make_room(Transaction& transact
   GM_ASSIGN(const bool empty, is_empty(transaction, target.path));
   if (!empty) return fail(kDirectoryNotEmpty, what + " is not empty");
   GM_TRY(directories_.remove(transaction, target.path));
-  return std::optional<LostName>();
+  return std::optional<RemovedName>();
 }
 
 Status BucketNamespace::move(Transaction& transaction, const Found& source, const std::string& to) {

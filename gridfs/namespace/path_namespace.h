@@ -144,7 +144,7 @@ struct AttributeChanges {
 };
 
 // The state of a file when it lost one of its names.
-struct LostName {
+struct RemovedName {
   Node node;          // `nlink` is the number of names left
   PosixFields posix;  // the fields in the document
 };
@@ -205,21 +205,21 @@ class PathNamespace {
   // Returns true if files with several names may exist.
   virtual bool has_links() const = 0;
   // Fails with IsADirectory for directories.
-  virtual Result<LostName> unlink(std::string_view directory, std::string_view name) = 0;
+  virtual Result<RemovedName> unlink(std::string_view directory, std::string_view name) = 0;
   // Fails with NotADirectory or DirectoryNotEmpty.
   virtual Status rmdir(std::string_view directory, std::string_view name) = 0;
   // POSIX rename(). A file may replace a file, and a directory an empty directory. Otherwise fails
   // with IsADirectory, NotADirectory, DirectoryNotEmpty or MoveIntoItself. A directory moves with
   // everything below it in one transaction. Returns the file that lost its name to the rename, as
   // unlink() does.
-  virtual Result<std::optional<LostName>> rename(std::string_view from_directory,
-                                                 std::string_view from_name,
-                                                 std::string_view to_directory,
-                                                 std::string_view to_name, RenameMode mode) = 0;
+  virtual Result<std::optional<RemovedName>> rename(std::string_view from_directory,
+                                                    std::string_view from_name,
+                                                    std::string_view to_directory,
+                                                    std::string_view to_name, RenameMode mode) = 0;
   // Like rename(), and creates a whiteout at the old path in the same transaction
   // (RENAME_WHITEOUT). A whiteout is a device 0/0 without permissions, by which overlayfs hides a
   // name of the layer below. Not with kExchange.
-  virtual Result<std::optional<LostName>> rename_leaving_whiteout(
+  virtual Result<std::optional<RemovedName>> rename_leaving_whiteout(
       std::string_view from_directory, std::string_view from_name, std::string_view to_directory,
       std::string_view to_name, RenameMode mode, Creator creator) = 0;
 

@@ -176,7 +176,7 @@ TEST_F(InodeTableTest, ForgottenInAnyOrder_LeavesNothing) {
 
 TEST_F(InodeTableTest, RemovedDirectory_KeepsItsNumberButNotItsName) {
   const uint64_t old = table_.acquire_directory(kRootNode, "a", "a", 10);
-  LostNode last;
+  UnlinkedNode last;
   last.attributes.mode = S_IFDIR | 0700;
   table_.remove_directory(kRootNode, "a", last);
   ASSERT_TRUE(table_.resolve(old));

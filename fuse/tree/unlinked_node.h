@@ -11,20 +11,20 @@
 
 namespace gridmount::fuse {
 
-struct LostNode {
+struct UnlinkedNode {
   gridfs::Attributes attributes;  // nlink is 0
   // Fields that `attributes` does not have: extended attributes and a symlink's target. Times and
   // owners are unused.
   gridfs::PosixFields posix;
 
-  LostNode() { attributes.nlink = 0; }
-  LostNode(gridfs::Attributes last, gridfs::PosixFields fields);
+  UnlinkedNode() { attributes.nlink = 0; }
+  UnlinkedNode(gridfs::Attributes last, gridfs::PosixFields fields);
 
   // Returns the node's fields as a PosixChange takes them.
   gridfs::PosixFields fields() const;
-  LostNode with(const gridfs::PosixFields& changes) const;
+  UnlinkedNode with(const gridfs::PosixFields& changes) const;
   // setattr(2) without the size. ctime becomes the current time unless it is set.
-  LostNode with(const gridfs::AttributeChanges& changes) const;
+  UnlinkedNode with(const gridfs::AttributeChanges& changes) const;
 };
 
 }  // namespace gridmount::fuse

@@ -1,4 +1,4 @@
-#include "fuse/tree/lost_node.h"
+#include "fuse/tree/unlinked_node.h"
 
 #include <utility>
 
@@ -7,12 +7,12 @@
 
 namespace gridmount::fuse {
 
-LostNode::LostNode(gridfs::Attributes last, gridfs::PosixFields fields)
+UnlinkedNode::UnlinkedNode(gridfs::Attributes last, gridfs::PosixFields fields)
     : attributes(last), posix(std::move(fields)) {
   attributes.nlink = 0;
 }
 
-gridfs::PosixFields LostNode::fields() const {
+gridfs::PosixFields UnlinkedNode::fields() const {
   gridfs::PosixFields fields = posix;
   fields.mode = attributes.mode;
   fields.uid = attributes.uid;
@@ -20,8 +20,8 @@ gridfs::PosixFields LostNode::fields() const {
   return fields;
 }
 
-LostNode LostNode::with(const gridfs::PosixFields& changes) const {
-  LostNode node = *this;
+UnlinkedNode UnlinkedNode::with(const gridfs::PosixFields& changes) const {
+  UnlinkedNode node = *this;
   gridfs::merge_posix_fields(node.posix, changes);
   const auto take = [](auto& field, const auto& change) {
     if (change) field = *change;
@@ -35,7 +35,7 @@ LostNode LostNode::with(const gridfs::PosixFields& changes) const {
   return node;
 }
 
-LostNode LostNode::with(const gridfs::AttributeChanges& changes) const {
+UnlinkedNode UnlinkedNode::with(const gridfs::AttributeChanges& changes) const {
   gridfs::PosixFields fields;
   fields.uid = changes.uid;
   fields.gid = changes.gid;
