@@ -30,7 +30,7 @@ class PipelineCursor : public engine::Cursor {
 
   Status open(std::unique_ptr<query::DocumentStream> input, query::Pipeline::Input given,
               const engine::Namespace& ns, bson::Date now, uint64_t memory_bytes_max,
-              std::vector<query::StageFigures>* stats = nullptr) {
+              std::vector<query::StageStats>* stats = nullptr) {
     context_.emplace(query::PipelineContext{*storage_,
                                             {ns.database, ns.collection},
                                             now,
@@ -189,7 +189,7 @@ HostOptions host_options(const engine::Namespace& ns, const engine::AggregateOpt
 // Runs a pipeline that does not write to its end, to measure it.
 Status measure(const Databases& databases, engine::Snapshot& snapshot, const engine::Namespace& ns,
                const ResolvedView& view, query::Variables variables, query::Pipeline pipeline,
-               const engine::AggregateOptions& options, std::vector<query::StageFigures>& stats) {
+               const engine::AggregateOptions& options, std::vector<query::StageStats>& stats) {
   GM_ASSIGN(std::unique_ptr<query::DocumentStream> input,
             open_input(databases, snapshot, view.ns, pipeline, options));
   PipelineCursor cursor(
@@ -314,7 +314,7 @@ Result<bson::Document> explain_aggregate(const Databases& databases, engine::Sna
     reading.close().close();
   }
   const std::vector<bson::ValueView> specifications = specifications_of(names, all);
-  std::vector<query::StageFigures> stats;
+  std::vector<query::StageStats> stats;
   if (verbosity == engine::Verbosity::kExecutionStats && !pipeline.writes()) {
     GM_TRY(measure(databases, snapshot, ns, view, std::move(variables), std::move(pipeline),
                    options, stats));

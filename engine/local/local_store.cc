@@ -132,7 +132,7 @@ Result<int64_t> LocalStore::compact(const engine::Namespace& ns,
     }
   }
   GM_TRY(environment_->reclaim());
-  GM_ASSIGN(const uint64_t freed, environment_->give_back_free_pages(deadline));
+  GM_ASSIGN(const uint64_t freed, environment_->return_free_pages(deadline));
   return static_cast<int64_t>(freed);
 }
 

@@ -52,7 +52,7 @@ struct OpenOptions {
   // The size on disk of the log of small durable commits, 64 MiB at most. A store of format version
   // 1 has no log.
   uint64_t redo_bytes = uint64_t{4} << 20;
-  std::chrono::milliseconds expiry_interval{60'000};  // between sweeps of TTL indexes
+  std::chrono::milliseconds expiry_interval{60'000};  // between passes over TTL indexes
   // The largest size of data.mdb. A write that would exceed it fails with OutOfDiskSpace, unless it
   // removes more than it adds. Stats report the limit as the size of the disk. The limit belongs to
   // this opening, not to the store. 0: no limit.

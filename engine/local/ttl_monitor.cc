@@ -61,15 +61,15 @@ void TtlMonitor::run() {
       }
       if (stopping_) return;
     }
-    // After a failure the next sweep tries again.
-    if (const Status swept = sweep(); !swept) {
-      spdlog::warn("removing expired documents: {}", swept.error().message());
+    // After a failure the next pass tries again.
+    if (const Status passed = pass(); !passed) {
+      spdlog::warn("removing expired documents: {}", passed.error().message());
     }
     ++passes_;
   }
 }
 
-Status TtlMonitor::sweep() {
+Status TtlMonitor::pass() {
   std::vector<engine::Namespace> names;
   {
     GM_ASSIGN(const std::unique_ptr<LocalSnapshot> snapshot, store_.local_snapshot());
@@ -77,12 +77,12 @@ Status TtlMonitor::sweep() {
   }
   for (const engine::Namespace& ns : names) {
     if (stopping()) return {};
-    GM_TRY(sweep(ns));
+    GM_TRY(pass(ns));
   }
   return {};
 }
 
-Status TtlMonitor::sweep(const engine::Namespace& ns) {
+Status TtlMonitor::pass(const engine::Namespace& ns) {
   std::vector<engine::IndexDefinition> indexes;
   {
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());

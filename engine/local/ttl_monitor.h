@@ -19,20 +19,20 @@ class LocalStore;
 
 class TtlMonitor {
  public:
-  // `store` must outlive it. The first sweep starts one interval after construction.
+  // `store` must outlive it. The first pass starts one interval after construction.
   TtlMonitor(LocalStore& store, std::chrono::milliseconds interval);
   // Waits for the current short transaction only.
   ~TtlMonitor();
 
-  // The number of finished sweeps, and of removed documents, since construction.
+  // The number of finished passes, and of removed documents, since construction.
   int64_t passes() const { return passes_; }
   int64_t removed() const { return removed_; }
 
  private:
   void run() GM_EXCLUDES(mutex_);
   bool stopping() GM_EXCLUDES(mutex_);
-  Status sweep();
-  Status sweep(const engine::Namespace& ns);
+  Status pass();
+  Status pass(const engine::Namespace& ns);
   // Removes some of the documents that have expired by this index, in one transaction. Returns how
   // many.
   Result<int64_t> remove_some(const engine::Namespace& ns, const engine::IndexDefinition& index);

@@ -140,7 +140,7 @@ class Clients {
     return client;
   }
 
-  void give_back(OwnedClient client) GM_EXCLUDES(mutex_) {
+  void release(OwnedClient client) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     idle_.push_back(std::move(client));
     changed_.notify_one();
@@ -176,7 +176,7 @@ class PooledConnection final : public Connection {
   ~PooledConnection() override {
     abort_transaction();
     session_.reset();
-    clients_.give_back(std::move(owned_));
+    clients_.release(std::move(owned_));
   }
   PooledConnection(const PooledConnection&) = delete;
   PooledConnection& operator=(const PooledConnection&) = delete;
@@ -286,7 +286,7 @@ class LibmongocPool final : public Pool {
   // Makes a client, which shows whether the options of the URI fit together.
   Status check() {
     GM_ASSIGN(OwnedClient client, clients_.take());
-    clients_.give_back(std::move(client));
+    clients_.release(std::move(client));
     return {};
   }
 

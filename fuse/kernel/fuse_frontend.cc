@@ -347,9 +347,9 @@ void handle_create(fuse_req_t request, fuse_ino_t parent, const char* name, mode
                    fuse_file_info* info) {
   guarded(request, "create", parent, name, [&] {
     FileSystem& file_system = file_system_of(request);
-    const bool is_nameless = (info->flags & O_TMPFILE) == O_TMPFILE;
+    const bool is_tmpfile = (info->flags & O_TMPFILE) == O_TMPFILE;
     auto created =
-        is_nameless
+        is_tmpfile
             ? file_system.create_tmpfile(parent, mode & 07777, info->flags, caller_of(request))
             : of_directory(
                   request, parent,

@@ -12,7 +12,7 @@ ChunkBuffer::ChunkBuffer(std::shared_ptr<ChunkMemory> memory, std::unique_ptr<ui
     : memory_(std::move(memory)), bytes_(std::move(bytes)), capacity_(capacity) {}
 
 ChunkBuffer::~ChunkBuffer() {
-  memory_->give_back(std::move(bytes_), capacity_);
+  memory_->release(std::move(bytes_), capacity_);
 }
 
 std::shared_ptr<ChunkBuffer> ChunkMemory::try_acquire(size_t capacity) {
@@ -44,7 +44,7 @@ std::shared_ptr<ChunkBuffer> ChunkMemory::try_acquire(size_t capacity) {
   return std::make_shared<ChunkBuffer>(shared_from_this(), std::move(bytes), capacity);
 }
 
-void ChunkMemory::give_back(std::unique_ptr<uint8_t[]> bytes, size_t capacity) {
+void ChunkMemory::release(std::unique_ptr<uint8_t[]> bytes, size_t capacity) {
   MutexLock lock(mutex_);
   in_use_ -= capacity;
   ++releases_;

@@ -84,7 +84,7 @@ class ChunkMemory : public std::enable_shared_from_this<ChunkMemory> {
 
  private:
   friend class ChunkBuffer;
-  void give_back(std::unique_ptr<uint8_t[]> bytes, size_t capacity) GM_EXCLUDES(mutex_);
+  void release(std::unique_ptr<uint8_t[]> bytes, size_t capacity) GM_EXCLUDES(mutex_);
 
   struct Spare {
     std::unique_ptr<uint8_t[]> bytes;

@@ -82,7 +82,7 @@ class Catalog {
   // The drop cleanup removes the range's entries later.
   Status release_range(const Range& range);
   Result<std::vector<Range>> released_ranges() const;
-  // Called after the sweep. Takes the range off the list, and its tree has one range less.
+  // Called after the cleanup. Takes the range off the list, and its tree has one range less.
   Status forget_range(const Range& range);
   // Returns how many ranges share the tree.
   Result<uint32_t> ranges_in_tree(uint32_t tree) const;

@@ -90,10 +90,10 @@ void DropCleanup::run() {
       if (stopping_) return;
       work_ = false;
     }
-    const Result<bool> done = sweep_some();
+    const Result<bool> done = clean_some();
     MutexLock lock(mutex_);
     if (!done) {
-      // Nobody waits for a sweep, so there is nobody to report to. Other operations meet the same
+      // Nobody waits for a cleanup, so there is nobody to report to. Other operations meet the same
       // failure.
       if (!stopping_) changed_.wait_for(mutex_, kRetryAfter);
       work_ = true;
@@ -111,7 +111,7 @@ Result<std::vector<Range>> DropCleanup::released_ranges() {
   return ranges;
 }
 
-Result<bool> DropCleanup::sweep_some() {
+Result<bool> DropCleanup::clean_some() {
   GM_ASSIGN(std::vector<Range> ranges, released_ranges());
   std::erase_if(ranges, [&](const Range& range) { return spares(range); });
   if (ranges.empty()) return true;
@@ -120,7 +120,7 @@ Result<bool> DropCleanup::sweep_some() {
   GM_ASSIGN(WriteTransaction transaction, environment_.begin_write());
   const auto trees = std::make_shared<Trees>(transaction.lmdb(), handles_, true);
   Catalog catalog(trees, cache_);
-  const auto sweep = [&]() -> Status {
+  const auto clean = [&]() -> Status {
     GM_ASSIGN(const uint32_t sharing, catalog.ranges_in_tree(range.tree));
     bool empty = false;
     if (sharing == 1 && pages_of(*trees, trees->tree(range)) <= kPagesAtOnceMax) {
@@ -131,11 +131,11 @@ Result<bool> DropCleanup::sweep_some() {
     }
     return empty ? catalog.forget_range(range) : Status();
   };
-  const Status swept = sweep();
+  const Status cleaned = clean();
   if (trees->shrinks_net()) transaction.net_shrink();
   transaction.log(trees->take_changes());
   trees->end();
-  if (!swept) return fail(swept.error());
+  if (!cleaned) return fail(cleaned.error());
   GM_TRY(transaction.commit());
   return false;
 }

@@ -1,6 +1,6 @@
 // A background thread that removes the entries of dropped collections and indexes. It works in
 // short transactions between those of others. The catalog lists what is left to do, so an
-// interrupted sweep continues when the store is opened again.
+// interrupted cleanup continues when the store is opened again.
 //
 // Thread-safety: thread-safe.
 #pragma once
@@ -29,8 +29,8 @@ class DropCleanup {
   // Call it after the commit of a transaction that has released ranges. Thread-safe.
   void wake() GM_EXCLUDES(mutex_);
 
-  // Exempts a range from the sweep while this object exists. Make it before the commit that adds
-  // the range to the released ones. Afterwards the catalog decides whether the range is swept.
+  // Exempts a range from the cleanup while this object exists. Make it before the commit that adds
+  // the range to the released ones. Afterwards the catalog decides whether the range is cleaned up.
   class CleanupExemption {
    public:
     CleanupExemption(DropCleanup& drop_cleanup, const Range& range);
@@ -46,7 +46,7 @@ class DropCleanup {
  private:
   void run() GM_EXCLUDES(mutex_);
   // Returns true if nothing is left to do.
-  Result<bool> sweep_some();
+  Result<bool> clean_some();
   Result<std::vector<Range>> released_ranges();
   bool spares(const Range& range) GM_EXCLUDES(mutex_);
 

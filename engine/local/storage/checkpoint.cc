@@ -128,8 +128,8 @@ Status Checkpointer::stop() {
     if (std::optional<Error> refusal = queue_.refusal()) return fail(std::move(*refusal));
     GM_TRY(flushed);
     if (needed) GM_TRY(take());
-    GM_TRY(check_place(folder_.data_in_place()));
-    return check_place(folder_.owner_in_place());
+    GM_TRY(check_in_place(folder_.data_in_place()));
+    return check_in_place(folder_.owner_in_place());
   }();
   report_refusal();
   return stopped;
@@ -140,8 +140,8 @@ Status Checkpointer::make_durable() {
   const Result<RedoLog::Outcome> outcome = log_.make_durable();
   if (!outcome) return fail(sync_failed(outcome.error()));
   if (*outcome == RedoLog::Outcome::kNeedsCheckpoint) return checkpoint();
-  GM_TRY(check_place(folder_.data_in_place()));
-  GM_TRY(check_place(folder_.owner_in_place()));
+  GM_TRY(check_in_place(folder_.data_in_place()));
+  GM_TRY(check_in_place(folder_.owner_in_place()));
   if (!log_.has_begun_segment()) return {};
   MutexLock lock(mutex_);
   grown_ = true;
@@ -274,7 +274,7 @@ Status Checkpointer::take() {
   (void)mdb_reader_check(env_, &gone);
   // Check this before the slot is written. The slot describes this data.mdb, and the next opening
   // would apply it to the file that replaced it.
-  GM_TRY(check_place(folder_.data_in_place()));
+  GM_TRY(check_in_place(folder_.data_in_place()));
   Pin& pin = pins_[1 - pinned_];
   GM_TRY(queue_.begin_exclusive());
   Result<MetaPair> metas = record_snapshot(pin);
@@ -310,10 +310,10 @@ Status Checkpointer::take() {
     last_time_ = Clock::now();
   }
   // Check this after the slot is written: without a mark the next opening goes back to it.
-  return check_place(folder_.owner_in_place());
+  return check_in_place(folder_.owner_in_place());
 }
 
-Status Checkpointer::check_place(const Status& in_place) {
+Status Checkpointer::check_in_place(const Status& in_place) {
   if (in_place) return {};
   Error refusal(
       ErrorCode::kWritesRefused,

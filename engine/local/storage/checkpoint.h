@@ -101,7 +101,7 @@ class Checkpointer {
   Error sync_failed(const Error& cause) GM_EXCLUDES(failing_);
   // If a file of the store was removed or replaced, refuses all later writes, as they could not
   // become durable. `in_place` is the result of the check.
-  Status check_place(const Status& in_place);
+  Status check_in_place(const Status& in_place);
   uint64_t newest_snapshot() const;
   // Adds what new transactions have freed to freed_ and returns freed_.
   uint64_t count_freed() GM_EXCLUDES(counting_);

@@ -75,8 +75,8 @@ struct Environment::Parts {
   Status reclaim();
   // Punches holes where runs of pages are free. Relies on the list of free pages and does not check
   // the trees. Returns how many bytes of the disk it has freed.
-  Result<uint64_t> give_back(uint64_t run_bytes_min,
-                             const std::optional<engine::Deadline>& deadline);
+  Result<uint64_t> return_free_pages(uint64_t run_bytes_min,
+                                     const std::optional<engine::Deadline>& deadline);
   // For a full disk. If data.mdb has holes, LMDB may reuse those first, and the disk has no room
   // for them. So this punches holes into all free pages, which frees room on the disk.
   void share_room_with_holes();
@@ -121,7 +121,7 @@ struct Environment::Parts {
   std::unique_ptr<RedoLog> log;                // null if read-only
   std::unique_ptr<WriteQueue> writers;         // null if read-only
   std::unique_ptr<Checkpointer> checkpointer;  // null if read-only
-  std::atomic<uint64_t> regained_at = 0;       // the newest transaction after reclaim()
+  std::atomic<uint64_t> reclaimed_at = 0;      // the newest transaction after reclaim()
   uint64_t map_bytes = 0;
 
   Mutex counting;
@@ -170,17 +170,17 @@ Status Environment::Parts::reclaim() {
   // readers is checked.
   int gone = 0;
   (void)mdb_reader_check(env.get(), &gone);
-  if (last_transaction() != regained_at) {
+  if (last_transaction() != reclaimed_at) {
     // If there is no room even for this, the checkpoint still brings back the pages of earlier
     // removals.
     (void)commit_nothing();
-    regained_at = last_transaction();
+    reclaimed_at = last_transaction();
   }
   return checkpointer->checkpoint();
 }
 
-Result<uint64_t> Environment::Parts::give_back(uint64_t run_bytes_min,
-                                               const std::optional<engine::Deadline>& deadline) {
+Result<uint64_t> Environment::Parts::return_free_pages(
+    uint64_t run_bytes_min, const std::optional<engine::Deadline>& deadline) {
   // Bounds the work during one exclusive hold of the write lock, while writers wait.
   constexpr uint64_t kBytesAtOnce = uint64_t{64} << 20;
   // The list of free pages is read from the map, so check that the map can be trusted before each
@@ -197,7 +197,8 @@ Result<uint64_t> Environment::Parts::give_back(uint64_t run_bytes_min,
     }
     GM_TRY(writers->begin_exclusive());
     if (context.sequence) (void)context.sequence->follows();
-    const Result<FreePages::GivenBack> given = pages.give_back(page, {run_bytes_min, kBytesAtOnce});
+    const Result<FreePages::PunchedHoles> given =
+        pages.punch_holes(page, {run_bytes_min, kBytesAtOnce});
     writers->end_exclusive();
     if (!given) return fail(given.error());
     freed += given->bytes;
@@ -208,7 +209,7 @@ Result<uint64_t> Environment::Parts::give_back(uint64_t run_bytes_min,
 
 void Environment::Parts::share_room_with_holes() {
   // If this fails, the write that follows reports the cause.
-  if (folder.data().has_holes()) (void)give_back(/*run_bytes_min=*/1, {});
+  if (folder.data().has_holes()) (void)return_free_pages(/*run_bytes_min=*/1, {});
 }
 
 // When room is short, a checkpoint also pays off if it brings back more than it costs.
@@ -599,8 +600,7 @@ Status Environment::reclaim() {
   return parts_->reclaim();
 }
 
-Result<uint64_t> Environment::give_back_free_pages(
-    const std::optional<engine::Deadline>& deadline) {
+Result<uint64_t> Environment::return_free_pages(const std::optional<engine::Deadline>& deadline) {
   if (read_only()) {
     return fail(ErrorCode::kStoreReadOnly,
                 "store " + parts_->folder.path().string() + " is open read-only");
@@ -616,7 +616,7 @@ Result<uint64_t> Environment::give_back_free_pages(
                                               "daemon and run `gridstore check --repair` on " +
                                               parts_->folder.path().string());
   }
-  return parts_->give_back(FreePages::kHoleBytesMin, deadline);
+  return parts_->return_free_pages(FreePages::kHoleBytesMin, deadline);
 }
 
 bool Environment::read_only() const {

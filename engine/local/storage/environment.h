@@ -189,7 +189,7 @@ class Environment {
   // space this frees. Reads all trees first, and fails with StoreDamaged if they or the list of
   // free pages are damaged. Also fails with the errors of begin_write() and of FreePages, and with
   // MaxTimeMSExpired.
-  Result<uint64_t> give_back_free_pages(const std::optional<engine::Deadline>& deadline);
+  Result<uint64_t> return_free_pages(const std::optional<engine::Deadline>& deadline);
   // Returns the owner if the store was opened beside it (OpenOptions::beside_owner).
   std::optional<Owner> owner_beside() const;
 

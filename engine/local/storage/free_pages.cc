@@ -120,7 +120,7 @@ Result<std::vector<bool>> FreePages::reusable_pages() {
   return free;
 }
 
-Result<FreePages::GivenBack> FreePages::give_back(uint64_t first, Bytes wanted) {
+Result<FreePages::PunchedHoles> FreePages::punch_holes(uint64_t first, Bytes wanted) {
   GM_ASSIGN(const std::vector<bool> free, reusable_pages());
   if (std::optional<Error> unreadable = found_unreadable_()) return fail(std::move(*unreadable));
   GM_ASSIGN(const uint64_t before, data_.allocated_bytes());
@@ -149,7 +149,7 @@ Result<FreePages::GivenBack> FreePages::give_back(uint64_t first, Bytes wanted) 
     }
   }
   GM_ASSIGN(const uint64_t after, data_.allocated_bytes());
-  return GivenBack{before - std::min(before, after), next_page};
+  return PunchedHoles{before - std::min(before, after), next_page};
 }
 
 }  // namespace gridmount::local

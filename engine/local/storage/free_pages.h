@@ -36,7 +36,7 @@ class FreePages {
   FreePages(MDB_env* env, const system::File& data, FoundUnreadable found_unreadable)
       : env_(env), data_(data), found_unreadable_(std::move(found_unreadable)) {}
 
-  struct GivenBack {
+  struct PunchedHoles {
     uint64_t bytes = 0;      // how much less data.mdb takes of the disk
     uint64_t next_page = 0;  // where to continue; 0 if there is nothing left
   };
@@ -47,7 +47,7 @@ class FreePages {
   // Punches holes where pages from `first` on may be reused. Nobody may write meanwhile. Readers
   // may come and go. Takes one bit of memory for each page of the file. Fails with
   // CommandNotSupported if the file system cannot punch holes.
-  Result<GivenBack> give_back(uint64_t first, Bytes wanted);
+  Result<PunchedHoles> punch_holes(uint64_t first, Bytes wanted);
 
  private:
   // Returns for each page whether it may be reused, with a false after the last page.

@@ -3,12 +3,12 @@
 // so a page that is also in use is lost with the next commits. A page that is in neither is never
 // used again.
 //
-// The survey reads the pages of the trees without LMDB. It keeps two bits for each page of the
+// The accounting reads the pages of the trees without LMDB. It keeps two bits for each page of the
 // file.
 //
-// With a visitor, the survey also salvages what the trees hold. It skips damaged pages. It finds
-// the leaves that a damaged branch cuts off: they are neither in a tree nor in the list of free
-// pages.
+// With a visitor, the accounting also salvages what the trees hold. It skips damaged pages. It
+// finds the leaves that a damaged branch cuts off: they are neither in a tree nor in the list of
+// free pages.
 //
 // Not thread-safe.
 #pragma once
@@ -41,8 +41,8 @@ struct PageReport {
 };
 inline constexpr size_t kPageProblemsMax = 100;
 
-// Receives what the survey finds. Views are valid until the call returns. If a call returns an
-// error, the survey ends and returns that error.
+// Receives what the accounting finds. Views are valid until the call returns. If a call returns an
+// error, the accounting ends and returns that error.
 class PageVisitor {
  public:
   struct Found {
@@ -70,7 +70,7 @@ class PageAccounting {
   PageAccounting(const uint8_t* map, uint32_t page_bytes, PageVisitor* visitor = nullptr)
       : map_(map), page_bytes_(page_bytes), visitor_(visitor) {}
 
-  // Runs the survey. A reader must hold the snapshot. Fails with StoreDamaged if the snapshot's
+  // Runs the accounting. A reader must hold the snapshot. Fails with StoreDamaged if the snapshot's
   // meta page has gone.
   Result<PageReport> run(uint64_t snapshot);
 

@@ -27,14 +27,14 @@ Result<ReadTransaction> ReadPool::begin() {
   return ReadTransaction(this, txn);
 }
 
-void ReadPool::give_back(MDB_txn* txn) {
+void ReadPool::release(MDB_txn* txn) {
   mdb_txn_reset(txn);
   MutexLock lock(mutex_);
   idle_.push_back(txn);
 }
 
 ReadTransaction::~ReadTransaction() {
-  if (txn_ != nullptr) pool_->give_back(txn_);
+  if (txn_ != nullptr) pool_->release(txn_);
 }
 
 }  // namespace gridmount::local

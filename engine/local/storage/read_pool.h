@@ -27,7 +27,7 @@ class ReadPool {
 
  private:
   friend class ReadTransaction;
-  void give_back(MDB_txn* txn) GM_EXCLUDES(mutex_);
+  void release(MDB_txn* txn) GM_EXCLUDES(mutex_);
 
   MDB_env* const env_;
   Mutex mutex_;

@@ -50,7 +50,7 @@ Evaluated evaluate_sum(const Call& call) {
 Evaluated evaluate_average(const Call& call) {
   GM_ASSIGN(const NumberSum sum, gather<NumberSum>(call));
   const std::optional<bson::Value> average = sum.average();
-  return average ? keep(call, *average) : give_null();
+  return average ? keep(call, *average) : make_null();
 }
 
 template <bool greatest>
@@ -71,7 +71,7 @@ template <bool is_sample>
 Evaluated evaluate_deviation(const Call& call) {
   GM_ASSIGN(const NumberDeviation numbers, gather<NumberDeviation>(call));
   const std::optional<double> deviation = is_sample ? numbers.of_sample() : numbers.of_population();
-  return deviation ? give(call.context, *deviation) : give_null();
+  return deviation ? give(call.context, *deviation) : make_null();
 }
 
 constexpr Operator variadic(std::string_view name, Evaluated (*evaluate)(const Call&)) {

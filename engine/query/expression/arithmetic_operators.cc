@@ -105,11 +105,11 @@ class Total {
     return shift(milliseconds);
   }
 
-  Evaluated give_to(EvaluationContext& context) const {
+  Evaluated make_result(EvaluationContext& context) const {
     if (has_date_) return give(context, Date{whole_});
     switch (type_) {
       case Type::kInt32:
-        return give_int_or_long(context, whole_);
+        return make_int_or_long(context, whole_);
       case Type::kInt64:
         return give(context, whole_);
       case Type::kDouble:
@@ -170,7 +170,7 @@ Evaluated evaluate_add(const Call& call) {
   Total total(kSum);
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     GM_ASSIGN(const MaybeValue value, call.argument(i));
-    if (is_nullish(value)) return give_null();
+    if (is_nullish(value)) return make_null();
     if (value->type() == Type::kDate) {
       GM_TRY(total.add_date(value->as_date()));
     } else if (!value->is_number()) {
@@ -182,21 +182,21 @@ Evaluated evaluate_add(const Call& call) {
       total.add(*value);
     }
   }
-  return total.give_to(call.context);
+  return total.make_result(call.context);
 }
 
 Evaluated evaluate_multiply(const Call& call) {
   Total total(kProduct);
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     GM_ASSIGN(const MaybeValue value, call.argument(i));
-    if (is_nullish(value)) return give_null();
+    if (is_nullish(value)) return make_null();
     if (!value->is_number()) {
       return fail_type("$multiply only supports numeric types, not " +
                        std::string(type_name(value)));
     }
     total.add(*value);
   }
-  return total.give_to(call.context);
+  return total.make_result(call.context);
 }
 
 Evaluated subtract_from_date(EvaluationContext& context, Date date, ValueView value) {
@@ -231,9 +231,9 @@ Evaluated evaluate_subtract(const Call& call) {
       return give(call.context, *left->number() - *right->number());
     }
     if (widest == rank(Type::kInt64)) return give(call.context, difference);
-    return give_int_or_long(call.context, difference);
+    return make_int_or_long(call.context, difference);
   }
-  if (is_nullish(left) || is_nullish(right)) return give_null();
+  if (is_nullish(left) || is_nullish(right)) return make_null();
   if (left->type() == Type::kDate) {
     return subtract_from_date(call.context, left->as_date(), *right);
   }
@@ -254,7 +254,7 @@ Evaluated evaluate_divide(const Call& call) {
     if (divisor == 0) return fail(ErrorCode::kBadValue, "can't $divide by zero");
     return give(call.context, *left->number() / divisor);
   }
-  if (is_nullish(left) || is_nullish(right)) return give_null();
+  if (is_nullish(left) || is_nullish(right)) return make_null();
   return fail_type("$divide only supports numeric types, not " + std::string(type_name(left)) +
                    " and " + std::string(type_name(right)));
 }
@@ -262,7 +262,7 @@ Evaluated evaluate_divide(const Call& call) {
 Evaluated evaluate_mod(const Call& call) {
   GM_ASSIGN(const MaybeValue left, call.argument(0));
   GM_ASSIGN(const MaybeValue right, call.argument(1));
-  if (is_nullish(left) || is_nullish(right)) return give_null();
+  if (is_nullish(left) || is_nullish(right)) return make_null();
   if (!is_number(left) || !is_number(right)) {
     return fail(kModNeedsNumbers, "$mod only supports numeric types, not " +
                                       std::string(type_name(left)) + " and " +

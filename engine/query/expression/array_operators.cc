@@ -52,7 +52,7 @@ Evaluated slice(EvaluationContext& context, ValueView array, size_t begin, size_
 Evaluated evaluate_element_at(const Call& call) {
   GM_ASSIGN(const MaybeValue array, call.argument(0));
   GM_ASSIGN(const MaybeValue index, call.argument(1));
-  if (is_nullish(array) || is_nullish(index)) return give_null();
+  if (is_nullish(array) || is_nullish(index)) return make_null();
   if (!is_type(array, Type::kArray)) {
     return fail(ErrorCode{28689}, "$arrayElemAt's first argument must be an array, but is " +
                                       std::string(type_name(array)));
@@ -74,7 +74,7 @@ Evaluated evaluate_element_at(const Call& call) {
 template <int index>
 Evaluated evaluate_end(const Call& call) {
   GM_ASSIGN(const MaybeValue array, call.argument(0));
-  if (is_nullish(array)) return give_null();
+  if (is_nullish(array)) return make_null();
   if (!is_type(array, Type::kArray)) {
     return fail(ErrorCode{28689}, call.name() + "'s argument must be an array, but is " +
                                       std::string(type_name(array)));
@@ -142,7 +142,7 @@ Evaluated evaluate_concat_arrays(const Call& call) {
   ValueOutput output(call.context, Type::kArray);
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     GM_ASSIGN(const MaybeValue array, call.argument(i));
-    if (is_nullish(array)) return give_null();
+    if (is_nullish(array)) return make_null();
     if (!is_type(array, Type::kArray)) {
       return fail(ErrorCode{28664},
                   "$concatArrays only supports arrays, not " + std::string(type_name(array)));
@@ -186,7 +186,7 @@ Result<int32_t> read_index(const Call& call, size_t i, std::string_view what, in
 
 Evaluated evaluate_index_of(const Call& call) {
   GM_ASSIGN(const MaybeValue array, call.argument(0));
-  if (is_nullish(array)) return give_null();
+  if (is_nullish(array)) return make_null();
   if (!is_type(array, Type::kArray)) {
     return fail(ErrorCode{40090}, "$indexOfArray requires an array as a first argument, found: " +
                                       std::string(type_name(array)));
@@ -251,7 +251,7 @@ Evaluated evaluate_range(const Call& call) {
 
 Evaluated evaluate_reverse(const Call& call) {
   GM_ASSIGN(const MaybeValue array, call.argument(0));
-  if (is_nullish(array)) return give_null();
+  if (is_nullish(array)) return make_null();
   if (!is_type(array, Type::kArray)) {
     return fail(ErrorCode{34435},
                 "The argument to $reverseArray must be an array, but was of "
@@ -270,13 +270,13 @@ Evaluated evaluate_size(const Call& call) {
     return fail(ErrorCode{17124}, "The argument to $size must be an array, but was of type: " +
                                       std::string(type_name(array)));
   }
-  return give_int_or_long(call.context, static_cast<int64_t>(count_elements(*array)));
+  return make_int_or_long(call.context, static_cast<int64_t>(count_elements(*array)));
 }
 
 Evaluated evaluate_slice(const Call& call) {
   GM_ASSIGN(const MaybeValue array, call.argument(0));
   GM_ASSIGN(const MaybeValue second, call.argument(1));
-  if (is_nullish(array) || is_nullish(second)) return give_null();
+  if (is_nullish(array) || is_nullish(second)) return make_null();
   if (!is_type(array, Type::kArray)) {
     return fail(ErrorCode{28724}, "First argument to $slice must be an array, but is of type: " +
                                       std::string(type_name(array)));
@@ -303,7 +303,7 @@ Evaluated evaluate_slice(const Call& call) {
     return slice(call.context, *array, static_cast<size_t>(begin), static_cast<size_t>(end));
   }
   GM_ASSIGN(const MaybeValue third, call.argument(2));
-  if (is_nullish(third)) return give_null();
+  if (is_nullish(third)) return make_null();
   if (!is_number(third)) {
     return fail(ErrorCode{28727}, "Third argument to $slice must be numeric, but is of type: " +
                                       std::string(type_name(third)));

@@ -27,7 +27,7 @@ class Zip final : public Expression {
     size_t longest = 0;
     for (const ExpressionPointer& input : inputs_) {
       GM_ASSIGN(const MaybeValue value, input->evaluate(context));
-      if (is_nullish(value)) return give_null();
+      if (is_nullish(value)) return make_null();
       if (!is_type(value, Type::kArray)) {
         return fail(ErrorCode{34468}, "$zip found a non-array expression in input: " + show(value));
       }
@@ -108,7 +108,7 @@ Result<ExpressionPointer> parse_zip(const Operator&, ValueView operand, ParseCon
 
 Evaluated evaluate_object_to_array(const Call& call) {
   GM_ASSIGN(const MaybeValue object, call.argument(0));
-  if (is_nullish(object)) return give_null();
+  if (is_nullish(object)) return make_null();
   if (!is_type(object, Type::kDocument)) {
     return fail(ErrorCode{40390}, "$objectToArray requires a document input, found: " +
                                       std::string(type_name(object)));
@@ -189,7 +189,7 @@ Result<KeyAndValue> read_object_pair(ValueView element) {
 
 Evaluated evaluate_array_to_object(const Call& call) {
   GM_ASSIGN(const MaybeValue array, call.argument(0));
-  if (is_nullish(array)) return give_null();
+  if (is_nullish(array)) return make_null();
   if (!is_type(array, Type::kArray)) {
     return fail(ErrorCode{40386},
                 "$arrayToObject requires an array input, found: " + std::string(type_name(array)));
@@ -233,7 +233,7 @@ class SortArray final : public Expression {
 
   Evaluated evaluate(EvaluationContext& context) const override {
     GM_ASSIGN(const MaybeValue array, input_->evaluate(context));
-    if (is_nullish(array)) return give_null();
+    if (is_nullish(array)) return make_null();
     if (!is_type(array, Type::kArray)) {
       return fail(ErrorCode{2942504},
                   "The input argument to $sortArray must be an array, but was of type: " +

@@ -19,7 +19,7 @@ std::string_view bytes_of(ValueView value) {
   return {reinterpret_cast<const char*>(binary.data), binary.size};
 }
 
-Evaluated give_binary(EvaluationContext& context, std::string_view bytes, uint8_t subtype) {
+Evaluated make_binary(EvaluationContext& context, std::string_view bytes, uint8_t subtype) {
   std::string value;
   const auto append_length = [&](size_t length) {
     const auto number = static_cast<uint32_t>(length);
@@ -76,7 +76,7 @@ Evaluated from_text(EvaluationContext& context, ValueView value, const BinaryFor
   if (format == BinaryFormat::kAuto) return refuse("Invalid format 'auto'");
   const std::optional<std::string> bytes = binary_from_text(text, format);
   if (!bytes) return refuse("Input is not of that format");
-  return give_binary(context, *bytes, subtype);
+  return make_binary(context, *bytes, subtype);
 }
 
 Evaluated to_text(EvaluationContext& context, ValueView value, const BinaryForm& form) {
@@ -117,7 +117,7 @@ Evaluated from_number(EvaluationContext& context, ValueView value, const BinaryF
       value.type() == Type::kInt32   ? number_to_bytes(value.as_int32(), form.is_big_endian)
       : value.type() == Type::kInt64 ? number_to_bytes(value.as_int64(), form.is_big_endian)
                                      : number_to_bytes(value.as_double(), form.is_big_endian);
-  return give_binary(context, bytes, subtype);
+  return make_binary(context, bytes, subtype);
 }
 
 tl::unexpected<Error> refuse_length(ValueView value) {

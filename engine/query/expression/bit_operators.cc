@@ -39,7 +39,7 @@ Evaluated evaluate_bits(const Call& call) {
     is_long = is_long || value->type() == Type::kInt64;
     result = combine<kind>(result, *value->integral());
   }
-  if (is_null) return give_null();
+  if (is_null) return make_null();
   // Because of sign extension, the low 32 bits are the result for 32-bit operands.
   if (is_long) return give(call.context, result);
   return give(call.context, static_cast<int32_t>(result));
@@ -47,7 +47,7 @@ Evaluated evaluate_bits(const Call& call) {
 
 Evaluated evaluate_not(const Call& call) {
   GM_ASSIGN(const MaybeValue value, call.argument(0));
-  if (is_nullish(value)) return give_null();
+  if (is_nullish(value)) return make_null();
   if (!value->is_number()) {
     return fail(ErrorCode{28765},
                 "$bitNot only supports numeric types, not " + std::string(type_name(value)));

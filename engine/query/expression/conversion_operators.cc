@@ -111,7 +111,7 @@ Evaluated convert_to(EvaluationContext& context, ValueView value, std::optional<
 }
 
 Evaluated optional_argument(const Call& call, size_t i) {
-  return call.has(i) ? call.argument(i) : give_missing();
+  return call.has(i) ? call.argument(i) : make_missing();
 }
 
 Evaluated evaluate_convert(const Call& call) {
@@ -123,8 +123,8 @@ Evaluated evaluate_convert(const Call& call) {
   if (!is_nullish(to)) {
     GM_ASSIGN(target, read_target(*to));
   }
-  if (is_nullish(input)) return call.has(kOnNull) ? call.argument(kOnNull) : give_null();
-  if (is_nullish(to)) return give_null();
+  if (is_nullish(input)) return call.has(kOnNull) ? call.argument(kOnNull) : make_null();
+  if (is_nullish(to)) return make_null();
   BinaryForm form;
   form.subtype = target.subtype;
   GM_ASSIGN(form.format, read_format(format));
@@ -161,7 +161,7 @@ Result<ExpressionPointer> parse_convert(const Operator& op, ValueView operand,
 template <Type target>
 Evaluated evaluate_short_form(const Call& call) {
   GM_ASSIGN(const MaybeValue input, call.argument(0));
-  if (is_nullish(input)) return give_null();
+  if (is_nullish(input)) return make_null();
   BinaryForm form;
   form.format = BinaryFormat::kAuto;
   return convert_to(call.context, *input, target, form);
@@ -169,7 +169,7 @@ Evaluated evaluate_short_form(const Call& call) {
 
 Evaluated evaluate_to_uuid(const Call& call) {
   GM_ASSIGN(const MaybeValue input, call.argument(0));
-  if (is_nullish(input)) return give_null();
+  if (is_nullish(input)) return make_null();
   constexpr int32_t kUuidSubtype = 4;
   const bson::Value subtype(kUuidSubtype);
   BinaryForm form;

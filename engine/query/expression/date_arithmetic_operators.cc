@@ -84,14 +84,14 @@ Result<int64_t> read_amount(const Call& call, ValueView amount, bool is_subtract
 template <bool is_subtraction>
 Evaluated evaluate_add(const Call& call) {
   GM_ASSIGN(const MaybeValue start, call.argument(kStartDate));
-  if (is_nullish(start)) return give_null();
+  if (is_nullish(start)) return make_null();
   GM_ASSIGN(const std::optional<TimeUnit> unit, evaluate_unit(call, kUnit));
-  if (!unit) return give_null();
+  if (!unit) return make_null();
   GM_ASSIGN(const MaybeValue amount, call.argument(kAmount));
-  if (is_nullish(amount)) return give_null();
+  if (is_nullish(amount)) return make_null();
   GM_ASSIGN(const std::optional<TimeZone> zone,
             evaluate_time_zone(call.arguments[kTimeZone].get(), call.context));
-  if (!zone) return give_null();
+  if (!zone) return make_null();
   GM_TRY(require(is_coercible_to_date(start), ErrorCode{5166403},
                  call.name() + " requires startDate to be convertible to a date"));
   GM_ASSIGN(const int64_t count, read_amount(call, *amount, is_subtraction));
@@ -133,16 +133,16 @@ enum Argument : size_t { kStart, kEnd, kUnit, kZone, kStartOfWeek };
 
 Evaluated evaluate_difference(const Call& call) {
   GM_ASSIGN(const MaybeValue start_value, call.argument(difference::kStart));
-  if (is_nullish(start_value)) return give_null();
+  if (is_nullish(start_value)) return make_null();
   GM_ASSIGN(const MaybeValue end_value, call.argument(difference::kEnd));
-  if (is_nullish(end_value)) return give_null();
+  if (is_nullish(end_value)) return make_null();
   GM_ASSIGN(const std::optional<TimeUnit> unit, evaluate_unit(call, difference::kUnit));
-  if (!unit) return give_null();
+  if (!unit) return make_null();
   GM_ASSIGN(const std::optional<int> start_of_week,
             evaluate_start_of_week(call, difference::kStartOfWeek, *unit));
-  if (!start_of_week) return give_null();
+  if (!start_of_week) return make_null();
   GM_ASSIGN(const std::optional<TimeZone> zone, evaluate_zone(call, difference::kZone));
-  if (!zone) return give_null();
+  if (!zone) return make_null();
   GM_ASSIGN(const bson::Date start,
             require_date(call, start_value, "startDate", ErrorCode{5166307}));
   GM_ASSIGN(const bson::Date end, require_date(call, end_value, "endDate", ErrorCode{5166307}));
@@ -199,16 +199,16 @@ Result<std::optional<int64_t>> evaluate_bin_size(const Call& call) {
 
 Evaluated evaluate_truncation(const Call& call) {
   GM_ASSIGN(const MaybeValue value, call.argument(truncation::kDate));
-  if (is_nullish(value)) return give_null();
+  if (is_nullish(value)) return make_null();
   GM_ASSIGN(const std::optional<int64_t> bin_size, evaluate_bin_size(call));
-  if (!bin_size) return give_null();
+  if (!bin_size) return make_null();
   GM_ASSIGN(const std::optional<TimeUnit> unit, evaluate_unit(call, truncation::kUnit));
-  if (!unit) return give_null();
+  if (!unit) return make_null();
   GM_ASSIGN(const std::optional<int> start_of_week,
             evaluate_start_of_week(call, truncation::kStartOfWeek, *unit));
-  if (!start_of_week) return give_null();
+  if (!start_of_week) return make_null();
   GM_ASSIGN(const std::optional<TimeZone> zone, evaluate_zone(call, truncation::kZone));
-  if (!zone) return give_null();
+  if (!zone) return make_null();
   GM_ASSIGN(const bson::Date date, require_date(call, value, "date", ErrorCode{5439012}));
   GM_ASSIGN(const bson::Date begin, truncate_date(date, *unit, *bin_size, *zone, *start_of_week));
   return give(call.context, begin);

@@ -25,7 +25,7 @@ struct LocalTime {
   int64_t days;
 };
 
-Evaluated give_part(EvaluationContext& context, int64_t value) {
+Evaluated make_part(EvaluationContext& context, int64_t value) {
   return give(context, static_cast<int32_t>(value));
 }
 
@@ -83,14 +83,14 @@ Result<std::optional<LocalTime>> evaluate_local_time(const Call& call) {
 template <GetPart get>
 Evaluated evaluate_part(const Call& call) {
   GM_ASSIGN(const std::optional<LocalTime> local, evaluate_local_time(call));
-  if (!local) return give_null();
-  return give_part(call.context, get(*local));
+  if (!local) return make_null();
+  return make_part(call.context, get(*local));
 }
 
 // The only part that is an int64.
 Evaluated evaluate_iso_week_year(const Call& call) {
   GM_ASSIGN(const std::optional<LocalTime> local, evaluate_local_time(call));
-  if (!local) return give_null();
+  if (!local) return make_null();
   return give(call.context, iso_week(local->days).year);
 }
 
@@ -133,16 +133,16 @@ Evaluated evaluate_to_parts(const Call& call) {
   GM_ASSIGN(const MaybeValue date, call.argument(kInstant));
   GM_ASSIGN(const std::optional<TimeZone> zone,
             evaluate_time_zone(call.arguments[kZone].get(), call.context));
-  if (!zone) return give_null();
+  if (!zone) return make_null();
   bool is_iso = false;
   if (call.has(kIso)) {
     GM_ASSIGN(const MaybeValue flag, call.argument(kIso));
-    if (is_nullish(flag)) return give_null();
+    if (is_nullish(flag)) return make_null();
     GM_TRY(require(is_type(flag, Type::kBool), ErrorCode{40521},
                    "iso8601 must evaluate to a bool, found " + std::string(type_name(flag))));
     is_iso = flag->as_bool();
   }
-  if (is_nullish(date)) return give_null();
+  if (is_nullish(date)) return make_null();
   GM_ASSIGN(const bson::Date moment, coerce_to_date(date));
   const LocalTime local(zone->to_local(moment));
   ValueOutput output(call.context, Type::kDocument);
@@ -256,18 +256,18 @@ Result<std::optional<int64_t>> evaluate_days(const Call& call) {
 
 Evaluated evaluate_from_parts(const Call& call) {
   GM_ASSIGN(const std::optional<int64_t> hour, evaluate_short(call, kHour, 0));
-  if (!hour) return give_null();
+  if (!hour) return make_null();
   GM_ASSIGN(const std::optional<int64_t> minute, evaluate_short(call, kMinute, 0));
-  if (!minute) return give_null();
+  if (!minute) return make_null();
   GM_ASSIGN(const std::optional<int64_t> second, evaluate_number(call, kSecond, 0));
-  if (!second) return give_null();
+  if (!second) return make_null();
   GM_ASSIGN(const std::optional<int64_t> millisecond, evaluate_number(call, kMillisecond, 0));
-  if (!millisecond) return give_null();
+  if (!millisecond) return make_null();
   GM_ASSIGN(const std::optional<TimeZone> zone,
             evaluate_time_zone(call.arguments[kFromTimeZone].get(), call.context));
-  if (!zone) return give_null();
+  if (!zone) return make_null();
   GM_ASSIGN(const std::optional<int64_t> days, evaluate_days(call));
-  if (!days) return give_null();
+  if (!days) return make_null();
   int64_t local = (*days * 24 + *hour) * 3'600'000 + *minute * 60'000;
   int64_t seconds = 0;
   if (__builtin_mul_overflow(*second, int64_t{1000}, &seconds) ||

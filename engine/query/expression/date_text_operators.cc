@@ -43,9 +43,9 @@ Evaluated evaluate_to_string(const Call& call) {
   GM_ASSIGN(const std::optional<TimeZone> zone,
             evaluate_time_zone(call.arguments[writing::kTimeZone].get(), call.context));
   if (is_nullish(date)) {
-    return call.has(writing::kOnNull) ? call.argument(writing::kOnNull) : give_null();
+    return call.has(writing::kOnNull) ? call.argument(writing::kOnNull) : make_null();
   }
-  if (!zone || (call.has(writing::kFormat) && !format)) return give_null();
+  if (!zone || (call.has(writing::kFormat) && !format)) return make_null();
   if (!format) format = zone->is_utc() ? "%Y-%m-%dT%H:%M:%S.%LZ" : "%Y-%m-%dT%H:%M:%S.%L";
   GM_ASSIGN(const bson::Date moment, coerce_to_date(date));
   GM_ASSIGN(const std::string text, format_date(*format, moment, *zone));
@@ -65,7 +65,7 @@ Evaluated evaluate_from_string(const Call& call) {
   GM_ASSIGN(const std::optional<TimeZone> zone,
             evaluate_time_zone(call.arguments[reading::kTimeZone].get(), call.context));
   if (is_nullish(text)) {
-    return call.has(reading::kOnNull) ? call.argument(reading::kOnNull) : give_null();
+    return call.has(reading::kOnNull) ? call.argument(reading::kOnNull) : make_null();
   }
   if (!is_type(text, Type::kString)) {
     if (call.has(reading::kOnError)) return call.argument(reading::kOnError);
@@ -73,7 +73,7 @@ Evaluated evaluate_from_string(const Call& call) {
                 "$dateFromString requires that 'dateString' be a string, found: " +
                     std::string(type_name(text)) + " with value " + show(text));
   }
-  if (!zone || (call.has(reading::kFormat) && !format)) return give_null();
+  if (!zone || (call.has(reading::kFormat) && !format)) return make_null();
   Result<bson::Date> date = read_date(*text, format, *zone);
   if (date) return give(call.context, *date);
   if (date.error().code() == ErrorCode::kConversionFailure && call.has(reading::kOnError)) {

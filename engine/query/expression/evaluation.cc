@@ -150,7 +150,7 @@ std::string timestamp_to_text(bson::Timestamp timestamp) {
 }
 
 template <typename T>
-Evaluated give_fixed(EvaluationContext& context, Type type, T value) {
+Evaluated make_fixed(EvaluationContext& context, Type type, T value) {
   GM_ASSIGN(uint8_t* const data, ArenaAccess::allocate(context.arena, sizeof value));
   std::memcpy(data, &value, sizeof value);
   return MaybeValue(ValueView(type, data, sizeof value));
@@ -283,22 +283,22 @@ MaybeValue bool_value(bool value) {
 }
 
 Evaluated give(EvaluationContext& context, int32_t value) {
-  return give_fixed(context, Type::kInt32, value);
+  return make_fixed(context, Type::kInt32, value);
 }
 Evaluated give(EvaluationContext& context, int64_t value) {
-  return give_fixed(context, Type::kInt64, value);
+  return make_fixed(context, Type::kInt64, value);
 }
 Evaluated give(EvaluationContext& context, double value) {
-  return give_fixed(context, Type::kDouble, value);
+  return make_fixed(context, Type::kDouble, value);
 }
 Evaluated give(EvaluationContext& context, bson::Decimal128 value) {
-  return give_fixed(context, Type::kDecimal128, std::array<uint64_t, 2>{value.low, value.high});
+  return make_fixed(context, Type::kDecimal128, std::array<uint64_t, 2>{value.low, value.high});
 }
 Evaluated give(EvaluationContext& context, bson::Date value) {
-  return give_fixed(context, Type::kDate, value.milliseconds);
+  return make_fixed(context, Type::kDate, value.milliseconds);
 }
 Evaluated give(EvaluationContext& context, bson::ObjectId value) {
-  return give_fixed(context, Type::kObjectId, value.bytes());
+  return make_fixed(context, Type::kObjectId, value.bytes());
 }
 
 Evaluated give(EvaluationContext& context, std::string_view text) {
@@ -311,7 +311,7 @@ Evaluated give(EvaluationContext& context, std::string_view text) {
   return MaybeValue(ValueView(Type::kString, data, static_cast<uint32_t>(size)));
 }
 
-Evaluated give_int_or_long(EvaluationContext& context, int64_t value) {
+Evaluated make_int_or_long(EvaluationContext& context, int64_t value) {
   const auto narrow = static_cast<int32_t>(value);
   if (narrow == value) return give(context, narrow);
   return give(context, value);

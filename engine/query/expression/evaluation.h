@@ -101,10 +101,10 @@ std::string double_to_text(double value);
 
 MaybeValue null_value();
 MaybeValue bool_value(bool value);
-inline Evaluated give_null() {
+inline Evaluated make_null() {
   return null_value();
 }
-inline Evaluated give_missing() {
+inline Evaluated make_missing() {
   return MaybeValue();
 }
 inline Evaluated give(bool value) {
@@ -119,7 +119,7 @@ Evaluated give(EvaluationContext& context, bson::ObjectId value);
 Evaluated give(EvaluationContext& context, std::string_view text);
 Evaluated give(EvaluationContext&, const void*) = delete;
 // Returns an int32 if the value fits, else an int64.
-Evaluated give_int_or_long(EvaluationContext& context, int64_t value);
+Evaluated make_int_or_long(EvaluationContext& context, int64_t value);
 
 // Builds an array or a document in its own memory. finish() copies it into the arena. Fails with
 // ExceededMemoryLimit (146) if the arena has no room for it and the outputs being built around it.

@@ -29,7 +29,7 @@ std::string written(double value) {
 template <Evaluated (*calculate)(const Call&, ValueView)>
 Evaluated of_number(const Call& call) {
   GM_ASSIGN(const MaybeValue value, call.argument(0));
-  if (is_nullish(value)) return give_null();
+  if (is_nullish(value)) return make_null();
   if (!value->is_number()) {
     return fail(kNotANumber,
                 call.name() + " only supports numeric types, not " + std::string(type_name(value)));
@@ -50,7 +50,7 @@ Evaluated absolute_value(const Call& call, ValueView number) {
   }
   const int64_t result = value < 0 ? -value : value;
   if (number.type() == Type::kInt64) return give(call.context, result);
-  return give_int_or_long(call.context, result);
+  return make_int_or_long(call.context, result);
 }
 
 Evaluated ceiling(const Call& call, ValueView number) {
@@ -121,7 +121,7 @@ Evaluated decimal_logarithm_value(const Call& call, ValueView number) {
 Evaluated evaluate_log(const Call& call) {
   GM_ASSIGN(const MaybeValue number, call.argument(0));
   GM_ASSIGN(const MaybeValue base, call.argument(1));
-  if (is_nullish(number) || is_nullish(base)) return give_null();
+  if (is_nullish(number) || is_nullish(base)) return make_null();
   if (!number->is_number()) {
     return fail(ErrorCode{28756},
                 "$log's argument must be numeric, not " + std::string(type_name(number)));
@@ -160,7 +160,7 @@ std::optional<int64_t> integer_power(int64_t base, int64_t exponent) {
 Evaluated evaluate_pow(const Call& call) {
   GM_ASSIGN(const MaybeValue base, call.argument(0));
   GM_ASSIGN(const MaybeValue exponent, call.argument(1));
-  if (is_nullish(base) || is_nullish(exponent)) return give_null();
+  if (is_nullish(base) || is_nullish(exponent)) return make_null();
   if (!base->is_number()) {
     return fail(ErrorCode{28762},
                 "$pow's base must be numeric, not " + std::string(type_name(base)));
@@ -184,7 +184,7 @@ Evaluated evaluate_pow(const Call& call) {
       if (base->type() == Type::kInt64 || exponent->type() == Type::kInt64) {
         return give(call.context, *result);
       }
-      return give_int_or_long(call.context, *result);
+      return make_int_or_long(call.context, *result);
     }
   }
   return give(call.context, std::pow(*base->number(), *exponent->number()));
@@ -211,7 +211,7 @@ Evaluated round_integer(const Call& call, ValueView number, int zeros, DecimalRo
   }
   const auto result = static_cast<int64_t>(rounded);
   if (number.type() == Type::kInt64) return give(call.context, result);
-  return give_int_or_long(call.context, result);
+  return make_int_or_long(call.context, result);
 }
 
 Evaluated round_double(const Call& call, double value, int places, DecimalRounding rounding) {
@@ -231,7 +231,7 @@ Evaluated round_double(const Call& call, double value, int places, DecimalRoundi
 template <DecimalRounding rounding>
 Evaluated evaluate_round(const Call& call) {
   GM_ASSIGN(const MaybeValue number, call.argument(0));
-  if (is_nullish(number)) return give_null();
+  if (is_nullish(number)) return make_null();
   if (!number->is_number()) {
     return fail(ErrorCode{51081}, call.name() + " only supports numeric types, not " +
                                       std::string(type_name(number)));
@@ -239,7 +239,7 @@ Evaluated evaluate_round(const Call& call) {
   int places = 0;
   if (call.has(1)) {
     GM_ASSIGN(const MaybeValue precision, call.argument(1));
-    if (is_nullish(precision)) return give_null();
+    if (is_nullish(precision)) return make_null();
     const std::optional<int32_t> whole = whole32(precision);
     if (!whole) {
       return fail(ErrorCode{51082},

@@ -35,7 +35,7 @@ class MergedFields {
     return {};
   }
 
-  Evaluated give_to(EvaluationContext& context) const {
+  Evaluated make_result(EvaluationContext& context) const {
     ValueOutput output(context, Type::kDocument);
     for (const bson::Element& field : fields_) GM_TRY(output.append_field(field.key, field.value));
     return output.finish();
@@ -57,7 +57,7 @@ Evaluated evaluate_merge(const Call& call) {
       GM_TRY(fields.merge(value));
     }
   }
-  return fields.give_to(call.context);
+  return fields.make_result(call.context);
 }
 
 struct FieldNameCodes {
@@ -98,9 +98,9 @@ Status check_name_argument(const Operator& op, ValueView operand, const Expressi
 Evaluated evaluate_get(const Call& call) {
   GM_ASSIGN(const MaybeValue field, call.argument(0));
   GM_ASSIGN(const MaybeValue input, call.argument(1));
-  if (!input) return give_missing();
-  if (is_nullish(input)) return give_null();
-  if (!is_type(input, Type::kDocument)) return give_missing();
+  if (!input) return make_missing();
+  if (is_nullish(input)) return make_null();
+  if (!is_type(input, Type::kDocument)) return make_missing();
   return input->as_document().find(field->as_string());
 }
 
@@ -135,7 +135,7 @@ Result<ExpressionPointer> parse_get(const Operator& op, ValueView operand, Parse
 Evaluated evaluate_set(const Call& call) {
   GM_ASSIGN(const MaybeValue field, call.argument(0));
   GM_ASSIGN(const MaybeValue input, call.argument(1));
-  if (is_nullish(input)) return give_null();
+  if (is_nullish(input)) return make_null();
   if (!is_type(input, Type::kDocument)) {
     return fail(ErrorCode{4161105}, call.name() + " requires 'input' to evaluate to type Object");
   }

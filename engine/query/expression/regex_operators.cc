@@ -177,10 +177,10 @@ Evaluated RegexExpression::apply(EvaluationContext& context, const MaybeValue& i
       return give(!captures.empty());
     }
     case Kind::kFind: {
-      if (is_null) return give_null();
+      if (is_null) return make_null();
       const std::string_view text = input->as_string();
       GM_ASSIGN(const Regex::Captures captures, find(*regex, text, 0));
-      if (captures.empty()) return give_null();
+      if (captures.empty()) return make_null();
       return describe(context, text, captures,
                       static_cast<int32_t>(count_code_points(text.substr(0, captures[0]->begin))));
     }

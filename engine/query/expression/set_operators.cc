@@ -38,7 +38,7 @@ bool contains(const ValueSet& set, ValueView value) {
   return std::binary_search(set.begin(), set.end(), value, is_before);
 }
 
-Evaluated give_array(EvaluationContext& context, const ValueSet& values) {
+Evaluated make_array(EvaluationContext& context, const ValueSet& values) {
   ValueOutput output(context, Type::kArray);
   for (const ValueView value : values) GM_TRY(output.push_element(value));
   return output.finish();
@@ -55,19 +55,19 @@ Evaluated evaluate_union(const Call& call) {
   ValueSet all;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     GM_ASSIGN(const MaybeValue array, call.argument(i));
-    if (is_nullish(array)) return give_null();
+    if (is_nullish(array)) return make_null();
     if (!is_type(array, Type::kArray)) return refuse(call, 17043, "One", array);
     for (const bson::Element element : array->as_document()) all.push_back(element.value);
   }
   GM_ASSIGN(const ValueSet set, make_set(std::move(all)));
-  return give_array(call.context, set);
+  return make_array(call.context, set);
 }
 
 Evaluated evaluate_intersection(const Call& call) {
   ValueSet common;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     GM_ASSIGN(const MaybeValue array, call.argument(i));
-    if (is_nullish(array)) return give_null();
+    if (is_nullish(array)) return make_null();
     if (!is_type(array, Type::kArray)) return refuse(call, 17047, "One", array);
     GM_ASSIGN(const ValueSet set, set_of(*array));
     if (i == 0) {
@@ -81,14 +81,14 @@ Evaluated evaluate_intersection(const Call& call) {
       common = std::move(both);
     }
   }
-  return give_array(call.context, common);
+  return make_array(call.context, common);
 }
 
 // The result is in the order of the first array.
 Evaluated evaluate_difference(const Call& call) {
   GM_ASSIGN(const MaybeValue left, call.argument(0));
   GM_ASSIGN(const MaybeValue right, call.argument(1));
-  if (is_nullish(left) || is_nullish(right)) return give_null();
+  if (is_nullish(left) || is_nullish(right)) return make_null();
   if (!is_type(left, Type::kArray)) return refuse(call, 17048, "First", left);
   if (!is_type(right, Type::kArray)) return refuse(call, 17049, "Second", right);
   GM_ASSIGN(const ValueSet removed, set_of(*right));
@@ -104,7 +104,7 @@ Evaluated evaluate_difference(const Call& call) {
     taken[index] = true;
     rest.push_back(element.value);
   }
-  return give_array(call.context, rest);
+  return make_array(call.context, rest);
 }
 
 Evaluated evaluate_equals(const Call& call) {

@@ -21,7 +21,7 @@ using bson::ValueView;
 Evaluated evaluate_split(const Call& call) {
   GM_ASSIGN(const MaybeValue input, call.argument(0));
   GM_ASSIGN(const MaybeValue separator, call.argument(1));
-  if (is_nullish(input) || is_nullish(separator)) return give_null();
+  if (is_nullish(input) || is_nullish(separator)) return make_null();
   if (!is_type(input, Type::kString)) {
     return fail(ErrorCode{40085},
                 "$split requires an expression that evaluates to a string as a first argument, "
@@ -116,7 +116,7 @@ Result<std::string_view> trim(std::string_view text, std::span<const std::string
 template <bool left, bool right>
 Evaluated evaluate_trim(const Call& call) {
   GM_ASSIGN(const MaybeValue input, call.argument(0));
-  if (is_nullish(input)) return give_null();
+  if (is_nullish(input)) return make_null();
   const auto refuse = [&](ErrorCode code, std::string_view what, const MaybeValue& value) {
     return fail(code, call.name() + std::string(what) + show(value) + " (of type " +
                           std::string(type_name(value)) + ") instead.");
@@ -127,7 +127,7 @@ Evaluated evaluate_trim(const Call& call) {
   std::string_view trimmed;
   if (call.has(1)) {
     GM_ASSIGN(const MaybeValue characters, call.argument(1));
-    if (is_nullish(characters)) return give_null();
+    if (is_nullish(characters)) return make_null();
     if (!is_type(characters, Type::kString)) {
       return refuse(ErrorCode{50700}, " requires 'chars' to be a string, got ", characters);
     }
@@ -175,7 +175,7 @@ Evaluated evaluate_replace(const Call& call) {
   }
   if (std::any_of(values.begin(), values.end(),
                   [](const MaybeValue& value) { return is_nullish(value); })) {
-    return give_null();
+    return make_null();
   }
   const std::string_view find = values[1]->as_string();
   const std::string_view replacement = values[2]->as_string();

@@ -41,7 +41,7 @@ Evaluated evaluate_concat(const Call& call) {
   size_t size = 0;
   for (size_t i = 0; i < count; ++i) {
     GM_ASSIGN(const MaybeValue value, call.argument(i));
-    if (is_nullish(value)) return give_null();
+    if (is_nullish(value)) return make_null();
     if (value->type() != Type::kString) {
       return fail(ErrorCode{16702},
                   "$concat only supports strings, not " + std::string(type_name(value)));
@@ -229,7 +229,7 @@ Result<size_t> read_index(const Call& call, size_t i, std::string_view what, siz
 
 Evaluated evaluate_index_of_bytes(const Call& call) {
   GM_ASSIGN(const Search search, read_search(call, ErrorCode{40091}, ErrorCode{40092}));
-  if (!search.text) return give_null();
+  if (!search.text) return make_null();
   const std::string_view text = *search.text;
   GM_ASSIGN(const size_t begin, read_index(call, 2, "starting index", 0));
   GM_ASSIGN(const size_t wanted_end, read_index(call, 3, "ending index", text.size()));
@@ -242,7 +242,7 @@ Evaluated evaluate_index_of_bytes(const Call& call) {
 
 Evaluated evaluate_index_of_cp(const Call& call) {
   GM_ASSIGN(const Search search, read_search(call, ErrorCode{40093}, ErrorCode{40094}));
-  if (!search.text) return give_null();
+  if (!search.text) return make_null();
   const std::string_view text = *search.text;
   GM_ASSIGN(const size_t begin, read_index(call, 2, "starting index", 0));
   GM_ASSIGN(const size_t end, read_index(call, 3, "ending index", SIZE_MAX));

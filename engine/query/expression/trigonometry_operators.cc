@@ -69,7 +69,7 @@ Result<MaybeValue> number_argument(const Call& call, size_t i, ErrorCode code) {
 template <double (*of_double)(double), DecimalFunction of_decimal, const Domain& domain>
 Evaluated evaluate_function(const Call& call) {
   GM_ASSIGN(const MaybeValue number, number_argument(call, 0, ErrorCode{28765}));
-  if (!number) return give_null();
+  if (!number) return make_null();
   if (!is_not_a_number(*number) && !contains(domain, *number)) {
     return refuse(call, domain, *number);
   }
@@ -81,9 +81,9 @@ Evaluated evaluate_function(const Call& call) {
 
 Evaluated evaluate_angle(const Call& call) {
   GM_ASSIGN(const MaybeValue y, number_argument(call, 0, ErrorCode{51044}));
-  if (!y) return give_null();
+  if (!y) return make_null();
   GM_ASSIGN(const MaybeValue x, number_argument(call, 1, ErrorCode{51045}));
-  if (!x) return give_null();
+  if (!x) return make_null();
   if (y->type() == Type::kDecimal128 || x->type() == Type::kDecimal128) {
     return give(call.context, arc_tangent(to_decimal(*y), to_decimal(*x)));
   }
@@ -93,7 +93,7 @@ Evaluated evaluate_angle(const Call& call) {
 template <bool to_radians>
 Evaluated evaluate_unit(const Call& call) {
   GM_ASSIGN(const MaybeValue number, number_argument(call, 0, ErrorCode{28765}));
-  if (!number) return give_null();
+  if (!number) return make_null();
   if (number->type() == Type::kDecimal128) {
     const Decimal128 factor =
         *decimal_from_text(to_radians ? "0.01745329251994329576923690768488613"

@@ -22,7 +22,7 @@ Evaluated evaluate_is_number(const Call& call) {
 
 Evaluated evaluate_bson_size(const Call& call) {
   GM_ASSIGN(const MaybeValue value, call.argument(0));
-  if (is_nullish(value)) return give_null();
+  if (is_nullish(value)) return make_null();
   if (!is_type(value, Type::kDocument)) {
     return fail(ErrorCode{31393},
                 "$bsonSize requires a document input, found: " + std::string(type_name(value)));
@@ -32,7 +32,7 @@ Evaluated evaluate_bson_size(const Call& call) {
 
 Evaluated evaluate_binary_size(const Call& call) {
   GM_ASSIGN(const MaybeValue value, call.argument(0));
-  if (is_nullish(value)) return give_null();
+  if (is_nullish(value)) return make_null();
   if (is_type(value, Type::kString)) {
     return give(call.context, static_cast<int32_t>(value->as_string().size()));
   }
@@ -46,7 +46,7 @@ Evaluated evaluate_binary_size(const Call& call) {
 template <bool is_second>
 Evaluated evaluate_timestamp_part(const Call& call) {
   GM_ASSIGN(const MaybeValue value, call.argument(0));
-  if (is_nullish(value)) return give_null();
+  if (is_nullish(value)) return make_null();
   if (!is_type(value, Type::kTimestamp)) {
     return fail(ErrorCode{is_second ? 5687301 : 5687302}, " Argument to " + call.name() +
                                                               " must be a timestamp, but is " +

@@ -97,7 +97,7 @@ Result<ExpressionPointer> parse_let(const Operator&, ValueView operand, ParseCon
 Evaluated evaluate_input(const Expression& input, EvaluationContext& context, ErrorCode code,
                          std::string_view name) {
   GM_ASSIGN(const MaybeValue value, input.evaluate(context));
-  if (is_nullish(value)) return give_null();
+  if (is_nullish(value)) return make_null();
   if (value->type() == Type::kArray) return value;
   return fail(code, "input to " + std::string(name) + " must be an array not " +
                         std::string(type_name(value)));
@@ -243,7 +243,7 @@ class Reduce final : public Expression {
   // memory of the longest result, not of all results.
   Evaluated evaluate(EvaluationContext& context) const override {
     GM_ASSIGN(const MaybeValue input, input_->evaluate(context));
-    if (is_nullish(input)) return give_null();
+    if (is_nullish(input)) return make_null();
     if (input->type() != Type::kArray) {
       return fail(ErrorCode{40080},
                   "$reduce requires that 'input' be an array, found: " + show(input));

@@ -34,7 +34,7 @@ class PipelineStream : public DocumentStream {
 
 class MeasuredStream : public DocumentStream {
  public:
-  MeasuredStream(Stream stream, StageFigures& stats) : stream_(std::move(stream)), stats_(stats) {}
+  MeasuredStream(Stream stream, StageStats& stats) : stream_(std::move(stream)), stats_(stats) {}
 
   Result<std::optional<bson::View>> next() override {
     const auto begin = std::chrono::steady_clock::now();
@@ -46,7 +46,7 @@ class MeasuredStream : public DocumentStream {
 
  private:
   const Stream stream_;
-  StageFigures& stats_;
+  StageStats& stats_;
 };
 
 bson::Document both(bson::View a, bson::View b) {
@@ -83,7 +83,7 @@ std::optional<CollectionName> Pipeline::target() const {
 }
 
 Result<Stream> Pipeline::run(Stream input, const PipelineContext& context, Input given,
-                             std::vector<StageFigures>* stats) const {
+                             std::vector<StageStats>* stats) const {
   auto stream = std::make_unique<PipelineStream>(context);
   if (stream->context().variables.size() < slots_) stream->context().variables.resize(slots_);
   size_t first = 0;

@@ -46,7 +46,7 @@ struct PipelineContext {
 };
 
 // The statistics of a stage in one run, for explain.
-struct StageFigures {
+struct StageStats {
   int64_t returned = 0;
   std::chrono::steady_clock::duration time{};  // includes the time of the stages before it
 };
@@ -102,7 +102,7 @@ class Pipeline {
   Result<std::unique_ptr<DocumentStream>> run(std::unique_ptr<DocumentStream> input,
                                               const PipelineContext& context,
                                               Input given = Input::kEverything,
-                                              std::vector<StageFigures>* stats = nullptr) const;
+                                              std::vector<StageStats>* stats = nullptr) const;
 
  private:
   friend class PipelineParser;

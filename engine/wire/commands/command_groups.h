@@ -1,4 +1,4 @@
-// The families of commands. Each family has a file, and table.cc combines them.
+// The groups of commands. Each group has a file, and table.cc combines them.
 //
 // Thread-safe: functions that return values.
 #pragma once

@@ -22,7 +22,7 @@ constexpr uint32_t kErrorBytesMax = 4 * 1024 * 1024;
 
 // Returns true for errors after which the transaction cannot be committed (rule S3 of
 // engine/store.h).
-bool dooms(ErrorCode code) {
+bool aborts_transaction(ErrorCode code) {
   return code == ErrorCode::kOutOfDiskSpace || code == ErrorCode::kIoError ||
          code == ErrorCode::kWritesRefused || code == ErrorCode::kTransactionTooLarge;
 }
@@ -46,7 +46,7 @@ class Runner {
     size_t bytes = 0;
     BatchResult result;
     std::vector<ProfiledStatement> profiled;
-    std::optional<Error> doom;
+    std::optional<Error> abort_cause;
   };
 
   Status run_group() {
@@ -68,9 +68,9 @@ class Runner {
         break;
       }
       run_statement(**transaction, group);
-      if (group.doom) {
+      if (group.abort_cause) {
         transaction->reset();
-        group_failed(group, *group.doom);
+        group_failed(group, *group.abort_cause);
         return {};
       }
     }
@@ -98,13 +98,13 @@ class Runner {
     Result<StatementResult> done = batch_.run(transaction, at_);
     if (done) {
       if (Status kept = check_version_document(call_.store(), call_.ns(), transaction); !kept) {
-        group.doom = std::move(kept).error();
+        group.abort_cause = std::move(kept).error();
         return;
       }
     }
     if (call_.observer() && batch_.shown) profile(group, done, begin);
-    if (!done && dooms(done.error().code())) {
-      group.doom = std::move(done).error();
+    if (!done && aborts_transaction(done.error().code())) {
+      group.abort_cause = std::move(done).error();
       return;
     }
     const size_t index = at_++;
@@ -143,7 +143,7 @@ class Runner {
   // Called when the group has been rolled back. Prepares running its statements one by one, or
   // reports the error of a single one.
   void group_failed(const Group& group, Error error) {
-    const size_t reached = std::min(at_ + (group.doom ? 1 : 0), batch_.statements);
+    const size_t reached = std::min(at_ + (group.abort_cause ? 1 : 0), batch_.statements);
     if (reached > group.first + 1) {
       one_by_one_until_ = reached;
       at_ = group.first;

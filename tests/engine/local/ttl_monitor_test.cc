@@ -1,7 +1,7 @@
 // Goal: documents of TTL indexes are removed when they expire, and no other documents are, even
 // after the store was closed or a collection renamed.
-// Method: sweeps run every few milliseconds. Each test has a document that must stay beside one
-// that must go. The removal of the latter shows that a sweep has finished.
+// Method: passes run every few milliseconds. Each test has a document that must stay beside one
+// that must go. The removal of the latter shows that a pass has finished.
 
 #include "engine/local/ttl_monitor.h"
 

@@ -126,7 +126,7 @@ Result<LostAndFound::RescuedFile> LostAndFound::make_target(engine::Transaction&
   RescuedFile target;
   target.id = bson::Value(bson::ObjectId::generate());
   target.old_id = file.id;
-  GM_ASSIGN(const ChunkFacts chunks, survey(transaction, file.id));
+  GM_ASSIGN(const ChunkFacts chunks, measure_chunks(transaction, file.id));
   const Result<gridfs::FilesDocument> parsed = gridfs::FilesDocument::parse(document);
   if (parsed) {
     target.chunk_bytes = parsed->chunk_bytes;
@@ -186,8 +186,8 @@ int64_t LostAndFound::ChunkFacts::end(int32_t chunk_bytes) const {
                   gridfs::max_file_bytes(chunk_bytes));
 }
 
-Result<LostAndFound::ChunkFacts> LostAndFound::survey(engine::Snapshot& snapshot,
-                                                      bson::ValueView id) {
+Result<LostAndFound::ChunkFacts> LostAndFound::measure_chunks(engine::Snapshot& snapshot,
+                                                              bson::ValueView id) {
   ChunkFacts chunks;
   engine::FindOptions options;
   options.partial = true;

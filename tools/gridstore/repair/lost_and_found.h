@@ -64,7 +64,7 @@ class LostAndFound {
     // Returns the end of the last byte that has a place.
     int64_t end(int32_t chunk_bytes) const;
   };
-  Result<ChunkFacts> survey(engine::Snapshot& snapshot, bson::ValueView id);
+  Result<ChunkFacts> measure_chunks(engine::Snapshot& snapshot, bson::ValueView id);
   Result<std::string> free_name(engine::Snapshot& snapshot, const std::string& wanted);
   bson::Document target_document(const RescuedFile& target, const ContentDamage::File& file,
                                  bson::View original, bool with_original) const;

@@ -34,7 +34,7 @@ class FileRepair {
       if (!damage.files.empty()) {
         if (first && *first == damage.files[0].id) {
           return fail(ErrorCode::kDataCorruptionDetected,
-                      bucket_.files().ns().full() + ": mending the file with _id " +
+                      bucket_.files().ns().full() + ": repairing the file with _id " +
                           bson::to_json(*first, bson::JsonForm::kRelaxed) + " has no effect");
         }
         first = damage.files[0].id;

@@ -163,7 +163,7 @@ Result<bool> KeysAndValues::step(std::mt19937_64& random, Facts& facts, bool may
   trees.end();
   GM_TRY(transaction.commit());
   if (random() % 4 == 0) {
-    GM_ASSIGN(const uint64_t bytes, environment_->give_back_free_pages({}));
+    GM_ASSIGN(const uint64_t bytes, environment_->return_free_pages({}));
     bytes_given_back += bytes;
   }
   const bool durable = may_be_durable && random() % 3 == 0;

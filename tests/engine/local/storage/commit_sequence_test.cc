@@ -192,7 +192,7 @@ TEST_F(CommitSequenceTest, OlderMetaPage_NoHolesAreMade) {
     }
   };
   free_much();
-  const auto given = environment_->give_back_free_pages({});
+  const auto given = environment_->return_free_pages({});
   ASSERT_TRUE(given) << given.error().message();
   EXPECT_GT(*given, uint64_t{1} << 19);
   free_much();
@@ -200,7 +200,7 @@ TEST_F(CommitSequenceTest, OlderMetaPage_NoHolesAreMade) {
   const auto data = system::File::open(store() / "data.mdb", O_RDONLY);
   ASSERT_TRUE(data);
   const uint64_t before = *data->allocated_bytes();
-  EXPECT_FALSE(environment_->give_back_free_pages({}));
+  EXPECT_FALSE(environment_->return_free_pages({}));
   EXPECT_EQ(*data->allocated_bytes(), before);
 }
 

@@ -53,9 +53,9 @@ class FreePagesTest : public testing::EnvironmentFixture {
     EXPECT_EQ(::stat((store() / "data.mdb").c_str(), &status), 0);
     return static_cast<uint64_t>(status.st_blocks) * 512;
   }
-  uint64_t give_back() {
+  uint64_t return_free_pages() {
     EXPECT_TRUE(environment_->reclaim());
-    const Result<uint64_t> bytes = environment_->give_back_free_pages({});
+    const Result<uint64_t> bytes = environment_->return_free_pages({});
     EXPECT_TRUE(bytes) << bytes.error().message();
     return bytes.value_or(0);
   }
@@ -66,13 +66,13 @@ TEST_F(FreePagesTest, GiveBack_AfterRemovals_TakesLessOfTheDisk) {
   remove_most();
   const uint64_t before = allocated_bytes();
   const uint64_t size = std::filesystem::file_size(store() / "data.mdb");
-  const uint64_t freed = give_back();
+  const uint64_t freed = return_free_pages();
   EXPECT_GE(freed, kAllBytes * 8 / 10);
   // A commit that changes nothing comes first.
   EXPECT_LE(allocated_bytes(), before - freed + kSlackBytes);
   EXPECT_GE(std::filesystem::file_size(store() / "data.mdb"), size);
   expect_the_rest();
-  EXPECT_EQ(give_back(), 0U);
+  EXPECT_EQ(return_free_pages(), 0U);
   ASSERT_TRUE(try_open(store()));
   expect_the_rest();
 }
@@ -82,7 +82,7 @@ TEST_F(FreePagesTest, GiveBack_ThenWrite_UsesThePagesAgain) {
   const uint64_t size = std::filesystem::file_size(store() / "data.mdb");
   for (int round = 0; round < 3; ++round) {
     remove_most();
-    EXPECT_GE(give_back(), kAllBytes / 2) << round;
+    EXPECT_GE(return_free_pages(), kAllBytes / 2) << round;
     fill();
     for (int i = 0; i < kValues; ++i) EXPECT_EQ(get(key(i)), value(i)) << i;
   }
@@ -95,13 +95,13 @@ TEST_F(FreePagesTest, GiveBack_WhatASnapshotReads_StaysUntilItEnds) {
   Result<ReadTransaction> snapshot = environment_->begin_read();
   ASSERT_TRUE(snapshot);
   remove_most();
-  EXPECT_LT(give_back(), kAllBytes / 10);
+  EXPECT_LT(return_free_pages(), kAllBytes / 10);
   const Trees trees(snapshot->lmdb(), handles_, false);
   for (int i = 0; i < kValues; ++i) {
     EXPECT_EQ(trees.get(environment_->tree(0), key(i))->value_or(""), value(i)) << i;
   }
   snapshot = ReadTransaction();
-  EXPECT_GE(give_back(), kAllBytes * 8 / 10);
+  EXPECT_GE(return_free_pages(), kAllBytes * 8 / 10);
   expect_the_rest();
 }
 
@@ -111,7 +111,7 @@ TEST_F(FreePagesTest, GiveBack_Killed_TheNewestCheckpointAndTheLogAreWhole) {
     fill();
     remove_most();
     (void)environment_->reclaim();
-    (void)environment_->give_back_free_pages({});
+    (void)environment_->return_free_pages({});
     (void)put("after", "1");
     (void)environment_->make_durable();
   });
@@ -130,14 +130,14 @@ TEST_F(FreePagesTest, GiveBack_MoreThanAtOnce_GivesAll) {
     for (int i = 0; i < kMany; ++i) GM_TRY(trees.remove(environment_->tree(0), key(i)));
     return {};
   }));
-  EXPECT_GE(give_back(), kMany * kValueBytes * 9 / 10);
+  EXPECT_GE(return_free_pages(), kMany * kValueBytes * 9 / 10);
 }
 
 TEST_F(FreePagesTest, Stats_WithHoles_CountWhatTheDiskHas) {
   fill();
   remove_most();
   const Result<engine::StoreStats> before = environment_->stats();
-  const uint64_t freed = give_back();
+  const uint64_t freed = return_free_pages();
   const Result<engine::StoreStats> after = environment_->stats();
   ASSERT_TRUE(before && after);
   EXPECT_LE(after->file_bytes + static_cast<int64_t>(freed),
@@ -148,13 +148,13 @@ TEST_F(FreePagesTest, Stats_WithHoles_CountWhatTheDiskHas) {
 TEST_F(FreePagesTest, GiveBack_ReadOnlyOrTooLate_IsRefused) {
   fill();
   const Result<uint64_t> late =
-      environment_->give_back_free_pages(engine::Deadline(engine::Deadline::Time::min()));
+      environment_->return_free_pages(engine::Deadline(engine::Deadline::Time::min()));
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code(), ErrorCode::kMaxTimeMsExpired);
   options_.read_only = true;
   options_.create = false;
   ASSERT_TRUE(try_open(store()));
-  const Result<uint64_t> refused = environment_->give_back_free_pages({});
+  const Result<uint64_t> refused = environment_->return_free_pages({});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), ErrorCode::kStoreReadOnly);
 }
