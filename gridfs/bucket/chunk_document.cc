@@ -4,8 +4,6 @@
 #include <cstring>
 
 #include "engine/bson/builder.h"
-#include "engine/bson/json.h"
-#include "gridfs/bucket/error.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -17,11 +15,6 @@ constexpr uint32_t kBinaryHeadBytes = 5;                    // length, subtype
 void put_int32(uint8_t* out, int32_t value) {
   const auto bits = static_cast<uint32_t>(value);
   for (int i = 0; i < 4; ++i) out[i] = static_cast<uint8_t>(bits >> (8 * i));
-}
-
-std::string chunk_name(bson::ValueView files_id, int64_t n) {
-  return "chunk " + std::to_string(n) + " of the file with _id " +
-         bson::to_json(files_id, bson::JsonForm::kRelaxed);
 }
 
 }  // namespace
@@ -81,60 +74,6 @@ bson::Document chunk_range(bson::ValueView files_id, int64_t first, int64_t last
   builder.append_all(equals("files_id", files_id));
   builder.open_document("n").append("$gte", first).append("$lt", last).close();
   return std::move(builder).finish();
-}
-
-StoredChunks::StoredChunks(engine::Collection& chunks, bson::ValueView files_id,
-                           int32_t chunk_bytes)
-    : chunks_(chunks), files_id_(files_id), chunk_bytes_(chunk_bytes), filter_(files_id) {}
-
-Result<std::optional<StoredChunks::Chunk>> StoredChunks::find_any(engine::Snapshot& snapshot,
-                                                                  int64_t n, Verify verify) {
-  engine::FindOptions options;
-  options.partial = verify == Verify::kNothing;
-  GM_ASSIGN(const std::optional<bson::View> document,
-            chunks_.find_one(snapshot, filter_.at(static_cast<int32_t>(n)), options));
-  if (!document) return std::optional<Chunk>();
-  const std::optional<bson::ValueView> data = document->find("data");
-  if (!data || data->type() != bson::Type::kBinary) {
-    return fail(kChunkIsWrongSize, chunk_name(files_id_, n) + " has no binary data");
-  }
-  const bson::Binary content = data->as_binary();
-  return std::optional(Chunk{(*document)["_id"], {content.data, content.size}});
-}
-
-Result<std::optional<StoredChunks::Chunk>> StoredChunks::find(engine::Snapshot& snapshot, int64_t n,
-                                                              int64_t length, Verify verify) {
-  GM_ASSIGN(const std::optional<Chunk> chunk, find_any(snapshot, n, verify));
-  const uint32_t expected = bytes_of_chunk(n, length, chunk_bytes_);
-  if (chunk && chunk->content.size() != expected) {
-    return fail(kChunkIsWrongSize, chunk_name(files_id_, n) + " has " +
-                                       std::to_string(chunk->content.size()) +
-                                       " bytes instead of " + std::to_string(expected));
-  }
-  return chunk;
-}
-
-void StoredChunks::prefetch(engine::Snapshot& snapshot, int64_t first, int64_t last) {
-  if (first < last) chunks_.prefetch(snapshot, chunk_range(files_id_, first, last));
-}
-
-Result<std::unique_ptr<engine::Cursor>> chunks_by_number(engine::Collection& chunks,
-                                                         engine::Snapshot& snapshot,
-                                                         bson::ValueView files_id, int64_t first,
-                                                         int64_t last) {
-  static const bson::Document kByNumber = [] {
-    bson::Builder order;
-    order.append("files_id", int32_t{1}).append("n", int32_t{1});
-    return std::move(order).finish();
-  }();
-  engine::FindOptions options;
-  options.hint = bson::Value(kByNumber.view());
-  options.only_paths = std::vector<std::string>{"n"};
-  return chunks.find(snapshot, chunk_range(files_id, first, last), options);
-}
-
-tl::unexpected<Error> chunk_is_missing(bson::ValueView files_id, int64_t n) {
-  return fail(kChunkIsMissing, chunk_name(files_id, n) + " is missing");
 }
 
 uint32_t bytes_of_chunk(int64_t n, int64_t length, int64_t chunk_bytes) {

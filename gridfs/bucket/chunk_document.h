@@ -1,17 +1,16 @@
 // How chunk documents {_id: ObjectId, files_id, n: int32, data: Binary} are laid out in memory, so
-// that a buffer of content can be stored as the document without a copy; and how to read one,
-// whoever wrote it.
+// that a buffer of content can be stored as the document without a copy, and the filters that find
+// them. stored_chunks.h reads them.
+//
+// The functions are thread-safe, and so is ChunkLayout. ChunkFilter is not.
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
+#include <string_view>
 #include <vector>
 
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
-#include "engine/store.h"
-#include "gridfs/bucket/files_document.h"
 
 namespace gridmount::gridfs {
 
@@ -53,43 +52,6 @@ class ChunkFilter {
 bson::Document equals(std::string_view field, bson::ValueView value);
 // {files_id: X, n: {$gte: first, $lt: last}}.
 bson::Document chunk_range(bson::ValueView files_id, int64_t first, int64_t last);
-
-// The chunks of one file in the store. Cheap to construct. Not thread-safe.
-class StoredChunks {
- public:
-  StoredChunks(engine::Collection& chunks, bson::ValueView files_id, int32_t chunk_bytes);
-
-  struct Chunk {
-    bson::ValueView id;
-    std::span<const uint8_t> content;  // points into the store
-  };
-  enum class Verify { kChecksum, kNothing };  // kNothing: the caller reads part of the chunk
-
-  // Returns chunk `n` of a file of `length` bytes, or nothing if the store does not have it. Fails
-  // with ChunkIsWrongSize unless it has exactly the expected number of bytes.
-  Result<std::optional<Chunk>> find(engine::Snapshot& snapshot, int64_t n, int64_t length,
-                                    Verify verify);
-  // Like find(), but accepts any size of the content.
-  Result<std::optional<Chunk>> find_any(engine::Snapshot& snapshot, int64_t n, Verify verify);
-
-  // Asks the disk to read the chunks [first, last) ahead.
-  void prefetch(engine::Snapshot& snapshot, int64_t first, int64_t last);
-
- private:
-  engine::Collection& chunks_;
-  const bson::Value files_id_;
-  const int64_t chunk_bytes_;
-  ChunkFilter filter_;
-};
-
-// Returns a file's chunks in [first, last), ordered by n. Of each document only `n` is read.
-Result<std::unique_ptr<engine::Cursor>> chunks_by_number(engine::Collection& chunks,
-                                                         engine::Snapshot& snapshot,
-                                                         bson::ValueView files_id, int64_t first,
-                                                         int64_t last);
-
-// Returns the ChunkIsMissing error for chunk `n`.
-tl::unexpected<Error> chunk_is_missing(bson::ValueView files_id, int64_t n);
 
 // Returns how many bytes chunk `n` has in a file of `length` bytes: 0 after its end.
 uint32_t bytes_of_chunk(int64_t n, int64_t length, int64_t chunk_bytes);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/bson/json.h"
-#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/stored_chunks.h"
 #include "gridfs/bucket/zeros.h"
 
 namespace gridmount::gridfs {

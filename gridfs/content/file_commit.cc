@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "engine/bson/builder.h"
+#include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/posix_place.h"
+#include "gridfs/bucket/stored_chunks.h"
 
 namespace gridmount::gridfs {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gridfs/bucket/stored_chunks.h"
 #include "gridfs/bucket/zeros.h"
 
 namespace gridmount::gridfs {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gridfs/bucket/bucket.h"
-#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/stored_chunks.h"
 #include "gridfs/content/chunk_memory.h"
 #include "gridfs/content/file.h"
 

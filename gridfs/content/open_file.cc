@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "engine/bson/json.h"
+#include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/posix_changes.h"
+#include "gridfs/bucket/stored_chunks.h"
 #include "gridfs/content/commit_lock.h"
 
 namespace gridmount::gridfs {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/content/commit_lock.h"
 #include "gridfs/content/open_file.h"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/stored_chunks.h"
 #include "gridfs/bucket/zeros.h"
 #include "gridfs/content/open_file.h"
 

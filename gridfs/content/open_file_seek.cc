@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "gridfs/bucket/stored_chunks.h"
 #include "gridfs/content/open_file.h"
 
 namespace gridmount::gridfs {

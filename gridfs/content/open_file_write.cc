@@ -4,8 +4,10 @@
 #include <cstring>
 
 #include "engine/bson/json.h"
+#include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/file_time.h"
+#include "gridfs/bucket/stored_chunks.h"
 #include "gridfs/content/open_file.h"
 
 namespace gridmount::gridfs {

@@ -6,6 +6,7 @@
 #include "engine/bson/builder.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/md5.h"
+#include "gridfs/bucket/stored_chunks.h"
 #include "gridfs/bucket/zeros.h"
 
 namespace gridmount::gridfs {

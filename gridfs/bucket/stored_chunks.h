@@ -1,0 +1,55 @@
+// The chunks of a file in the store: reading one by its number, or listing them in order, whoever
+// wrote them.
+//
+// The functions are thread-safe. StoredChunks is not.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "engine/bson/value.h"
+#include "engine/store.h"
+#include "gridfs/bucket/chunk_document.h"
+
+namespace gridmount::gridfs {
+
+// The chunks of one file in the store. Cheap to construct. Not thread-safe.
+class StoredChunks {
+ public:
+  StoredChunks(engine::Collection& chunks, bson::ValueView files_id, int32_t chunk_bytes);
+
+  struct Chunk {
+    bson::ValueView id;
+    std::span<const uint8_t> content;  // points into the store
+  };
+  enum class Verify { kChecksum, kNothing };  // kNothing: the caller reads part of the chunk
+
+  // Returns chunk `n` of a file of `length` bytes, or nothing if the store does not have it. Fails
+  // with ChunkIsWrongSize unless it has exactly the expected number of bytes.
+  Result<std::optional<Chunk>> find(engine::Snapshot& snapshot, int64_t n, int64_t length,
+                                    Verify verify);
+  // Like find(), but accepts any size of the content.
+  Result<std::optional<Chunk>> find_any(engine::Snapshot& snapshot, int64_t n, Verify verify);
+
+  // Asks the disk to read the chunks [first, last) ahead.
+  void prefetch(engine::Snapshot& snapshot, int64_t first, int64_t last);
+
+ private:
+  engine::Collection& chunks_;
+  const bson::Value files_id_;
+  const int64_t chunk_bytes_;
+  ChunkFilter filter_;
+};
+
+// Returns a file's chunks in [first, last), ordered by n. Of each document only `n` is read.
+Result<std::unique_ptr<engine::Cursor>> chunks_by_number(engine::Collection& chunks,
+                                                         engine::Snapshot& snapshot,
+                                                         bson::ValueView files_id, int64_t first,
+                                                         int64_t last);
+
+// Returns the ChunkIsMissing error for chunk `n`.
+tl::unexpected<Error> chunk_is_missing(bson::ValueView files_id, int64_t n);
+
+}  // namespace gridmount::gridfs
