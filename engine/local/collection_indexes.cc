@@ -105,18 +105,18 @@ Status LocalCollection::create_index(engine::Transaction& transaction,
 
   Catalog& catalog = read_view->catalog();
   index.checksums = read_view->trees().has_checksums();
-  GM_ASSIGN(index.range, catalog.allocate_range());
+  GM_ASSIGN(index.keyspace, catalog.allocate_keyspace());
   if (Status built = build_index(read_view->shared_trees(), *entry, index, index.multikey);
       !built) {
-    // The drop cleanup later removes what was put into the range. Nothing else has changed.
-    GM_TRY(catalog.release_range(index.range));
+    // The drop cleanup later removes what was put into the keyspace. Nothing else has changed.
+    GM_TRY(catalog.release_keyspace(index.keyspace));
     return built;
   }
   CollectionEntry changed = *entry;
-  const Range range = index.range;
+  const Keyspace keyspace = index.keyspace;
   changed.indexes.push_back(std::move(index));
   if (const auto put = catalog.put(std::move(changed)); !put) {
-    GM_TRY(catalog.release_range(range));
+    GM_TRY(catalog.release_keyspace(keyspace));
     return fail(put.error());
   }
   return {};
@@ -132,7 +132,7 @@ Status LocalCollection::drop_index(engine::Transaction& transaction, std::string
   CollectionEntry changed = *entry;
   for (size_t i = 0; i < changed.indexes.size(); ++i) {
     if (changed.indexes[i].definition.name != name) continue;
-    GM_TRY(read_view->catalog().release_range(changed.indexes[i].range));
+    GM_TRY(read_view->catalog().release_keyspace(changed.indexes[i].keyspace));
     changed.indexes.erase(changed.indexes.begin() + static_cast<std::ptrdiff_t>(i));
     GM_TRY(read_view->catalog().put(std::move(changed)));
     return {};

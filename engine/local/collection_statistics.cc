@@ -12,8 +12,8 @@ constexpr size_t kPageEntryBytes = 10;  // LMDB's entry header and its slot in t
 // Returns the mean size of an index's entries, from a sample at its beginning.
 Result<double> mean_entry_bytes(ReadView& read_view, const IndexEntry& index) {
   constexpr int kSampled = 100;
-  RangeCursor cursor(read_view.shared_trees(), read_view.trees().tree(index.range));
-  cursor.set_range(range_prefix(index.range), range_end(index.range), false);
+  RangeCursor cursor(read_view.shared_trees(), read_view.trees().tree(index.keyspace));
+  cursor.set_range(keyspace_prefix(index.keyspace), keyspace_end(index.keyspace), false);
   double bytes = 0;
   int entries = 0;
   while (entries < kSampled) {
@@ -53,7 +53,7 @@ Result<std::vector<engine::IndexStats>> LocalCollection::index_stats(engine::Sna
     GM_ASSIGN(const double entry_bytes, mean_entry_bytes(*read_view, index));
     stats.push_back({index.definition,
                      static_cast<int64_t>(entry_bytes * static_cast<double>(counts.documents)),
-                     usage.accesses(index.range), usage.since()});
+                     usage.accesses(index.keyspace), usage.since()});
   }
   return stats;
 }

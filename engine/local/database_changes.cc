@@ -195,7 +195,7 @@ Result<bson::Document> LocalDatabase::modify(engine::Transaction& transaction,
   for (size_t i = 0; i < changed.indexes.size(); ++i) {
     const IndexEntry& index = changed.indexes[i];
     if (index.definition.hidden != entry->indexes[i].definition.hidden) {
-      read_view->index_usage().reset(index.range);
+      read_view->index_usage().reset(index.keyspace);
     }
   }
   GM_TRY(read_view->catalog().put(std::move(changed)));
@@ -233,7 +233,7 @@ Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
     int64_t documents = checked.max_documents;
     RangeCursor cursor(read_view->shared_trees(), read_view->trees().tree(source->records));
     cursor.set_proving();
-    cursor.set_range(range_prefix(source->records), range_end(source->records), true);
+    cursor.set_range(keyspace_prefix(source->records), keyspace_end(source->records), true);
     while (true) {
       GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
       if (!record) break;
@@ -247,7 +247,7 @@ Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
   RangeCursor cursor(read_view->shared_trees(), read_view->trees().tree(source->records));
   cursor.set_proving();
   cursor.set_range(std::string(RecordKey(source->records, first).view()),
-                   range_end(source->records), false);
+                   keyspace_end(source->records), false);
   while (true) {
     GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
     if (!record) return {};

@@ -104,8 +104,8 @@ Status DocumentWriter::make_room() {
   const engine::CollectionOptions& settings = entry_->settings;
   GM_ASSIGN(Counts* const counts, contents_.catalog().counts_for_change(*entry_));
   Trees& trees = contents_.trees();
-  const std::string first = range_prefix(entry_->records);
-  const std::string end = range_end(entry_->records);
+  const std::string first = keyspace_prefix(entry_->records);
+  const std::string end = keyspace_end(entry_->records);
   while (counts->document_bytes > settings.size_bytes ||
          (settings.max_documents > 0 && counts->documents > settings.max_documents)) {
     GM_ASSIGN(const std::optional<TreeEntry> oldest,

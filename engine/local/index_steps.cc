@@ -1,9 +1,9 @@
 // make_index_in_steps(): makes an index in transactions of bounded size.
 //
-// The first transaction allocates a range that the catalog lists as released. So if the work is
-// interrupted, the drop cleanup removes the range when the store is next opened. Meanwhile the drop
-// cleanup of this process is told to spare it. The last transaction takes the range off the list
-// and adds the index to the collection. Readers do not see the index before that.
+// The first transaction allocates a keyspace that the catalog lists as released. So if the work is
+// interrupted, the drop cleanup removes the keyspace when the store is next opened. Meanwhile the
+// drop cleanup of this process is told to spare it. The last transaction takes the keyspace off the
+// list and adds the index to the collection. Readers do not see the index before that.
 
 #include <optional>
 #include <string>
@@ -38,8 +38,8 @@ class IndexInSteps {
   }
 
  private:
-  // Allocates the range. If no range is needed, `exemption_` stays empty: the index exists already,
-  // or the collection is new and empty.
+  // Allocates the keyspace. If no keyspace is needed, `exemption_` stays empty: the index exists
+  // already, or the collection is new and empty.
   Status begin() {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
     ReadView& read_view = read_view_of(*transaction);
@@ -55,8 +55,8 @@ class IndexInSteps {
     GM_ASSIGN(const bool exists, has_index(*entry, index_));
     if (exists) return {};
     index_.checksums = read_view.trees().has_checksums();
-    GM_ASSIGN(index_.range, catalog.allocate_unfinished_range());
-    exemption_.emplace(store_.drop_cleanup(), index_.range);
+    GM_ASSIGN(index_.keyspace, catalog.allocate_unfinished_keyspace());
+    exemption_.emplace(store_.drop_cleanup(), index_.keyspace);
     return transaction->commit();
   }
 
@@ -78,7 +78,7 @@ class IndexInSteps {
     if (!entry) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + ns_.full());
     CollectionEntry changed = *entry;
     changed.indexes.push_back(index_);
-    GM_TRY(catalog.finish_range(index_.range));
+    GM_TRY(catalog.finish_keyspace(index_.keyspace));
     GM_TRY(catalog.put(std::move(changed)));
     return transaction->commit();
   }

@@ -49,7 +49,7 @@ Result<std::shared_ptr<const CollectionEntry>> Catalog::find(const engine::Names
   if (!entry) {
     GM_ASSIGN(entry, CollectionEntry::decode(ns, *bytes));
     for (const IndexEntry& index : entry->indexes) {
-      if (index.range.tree >= trees_->tree_count()) return damaged("entry of " + ns.full());
+      if (index.keyspace.tree >= trees_->tree_count()) return damaged("entry of " + ns.full());
     }
     if (entry->records.tree >= trees_->tree_count()) return damaged("entry of " + ns.full());
     cache_.put(key, *bytes, entry);
@@ -170,7 +170,7 @@ Result<std::shared_ptr<const CollectionEntry>> Catalog::create(const engine::Nam
   CollectionEntry entry;
   entry.ns = ns;
   entry.options = bson::Document(options);
-  GM_ASSIGN(entry.records, allocate_range());
+  GM_ASSIGN(entry.records, allocate_keyspace());
   IndexEntry by_id;
   bson::Builder keys;
   keys.append("_id", int32_t{1});
@@ -179,7 +179,7 @@ Result<std::shared_ptr<const CollectionEntry>> Catalog::create(const engine::Nam
   by_id.definition.unique = true;
   by_id.rules.parts.push_back({bson::Path("_id")});
   by_id.checksums = trees_->has_checksums();
-  GM_ASSIGN(by_id.range, allocate_range());
+  GM_ASSIGN(by_id.keyspace, allocate_keyspace());
   entry.indexes.push_back(std::move(by_id));
   return put(std::move(entry));
 }
@@ -206,8 +206,8 @@ Status Catalog::erase(const CollectionEntry& entry) {
   GM_ASSIGN(const std::optional<std::string_view> stored,
             trees_->get(trees_->catalog(), counts_key));
   if (stored) GM_TRY(trees_->remove(trees_->catalog(), counts_key));
-  GM_TRY(release_range(entry.records));
-  for (const IndexEntry& index : entry.indexes) GM_TRY(release_range(index.range));
+  GM_TRY(release_keyspace(entry.records));
+  for (const IndexEntry& index : entry.indexes) GM_TRY(release_keyspace(index.keyspace));
   return {};
 }
 
@@ -221,7 +221,7 @@ Status Catalog::rename(const CollectionEntry& entry, const engine::Namespace& to
 
 Result<Catalog::Allocation> Catalog::read_allocation() const {
   Allocation allocation;
-  allocation.ranges.resize(trees_->tree_count());
+  allocation.keyspaces.resize(trees_->tree_count());
   const std::string key(1, kAllocationKey);
   GM_ASSIGN(const std::optional<std::string_view> bytes, trees_->get(trees_->catalog(), key));
   if (!bytes) {
@@ -229,11 +229,11 @@ Result<Catalog::Allocation> Catalog::read_allocation() const {
     return allocation;
   }
   if (!is_sound_value(key, *bytes, allocation_bytes(trees_->tree_count()))) {
-    return damaged("table of ranges");
+    return damaged("table of keyspaces");
   }
   allocation.next_prefix = big_endian_32(*bytes);
-  for (size_t i = 0; i < allocation.ranges.size(); ++i) {
-    allocation.ranges[i] = big_endian_32(bytes->substr(4 * (1 + i)));
+  for (size_t i = 0; i < allocation.keyspaces.size(); ++i) {
+    allocation.keyspaces[i] = big_endian_32(bytes->substr(4 * (1 + i)));
   }
   return allocation;
 }
@@ -241,73 +241,74 @@ Result<Catalog::Allocation> Catalog::read_allocation() const {
 Status Catalog::write_allocation(const Allocation& allocation) {
   std::string value;
   append_big_endian_32(value, allocation.next_prefix);
-  for (const uint32_t ranges : allocation.ranges) append_big_endian_32(value, ranges);
+  for (const uint32_t keyspaces : allocation.keyspaces) append_big_endian_32(value, keyspaces);
   return put_value(std::string(1, kAllocationKey), std::move(value));
 }
 
-Result<Range> Catalog::allocate_range() {
+Result<Keyspace> Catalog::allocate_keyspace() {
   GM_ASSIGN(Allocation allocation, read_allocation());
   if (allocation.next_prefix == UINT32_MAX) {
     return fail(ErrorCode::kOperationFailed,
                 "the store has had 4294967294 collections and indexes, the most its format can "
                 "number; copy its contents to a new store");
   }
-  const auto least = std::min_element(allocation.ranges.begin(), allocation.ranges.end());
-  const Range range{static_cast<uint32_t>(least - allocation.ranges.begin()),
-                    allocation.next_prefix};
+  const auto least = std::min_element(allocation.keyspaces.begin(), allocation.keyspaces.end());
+  const Keyspace keyspace{static_cast<uint32_t>(least - allocation.keyspaces.begin()),
+                          allocation.next_prefix};
   ++allocation.next_prefix;
   ++*least;
   GM_TRY(write_allocation(allocation));
-  return range;
+  return keyspace;
 }
 
-Status Catalog::record_released(const Range& range) {
+Status Catalog::record_released(const Keyspace& keyspace) {
   std::string tree;
-  append_big_endian_32(tree, range.tree);
-  return put_value(prefix_key(kReleasedKey, range.prefix), std::move(tree));
+  append_big_endian_32(tree, keyspace.tree);
+  return put_value(prefix_key(kReleasedKey, keyspace.prefix), std::move(tree));
 }
 
-Result<Range> Catalog::allocate_unfinished_range() {
-  GM_ASSIGN(const Range range, allocate_range());
-  GM_TRY(record_released(range));
-  return range;
+Result<Keyspace> Catalog::allocate_unfinished_keyspace() {
+  GM_ASSIGN(const Keyspace keyspace, allocate_keyspace());
+  GM_TRY(record_released(keyspace));
+  return keyspace;
 }
 
-Status Catalog::finish_range(const Range& range) {
-  return trees_->remove(trees_->catalog(), prefix_key(kReleasedKey, range.prefix));
+Status Catalog::finish_keyspace(const Keyspace& keyspace) {
+  return trees_->remove(trees_->catalog(), prefix_key(kReleasedKey, keyspace.prefix));
 }
 
-Status Catalog::release_range(const Range& range) {
+Status Catalog::release_keyspace(const Keyspace& keyspace) {
   released_ = true;
-  return record_released(range);
+  return record_released(keyspace);
 }
 
-Result<std::vector<Range>> Catalog::released_ranges() const {
-  std::vector<Range> ranges;
+Result<std::vector<Keyspace>> Catalog::released_keyspaces() const {
+  std::vector<Keyspace> keyspaces;
   bool sound = true;
   GM_TRY(walk(std::string(1, kReleasedKey), std::string(1, kReleasedKey + 1),
               [&](std::string_view key, std::string_view value) {
                 sound = key.size() == kPrefixKeyBytes &&
                         is_sound_value(key, value, kReleasedBytes) &&
                         big_endian_32(value) < trees_->tree_count();
-                if (sound) ranges.push_back({big_endian_32(value), big_endian_32(key.substr(1))});
+                if (sound)
+                  keyspaces.push_back({big_endian_32(value), big_endian_32(key.substr(1))});
                 return sound;
               }));
-  if (!sound) return damaged("list of released ranges");
-  return ranges;
+  if (!sound) return damaged("list of released keyspaces");
+  return keyspaces;
 }
 
-Status Catalog::forget_range(const Range& range) {
-  GM_TRY(trees_->remove(trees_->catalog(), prefix_key(kReleasedKey, range.prefix)));
+Status Catalog::remove_keyspace(const Keyspace& keyspace) {
+  GM_TRY(trees_->remove(trees_->catalog(), prefix_key(kReleasedKey, keyspace.prefix)));
   GM_ASSIGN(Allocation allocation, read_allocation());
-  if (allocation.ranges[range.tree] == 0) return damaged("table of ranges");
-  --allocation.ranges[range.tree];
+  if (allocation.keyspaces[keyspace.tree] == 0) return damaged("table of keyspaces");
+  --allocation.keyspaces[keyspace.tree];
   return write_allocation(allocation);
 }
 
-Result<uint32_t> Catalog::ranges_in_tree(uint32_t tree) const {
+Result<uint32_t> Catalog::keyspaces_in_tree(uint32_t tree) const {
   GM_ASSIGN(const Allocation allocation, read_allocation());
-  return allocation.ranges[tree];
+  return allocation.keyspaces[tree];
 }
 
 Result<uint32_t> Catalog::next_prefix() const {
@@ -315,8 +316,8 @@ Result<uint32_t> Catalog::next_prefix() const {
   return allocation.next_prefix;
 }
 
-Status Catalog::replace_allocation(uint32_t next_prefix, std::vector<uint32_t> ranges) {
-  return write_allocation({next_prefix, std::move(ranges)});
+Status Catalog::replace_allocation(uint32_t next_prefix, std::vector<uint32_t> keyspaces) {
+  return write_allocation({next_prefix, std::move(keyspaces)});
 }
 
 }  // namespace gridmount::local

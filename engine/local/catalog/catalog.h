@@ -1,4 +1,4 @@
-// The catalog as one Snapshot or Transaction sees it: collections, their ranges and counts.
+// The catalog as one Snapshot or Transaction sees it: collections, their keyspaces and counts.
 //
 // Every lookup reads the catalog tree, so it is right for this read view whatever other threads do.
 // CatalogCache saves only the parsing. Changed counts are kept here while a transaction runs, and
@@ -67,30 +67,30 @@ class Catalog {
                                                         bson::View options);
   // Replaces (or adds) the entry of entry.ns.
   Result<std::shared_ptr<const CollectionEntry>> put(CollectionEntry entry);
-  // Removes the collection. Its ranges are released for the drop cleanup.
+  // Removes the collection. Its keyspaces are released for the drop cleanup.
   Status erase(const CollectionEntry& entry);
   Status rename(const CollectionEntry& entry, const engine::Namespace& to);
 
   // Drops the recently used entries. Must be called when the read view has changed.
   void forget_recent() { recent_.clear(); }
 
-  Result<Range> allocate_range();
-  // Allocates a range that counts as released until finish_range(). If finish_range() is never
-  // called, the drop cleanup removes the range's entries.
-  Result<Range> allocate_unfinished_range();
-  Status finish_range(const Range& range);
-  // The drop cleanup removes the range's entries later.
-  Status release_range(const Range& range);
-  Result<std::vector<Range>> released_ranges() const;
-  // Called after the cleanup. Takes the range off the list, and its tree has one range less.
-  Status forget_range(const Range& range);
-  // Returns how many ranges share the tree.
-  Result<uint32_t> ranges_in_tree(uint32_t tree) const;
+  Result<Keyspace> allocate_keyspace();
+  // Allocates a keyspace that counts as released until finish_keyspace(). If finish_keyspace() is
+  // never called, the drop cleanup removes the keyspace's entries.
+  Result<Keyspace> allocate_unfinished_keyspace();
+  Status finish_keyspace(const Keyspace& keyspace);
+  // The drop cleanup removes the keyspace's entries later.
+  Status release_keyspace(const Keyspace& keyspace);
+  Result<std::vector<Keyspace>> released_keyspaces() const;
+  // Called after the cleanup. Takes the keyspace off the list, and its tree has one keyspace less.
+  Status remove_keyspace(const Keyspace& keyspace);
+  // Returns how many keyspaces share the tree.
+  Result<uint32_t> keyspaces_in_tree(uint32_t tree) const;
   // Returns a number above every prefix that is or was in use.
   Result<uint32_t> next_prefix() const;
-  // For a repair: rewrites the table of ranges.
-  Status replace_allocation(uint32_t next_prefix, std::vector<uint32_t> ranges);
-  // Returns whether ranges have been released through this catalog.
+  // For a repair: rewrites the table of keyspaces.
+  Status replace_allocation(uint32_t next_prefix, std::vector<uint32_t> keyspaces);
+  // Returns whether keyspaces have been released through this catalog.
   bool released() const { return released_; }
 
   // Returns a collection's counts, which the caller may change. The pointer is valid until the
@@ -104,11 +104,11 @@ class Catalog {
  private:
   struct Allocation {
     uint32_t next_prefix = 1;
-    std::vector<uint32_t> ranges;  // per tree
+    std::vector<uint32_t> keyspaces;  // per tree
   };
   // Adds the collection to the list of expiring collections, or takes it off.
   Status record_expiring(const engine::Namespace& ns, bool expires);
-  Status record_released(const Range& range);
+  Status record_released(const Keyspace& keyspace);
   Result<Allocation> read_allocation() const;
   Status write_allocation(const Allocation& allocation);
   // Puts the value with its checksum, if the store's entries have checksums.

@@ -14,8 +14,8 @@ using std::chrono::steady_clock;
 // Limits of one transaction, so that other writers wait only a moment.
 constexpr int kEntriesMax = 1024;
 constexpr std::chrono::milliseconds kTimeMax{5};
-// A tree with one range and at most this many pages is cleared at once. This costs eight bytes per
-// page in the list of free pages, and reads no leaf.
+// A tree with one keyspace and at most this many pages is cleared at once. This costs eight bytes
+// per page in the list of free pages, and reads no leaf.
 constexpr size_t kPagesAtOnceMax = 65536;
 // The delay after a failure, such as a full disk.
 constexpr std::chrono::seconds kRetryAfter{5};
@@ -27,11 +27,11 @@ size_t pages_of(const Trees& trees, MDB_dbi tree) {
   return stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages;
 }
 
-// Removes entries of the range. Returns true if none are left.
-Result<bool> remove_some(Trees& trees, const Range& range) {
-  const std::string low = range_prefix(range);
-  const std::string high = range_end(range);
-  const MDB_dbi tree = trees.tree(range);
+// Removes entries of the keyspace. Returns true if none are left.
+Result<bool> remove_some(Trees& trees, const Keyspace& keyspace) {
+  const std::string low = keyspace_prefix(keyspace);
+  const std::string high = keyspace_end(keyspace);
+  const MDB_dbi tree = trees.tree(keyspace);
   const steady_clock::time_point end = steady_clock::now() + kTimeMax;
   for (int i = 0; i < kEntriesMax; ++i) {
     GM_ASSIGN(const std::optional<TreeEntry> entry, trees.at_or_after(tree, low));
@@ -62,8 +62,8 @@ void DropCleanup::wake() {
   changed_.notify_all();
 }
 
-DropCleanup::CleanupExemption::CleanupExemption(DropCleanup& drop_cleanup, const Range& range)
-    : drop_cleanup_(drop_cleanup), prefix_(range.prefix) {
+DropCleanup::CleanupExemption::CleanupExemption(DropCleanup& drop_cleanup, const Keyspace& keyspace)
+    : drop_cleanup_(drop_cleanup), prefix_(keyspace.prefix) {
   MutexLock lock(drop_cleanup_.mutex_);
   drop_cleanup_.exemptions_.insert(prefix_);
 }
@@ -76,9 +76,9 @@ DropCleanup::CleanupExemption::~CleanupExemption() {
   drop_cleanup_.wake();
 }
 
-bool DropCleanup::spares(const Range& range) {
+bool DropCleanup::spares(const Keyspace& keyspace) {
   MutexLock lock(mutex_);
-  return exemptions_.contains(range.prefix);
+  return exemptions_.contains(keyspace.prefix);
 }
 
 void DropCleanup::run() {
@@ -103,33 +103,33 @@ void DropCleanup::run() {
   }
 }
 
-Result<std::vector<Range>> DropCleanup::released_ranges() {
+Result<std::vector<Keyspace>> DropCleanup::released_keyspaces() {
   GM_ASSIGN(const ReadTransaction transaction, environment_.begin_read());
   const auto trees = std::make_shared<Trees>(transaction.lmdb(), handles_, false);
-  Result<std::vector<Range>> ranges = Catalog(trees, cache_).released_ranges();
+  Result<std::vector<Keyspace>> keyspaces = Catalog(trees, cache_).released_keyspaces();
   trees->end();
-  return ranges;
+  return keyspaces;
 }
 
 Result<bool> DropCleanup::clean_some() {
-  GM_ASSIGN(std::vector<Range> ranges, released_ranges());
-  std::erase_if(ranges, [&](const Range& range) { return spares(range); });
-  if (ranges.empty()) return true;
-  const Range range = ranges.front();
+  GM_ASSIGN(std::vector<Keyspace> keyspaces, released_keyspaces());
+  std::erase_if(keyspaces, [&](const Keyspace& keyspace) { return spares(keyspace); });
+  if (keyspaces.empty()) return true;
+  const Keyspace keyspace = keyspaces.front();
 
   GM_ASSIGN(WriteTransaction transaction, environment_.begin_write());
   const auto trees = std::make_shared<Trees>(transaction.lmdb(), handles_, true);
   Catalog catalog(trees, cache_);
   const auto clean = [&]() -> Status {
-    GM_ASSIGN(const uint32_t sharing, catalog.ranges_in_tree(range.tree));
+    GM_ASSIGN(const uint32_t sharing, catalog.keyspaces_in_tree(keyspace.tree));
     bool empty = false;
-    if (sharing == 1 && pages_of(*trees, trees->tree(range)) <= kPagesAtOnceMax) {
-      GM_TRY(trees->clear(trees->tree(range)));
+    if (sharing == 1 && pages_of(*trees, trees->tree(keyspace)) <= kPagesAtOnceMax) {
+      GM_TRY(trees->clear(trees->tree(keyspace)));
       empty = true;
     } else {
-      GM_ASSIGN(empty, remove_some(*trees, range));
+      GM_ASSIGN(empty, remove_some(*trees, keyspace));
     }
-    return empty ? catalog.forget_range(range) : Status();
+    return empty ? catalog.remove_keyspace(keyspace) : Status();
   };
   const Status cleaned = clean();
   if (trees->shrinks_net()) transaction.net_shrink();

@@ -26,14 +26,15 @@ class DropCleanup {
   // Waits for the current short transaction only.
   ~DropCleanup();
 
-  // Call it after the commit of a transaction that has released ranges. Thread-safe.
+  // Call it after the commit of a transaction that has released keyspaces. Thread-safe.
   void wake() GM_EXCLUDES(mutex_);
 
-  // Exempts a range from the cleanup while this object exists. Make it before the commit that adds
-  // the range to the released ones. Afterwards the catalog decides whether the range is cleaned up.
+  // Exempts a keyspace from the cleanup while this object exists. Make it before the commit that
+  // adds the keyspace to the released ones. Afterwards the catalog decides whether the keyspace is
+  // cleaned up.
   class CleanupExemption {
    public:
-    CleanupExemption(DropCleanup& drop_cleanup, const Range& range);
+    CleanupExemption(DropCleanup& drop_cleanup, const Keyspace& keyspace);
     ~CleanupExemption();
     CleanupExemption(const CleanupExemption&) = delete;
     CleanupExemption& operator=(const CleanupExemption&) = delete;
@@ -47,8 +48,8 @@ class DropCleanup {
   void run() GM_EXCLUDES(mutex_);
   // Returns true if nothing is left to do.
   Result<bool> clean_some();
-  Result<std::vector<Range>> released_ranges();
-  bool spares(const Range& range) GM_EXCLUDES(mutex_);
+  Result<std::vector<Keyspace>> released_keyspaces();
+  bool spares(const Keyspace& keyspace) GM_EXCLUDES(mutex_);
 
   Environment& environment_;
   const TreeHandles& handles_;

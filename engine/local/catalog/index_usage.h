@@ -9,7 +9,7 @@
 
 #include "engine/base/thread_safety.h"
 #include "engine/bson/value.h"
-#include "engine/local/format/range.h"
+#include "engine/local/format/keyspace.h"
 
 namespace gridmount::local {
 
@@ -17,20 +17,20 @@ class IndexUsage {
  public:
   IndexUsage() : since_(bson::Date::now()) {}
 
-  void note(const Range& index) {
+  void note(const Keyspace& index) {
     Shard& shard = shard_of(index);
     const MutexLock lock(shard.mutex);
     ++shard.accesses[index.prefix];
   }
 
   // Servers reset the count when an index is hidden or shown again.
-  void reset(const Range& index) {
+  void reset(const Keyspace& index) {
     Shard& shard = shard_of(index);
     const MutexLock lock(shard.mutex);
     shard.accesses.erase(index.prefix);
   }
 
-  int64_t accesses(const Range& index) const {
+  int64_t accesses(const Keyspace& index) const {
     const Shard& shard = shard_of(index);
     const MutexLock lock(shard.mutex);
     const auto found = shard.accesses.find(index.prefix);
@@ -40,14 +40,14 @@ class IndexUsage {
   bson::Date since() const { return since_; }
 
  private:
-  // Keyed by prefix, which no two ranges share. Sharded so that readers rarely contend.
+  // Keyed by prefix, which no two keyspaces share. Sharded so that readers rarely contend.
   struct Shard {
     mutable Mutex mutex;
     std::unordered_map<uint32_t, int64_t> accesses GM_GUARDED_BY(mutex);
   };
   static constexpr size_t kShards = 16;
-  Shard& shard_of(const Range& index) { return shards_[index.prefix % kShards]; }
-  const Shard& shard_of(const Range& index) const { return shards_[index.prefix % kShards]; }
+  Shard& shard_of(const Keyspace& index) { return shards_[index.prefix % kShards]; }
+  const Shard& shard_of(const Keyspace& index) const { return shards_[index.prefix % kShards]; }
 
   const bson::Date since_;
   std::array<Shard, kShards> shards_;

@@ -4,12 +4,12 @@
 
 namespace gridmount::local {
 
-Result<std::optional<std::string_view>> get_record(const Trees& trees, const Range& records,
+Result<std::optional<std::string_view>> get_record(const Trees& trees, const Keyspace& records,
                                                    RecordId id) {
   return trees.get(trees.tree(records), RecordKey(records, id).view());
 }
 
-Status put_record(Trees& trees, const Range& records, RecordId id, bson::View document,
+Status put_record(Trees& trees, const Keyspace& records, RecordId id, bson::View document,
                   bool at_end) {
   const RecordKey key(records, id);
   const size_t size = kRecordHeaderBytes + document.size();

@@ -14,11 +14,11 @@
 namespace gridmount::local {
 
 // Returns nothing if there is no such record.
-Result<std::optional<std::string_view>> get_record(const Trees& trees, const Range& records,
+Result<std::optional<std::string_view>> get_record(const Trees& trees, const Keyspace& records,
                                                    RecordId id);
 
 // Copies the document into its record in the tree. `at_end` must be true for a new record.
-Status put_record(Trees& trees, const Range& records, RecordId id, bson::View document,
+Status put_record(Trees& trees, const Keyspace& records, RecordId id, bson::View document,
                   bool at_end);
 
 }  // namespace gridmount::local

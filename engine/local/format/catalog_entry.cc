@@ -12,19 +12,20 @@ constexpr size_t kDocumentChecksumBytes = 4;
 // make them smaller.
 constexpr uint32_t kReadBytesMax = 31 << 20;
 
-void append_range(bson::Builder& builder, const Range& range) {
-  builder.append("tree", static_cast<int32_t>(range.tree));
-  builder.append("prefix", static_cast<int64_t>(range.prefix));
+void append_keyspace(bson::Builder& builder, const Keyspace& keyspace) {
+  builder.append("tree", static_cast<int32_t>(keyspace.tree));
+  builder.append("prefix", static_cast<int64_t>(keyspace.prefix));
 }
 
-std::optional<Range> range_of(bson::View document) {
+std::optional<Keyspace> range_of(bson::View document) {
   const std::optional<bson::ValueView> tree = document.find("tree");
   const std::optional<bson::ValueView> prefix = document.find("prefix");
   if (!tree || tree->type() != bson::Type::kInt32 || !prefix ||
       prefix->type() != bson::Type::kInt64) {
     return std::nullopt;
   }
-  return Range{static_cast<uint32_t>(tree->as_int32()), static_cast<uint32_t>(prefix->as_int64())};
+  return Keyspace{static_cast<uint32_t>(tree->as_int32()),
+                  static_cast<uint32_t>(prefix->as_int64())};
 }
 
 std::optional<bson::ValueView> field(bson::View document, std::string_view name, bson::Type type) {
@@ -38,8 +39,8 @@ std::optional<IndexEntry> index_of(bson::View document) {
   const auto key = field(document, "key", bson::Type::kDocument);
   const auto unique = field(document, "unique", bson::Type::kBool);
   const auto multikey = field(document, "multikey", bson::Type::kBool);
-  const std::optional<Range> range = range_of(document);
-  if (!name || !key || !unique || !multikey || !range) return std::nullopt;
+  const std::optional<Keyspace> keyspace = range_of(document);
+  if (!name || !key || !unique || !multikey || !keyspace) return std::nullopt;
   IndexEntry index;
   index.definition.name = name->as_string();
   index.definition.keys = bson::Document(key->as_document());
@@ -60,7 +61,7 @@ std::optional<IndexEntry> index_of(bson::View document) {
   index.rules = std::move(rules).value();
   index.multikey = multikey->as_bool();
   index.checksums = document.find("checksums").has_value();
-  index.range = *range;
+  index.keyspace = *keyspace;
   return index;
 }
 
@@ -74,9 +75,9 @@ std::shared_ptr<const CollectionEntry> entry_of(const engine::Namespace& ns, bso
   if (name && name->as_string() != ns.full()) return nullptr;
   auto entry = std::make_shared<CollectionEntry>();
   entry->ns = ns;
-  const std::optional<Range> range = range_of(records->as_document());
-  if (!range) return nullptr;
-  entry->records = *range;
+  const std::optional<Keyspace> keyspace = range_of(records->as_document());
+  if (!keyspace) return nullptr;
+  entry->records = *keyspace;
   entry->options = bson::Document(options->as_document());
   for (const bson::Element element : indexes->as_document()) {
     if (element.value.type() != bson::Type::kDocument) return nullptr;
@@ -114,7 +115,7 @@ Status CollectionEntry::derive() {
 Result<std::string> CollectionEntry::encode() const {
   bson::Builder builder;
   builder.open_document("records");
-  append_range(builder, records);
+  append_keyspace(builder, records);
   builder.close();
   builder.append("ns", ns.full());
   builder.append("options", options);
@@ -133,7 +134,7 @@ Result<std::string> CollectionEntry::encode() const {
       builder.append("expireAfterSeconds", *index.definition.expire_after_seconds);
     }
     if (index.checksums) builder.append("checksums", true);
-    append_range(builder, index.range);
+    append_keyspace(builder, index.keyspace);
     builder.close();
   }
   builder.close();

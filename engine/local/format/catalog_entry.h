@@ -1,4 +1,4 @@
-// The catalog's entry of one collection: its ranges, options and indexes, and the bytes that the
+// The catalog's entry of one collection: its keyspaces, options and indexes, and the bytes that the
 // store holds for them. FORMAT.md, chapter "Catalog", describes the bytes.
 //
 // Thread-safety: immutable once shared. To change an entry, put a changed copy into the catalog.
@@ -12,7 +12,7 @@
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/local/format/document_keys.h"
-#include "engine/local/format/range.h"
+#include "engine/local/format/keyspace.h"
 #include "engine/query/plan/plan.h"
 #include "engine/store.h"
 
@@ -23,12 +23,12 @@ struct IndexEntry {
   IndexKeySpec rules;
   bool multikey = false;   // some document has, or once had, an array under the index's paths
   bool checksums = false;  // every entry of the index has a checksum
-  Range range;
+  Keyspace keyspace;
 };
 
 struct CollectionEntry {
   engine::Namespace ns;
-  Range records;
+  Keyspace records;
   bson::Document options;
   std::vector<IndexEntry> indexes;  // the first is on _id
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "engine/local/format/entry_checksum.h"
-#include "engine/local/format/range.h"
+#include "engine/local/format/keyspace.h"
 #include "engine/store.h"
 
 namespace gridmount::local {
@@ -16,9 +16,9 @@ namespace gridmount::local {
 // The first byte of a key says what the entry is.
 inline constexpr char kCollectionKey = 'c';  // + database, NUL, collection: the entry
 inline constexpr char kCountsKey = 's';      // + prefix of the records: the counts
-inline constexpr char kReleasedKey = 'd';    // + prefix: the tree of a range to be removed
+inline constexpr char kReleasedKey = 'd';    // + prefix: the tree of a keyspace to be removed
 inline constexpr char kExpiringKey = 't';    // + database, NUL, collection: nothing
-inline constexpr char kAllocationKey = 'n';  // the next prefix and the ranges per tree
+inline constexpr char kAllocationKey = 'n';  // the next prefix and the keyspaces per tree
 
 inline constexpr size_t kCountsBytes = 24;
 inline constexpr size_t kPrefixKeyBytes = 5;

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "engine/checksum/crc32c.h"
-#include "engine/local/format/range.h"
+#include "engine/local/format/keyspace.h"
 #include "engine/local/format/raw_number.h"
 
 namespace gridmount::local {

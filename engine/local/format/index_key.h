@@ -15,8 +15,8 @@
 namespace gridmount::local {
 
 // Encodings longer than this are truncated to their first kEncodedBytesMax bytes, followed by a
-// mark and 16 bytes of the SHA-256 of the whole. With a range prefix (4 bytes) and a record id (8
-// bytes) the key stays within LMDB's limit of 511 bytes.
+// mark and 16 bytes of the SHA-256 of the whole. With a keyspace prefix (4 bytes) and a record id
+// (8 bytes) the key stays within LMDB's limit of 511 bytes.
 inline constexpr size_t kEncodedBytesMax = 480;
 inline constexpr char kTruncatedMark = '\x80';
 

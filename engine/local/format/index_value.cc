@@ -8,7 +8,7 @@
 #include "engine/bson/number.h"
 #include "engine/local/format/entry_checksum.h"
 #include "engine/local/format/index_key.h"
-#include "engine/local/format/range.h"
+#include "engine/local/format/keyspace.h"
 
 namespace gridmount::local {
 namespace {
@@ -165,12 +165,12 @@ std::string index_value(const IndexEntry& index, std::string_view key, RecordId 
   std::string value;
   if (index.definition.unique) append_big_endian_64(value, id);
   value += kinds;
-  if (index.checksums) append_entry_checksum(value, index.range.tree, key);
+  if (index.checksums) append_entry_checksum(value, index.keyspace.tree, key);
   return value;
 }
 
 bool is_sound(const IndexEntry& index, const TreeEntry& entry) {
-  return !index.checksums || has_entry_checksum(index.range.tree, entry.key, entry.value);
+  return !index.checksums || has_entry_checksum(index.keyspace.tree, entry.key, entry.value);
 }
 
 std::string_view kinds_of_value(const IndexEntry& index, std::string_view value) {

@@ -25,7 +25,7 @@ void put_little_endian_32(uint8_t* out, uint32_t value) {
 
 }  // namespace
 
-RecordKey::RecordKey(const Range& records, RecordId id) : tree_(records.tree), id_(id) {
+RecordKey::RecordKey(const Keyspace& records, RecordId id) : tree_(records.tree), id_(id) {
   for (size_t i = 0; i < 4; ++i) bytes_[i] = static_cast<uint8_t>(records.prefix >> (24 - 8 * i));
   for (size_t i = 0; i < 8; ++i) bytes_[4 + i] = static_cast<uint8_t>(id >> (56 - 8 * i));
 }

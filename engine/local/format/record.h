@@ -16,7 +16,7 @@
 
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/local/format/range.h"
+#include "engine/local/format/keyspace.h"
 #include "engine/store.h"
 
 namespace gridmount::local {
@@ -32,7 +32,7 @@ inline constexpr uint8_t kKeyedRecord = 1;  // the header also has a checksum of
 // The key of a record. Does not allocate.
 class RecordKey {
  public:
-  RecordKey(const Range& records, RecordId id);
+  RecordKey(const Keyspace& records, RecordId id);
   std::string_view view() const {
     return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()};
   }

@@ -22,8 +22,8 @@ class RedoChanges {
  public:
   static constexpr size_t kBytesMax = size_t{64} << 10;
 
-  // `tree` is 0 for the catalog, otherwise one more than the position in TreeHandles::ranges. Any
-  // other number, such as kNoTree, makes the object incomplete.
+  // `tree` is 0 for the catalog, otherwise one more than the position in TreeHandles::keyspaces.
+  // Any other number, such as kNoTree, makes the object incomplete.
   static constexpr uint32_t kNoTree = UINT32_MAX;
   void put(uint32_t tree, std::string_view key, std::string_view value) noexcept;
   // Adds a change whose value is not known yet. The caller must write the `size` bytes at

@@ -36,7 +36,7 @@ Error of_index(Error error, const CollectionEntry& entry, const IndexEntry& inde
 Status prove_absent(const Trees& trees, const CollectionEntry& entry, const IndexEntry& index,
                     std::string_view key) {
   if (!index.checksums) return {};
-  Status proved = trees.prove_absent(trees.tree(index.range), key);
+  Status proved = trees.prove_absent(trees.tree(index.keyspace), key);
   if (!proved) return fail(of_index(std::move(proved).error(), entry, index));
   return {};
 }

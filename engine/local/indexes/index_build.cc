@@ -29,7 +29,7 @@ struct NewEntry {
 Status put_batch(Trees& trees, const CollectionEntry& entry, const IndexEntry& index,
                  std::vector<NewEntry>& batch) {
   std::sort(batch.begin(), batch.end());
-  const MDB_dbi tree = trees.tree(index.range);
+  const MDB_dbi tree = trees.tree(index.keyspace);
   std::string key;
   for (const NewEntry& added : batch) {
     set_index_key(key, index, added.encoded, added.id);
@@ -94,8 +94,8 @@ Result<bool> build_index_part(const std::shared_ptr<Trees>& trees, const Collect
   KeySet keys;
   RangeCursor cursor(trees, trees->tree(entry.records));
   cursor.set_proving();
-  cursor.set_range(from.empty() ? range_prefix(entry.records) : from, range_end(entry.records),
-                   false);
+  cursor.set_range(from.empty() ? keyspace_prefix(entry.records) : from,
+                   keyspace_end(entry.records), false);
   bool done = false;
   while (batch.size() < limits.entries && batch_bytes <= limits.bytes) {
     GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());

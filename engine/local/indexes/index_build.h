@@ -9,7 +9,7 @@
 
 namespace gridmount::local {
 
-// Returns the index of that definition, under its name or the default one, without a range yet.
+// Returns the index of that definition, under its name or the default one, without a keyspace yet.
 // Fails with CannotCreateIndex, or with the errors of parsing its keys and options.
 Result<IndexEntry> new_index(const engine::Namespace& ns, const query::IndexDefinition& definition);
 

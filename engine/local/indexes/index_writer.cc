@@ -9,7 +9,7 @@ namespace gridmount::local {
 void set_index_key(std::string& key, const IndexEntry& index, std::string_view encoded,
                    RecordId id) {
   key.clear();
-  append_big_endian_32(key, index.range.prefix);
+  append_big_endian_32(key, index.keyspace.prefix);
   key += encoded;
   if (!index.definition.unique) append_big_endian_64(key, id);
 }
@@ -70,13 +70,13 @@ Status IndexWriter::check_unique(size_t i, bson::View document) {
     if (change.removed.contains(encoded)) continue;
     set_index_key(key_, index, encoded, id_);
     GM_ASSIGN(const std::optional<TreeEntry> found,
-              trees_.at_or_after(trees_.tree(index.range), key_));
+              trees_.at_or_after(trees_.tree(index.keyspace), key_));
     if (found && found->key == key_) {
       GM_TRY(sound_record_of_entry(entry_, index, *found));
       return fail(duplicate_key(entry_, index, document, encoded));
     }
     if (!index.checksums) continue;
-    Status proved = trees_.prove_absent(trees_.tree(index.range), key_, found);
+    Status proved = trees_.prove_absent(trees_.tree(index.keyspace), key_, found);
     if (!proved) return fail(of_index(std::move(proved).error(), entry_, index));
   }
   return {};
@@ -95,7 +95,7 @@ Status IndexWriter::apply() {
     const Change& change = changes_[i];
     if (!change.active) continue;
     const IndexEntry& index = entry_.indexes[i];
-    const MDB_dbi tree = trees_.tree(index.range);
+    const MDB_dbi tree = trees_.tree(index.keyspace);
     for (size_t k = 0; k < change.removed.size(); ++k) {
       if (change.added.contains(change.removed[k])) continue;
       set_index_key(key_, index, change.removed[k], id_);

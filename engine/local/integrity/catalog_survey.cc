@@ -18,7 +18,7 @@ bool expires(const CollectionEntry& entry) {
 class Survey {
  public:
   Survey(const std::shared_ptr<Trees>& trees, Catalog& catalog) : trees_(trees), catalog_(catalog) {
-    survey_.ranges.resize(trees->tree_count());
+    survey_.keyspaces.resize(trees->tree_count());
   }
 
   Result<CatalogSurvey> run() {
@@ -58,7 +58,7 @@ class Survey {
         listed_.insert(key);
         return;
       case kAllocationKey:
-        if (key.size() != 1) orphan(key, "a table of ranges of the wrong form", false);
+        if (key.size() != 1) orphan(key, "a table of keyspaces of the wrong form", false);
         return;
       default:
         orphan(key, "a key of a kind this version does not know", false);
@@ -76,7 +76,7 @@ class Survey {
     claim(entry.records, ns.full());
     records_.insert(entry.records.prefix);
     for (const IndexEntry& index : entry.indexes) {
-      claim(index.range, ns.full() + " index '" + index.definition.name + "'");
+      claim(index.keyspace, ns.full() + " index '" + index.definition.name + "'");
     }
     if (expires(entry)) expiring_.insert(collection_key(ns, kExpiringKey));
   }
@@ -84,20 +84,21 @@ class Survey {
   void look_at_released(const std::string& key, std::string_view value) {
     if (key.size() != kPrefixKeyBytes || !is_sound_value(key, value, kReleasedBytes) ||
         big_endian_32(value) >= trees_->tree_count()) {
-      orphan(key, "a released range of the wrong form");
+      orphan(key, "a released keyspace of the wrong form");
       return;
     }
     claim({big_endian_32(value), big_endian_32(std::string_view(key).substr(1))},
           "a dropped collection or index");
   }
 
-  void claim(const Range& range, const std::string& owner) {
-    const auto [at, added] = survey_.owners.try_emplace(range.prefix, owner);
+  void claim(const Keyspace& keyspace, const std::string& owner) {
+    const auto [at, added] = survey_.owners.try_emplace(keyspace.prefix, owner);
     if (!added) {
-      survey_.shared.emplace(range.prefix, owner + " and " + at->second + " share the range " +
-                                               std::to_string(range.prefix));
+      survey_.shared.emplace(
+          keyspace.prefix,
+          owner + " and " + at->second + " share the keyspace " + std::to_string(keyspace.prefix));
     }
-    ++survey_.ranges[range.tree];
+    ++survey_.keyspaces[keyspace.tree];
   }
 
   void orphan(const std::string& key, const std::string& what, bool removable = true) {
@@ -139,15 +140,16 @@ class Survey {
 
 }  // namespace
 
-bool CatalogSurvey::knows_all_ranges() const {
+bool CatalogSurvey::knows_all_keyspaces() const {
   return unreadable.empty() && std::all_of(orphan.begin(), orphan.end(),
                                            [](const OrphanKey& key) { return key.removable; });
 }
 
 bool CatalogSurvey::is_alone(const CollectionEntry& entry) const {
   return !shared.contains(entry.records.prefix) &&
-         std::none_of(entry.indexes.begin(), entry.indexes.end(),
-                      [&](const IndexEntry& index) { return shared.contains(index.range.prefix); });
+         std::none_of(entry.indexes.begin(), entry.indexes.end(), [&](const IndexEntry& index) {
+           return shared.contains(index.keyspace.prefix);
+         });
 }
 
 Result<CatalogSurvey> survey_catalog(const std::shared_ptr<Trees>& trees, Catalog& catalog) {

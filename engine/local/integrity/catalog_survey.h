@@ -1,4 +1,4 @@
-// Reads the whole catalog for check and repair: who owns which range, and which keys belong to
+// Reads the whole catalog for check and repair: who owns which keyspace, and which keys belong to
 // nothing.
 //
 // Thread-safety: that of the Trees passed in, which belong to one Snapshot or Transaction.
@@ -27,16 +27,16 @@ struct CatalogSurvey {
   std::vector<OrphanKey> orphan;
   // Collections with a TTL index that are missing from the list of expiring collections.
   std::vector<engine::Namespace> expiring_unlisted;
-  // The errors for collections whose entries cannot be read. Their ranges are unknown.
+  // The errors for collections whose entries cannot be read. Their keyspaces are unknown.
   std::vector<std::string> unreadable;
 
-  std::map<uint32_t, std::string> owners;  // by prefix, released ranges included
-  std::vector<uint32_t> ranges;            // the number of ranges per tree
+  std::map<uint32_t, std::string> owners;  // by prefix, released keyspaces included
+  std::vector<uint32_t> keyspaces;         // the number of keyspaces per tree
   std::map<uint32_t, std::string> shared;  // prefixes that two owners claim, with a message
 
-  // Returns whether every range that is not in `owners` certainly belongs to nothing.
-  bool knows_all_ranges() const;
-  // Returns whether no other collection claims a range of this one.
+  // Returns whether every keyspace that is not in `owners` certainly belongs to nothing.
+  bool knows_all_keyspaces() const;
+  // Returns whether no other collection claims a keyspace of this one.
   bool is_alone(const CollectionEntry& entry) const;
 };
 

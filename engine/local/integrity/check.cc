@@ -55,7 +55,7 @@ class StructureCheck {
         }
       }
     }
-    GM_TRY(check_ranges());
+    GM_TRY(check_keyspaces());
     GM_TRY(go_on_behind_damage("the catalog", check_catalog()));
     record_left_out();
     return std::move(report_);
@@ -152,7 +152,7 @@ class StructureCheck {
     ++report_.collections;
     claim(entry.records, entry.ns.full());
     for (const IndexEntry& index : entry.indexes) {
-      claim(index.range, entry.ns.full() + " index '" + index.definition.name + "'");
+      claim(index.keyspace, entry.ns.full() + " index '" + index.definition.name + "'");
     }
     std::vector<uint64_t> expected(entry.indexes.size());
     keys_per_index_.clear();
@@ -164,11 +164,12 @@ class StructureCheck {
     return {};
   }
 
-  void claim(const Range& range, const std::string& owner) {
-    const auto [at, added] = owners_.try_emplace(range.prefix, owner);
+  void claim(const Keyspace& keyspace, const std::string& owner) {
+    const auto [at, added] = owners_.try_emplace(keyspace.prefix, owner);
     if (!added)
-      problem(owner + " and " + at->second + " share the range " + std::to_string(range.prefix));
-    ++ranges_[range.tree];
+      problem(owner + " and " + at->second + " share the keyspace " +
+              std::to_string(keyspace.prefix));
+    ++keyspaces_[keyspace.tree];
   }
 
   // Checks each record, and from the record its index entries. Counts the entries found for each
@@ -180,7 +181,7 @@ class StructureCheck {
     int64_t bytes = 0;
     RecordId last = 0;
     AscendingCursor cursor(contents_.shared_trees(), trees_.tree(entry.records));
-    cursor.set_range(range_prefix(entry.records), range_end(entry.records));
+    cursor.set_range(keyspace_prefix(entry.records), keyspace_end(entry.records));
     OverflowPages pages = OverflowPages::of(contents_.shared_trees(), trees_.tree(entry.records));
     while (true) {
       GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
@@ -246,7 +247,7 @@ class StructureCheck {
       for (size_t k = 0; k < keys_.size(); ++k) {
         set_index_key(key_, index, keys_[k], id);
         GM_ASSIGN(const std::optional<std::string_view> value,
-                  trees_.get(trees_.tree(index.range), key_));
+                  trees_.get(trees_.tree(index.keyspace), key_));
         if (value) ++expected[i];
         if (!value) {
           index_problem(i, name(entry, index) + " lacks an entry for record " + std::to_string(id));
@@ -313,8 +314,8 @@ class StructureCheck {
 
   template <typename Visit>
   Status for_each_entry(const IndexEntry& index, const Visit& visit) {
-    AscendingCursor cursor(contents_.shared_trees(), trees_.tree(index.range));
-    cursor.set_range(range_prefix(index.range), range_end(index.range));
+    AscendingCursor cursor(contents_.shared_trees(), trees_.tree(index.keyspace));
+    cursor.set_range(keyspace_prefix(index.keyspace), keyspace_end(index.keyspace));
     while (true) {
       GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
       if (!entry) return {};
@@ -322,23 +323,23 @@ class StructureCheck {
     }
   }
 
-  // Checks that every key in the trees belongs to a collection, an index or a released range.
-  Status check_ranges() {
-    Result<std::vector<Range>> released = catalog_.released_ranges();
+  // Checks that every key in the trees belongs to a collection, an index or a released keyspace.
+  Status check_keyspaces() {
+    Result<std::vector<Keyspace>> released = catalog_.released_keyspaces();
     if (!released) {
       problem(released.error().message());
     } else {
-      for (const Range& range : *released) claim(range, "a dropped collection or index");
+      for (const Keyspace& keyspace : *released) claim(keyspace, "a dropped collection or index");
     }
     for (uint32_t tree = 0; tree < trees_.tree_count(); ++tree) {
-      const Result<uint32_t> counted = catalog_.ranges_in_tree(tree);
+      const Result<uint32_t> counted = catalog_.keyspaces_in_tree(tree);
       if (!counted) {
         problem(counted.error().message());
         return {};
       }
-      if (*counted != ranges_[tree]) {
-        problem("the catalog counts " + std::to_string(*counted) + " ranges in tree " +
-                std::to_string(tree) + ", but it holds " + std::to_string(ranges_[tree]));
+      if (*counted != keyspaces_[tree]) {
+        problem("the catalog counts " + std::to_string(*counted) + " keyspaces in tree " +
+                std::to_string(tree) + ", but it holds " + std::to_string(keyspaces_[tree]));
       }
       GM_TRY(go_on_behind_damage("tree " + std::to_string(tree), check_tree(tree)));
     }
@@ -354,7 +355,7 @@ class StructureCheck {
     return renew_view();
   }
 
-  // Jumps from range to range.
+  // Jumps from keyspace to keyspace.
   Status check_tree(uint32_t tree) {
     AscendingCursor cursor(contents_.shared_trees(), trees_.tree({tree, 0}));
     std::string from(1, '\0');           // LMDB has no empty keys
@@ -371,11 +372,11 @@ class StructureCheck {
       }
       const uint32_t prefix = big_endian_32(entry->key);
       if (!owners_.contains(prefix)) {
-        problem("tree " + std::to_string(tree) + " holds entries of the range " +
+        problem("tree " + std::to_string(tree) + " holds entries of the keyspace " +
                 std::to_string(prefix) + ", which belongs to no collection or index");
       }
       if (prefix == std::numeric_limits<uint32_t>::max()) return {};
-      from = range_end({tree, prefix});
+      from = keyspace_end({tree, prefix});
     }
   }
 
@@ -391,7 +392,7 @@ class StructureCheck {
     const Result<uint32_t> next = catalog_.next_prefix();
     // An unreadable value has already been reported.
     if (next && !owners_.empty() && *next <= owners_.rbegin()->first) {
-      problem("the next range is " + std::to_string(*next) + ", but the range " +
+      problem("the next keyspace is " + std::to_string(*next) + ", but the keyspace " +
               std::to_string(owners_.rbegin()->first) + " is in use");
     }
     return {};
@@ -415,7 +416,7 @@ class StructureCheck {
   int64_t invalid_documents_ = 0;
   int64_t noncompliant_documents_ = 0;
   std::map<uint32_t, std::string> owners_;  // by prefix
-  std::map<uint32_t, uint32_t> ranges_;     // the number of ranges per tree
+  std::map<uint32_t, uint32_t> keyspaces_;  // the number of keyspaces per tree
   std::function<void()> record_read_;
   std::function<Status()> renew_;
   KeySet keys_;

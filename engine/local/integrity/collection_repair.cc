@@ -42,7 +42,7 @@ Status CollectionRepair::repair_all() {
     pages_.count();
   }
   GM_TRY(in_steps([&](Step& step) -> Result<bool> {
-    from_ = range_prefix(step.entry->records);
+    from_ = keyspace_prefix(step.entry->records);
     tallies_.assign(step.entry->indexes.size(), {});
     for (const IndexEntry& index : step.entry->indexes) {
       index_names_.push_back(index.definition.name);
@@ -104,7 +104,7 @@ void CollectionRepair::report_tallies() {
 Result<bool> CollectionRepair::repair_records(Step& step) {
   const std::shared_ptr<Trees>& trees = step.read_view->shared_trees();
   AscendingCursor cursor(trees, trees->tree(step.entry->records));
-  cursor.set_range(from_, range_end(step.entry->records));
+  cursor.set_range(from_, keyspace_end(step.entry->records));
   while (!step.full()) {
     GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
     if (!record) {
@@ -205,7 +205,7 @@ Result<std::optional<CollectionRepair::Conflict>> CollectionRepair::find_missing
     for (size_t k = 0; k < keys_.size(); ++k) {
       set_index_key(key, index, keys_[k], id);
       GM_ASSIGN(const std::optional<std::string_view> value,
-                trees.get(trees.tree(index.range), key));
+                trees.get(trees.tree(index.keyspace), key));
       if (value) {
         const std::string_view found_kinds = kinds_of_value(index, *value);
         const bool own = record_of_entry(index, {key, *value}) == id;
@@ -255,7 +255,8 @@ Result<std::optional<RecordId>> CollectionRepair::rightful_owner(const Step& ste
 Status CollectionRepair::put_entries(Step& step, const std::vector<MissingEntry>& missing) {
   Trees& trees = step.read_view->trees();
   for (const MissingEntry& entry : missing) {
-    GM_TRY(trees.put(trees.tree(step.entry->indexes[entry.index].range), entry.key, entry.value));
+    GM_TRY(
+        trees.put(trees.tree(step.entry->indexes[entry.index].keyspace), entry.key, entry.value));
     ++step.changes;
     step.bytes += entry.key.size();
     IndexTally& tally = tallies_[entry.index];
@@ -298,9 +299,9 @@ Status CollectionRepair::take_out_document(Step& step, RecordId id, bson::View d
     for (size_t k = 0; k < other_keys_.size(); ++k) {
       set_index_key(key, index, other_keys_[k], id);
       GM_ASSIGN(const std::optional<std::string_view> value,
-                trees.get(trees.tree(index.range), key));
+                trees.get(trees.tree(index.keyspace), key));
       if (value && record_of_entry(index, {key, *value}) == id) {
-        entries.emplace_back(trees.tree(index.range), key);
+        entries.emplace_back(trees.tree(index.keyspace), key);
       }
     }
   }
@@ -330,9 +331,9 @@ Result<uint64_t> CollectionRepair::count_entries(size_t i) {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
   ReadView& read_view = *dynamic_cast<ReadViewHolder&>(*snapshot).read_view();
   GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view.catalog().find(ns_));
-  const Range range = entry->indexes[i].range;
-  AscendingCursor cursor(read_view.shared_trees(), read_view.trees().tree(range));
-  cursor.set_range(range_prefix(range), range_end(range));
+  const Keyspace keyspace = entry->indexes[i].keyspace;
+  AscendingCursor cursor(read_view.shared_trees(), read_view.trees().tree(keyspace));
+  cursor.set_range(keyspace_prefix(keyspace), keyspace_end(keyspace));
   for (uint64_t count = 0;; ++count) {
     GM_ASSIGN(const std::optional<TreeEntry> found, cursor.next());
     if (!found) return count;
@@ -342,9 +343,10 @@ Result<uint64_t> CollectionRepair::count_entries(size_t i) {
 Result<bool> CollectionRepair::repair_index(Step& step, size_t i, std::string& from) {
   const IndexEntry& index = step.entry->indexes[i];
   const std::shared_ptr<Trees>& trees = step.read_view->shared_trees();
-  const MDB_dbi tree = trees->tree(index.range);
+  const MDB_dbi tree = trees->tree(index.keyspace);
   AscendingCursor cursor(trees, tree);
-  cursor.set_range(from.empty() ? range_prefix(index.range) : from, range_end(index.range));
+  cursor.set_range(from.empty() ? keyspace_prefix(index.keyspace) : from,
+                   keyspace_end(index.keyspace));
   while (!step.full()) {
     GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
     if (!entry) return true;

@@ -1,4 +1,5 @@
-// repair_structure(): repairs one collection after the other, then the catalog's lists of ranges.
+// repair_structure(): repairs one collection after the other, then the catalog's lists of
+// keyspaces.
 
 #include <algorithm>
 #include <limits>
@@ -15,7 +16,7 @@
 namespace gridmount::local {
 namespace {
 
-// Limits of one transaction that removes a range without an owner.
+// Limits of one transaction that removes a keyspace without an owner.
 constexpr uint64_t kEntriesAtOnce = 1'000;
 constexpr uint64_t kBytesAtOnce = 16 * 1024 * 1024;
 // Above every key of a tree, because keys have at most 511 bytes.
@@ -118,9 +119,9 @@ class StructureRepair {
     return {};
   }
 
-  // Removes the ranges that certainly belong to nothing.
+  // Removes the keyspaces that certainly belong to nothing.
   Status repair_trees(const CatalogSurvey& survey) {
-    for (uint32_t tree = 0; tree < survey.ranges.size(); ++tree) {
+    for (uint32_t tree = 0; tree < survey.keyspaces.size(); ++tree) {
       at("the tree " + std::to_string(tree));
       if (Status repaired = repair_tree(survey, tree); !repaired) {
         if (!is_damage(repaired.error())) return repaired;
@@ -131,7 +132,7 @@ class StructureRepair {
     return {};
   }
 
-  // Jumps from range to range.
+  // Jumps from keyspace to keyspace.
   Status repair_tree(const CatalogSurvey& survey, uint32_t tree) {
     std::vector<std::string> nobodys;  // prefixes of keys
     {
@@ -144,33 +145,35 @@ class StructureRepair {
         GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
         if (!entry) break;
         const std::string beginning(entry->key.substr(0, 4));
-        const bool is_range = beginning.size() == 4;
-        const uint32_t prefix = is_range ? big_endian_32(beginning) : 0;
-        if (is_range && survey.owners.contains(prefix)) {
+        const bool is_keyspace = beginning.size() == 4;
+        const uint32_t prefix = is_keyspace ? big_endian_32(beginning) : 0;
+        if (is_keyspace && survey.owners.contains(prefix)) {
           highest_prefix_ = std::max(highest_prefix_, prefix);
         } else {
           nobodys.push_back(beginning);
-          if (!survey.knows_all_ranges()) highest_prefix_ = std::max(highest_prefix_, prefix);
+          if (!survey.knows_all_keyspaces()) highest_prefix_ = std::max(highest_prefix_, prefix);
         }
-        if (!is_range) {
+        if (!is_keyspace) {
           from = beginning + '\0';
         } else if (prefix == std::numeric_limits<uint32_t>::max()) {
           break;
         } else {
-          from = range_end({tree, prefix});
+          from = keyspace_end({tree, prefix});
         }
       }
     }
-    for (const std::string& beginning : nobodys) GM_TRY(remove_range(survey, tree, beginning));
+    for (const std::string& beginning : nobodys)
+      GM_TRY(remove_stray_keyspace(survey, tree, beginning));
     return {};
   }
 
-  Status remove_range(const CatalogSurvey& survey, uint32_t tree, const std::string& beginning) {
+  Status remove_stray_keyspace(const CatalogSurvey& survey, uint32_t tree,
+                               const std::string& beginning) {
     const std::string what =
         beginning.size() < 4 ? "the key " + to_hex(beginning) + " of tree " + std::to_string(tree)
-                             : "the range " + std::to_string(big_endian_32(beginning)) +
+                             : "the keyspace " + std::to_string(big_endian_32(beginning)) +
                                    " of tree " + std::to_string(tree);
-    if (!survey.knows_all_ranges()) {
+    if (!survey.knows_all_keyspaces()) {
       unrepairable(what + " belongs to no collection or index whose entry can be read");
       return {};
     }
@@ -228,7 +231,7 @@ class StructureRepair {
         .has_value();
   }
 
-  // Repairs the list of expiring collections and the table of ranges.
+  // Repairs the list of expiring collections and the table of keyspaces.
   Status repair_lists() {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
     ReadView& read_view = read_view_of(*transaction);
@@ -251,19 +254,19 @@ class StructureRepair {
     uint32_t highest = highest_prefix_;
     if (!now.owners.empty()) highest = std::max(highest, now.owners.rbegin()->first);
     if (highest == std::numeric_limits<uint32_t>::max()) {
-      unrepairable("no prefix is left for new ranges");
+      unrepairable("no prefix is left for new keyspaces");
       return {};
     }
-    std::vector<uint32_t> ranges(trees.tree_count());
-    for (uint32_t tree = 0; recorded && tree < ranges.size(); ++tree) {
-      GM_ASSIGN(ranges[tree], catalog.ranges_in_tree(tree));
+    std::vector<uint32_t> keyspaces(trees.tree_count());
+    for (uint32_t tree = 0; recorded && tree < keyspaces.size(); ++tree) {
+      GM_ASSIGN(keyspaces[tree], catalog.keyspaces_in_tree(tree));
     }
-    const bool counts_known = now.knows_all_ranges() && trees_are_read_;
-    const bool counts_wrong = !recorded || (counts_known && ranges != now.ranges);
+    const bool counts_known = now.knows_all_keyspaces() && trees_are_read_;
+    const bool counts_wrong = !recorded || (counts_known && keyspaces != now.keyspaces);
     const uint32_t next = recorded ? std::max(*recorded, highest + 1) : highest + 1;
     if (recorded && *recorded == next && !counts_wrong) return {};
-    lines.push_back("the catalog's table of ranges was rebuilt");
-    return catalog.replace_allocation(next, counts_wrong ? now.ranges : ranges);
+    lines.push_back("the catalog's table of keyspaces was rebuilt");
+    return catalog.replace_allocation(next, counts_wrong ? now.keyspaces : keyspaces);
   }
 
   // `lines` describe what the transaction has done.

@@ -1,7 +1,7 @@
 // salvage_store(). It walks the pages of the trees as far as possible, then the leaves to which no
-// page leads any more. Entries with a valid checksum go into a new store, into the ranges that the
-// catalog has for their prefixes. The catalog is read first. Afterwards a repair of the new store
-// rebuilds lost index entries from the documents.
+// page leads any more. Entries with a valid checksum go into a new store, into the keyspaces that
+// the catalog has for their prefixes. The catalog is read first. Afterwards a repair of the new
+// store rebuilds lost index entries from the documents.
 
 #include <chrono>
 #include <functional>
@@ -34,8 +34,8 @@ namespace {
 constexpr std::string_view kCatalogName = "catalog";
 constexpr size_t kCatalogNumber = 0;
 
-size_t number_of(const Range& range) {
-  return range.tree + 1;
+size_t number_of(const Keyspace& keyspace) {
+  return keyspace.tree + 1;
 }
 
 uint64_t entries_of(MDB_txn* txn, MDB_dbi tree) {
@@ -87,16 +87,16 @@ class StoreSalvage : private PageVisitor {
   }
 
  private:
-  // The owner of a prefix. Without a collection it is a released range.
+  // The owner of a prefix. Without a collection it is a released keyspace.
   struct Owner {
-    Range range;
+    Keyspace keyspace;
     std::shared_ptr<const CollectionEntry> collection;
     const IndexEntry* index = nullptr;  // null: the collection's records
   };
 
   Status found(const Found& found) override {
     if (found.entry.key.empty()) return {};
-    return knows_owners_ ? take_of_range(found) : take_of_catalog(found);
+    return knows_owners_ ? take_of_keyspace(found) : take_of_catalog(found);
   }
 
   Status damaged(const Damaged& damaged) override {
@@ -118,7 +118,7 @@ class StoreSalvage : private PageVisitor {
                              ? entry.value.size() > kEntryChecksumBytes
                              : has_entry_checksum(kCatalogTree, entry.key, entry.value);
     if (!in_place && !vouched) return {};
-    if (!is_sound_catalog_entry(filler_.handles().ranges.size(), entry)) return {};
+    if (!is_sound_catalog_entry(filler_.handles().keyspaces.size(), entry)) return {};
     return put(kCatalogNumber, entry, in_place);
   }
 
@@ -146,9 +146,9 @@ class StoreSalvage : private PageVisitor {
     GM_ASSIGN(const CatalogSurvey survey, survey_catalog(trees, catalog));
     if (!survey.unreadable.empty()) return beyond(survey.unreadable.front());
     if (!survey.shared.empty()) return beyond(survey.shared.begin()->second);
-    if (!survey.knows_all_ranges()) return beyond("the catalog has entries of an unknown kind");
-    GM_ASSIGN(const std::vector<Range> released, catalog.released_ranges());
-    for (const Range& range : released) owners_[range.prefix] = {range, nullptr};
+    if (!survey.knows_all_keyspaces()) return beyond("the catalog has entries of an unknown kind");
+    GM_ASSIGN(const std::vector<Keyspace> released, catalog.released_keyspaces());
+    for (const Keyspace& keyspace : released) owners_[keyspace.prefix] = {keyspace, nullptr};
     GM_ASSIGN(const std::vector<std::string> databases, catalog.databases());
     for (const std::string& database : databases) {
       GM_ASSIGN(const std::vector<engine::Namespace> names, catalog.collections(database));
@@ -156,21 +156,21 @@ class StoreSalvage : private PageVisitor {
         GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, catalog.find(ns));
         owners_[entry->records.prefix] = {entry->records, entry};
         for (const IndexEntry& index : entry->indexes) {
-          owners_[index.range.prefix] = {index.range, entry, &index};
+          owners_[index.keyspace.prefix] = {index.keyspace, entry, &index};
         }
       }
     }
     return {};
   }
 
-  Status take_of_range(const Found& found) {
+  Status take_of_keyspace(const Found& found) {
     const TreeEntry& entry = found.entry;
     const auto owner =
         entry.key.size() < 4 ? owners_.end() : owners_.find(big_endian_32(entry.key));
     if (owner == owners_.end()) return record_of_nobody(found);
     if (!owner->second.collection) return {};
     const bool in_place =
-        found.certain && found.tree == tree_name(static_cast<int>(owner->second.range.tree));
+        found.certain && found.tree == tree_name(static_cast<int>(owner->second.keyspace.tree));
     return owner->second.index == nullptr ? take_record(owner->second, entry, in_place)
                                           : take_index_entry(owner->second, entry, in_place);
   }
@@ -184,7 +184,7 @@ class StoreSalvage : private PageVisitor {
       return {};
     }
     ++of_nobody_;
-    for (size_t tree = 0; tree < filler_.handles().ranges.size(); ++tree) {
+    for (size_t tree = 0; tree < filler_.handles().keyspaces.size(); ++tree) {
       if (found.tree == tree_name(static_cast<int>(tree)))
         return filler_.put(tree + 1, found.entry);
     }
@@ -194,7 +194,7 @@ class StoreSalvage : private PageVisitor {
   // Returns whether the entry is a sound record of any tree.
   bool is_record(const TreeEntry& entry) const {
     const std::optional<RecordId> id = record_id_of(entry.key);
-    for (uint32_t tree = 0; id && tree < filler_.handles().ranges.size(); ++tree) {
+    for (uint32_t tree = 0; id && tree < filler_.handles().keyspaces.size(); ++tree) {
       const RecordKey key({tree, big_endian_32(entry.key)}, *id);
       if (record_defect(entry.value, Verify::kChecksum, key).empty()) return true;
     }
@@ -204,8 +204,8 @@ class StoreSalvage : private PageVisitor {
   Status make_changes() {
     if (damaged_.changes.empty()) return {};
     for (const std::string& changes : damaged_.changes) {
-      GM_TRY(
-          for_each_change(changes, filler_.handles().ranges.size(), [&](const RedoChange& change) {
+      GM_TRY(for_each_change(
+          changes, filler_.handles().keyspaces.size(), [&](const RedoChange& change) {
             return change.is_put ? filler_.put(change.tree, {change.key, change.value})
                                  : filler_.remove(change.tree, change.key);
           }));
@@ -218,12 +218,12 @@ class StoreSalvage : private PageVisitor {
   Status take_record(const Owner& owner, const TreeEntry& entry, bool in_place) {
     const std::optional<RecordId> id = record_id_of(entry.key);
     const std::string defect =
-        id ? record_defect(entry.value, Verify::kChecksum, RecordKey(owner.range, *id))
+        id ? record_defect(entry.value, Verify::kChecksum, RecordKey(owner.keyspace, *id))
            : "its key has " + std::to_string(entry.key.size()) + " bytes instead of " +
                  std::to_string(kRecordKeyBytes);
     if (defect.empty()) {
       ++taken_;
-      return put(number_of(owner.range), entry, in_place);
+      return put(number_of(owner.keyspace), entry, in_place);
     }
     // Otherwise the whole page is kept in the dump.
     if (!in_place) return {};
@@ -238,7 +238,7 @@ class StoreSalvage : private PageVisitor {
   Status take_index_entry(const Owner& owner, const TreeEntry& entry, bool in_place) {
     if (!(in_place || owner.index->checksums) || !is_sound(*owner.index, entry)) return {};
     ++taken_;
-    return put(number_of(owner.range), entry, in_place);
+    return put(number_of(owner.keyspace), entry, in_place);
   }
 
   void at(const std::string& place) {

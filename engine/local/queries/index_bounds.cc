@@ -37,9 +37,9 @@ std::string high_end(std::string encoded, bool inclusive) {
 
 }  // namespace
 
-KeyRange range_of_whole_key(const Range& range, std::string encoded) {
+KeyRange range_of_whole_key(const Keyspace& keyspace, std::string encoded) {
   truncate(encoded);
-  const std::string prefix = range_prefix(range);
+  const std::string prefix = keyspace_prefix(keyspace);
   return {prefix + encoded, prefix + encoded + kAboveAll};
 }
 
@@ -59,7 +59,7 @@ IndexBounds::IndexBounds(const IndexEntry& index,
 // A key is its encoding, in most indexes followed by a record id. So keys that begin with the lower
 // limit are in the range, and keys that begin with the upper limit are not.
 void IndexBounds::limit_ranges(const IndexEntry& index, const KeyBounds& limits) {
-  const std::string prefix = range_prefix(index.range);
+  const std::string prefix = keyspace_prefix(index.keyspace);
   for (KeyRange& range : ranges_) {
     if (limits.low) range.low = std::max(range.low, prefix + *limits.low);
     if (limits.high) range.high = std::min(range.high, prefix + *limits.high);
@@ -101,7 +101,7 @@ IndexBounds::EncodedPart IndexBounds::encode(const std::vector<query::Interval>&
 }
 
 void IndexBounds::make_ranges(const IndexEntry& index, const std::vector<EncodedPart>& parts) {
-  const std::string prefix = range_prefix(index.range);
+  const std::string prefix = keyspace_prefix(index.keyspace);
   std::vector<std::string> leading{""};  // the encoded points of the parts so far
   bool open = true;                      // all intervals so far are points
   for (; covered_ < parts.size() && open; ++covered_) {
@@ -130,7 +130,7 @@ void IndexBounds::make_ranges(const IndexEntry& index, const std::vector<Encoded
     for (const std::string& start : leading) {
       ranges_.push_back(
           covered_ == index.rules.parts.size()
-              ? range_of_whole_key(index.range, start)
+              ? range_of_whole_key(index.keyspace, start)
               : KeyRange{prefix + low_end(start, true), prefix + high_end(start, true)});
     }
   }

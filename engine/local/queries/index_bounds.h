@@ -55,6 +55,6 @@ class IndexBounds {
 };
 
 // Returns the range that contains exactly one encoded key.
-KeyRange range_of_whole_key(const Range& range, std::string encoded);
+KeyRange range_of_whole_key(const Keyspace& keyspace, std::string encoded);
 
 }  // namespace gridmount::local

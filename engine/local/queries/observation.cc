@@ -48,11 +48,12 @@ void report_plan(engine::ReadObserver& observer, const std::string& summary) {
 
 }  // namespace
 
-void add_ranges(const CollectionEntry& entry, const query::Plan& plan, std::vector<Range>& ranges) {
+void add_keyspaces(const CollectionEntry& entry, const query::Plan& plan,
+                   std::vector<Keyspace>& keyspaces) {
   if (plan.kind == query::Plan::Kind::kIndexScan) {
-    ranges.push_back(entry.indexes[plan.index].range);
+    keyspaces.push_back(entry.indexes[plan.index].keyspace);
   }
-  for (const query::Plan& branch : plan.branches) add_ranges(entry, branch, ranges);
+  for (const query::Plan& branch : plan.branches) add_keyspaces(entry, branch, keyspaces);
 }
 
 void record_missing(ReadView& read_view) {
@@ -61,9 +62,9 @@ void record_missing(ReadView& read_view) {
 
 void record_plan(ReadView& read_view, const CollectionEntry& entry, const query::Plan& plan,
                  bool distinct) {
-  std::vector<Range> ranges;
-  add_ranges(entry, plan, ranges);
-  for (const Range& range : ranges) read_view.index_usage().note(range);
+  std::vector<Keyspace> keyspaces;
+  add_keyspaces(entry, plan, keyspaces);
+  for (const Keyspace& keyspace : keyspaces) read_view.index_usage().note(keyspace);
   if (read_view.observer() == nullptr) return;
   report_plan(*read_view.observer(), distinct
                                          ? index_scan(entry.indexes[plan.index], "DISTINCT_SCAN")
@@ -71,13 +72,13 @@ void record_plan(ReadView& read_view, const CollectionEntry& entry, const query:
 }
 
 void record_by_id(ReadView& read_view, const CollectionEntry& entry) {
-  read_view.index_usage().note(entry.indexes.front().range);
+  read_view.index_usage().note(entry.indexes.front().keyspace);
   if (read_view.observer() != nullptr) report_plan(*read_view.observer(), "IDHACK");
 }
 
 void record_lookup(ReadView& read_view, const CollectionEntry& entry, const IndexEntry& index,
                    bool found) {
-  read_view.index_usage().note(index.range);
+  read_view.index_usage().note(index.keyspace);
   if (read_view.observer() == nullptr) return;
   const bool by_id = &index == entry.indexes.data();
   report_plan(*read_view.observer(), by_id ? "IDHACK" : index_scan(index));

@@ -14,8 +14,9 @@
 
 namespace gridmount::local {
 
-// Appends to `ranges` the range of each index that the plan reads.
-void add_ranges(const CollectionEntry& entry, const query::Plan& plan, std::vector<Range>& ranges);
+// Appends to `keyspaces` the keyspace of each index that the plan reads.
+void add_keyspaces(const CollectionEntry& entry, const query::Plan& plan,
+                   std::vector<Keyspace>& keyspaces);
 
 // Records a read of a collection that does not exist.
 void record_missing(ReadView& read_view);

@@ -105,8 +105,8 @@ PlanExecutor::PlanExecutor(std::shared_ptr<ReadView> read_view,
       sorts_(options_.sort.has_value() && !plan_.plan.provides_sort),
       distinct_(distinct),
       to_skip_(options_.skip) {
-  ranges_.push_back(entry_->records);
-  add_ranges(*entry_, plan_.plan, ranges_);
+  keyspaces_.push_back(entry_->records);
+  add_keyspaces(*entry_, plan_.plan, keyspaces_);
   // For a lookup by _id alone servers read the document, even if the index would suffice.
   if (options_.only_paths && !sorts_ && !options_.by_id) {
     reader_ = covering_reader(*entry_, plan_.plan, filter_, *options_.only_paths);
@@ -139,10 +139,10 @@ Status PlanExecutor::check_resumption() {
     return fail(kQueryPlanKilled, entry_->ns.full() + ": the query's plan was killed: " + why);
   };
   if (!now || now->records != entry_->records) return killed("the collection is gone");
-  for (size_t i = 1; i < ranges_.size(); ++i) {
+  for (size_t i = 1; i < keyspaces_.size(); ++i) {
     const bool is_there =
         std::any_of(now->indexes.begin(), now->indexes.end(),
-                    [&](const IndexEntry& index) { return index.range == ranges_[i]; });
+                    [&](const IndexEntry& index) { return index.keyspace == keyspaces_[i]; });
     if (!is_there) return killed("an index it reads is gone");
   }
   if (options_.tailable) {

@@ -137,7 +137,7 @@ class PlanExecutor {
   std::unique_ptr<Scan> scan_;
   const std::shared_ptr<engine::ReadObserver> observer_;
   DeadlineWatch watch_;
-  std::vector<Range> ranges_;  // the ranges that the plan reads
+  std::vector<Keyspace> keyspaces_;  // the keyspaces that the plan reads
   uint64_t resumptions_seen_;
   int64_t documents_examined_ = 0;
   int64_t matched_ = 0;

@@ -26,7 +26,7 @@ class CollectionScan : public Scan {
   CollectionScan(const std::shared_ptr<Trees>& trees, std::shared_ptr<const CollectionEntry> entry,
                  bool backward, bool certain, bool tailing)
       : entry_(std::move(entry)), cursor_(trees, trees->tree(entry_->records)), certain_(certain) {
-    cursor_.set_range(range_prefix(entry_->records), range_end(entry_->records), backward);
+    cursor_.set_range(keyspace_prefix(entry_->records), keyspace_end(entry_->records), backward);
     cursor_.set_proving();
     if (tailing) cursor_.set_tailing();
   }
@@ -64,7 +64,7 @@ class IndexScan : public Scan {
         entry_(std::move(entry)),
         index_(entry_->indexes[plan.index]),
         bounds_(index_, plan.bounds, options.limits),
-        cursor_(trees_, trees_->tree(index_.range)),
+        cursor_(trees_, trees_->tree(index_.keyspace)),
         backward_(plan.backward),
         exact_(plan.bounds_are_exact),
         in_order_(plan.provides_sort),
@@ -195,7 +195,7 @@ class IndexScan : public Scan {
         ++counts_.seeks;
         // Seek past every key that begins with `leading_` (K3).
         const KeyRange& range = bounds_.ranges()[next_range_ - 1];
-        cursor_.set_range(range_prefix(index_.range) + leading_ + '\xFF', range.high, false);
+        cursor_.set_range(keyspace_prefix(index_.keyspace) + leading_ + '\xFF', range.high, false);
         continue;
       }
       record_leading(*key);

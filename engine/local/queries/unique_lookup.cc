@@ -131,7 +131,7 @@ bool is_by_id(bson::View filter, const engine::FindOptions& options) {
 Result<std::optional<RecordId>> find_unique(const Trees& trees, const CollectionEntry& entry,
                                             const UniqueLookup& lookup) {
   GM_ASSIGN(const std::optional<std::string_view> value,
-            trees.get(trees.tree(lookup.index->range), lookup.key));
+            trees.get(trees.tree(lookup.index->keyspace), lookup.key));
   if (!value) {
     GM_TRY(prove_absent(trees, entry, *lookup.index, lookup.key));
     return std::optional<RecordId>();
@@ -155,7 +155,7 @@ std::optional<FirstLookup> first_lookup(const CollectionEntry& entry, bson::View
     }
     const std::optional<std::string> encoded = equalities->encoded(parts);
     if (!encoded) return std::nullopt;
-    return FirstLookup{&index, range_prefix(index.range).append(*encoded)};
+    return FirstLookup{&index, keyspace_prefix(index.keyspace).append(*encoded)};
   }
   return std::nullopt;
 }
@@ -164,7 +164,7 @@ namespace {
 
 Result<std::optional<TreeEntry>> first_entry(const std::shared_ptr<Trees>& trees,
                                              const IndexEntry& index, const std::string& low) {
-  const MDB_dbi tree = trees->tree(index.range);
+  const MDB_dbi tree = trees->tree(index.keyspace);
   if (const std::optional<TreeReader::Found> found = trees->find_from(tree, low);
       found && found->entry.key.starts_with(low)) {
     if (index.checksums) GM_TRY(TreePath(*trees, tree).prove(low, *found));

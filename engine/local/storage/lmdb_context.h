@@ -1,8 +1,8 @@
 // Our own data about an LMDB environment. It is reachable from each of the environment's
 // transactions.
 //
-// Thread-safety: any thread may use `interrupted` and `unchecked_ranges`, and may read `pages` once
-// it is set. `check` and `sequence` belong to the holder of the write lock, except for the
+// Thread-safety: any thread may use `interrupted` and `unchecked_keyspaces`, and may read `pages`
+// once it is set. `check` and `sequence` belong to the holder of the write lock, except for the
 // functions that their headers call thread-safe.
 #pragma once
 
@@ -16,7 +16,7 @@
 #include "engine/local/storage/commit_sequence.h"
 #include "engine/local/storage/page_check.h"
 #include "engine/local/storage/tree_reader.h"
-#include "engine/local/storage/unchecked_ranges.h"
+#include "engine/local/storage/unchecked_keyspaces.h"
 
 namespace gridmount::local {
 
@@ -30,7 +30,7 @@ struct LmdbContext {
   std::unique_ptr<PageCheck> check;
   // Null in the same cases.
   std::unique_ptr<CommitSequence> sequence;
-  UncheckedRanges unchecked_ranges;
+  UncheckedKeyspaces unchecked_keyspaces;
 
   // Must be passed the result of each call that writes, and returns it.
   int wrote(int code) {

@@ -9,7 +9,8 @@ constexpr size_t kBytesAtOnce = 16 * 1024 * 1024;
 
 TreeHandles handles_of(const Environment& environment) {
   TreeHandles handles{environment.catalog(), {}};
-  for (int i = 0; i < Environment::kTreeCount; ++i) handles.ranges.push_back(environment.tree(i));
+  for (int i = 0; i < Environment::kTreeCount; ++i)
+    handles.keyspaces.push_back(environment.tree(i));
   return handles;
 }
 

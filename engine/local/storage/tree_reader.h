@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/local/format/range.h"
+#include "engine/local/format/keyspace.h"
 
 namespace gridmount::local {
 

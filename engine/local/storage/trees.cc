@@ -216,9 +216,9 @@ Result<MDB_val> Trees::put_value(MDB_dbi tree, std::string_view key, MDB_val val
 uint32_t Trees::number_of(MDB_dbi tree) const {
   if (tree == handles_.catalog) return 0;
   // LMDB numbers handles in the order of opening, so the position is a difference.
-  const std::vector<MDB_dbi>& ranges = handles_.ranges;
-  const size_t position = ranges.empty() ? 0 : tree - ranges.front();
-  const bool found = position < ranges.size() && ranges[position] == tree;
+  const std::vector<MDB_dbi>& keyspaces = handles_.keyspaces;
+  const size_t position = keyspaces.empty() ? 0 : tree - keyspaces.front();
+  const bool found = position < keyspaces.size() && keyspaces[position] == tree;
   return found ? static_cast<uint32_t>(position + 1) : RedoChanges::kNoTree;
 }
 
@@ -228,7 +228,7 @@ std::string Trees::name_of(MDB_dbi tree) const {
 }
 
 Result<bool> Trees::is_without_checksums(uint32_t tree, const TreeEntry& entry) const {
-  return context_of(txn_).unchecked_ranges.have(*this, tree, entry);
+  return context_of(txn_).unchecked_keyspaces.have(*this, tree, entry);
 }
 
 RedoChanges Trees::take_changes() {

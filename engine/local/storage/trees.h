@@ -17,22 +17,22 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/local/format/range.h"
+#include "engine/local/format/keyspace.h"
 #include "engine/local/format/redo_changes.h"
 #include "engine/local/storage/tree_reader.h"
 
 namespace gridmount::local {
 
 // The trees of a store, which are all made at its creation: the catalog's, and those that hold
-// ranges of records and index entries.
+// keyspaces of records and index entries.
 struct TreeHandles {
   MDB_dbi catalog = 0;
-  std::vector<MDB_dbi> ranges;
+  std::vector<MDB_dbi> keyspaces;
   // The store's format has checksums of entries, so new entries get them.
   bool checksums = false;
 };
 
-// Returns LMDB's name of a tree of ranges: "t000", "t001" and so on.
+// Returns LMDB's name of a tree of keyspaces: "t000", "t001" and so on.
 std::string tree_name(int number);
 
 inline MDB_val to_mdb(std::string_view bytes) {
@@ -66,20 +66,20 @@ class Trees {
   MDB_txn* txn() const { return txn_; }
   bool writable() const { return writable_; }
   MDB_dbi catalog() const { return handles_.catalog; }
-  MDB_dbi tree(const Range& range) const { return handles_.ranges[range.tree]; }
-  size_t tree_count() const { return handles_.ranges.size(); }
+  MDB_dbi tree(const Keyspace& keyspace) const { return handles_.keyspaces[keyspace.tree]; }
+  size_t tree_count() const { return handles_.keyspaces.size(); }
   bool has_checksums() const { return handles_.checksums; }
   // Returns the tree by its number in the log: 0 is the catalog. `number` must be at most
   // tree_count().
   MDB_dbi tree_of_number(size_t number) const {
-    return number == 0 ? handles_.catalog : handles_.ranges[number - 1];
+    return number == 0 ? handles_.catalog : handles_.keyspaces[number - 1];
   }
 
   // Returns the tree's name in the main tree, and its number in the log.
   std::string name_of(MDB_dbi tree) const;
   uint32_t number_of(MDB_dbi tree) const;
-  // Returns whether an entry may have no checksum (unchecked_ranges.h). `tree` is a position in
-  // TreeHandles::ranges.
+  // Returns whether an entry may have no checksum (unchecked_keyspaces.h). `tree` is a position in
+  // TreeHandles::keyspaces.
   Result<bool> is_without_checksums(uint32_t tree, const TreeEntry& entry) const;
 
   // For read transactions. pause() makes the cursors note their places. Every call then fails with
@@ -113,7 +113,7 @@ class Trees {
   // the first. Returns nothing if only a cursor can find it, and in a write transaction.
   std::optional<TreeReader::Found> find_from(MDB_dbi tree, std::string_view key) const;
   // Proves that the tree does not have the key, after a search has not found it. Fails with
-  // StoreDamaged if it cannot. Only for ranges whose entries have checksums.
+  // StoreDamaged if it cannot. Only for keyspaces whose entries have checksums.
   Status prove_absent(MDB_dbi tree, std::string_view key) const;
   // Like the other one, but after at_or_after() has returned `found`.
   Status prove_absent(MDB_dbi tree, std::string_view key,

@@ -102,13 +102,13 @@ class IndexStepsTest : public ::testing::Test {
     }
     return largest;
   }
-  // Returns the number of released ranges after the drop cleanup had some time.
+  // Returns the number of released keyspaces after the drop cleanup had some time.
   size_t unswept() {
     size_t count = 0;
     for (int i = 0; i < 500; ++i) {
       auto& local = dynamic_cast<LocalStore&>(*store_);
       const auto snapshot = local.local_snapshot();
-      count = (*snapshot)->read_view()->catalog().released_ranges()->size();
+      count = (*snapshot)->read_view()->catalog().released_keyspaces()->size();
       if (count == 0) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }

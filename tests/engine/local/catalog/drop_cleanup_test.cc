@@ -1,5 +1,5 @@
 // Goal: the drop cleanup removes the entries of dropped collections in the background, even if the
-// store is closed in between, and even if several ranges share a tree.
+// store is closed in between, and even if several keyspaces share a tree.
 
 #include "engine/local/catalog/drop_cleanup.h"
 
@@ -59,7 +59,7 @@ class DropCleanupTest : public testing::Test {
 
   size_t released() {
     const auto snapshot = static_cast<LocalStore&>(*store_).local_snapshot();
-    return (*snapshot)->read_view()->catalog().released_ranges()->size();
+    return (*snapshot)->read_view()->catalog().released_keyspaces()->size();
   }
 
   void wait_until_swept() {
@@ -96,8 +96,8 @@ TEST_F(DropCleanupTest, DroppedCollection_GivesItsSpaceBack) {
   EXPECT_LT(store_->stats()->used_bytes, before + 1000000);
 }
 
-TEST_F(DropCleanupTest, RangesInOneTree_AreSweptOneByOne) {
-  // Two ranges a collection: enough of them that every tree is shared.
+TEST_F(DropCleanupTest, KeyspacesInOneTree_AreSweptOneByOne) {
+  // Two keyspaces a collection: enough of them that every tree is shared.
   for (int i = 0; i < 150; ++i) fill("c" + std::to_string(i), 3, 10);
   for (int i = 0; i < 150; i += 2) drop("c" + std::to_string(i));
   wait_until_swept();
@@ -132,11 +132,11 @@ TEST_F(DropCleanupTest, InterruptedSweep_GoesOnAfterOpening) {
   expect_sound();
 }
 
-TEST_F(DropCleanupTest, RangesGoToTheLeastSharedTree) {
+TEST_F(DropCleanupTest, KeyspacesGoToTheLeastSharedTree) {
   for (int i = 0; i < 64; ++i) fill("c" + std::to_string(i), 1, 10);
   const auto snapshot = static_cast<LocalStore&>(*store_).local_snapshot();
   for (uint32_t tree = 0; tree < Environment::kTreeCount; ++tree) {
-    EXPECT_EQ((*snapshot)->read_view()->catalog().ranges_in_tree(tree).value(), 1u);
+    EXPECT_EQ((*snapshot)->read_view()->catalog().keyspaces_in_tree(tree).value(), 1u);
   }
 }
 

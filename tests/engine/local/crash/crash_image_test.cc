@@ -71,7 +71,7 @@ class KeysAndValues : public CrashSubject {
     GM_ASSIGN(environment_, Environment::open(folder, options, test));
     handles_ = {environment_->catalog(), {}};
     for (int i = 0; i < Environment::kTreeCount; ++i) {
-      handles_.ranges.push_back(environment_->tree(i));
+      handles_.keyspaces.push_back(environment_->tree(i));
     }
     return {};
   }

@@ -87,8 +87,8 @@ class StoreOfVersion2 : public DamagedStore {
     change([&](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
       for (const IndexEntry& index : entry.indexes) {
         GM_ASSIGN(const std::optional<TreeEntry> first,
-                  trees.at_or_after(trees.tree(index.range), range_prefix(index.range)));
-        const bool has = has_entry_checksum(index.range.tree, first->key, first->value);
+                  trees.at_or_after(trees.tree(index.keyspace), keyspace_prefix(index.keyspace)));
+        const bool has = has_entry_checksum(index.keyspace.tree, first->key, first->value);
         EXPECT_EQ(has, index.checksums) << index.definition.name;
         found.push_back(has);
       }
@@ -134,8 +134,8 @@ TEST_F(StoreOfVersion2, HasNone_UntilItIsUpgraded) {
   expect_all_found(kDocuments + 1);
 }
 
-// So many collections that their ranges share trees. Ranges with checksums then have neighbours
-// without checksums.
+// So many collections that their keyspaces share trees. Keyspaces with checksums then have
+// neighbours without checksums.
 TEST_F(StoreOfVersion2, Upgraded_ReadsOldAndNewRangesInOneTree) {
   constexpr int kCollections = 150;
   const auto fill = [&](const std::string& name) {

@@ -298,7 +298,7 @@ TEST(IndexKey, LongKeys_AreShortenedAndToldApart) {
   EXPECT_TRUE(is_truncated(std::string_view(a).substr(6)));
   EXPECT_EQ(a.substr(0, 6 + kEncodedBytesMax + 1), b.substr(0, 6 + kEncodedBytesMax + 1));
   EXPECT_NE(a, b);
-  // With a range prefix and a record id a key has at most the length that LMDB allows.
+  // With a keyspace prefix and a record id a key has at most the length that LMDB allows.
   EXPECT_LE(4 + kEncodedBytesMax + 1 + 16 + 8, 511u);
 }
 

@@ -206,11 +206,11 @@ TEST_F(Damage, ChangedIndexEntry_IsReportedByWhatReadsIt) {
   change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
     const IndexEntry& index = entry.indexes[1];
     GM_ASSIGN(const std::optional<TreeEntry> first,
-              trees.at_or_after(trees.tree(index.range), range_prefix(index.range)));
+              trees.at_or_after(trees.tree(index.keyspace), keyspace_prefix(index.keyspace)));
     const std::string key(first->key);
     std::string value(first->value);
     value[0] ^= 2;  // the kind of the key's value
-    return trees.put(trees.tree(index.range), key, value);
+    return trees.put(trees.tree(index.keyspace), key, value);
   });
   const auto snapshot = store_->snapshot();
   const auto named =
@@ -229,7 +229,7 @@ TEST_F(Damage, ChangedIndexEntry_IsReportedByWhatReadsIt) {
 TEST_F(Damage, EntryThatHasLeftItsRange_IsMissedByWhatLooksForIt) {
   change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
     const IndexEntry& index = entry.indexes[1];
-    const MDB_dbi tree = trees.tree(index.range);
+    const MDB_dbi tree = trees.tree(index.keyspace);
     std::string key;
     set_index_key(key, index, std::string_view("\x18value\0", 7), kDocuments);
     GM_ASSIGN(const std::optional<std::string_view> found, trees.get(tree, key));
@@ -263,9 +263,9 @@ TEST_F(Damage, CountsOfTheCatalog_AreReported) {
 TEST_F(Damage, MissingIndexEntry_IsReported) {
   change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
     GM_ASSIGN(const std::optional<TreeEntry> first,
-              trees.at_or_after(trees.tree(entry.indexes[1].range),
-                                range_prefix(entry.indexes[1].range)));
-    return trees.remove(trees.tree(entry.indexes[1].range), std::string(first->key));
+              trees.at_or_after(trees.tree(entry.indexes[1].keyspace),
+                                keyspace_prefix(entry.indexes[1].keyspace)));
+    return trees.remove(trees.tree(entry.indexes[1].keyspace), std::string(first->key));
   });
   EXPECT_THAT(problems(), testing::ElementsAre(AllOf(HasSubstr("'by_a'"),
                                                      HasSubstr("lacks an entry for record 1"))));
@@ -276,9 +276,9 @@ TEST_F(Damage, SuperfluousIndexEntries_AreReported) {
     const IndexEntry& index = entry.indexes[1];
     std::string key;
     set_index_key(key, index, "\x18zzz", 2);
-    GM_TRY(trees.put(trees.tree(index.range), key, ""));
+    GM_TRY(trees.put(trees.tree(index.keyspace), key, ""));
     set_index_key(key, index, "\x18zzz", 77);
-    return trees.put(trees.tree(index.range), key, "");
+    return trees.put(trees.tree(index.keyspace), key, "");
   });
   EXPECT_THAT(problems(),
               AllOf(Contains(HasSubstr("entry for record 2 that its document does not give")),
@@ -314,7 +314,7 @@ TEST_F(Damage, UnmarkedMultikeyIndex_IsReported) {
 
 TEST_F(Damage, RangeWithoutOwner_IsReported) {
   change([](Trees& trees, Catalog&, const CollectionEntry&) {
-    const Range nobody{7, 4711};
+    const Keyspace nobody{7, 4711};
     return trees.put(trees.tree(nobody), RecordKey(nobody, 1).view(), "x");
   });
   EXPECT_THAT(problems(), Contains(HasSubstr("range 4711, which belongs to no collection")));
@@ -337,7 +337,7 @@ TEST_F(Damage, ManyProblems_AreCutWithTheirNumber) {
     for (RecordId id = 1000; id < 1000 + kMaxProblems + 50; ++id) {
       std::string key;
       set_index_key(key, index, "\x18z", id);
-      GM_TRY(trees.put(trees.tree(index.range), key, ""));
+      GM_TRY(trees.put(trees.tree(index.keyspace), key, ""));
     }
     return {};
   });

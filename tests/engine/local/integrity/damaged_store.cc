@@ -61,7 +61,7 @@ void DamagedStore::change(
     handles.catalog = (*environment)->catalog();
     handles.checksums = true;
     for (int i = 0; i < Environment::kTreeCount; ++i) {
-      handles.ranges.push_back((*environment)->tree(i));
+      handles.keyspaces.push_back((*environment)->tree(i));
     }
     auto transaction = (*environment)->begin_write();
     ASSERT_TRUE(transaction.has_value());

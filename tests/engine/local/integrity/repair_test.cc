@@ -107,7 +107,7 @@ TEST_F(Repair, UnreadableRecords_AreTakenOutWithTheirEntries) {
   edit_record(2, [](std::string& value) { value.resize(6); });
   edit_record(3, [](std::string& value) { value[4] = 9; });
   change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
-    std::string key = range_prefix(entry.records);
+    std::string key = keyspace_prefix(entry.records);
     key += "odd";
     return trees.put(trees.tree(entry.records), key, "x");
   });
@@ -147,24 +147,24 @@ TEST_F(Repair, IndexEntries_FollowTheDocuments) {
     const IndexEntry& by_a = entry.indexes[1];
     std::string key;
     GM_ASSIGN(const std::optional<TreeEntry> first,
-              trees.at_or_after(trees.tree(by_a.range), range_prefix(by_a.range)));
+              trees.at_or_after(trees.tree(by_a.keyspace), keyspace_prefix(by_a.keyspace)));
     const std::string removed(first->key);
-    GM_TRY(trees.remove(trees.tree(by_a.range), removed));
+    GM_TRY(trees.remove(trees.tree(by_a.keyspace), removed));
     GM_ASSIGN(const std::optional<TreeEntry> second,
-              trees.at_or_after(trees.tree(by_a.range), range_prefix(by_a.range)));
-    GM_TRY(trees.put(trees.tree(by_a.range), std::string(second->key), "\x04"));
+              trees.at_or_after(trees.tree(by_a.keyspace), keyspace_prefix(by_a.keyspace)));
+    GM_TRY(trees.put(trees.tree(by_a.keyspace), std::string(second->key), "\x04"));
     set_index_key(key, by_a, "\x18zzz", 2);
-    GM_TRY(trees.put(trees.tree(by_a.range), key, ""));
+    GM_TRY(trees.put(trees.tree(by_a.keyspace), key, ""));
     set_index_key(key, by_a, "\x18zzz", 77);
-    GM_TRY(trees.put(trees.tree(by_a.range), key, ""));
-    GM_TRY(trees.put(trees.tree(by_a.range), range_prefix(by_a.range) + "x", ""));
+    GM_TRY(trees.put(trees.tree(by_a.keyspace), key, ""));
+    GM_TRY(trees.put(trees.tree(by_a.keyspace), keyspace_prefix(by_a.keyspace) + "x", ""));
     // In the unique index: an entry of the wrong record, and one without a record.
     const IndexEntry& by_id = entry.indexes[0];
     GM_ASSIGN(const std::optional<TreeEntry> id,
-              trees.at_or_after(trees.tree(by_id.range), range_prefix(by_id.range)));
+              trees.at_or_after(trees.tree(by_id.keyspace), keyspace_prefix(by_id.keyspace)));
     const std::string id_key(id->key);
-    GM_TRY(trees.put(trees.tree(by_id.range), id_key, index_value(by_id, id_key, 4, "")));
-    return trees.put(trees.tree(by_id.range), range_prefix(by_id.range) + "y", "");
+    GM_TRY(trees.put(trees.tree(by_id.keyspace), id_key, index_value(by_id, id_key, 4, "")));
+    return trees.put(trees.tree(by_id.keyspace), keyspace_prefix(by_id.keyspace) + "y", "");
   });
   expect_repaired(
       ElementsAre(HasSubstr("'_id_' was repaired: 1 corrected, 1 removed"),
@@ -176,11 +176,11 @@ TEST_F(Repair, EntryWithAWrongChecksum_IsCorrected) {
   change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
     const IndexEntry& by_a = entry.indexes[1];
     GM_ASSIGN(const std::optional<TreeEntry> first,
-              trees.at_or_after(trees.tree(by_a.range), range_prefix(by_a.range)));
+              trees.at_or_after(trees.tree(by_a.keyspace), keyspace_prefix(by_a.keyspace)));
     const std::string key(first->key);
     std::string value(first->value);
     value.back() ^= 1;
-    return trees.put(trees.tree(by_a.range), key, value);
+    return trees.put(trees.tree(by_a.keyspace), key, value);
   });
   expect_repaired(ElementsAre(HasSubstr("'by_a' was repaired: 1 corrected")));
   EXPECT_THAT(ids(), ElementsAre(1, 2, 3, 4, 5));
@@ -195,7 +195,7 @@ TEST_F(Repair, ConflictInAUniqueIndex_KeepsTheFirst) {
     KeySet keys;
     GM_TRY(extract_keys(by_id.rules, doc(R"({"_id": 2})"), keys));
     set_index_key(key, by_id, keys[0], 5);
-    return trees.put(trees.tree(by_id.range), key, index_value(by_id, key, 5, ""));
+    return trees.put(trees.tree(by_id.keyspace), key, index_value(by_id, key, 5, ""));
   });
   expect_repaired(Contains(HasSubstr(
       "removed the document with _id 2 (record 5): the index '_id_' is unique, and record 2, "
@@ -235,10 +235,10 @@ TEST_F(Repair, MultikeyIndex_IsMarked) {
 
 TEST_F(Repair, RangeOfNobody_IsKeptAndRemoved) {
   change([](Trees& trees, Catalog&, const CollectionEntry&) -> Status {
-    const Range nobodys{7, 4711};
+    const Keyspace nobodys{7, 4711};
     GM_TRY(put_record(trees, nobodys, 1, doc(R"({"_id": "lost"})"), false));
     GM_TRY(trees.put(trees.tree(nobodys), RecordKey(nobodys, 2).view(), "x"));
-    const Range last{8, 0xFFFFFFFF};
+    const Keyspace last{8, 0xFFFFFFFF};
     GM_TRY(trees.put(trees.tree(last), RecordKey(last, 2).view(), "x"));
     return trees.put(trees.tree(last), "ab", "short");
   });
@@ -259,10 +259,10 @@ TEST_F(Repair, ListsOfTheCatalog_AreMadeAnew) {
     return trees.put(trees.catalog(), "n", "short");
   });
   expect_repaired(AllOf(Contains(HasSubstr("an entry for expiring documents")),
-                        Contains(HasSubstr("a released range of the wrong form")),
+                        Contains(HasSubstr("a released keyspace of the wrong form")),
                         Contains(HasSubstr("counts without a collection")),
-                        Contains(HasSubstr("table of ranges was rebuilt"))));
-  // New collections get ranges that no one has.
+                        Contains(HasSubstr("table of keyspaces was rebuilt"))));
+  // New collections get keyspaces that no one has.
   const auto transaction = store_->begin();
   ASSERT_TRUE(store_->database("test")->collection("d")->insert(**transaction, doc("{}")));
   ASSERT_TRUE((*transaction)->commit());
@@ -271,15 +271,15 @@ TEST_F(Repair, ListsOfTheCatalog_AreMadeAnew) {
 
 TEST_F(Repair, NextRange_IsAboveAllInUse) {
   change([](Trees& trees, Catalog& catalog, const CollectionEntry&) -> Status {
-    std::vector<uint32_t> ranges;
+    std::vector<uint32_t> keyspaces;
     for (uint32_t tree = 0; tree < trees.tree_count(); ++tree) {
-      GM_ASSIGN(const uint32_t count, catalog.ranges_in_tree(tree));
-      ranges.push_back(count);
+      GM_ASSIGN(const uint32_t count, catalog.keyspaces_in_tree(tree));
+      keyspaces.push_back(count);
     }
-    return catalog.replace_allocation(2, ranges);
+    return catalog.replace_allocation(2, keyspaces);
   });
-  EXPECT_THAT(problems(), ElementsAre(HasSubstr("the next range is 2, but the range")));
-  expect_repaired(ElementsAre(HasSubstr("table of ranges")));
+  EXPECT_THAT(problems(), ElementsAre(HasSubstr("the next keyspace is 2, but the keyspace")));
+  expect_repaired(ElementsAre(HasSubstr("table of keyspaces")));
 }
 
 TEST_F(Repair, UnlistedExpiringCollection_IsListed) {
@@ -374,17 +374,17 @@ TEST_F(Repair, ManyChanges_AreMadeInSteps) {
     ASSERT_TRUE((*transaction)->commit());
   }
   const auto break_all = [](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
-    const Range& range = entry.indexes[1].range;
+    const Keyspace& keyspace = entry.indexes[1].keyspace;
     while (true) {
       GM_ASSIGN(const std::optional<TreeEntry> found,
-                trees.at_or_after(trees.tree(range), range_prefix(range)));
-      if (!found || found->key >= range_end(range)) break;
-      GM_TRY(trees.remove(trees.tree(range), std::string(found->key)));
+                trees.at_or_after(trees.tree(keyspace), keyspace_prefix(keyspace)));
+      if (!found || found->key >= keyspace_end(keyspace)) break;
+      GM_TRY(trees.remove(trees.tree(keyspace), std::string(found->key)));
     }
     std::string key;
     for (RecordId id = 50'000; id < 50'000 + kMany; ++id) {
       set_index_key(key, entry.indexes[1], "\x18z", id);
-      GM_TRY(trees.put(trees.tree(range), key, ""));
+      GM_TRY(trees.put(trees.tree(keyspace), key, ""));
     }
     return {};
   };
@@ -461,7 +461,8 @@ TEST_F(Repair, RandomDamage) {
         all.erase(all.begin() + static_cast<std::ptrdiff_t>(at));
         if (handle == trees.catalog()) {
           catalog_hit = true;
-        } else if (key.size() == kRecordKeyBytes && key.starts_with(range_prefix(entry.records))) {
+        } else if (key.size() == kRecordKeyBytes &&
+                   key.starts_with(keyspace_prefix(entry.records))) {
           hit.insert(*record_id_of(key));
         }
         GM_ASSIGN(const std::optional<std::string_view> found, trees.get(handle, key));
@@ -480,7 +481,7 @@ TEST_F(Repair, RandomDamage) {
             new_key[random() % key.size()] ^= static_cast<char>(1 << random() % 8);
             // It may have become the key of another record.
             if (new_key.size() == kRecordKeyBytes &&
-                new_key.starts_with(range_prefix(entry.records))) {
+                new_key.starts_with(keyspace_prefix(entry.records))) {
               hit.insert(*record_id_of(new_key));
             }
         }

@@ -41,7 +41,7 @@ class EnvironmentFixture : public ::testing::Test {
     GM_ASSIGN(environment_, Environment::open(folder, options_, test));
     handles_ = {environment_->catalog(), {}};
     for (int i = 0; i < Environment::kTreeCount; ++i) {
-      handles_.ranges.push_back(environment_->tree(i));
+      handles_.keyspaces.push_back(environment_->tree(i));
     }
     return {};
   }

@@ -44,7 +44,7 @@ class TreeReaderTest : public ::testing::Test {
     environment_ = *std::move(opened);
     handles_ = {environment_->catalog(), {}};
     for (int i = 0; i < Environment::kTreeCount; ++i) {
-      handles_.ranges.push_back(environment_->tree(i));
+      handles_.keyspaces.push_back(environment_->tree(i));
     }
   }
   void TearDown() override {

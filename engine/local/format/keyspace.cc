@@ -1,4 +1,4 @@
-#include "engine/local/format/range.h"
+#include "engine/local/format/keyspace.h"
 
 #include <cstddef>
 
@@ -24,15 +24,15 @@ uint64_t big_endian_64(std::string_view bytes) {
   return value;
 }
 
-std::string range_prefix(const Range& range) {
+std::string keyspace_prefix(const Keyspace& keyspace) {
   std::string key;
-  append_big_endian_32(key, range.prefix);
+  append_big_endian_32(key, keyspace.prefix);
   return key;
 }
 
-std::string range_end(const Range& range) {
+std::string keyspace_end(const Keyspace& keyspace) {
   std::string key;
-  append_big_endian_32(key, range.prefix + 1);
+  append_big_endian_32(key, keyspace.prefix + 1);
   return key;
 }
 

@@ -1,4 +1,4 @@
-#include "engine/local/storage/unchecked_ranges.h"
+#include "engine/local/storage/unchecked_keyspaces.h"
 
 #include <memory>
 #include <optional>
@@ -14,8 +14,8 @@ namespace gridmount::local {
 namespace {
 
 // Returns whether the entry is a record without a checksum of its key. An index entry whose damaged
-// key has become one of this range is not.
-bool is_plain_record(const TreeEntry& entry, const Range& records) {
+// key has become one of this keyspace is not.
+bool is_plain_record(const TreeEntry& entry, const Keyspace& records) {
   const std::optional<RecordId> id = record_id_of(entry.key);
   if (!id || entry.value.size() <= kRecordHeaderBytes) return false;
   return static_cast<uint8_t>(entry.value[4]) == kPlainRecord &&
@@ -24,36 +24,36 @@ bool is_plain_record(const TreeEntry& entry, const Range& records) {
 
 }  // namespace
 
-Result<bool> UncheckedRanges::have(const Trees& trees, uint32_t tree, const TreeEntry& entry) {
+Result<bool> UncheckedKeyspaces::have(const Trees& trees, uint32_t tree, const TreeEntry& entry) {
   if (entry.key.size() < sizeof(uint32_t)) return false;
   const uint32_t prefix = big_endian_32(entry.key);
-  const auto fits = [&](const Ranges& ranges) {
-    const auto found = ranges.find(prefix);
-    if (found == ranges.end() || found->second.tree != tree) return false;
+  const auto fits = [&](const Keyspaces& keyspaces) {
+    const auto found = keyspaces.find(prefix);
+    if (found == keyspaces.end() || found->second.tree != tree) return false;
     return !found->second.records || is_plain_record(entry, {tree, prefix});
   };
   {
     MutexLock lock(mutex_);
-    if (fits(ranges_)) return true;
+    if (fits(keyspaces_)) return true;
   }
-  GM_ASSIGN(Ranges ranges, read(trees));
-  const bool found = fits(ranges);
+  GM_ASSIGN(Keyspaces keyspaces, read(trees));
+  const bool found = fits(keyspaces);
   MutexLock lock(mutex_);
-  ranges_ = std::move(ranges);
+  keyspaces_ = std::move(keyspaces);
   return found;
 }
 
-Result<UncheckedRanges::Ranges> UncheckedRanges::read(const Trees& trees) {
-  Ranges ranges;
+Result<UncheckedKeyspaces::Keyspaces> UncheckedKeyspaces::read(const Trees& trees) {
+  Keyspaces keyspaces;
   AscendingCursor cursor(std::shared_ptr<const Trees>(std::shared_ptr<void>(), &trees),
                          trees.catalog());
   cursor.set_range(std::string(1, kCollectionKey), std::string(1, kReleasedKey + 1));
   while (true) {
     GM_ASSIGN(const std::optional<TreeEntry> found, cursor.next());
-    if (!found) return ranges;
+    if (!found) return keyspaces;
     const std::string_view key = found->key;
     if (key[0] == kReleasedKey && key.size() == kPrefixKeyBytes && found->value.size() >= 4) {
-      ranges[big_endian_32(key.substr(1))] = {big_endian_32(found->value), false};
+      keyspaces[big_endian_32(key.substr(1))] = {big_endian_32(found->value), false};
       continue;
     }
     const size_t end = key.find('\0');
@@ -63,9 +63,9 @@ Result<UncheckedRanges::Ranges> UncheckedRanges::read(const Trees& trees) {
     const Result<std::shared_ptr<const CollectionEntry>> entry =
         CollectionEntry::decode(ns, found->value);
     if (!entry) continue;
-    ranges[(*entry)->records.prefix] = {(*entry)->records.tree, true};
+    keyspaces[(*entry)->records.prefix] = {(*entry)->records.tree, true};
     for (const IndexEntry& index : (*entry)->indexes) {
-      if (!index.checksums) ranges[index.range.prefix] = {index.range.tree, false};
+      if (!index.checksums) keyspaces[index.keyspace.prefix] = {index.keyspace.tree, false};
     }
   }
 }

@@ -1,5 +1,5 @@
-// Ranges of keys in the trees, and the numbers in keys. The numbers are big-endian, so that keys,
-// which are compared as bytes, ascend with them.
+// Keyspaces of keys in the trees, and the numbers in keys. The numbers are big-endian, so that
+// keys, which are compared as bytes, ascend with them.
 //
 // Thread-safety: pure functions and plain values.
 #pragma once
@@ -12,17 +12,17 @@ namespace gridmount::local {
 
 // The place of a collection's records or of an index's entries: all keys of one tree that begin
 // with the prefix (big-endian). Prefixes are never used twice.
-struct Range {
-  uint32_t tree = 0;  // position in TreeHandles::ranges (storage/trees.h)
+struct Keyspace {
+  uint32_t tree = 0;  // position in TreeHandles::keyspaces (storage/trees.h)
   uint32_t prefix = 0;
 
-  friend bool operator==(const Range&, const Range&) = default;
+  friend bool operator==(const Keyspace&, const Keyspace&) = default;
 };
 
-// Returns the four bytes with which every key of the range begins.
-std::string range_prefix(const Range& range);
-// Returns a key above all keys of the range.
-std::string range_end(const Range& range);
+// Returns the four bytes with which every key of the keyspace begins.
+std::string keyspace_prefix(const Keyspace& keyspace);
+// Returns a key above all keys of the keyspace.
+std::string keyspace_end(const Keyspace& keyspace);
 
 void append_big_endian_32(std::string& out, uint32_t value);
 void append_big_endian_64(std::string& out, uint64_t value);

@@ -1,0 +1,35 @@
+// The keyspaces of a store whose entries may have no checksums, because they were made before the
+// store was upgraded to the current format version. TreePath needs them: the neighbour of a place
+// in another keyspace may be an entry of theirs.
+//
+// Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "engine/base/error.h"
+#include "engine/base/thread_safety.h"
+#include "engine/local/storage/trees.h"
+
+namespace gridmount::local {
+
+class UncheckedKeyspaces {
+ public:
+  // Returns whether the entry, which is of this tree, belongs to such a keyspace. Reads the catalog
+  // if the entry's prefix is not known yet. What is known stays right, as no prefix is used twice.
+  Result<bool> have(const Trees& trees, uint32_t tree, const TreeEntry& entry) GM_EXCLUDES(mutex_);
+
+ private:
+  struct Keyspace {
+    uint32_t tree = 0;
+    bool records = false;
+  };
+  using Keyspaces = std::unordered_map<uint32_t, Keyspace>;  // by prefix
+  static Result<Keyspaces> read(const Trees& trees);
+
+  Mutex mutex_;
+  Keyspaces keyspaces_ GM_GUARDED_BY(mutex_);
+};
+
+}  // namespace gridmount::local
