@@ -81,7 +81,7 @@ LocalStore::LocalStore(std::unique_ptr<Environment> environment, const OpenOptio
     : environment_(std::move(environment)) {
   handles_.catalog = environment_->catalog();
   for (int i = 0; i < Environment::kTreeCount; ++i) {
-    handles_.ranges.push_back(environment_->tree(i));
+    handles_.keyspaces.push_back(environment_->tree(i));
   }
   handles_.checksums = environment_->format_version() >= kFirstVersionWithChecksums;
   if (!environment_->read_only()) {

@@ -36,7 +36,7 @@ class LocalSnapshot : public engine::Snapshot, public ReadViewHolder {
 
 class LocalTransaction : public engine::Transaction, public ReadViewHolder {
  public:
-  // `drop_cleanup` is woken by a commit that has released ranges.
+  // `drop_cleanup` is woken by a commit that has released keyspaces.
   LocalTransaction(WriteTransaction transaction, const TreeHandles& handles, CatalogCache& cache,
                    IndexUsage& index_usage, Environment& environment, DropCleanup& drop_cleanup);
   ~LocalTransaction() override;

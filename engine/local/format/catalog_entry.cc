@@ -17,7 +17,7 @@ void append_keyspace(bson::Builder& builder, const Keyspace& keyspace) {
   builder.append("prefix", static_cast<int64_t>(keyspace.prefix));
 }
 
-std::optional<Keyspace> range_of(bson::View document) {
+std::optional<Keyspace> keyspace_of(bson::View document) {
   const std::optional<bson::ValueView> tree = document.find("tree");
   const std::optional<bson::ValueView> prefix = document.find("prefix");
   if (!tree || tree->type() != bson::Type::kInt32 || !prefix ||
@@ -39,7 +39,7 @@ std::optional<IndexEntry> index_of(bson::View document) {
   const auto key = field(document, "key", bson::Type::kDocument);
   const auto unique = field(document, "unique", bson::Type::kBool);
   const auto multikey = field(document, "multikey", bson::Type::kBool);
-  const std::optional<Keyspace> keyspace = range_of(document);
+  const std::optional<Keyspace> keyspace = keyspace_of(document);
   if (!name || !key || !unique || !multikey || !keyspace) return std::nullopt;
   IndexEntry index;
   index.definition.name = name->as_string();
@@ -75,7 +75,7 @@ std::shared_ptr<const CollectionEntry> entry_of(const engine::Namespace& ns, bso
   if (name && name->as_string() != ns.full()) return nullptr;
   auto entry = std::make_shared<CollectionEntry>();
   entry->ns = ns;
-  const std::optional<Keyspace> keyspace = range_of(records->as_document());
+  const std::optional<Keyspace> keyspace = keyspace_of(records->as_document());
   if (!keyspace) return nullptr;
   entry->records = *keyspace;
   entry->options = bson::Document(options->as_document());

@@ -215,7 +215,7 @@ Result<TreeEntry> TreePath::entry_at(const TreePage& page, uint64_t number, size
   return TreeEntry{node.key, {value, node.bytes}};
 }
 
-// The entry may belong to any range of the tree, so try the checksums of both records and index
+// The entry may belong to any keyspace of the tree, so try the checksums of both records and index
 // entries.
 bool TreePath::is_sound(const TreeEntry& entry) const {
   if (tree_ == trees_.catalog()) return is_sound_catalog_entry(trees_.tree_count(), entry);
