@@ -112,7 +112,7 @@ Changed of_directory(fuse_req_t request, fuse_ino_t directory, Changed changed) 
   return changed;
 }
 
-// Answers a look-up of "." or "..": the kernel knows only a node's number, and asks for the node or
+// Answers a look-up of "." or "..": the kernel knows only a node's ino, and asks for the node or
 // its parent.
 void reply_by_ino(fuse_req_t request, fuse_ino_t ino, const char* name) {
   FileSystem& file_system = file_system_of(request);
@@ -130,7 +130,7 @@ void handle_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
     if (!found && errno_of(found.error().code()) == ENOENT) {
       const double seconds = file_system.absence_seconds(parent);
       if (seconds > 0) {
-        // An entry without a number makes the kernel remember that the name does not exist.
+        // An entry without an ino makes the kernel remember that the name does not exist.
         fuse_entry_param absent{};
         absent.entry_timeout = seconds;
         context_of(request).statistics.count_error("lookup", ENOENT);

@@ -40,7 +40,7 @@ class ReplyLister : public FileSystem::Lister {
       param = entry_param_of(request_, *entry);
       looked_up_.push_back(entry->ino);
     } else {
-      // Without a number in the entry, the kernel takes only name and type and counts no lookup.
+      // Without an ino in the entry, the kernel takes only name and type and counts no lookup.
       param.attr.st_ino = ino;
       param.attr.st_mode = type;
     }

@@ -1,6 +1,6 @@
-// Requests that get their own thread, because they wait for other requests, and those need the
-// session's threads, whose number is limited. One kind waits for requests that the kernel sends in
-// the meantime, the other for the move of a directory.
+// Requests that wait, and get their own thread for that. The session has few threads, which the
+// kernel's other requests need. One kind of request waits until the kernel has written back a file.
+// The other kind waits for the move of a directory.
 //
 // Thread-safe.
 #pragma once

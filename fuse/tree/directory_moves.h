@@ -19,7 +19,7 @@
 
 namespace gridmount::fuse {
 
-// Used in place of a node's number.
+// Stands for the whole tree where a function takes a node's ino.
 inline constexpr uint64_t kWholeTree = 0;
 
 class DirectoryMoves {

@@ -34,7 +34,7 @@ struct BucketChanges {
 
 using ExternalChanges = std::map<std::string, BucketChanges>;  // by the bucket's name
 
-// In one transaction; beyond this, `everything` is set.
+// The maximum number of changes of one transaction that are listed. Beyond it, `everything` is set.
 inline constexpr size_t kExternalChangesMax = 100'000;
 
 // Passes everything on to `store` and watches the transactions. Thread-safe.

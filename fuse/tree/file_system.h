@@ -231,7 +231,7 @@ class FileSystem {
     virtual ~Lister() = default;
     // Returns false if an entry of that name does not fit. The listing then ends for now.
     virtual bool fits(std::string_view name) = 0;
-    // Adds an entry for which fits() was true. `entry` is null if the kernel gets only number and
+    // Adds an entry for which fits() was true. `entry` is null if the kernel gets only ino and
     // type. Otherwise the entry counts as a lookup.
     virtual void add(const ListedEntry& listed, uint64_t ino, uint32_t type,
                      const EntryReply* entry) = 0;
@@ -354,7 +354,7 @@ class FileSystem {
   void exchange_in_table(const MovedNames& names) GM_REQUIRES(tree_mutex_);
   // Returns the EntryReply for a lookup that is already counted. Subtracts that lookup on an error.
   Result<EntryReply> acquired(uint64_t ino);
-  // Puts the node with that ino into the table and counts the lookup. Returns its number in the
+  // Puts the node with that ino into the table and counts the lookup. Returns its ino in the
   // table, or 0 if there is no such node.
   Result<uint64_t> find_ino(uint64_t ino);
   Result<uint64_t> find_ino_in(const std::shared_ptr<MountedBucket>& bucket, uint64_t top,

@@ -1,4 +1,4 @@
-// Nodes that the kernel has forgotten, found by their number: for open_by_handle_at(2) and NFS
+// Nodes that the kernel has forgotten, found by their ino: for open_by_handle_at(2) and NFS
 // exports.
 #include "fuse/errno.h"
 #include "fuse/tree/file_system.h"
@@ -22,7 +22,7 @@ Result<EntryReply> FileSystem::lookup_ino(uint64_t ino) {
     TreeReader lock(moves_, tree_mutex_, kRootNode);
     GM_ASSIGN(const uint64_t found, find_ino(ino));
     if (found != ino) {
-      // Another node has taken the number in the meantime.
+      // Another node has taken the ino in the meantime.
       if (found != 0) table_.forget(found, 1);
       return no_such_ino(ino);
     }
@@ -75,7 +75,7 @@ Result<uint64_t> FileSystem::find_ino_in(const std::shared_ptr<MountedBucket>& b
   if (node->kind == gridfs::NodeKind::kFile) {
     return table_.acquire_file(bucket, node->id, node->ino);
   }
-  // The root of the bucket has another number.
+  // The root of the bucket has another ino.
   if (node->path.empty()) return uint64_t{0};
   return acquire_path(*paths, top, node->path);
 }

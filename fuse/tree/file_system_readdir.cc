@@ -13,7 +13,7 @@ namespace gridmount::fuse {
 
 namespace {
 
-// A listing must show some number. Programs that need the right one request it.
+// A listing must show some ino. Programs that need the right one request it.
 constexpr uint64_t kUnknownNumber = UINT32_MAX;
 
 }  // namespace

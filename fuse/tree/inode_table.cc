@@ -16,7 +16,7 @@ struct DirectoryPart {
   // What is appended to the parent's path: "c", or "/c" if the parent is not the root. For a node
   // of the control directory, its path.
   std::string suffix;
-  uint64_t wanted_ino = 0;  // of a control directory node: the number it asked for
+  uint64_t wanted_ino = 0;  // of a control directory node: the ino it asked for
   bool moving = false;
   std::shared_ptr<const UnlinkedNode> removed;
   std::shared_ptr<GeneratedFile> generated;  // of a control directory node
@@ -366,8 +366,8 @@ InodeTable::Inode* InodeTable::find(uint64_t ino) const {
 
 InodeTable::Inode* InodeTable::add(InodeKind kind, uint64_t wanted_ino) {
   uint64_t ino = wanted_ino;
-  // The shift keeps numbers positive for programs that take them for signed. The kernel passes
-  // numbers on unchanged.
+  // The shift keeps inos positive for programs that take them for signed. The kernel passes
+  // inos on unchanged.
   while (ino == 0 || (ino == kRootNode && !inodes_.empty()) || inodes_.contains(ino)) {
     ino = mix(ino, wanted_ino) >> 1;
   }

@@ -1,17 +1,17 @@
-// The nodes that the kernel knows, by their number (ino).
+// The nodes that the kernel knows, by their ino.
 //
-// The number of a node is its nodeid and its st_ino. It is Node::ino of the layer below, or another
-// free number if a node in the table has that one. It stays the same as long as the kernel
+// The ino of a node is its nodeid and its st_ino. It is Node::ino of the layer below, or another
+// free ino if a node in the table has that one. The ino stays the same as long as the kernel
 // remembers the node, even when an implied directory becomes explicit or a name changes.
 //
 // Directories form a tree of (parent, name). So a rename of a directory moves everything below it
 // at once, and a directory's path is built by walking up. Files are known by (bucket, _id),
 // independent of any name. Invariants:
-// N1. Lookup counts change only under the table's lock, and forget() finds the node by its number.
+// N1. Lookup counts change only under the table's lock, and forget() finds the node by its ino.
 //     So a lookup that races with a forget either keeps the node or creates it anew.
 // N2. A directory stays while the kernel remembers it or while a directory below it stays.
-// N3. A directory that was removed or replaced leaves the tree of names, but keeps its number until
-//     it is forgotten. resolve() reports this.
+// N3. A directory that was removed or replaced leaves the tree of names, but keeps its ino until
+//     the kernel forgets it. resolve() reports this.
 //
 // Thread-safe. The lock is a leaf: no other lock is taken and no I/O is done while it is held.
 #pragma once
@@ -54,7 +54,8 @@ struct ResolvedNode {
   InodeKind kind = InodeKind::kFile;
   std::shared_ptr<MountedBucket> bucket;  // null for the mount root
   uint64_t parent = 0;                    // of directories; the root is its own parent
-  // Of directories, as PathNamespace takes it; of control directory nodes, their own path.
+  // For a directory, the path as PathNamespace takes it. For a node of the control directory, its
+  // own path.
   std::string path;
   bson::Value id;  // of files; in the control directory, of the file whose content is shown
   std::shared_ptr<gridfs::File> open_file;  // of files that somebody has open
@@ -79,8 +80,9 @@ class InodeTable {
   InodeTable(const InodeTable&) = delete;
   InodeTable& operator=(const InodeTable&) = delete;
 
-  // Each of these returns the node's number and counts one more lookup. `wanted_ino` is Node::ino.
-  // `name` is the child's name as the kernel has it. `path` is the directory's path in the bucket.
+  // Each of these functions returns the node's ino and counts one more lookup. `wanted_ino` is
+  // Node::ino. `name` is the child's name as the kernel has it. `path` is the directory's path in
+  // the bucket.
   uint64_t acquire_bucket(std::string_view name, const std::shared_ptr<MountedBucket>& bucket,
                           uint64_t wanted_ino);
   // Returns 0 if the parent is not in the table. Normally the kernel holds the parent during the
@@ -95,19 +97,19 @@ class InodeTable {
   uint64_t acquire_control(uint64_t parent, std::string_view name, InodeKind kind,
                            std::string_view path, const bson::Value& id,
                            const std::shared_ptr<GeneratedFile>& generated, uint64_t wanted_ino);
-  // Counts one more lookup of a node in the table. Returns false if no node has that number.
+  // Counts one more lookup of a node in the table. Returns false if no node has that ino.
   bool acquire(uint64_t ino);
   void forget(uint64_t ino, uint64_t lookups);
 
   std::optional<ResolvedNode> resolve(uint64_t ino) const;
-  // Returns the number that a listing shows. It is `wanted_ino` for nodes that are not in the
+  // Returns the ino that a listing shows. It is `wanted_ino` for nodes that are not in the
   // table.
   uint64_t ino_of_directory(uint64_t parent, std::string_view name, uint64_t wanted_ino) const;
   uint64_t ino_of_file(const MountedBucket* bucket, bson::ValueView id, uint64_t wanted_ino) const;
-  // The next lookup of the file returns a new number. The old number stays valid for its holders.
-  // Returns the old number, or 0 if the file is not in the table.
+  // Makes the next lookup of the file return a new ino. The old ino stays valid for its holders.
+  // Returns the old ino, or 0 if the file is not in the table.
   uint64_t renew_file(const MountedBucket* bucket, bson::ValueView id);
-  // Returns the numbers of all nodes of a bucket.
+  // Returns the inos of all nodes of a bucket.
   std::vector<uint64_t> inos_of(const MountedBucket* bucket) const;
   // Marks a directory whose path is about to change. is_moving() is then true for it and for
   // everything below it.
@@ -115,7 +117,7 @@ class InodeTable {
   bool is_moving(uint64_t ino) const;
   // Returns the GeneratedFile of the last lookup of that name in the control directory, or null.
   std::shared_ptr<GeneratedFile> find_generated(uint64_t parent, std::string_view name) const;
-  // Returns the number of a directory in the table, or nothing if it is not there.
+  // Returns the ino of a directory in the table, or nothing if it is not there.
   std::optional<uint64_t> find_directory(uint64_t parent, std::string_view name) const;
 
   // Stores the content of an open file, for requests that come without a handle. Holds only a weak

@@ -24,7 +24,7 @@ class KernelCache {
 // What may be out of date in the kernel's cache. A plain value, not thread-safe.
 struct StaleEntries {
   std::set<uint64_t> nodes;
-  std::set<std::pair<uint64_t, std::string>> names;  // by the number of the directory
+  std::set<std::pair<uint64_t, std::string>> names;  // by the ino of the directory
 
   // Names first, so that nobody finds the old node by them any more.
   void forget(KernelCache& cache) const {

@@ -20,8 +20,8 @@ namespace gridmount::fuse {
 
 class NlinkRaceGuard {
  public:
-  // In effect for all files until the end of the scope. Call note() before the scope ends: it stays
-  // in effect for the file that has lost the name.
+  // The guard is in effect for all files until the end of the scope. Call note() before the scope
+  // ends: then the guard stays in effect for the file that has lost the name.
   class Loss {
    public:
     explicit Loss(NlinkRaceGuard& names) : names_(names) { ++names_.in_progress_; }

@@ -29,7 +29,8 @@ class AllocatedRanges {
   bool empty() const { return runs_.empty(); }
   int64_t bytes() const;
 
-  // These return true if they change anything. A range that ends before it begins is empty.
+  // These functions return true if they change anything. A range that ends before it begins is
+  // empty.
   bool add(int64_t begin, int64_t end);
   bool remove(int64_t begin, int64_t end);
   // Removes everything from `end` on.

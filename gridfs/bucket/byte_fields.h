@@ -13,8 +13,8 @@ namespace gridmount::gridfs {
 
 // Appends a string if the bytes are UTF-8 without a NUL, else Binary of subtype 0.
 void append_bytes(bson::Builder& builder, std::string_view key, std::string_view bytes);
-// Do the reverse. Return nothing if the field is neither string nor Binary. The view points into
-// the document.
+// Do the reverse of append_bytes(). Return nothing if the field is neither string nor Binary. The
+// view points into the document.
 std::optional<std::string_view> view_bytes(bson::View document, std::string_view key);
 std::optional<std::string> read_bytes(bson::View document, std::string_view key);
 

@@ -50,7 +50,7 @@ class ChunkFilter {
 // Returns the filter {`field`: value}, correct even if value is a document. Used for {_id: X} and
 // {files_id: X}.
 bson::Document equals(std::string_view field, bson::ValueView value);
-// {files_id: X, n: {$gte: first, $lt: last}}.
+// Returns the filter {files_id: X, n: {$gte: first, $lt: last}}.
 bson::Document chunk_range(bson::ValueView files_id, int64_t first, int64_t last);
 
 // Returns how many bytes chunk `n` has in a file of `length` bytes: 0 after its end.

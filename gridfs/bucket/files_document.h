@@ -41,11 +41,12 @@ int32_t max_chunk_bytes(bson::ValueView files_id);
 // int32.
 int64_t max_file_bytes(int32_t chunk_bytes);
 
-// As many names as ext4 allows for one file.
+// The maximum number of names of one file. It is the limit of ext4.
 inline constexpr int64_t kMaxLinks = 65'000;
 // The field of a files document with the number of the file's further names.
 inline constexpr std::string_view kRecordedLinksPath = "metadata.posix.links";
-// That number, between 0 and kMaxLinks - 1; 0 if the field is missing or no number.
+// Returns that number, between 0 and kMaxLinks - 1. Returns 0 if the field is missing or is not a
+// number.
 int64_t recorded_links(bson::View files_document);
 
 // The fields that a mount keeps about a file or directory beyond GridFS: the subdocument

@@ -14,7 +14,8 @@
 
 namespace gridmount::gridfs {
 
-// chmod(2): `permissions` are the bits 07777. Adds to `changes`. The caller sets ctime.
+// Does what chmod(2) does: adds the change to `changes`. `permissions` are the bits 07777. The
+// caller sets ctime.
 void add_permissions(const PosixFields& now, uint32_t permissions, PosixFields& changes);
 
 // Returns the mode of a file after a change of its content or owner: without set-user-ID, and
@@ -32,8 +33,8 @@ uint32_t without_set_id(uint32_t mode, uint32_t group, const GroupCheck& may_kee
 // - If it is, only an mtime in the future is later. The function returns false if `now` has one.
 bool are_times_of_before(const PosixFields& changes, const PosixFields& now);
 
-// setxattr(2) and removexattr(2). Errors: see xattrs.h, and BadValue for an invalid access control
-// list.
+// Do what setxattr(2) and removexattr(2) do. Fail with the errors of xattrs.h, and with BadValue
+// for an invalid access control list.
 Result<PosixFields> with_xattr(const PosixFields& now, std::string_view name,
                                std::string_view value, XattrMode mode);
 Result<PosixFields> without_xattr(const PosixFields& now, std::string_view name);

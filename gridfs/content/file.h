@@ -63,7 +63,8 @@ class ReadResult {
   std::vector<std::shared_ptr<const void>> held_;
 };
 
-// kKeep: leave the times; the kernel sends them later by setattr.
+// With kKeep, a change leaves the times as they are, because the kernel sends them later by
+// setattr.
 enum class TimeUpdate { kNow, kKeep };
 
 class File {
@@ -98,7 +99,7 @@ class File {
   // is no such byte. Returns nothing if `offset` is not before the end of the file.
   virtual Result<std::optional<int64_t>> next_hole(int64_t offset) = 0;
 
-  // The next commit writes these times.
+  // Sets the times that the next commit writes.
   virtual void set_times(const timespec& mtime, const timespec& ctime) = 0;
 
   // Changes attributes of the open file, in the store at once (one transaction) and in this object.

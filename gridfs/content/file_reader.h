@@ -17,7 +17,7 @@ namespace gridmount::gridfs {
 
 class FileReader {
  public:
-  // These add the pieces of the read, in order.
+  // These functions add the pieces of the read, in order.
   void add_memory(const std::shared_ptr<ChunkBuffer>& buffer, std::span<const uint8_t> bytes);
   void add_zeros(uint64_t count);
   struct StoredPiece {

@@ -21,7 +21,7 @@ class Holes {
   // Returns the first hole at or after `n`, or the largest int64 if there is none.
   int64_t next_run(int64_t n) const;
 
-  // If there is no memory (std::bad_alloc), these change nothing.
+  // If there is no memory (std::bad_alloc), these functions change nothing.
   void add(int64_t first, int64_t last);  // [first, last)
   void fill(int64_t n);
   void cut(int64_t end);  // removes everything from chunk `end` on

@@ -1,4 +1,4 @@
-// A DirectoryStream over all files of a bucket, by id_name() (dotted_path.h), in the order of _id.
+// A DirectoryStream over all files of a bucket, by id_name() (name_mapping.h), in the order of _id.
 // Read in batches, each from its own snapshot. A position is an _id.
 //
 // Not thread-safe.

@@ -44,7 +44,7 @@ void append_escaped(std::string& out, char byte) {
   append_hex(out, static_cast<uint8_t>(byte), HexDigits::kUpper);
 }
 
-// Returns TEXT (dotted_path.h) for as many whole characters as fit.
+// Returns TEXT (name_mapping.h) for as many whole characters as fit.
 std::string to_text(std::string_view bytes, size_t max_bytes = std::string::npos) {
   const bool dots = bytes == "." || bytes == "..";
   std::string text;

@@ -21,16 +21,19 @@ uint32_t mode_of_file(uint32_t mode, bool is_symlink);
 // Returns st_blocks, computed from the chunks that the store has, or from the length if their
 // number is unknown. A symbolic link has no blocks.
 int64_t blocks_of(const FilesDocument& file);
-// The node has one name.
+// Returns the node of a file with one name.
 Node file_node(std::string_view bucket, const FilesDocument& file, const NamespaceOptions& options);
-// Accepts any document. An invalid files document becomes an empty file that nobody may write.
+// Returns the same for any document. An invalid files document becomes an empty file that nobody
+// may write.
 Node file_node(std::string_view bucket, bson::View document, const NamespaceOptions& options);
-// Like the function before, but includes uncommitted changes of an open file, and counts all names.
+// Returns the same as the function before, but includes uncommitted changes of an open file, and
+// counts all names.
 Node file_node(std::string_view bucket, FileTable& open_files, const Links& links,
                bson::View document, const NamespaceOptions& options);
 Node directory_node(std::string_view bucket, std::string_view path,
                     const DirectoryDocument& directory, const NamespaceOptions& options);
-// `some_file` is a file below the directory. Its uploadDate is shown as the directory's times.
+// Returns the node of an implied directory. `some_file` is a file below it, whose uploadDate is
+// shown as the directory's times.
 Node implied_directory_node(std::string_view bucket, std::string_view path, bson::View some_file,
                             const NamespaceOptions& options);
 

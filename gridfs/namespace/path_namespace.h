@@ -2,7 +2,7 @@
 //
 // A directory is identified by its path as it stands in filenames. "" is the bucket's root, and a
 // path has no slash at either end. So a directory has the same path however its components are
-// shown. A child is identified by its name as the mount shows it (dotted_path.h). A directory is
+// shown. A child is identified by its name as the mount shows it (name_mapping.h). A directory is
 // implied by the names below it, or explicit by a document {_id, parent, name, posix} in
 // `<bucket>.directories`. Rules:
 // V1. Every change made here is one transaction, committed on return. It also sets mtime and ctime
@@ -261,7 +261,7 @@ class PathNamespace {
   // Returns nothing, and changes nothing, if no content is to be kept: `revisions` is 0, or the
   // file is empty, is not a regular file, has no filename or is not the newest of its name.
   virtual Result<std::optional<bson::Value>> start_revision(bson::ValueView id) = 0;
-  // Lists all files by id_name() (dotted_path.h), in the order of _id.
+  // Lists all files by id_name() (name_mapping.h), in the order of _id.
   virtual Result<std::unique_ptr<DirectoryStream>> list_ids() = 0;
 
   // --- External changes. The caller reports, after the commit, that somebody other than this

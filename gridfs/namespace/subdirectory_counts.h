@@ -1,6 +1,6 @@
-// How many subdirectories directories have, as far as that is known: for directories made since the
-// bucket was opened. To count for other directories, everything below them would have to be read,
-// because filenames imply directories.
+// The number of subdirectories of each directory, as far as it is known: for directories made since
+// the bucket was opened. The count of any other directory would need everything below it to be
+// read, because filenames imply directories.
 //
 // A count is right or absent. Whenever an implied directory may have come into being, the counts
 // are dropped. Changes are recorded inside the transaction that makes them. After that, only its
@@ -22,7 +22,7 @@ namespace gridmount::gridfs {
 
 class SubdirectoryCounts {
  public:
-  // The key of a directory is its document's _id.
+  // The argument of these functions is the _id of the directory's document.
   void made(const bson::Value& directory) GM_EXCLUDES(mutex_);
   void removed(const bson::Value& directory) GM_EXCLUDES(mutex_);
   // Adds `by` to the count of the directory, if the count is known.
