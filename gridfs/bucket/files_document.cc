@@ -173,13 +173,13 @@ void append_posix_changes(const PosixFields& changes, std::string_view prefix, b
     set.append(std::string(prefix) + std::string(element.key), element.value);
   }
   // A time without nanoseconds removes the nanoseconds of the old time.
-  const auto forget_nanoseconds = [&](const std::optional<timespec>& time, std::string_view name) {
+  const auto unset_nanoseconds = [&](const std::optional<timespec>& time, std::string_view name) {
     if (time && !flat.find(name)) unset.append(std::string(prefix) + std::string(name), "");
   };
   if (changes.xattrs && changes.xattrs->empty()) unset.append(std::string(prefix) + "xattrs", "");
-  forget_nanoseconds(changes.atime, "atimeNs");
-  forget_nanoseconds(changes.mtime, "mtimeNs");
-  forget_nanoseconds(changes.ctime, "ctimeNs");
+  unset_nanoseconds(changes.atime, "atimeNs");
+  unset_nanoseconds(changes.mtime, "mtimeNs");
+  unset_nanoseconds(changes.ctime, "ctimeNs");
 }
 
 bson::Document update_of(bson::Builder& set, bson::Builder& unset) {

@@ -76,7 +76,7 @@ void AccessTimes::apply(Node& node) const {
   node.attributes.atime = found->second.atime;
 }
 
-void AccessTimes::forget(NodeKind kind, const bson::Value& id) {
+void AccessTimes::drop(NodeKind kind, const bson::Value& id) {
   MutexLock lock(mutex_);
   ById& of_kind = recorded(kind);
   const auto found = of_kind.find(id);
@@ -114,7 +114,7 @@ Status AccessTimes::write_all() {
       left = left.subspan(count);
     }
   }
-  forget_written();
+  drop_written();
   return {};
 }
 
@@ -181,7 +181,7 @@ Status AccessTimes::write_one(engine::Transaction& transaction, const Key& key,
   return {};
 }
 
-void AccessTimes::forget_written() {
+void AccessTimes::drop_written() {
   std::vector<bson::Value> written;
   {
     MutexLock lock(mutex_);

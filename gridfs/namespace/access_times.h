@@ -42,7 +42,7 @@ class AccessTimes {
   // Puts the recorded atime into the node.
   void apply(Node& node) const GM_EXCLUDES(mutex_);
   // Drops the recorded atime of a node whose atime is about to be set.
-  void forget(NodeKind kind, const bson::Value& id) GM_EXCLUDES(mutex_);
+  void drop(NodeKind kind, const bson::Value& id) GM_EXCLUDES(mutex_);
 
   // Writes all recorded atimes and stops the background thread. Returns the first error.
   Status close() GM_EXCLUDES(mutex_);
@@ -77,7 +77,7 @@ class AccessTimes {
   std::optional<timespec> find_unwritten(const Key& key) const GM_EXCLUDES(mutex_);
   Status write_one(engine::Transaction& transaction, const Key& key, const timespec& atime) const;
   // Drops written atimes of files that are no longer open.
-  void forget_written() GM_EXCLUDES(mutex_);
+  void drop_written() GM_EXCLUDES(mutex_);
 
   const Bucket& bucket_;
   const AccessTimeMode mode_;

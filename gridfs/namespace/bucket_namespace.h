@@ -78,7 +78,7 @@ class BucketNamespace final : public PathNamespace {
   Result<std::unique_ptr<DirectoryStream>> list_ids() override;
 
   void name_changed_externally(std::string_view filename) override;
-  void directories_changed_externally() override { subdirectories_.forget_all(); }
+  void directories_changed_externally() override { subdirectories_.drop_all(); }
   void links_changed_externally() override { path_index_.links().changed_externally(); }
   std::vector<std::string> links_of(bson::ValueView id) override;
 

@@ -95,7 +95,7 @@ Status BucketNamespace::change_directory(Transaction& transaction, std::string_v
   if (changed) return {};
   // Somebody else has made names that imply the directory, maybe in a parent whose count does not
   // include it.
-  subdirectories_.forget_all();
+  subdirectories_.drop_all();
   for (std::string_view directory = path;; directory = split(directory).directory) {
     // A directory above may exist for the same reason as this one: a name below it.
     if (directory.size() < path.size()) {
@@ -278,7 +278,7 @@ Result<Node> BucketNamespace::setattr_file(bson::ValueView id, const AttributeCh
   GM_TRY(check_writable());
   GM_ASSIGN(const Node before, file(id));
   GM_ASSIGN(const std::shared_ptr<File> file, files_->open(id));
-  if (changes.atime) access_times_.forget(NodeKind::kFile, file->id());
+  if (changes.atime) access_times_.drop(NodeKind::kFile, file->id());
   PosixFields posix = posix_of(changes);
   const uint32_t mode = before.attributes.mode;
   if (!changes.permissions && changes.clears_set_id) {
@@ -312,7 +312,7 @@ Result<Node> BucketNamespace::setattr_directory(std::string_view path,
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Found before, find_directory(*transaction, std::string(path)));
   if (!before.is_directory()) return no_such_entry("", path);
-  if (changes.atime) access_times_.forget(NodeKind::kDirectory, before.directory.id);
+  if (changes.atime) access_times_.drop(NodeKind::kDirectory, before.directory.id);
   PosixFields posix = posix_of(changes);
   if (changes.permissions) add_permissions(posix_of_directory(before), *changes.permissions, posix);
   GM_TRY(change_directory(*transaction, path, posix));

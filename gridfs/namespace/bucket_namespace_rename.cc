@@ -106,7 +106,7 @@ Result<std::optional<RemovedName>> BucketNamespace::rename_by(
     if (source.is_directory() && !exists) {
       GM_TRY(check_directory_path(target.path));
       GM_ASSIGN(const bool has_directories, directories_.has_children(*transaction, target.path));
-      if (has_directories) subdirectories_.forget_all();
+      if (has_directories) subdirectories_.drop_all();
     }
     if (mode == RenameMode::kExchange) {
       if (!source.has_filename()) {
@@ -190,7 +190,7 @@ Status BucketNamespace::keep_ino(Transaction& transaction, const Node& implied,
   if (known) return {};
   // Somebody else has made names that imply the directory, maybe in a parent whose count does not
   // include it.
-  subdirectories_.forget_all();
+  subdirectories_.drop_all();
   GM_TRY(directories_.insert(transaction, path, posix_of_implied(implied), implied.ino));
   return {};
 }

@@ -11,7 +11,7 @@ void BucketNamespace::count_moved(const Found& source, const Found& from, const 
     return found.kind == Found::Kind::kImpliedDirectory;
   };
   // An implied directory disappears with the last name that implies it, and nothing reports that.
-  if (is_implied(source) || is_implied(target)) return subdirectories_.forget_all();
+  if (is_implied(source) || is_implied(target)) return subdirectories_.drop_all();
   const int64_t moves = source.is_directory() ? 1 : 0;
   const int64_t comes_back = target.is_directory() ? 1 : 0;
   const bool exchanges = mode == RenameMode::kExchange;
@@ -22,7 +22,7 @@ void BucketNamespace::count_moved(const Found& source, const Found& from, const 
 
 Status BucketNamespace::commit_counted(engine::Transaction& transaction) {
   Status committed = transaction.commit();
-  if (!committed) subdirectories_.forget_all();
+  if (!committed) subdirectories_.drop_all();
   return committed;
 }
 
@@ -32,7 +32,7 @@ void BucketNamespace::name_changed_externally(std::string_view filename) {
   const Result<Node> found = get_directory(directory);
   // If the parent directory has a document, so do those above it, and the name implies no
   // directory.
-  if (!found || found->id.type() == bson::Type::kNull) subdirectories_.forget_all();
+  if (!found || found->id.type() == bson::Type::kNull) subdirectories_.drop_all();
 }
 
 }  // namespace gridmount::gridfs

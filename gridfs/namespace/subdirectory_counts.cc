@@ -23,7 +23,7 @@ void SubdirectoryCounts::changed(const bson::Value& directory, int64_t by) {
   if (found->second < 0 || found->second > kMax) counts_.erase(found);
 }
 
-void SubdirectoryCounts::forget_all() {
+void SubdirectoryCounts::drop_all() {
   MutexLock lock(mutex_);
   counts_.clear();
 }

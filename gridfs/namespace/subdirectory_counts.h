@@ -27,8 +27,8 @@ class SubdirectoryCounts {
   void removed(const bson::Value& directory) GM_EXCLUDES(mutex_);
   // Adds `by` to the count of the directory, if the count is known.
   void changed(const bson::Value& directory, int64_t by) GM_EXCLUDES(mutex_);
-  void forget(const bson::Value& directory) GM_EXCLUDES(mutex_) { removed(directory); }
-  void forget_all() GM_EXCLUDES(mutex_);
+  void drop(const bson::Value& directory) GM_EXCLUDES(mutex_) { removed(directory); }
+  void drop_all() GM_EXCLUDES(mutex_);
 
   // Sets the nlink of a directory to its number of subdirectories plus two, for its "." and its own
   // name. An nlink of 1 means that the count is not known.

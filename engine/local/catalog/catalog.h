@@ -72,7 +72,7 @@ class Catalog {
   Status rename(const CollectionEntry& entry, const engine::Namespace& to);
 
   // Drops the recently used entries. Must be called when the read view has changed.
-  void forget_recent() { recent_.clear(); }
+  void drop_recent() { recent_.clear(); }
 
   Result<Keyspace> allocate_keyspace();
   // Allocates a keyspace that counts as released until finish_keyspace(). If finish_keyspace() is

@@ -6,7 +6,7 @@ namespace gridmount::local {
 
 void ReadView::pause() {
   trees_->pause();
-  catalog_.forget_recent();
+  catalog_.drop_recent();
 }
 
 void ReadView::resume(MDB_txn* txn) {

@@ -113,7 +113,7 @@ bool Batch::add(const RedoChanges& changes) {
   return true;
 }
 
-void Batch::forget() {
+void Batch::clear_changes() {
   changes_ = RedoChanges();
   transactions_ = 0;
 }

@@ -49,7 +49,7 @@ class Batch {
   bool is_full() const;
 
   // begin() opens the LMDB transaction. commit() and abort() end it. Those with a result return
-  // LMDB's codes. The changes that were added stay until forget(), whatever the outcome.
+  // LMDB's codes. The changes that were added stay until clear_changes(), whatever the outcome.
   int begin();
   int commit();
   void abort();
@@ -65,7 +65,7 @@ class Batch {
   // added nothing, if there is no room for them or if they are not complete.
   bool add(const RedoChanges& changes);
   // Empties the batch, after LMDB has committed it.
-  void forget();
+  void clear_changes();
 
  private:
   // Runs the job on the batch's thread and returns its result.

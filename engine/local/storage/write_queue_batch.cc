@@ -102,7 +102,7 @@ Status WriteQueue::commit_batch_with(WriteTransaction& transaction) {
     refuse_what_cannot_be();
     return outcome;
   }
-  batch_.forget();
+  batch_.clear_changes();
   if (!transaction.changes_) transaction.changes_.emplace().give_up();
   pass_to_log(number, std::move(*transaction.changes_));
   flushed();
@@ -180,7 +180,7 @@ Status WriteQueue::commit_batch(bool releases) {
   const int code = releases ? commit_with_reserve(commit) : commit();
   refuse_what_cannot_be();
   if (code != MDB_SUCCESS) return fail(callbacks_.commit_failed(code));
-  batch_.forget();
+  batch_.clear_changes();
   flushed();
   return {};
 }

@@ -39,7 +39,7 @@ class OneValue : public Accumulator {
     uint8_t* const to = size_ > sizeof few_ ? many_.data() : few_;
     if (size_ > 0) std::memcpy(to, value.data(), size_);
   }
-  void forget() { has_ = false; }
+  void clear() { has_ = false; }
 
  private:
   const uint8_t* data() const { return size_ > sizeof few_ ? many_.data() : few_; }
@@ -69,7 +69,7 @@ class Last : public OneValue {
     if (value) {
       keep(*value);
     } else {
-      forget();
+      clear();
     }
     return {};
   }

@@ -248,9 +248,9 @@ class IndexPlanner {
   bool sparse_;
 };
 
-void forget_exactness(Plan& plan) {
+void drop_exactness(Plan& plan) {
   plan.bounds_are_exact = false;
-  for (Plan& branch : plan.branches) forget_exactness(branch);
+  for (Plan& branch : plan.branches) drop_exactness(branch);
 }
 
 // Returns whether the index holds every document that the filter can match.
@@ -361,7 +361,7 @@ Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
     GM_ASSIGN(std::optional<Plan> all, plan_union(*conjunction.disjunction, indexes, multikey));
     if (all) {
       // The bounds of the branches do not cover the conditions beside the $or.
-      if (!conjunction.predicates.empty() || conjunction.other != 0) forget_exactness(*all);
+      if (!conjunction.predicates.empty() || conjunction.other != 0) drop_exactness(*all);
       return one(*std::move(all));
     }
   }
