@@ -78,31 +78,31 @@ class DirectoryMoves {
 };
 
 // Locks the tree shared, for an operation on these nodes.
-class GM_SCOPED_CAPABILITY TreeReader {
+class GM_SCOPED_CAPABILITY TreeReadLock {
  public:
-  TreeReader(DirectoryMoves& moves, SharedMutex& tree, uint64_t ino,
-             std::optional<uint64_t> other = {})
+  TreeReadLock(DirectoryMoves& moves, SharedMutex& tree, uint64_t ino,
+               std::optional<uint64_t> other = {})
       GM_ACQUIRE_SHARED(tree) GM_NO_THREAD_SAFETY_ANALYSIS : tree_(tree) {
     moves.lock_shared(ino, other);
   }
-  ~TreeReader() GM_RELEASE_GENERIC() { tree_.unlock_shared(); }
-  TreeReader(const TreeReader&) = delete;
-  TreeReader& operator=(const TreeReader&) = delete;
+  ~TreeReadLock() GM_RELEASE_GENERIC() { tree_.unlock_shared(); }
+  TreeReadLock(const TreeReadLock&) = delete;
+  TreeReadLock& operator=(const TreeReadLock&) = delete;
 
  private:
   SharedMutex& tree_;
 };
 
 // Locks the tree exclusively, for an operation that changes paths.
-class GM_SCOPED_CAPABILITY TreeWriter {
+class GM_SCOPED_CAPABILITY TreeWriteLock {
  public:
-  TreeWriter(DirectoryMoves& moves, SharedMutex& tree) GM_ACQUIRE(tree) GM_NO_THREAD_SAFETY_ANALYSIS
-      : tree_(tree) {
+  TreeWriteLock(DirectoryMoves& moves, SharedMutex& tree)
+      GM_ACQUIRE(tree) GM_NO_THREAD_SAFETY_ANALYSIS : tree_(tree) {
     moves.lock();
   }
-  ~TreeWriter() GM_RELEASE() { tree_.unlock(); }
-  TreeWriter(const TreeWriter&) = delete;
-  TreeWriter& operator=(const TreeWriter&) = delete;
+  ~TreeWriteLock() GM_RELEASE() { tree_.unlock(); }
+  TreeWriteLock(const TreeWriteLock&) = delete;
+  TreeWriteLock& operator=(const TreeWriteLock&) = delete;
 
  private:
   SharedMutex& tree_;

@@ -103,7 +103,7 @@ double FileSystem::absence_seconds(uint64_t parent) const {
 }
 
 Result<EntryReply> FileSystem::lookup(uint64_t parent, std::string_view name) {
-  TreeReader lock(moves_, tree_mutex_, parent);
+  TreeReadLock lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(ResolvedNode node, resolve(parent));
   if (node.kind == InodeKind::kMountRoot) {
     auto bucket = bucket_name(name);
@@ -130,7 +130,7 @@ Result<EntryReply> FileSystem::lookup(uint64_t parent, std::string_view name) {
 Result<EntryReply> FileSystem::mkdir(uint64_t parent, std::string_view name, uint32_t mode,
                                      gridfs::Creator creator) {
   {
-    TreeReader lock(moves_, tree_mutex_, parent);
+    TreeReadLock lock(moves_, tree_mutex_, parent);
     GM_ASSIGN(ResolvedNode node, resolve(parent));
     if (node.kind != InodeKind::kMountRoot) {
       GM_ASSIGN(Directory in, directory(parent, "a directory"));
@@ -138,7 +138,7 @@ Result<EntryReply> FileSystem::mkdir(uint64_t parent, std::string_view name, uin
       return entry_of(in.node, name, made);
     }
   }
-  TreeWriter lock(moves_, tree_mutex_);
+  TreeWriteLock lock(moves_, tree_mutex_);
   GM_ASSIGN(std::string bucket, bucket_name(name));
   GM_ASSIGN(auto mounted, buckets_.create(bucket));
   GM_ASSIGN(auto paths, mounted->paths());
@@ -157,7 +157,7 @@ Result<EntryReply> FileSystem::mkdir(uint64_t parent, std::string_view name, uin
 
 Result<EntryReply> FileSystem::create_file(uint64_t parent, std::string_view name, uint32_t mode,
                                            gridfs::Creator creator) {
-  TreeReader lock(moves_, tree_mutex_, parent);
+  TreeReadLock lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Directory in, directory(parent, "a file"));
   GM_ASSIGN(gridfs::Node made, in.paths->create_file(in.node.path, name, mode, creator));
   return entry_of(in.node, name, made);
@@ -165,7 +165,7 @@ Result<EntryReply> FileSystem::create_file(uint64_t parent, std::string_view nam
 
 Result<EntryReply> FileSystem::mknod(uint64_t parent, std::string_view name, uint32_t mode,
                                      uint64_t rdev, gridfs::Creator creator) {
-  TreeReader lock(moves_, tree_mutex_, parent);
+  TreeReadLock lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Directory in, directory(parent, "a pipe, socket or device"));
   GM_ASSIGN(gridfs::Node made, in.paths->mknod(in.node.path, name, mode, rdev, creator));
   return entry_of(in.node, name, made);
@@ -173,14 +173,14 @@ Result<EntryReply> FileSystem::mknod(uint64_t parent, std::string_view name, uin
 
 Result<EntryReply> FileSystem::symlink(uint64_t parent, std::string_view name,
                                        std::string_view target, gridfs::Creator creator) {
-  TreeReader lock(moves_, tree_mutex_, parent);
+  TreeReadLock lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Directory in, directory(parent, "a symbolic link"));
   GM_ASSIGN(gridfs::Node made, in.paths->symlink(in.node.path, name, target, creator));
   return entry_of(in.node, name, made);
 }
 
 Result<EntryReply> FileSystem::link(uint64_t ino, uint64_t parent, std::string_view name) {
-  TreeReader lock(moves_, tree_mutex_, parent);
+  TreeReadLock lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.is_control()) return control_is_read_only();
   if (node.kind != InodeKind::kFile) {
@@ -199,7 +199,7 @@ Result<EntryReply> FileSystem::link(uint64_t ino, uint64_t parent, std::string_v
 }
 
 Status FileSystem::unlink(uint64_t parent, std::string_view name) {
-  TreeReader lock(moves_, tree_mutex_, parent);
+  TreeReadLock lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(ResolvedNode node, resolve(parent));
   if (node.kind == InodeKind::kMountRoot) {
     return fail(gridfs::kIsADirectory, std::string(name) + " is a bucket");
@@ -215,7 +215,7 @@ Status FileSystem::unlink(uint64_t parent, std::string_view name) {
 
 Status FileSystem::rmdir(uint64_t parent, std::string_view name) {
   {
-    TreeReader lock(moves_, tree_mutex_, parent);
+    TreeReadLock lock(moves_, tree_mutex_, parent);
     GM_ASSIGN(ResolvedNode node, resolve(parent));
     if (is_control_directory(node, name)) return control_is_read_only();
     if (node.kind != InodeKind::kMountRoot) {
@@ -230,7 +230,7 @@ Status FileSystem::rmdir(uint64_t parent, std::string_view name) {
       return {};
     }
   }
-  TreeWriter lock(moves_, tree_mutex_);
+  TreeWriteLock lock(moves_, tree_mutex_);
   GM_ASSIGN(std::string bucket, bucket_name(name));
   GM_ASSIGN(auto mounted, buckets_.find(bucket));
   UnlinkedNode last;
@@ -249,7 +249,7 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
                           std::string_view to_name, gridfs::RenameMode mode,
                           const Whiteout& whiteout) {
   {
-    TreeReader lock(moves_, tree_mutex_, from_parent, to_parent);
+    TreeReadLock lock(moves_, tree_mutex_, from_parent, to_parent);
     GM_ASSIGN(ResolvedNode from_node, resolve(from_parent));
     GM_ASSIGN(ResolvedNode to_node, resolve(to_parent));
     if (is_control_directory(from_node, from_name) || is_control_directory(to_node, to_name)) {
@@ -268,7 +268,7 @@ Status FileSystem::rename(uint64_t from_parent, std::string_view from_name, uint
   }
   std::optional<MovedNames> names;
   {
-    TreeWriter lock(moves_, tree_mutex_);
+    TreeWriteLock lock(moves_, tree_mutex_);
     GM_ASSIGN(ResolvedNode root, resolve(from_parent));
     if (root.kind == InodeKind::kMountRoot && whiteout) {
       return fail(kInvalidArgument, "a bucket cannot be replaced by a whiteout");

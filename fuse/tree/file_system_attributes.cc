@@ -46,7 +46,7 @@ Result<EntryReply> FileSystem::file_attributes(const ResolvedNode& node,
 }
 
 Result<EntryReply> FileSystem::getattr(uint64_t ino, const FileHandle* file) {
-  TreeReader lock(moves_, tree_mutex_, ino);
+  TreeReadLock lock(moves_, tree_mutex_, ino);
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.kind == InodeKind::kFile) {
     return file_attributes(node, file ? file->file().get() : node.open_file.get());
@@ -64,7 +64,7 @@ Result<EntryReply> FileSystem::getattr(uint64_t ino, const FileHandle* file) {
 }
 
 Status FileSystem::start_revision(uint64_t ino) {
-  TreeWriter lock(moves_, tree_mutex_);
+  TreeWriteLock lock(moves_, tree_mutex_);
   GM_ASSIGN(const ResolvedNode node, resolve(ino));
   if (node.kind != InodeKind::kFile || node.unlinked) return {};
   GM_ASSIGN(auto paths, node.bucket->paths());
@@ -85,7 +85,7 @@ Status FileSystem::start_revision(uint64_t ino) {
 Result<EntryReply> FileSystem::setattr(uint64_t ino, const FileHandle* handle,
                                        const gridfs::AttributeChanges& changes) {
   if (changes.size == 0 && keeps_revisions()) GM_TRY(start_revision(ino));
-  TreeReader lock(moves_, tree_mutex_, ino);
+  TreeReadLock lock(moves_, tree_mutex_, ino);
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.kind == InodeKind::kMountRoot) {
     return fail(kNotPermitted,
@@ -142,7 +142,7 @@ Result<EntryReply> FileSystem::setattr(uint64_t ino, const FileHandle* handle,
 }
 
 Result<std::string> FileSystem::readlink(uint64_t ino) {
-  TreeReader lock(moves_, tree_mutex_, ino);
+  TreeReadLock lock(moves_, tree_mutex_, ino);
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.kind != InodeKind::kFile) {
     return fail(kInvalidArgument, "node " + std::to_string(ino) + " is not a symbolic link");

@@ -84,7 +84,7 @@ void FileSystem::notify_namespace(const std::string& bucket, const BucketChanges
 }
 
 StaleEntries FileSystem::changed_externally(const ExternalChanges& changes) {
-  TreeReader lock(moves_, tree_mutex_, kWholeTree);
+  TreeReadLock lock(moves_, tree_mutex_, kWholeTree);
   StaleEntries stale;
   for (const auto& [name, of_bucket] : changes) {
     notify_namespace(name, of_bucket);

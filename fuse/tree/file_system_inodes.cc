@@ -19,7 +19,7 @@ tl::unexpected<Error> no_such_ino(uint64_t ino) {
 Result<EntryReply> FileSystem::lookup_ino(uint64_t ino) {
   if (table_.acquire(ino)) return acquired(ino);
   {
-    TreeReader lock(moves_, tree_mutex_, kRootNode);
+    TreeReadLock lock(moves_, tree_mutex_, kRootNode);
     GM_ASSIGN(const uint64_t found, find_ino(ino));
     if (found != ino) {
       // Another node has taken the ino in the meantime.
@@ -33,7 +33,7 @@ Result<EntryReply> FileSystem::lookup_ino(uint64_t ino) {
 Result<EntryReply> FileSystem::lookup_parent(uint64_t ino) {
   uint64_t parent = 0;
   {
-    TreeReader lock(moves_, tree_mutex_, ino);
+    TreeReadLock lock(moves_, tree_mutex_, ino);
     GM_ASSIGN(const ResolvedNode node, resolve(ino));
     if (!node.is_directory()) {
       return fail(gridfs::kNotADirectory, "node " + std::to_string(ino) + " is not a directory");

@@ -53,7 +53,7 @@ FileHandle* FileSystem::add_open(std::unique_ptr<FileHandle> handle) {
 }
 
 Result<FileHandle*> FileSystem::open(uint64_t ino, int flags) {
-  TreeReader lock(moves_, tree_mutex_, ino);
+  TreeReadLock lock(moves_, tree_mutex_, ino);
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.kind == InodeKind::kControlFile) return open_control(node, flags);
   if (node.kind != InodeKind::kFile) {
@@ -68,7 +68,7 @@ Result<std::pair<EntryReply, FileHandle*>> FileSystem::create_or_open(uint64_t p
                                                                       uint32_t mode, int flags,
                                                                       gridfs::Creator creator,
                                                                       bool& existed) {
-  TreeReader lock(moves_, tree_mutex_, parent);
+  TreeReadLock lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Directory in, directory(parent, "a file"));
   Result<gridfs::Node> made = in.paths->create_file(in.node.path, name, mode, creator);
   existed = !made && made.error().code() == gridfs::kEntryExists;
@@ -112,7 +112,7 @@ Result<std::pair<EntryReply, FileHandle*>> FileSystem::create(uint64_t parent,
 Result<std::pair<EntryReply, FileHandle*>> FileSystem::create_tmpfile(uint64_t parent,
                                                                       uint32_t mode, int flags,
                                                                       gridfs::Creator creator) {
-  TreeReader lock(moves_, tree_mutex_, parent);
+  TreeReadLock lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(const Directory in, directory(parent, "a file"));
   GM_ASSIGN(const gridfs::PathNamespace::Tmpfile made,
             in.paths->create_tmpfile(in.node.path, mode, creator));

@@ -25,7 +25,7 @@ Result<std::vector<std::string>> FileSystem::shown_bucket_names() const {
 }
 
 Result<DirectoryHandle*> FileSystem::opendir(uint64_t ino, int flags) {
-  TreeReader lock(moves_, tree_mutex_, ino);
+  TreeReadLock lock(moves_, tree_mutex_, ino);
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   std::unique_ptr<DirectoryHandle> handle;
   if (!node.is_directory()) {
@@ -62,7 +62,7 @@ void FileSystem::releasedir(DirectoryHandle* directory) {
 
 Status FileSystem::readdir(DirectoryHandle& directory, uint64_t offset, bool lookup_each,
                            Lister& lister) {
-  TreeReader lock(moves_, tree_mutex_, directory.ino());
+  TreeReadLock lock(moves_, tree_mutex_, directory.ino());
   GM_ASSIGN(ResolvedNode node, resolve(directory.ino()));
   // A removed directory is empty. Its old path may lead to another directory now.
   if (node.removed) return {};

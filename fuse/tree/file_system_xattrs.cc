@@ -169,7 +169,7 @@ Status FileSystem::set_field(uint64_t ino, std::string_view name,
 }
 
 Result<std::string> FileSystem::getxattr(uint64_t ino, std::string_view name) {
-  TreeReader lock(moves_, tree_mutex_, ino);
+  TreeReadLock lock(moves_, tree_mutex_, ino);
   if (name.starts_with(kFieldLead)) return field(ino, name);
   GM_TRY(check_xattr_name(name, keeps_access_lists()));
   GM_ASSIGN(const gridfs::PosixFields posix, posix_of(ino));
@@ -181,7 +181,7 @@ Result<std::string> FileSystem::getxattr(uint64_t ino, std::string_view name) {
 }
 
 Result<std::vector<std::string>> FileSystem::listxattr(uint64_t ino) {
-  TreeReader lock(moves_, tree_mutex_, ino);
+  TreeReadLock lock(moves_, tree_mutex_, ino);
   GM_ASSIGN(const gridfs::PosixFields posix, posix_of(ino));
   std::vector<std::string> names;
   if (posix.xattrs) {
@@ -194,7 +194,7 @@ Result<std::vector<std::string>> FileSystem::listxattr(uint64_t ino) {
 
 Status FileSystem::setxattr(uint64_t ino, std::string_view name, std::string_view value,
                             gridfs::XattrMode mode, const GroupCheck& may_keep_group_id) {
-  TreeReader lock(moves_, tree_mutex_, ino);
+  TreeReadLock lock(moves_, tree_mutex_, ino);
   if (name.starts_with(kFieldLead)) return set_field(ino, name, value, mode);
   GM_TRY(check_xattr_name(name, keeps_access_lists()));
   return change_posix(ino, [&](const gridfs::PosixFields& now) -> Result<gridfs::PosixFields> {
@@ -206,7 +206,7 @@ Status FileSystem::setxattr(uint64_t ino, std::string_view name, std::string_vie
 }
 
 Status FileSystem::removexattr(uint64_t ino, std::string_view name) {
-  TreeReader lock(moves_, tree_mutex_, ino);
+  TreeReadLock lock(moves_, tree_mutex_, ino);
   if (name.starts_with(kFieldLead)) {
     return set_field(ino, name, std::nullopt, gridfs::XattrMode::kAny);
   }

@@ -33,7 +33,7 @@
 
 namespace gridmount::gridfs {
 
-struct Owner {
+struct DefaultOwner {
   uint32_t uid = 0;
   uint32_t gid = 0;
 };
@@ -51,7 +51,7 @@ enum class AccessTimeMode { kNone, kFiles, kAll };
 
 struct NamespaceOptions {
   // For files and directories without POSIX fields of their own (uploaded by a driver).
-  Owner default_owner;
+  DefaultOwner default_owner;
   uint32_t umask = 022;
   bool read_only = false;
   // Counts as kNone if read_only.

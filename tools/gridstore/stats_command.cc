@@ -34,7 +34,7 @@ struct DatabaseContents {
   std::vector<bson::Document> collections;  // in the form of collStats, without views
 };
 
-struct Contents {
+struct StoreContents {
   std::filesystem::path store;
   std::optional<local::Owner> owner;
   engine::StoreStats totals;
@@ -57,12 +57,12 @@ Result<DatabaseContents> read_database(engine::Store& store, engine::Snapshot& s
   return contents;
 }
 
-Result<Contents> read_contents(const std::filesystem::path& folder) {
+Result<StoreContents> read_contents(const std::filesystem::path& folder) {
   local::OpenOptions options;
   options.read_only = true;
   options.beside_owner = true;
   GM_ASSIGN(const std::unique_ptr<engine::Store> store, command_line::open_store(folder, options));
-  Contents contents;
+  StoreContents contents;
   contents.store = folder;
   contents.owner = local::owner_beside(*store);
   GM_ASSIGN(contents.totals, store->stats());
@@ -94,7 +94,7 @@ std::string in_units(int64_t bytes) {
   return text.data();
 }
 
-void print_text(const Contents& contents) {
+void print_text(const StoreContents& contents) {
   const engine::StoreStats& totals = contents.totals;
   printf("store       %s\n", contents.store.c_str());
   if (contents.owner) {
@@ -129,7 +129,7 @@ void print_text(const Contents& contents) {
   }
 }
 
-void print_json(const Contents& contents) {
+void print_json(const StoreContents& contents) {
   const engine::StoreStats& totals = contents.totals;
   bson::Builder out;
   out.append("store", contents.store.string());
@@ -151,7 +151,7 @@ void print_json(const Contents& contents) {
 }
 
 ExitStatus run_stats(const StatsOptions& options) {
-  const Result<Contents> contents = read_contents(options.store);
+  const Result<StoreContents> contents = read_contents(options.store);
   if (!contents) {
     say(contents.error().message());
     return exit_status_of(contents.error().code());

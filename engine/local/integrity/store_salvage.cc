@@ -88,7 +88,7 @@ class StoreSalvage : private PageVisitor {
 
  private:
   // The owner of a prefix. Without a collection it is a released keyspace.
-  struct Owner {
+  struct KeyspaceOwner {
     Keyspace keyspace;
     std::shared_ptr<const CollectionEntry> collection;
     const IndexEntry* index = nullptr;  // null: the collection's records
@@ -215,7 +215,7 @@ class StoreSalvage : private PageVisitor {
     return filler_.finish();
   }
 
-  Status take_record(const Owner& owner, const TreeEntry& entry, bool in_place) {
+  Status take_record(const KeyspaceOwner& owner, const TreeEntry& entry, bool in_place) {
     const std::optional<RecordId> id = record_id_of(entry.key);
     const std::string defect =
         id ? record_defect(entry.value, Verify::kChecksum, RecordKey(owner.keyspace, *id))
@@ -235,7 +235,7 @@ class StoreSalvage : private PageVisitor {
     return options_.removed.keep_bytes(ns, what, defect, entry.value);
   }
 
-  Status take_index_entry(const Owner& owner, const TreeEntry& entry, bool in_place) {
+  Status take_index_entry(const KeyspaceOwner& owner, const TreeEntry& entry, bool in_place) {
     if (!(in_place || owner.index->checksums) || !is_sound(*owner.index, entry)) return {};
     ++taken_;
     return put(number_of(owner.keyspace), entry, in_place);
@@ -250,7 +250,7 @@ class StoreSalvage : private PageVisitor {
   TreeFiller filler_;
   const RepairOptions& options_;
   std::vector<std::string>& lines_;
-  std::map<uint32_t, Owner> owners_;  // by prefix
+  std::map<uint32_t, KeyspaceOwner> owners_;  // by prefix
   bool knows_owners_ = false;
   bool may_lack_collections_ = false;
   uint64_t of_nobody_ = 0;

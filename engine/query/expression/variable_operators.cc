@@ -103,9 +103,9 @@ Evaluated evaluate_input(const Expression& input, EvaluationContext& context, Er
                         std::string(type_name(value)));
 }
 
-class Map final : public Expression {
+class MapOperator final : public Expression {
  public:
-  Map(size_t slot, ExpressionPointer input, ExpressionPointer in)
+  MapOperator(size_t slot, ExpressionPointer input, ExpressionPointer in)
       : slot_(slot), input_(std::move(input)), in_(std::move(in)) {}
 
   Evaluated evaluate(EvaluationContext& context) const override {
@@ -148,12 +148,13 @@ Result<ExpressionPointer> parse_map(const Operator&, ValueView operand, ParseCon
   Scope scope(context.scope);
   GM_ASSIGN(const size_t slot, declare_as(scope, operands[1]));
   GM_ASSIGN(ExpressionPointer in, parse_operand(*operands[2], context));
-  return std::make_unique<Map>(slot, std::move(input), std::move(in));
+  return std::make_unique<MapOperator>(slot, std::move(input), std::move(in));
 }
 
-class Filter final : public Expression {
+class FilterOperator final : public Expression {
  public:
-  Filter(size_t slot, ExpressionPointer input, ExpressionPointer condition, ExpressionPointer limit)
+  FilterOperator(size_t slot, ExpressionPointer input, ExpressionPointer condition,
+                 ExpressionPointer limit)
       : slot_(slot),
         input_(std::move(input)),
         condition_(std::move(condition)),
@@ -226,13 +227,14 @@ Result<ExpressionPointer> parse_filter(const Operator&, ValueView operand, Parse
   Scope scope(context.scope);
   GM_ASSIGN(const size_t slot, declare_as(scope, operands[1]));
   GM_ASSIGN(ExpressionPointer condition, parse_operand(*operands[2], context));
-  return std::make_unique<Filter>(slot, std::move(input), std::move(condition), std::move(limit));
+  return std::make_unique<FilterOperator>(slot, std::move(input), std::move(condition),
+                                          std::move(limit));
 }
 
-class Reduce final : public Expression {
+class ReduceOperator final : public Expression {
  public:
-  Reduce(size_t element_slot, size_t value_slot, ExpressionPointer input, ExpressionPointer initial,
-         ExpressionPointer in)
+  ReduceOperator(size_t element_slot, size_t value_slot, ExpressionPointer input,
+                 ExpressionPointer initial, ExpressionPointer in)
       : element_slot_(element_slot),
         value_slot_(value_slot),
         input_(std::move(input)),
@@ -308,8 +310,8 @@ Result<ExpressionPointer> parse_reduce(const Operator&, ValueView operand, Parse
   GM_ASSIGN(const size_t element_slot, scope.declare("this"));
   GM_ASSIGN(const size_t value_slot, scope.declare("value"));
   GM_ASSIGN(ExpressionPointer in, parse_operand(*operands[2], context));
-  return std::make_unique<Reduce>(element_slot, value_slot, std::move(input), std::move(initial),
-                                  std::move(in));
+  return std::make_unique<ReduceOperator>(element_slot, value_slot, std::move(input),
+                                          std::move(initial), std::move(in));
 }
 
 constexpr Operator kVariableOperators[] = {

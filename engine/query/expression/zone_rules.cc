@@ -48,9 +48,9 @@ std::shared_ptr<const ZoneRules> read_zone(const std::string& name) {
 }
 
 // Reads consecutive big-endian numbers.
-class Reader {
+class ZoneFileReader {
  public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+  explicit ZoneFileReader(std::string_view bytes) : bytes_(bytes) {}
 
   bool has(size_t size) const { return size <= bytes_.size() - at_; }
   void skip(size_t size) { at_ += size; }
@@ -78,7 +78,7 @@ struct Cache {
 
 constexpr size_t kHeaderBytes = 44;
 
-struct Header {
+struct ZoneFileHeader {
   size_t utc_marks, standard_marks, leaps, changes, types, letters;
 
   size_t block_bytes(size_t time_bytes) const {
@@ -87,7 +87,7 @@ struct Header {
   }
 };
 
-std::optional<Header> read_header(Reader& reader) {
+std::optional<ZoneFileHeader> read_header(ZoneFileReader& reader) {
   if (!reader.has(kHeaderBytes) || !reader.rest().starts_with("TZif")) return std::nullopt;
   reader.skip(20);
   std::array<size_t, 6> counts{};
@@ -96,7 +96,7 @@ std::optional<Header> read_header(Reader& reader) {
     if (number < 0 || number > static_cast<int64_t>(kFileBytesMax)) return std::nullopt;
     count = static_cast<size_t>(number);
   }
-  return Header{counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]};
+  return ZoneFileHeader{counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]};
 }
 
 // Reads a POSIX TZ string part by part.
@@ -176,8 +176,8 @@ std::shared_ptr<const ZoneRules> ZoneRules::find(std::string_view name) {
 }
 
 std::optional<ZoneRules> ZoneRules::parse(std::string_view file) {
-  Reader reader(file);
-  std::optional<Header> header = read_header(reader);
+  ZoneFileReader reader(file);
+  std::optional<ZoneFileHeader> header = read_header(reader);
   // Files of version 1 end in 2037 and are no longer produced.
   if (!header || file[4] < '2' || !reader.has(header->block_bytes(4))) return std::nullopt;
   reader.skip(header->block_bytes(4));

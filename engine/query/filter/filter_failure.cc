@@ -98,7 +98,7 @@ const OperatorText* find_text(std::string_view name) {
 
 // One condition of a specification: one of its elements, or one operator of an element's operator
 // document.
-struct Condition {
+struct SpecifiedCondition {
   std::string_view name;  // the path, or a logical or document operator
   std::string_view operator_name;
   bson::Document specification;  // a specification of this condition alone
@@ -123,8 +123,8 @@ bson::Document only(std::string_view path, const Element& call, bson::View sibli
   return std::move(builder).finish();
 }
 
-std::vector<Condition> parse_conditions(bson::View specification) {
-  std::vector<Condition> conditions;
+std::vector<SpecifiedCondition> parse_conditions(bson::View specification) {
+  std::vector<SpecifiedCondition> conditions;
   for (const Element element : specification) {
     if (element.key == "$comment") continue;
     if (element.key.starts_with('$') && is_document_operator(element.key)) {
@@ -203,7 +203,7 @@ class Explainer {
   // Appends the fields of an explanation to the open document. If `negated`, explains why the
   // specification matches although it must not.
   void explain(bson::View specification, bool negated) {
-    const std::vector<Condition> conditions = parse_conditions(specification);
+    const std::vector<SpecifiedCondition> conditions = parse_conditions(specification);
     if (conditions.size() == 1) {
       explain(conditions.front(), negated);
       return;
@@ -231,7 +231,7 @@ class Explainer {
   }
   void close_clause() { out_.close().close(); }
 
-  void explain(const Condition& condition, bool negated) {
+  void explain(const SpecifiedCondition& condition, bool negated) {
     const ValueView operand = (*condition.specification.view().begin()).value;
     const std::string_view name = condition.operator_name;
     if (name == "$and" || name == "$or" || name == "$nor") {
@@ -259,7 +259,7 @@ class Explainer {
     }
   }
 
-  void append_name(const Condition& condition) {
+  void append_name(const SpecifiedCondition& condition) {
     out_.append("operatorName", condition.operator_name);
     failure_.append_value("specifiedAs", bson::Value(condition.specification.view()));
   }
@@ -285,7 +285,7 @@ class Explainer {
   }
 
   // Explains {path: {$not: {...}}} and {path: {$not: /x/}}.
-  void explain_not(const Condition& condition, bool negated) {
+  void explain_not(const SpecifiedCondition& condition, bool negated) {
     const ValueView operators = (*condition.specification.view().begin()).value;
     const ValueView operand = operators.as_document()["$not"];
     Builder below;
@@ -329,7 +329,7 @@ class Explainer {
         .close();
   }
 
-  void explain_values(const Condition& condition, const OperatorText& text, bool negated) {
+  void explain_values(const SpecifiedCondition& condition, const OperatorText& text, bool negated) {
     append_name(condition);
     const Considered considered = considered_values(condition.name, document_, text.traversal);
     const auto fits = [&](ValueView value) {

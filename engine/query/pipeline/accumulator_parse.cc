@@ -13,7 +13,7 @@ using bson::Value;
 using bson::ValueView;
 
 // The form of an accumulator's arguments.
-enum class Arguments {
+enum class AccumulatorArguments {
   kExpression,  // {$sum: "$x"}
   kNone,        // {$count: {}}
   kInputAndN,   // {$firstN: {input: "$x", n: 3}}
@@ -24,33 +24,33 @@ enum class Arguments {
 
 struct AccumulatorEntry {
   std::string_view name;
-  Arguments arguments;
+  AccumulatorArguments arguments;
   MakeAccumulator make;
 };
 
 constexpr AccumulatorEntry kAccumulators[] = {
-    {"$addToSet", Arguments::kExpression, make_add_to_set},
-    {"$avg", Arguments::kExpression, make_average},
-    {"$bottom", Arguments::kSorted, make_bottom},
-    {"$bottomN", Arguments::kSortedAndN, make_bottom_n},
-    {"$count", Arguments::kNone, make_sum},
-    {"$first", Arguments::kExpression, make_first},
-    {"$firstN", Arguments::kInputAndN, make_first_n},
-    {"$last", Arguments::kExpression, make_last},
-    {"$lastN", Arguments::kInputAndN, make_last_n},
-    {"$max", Arguments::kExpression, make_max},
-    {"$maxN", Arguments::kInputAndN, make_max_n},
-    {"$median", Arguments::kPercentile, make_median},
-    {"$mergeObjects", Arguments::kExpression, make_merge_objects},
-    {"$min", Arguments::kExpression, make_min},
-    {"$minN", Arguments::kInputAndN, make_min_n},
-    {"$percentile", Arguments::kPercentile, make_percentile},
-    {"$push", Arguments::kExpression, make_push},
-    {"$stdDevPop", Arguments::kExpression, make_deviation_population},
-    {"$stdDevSamp", Arguments::kExpression, make_deviation_sample},
-    {"$sum", Arguments::kExpression, make_sum},
-    {"$top", Arguments::kSorted, make_top},
-    {"$topN", Arguments::kSortedAndN, make_top_n},
+    {"$addToSet", AccumulatorArguments::kExpression, make_add_to_set},
+    {"$avg", AccumulatorArguments::kExpression, make_average},
+    {"$bottom", AccumulatorArguments::kSorted, make_bottom},
+    {"$bottomN", AccumulatorArguments::kSortedAndN, make_bottom_n},
+    {"$count", AccumulatorArguments::kNone, make_sum},
+    {"$first", AccumulatorArguments::kExpression, make_first},
+    {"$firstN", AccumulatorArguments::kInputAndN, make_first_n},
+    {"$last", AccumulatorArguments::kExpression, make_last},
+    {"$lastN", AccumulatorArguments::kInputAndN, make_last_n},
+    {"$max", AccumulatorArguments::kExpression, make_max},
+    {"$maxN", AccumulatorArguments::kInputAndN, make_max_n},
+    {"$median", AccumulatorArguments::kPercentile, make_median},
+    {"$mergeObjects", AccumulatorArguments::kExpression, make_merge_objects},
+    {"$min", AccumulatorArguments::kExpression, make_min},
+    {"$minN", AccumulatorArguments::kInputAndN, make_min_n},
+    {"$percentile", AccumulatorArguments::kPercentile, make_percentile},
+    {"$push", AccumulatorArguments::kExpression, make_push},
+    {"$stdDevPop", AccumulatorArguments::kExpression, make_deviation_population},
+    {"$stdDevSamp", AccumulatorArguments::kExpression, make_deviation_sample},
+    {"$sum", AccumulatorArguments::kExpression, make_sum},
+    {"$top", AccumulatorArguments::kSorted, make_top},
+    {"$topN", AccumulatorArguments::kSortedAndN, make_top_n},
 };
 
 const AccumulatorEntry* find_accumulator(std::string_view name) {
@@ -67,24 +67,24 @@ class FieldParser {
   Status parse(const AccumulatorEntry& entry, ValueView operand) {
     field_.make = entry.make;
     switch (entry.arguments) {
-      case Arguments::kExpression:
+      case AccumulatorArguments::kExpression:
         if (operand.type() == Type::kArray) {
           return fail(ErrorCode{40237},
                       "The " + std::string(entry.name) + " accumulator is a unary operator");
         }
         return parse_argument(operand);
-      case Arguments::kNone:
+      case AccumulatorArguments::kNone:
         if (operand.type() != Type::kDocument || !operand.as_document().empty()) {
           return fail(ErrorCode::kFailedToParse, "$count takes no arguments, i.e. $count:{}");
         }
         return parse_argument(Value(int32_t{1}).view());
-      case Arguments::kInputAndN:
+      case AccumulatorArguments::kInputAndN:
         return parse_input_and_n(entry, operand);
-      case Arguments::kSorted:
+      case AccumulatorArguments::kSorted:
         return parse_sorted(entry, operand, false);
-      case Arguments::kSortedAndN:
+      case AccumulatorArguments::kSortedAndN:
         return parse_sorted(entry, operand, true);
-      case Arguments::kPercentile:
+      case AccumulatorArguments::kPercentile:
         return parse_percentile(entry, operand);
     }
     return {};

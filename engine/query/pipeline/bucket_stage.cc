@@ -19,7 +19,7 @@ using bson::Type;
 using bson::Value;
 using bson::ValueView;
 
-struct BucketOptions {
+struct BucketStageOptions {
   std::unique_ptr<Expression> group_by;
   std::vector<Value> boundaries;
   std::optional<Value> otherwise;
@@ -29,7 +29,7 @@ struct BucketOptions {
 
 class BucketStage : public Stage {
  public:
-  explicit BucketStage(BucketOptions options) : options_(std::move(options)) {}
+  explicit BucketStage(BucketStageOptions options) : options_(std::move(options)) {}
 
   std::string_view name() const override { return "$bucket"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
@@ -40,12 +40,12 @@ class BucketStage : public Stage {
   }
 
  private:
-  BucketOptions options_;
+  BucketStageOptions options_;
 };
 
 class BucketStream : public DocumentStream {
  public:
-  BucketStream(const BucketOptions& options, Stream input, const PipelineContext& context)
+  BucketStream(const BucketStageOptions& options, Stream input, const PipelineContext& context)
       : options_(options),
         input_(std::move(input)),
         evaluator_(context.variables, context.now),
@@ -97,7 +97,7 @@ class BucketStream : public DocumentStream {
                 "specified.");
   }
 
-  const BucketOptions& options_;
+  const BucketStageOptions& options_;
   Stream input_;  // null once it has been read
   Evaluator evaluator_;
   GroupTable groups_;
@@ -114,7 +114,7 @@ class BucketParser {
  public:
   explicit BucketParser(VariableScope& scope) : scope_(scope) {}
 
-  Result<BucketOptions> parse(bson::View specification) {
+  Result<BucketStageOptions> parse(bson::View specification) {
     for (const bson::Element option : specification) GM_TRY(parse_option(option));
     if (options_.group_by == nullptr || options_.boundaries.empty()) {
       return fail(ErrorCode{40198}, "$bucket requires 'groupBy' and 'boundaries' to be specified.");
@@ -238,7 +238,7 @@ class BucketParser {
   }
 
   VariableScope& scope_;
-  BucketOptions options_;
+  BucketStageOptions options_;
 };
 
 }  // namespace
@@ -248,7 +248,7 @@ Status parse_bucket(const StageCall& call, ParsedStages& stages) {
     return fail(ErrorCode{40201}, "Argument to $bucket stage must be an object, but found type: " +
                                       type_name(call.value) + ".");
   }
-  GM_ASSIGN(BucketOptions options, BucketParser(call.scope).parse(call.value.as_document()));
+  GM_ASSIGN(BucketStageOptions options, BucketParser(call.scope).parse(call.value.as_document()));
   stages.push_back(std::make_unique<BucketStage>(std::move(options)));
   return {};
 }

@@ -14,24 +14,25 @@
 namespace gridmount::wire {
 namespace {
 
-struct Namespace {
+struct MergedNamespace {
   std::string database;
   std::string collection;
 };
 
-Result<std::optional<Namespace>> read_namespace(Arguments& arguments, std::string_view argument) {
+Result<std::optional<MergedNamespace>> read_namespace(Arguments& arguments,
+                                                      std::string_view argument) {
   GM_ASSIGN(const std::optional<std::string_view> text, arguments.string(argument));
-  if (!text || text->empty()) return std::optional<Namespace>();
+  if (!text || text->empty()) return std::optional<MergedNamespace>();
   const size_t dot = text->find('.');
   if (dot == 0 || dot == std::string_view::npos || dot + 1 == text->size()) {
     return fail(ErrorCode::kInvalidNamespace, "Invalid namespace specified '" + std::string(*text) +
                                                   "' in " + std::string(argument));
   }
   return std::optional(
-      Namespace{std::string(text->substr(0, dot)), std::string(text->substr(dot + 1))});
+      MergedNamespace{std::string(text->substr(0, dot)), std::string(text->substr(dot + 1))});
 }
 
-Result<std::vector<User>> restored_users(Call& call, const Namespace& where,
+Result<std::vector<User>> restored_users(Call& call, const MergedNamespace& where,
                                          std::string_view database) {
   engine::Store& store = call.state().store();
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store.snapshot());
@@ -47,7 +48,7 @@ Result<std::vector<User>> restored_users(Call& call, const Namespace& where,
   }
 }
 
-Status refuse_roles(Call& call, const Namespace& where) {
+Status refuse_roles(Call& call, const MergedNamespace& where) {
   engine::Store& store = call.state().store();
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store.snapshot());
   GM_ASSIGN(const std::optional<bson::View> first,

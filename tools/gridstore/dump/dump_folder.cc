@@ -59,9 +59,9 @@ Result<Metadata> read_metadata(const fs::path& path, bool gzip) {
   return metadata;
 }
 
-class Scan {
+class DumpFolderScan {
  public:
-  Scan(const DumpFolderOptions& options, const RestoreNames& names)
+  DumpFolderScan(const DumpFolderOptions& options, const RestoreNames& names)
       : options_(options), names_(names) {}
 
   Result<DumpFolder> run() {
@@ -225,7 +225,7 @@ class Scan {
 }  // namespace
 
 Result<DumpFolder> read_dump_folder(const DumpFolderOptions& options, const RestoreNames& names) {
-  return Scan(options, names).run();
+  return DumpFolderScan(options, names).run();
 }
 
 }  // namespace gridmount::tools
