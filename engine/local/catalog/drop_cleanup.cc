@@ -76,7 +76,7 @@ DropCleanup::CleanupExemption::~CleanupExemption() {
   drop_cleanup_.wake();
 }
 
-bool DropCleanup::spares(const Keyspace& keyspace) {
+bool DropCleanup::is_exempt(const Keyspace& keyspace) {
   MutexLock lock(mutex_);
   return exemptions_.contains(keyspace.prefix);
 }
@@ -113,7 +113,7 @@ Result<std::vector<Keyspace>> DropCleanup::released_keyspaces() {
 
 Result<bool> DropCleanup::clean_some() {
   GM_ASSIGN(std::vector<Keyspace> keyspaces, released_keyspaces());
-  std::erase_if(keyspaces, [&](const Keyspace& keyspace) { return spares(keyspace); });
+  std::erase_if(keyspaces, [&](const Keyspace& keyspace) { return is_exempt(keyspace); });
   if (keyspaces.empty()) return true;
   const Keyspace keyspace = keyspaces.front();
 

@@ -49,7 +49,7 @@ class DropCleanup {
   // Returns true if nothing is left to do.
   Result<bool> clean_some();
   Result<std::vector<Keyspace>> released_keyspaces();
-  bool spares(const Keyspace& keyspace) GM_EXCLUDES(mutex_);
+  bool is_exempt(const Keyspace& keyspace) GM_EXCLUDES(mutex_);
 
   Environment& environment_;
   const TreeHandles& handles_;

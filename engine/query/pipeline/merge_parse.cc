@@ -203,7 +203,7 @@ class MergeParser {
       options_.variables[declared++].slot = *slot;
     }
     if (status) {
-      Result<UpdatePipeline> pipeline = UpdatePipeline::parse(pipeline_, call_.scope);
+      Result<UpdateStages> pipeline = UpdateStages::parse(pipeline_, call_.scope);
       if (pipeline) {
         options_.pipeline.emplace(*std::move(pipeline));
       } else {

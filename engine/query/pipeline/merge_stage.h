@@ -9,7 +9,7 @@
 
 #include "engine/bson/dotted_path.h"
 #include "engine/query/pipeline/stage.h"
-#include "engine/query/pipeline/update_pipeline.h"
+#include "engine/query/pipeline/update_stages.h"
 
 namespace gridmount::query {
 
@@ -26,7 +26,7 @@ struct MergeOptions {
   WhenMatched when_matched = WhenMatched::kMerge;
   WhenNotMatched when_not_matched = WhenNotMatched::kInsert;
   std::vector<Variable> variables;  // variables of the pipeline
-  std::optional<UpdatePipeline> pipeline;
+  std::optional<UpdateStages> pipeline;
 };
 
 class MergeStage : public Stage {

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "engine/query/filter/variables.h"
-#include "engine/query/pipeline/update_pipeline.h"
+#include "engine/query/pipeline/update_stages.h"
 
 namespace gridmount::query {
 
 struct PipelineUpdate::State {
-  UpdatePipeline pipeline;
+  UpdateStages pipeline;
   bson::Document variables;
   std::vector<std::optional<bson::ValueView>> values;  // of `variables`, by slot
   bson::Date now;
@@ -25,7 +25,7 @@ Result<PipelineUpdate> PipelineUpdate::parse(bson::View stages, bson::View varia
                                              bson::Date now) {
   VariableScope scope;
   for (const bson::Element variable : variables) GM_TRY(scope.declare(variable.key));
-  GM_ASSIGN(UpdatePipeline pipeline, UpdatePipeline::parse(stages, scope));
+  GM_ASSIGN(UpdateStages pipeline, UpdateStages::parse(stages, scope));
   auto state =
       std::make_unique<State>(State{std::move(pipeline), bson::Document(variables), {}, now});
   // The slots are in the order of the declarations.

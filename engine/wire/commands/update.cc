@@ -1,7 +1,7 @@
 // update. Source: MongoDB manual, "update" (database command).
 
 #include "engine/bson/builder.h"
-#include "engine/query/pipeline/update_pipeline.h"
+#include "engine/query/pipeline/update_stages.h"
 #include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/last_write.h"
 #include "engine/wire/commands/read_arguments.h"

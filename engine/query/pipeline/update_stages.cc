@@ -1,4 +1,4 @@
-#include "engine/query/pipeline/update_pipeline.h"
+#include "engine/query/pipeline/update_stages.h"
 
 #include <string>
 
@@ -16,13 +16,13 @@ Status check_stage_names(bson::View stages) {
   return {};
 }
 
-UpdatePipeline::UpdatePipeline() = default;
-UpdatePipeline::UpdatePipeline(UpdatePipeline&&) noexcept = default;
-UpdatePipeline& UpdatePipeline::operator=(UpdatePipeline&&) noexcept = default;
-UpdatePipeline::~UpdatePipeline() = default;
+UpdateStages::UpdateStages() = default;
+UpdateStages::UpdateStages(UpdateStages&&) noexcept = default;
+UpdateStages& UpdateStages::operator=(UpdateStages&&) noexcept = default;
+UpdateStages::~UpdateStages() = default;
 
-Result<UpdatePipeline> UpdatePipeline::parse(bson::View stages, VariableScope& scope) {
-  UpdatePipeline pipeline;
+Result<UpdateStages> UpdateStages::parse(bson::View stages, VariableScope& scope) {
+  UpdateStages pipeline;
   for (const bson::Element element : stages) {
     GM_ASSIGN(const StageCall call, stage_call(element.value, scope, PipelineLevel::kUpdate, 0));
     if (!is_transform(call.name)) {
@@ -38,7 +38,7 @@ Result<UpdatePipeline> UpdatePipeline::parse(bson::View stages, VariableScope& s
   return pipeline;
 }
 
-Result<bson::Document> UpdatePipeline::apply(
+Result<bson::Document> UpdateStages::apply(
     bson::View document, const std::vector<std::optional<bson::ValueView>>& variables,
     bson::Date now) const {
   std::vector<std::optional<bson::ValueView>> values = variables;

@@ -20,16 +20,16 @@ class DocumentTransform;
 // with one field (14, 40323) that names a stage (40324).
 Status check_stage_names(bson::View stages);
 
-class UpdatePipeline {
+class UpdateStages {
  public:
   // `stages` holds the elements of an array. Fails with InvalidOptions (72) for a stage that an
   // update may not use, and with 40324 for an unknown stage. `scope` holds the variables of the
   // update's `let`.
-  static Result<UpdatePipeline> parse(bson::View stages, VariableScope& scope);
+  static Result<UpdateStages> parse(bson::View stages, VariableScope& scope);
 
-  UpdatePipeline(UpdatePipeline&&) noexcept;
-  UpdatePipeline& operator=(UpdatePipeline&&) noexcept;
-  ~UpdatePipeline();
+  UpdateStages(UpdateStages&&) noexcept;
+  UpdateStages& operator=(UpdateStages&&) noexcept;
+  ~UpdateStages();
 
   // Returns the updated document. `variables` are by slot, and those of `let` must be set. The
   // caller must check whether the _id changed, and the size of the document.
@@ -38,7 +38,7 @@ class UpdatePipeline {
                                bson::Date now) const;
 
  private:
-  UpdatePipeline();
+  UpdateStages();
 
   std::vector<std::unique_ptr<DocumentTransform>> transforms_;
   size_t slots_ = 0;
