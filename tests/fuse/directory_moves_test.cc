@@ -50,35 +50,35 @@ class DirectoryMovesTest : public testing::Test {
 };
 
 TEST_F(DirectoryMovesTest, OtherNodes_AreThere) {
-  { TreeReader lock(moves_, tree_, other_); }
-  { TreeReader lock(moves_, tree_, kRootNode, other_); }
+  { TreeReadLock lock(moves_, tree_, other_); }
+  { TreeReadLock lock(moves_, tree_, kRootNode, other_); }
   // The table does not know a file by its path.
   const uint64_t file = table_.acquire_file(nullptr, bson::Value(int32_t{1}), 13);
-  { TreeReader lock(moves_, tree_, file); }
+  { TreeReadLock lock(moves_, tree_, file); }
   end_move();
 }
 
 TEST_F(DirectoryMovesTest, TheMovedDirectory_IsWaitedFor) {
-  expect_waits([&] { TreeReader lock(moves_, tree_, moved_); });
+  expect_waits([&] { TreeReadLock lock(moves_, tree_, moved_); });
 }
 
 TEST_F(DirectoryMovesTest, WhatIsBelow_IsWaitedFor) {
-  expect_waits([&] { TreeReader lock(moves_, tree_, other_, below_); });
+  expect_waits([&] { TreeReadLock lock(moves_, tree_, other_, below_); });
 }
 
 TEST_F(DirectoryMovesTest, AllOfTheTree_IsWaitedFor) {
-  expect_waits([&] { TreeReader lock(moves_, tree_, kWholeTree); });
+  expect_waits([&] { TreeReadLock lock(moves_, tree_, kWholeTree); });
 }
 
 TEST_F(DirectoryMovesTest, OtherChangesOfPaths_Wait) {
-  expect_waits([&] { TreeWriter lock(moves_, tree_); });
+  expect_waits([&] { TreeWriteLock lock(moves_, tree_); });
 }
 
 TEST_F(DirectoryMovesTest, AfterTheEnd_NothingWaits) {
   end_move();
-  { TreeReader lock(moves_, tree_, below_); }
-  { TreeReader lock(moves_, tree_, kWholeTree); }
-  { TreeWriter lock(moves_, tree_); }
+  { TreeReadLock lock(moves_, tree_, below_); }
+  { TreeReadLock lock(moves_, tree_, kWholeTree); }
+  { TreeWriteLock lock(moves_, tree_); }
   EXPECT_FALSE(table_.is_moving(below_));
 }
 

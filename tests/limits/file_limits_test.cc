@@ -20,7 +20,7 @@ TEST_F(FileLimits, Path) {
   std::string folder;
   for (int i = 0; i < 128; ++i) {
     const std::string name(254, 'd');
-    must(paths->create_directory(folder, name, 0755, {}));
+    must(paths->mkdir(folder, name, 0755, {}));
     folder = join(folder, name);
   }
   ASSERT_EQ(folder.size(), 32'639U);
@@ -28,8 +28,8 @@ TEST_F(FileLimits, Path) {
   const Node file = must(paths->create_file(folder, longest, 0644, {}));
   EXPECT_EQ(must(paths->lookup(folder, longest)).ino, file.ino);
   EXPECT_EQ(code_of(paths->create_file(folder, longest + "f", 0644, {})), kNameTooLong);
-  EXPECT_TRUE(paths->create_directory(folder, std::string(longest.size(), 'g'), 0755, {}));
-  EXPECT_EQ(code_of(paths->create_directory(folder, longest + "g", 0755, {})), kNameTooLong);
+  EXPECT_TRUE(paths->mkdir(folder, std::string(longest.size(), 'g'), 0755, {}));
+  EXPECT_EQ(code_of(paths->mkdir(folder, longest + "g", 0755, {})), kNameTooLong);
   EXPECT_EQ(code_of(paths->link(file.id, folder, longest + "l")), kNameTooLong);
   EXPECT_TRUE(paths->close());
 }

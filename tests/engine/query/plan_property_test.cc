@@ -302,7 +302,7 @@ class Collection {
       indexes_[i].entry.multikey = indexes_[i].entry.multikey || keys[i].multikey();
       for (size_t k = 0; k < keys[i].size(); ++k) {
         std::string encoded(keys[i][k]);
-        std::string bytes = local::range_prefix(indexes_[i].entry.range) + encoded;
+        std::string bytes = local::keyspace_prefix(indexes_[i].entry.keyspace) + encoded;
         bytes.append(7, '\0').push_back(static_cast<char>(documents_.size()));  // the record id
         indexes_[i].keys.push_back({std::move(bytes), std::move(encoded), documents_.size()});
       }
