@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "engine/checksum/crc32c.h"
-#include "engine/local/format/document_keys.h"
-#include "engine/local/format/index_key.h"
+#include "engine/local/format/index_key_encoding.h"
+#include "engine/local/format/index_key_generation.h"
 
 namespace gridmount::local {
 namespace {

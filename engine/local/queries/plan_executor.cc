@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "engine/local/catalog/records.h"
-#include "engine/local/format/index_key.h"
+#include "engine/local/format/index_key_encoding.h"
 #include "engine/local/queries/observation.h"
 #include "engine/local/queries/planner.h"
 #include "engine/query/interruptible_sort.h"

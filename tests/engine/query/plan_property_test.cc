@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "engine/bson/builder.h"
-#include "engine/local/format/index_key.h"
+#include "engine/local/format/index_key_encoding.h"
 #include "engine/local/queries/index_bounds.h"
 #include "engine/query/plan/plan.h"
 #include "tests/engine/bson/random_bson.h"
