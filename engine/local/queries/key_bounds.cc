@@ -1,7 +1,7 @@
 #include "engine/local/queries/key_bounds.h"
 
 #include "engine/local/format/index_key_encoding.h"
-#include "engine/local/format/index_key_generation.h"
+#include "engine/local/format/index_key_spec.h"
 #include "engine/query/filter/filter.h"
 
 namespace gridmount::local {

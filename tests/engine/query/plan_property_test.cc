@@ -11,6 +11,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/local/format/index_key_encoding.h"
+#include "engine/local/format/index_key_generation.h"
 #include "engine/local/queries/index_bounds.h"
 #include "engine/query/plan/plan.h"
 #include "tests/engine/bson/random_bson.h"

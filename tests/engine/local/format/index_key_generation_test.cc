@@ -7,6 +7,7 @@
 
 #include "engine/bson/json.h"
 #include "engine/local/format/index_key_encoding.h"
+#include "engine/local/format/index_key_spec.h"
 
 namespace gridmount::local {
 namespace {
