@@ -1,4 +1,4 @@
-#include "engine/local/queries/planner.h"
+#include "engine/local/queries/plan_selection.h"
 
 #include <utility>
 
