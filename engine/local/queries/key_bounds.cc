@@ -3,6 +3,7 @@
 #include "engine/local/format/index_key_encoding.h"
 #include "engine/local/format/index_key_spec.h"
 #include "engine/query/filter/filter.h"
+#include "engine/query/plan/planner.h"
 
 namespace gridmount::local {
 namespace {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/local/queries/scan.h"
+#include "engine/query/plan/planner.h"
 
 namespace gridmount::local {
 namespace {
