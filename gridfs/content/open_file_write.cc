@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/bson/json.h"
+#include "gridfs/bucket/chunk_size.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/file_time.h"
 #include "gridfs/content/open_file.h"
