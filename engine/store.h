@@ -44,7 +44,7 @@
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
 #include "engine/collection_options.h"
-#include "engine/query/plan/plan.h"
+#include "engine/query/plan/index_definition.h"
 
 namespace gridmount::engine {
 

@@ -236,9 +236,10 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
     return bucket_statistics(mount_state(**session, buckets), paths);
   });
 
-  // The kernel forgets what a client of the wire protocol changes before the client gets its reply.
+  // The kernel drops from its cache what a client of the wire protocol changes before the client
+  // gets its reply.
   WatchedStore watched(*store, options.database, [&](const ExternalChanges& changes) {
-    file_system.changed_externally(changes).forget((*session)->kernel_cache());
+    file_system.changed_externally(changes).invalidate((*session)->kernel_cache());
   });
   auto endpoint = start_endpoint(watched, options, memory);
   if (!endpoint) {

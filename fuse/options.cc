@@ -16,6 +16,7 @@
 #include "engine/system/memory_limit.h"
 #include "fuse/mount_options.h"
 #include "fuse/tree/buckets.h"
+#include "gridfs/bucket/chunk_size.h"
 #include "gridfs/bucket/files_document.h"
 #include "gridfs/content/file.h"
 #include "gridfs/namespace/name_mapping.h"

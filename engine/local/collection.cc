@@ -14,6 +14,7 @@
 #include "engine/local/queries/unique_lookup.h"
 #include "engine/query/filter/filter.h"
 #include "engine/query/filter/variables.h"
+#include "engine/query/plan/planner.h"
 #include "engine/query/projection/projection.h"
 #include "engine/query/sort.h"
 #include "engine/system/memory.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/bson/text.h"
-#include "engine/query/regex_code.h"
+#include "engine/query/bounded_regex.h"
 
 namespace gridmount::query {
 namespace {
@@ -108,7 +108,8 @@ Result<Regex> Regex::compile(std::string_view pattern, std::string_view options)
   }
   int error = 0;
   size_t offset = 0;
-  std::unique_ptr<RegexCode> code = RegexCode::compile(std::string(pattern), flags, error, offset);
+  std::unique_ptr<BoundedRegex> code =
+      BoundedRegex::compile(std::string(pattern), flags, error, offset);
   if (!code) {
     return fail(kInvalidRegex, "Regular expression is invalid: " + text_of_error(error) +
                                    ", at byte " + std::to_string(offset));

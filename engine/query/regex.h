@@ -1,5 +1,5 @@
-// Regular expressions with MongoDB's syntax and options, matched by PCRE2. Internal to
-// engine/query.
+// Regular expressions with MongoDB's syntax and options, matched by PCRE2 in bounded time
+// (bounded_regex.h). Internal to engine/query.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace gridmount::query {
 // The error code for an unknown option.
 inline constexpr ErrorCode kInvalidRegexOption{51108};
 
-class RegexCode;
+class BoundedRegex;
 
 // Thread-safe after construction.
 //
@@ -59,7 +59,7 @@ class Regex {
   std::string pattern_;
   std::string options_;
   std::string literal_prefix_;
-  std::unique_ptr<RegexCode> code_;
+  std::unique_ptr<BoundedRegex> code_;
 };
 
 // The match exceeded a limit. An interrupted match has the interruption's error instead.

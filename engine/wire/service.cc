@@ -9,8 +9,8 @@
 #include "engine/query/filter/filter_budget.h"
 #include "engine/query/interruption.h"
 #include "engine/wire/call.h"
-#include "engine/wire/call_access.h"
 #include "engine/wire/error_reply.h"
+#include "engine/wire/privilege_check.h"
 #include "engine/wire/service_state.h"
 #include "engine/wire/version_document.h"
 
@@ -36,12 +36,6 @@ class Running {
   OperationTable& table_;
   const std::shared_ptr<Operation> operation_;
 };
-
-Status check_privileges(Call& call) {
-  const AccessControl& access = call.state().access();
-  if (call.command().before_login || !access.applies_to(call.client())) return {};
-  return access.check(call.client(), call.command(), privileges_of(call.command(), call.request()));
-}
 
 // Performs all checks between finding the command and running it.
 Status prepare(Call& call) {
@@ -277,7 +271,7 @@ Outcome ended(Call& call, bson::Builder reply, Status status) {
 // do everything.
 Status run_with_rights(Call& call, bson::Builder& reply) {
   if (!call.state().access().applies_to(call.client())) return call.command().run(call, reply);
-  CallAccess access(call);
+  PipelineAccess access(call);
   const aggregation::AccessScope scope(access);
   return call.command().run(call, reply);
 }

@@ -107,7 +107,7 @@ Changed of_directory(fuse_req_t request, fuse_ino_t directory, Changed changed) 
   FrontendContext& context = context_of(request);
   const pid_t thread = fuse_req_ctx(request)->pid;
   if (changed && context.attr_replies.was_sent_to_another(directory, thread)) {
-    context.forget_attributes(directory);
+    context.invalidate_attributes(directory);
   }
   return changed;
 }
@@ -338,7 +338,7 @@ void handle_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
     Result<FileHandle*> file = file_system.open(ino, info->flags);
     if (!file) return reply_error(request, "open", ino, nullptr, file.error());
     set_handle(request, info, *file);
-    if (file_system.begins_to_ask(ino)) context_of(request).forget_attributes(ino);
+    if (file_system.begins_to_ask(ino)) context_of(request).invalidate_attributes(ino);
     if (fuse_reply_open(request, info) != 0) file_system.release(*file);
   });
 }
@@ -402,7 +402,7 @@ void handle_write(fuse_req_t request, fuse_ino_t ino, const char* bytes, size_t 
     // With writeback, the kernel keeps mtime and ctime and sends them by setattr.
     Status written = context.file_system.write(*file_of(info), offset,
                                                {reinterpret_cast<const uint8_t*>(bytes), size});
-    if (context.file_system.begins_to_ask(ino)) context.forget_attributes(ino);
+    if (context.file_system.begins_to_ask(ino)) context.invalidate_attributes(ino);
     if (!written) return reply_error(request, "write", ino, nullptr, written.error());
     fuse_reply_write(request, size);
   });
@@ -414,7 +414,7 @@ void handle_write(fuse_req_t request, fuse_ino_t ino, const char* bytes, size_t 
 void record_close(fuse_req_t request, fuse_ino_t ino, FileHandle& file,
                   FileSystem::Closing closing) {
   if (file_system_of(request).record_close(file, closing)) {
-    context_of(request).forget_attributes(ino);
+    context_of(request).invalidate_attributes(ino);
   }
 }
 

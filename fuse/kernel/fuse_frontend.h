@@ -31,7 +31,7 @@ struct FrontendContext {
   // Makes the kernel write back a file, and waits for it.
   std::function<void(uint64_t ino)> write_back;
   // Makes the kernel drop its cached attributes of a node.
-  std::function<void(uint64_t ino)> forget_attributes;
+  std::function<void(uint64_t ino)> invalidate_attributes;
   // Makes libfuse process a request.
   std::function<void(std::vector<char>& message)> process;
   AttrReplyTracker attr_replies;

@@ -116,8 +116,8 @@ ssize_t read_request(int connection, void* buffer, size_t room, void* user_data)
   }
 }
 
-// Returns true for a reply, which has the number of its request. A notification, which makes the
-// kernel forget something, has none.
+// Returns true for a reply, which has the number of its request. A notification, which
+// invalidates something in the kernel's cache, has none.
 bool is_answer(std::span<const iovec> pieces) {
   fuse_out_header header{};
   if (pieces.empty() || pieces[0].iov_len < sizeof header) return false;

@@ -185,14 +185,14 @@ class LibfuseSession : public Session, private KernelCache {
  public:
   LibfuseSession(FileSystem& file_system, SessionOptions options)
       : options_(std::move(options)), context_(file_system) {
-    context_.write_back = [this](uint64_t ino) { forget_node(ino); };
+    context_.write_back = [this](uint64_t ino) { invalidate_inode(ino); };
     context_.process = [this](std::vector<char>& message) {
       fuse_buf request{};
       request.size = message.size();
       request.mem = message.data();
       fuse_session_process_buf(session_.get(), &request);
     };
-    context_.forget_attributes = [this](uint64_t ino) {
+    context_.invalidate_attributes = [this](uint64_t ino) {
       // A negative offset makes the kernel drop attributes but no content.
       (void)fuse_lowlevel_notify_inval_inode(session_.get(), ino, -1, 0);
     };
@@ -305,10 +305,10 @@ class LibfuseSession : public Session, private KernelCache {
 
  private:
   // Errors are ignored: the kernel does not know the node or name, or the mount is ending.
-  void forget_node(uint64_t ino) override {
+  void invalidate_inode(uint64_t ino) override {
     (void)fuse_lowlevel_notify_inval_inode(session_.get(), ino, 0, 0);
   }
-  void forget_name(uint64_t parent, const std::string& name) override {
+  void invalidate_entry(uint64_t parent, const std::string& name) override {
     (void)fuse_lowlevel_notify_inval_entry(session_.get(), parent, name.data(), name.size());
   }
 

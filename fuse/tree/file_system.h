@@ -241,8 +241,8 @@ class FileSystem {
   // and the next call returns it.
   Status readdir(DirectoryHandle& directory, uint64_t offset, bool lookup_each, Lister& lister);
 
-  // --- External changes. Returns what the kernel must forget. The caller tells the kernel, without
-  // our locks, because the kernel waits for operations that may need them.
+  // --- External changes. Returns what must be invalidated in the kernel's cache. The caller tells
+  // the kernel, without our locks, because the kernel waits for operations that may need them.
   StaleEntries changed_externally(const ExternalChanges& changes);
 
   // --- The control directory (control_directory.h).

@@ -7,6 +7,7 @@
 
 #include "fuse/errno.h"
 #include "fuse/tree/file_system.h"
+#include "gridfs/bucket/chunk_size.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/posix_changes.h"
 

@@ -99,6 +99,7 @@ class InodeTable {
                            const std::shared_ptr<GeneratedFile>& generated, uint64_t wanted_ino);
   // Counts one more lookup of a node in the table. Returns false if no node has that ino.
   bool acquire(uint64_t ino);
+  // FUSE's FORGET: the kernel gives up that many lookups of the node.
   void forget(uint64_t ino, uint64_t lookups);
 
   std::optional<ResolvedNode> resolve(uint64_t ino) const;

@@ -1,4 +1,5 @@
-// The kernel's cache of the mount, parts of which must be dropped after external changes.
+// The kernel's cache of the mount, parts of which must be invalidated after external changes. This
+// has nothing to do with FUSE's FORGET, by which the kernel gives up lookups (inode_table.h).
 //
 // Implementations are thread-safe. The caller must not hold a lock that an operation of the file
 // system takes, because the kernel waits for operations in progress.
@@ -16,9 +17,9 @@ class KernelCache {
   virtual ~KernelCache() = default;
   // Drops attributes and content, or a directory's listing. Dirty data in the kernel is written
   // back first.
-  virtual void forget_node(uint64_t ino) = 0;
+  virtual void invalidate_inode(uint64_t ino) = 0;
   // Drops the node that a name in a directory leads to, or the knowledge that there is none.
-  virtual void forget_name(uint64_t parent, const std::string& name) = 0;
+  virtual void invalidate_entry(uint64_t parent, const std::string& name) = 0;
 };
 
 // What may be out of date in the kernel's cache. A plain value, not thread-safe.
@@ -27,9 +28,9 @@ struct StaleEntries {
   std::set<std::pair<uint64_t, std::string>> names;  // by the ino of the directory
 
   // Names first, so that nobody finds the old node by them any more.
-  void forget(KernelCache& cache) const {
-    for (const auto& [parent, name] : names) cache.forget_name(parent, name);
-    for (const uint64_t ino : nodes) cache.forget_node(ino);
+  void invalidate(KernelCache& cache) const {
+    for (const auto& [parent, name] : names) cache.invalidate_entry(parent, name);
+    for (const uint64_t ino : nodes) cache.invalidate_inode(ino);
   }
 };
 

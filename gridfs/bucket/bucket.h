@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "engine/store.h"
+#include "gridfs/bucket/chunk_size.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/files_document.h"
 

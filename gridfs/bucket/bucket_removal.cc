@@ -5,6 +5,7 @@
 #include "engine/bson/builder.h"
 #include "gridfs/bucket/bucket.h"
 #include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/chunk_size.h"
 #include "gridfs/bucket/files_document.h"
 
 namespace gridmount::gridfs {

@@ -103,10 +103,6 @@ Result<int64_t> read_size(bson::View document, std::string_view key) {
 
 }  // namespace
 
-int64_t max_file_bytes(int32_t chunk_bytes) {
-  return (int64_t{std::numeric_limits<int32_t>::max()} + 1) * chunk_bytes;
-}
-
 int64_t recorded_links(bson::View files_document) {
   std::optional<bson::ValueView> value = files_document.find("metadata");
   for (const std::string_view field : {"posix", "links"}) {
@@ -114,13 +110,6 @@ int64_t recorded_links(bson::View files_document) {
     value = value->as_document().find(field);
   }
   return value ? std::clamp<int64_t>(value->integral().value_or(0), 0, kMaxLinks - 1) : 0;
-}
-
-int32_t max_chunk_bytes(bson::ValueView files_id) {
-  // The names and types of the document's fields, their lengths, n, and an ObjectId.
-  constexpr int64_t kOtherBytes = 50;
-  const int64_t bytes = int64_t{bson::kMaxDocumentBytes} - kOtherBytes - files_id.size();
-  return static_cast<int32_t>(std::max<int64_t>(bytes, 1));
 }
 
 timespec to_timespec(bson::Date date) {

@@ -17,6 +17,7 @@
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
 #include "gridfs/bucket/allocated_ranges.h"
+#include "gridfs/bucket/chunk_size.h"
 #include "gridfs/bucket/xattrs.h"
 
 namespace gridmount::gridfs {
@@ -24,22 +25,6 @@ namespace gridmount::gridfs {
 // The block size that a mount reports: st_blksize of stat(2), and the granularity of holes and
 // allocated ranges.
 inline constexpr int64_t kBlockBytes = 4096;
-
-// The chunkSize of new files, unless another one is chosen. It is 256 KiB and not the
-// specification's 255 KiB: a multiple of the page size and a power of two, so that an aligned
-// request of the kernel touches no more chunks than it must. Files of any chunkSize can be read.
-inline constexpr int32_t kDefaultChunkBytes = 256 * 1024;
-// The largest chunkSize of files made here. A chunk document then stays within 16 MiB with any _id
-// of less than 16 KiB, and the size is a multiple of the page size.
-inline constexpr int32_t kMaxChunkBytes = 16 * 1024 * 1024 - 16 * 1024;
-// The largest content that a chunk document can have, whoever made it: 16 MiB without the fields
-// _id, files_id, n and data, where the first two have values of no bytes.
-inline constexpr int32_t kMaxStoredChunkBytes = 16 * 1024 * 1024 - 38;
-// Returns the limit for chunk documents made here for the file with that _id. At least 1.
-int32_t max_chunk_bytes(bson::ValueView files_id);
-// Returns the length of the largest file whose chunks have that size. It is limited because n is an
-// int32.
-int64_t max_file_bytes(int32_t chunk_bytes);
 
 // The maximum number of names of one file. It is the limit of ext4.
 inline constexpr int64_t kMaxLinks = 65'000;

@@ -6,6 +6,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/chunk_size.h"
 #include "gridfs/bucket/md5.h"
 
 namespace gridmount::gridfs {

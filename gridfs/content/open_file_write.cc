@@ -5,6 +5,7 @@
 
 #include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/chunk_size.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/file_time.h"
 #include "gridfs/bucket/stored_chunks.h"

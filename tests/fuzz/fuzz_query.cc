@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/query/filter/filter.h"
-#include "engine/query/plan/plan.h"
+#include "engine/query/plan/planner.h"
 #include "engine/query/projection/projection.h"
 #include "engine/query/sort.h"
 #include "tests/fuzz/documents_in.h"

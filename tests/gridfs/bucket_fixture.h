@@ -15,6 +15,7 @@
 #include "engine/local/open_store.h"
 #include "engine/store.h"
 #include "gridfs/bucket/bucket.h"
+#include "gridfs/bucket/chunk_size.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/content/file.h"
 #include "tests/must.h"

@@ -7,6 +7,7 @@
 #include <future>
 #include <thread>
 
+#include "gridfs/bucket/chunk_size.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {

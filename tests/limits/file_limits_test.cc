@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/chunk_size.h"
 #include "gridfs/namespace/name_mapping.h"
 #include "gridfs/namespace/path_namespace.h"
 #include "tests/gridfs/bucket_fixture.h"

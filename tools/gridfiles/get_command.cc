@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kBlockBytes = 1024 * 1024;
 
-Status copy(gridfs::DownloadStream& stream, LocalOutput& output) {
+Status copy(gridfs::DownloadStream& stream, AtomicFile& output) {
   for (;;) {
     GM_ASSIGN(auto data, stream.read(kBlockBytes));
     if (data.empty()) return output.commit();
@@ -31,9 +31,8 @@ Status download(const CommandContext& context, const Target& target, LocalName k
   const Options& options = context.options;
   const bool is_given = !options.local.empty();
   const std::string& local_name = is_given ? options.local : target.name;
-  GM_ASSIGN(LocalOutput output,
-            LocalOutput::create(local_name, is_given ? LocalName::kOfOption : kind,
-                                options.overwrite_local));
+  GM_ASSIGN(AtomicFile output, create_local_file(local_name, is_given ? LocalName::kOfOption : kind,
+                                                 options.overwrite_local));
   context.log.line(Log::kDebug, "created local file " + in_quotes(local_name));
   auto stream = context.bucket.open_download_stream(target.id);
   if (!stream) {

@@ -4,11 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "command_line/atomic_file.h"
 #include "engine/base/error.h"
 
 namespace gridmount::tools {
@@ -43,36 +43,10 @@ enum class LocalName {
   kOfBucket,
 };
 
-// A file (or stdout) being written by get. A regular file is written under a temporary name beside
-// its own, and gets its name only when it is complete. If there is something other than a regular
-// file at the name (a device, a pipe), that is written directly. Move-only. Without commit(), the
-// temporary file is removed.
-class LocalOutput {
- public:
-  // Without `overwrite`, an existing file is an error, even if it appears only before commit().
-  // With `overwrite`, a symbolic link is followed (but see LocalName), and the existing file's
-  // permissions are kept.
-  static Result<LocalOutput> create(const std::string& name, LocalName kind, bool overwrite);
-  LocalOutput(LocalOutput&& other) noexcept;
-  LocalOutput& operator=(LocalOutput&&) = delete;
-  ~LocalOutput();
-
-  Status write(std::span<const uint8_t> data);
-  Status commit();
-
- private:
-  LocalOutput(std::string name, int fd, bool owned);
-  static Result<LocalOutput> create_at(const std::string& name, std::string target, bool overwrite,
-                                       bool follows_links);
-  Status take_name();
-
-  std::string name_;       // as passed to create(), for messages
-  std::string target_;     // the path of the complete file
-  std::string temporary_;  // empty if written directly
-  int fd_;
-  int folder_ = -1;  // target_ is in it by /proc/self/fd; -1 if it is not
-  bool owned_;
-  bool overwrite_ = false;
-};
+// A file (or stdout) that get writes.
+//
+// Without `overwrite`, an existing file is an error, even if it appears only before commit(). With
+// `overwrite`, a symbolic link is followed (but see LocalName).
+Result<AtomicFile> create_local_file(const std::string& name, LocalName kind, bool overwrite);
 
 }  // namespace gridmount::tools

@@ -17,8 +17,8 @@ constexpr std::array<uint8_t, 8> kSlotMagicWithoutLog = {'G', 'M', 'C', 'H', 'E'
 constexpr size_t kSequence = 8;
 constexpr size_t kFirstMeta = 16;
 constexpr size_t kSecondMeta = kFirstMeta + kMetaBytes;
-constexpr size_t kLogId = kSecondMeta + kMetaBytes;  // the checksum, if the slot has no log id
-constexpr size_t kSlotUsedBytes = kLogId + std::tuple_size_v<LogId> + 4;
+constexpr size_t kSlotLogId = kSecondMeta + kMetaBytes;  // the checksum, if the slot has no log id
+constexpr size_t kSlotUsedBytes = kSlotLogId + std::tuple_size_v<LogId> + 4;
 // A slot fits in one sector. Most disks write a sector whole or not at all, which makes torn slots
 // rarer but not impossible.
 static_assert(kSlotUsedBytes <= 512);
@@ -37,11 +37,11 @@ std::optional<Slot> parse_slot(std::span<const uint8_t> bytes) {
   Slot slot;
   if (is(kSlotMagic)) {
     slot.log.emplace();
-    std::memcpy(slot.log->data(), bytes.data() + kLogId, slot.log->size());
+    std::memcpy(slot.log->data(), bytes.data() + kSlotLogId, slot.log->size());
   } else if (!is(kSlotMagicWithoutLog)) {
     return std::nullopt;
   }
-  const size_t covered = kLogId + (slot.log ? slot.log->size() : 0);
+  const size_t covered = kSlotLogId + (slot.log ? slot.log->size() : 0);
   uint32_t checksum;
   std::memcpy(&checksum, bytes.data() + covered, sizeof checksum);
   if (crc32c(bytes.first(covered)) != checksum) return std::nullopt;
@@ -63,8 +63,8 @@ std::vector<uint8_t> slot_bytes(uint64_t sequence, const MetaPair& pair,
   std::memcpy(bytes.data() + kSequence, &sequence, sizeof sequence);
   std::memcpy(bytes.data() + kFirstMeta, pair.bytes[0].data(), kMetaBytes);
   std::memcpy(bytes.data() + kSecondMeta, pair.bytes[1].data(), kMetaBytes);
-  if (log) std::memcpy(bytes.data() + kLogId, log->data(), log->size());
-  const size_t covered = kLogId + (log ? log->size() : 0);
+  if (log) std::memcpy(bytes.data() + kSlotLogId, log->data(), log->size());
+  const size_t covered = kSlotLogId + (log ? log->size() : 0);
   const uint32_t checksum = crc32c(std::span(bytes).first(covered));
   std::memcpy(bytes.data() + covered, &checksum, sizeof checksum);
   return bytes;

@@ -36,7 +36,7 @@ struct GuardedMap {
 
 std::array<GuardedMap, MapGuard::kGuardsMax> slots;
 std::mutex slots_mutex;  // held while a slot is acquired or released
-const auto page_bytes = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+const auto system_page_bytes = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
 
 // Returns where the pages of the newest snapshot end according to the meta pages. If a meta page
 // cannot be read, it is replaced by zeros, and at least the two meta pages count as data.
@@ -48,10 +48,10 @@ uint64_t data_bytes(const uint8_t* map) {
     return number;
   };
   const auto bytes = read(kPageSizeOffset, uint32_t{});
-  if (bytes < 512 || bytes > 32768) return 2 * page_bytes;
+  if (bytes < 512 || bytes > 32768) return 2 * system_page_bytes;
   const uint64_t last =
       std::max(read(kLastPageOffset, uint64_t{}), read(bytes + kLastPageOffset, uint64_t{}));
-  return std::max(2 * page_bytes, (last + 1) * bytes);
+  return std::max(2 * system_page_bytes, (last + 1) * bytes);
 }
 
 struct AddressRange {
@@ -105,10 +105,10 @@ std::optional<MapGuard::Contents> MapGuard::put_zeros_at(void* where, bool behin
         address - begin >= data_bytes(std::bit_cast<const uint8_t*>(begin))) {
       return std::nullopt;
     }
-    const uintptr_t into_page = address % page_bytes;
+    const uintptr_t into_page = address % system_page_bytes;
     const uintptr_t first = is_table ? begin : address - into_page;
     const uintptr_t bytes =
-        is_table ? slot.end.load(std::memory_order_relaxed) - begin : page_bytes;
+        is_table ? slot.end.load(std::memory_order_relaxed) - begin : system_page_bytes;
     // The thread sanitizer takes the C library's mmap() for a write to the range and reports a race
     // with the threads that read it. Those reads are intended, so this calls the kernel directly.
     constexpr long kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;

@@ -13,7 +13,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little && sizeof(void*) == 8,
               "data.mdb has LMDB's native layout; stores are defined for 64-bit little-endian");
 
-constexpr size_t kPageBytes = lmdb::kFreeTreeOffset;  // md_pad of the free tree
+constexpr size_t kPageBytesOffset = lmdb::kFreeTreeOffset;  // md_pad of the free tree
 constexpr size_t kEnvironmentFlags = lmdb::kFreeTreeOffset + 4;
 constexpr size_t kMainFlags = lmdb::kMainTreeOffset + 4;
 static_assert(lmdb::kMetaBytes == kMetaBytes);
@@ -31,7 +31,7 @@ std::string defect(std::span<const uint8_t> bytes) {
     return "its LMDB version is " + std::to_string(version) + ", not 1";
   }
   if (lmdb::page_flags(bytes.data()) != lmdb::kMetaPage) return "it is not flagged as a meta page";
-  const auto page_bytes = load<uint32_t>(bytes, kPageBytes);
+  const auto page_bytes = load<uint32_t>(bytes, kPageBytesOffset);
   if (!std::has_single_bit(page_bytes) || page_bytes < kPageBytesMin ||
       page_bytes > kPageBytesMax) {
     return "its page size is " + std::to_string(page_bytes);
@@ -61,7 +61,7 @@ Result<MetaPage> parse_meta_page(std::span<const uint8_t> bytes) {
   if (const std::string what = defect(bytes); !what.empty()) {
     return fail(ErrorCode::kStoreDamaged, what);
   }
-  return MetaPage{.page_bytes = load<uint32_t>(bytes, kPageBytes),
+  return MetaPage{.page_bytes = load<uint32_t>(bytes, kPageBytesOffset),
                   .last_page = load<uint64_t>(bytes, lmdb::kLastPageOffset),
                   .txn = load<uint64_t>(bytes, lmdb::kTransactionOffset)};
 }

@@ -17,7 +17,7 @@ namespace {
 // Offsets within a record; all numbers little-endian.
 constexpr std::string_view kRedoMagic = "GMREDO01";
 constexpr std::string_view kContinues = "GMREDO02";
-constexpr size_t kLogId = 8;
+constexpr size_t kRecordLogId = 8;
 constexpr size_t kNumber = 24;
 constexpr size_t kFirstTransaction = 32;
 constexpr size_t kCount = 40;
@@ -116,7 +116,7 @@ void format_redo_record(const LogId& id, uint64_t number, bool continues,
   out.assign(in_blocks(kTransactions + size.bytes + kChecksumBytes), 0);
   const std::string_view magic = continues ? kContinues : kRedoMagic;
   std::memcpy(out.data(), magic.data(), magic.size());
-  std::memcpy(out.data() + kLogId, id.data(), id.size());
+  std::memcpy(out.data() + kRecordLogId, id.data(), id.size());
   store(out, kNumber, number);
   store(out, kFirstTransaction, transactions.front().number);
   store(out, kCount, size.count);
@@ -143,7 +143,7 @@ std::optional<RedoRecord> parse_redo_record(std::span<const uint8_t> bytes, cons
   if (bytes.size() < kRedoBlockBytes) return std::nullopt;
   const std::string_view magic(reinterpret_cast<const char*>(bytes.data()), kRedoMagic.size());
   if (magic != kRedoMagic && magic != kContinues) return std::nullopt;
-  if (id != nullptr && std::memcmp(bytes.data() + kLogId, id->data(), id->size()) != 0) {
+  if (id != nullptr && std::memcmp(bytes.data() + kRecordLogId, id->data(), id->size()) != 0) {
     return std::nullopt;
   }
   const uint64_t end = kTransactions + uint64_t{load<uint32_t>(bytes, kBytes)};

@@ -11,7 +11,7 @@
 
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/local/format/document_keys.h"
+#include "engine/local/format/index_key_spec.h"
 #include "engine/local/format/keyspace.h"
 #include "engine/query/plan/plan.h"
 #include "engine/store.h"

@@ -1,11 +1,10 @@
-// Parses the definition of an index into IndexKeySpec and checks it (document_keys.h).
+#include "engine/local/format/index_key_spec.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "engine/checksum/crc32c.h"
-#include "engine/local/format/document_keys.h"
-#include "engine/local/format/index_key.h"
+#include "engine/local/format/index_key_encoding.h"
 
 namespace gridmount::local {
 namespace {

@@ -7,7 +7,7 @@
 #include "engine/bson/key_string_bytes.h"
 #include "engine/bson/number.h"
 #include "engine/local/format/entry_checksum.h"
-#include "engine/local/format/index_key.h"
+#include "engine/local/format/index_key_encoding.h"
 #include "engine/local/format/keyspace.h"
 
 namespace gridmount::local {

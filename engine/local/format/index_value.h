@@ -13,7 +13,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/document.h"
 #include "engine/local/format/catalog_entry.h"
-#include "engine/local/format/document_keys.h"
+#include "engine/local/format/index_key_spec.h"
 #include "engine/local/format/record.h"
 
 namespace gridmount::local {

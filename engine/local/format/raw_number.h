@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string_view>
 
 namespace gridmount::local {
 
@@ -20,6 +21,11 @@ T load(std::span<const uint8_t> bytes, size_t offset) {
   T value;
   std::memcpy(&value, bytes.data() + offset, sizeof value);
   return value;
+}
+
+template <typename T>
+T load(std::string_view bytes, size_t offset) {
+  return load<T>(bytes_of(bytes), offset);
 }
 
 template <typename T>

@@ -13,16 +13,6 @@ namespace {
 
 constexpr size_t kRecordChecksumBytes = 4;
 
-uint32_t little_endian_32(const char* bytes) {
-  uint32_t value = 0;
-  for (int i = 3; i >= 0; --i) value = value << 8 | static_cast<uint8_t>(bytes[i]);
-  return value;
-}
-
-void put_little_endian_32(uint8_t* out, uint32_t value) {
-  for (int i = 0; i < 4; ++i) out[i] = static_cast<uint8_t>(value >> (8 * i));
-}
-
 }  // namespace
 
 RecordKey::RecordKey(const Keyspace& records, RecordId id) : tree_(records.tree), id_(id) {
@@ -51,7 +41,7 @@ std::string record_name(std::string_view value, RecordId id) {
 
 std::optional<bool> has_key_checksum(std::string_view value, uint32_t tree, std::string_view key) {
   if (static_cast<uint8_t>(value[kRecordChecksumBytes]) != kKeyedRecord) return std::nullopt;
-  return little_endian_32(value.data() + kRecordChecksumBytes) >> 8 == key_checksum(tree, key);
+  return load<uint32_t>(value, kRecordChecksumBytes) >> 8 == key_checksum(tree, key);
 }
 
 std::string record_defect(std::string_view value, Verify verify, const RecordKey& key) {
@@ -59,21 +49,21 @@ std::string record_defect(std::string_view value, Verify verify, const RecordKey
     return "the record has only " + std::to_string(value.size()) + " bytes";
   }
   if (verify == Verify::kChecksum) {
-    const uint32_t stored = little_endian_32(value.data());
+    const uint32_t stored = load<uint32_t>(value, 0);
     if (crc32c(bytes_of(value.substr(kRecordChecksumBytes))) != stored) {
       return "its checksum does not match its contents";
     }
   }
   const auto kind = static_cast<uint8_t>(value[kRecordChecksumBytes]);
   if (kind == kKeyedRecord) {
-    if (little_endian_32(value.data() + kRecordChecksumBytes) >> 8 != key.checksum()) {
+    if (load<uint32_t>(value, kRecordChecksumBytes) >> 8 != key.checksum()) {
       return "it does not belong to its key";
     }
   } else if (kind != kPlainRecord) {
     return "the record is of kind " + std::to_string(kind) + ", which this version does not know";
   }
   const size_t document_bytes = value.size() - kRecordHeaderBytes;
-  const uint32_t length = little_endian_32(value.data() + kRecordHeaderBytes);
+  const uint32_t length = load<uint32_t>(value, kRecordHeaderBytes);
   if (length != document_bytes) {
     return "the document claims " + std::to_string(length) + " bytes, but the record holds " +
            std::to_string(document_bytes);
@@ -99,9 +89,9 @@ Result<bson::View> document_of(std::string_view value, Verify verify, const engi
 
 void write_record(std::span<uint8_t> value, const RecordKey& key, bson::View document, bool keyed) {
   const uint32_t kind = keyed ? key.checksum() << 8 | kKeyedRecord : kPlainRecord;
-  put_little_endian_32(value.data() + kRecordChecksumBytes, kind);
+  store(value, kRecordChecksumBytes, kind);
   std::memcpy(value.data() + kRecordHeaderBytes, document.data(), document.size());
-  put_little_endian_32(value.data(), crc32c(value.subspan(kRecordChecksumBytes)));
+  store(value, 0, crc32c(value.subspan(kRecordChecksumBytes)));
 }
 
 }  // namespace gridmount::local

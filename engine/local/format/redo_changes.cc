@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "engine/local/format/raw_number.h"
+
 namespace gridmount::local {
 namespace {
 
@@ -16,13 +18,6 @@ constexpr size_t kValueSizeBytes = 4;
 template <typename T>
 void append_number(std::string& out, T value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-template <typename T>
-T number_at(std::string_view bytes, size_t offset) {
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof value);
-  return value;
 }
 
 }  // namespace
@@ -113,10 +108,10 @@ Status for_each_change(std::string_view bytes, size_t trees,
     }
     const auto kind = static_cast<uint8_t>(bytes[0]);
     RedoChange change{kind == kPut, static_cast<uint8_t>(bytes[1]), {}, {}};
-    const auto key_bytes = number_at<uint16_t>(bytes, 2);
+    const auto key_bytes = load<uint16_t>(bytes, 2);
     if ((kind != kPut && kind != kRemove) || change.tree > trees) return damaged();
     const size_t value_bytes =
-        change.is_put ? number_at<uint32_t>(bytes, kChangeHeaderBytes) : size_t{0};
+        change.is_put ? load<uint32_t>(bytes, kChangeHeaderBytes) : size_t{0};
     bytes.remove_prefix(kChangeHeaderBytes + (change.is_put ? kValueSizeBytes : 0));
     if (bytes.size() < key_bytes + value_bytes) return damaged();
     change.key = bytes.substr(0, key_bytes);

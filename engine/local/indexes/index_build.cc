@@ -7,7 +7,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/text.h"
 #include "engine/local/catalog/records.h"
-#include "engine/local/format/index_key.h"
+#include "engine/local/format/index_key_encoding.h"
 #include "engine/local/format/index_value.h"
 #include "engine/local/indexes/index_writer.h"
 #include "engine/local/storage/range_cursor.h"

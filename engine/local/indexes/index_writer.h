@@ -16,7 +16,8 @@
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/local/format/catalog_entry.h"
-#include "engine/local/format/document_keys.h"
+#include "engine/local/format/index_key_generation.h"
+#include "engine/local/format/index_key_spec.h"
 #include "engine/local/format/record.h"
 #include "engine/local/storage/trees.h"
 

@@ -13,7 +13,7 @@
 #include "engine/bson/document.h"
 #include "engine/local/catalog/records.h"
 #include "engine/local/database.h"
-#include "engine/local/format/document_keys.h"
+#include "engine/local/format/index_key_generation.h"
 #include "engine/local/format/index_value.h"
 #include "engine/local/indexes/entry_reading.h"
 #include "engine/local/indexes/index_writer.h"

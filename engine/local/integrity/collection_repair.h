@@ -17,7 +17,7 @@
 #include "engine/bson/document.h"
 #include "engine/local/catalog/catalog.h"
 #include "engine/local/catalog/read_view.h"
-#include "engine/local/format/document_keys.h"
+#include "engine/local/format/index_key_generation.h"
 #include "engine/local/format/record.h"
 #include "engine/local/open_store.h"
 #include "engine/local/storage/overflow_page.h"

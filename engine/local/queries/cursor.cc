@@ -1,7 +1,7 @@
 #include "engine/local/queries/cursor.h"
 
 #include "engine/bson/builder.h"
-#include "engine/local/format/index_key.h"
+#include "engine/local/format/index_key_encoding.h"
 
 namespace gridmount::local {
 

@@ -8,7 +8,7 @@
 #include "engine/bson/document.h"
 #include "engine/local/format/catalog_entry.h"
 #include "engine/local/queries/plan_executor.h"
-#include "engine/local/queries/planner.h"
+#include "engine/local/queries/plan_selection.h"
 #include "engine/store.h"
 
 namespace gridmount::local {

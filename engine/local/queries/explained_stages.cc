@@ -11,6 +11,7 @@
 #include "engine/local/queries/explained_index.h"
 #include "engine/query/filter/canonical_form.h"
 #include "engine/query/filter/filter.h"
+#include "engine/query/plan/planner.h"
 
 namespace gridmount::local {
 namespace {

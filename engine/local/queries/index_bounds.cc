@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/local/format/index_key.h"
+#include "engine/local/format/index_key_encoding.h"
 
 namespace gridmount::local {
 namespace {

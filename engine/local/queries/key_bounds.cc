@@ -1,8 +1,9 @@
 #include "engine/local/queries/key_bounds.h"
 
-#include "engine/local/format/document_keys.h"
-#include "engine/local/format/index_key.h"
+#include "engine/local/format/index_key_encoding.h"
+#include "engine/local/format/index_key_spec.h"
 #include "engine/query/filter/filter.h"
+#include "engine/query/plan/planner.h"
 
 namespace gridmount::local {
 namespace {

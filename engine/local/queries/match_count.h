@@ -10,7 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/local/catalog/read_view.h"
 #include "engine/local/queries/plan_executor.h"
-#include "engine/local/queries/planner.h"
+#include "engine/local/queries/plan_selection.h"
 #include "engine/local/queries/scan.h"
 #include "engine/query/filter/filter.h"
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "engine/local/catalog/records.h"
-#include "engine/local/format/index_key.h"
+#include "engine/local/format/index_key_encoding.h"
 #include "engine/local/queries/observation.h"
-#include "engine/local/queries/planner.h"
+#include "engine/local/queries/plan_selection.h"
 #include "engine/query/interruptible_sort.h"
 
 namespace gridmount::local {

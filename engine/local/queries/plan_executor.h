@@ -17,7 +17,7 @@
 #include "engine/local/catalog/read_view.h"
 #include "engine/local/format/index_value.h"
 #include "engine/local/format/record.h"
-#include "engine/local/queries/planner.h"
+#include "engine/local/queries/plan_selection.h"
 #include "engine/local/queries/scan.h"
 #include "engine/query/filter/filter.h"
 #include "engine/query/plan/plan.h"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "engine/local/catalog/records.h"
-#include "engine/local/format/document_keys.h"
-#include "engine/local/format/index_key.h"
+#include "engine/local/format/index_key_encoding.h"
+#include "engine/local/format/index_key_generation.h"
 #include "engine/local/format/index_value.h"
 #include "engine/local/indexes/entry_reading.h"
 #include "engine/local/queries/index_bounds.h"

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "engine/bson/compare.h"
-#include "engine/local/format/index_key.h"
+#include "engine/local/format/index_key_encoding.h"
 #include "engine/local/indexes/entry_reading.h"
 #include "engine/local/indexes/index_writer.h"
 #include "engine/local/storage/range_cursor.h"

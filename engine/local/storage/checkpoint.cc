@@ -9,6 +9,7 @@
 #include "engine/base/thread_name.h"
 #include "engine/local/files/fault_scope.h"
 #include "engine/local/files/lmdb_error.h"
+#include "engine/local/storage/lmdb_opening.h"
 
 namespace gridmount::local {
 
@@ -50,10 +51,8 @@ uint64_t Checkpointer::newest_snapshot() const {
 
 uint64_t Checkpointer::growth_since(uint64_t last_page) const {
   MDB_envinfo info;
-  MDB_stat stat;
   mdb_env_info(env_, &info);
-  mdb_env_stat(env_, &stat);
-  return info.me_last_pgno > last_page ? (info.me_last_pgno - last_page) * stat.ms_psize : 0;
+  return info.me_last_pgno > last_page ? (info.me_last_pgno - last_page) * page_bytes_of(env_) : 0;
 }
 
 // LMDB's list of free pages has an array for each transaction number. The array begins with its
@@ -84,9 +83,7 @@ Checkpointer::Freed Checkpointer::freed_after(uint64_t transaction) const {
     mdb_cursor_close(cursor);
   }
   mdb_txn_abort(txn);
-  MDB_stat stat;
-  mdb_env_stat(env_, &stat);
-  return {pages * stat.ms_psize, up_to};
+  return {pages * page_bytes_of(env_), up_to};
 }
 
 Status Checkpointer::pin() {

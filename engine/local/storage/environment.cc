@@ -40,12 +40,6 @@ constexpr int kCountingShare = 50;
 // writers want to know at once that there is room.
 constexpr int64_t kScarceBytes = int64_t{256} << 20;
 
-uint32_t page_bytes_of(MDB_env* env) {
-  MDB_stat stat;
-  mdb_env_stat(env, &stat);
-  return stat.ms_psize;
-}
-
 bool is_at_file_size_limit(uint64_t file_bytes) {
   struct rlimit limit {};
   return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
@@ -148,9 +142,7 @@ Error Environment::Parts::commit_failed(int code) {
   }
   if (code == ENOSPC || code == EDQUOT) reserve->found_none();
   if (code == kOverSizeLimit) reserve->want_checkpoint();
-  MDB_stat stat;
-  mdb_env_stat(env.get(), &stat);
-  (void)repair_unwritten_meta(folder.data(), stat.ms_psize);
+  (void)repair_unwritten_meta(folder.data(), page_bytes_of(env.get()));
   // The pages that the failed commit appended are useless and take the space that is short, so cut
   // them off. No snapshot reaches beyond the current one's last page, and nobody else writes now.
   const Result<MetaPair> metas = read_meta_pair(folder.data());
@@ -320,14 +312,13 @@ std::optional<Error> Environment::Parts::found_unreadable() {
 
 Status Environment::Parts::check_pages() {
   if (guard->map() == nullptr) return {};
-  MDB_stat stat;
   MDB_envinfo info;
-  mdb_env_stat(env.get(), &stat);
   mdb_env_info(env.get(), &info);
-  context.check = std::make_unique<PageCheck>(guard->map(), stat.ms_psize, names_of(handles));
+  context.check =
+      std::make_unique<PageCheck>(guard->map(), page_bytes_of(env.get()), names_of(handles));
   GM_ASSIGN(const MetaPair metas, read_meta_pair(folder.data()));
   context.sequence =
-      std::make_unique<CommitSequence>(guard->map(), stat.ms_psize, metas.current.txn);
+      std::make_unique<CommitSequence>(guard->map(), page_bytes_of(env.get()), metas.current.txn);
   if (!context.sequence->follows()) return fail(*found_unreadable());
   Status sound = context.check->free_pages(info.me_last_txnid);
   if (sound) return {};
@@ -563,15 +554,14 @@ Status Environment::copy_pages(const system::File& file) {
 
 Status Environment::check_all_pages() {
   if (!parts_->guard || parts_->guard->map() == nullptr) return {};
-  MDB_stat stat;
-  mdb_env_stat(parts_->env.get(), &stat);
   // The meta pages have only the two newest snapshots, and a writer may be overwriting them.
   constexpr int kAttempts = 100;
   Status found;
   for (int i = 0; i < kAttempts; ++i) {
     GM_ASSIGN(const ReadTransaction snapshot, begin_read());
     const uint64_t number = mdb_txn_id(snapshot.lmdb());
-    PageCheck check(parts_->guard->map(), stat.ms_psize, names_of(parts_->handles));
+    PageCheck check(parts_->guard->map(), page_bytes_of(parts_->env.get()),
+                    names_of(parts_->handles));
     found = check.finds(number);
     if (found) return check.all_trees(number);
   }
@@ -580,14 +570,12 @@ Status Environment::check_all_pages() {
 
 Result<PageReport> Environment::survey_pages(PageVisitor* visitor) {
   if (!parts_->guard || parts_->guard->map() == nullptr) return PageReport();
-  MDB_stat stat;
-  mdb_env_stat(parts_->env.get(), &stat);
   // Try again as check_all_pages() does.
   const int attempts = visitor == nullptr ? 100 : 1;
   Result<PageReport> report = PageReport();
   for (int i = 0; i < attempts; ++i) {
     GM_ASSIGN(const ReadTransaction snapshot, begin_read());
-    report = PageAccounting(parts_->guard->map(), stat.ms_psize, visitor)
+    report = PageAccounting(parts_->guard->map(), page_bytes_of(parts_->env.get()), visitor)
                  .run(mdb_txn_id(snapshot.lmdb()));
     if (report) break;
   }
@@ -649,12 +637,11 @@ Result<engine::StoreStats> Environment::stats(bool exact) {
   GM_ASSIGN(const uint64_t free_pages,
             parts_->free_pages(snapshot.lmdb(), mdb_txn_id(snapshot.lmdb()), exact, shrinks));
   MDB_envinfo info;
-  MDB_stat stat;
   mdb_env_info(parts_->env.get(), &info);
-  mdb_env_stat(parts_->env.get(), &stat);
 
   const uint64_t pages = info.me_last_pgno + 1;
-  const uint64_t used_bytes = (pages - std::min(pages, free_pages)) * stat.ms_psize;
+  const uint64_t used_bytes =
+      (pages - std::min(pages, free_pages)) * page_bytes_of(parts_->env.get());
   const uint64_t disk_bytes = system::free_bytes(file_system);
   // Free pages that are holes take room on the disk when they are reused, as growth does. The file
   // can grow until the disk, the map or the size limit is full.

@@ -9,6 +9,7 @@
 
 #include "engine/local/files/fault_scope.h"
 #include "engine/local/files/lmdb_error.h"
+#include "engine/local/storage/lmdb_opening.h"
 
 namespace gridmount::local {
 namespace {
@@ -124,9 +125,7 @@ Result<FreePages::PunchedHoles> FreePages::punch_holes(uint64_t first, Bytes wan
   GM_ASSIGN(const std::vector<bool> free, reusable_pages());
   if (std::optional<Error> unreadable = found_unreadable_()) return fail(std::move(*unreadable));
   GM_ASSIGN(const uint64_t before, data_.allocated_bytes());
-  MDB_stat stat;
-  mdb_env_stat(env_, &stat);
-  const uint64_t page_bytes = stat.ms_psize;
+  const uint64_t page_bytes = page_bytes_of(env_);
   uint64_t punched = 0;
   uint64_t next_page = 0;
   for (uint64_t page = first; page < free.size(); ++page) {

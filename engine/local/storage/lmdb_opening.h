@@ -26,6 +26,13 @@ using EnvironmentHandle = std::unique_ptr<MDB_env, EnvironmentCloser>;
 // OperationFailed if the address space has no room for the map.
 Result<EnvironmentHandle> open_lmdb(const StoreFolder& folder, const OpenOptions& options);
 
+// Returns the size of a page of data.mdb.
+inline uint32_t page_bytes_of(MDB_env* env) {
+  MDB_stat stat;
+  mdb_env_stat(env, &stat);
+  return stat.ms_psize;
+}
+
 // LMDB's handles of a store's trees.
 struct OpenedTrees {
   MDB_dbi catalog = 0;

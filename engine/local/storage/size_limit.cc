@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "engine/local/files/lmdb_error.h"
+#include "engine/local/storage/lmdb_opening.h"
 
 namespace gridmount::local {
 namespace {
@@ -25,12 +26,6 @@ uint64_t pages_of(MDB_env* env) {
   MDB_envinfo info;
   mdb_env_info(env, &info);
   return info.me_last_pgno + 1;
-}
-
-uint64_t page_bytes_of(MDB_env* env) {
-  MDB_stat stat;
-  mdb_env_stat(env, &stat);
-  return stat.ms_psize;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "engine/local/files/lmdb_error.h"
 #include "engine/local/storage/lmdb_context.h"
+#include "engine/local/storage/lmdb_opening.h"
 #include "engine/local/storage/write_queue.h"
 
 namespace gridmount::local {
@@ -33,10 +34,8 @@ bool WriteQueue::has_room() {
   constexpr uint64_t kRoomBytes = SpaceReserve::kScarceBytes;
   if (room() != SpaceReserve::Room::kEnough) return false;
   MDB_envinfo info;
-  MDB_stat stat;
   mdb_env_info(env_, &info);
-  mdb_env_stat(env_, &stat);
-  const uint64_t needed = (info.me_last_pgno + 1) * stat.ms_psize + kRoomBytes;
+  const uint64_t needed = (info.me_last_pgno + 1) * page_bytes_of(env_) + kRoomBytes;
   struct rlimit limit {};
   return needed <= info.me_mapsize && ::getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
          (limit.rlim_cur == RLIM_INFINITY || needed <= limit.rlim_cur);

@@ -12,7 +12,6 @@ using bson::Type;
 using bson::ValueView;
 
 constexpr uint8_t kOldSubtype = 2;  // repeats its length at the beginning of the data
-constexpr uint8_t kUuidSubtype = 4;
 
 std::string_view bytes_of(ValueView value) {
   const bson::Binary binary = value.as_binary();

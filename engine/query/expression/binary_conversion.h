@@ -9,6 +9,8 @@
 
 namespace gridmount::query::expressions {
 
+inline constexpr uint8_t kUuidSubtype = 4;
+
 // The arguments of $convert about binary data.
 struct BinaryForm {
   std::optional<BinaryFormat> format;

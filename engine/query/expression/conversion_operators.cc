@@ -170,8 +170,7 @@ Evaluated evaluate_short_form(const Call& call) {
 Evaluated evaluate_to_uuid(const Call& call) {
   GM_ASSIGN(const MaybeValue input, call.argument(0));
   if (is_nullish(input)) return make_null();
-  constexpr int32_t kUuidSubtype = 4;
-  const bson::Value subtype(kUuidSubtype);
+  const bson::Value subtype(int32_t{kUuidSubtype});
   BinaryForm form;
   form.format = BinaryFormat::kUuid;
   form.subtype = subtype.view();

@@ -217,10 +217,6 @@ std::optional<PartBounds> regex_bounds(const Predicate& predicate) {
 
 }  // namespace
 
-bool Interval::is_point() const {
-  return low_inclusive && high_inclusive && bson::compare(low, high) == 0;
-}
-
 Interval all_values() {
   return {Value::min_key(), Value::max_key(), true, true};
 }

@@ -5,6 +5,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/query/interruption.h"
+#include "engine/query/plan/planner.h"
 
 namespace gridmount::query {
 namespace {

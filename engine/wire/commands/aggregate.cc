@@ -7,13 +7,13 @@
 #include <string>
 
 #include "engine/bson/number.h"
-#include "engine/wire/call_access.h"
 #include "engine/wire/commands/api_version.h"
 #include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/current_operations.h"
 #include "engine/wire/commands/explain.h"
 #include "engine/wire/commands/host_name.h"
 #include "engine/wire/commands/read_arguments.h"
+#include "engine/wire/privilege_check.h"
 
 namespace gridmount::wire {
 namespace {

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "engine/wire/call.h"
-#include "engine/wire/call_access.h"
 #include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/schema_change.h"
+#include "engine/wire/privilege_check.h"
 
 namespace gridmount::wire {
 namespace {

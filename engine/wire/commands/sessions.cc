@@ -8,8 +8,8 @@
 
 #include "engine/wire/auth/access_control.h"
 #include "engine/wire/call.h"
-#include "engine/wire/call_access.h"
 #include "engine/wire/commands/command_groups.h"
+#include "engine/wire/privilege_check.h"
 
 namespace gridmount::wire {
 namespace {

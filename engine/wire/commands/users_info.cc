@@ -7,9 +7,9 @@
 #include "engine/query/filter/filter.h"
 #include "engine/wire/auth/access_control.h"
 #include "engine/wire/call.h"
-#include "engine/wire/call_access.h"
 #include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/role_argument.h"
+#include "engine/wire/privilege_check.h"
 
 namespace gridmount::wire {
 namespace {

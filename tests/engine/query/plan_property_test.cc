@@ -10,9 +10,10 @@
 #include <limits>
 
 #include "engine/bson/builder.h"
-#include "engine/local/format/index_key.h"
+#include "engine/local/format/index_key_encoding.h"
+#include "engine/local/format/index_key_generation.h"
 #include "engine/local/queries/index_bounds.h"
-#include "engine/query/plan/plan.h"
+#include "engine/query/plan/planner.h"
 #include "tests/engine/bson/random_bson.h"
 #include "tests/engine/query/parse_json.h"
 

@@ -20,9 +20,14 @@ constexpr size_t kDeflatedBytes = 32 * 1024;  // taken from zlib at a time
 constexpr int kGzipWindowBits = 15 + 16;      // 16 makes zlib write the gzip format
 constexpr int kGzipMemoryLevel = 8;
 
-// Does not contain the target's name, which may already have the maximum length.
-std::filesystem::path temporary_beside(const std::filesystem::path& target) {
-  return target.parent_path() / (".gridstore." + std::to_string(::getpid()) + ".partial");
+AtomicFileOptions file_options(const std::string& name) {
+  AtomicFileOptions options;
+  options.sync = true;
+  options.error = [name](AtomicFileStep step, int error_number) {
+    const std::string what = step == AtomicFileStep::kOpen ? "creating the file " : "writing ";
+    return system::system_error(error_number, what + name);
+  };
+  return options;
 }
 
 }  // namespace
@@ -34,29 +39,21 @@ void OutputFile::EndDeflate::operator()(z_stream_s* stream) const {
 
 Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::filesystem::path& target,
                                                        bool gzip) {
-  const std::filesystem::path temporary = temporary_beside(target);
-  constexpr mode_t kMode = 0666;  // reduced by the umask, as for any file
-  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
-  if (fd < 0) {
-    return fail(system::system_error(errno, "creating the file " + in_quotes(target.string())));
-  }
-  std::unique_ptr<OutputFile> file(new OutputFile(fd, in_quotes(target.string())));
-  file->target_ = target;
-  file->temporary_ = temporary;
-  if (gzip) GM_TRY(file->begin_gzip());
-  return file;
+  std::string name = in_quotes(target.string());
+  GM_ASSIGN(AtomicFile file, AtomicFile::create(target, file_options(name)));
+  return begin(std::move(file), std::move(name), gzip);
 }
 
 Result<std::unique_ptr<OutputFile>> OutputFile::to_stdout(bool gzip) {
-  std::unique_ptr<OutputFile> file(new OutputFile(STDOUT_FILENO, "standard output"));
-  if (gzip) GM_TRY(file->begin_gzip());
-  return file;
+  std::string name = "standard output";
+  return begin(AtomicFile::to_stdout(file_options(name)), name, gzip);
 }
 
-OutputFile::~OutputFile() {
-  if (target_.empty()) return;
-  if (fd_ >= 0) ::close(fd_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+Result<std::unique_ptr<OutputFile>> OutputFile::begin(AtomicFile file, std::string name,
+                                                      bool gzip) {
+  std::unique_ptr<OutputFile> output(new OutputFile(std::move(file), std::move(name)));
+  if (gzip) GM_TRY(output->begin_gzip());
+  return output;
 }
 
 Status OutputFile::begin_gzip() {
@@ -98,15 +95,7 @@ Status OutputFile::deflate_bytes(std::span<const uint8_t> bytes, bool last) {
 }
 
 Status OutputFile::flush_buffer() {
-  const uint8_t* at = buffer_.data();
-  size_t left = buffer_.size();
-  while (left > 0) {
-    const ssize_t written = ::write(fd_, at, left);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return failure(errno);
-    at += written;
-    left -= static_cast<size_t>(written);
-  }
+  GM_TRY(file_.write(buffer_));
   buffer_.clear();
   return {};
 }
@@ -114,12 +103,7 @@ Status OutputFile::flush_buffer() {
 Status OutputFile::finish() {
   if (gzip_) GM_TRY(deflate_bytes({}, true));
   GM_TRY(flush_buffer());
-  if (target_.empty()) return {};
-  if (::fsync(fd_) != 0) return failure(errno);
-  if (::close(std::exchange(fd_, -1)) != 0) return failure(errno);
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) return failure(errno);
-  temporary_.clear();
-  return {};
+  return file_.commit();
 }
 
 Status sync_folder(const std::filesystem::path& folder) {
@@ -131,10 +115,6 @@ Status sync_folder(const std::filesystem::path& folder) {
   // EINVAL: the file system does not support syncing a directory and does not need it.
   if (error == 0 || error == EINVAL) return {};
   return fail(system::system_error(error, "syncing the folder " + in_quotes(name)));
-}
-
-tl::unexpected<Error> OutputFile::failure(int error_number) const {
-  return fail(system::system_error(error_number, "writing " + name_));
 }
 
 }  // namespace gridmount::tools

@@ -1,7 +1,6 @@
 // A file or standard output that a dump writes, compressed with gzip if requested.
 //
-// Until finish() a file has a temporary name beside its own. finish() syncs and renames it, so a
-// file under its own name is always complete. Without finish() the file is removed. The new name
+// A file is an AtomicFile: it appears under its name, synced, only with finish(). The new name
 // survives a power failure only after the folder has been synced too.
 //
 // Errors: OutOfDiskSpace, IoError and other errors of the operating system. Messages name the file.
@@ -14,8 +13,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "command_line/atomic_file.h"
 #include "engine/base/error.h"
 
 struct z_stream_s;
@@ -27,7 +29,6 @@ class OutputFile {
   // The folder of the target must exist.
   static Result<std::unique_ptr<OutputFile>> create(const std::filesystem::path& target, bool gzip);
   static Result<std::unique_ptr<OutputFile>> to_stdout(bool gzip);
-  ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
@@ -41,16 +42,14 @@ class OutputFile {
     void operator()(z_stream_s* stream) const;
   };
 
-  OutputFile(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
+  OutputFile(AtomicFile file, std::string name) : file_(std::move(file)), name_(std::move(name)) {}
+  static Result<std::unique_ptr<OutputFile>> begin(AtomicFile file, std::string name, bool gzip);
   Status begin_gzip();
   Status deflate_bytes(std::span<const uint8_t> bytes, bool last);
   Status flush_buffer();
-  tl::unexpected<Error> failure(int error_number) const;
 
-  int fd_;
-  std::string name_;                 // for messages
-  std::filesystem::path target_;     // both paths empty: standard output
-  std::filesystem::path temporary_;  // until it is renamed
+  AtomicFile file_;
+  std::string name_;  // for messages
   std::unique_ptr<z_stream_s, EndDeflate> gzip_;
   std::vector<uint8_t> buffer_;  // compressed bytes for the file
 };

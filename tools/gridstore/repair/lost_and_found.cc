@@ -8,6 +8,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/chunk_size.h"
 #include "gridfs/bucket/files_document.h"
 #include "gridfs/content/file.h"
 #include "tools/quoted.h"

@@ -2,7 +2,7 @@
 // Method: for random values, memcmp on the encodings must be equal to bson::compare on the values,
 // reversed for descending parts.
 
-#include "engine/local/format/index_key.h"
+#include "engine/local/format/index_key_encoding.h"
 
 #include <gtest/gtest.h>
 

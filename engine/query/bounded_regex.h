@@ -1,4 +1,5 @@
-// A pattern compiled by PCRE2, and matching with it in bounded time. Internal to engine/query.
+// A regular expression compiled by PCRE2, whose matches end in bounded time. regex.h has the
+// syntax, the options and the results. Internal to engine/query.
 //
 // PCRE2 applies its backtracking limit to each start position separately. JIT-compiled code counts
 // only some of the backtracking, and a running match cannot be ended from outside. So a pattern has
@@ -26,16 +27,16 @@
 namespace gridmount::query {
 
 // Thread-safe.
-class RegexCode {
+class BoundedRegex {
  public:
   // `flags` are PCRE2's. Returns null for an invalid pattern, and sets PCRE2's error number and the
   // offset of the error in the pattern.
-  static std::unique_ptr<RegexCode> compile(std::string pattern, uint32_t flags, int& error,
-                                            size_t& offset);
+  static std::unique_ptr<BoundedRegex> compile(std::string pattern, uint32_t flags, int& error,
+                                               size_t& offset);
 
-  ~RegexCode();
-  RegexCode(const RegexCode&) = delete;
-  RegexCode& operator=(const RegexCode&) = delete;
+  ~BoundedRegex();
+  BoundedRegex(const BoundedRegex&) = delete;
+  BoundedRegex& operator=(const BoundedRegex&) = delete;
 
   // Returns what pcre2_match() returns for the first match at or after `from`: the number of pairs
   // set in `found`, PCRE2_ERROR_NOMATCH, or the error that ended the match. Fails if the
@@ -52,7 +53,7 @@ class RegexCode {
   };
   using Code = std::unique_ptr<pcre2_code, Free>;
 
-  RegexCode(std::string pattern, uint32_t flags, Code plain);
+  BoundedRegex(std::string pattern, uint32_t flags, Code plain);
 
   // Compiles `code` to machine code, unless all patterns together already have too much of it.
   void speed_up(pcre2_code* code) const;

@@ -1,10 +1,10 @@
-#include "engine/local/format/document_keys.h"
+#include "engine/local/format/index_key_generation.h"
 
 #include <algorithm>
 #include <charconv>
 #include <optional>
 
-#include "engine/local/format/index_key.h"
+#include "engine/local/format/index_key_encoding.h"
 
 namespace gridmount::local {
 namespace {

@@ -1,12 +1,13 @@
 // Goal: a document has the right keys in an index.
 
-#include "engine/local/format/document_keys.h"
+#include "engine/local/format/index_key_generation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine/bson/json.h"
-#include "engine/local/format/index_key.h"
+#include "engine/local/format/index_key_encoding.h"
+#include "engine/local/format/index_key_spec.h"
 
 namespace gridmount::local {
 namespace {
@@ -64,32 +65,32 @@ void expect_keys(const std::string& index, const std::string& document, const st
   EXPECT_EQ(extracted->multikey, multikey);
 }
 
-TEST(DocumentKeys, Scalars_GiveOneKey) {
+TEST(IndexKeyGeneration, Scalars_GiveOneKey) {
   expect_keys(R"({"a": 1})", R"({"a": 5})", "[[5]]", false);
   expect_keys(R"({"a": 1, "b": -1})", R"({"b": "x", "a": 5})", R"([[5, "x"]])", false);
   expect_keys(R"({"a.b.c": 1})", R"({"a": {"b": {"c": 7}}})", "[[7]]", false);
   expect_keys(R"({"a": 1})", R"({"a": {"x": 1}})", R"([[{"x": 1}]])", false);
 }
 
-TEST(DocumentKeys, MissingFields_GiveNull) {
+TEST(IndexKeyGeneration, MissingFields_GiveNull) {
   expect_keys(R"({"a": 1})", "{}", "[[null]]", false);
   expect_keys(R"({"a.b": 1})", R"({"a": 5})", "[[null]]", false);
   expect_keys(R"({"a.b": 1, "c": 1})", R"({"a": {"x": 1}, "c": 2})", "[[null, 2]]", false);
 }
 
-TEST(DocumentKeys, Arrays_GiveAKeyForEachElementOnce) {
+TEST(IndexKeyGeneration, Arrays_GiveAKeyForEachElementOnce) {
   expect_keys(R"({"a": 1})", R"({"a": [3, 1, 3]})", "[[1], [3]]", true);
   expect_keys(R"({"a": -1})", R"({"a": [3, 1]})", "[[3], [1]]", true);
   expect_keys(R"({"a": 1, "b": 1})", R"({"a": [2, 1], "b": 9})", "[[1, 9], [2, 9]]", true);
   expect_keys(R"({"a": 1})", R"({"a": [[1, 2], 0]})", "[[0], [[1, 2]]]", true);
 }
 
-TEST(DocumentKeys, EmptyArrays_GiveUndefinedOrNull) {
+TEST(IndexKeyGeneration, EmptyArrays_GiveUndefinedOrNull) {
   expect_keys(R"({"a": 1})", R"({"a": []})", R"([[{"$undefined": true}]])", true);
   expect_keys(R"({"a.b": 1})", R"({"a": []})", "[[null]]", true);
 }
 
-TEST(DocumentKeys, ArraysOfDocuments_GiveTheirFields) {
+TEST(IndexKeyGeneration, ArraysOfDocuments_GiveTheirFields) {
   expect_keys(R"({"a.b": 1})", R"({"a": [{"b": 2}, {"b": 1}, {"c": 0}, 5]})", "[[null], [1], [2]]",
               true);
   expect_keys(R"({"a.b": 1})", R"({"a": [{"b": [1, 2]}, {"b": 3}]})", "[[1], [2], [3]]", true);
@@ -98,21 +99,21 @@ TEST(DocumentKeys, ArraysOfDocuments_GiveTheirFields) {
               "[[1, 4], [2, 3]]", true);
 }
 
-TEST(DocumentKeys, NumericPathParts_MeanPositions) {
+TEST(IndexKeyGeneration, NumericPathParts_MeanPositions) {
   expect_keys(R"({"a.0": 1})", R"({"a": [7, 8]})", "[[7]]", false);
   expect_keys(R"({"a.1.b": 1})", R"({"a": [{"b": 1}, {"b": 2}]})", "[[2]]", false);
   expect_keys(R"({"a.0": 1})", R"({"a": {"0": 5}})", "[[5]]", false);
   EXPECT_EQ(extract(R"({"a.0": 1})", R"({"a": [{"0": 1}]})").error().code(), ErrorCode{16746});
 }
 
-TEST(DocumentKeys, ParallelArrays_AreRefused) {
+TEST(IndexKeyGeneration, ParallelArrays_AreRefused) {
   const Result<Keys> refused = extract(R"({"a": 1, "b": 1})", R"({"a": [1], "b": [2]})");
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code(), ErrorCode::kCannotIndexParallelArrays);
   EXPECT_THAT(refused.error().message(), testing::HasSubstr("[b] [a]"));
 }
 
-TEST(DocumentKeys, KeySet_ContainsItsKeysOnly) {
+TEST(IndexKeyGeneration, KeySet_ContainsItsKeysOnly) {
   const bson::Document index = parsed(R"({"a": 1})");
   KeySet set;
   ASSERT_TRUE(extract_keys(*rules_of(index), parsed(R"({"a": [1, 2, 5]})"), set));

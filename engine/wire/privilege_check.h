@@ -1,4 +1,6 @@
-// Checks the rights of a command's client for the pipelines that the command runs.
+// Checks whether a command's client has the privileges that the command needs: those known before
+// it runs, those that become known while it runs, and those of its pipelines. AccessControl
+// (engine/wire/auth/access_control.h) knows which privileges a client has.
 //
 // Not thread-safe: used by the thread that runs the call.
 #pragma once
@@ -11,10 +13,18 @@
 
 namespace gridmount::wire {
 
-class CallAccess final : public aggregation::Access {
+// Fails with Unauthorized unless the call's client has all privileges that the command needs
+// according to its request.
+Status check_privileges(Call& call);
+
+// The same for one privilege that becomes known only while the command runs.
+Status check_privilege(Call& call, const Privilege& privilege);
+
+// The check of the pipelines that the command runs.
+class PipelineAccess final : public aggregation::Access {
  public:
   // `call` must outlive this object.
-  explicit CallAccess(Call& call) : call_(call) {}
+  explicit PipelineAccess(Call& call) : call_(call) {}
 
   // Fail with Unauthorized (13). A privilege that was granted is recorded with
   // Call::record_reached(), so that a getMore on the resulting cursor checks it again.
@@ -27,9 +37,5 @@ class CallAccess final : public aggregation::Access {
 
   Call& call_;
 };
-
-// Fails with Unauthorized unless the call's client has the privilege. For privileges that become
-// known only while the command runs.
-Status check_privilege(Call& call, const Privilege& privilege);
 
 }  // namespace gridmount::wire

@@ -1,4 +1,4 @@
-#include "engine/query/regex_code.h"
+#include "engine/query/bounded_regex.h"
 
 #include <algorithm>
 #include <chrono>
@@ -142,7 +142,7 @@ bool has_group_loops(std::string_view pattern, uint32_t flags) {
 
 }  // namespace
 
-RegexCode::RegexCode(std::string pattern, uint32_t flags, Code plain)
+BoundedRegex::BoundedRegex(std::string pattern, uint32_t flags, Code plain)
     : pattern_(std::move(pattern)), flags_(flags), plain_(std::move(plain)) {
   has_group_loops_ = has_group_loops(pattern_, flags_);
   has_loops_ = has_any(pattern_, {"*", "+", "{"});
@@ -151,25 +151,26 @@ RegexCode::RegexCode(std::string pattern, uint32_t flags, Code plain)
   is_anchored_ = (options & PCRE2_ANCHORED) != 0;
 }
 
-std::unique_ptr<RegexCode> RegexCode::compile(std::string pattern, uint32_t flags, int& error,
-                                              size_t& offset) {
+std::unique_ptr<BoundedRegex> BoundedRegex::compile(std::string pattern, uint32_t flags, int& error,
+                                                    size_t& offset) {
   Code plain(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
                            flags | PCRE2_USE_OFFSET_LIMIT, &error, &offset, nullptr));
   if (!plain) return nullptr;
-  return std::unique_ptr<RegexCode>(new RegexCode(std::move(pattern), flags, std::move(plain)));
+  return std::unique_ptr<BoundedRegex>(
+      new BoundedRegex(std::move(pattern), flags, std::move(plain)));
 }
 
-size_t RegexCode::bytes() const {
+size_t BoundedRegex::bytes() const {
   size_t code = 0;
   pcre2_pattern_info(plain_.get(), PCRE2_INFO_SIZE, &code);
-  return sizeof(RegexCode) + pattern_.size() + code;
+  return sizeof(BoundedRegex) + pattern_.size() + code;
 }
 
-RegexCode::~RegexCode() {
+BoundedRegex::~BoundedRegex() {
   machine_bytes_of_all -= machine_bytes_;
 }
 
-void RegexCode::speed_up(pcre2_code* code) const {
+void BoundedRegex::speed_up(pcre2_code* code) const {
   if (machine_bytes_of_all >= kMachineBytesMax) return;
   // Without machine code (on a system that forbids executable memory) matching is slower, not
   // wrong.
@@ -180,7 +181,7 @@ void RegexCode::speed_up(pcre2_code* code) const {
   machine_bytes_of_all += bytes;
 }
 
-const pcre2_code* RegexCode::watched() const {
+const pcre2_code* BoundedRegex::watched() const {
   std::call_once(is_watched_, [&] {
     int error = 0;
     size_t offset = 0;
@@ -191,8 +192,8 @@ const pcre2_code* RegexCode::watched() const {
   return watched_.get();
 }
 
-Result<int> RegexCode::match_watched(std::string_view text, size_t from,
-                                     pcre2_match_data* found) const {
+Result<int> BoundedRegex::match_watched(std::string_view text, size_t from,
+                                        pcre2_match_data* found) const {
   thread_local Pcre2Context context;
   const pcre2_code* const code = watched();
   // With callouts the pattern exceeds PCRE2's size limit.
@@ -205,7 +206,7 @@ Result<int> RegexCode::match_watched(std::string_view text, size_t from,
   return result;
 }
 
-Result<int> RegexCode::match(std::string_view text, size_t from, pcre2_match_data* found) const {
+Result<int> BoundedRegex::match(std::string_view text, size_t from, pcre2_match_data* found) const {
   // The steps from one start position, for each unit of counted backtracking.
   const size_t steps = pattern_.size() + 1 + (has_loops_ ? text.size() - from : 0);
   const size_t stretch = kPlainStepsMax / kPlainMatchLimit / steps;

@@ -1,8 +1,9 @@
-#include "engine/local/queries/planner.h"
+#include "engine/local/queries/plan_selection.h"
 
 #include <utility>
 
 #include "engine/local/queries/scan.h"
+#include "engine/query/plan/planner.h"
 
 namespace gridmount::local {
 namespace {

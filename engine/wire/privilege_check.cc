@@ -1,9 +1,15 @@
-#include "engine/wire/call_access.h"
+#include "engine/wire/privilege_check.h"
 
 #include <algorithm>
 #include <string>
 
 namespace gridmount::wire {
+
+Status check_privileges(Call& call) {
+  const AccessControl& access = call.state().access();
+  if (call.command().before_login || !access.applies_to(call.client())) return {};
+  return access.check(call.client(), call.command(), privileges_of(call.command(), call.request()));
+}
 
 Status check_privilege(Call& call, const Privilege& privilege) {
   const AccessControl& access = call.state().access();
@@ -11,7 +17,7 @@ Status check_privilege(Call& call, const Privilege& privilege) {
   return access.check(call.client(), call.command(), {privilege});
 }
 
-Status CallAccess::need(const engine::Namespace& ns, std::string_view action) {
+Status PipelineAccess::need(const engine::Namespace& ns, std::string_view action) {
   const Privilege privilege{Privilege::Resource::kCollection, action, ns.database, ns.collection};
   const std::vector<Privilege>& known = call_.reached();
   // A $lookup into a view asks again for each document.
@@ -21,12 +27,12 @@ Status CallAccess::need(const engine::Namespace& ns, std::string_view action) {
   return {};
 }
 
-Status CallAccess::may_read(const engine::Namespace& ns) {
+Status PipelineAccess::may_read(const engine::Namespace& ns) {
   return need(ns, "find");
 }
 
-Status CallAccess::may_write(const engine::Namespace& ns, aggregation::WriteKind kind,
-                             bool bypass_validation) {
+Status PipelineAccess::may_write(const engine::Namespace& ns, aggregation::WriteKind kind,
+                                 bool bypass_validation) {
   GM_TRY(need(ns, "insert"));
   GM_TRY(need(ns, kind == aggregation::WriteKind::kReplace ? "remove" : "update"));
   if (bypass_validation) GM_TRY(need(ns, "bypassDocumentValidation"));

@@ -2,7 +2,7 @@
 // order, and claims "exact" only if it is true. tests/engine/contract/model_contract.cc checks on a
 // real store that bounds let all matches through.
 
-#include "engine/query/plan/plan.h"
+#include "engine/query/plan/planner.h"
 
 #include <gtest/gtest.h>
 
@@ -79,7 +79,7 @@ Plan plan_of(const Indexes& indexes, bson::View filter) {
   return make_plan(*parsed, nullptr, indexes.definitions, indexes.multikey, std::nullopt).value();
 }
 
-TEST(PlanTest, ManyPoints_AreOneInterval) {
+TEST(PlannerTest, ManyPoints_AreOneInterval) {
   Indexes one;
   one.add("{'a': 1}");
   const Plan few = plan_of(one, list_of(100'000, "a"));
@@ -90,7 +90,7 @@ TEST(PlanTest, ManyPoints_AreOneInterval) {
 }
 
 // With two long lists, the planner walks along both.
-TEST(PlanTest, ManyPointsTwice_AreIntersected) {
+TEST(PlannerTest, ManyPointsTwice_AreIntersected) {
   Indexes one;
   one.add("{'a': 1}");
   bson::Builder twice;
@@ -100,7 +100,7 @@ TEST(PlanTest, ManyPointsTwice_AreIntersected) {
   EXPECT_EQ(both.bounds[0].size(), 90'000);
 }
 
-TEST(PlanTest, ManyBranches_AreAListOrNone) {
+TEST(PlannerTest, ManyBranches_AreAListOrNone) {
   Indexes one;
   one.add("{'a': 1}");
   const auto branches = [&](int32_t count, bool is_other) {
@@ -123,7 +123,7 @@ TEST(PlanTest, ManyBranches_AreAListOrNone) {
   EXPECT_EQ(branches(20'000, true).kind, Plan::Kind::kCollectionScan);
 }
 
-TEST(PlanTest, Bounds) {
+TEST(PlannerTest, Bounds) {
   Indexes one;
   one.add("{'a': 1}");
   EXPECT_EQ(plan(one, "{}"), "scan");
@@ -155,7 +155,7 @@ TEST(PlanTest, Bounds) {
 }
 
 // A document in the array at the position lacks the field, which a filter treats as null.
-TEST(PlanTest, Positions) {
+TEST(PlannerTest, Positions) {
   Indexes position;
   position.add("{'a.0': 1}");
   EXPECT_EQ(plan(position, "{'a.0': 1}"), "{'a.0': 1} 1 exact");
@@ -164,7 +164,7 @@ TEST(PlanTest, Positions) {
   EXPECT_EQ(plan(position, "{'a.0': {'$exists': false}}"), "scan");
 }
 
-TEST(PlanTest, Choice) {
+TEST(PlannerTest, Choice) {
   Indexes indexes;
   indexes.add("{'a': 1}").add("{'a': 1, 'b': 1}").add("{'b': 1}");
   EXPECT_EQ(plan(indexes, "{'a': 1, 'b': 2}"), "{'a': 1, 'b': 1} 1 2 exact");
@@ -176,7 +176,7 @@ TEST(PlanTest, Choice) {
   EXPECT_EQ(plan(indexes, "{'$or': [{'a': 1}, {'c': 2}]}"), "scan");
 }
 
-TEST(PlanTest, Sort) {
+TEST(PlannerTest, Sort) {
   Indexes indexes;
   indexes.add("{'a': 1, 'b': 1}").add("{'c': 1, 'd': -1}");
   EXPECT_EQ(plan(indexes, "{}", "{'a': 1}"), "{'a': 1, 'b': 1} sorted exact");
@@ -188,7 +188,7 @@ TEST(PlanTest, Sort) {
   EXPECT_EQ(plan(indexes, "{'a': 1}", "{'a': -1, 'b': 1}"), "{'a': 1, 'b': 1} 1 sorted exact");
 }
 
-TEST(PlanTest, Multikey) {
+TEST(PlannerTest, Multikey) {
   Indexes indexes;
   indexes.add("{'a': 1}", true);
   EXPECT_EQ(plan(indexes, "{'a': {'$gt': 1, '$lt': 5}}"),
@@ -201,7 +201,7 @@ TEST(PlanTest, Multikey) {
             "{'a.b': 1, 'a.c': 1, 'd': 1} 1 [{ \"$minKey\" : 1 }..{ \"$maxKey\" : 1 }] 3");
 }
 
-TEST(PlanTest, Hint) {
+TEST(PlannerTest, Hint) {
   Indexes indexes;
   indexes.add("{'a': 1}").add("{'b': 1}");
   EXPECT_EQ(plan(indexes, "{'a': 1}", "{}", bson::Value("{'b': 1}")), "{'b': 1}");

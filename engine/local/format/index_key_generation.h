@@ -7,46 +7,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/bson/dotted_path.h"
-#include "engine/query/filter/filter.h"
-#include "engine/query/plan/index_definition.h"
+#include "engine/local/format/index_key_spec.h"
 
 namespace gridmount::local {
-
-struct IndexPart {
-  bson::Path path;
-  bool descending = false;
-  bool hashed = false;
-};
-
-// Appends the encoding of a value under this part of the index. No value stands for a missing
-// field.
-void append_part(std::string& out, const IndexPart& part,
-                 const std::optional<bson::ValueView>& value);
-
-// Which documents an index holds, and which of their values form the keys.
-struct IndexKeySpec {
-  std::vector<IndexPart> parts;
-  bool sparse = false;
-  std::shared_ptr<const query::Filter> partial;  // null: all documents
-};
-
-inline constexpr size_t kMaxIndexParts = 32;
-
-// Parses a definition such as {a: 1, "b.c": -1, d: "hashed"}. It must have from 1 to kMaxIndexParts
-// parts. Each value is a number other than 0, or "hashed" for at most one part. No name may be
-// empty or have a step that begins with '$', except the fields of a DBRef below another field.
-// Fails with CannotCreateIndex otherwise, and also for an unsupported kind of index and for a
-// partial filter with operators that MongoDB refuses there. Fails with MongoDB's own codes for too
-// many parts (13103), several hashed parts (31303) and a unique hashed index (16764).
-Result<IndexKeySpec> index_key_spec(const query::IndexDefinition& definition);
 
 // A sorted set of encoded keys in one buffer. Reuse one set for many documents to save allocations.
 class KeySet {

@@ -1,4 +1,4 @@
-#include "engine/local/format/index_key.h"
+#include "engine/local/format/index_key_encoding.h"
 
 #include <openssl/evp.h>
 

@@ -1,0 +1,68 @@
+// A file that appears under its name only when it is complete: it is written under a temporary name
+// in the same folder, and renamed by commit(). Without commit(), the temporary file is removed.
+//
+// What is not a regular file (a device, a pipe) cannot be replaced and is written directly. A file
+// that is replaced passes on its permissions.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "engine/base/error.h"
+
+namespace gridmount {
+
+enum class AtomicFileStep { kOpen, kWrite, kClose, kRename };
+
+struct AtomicFileOptions {
+  // If false, an existing file is an error (EEXIST), even if it appears only before commit().
+  bool overwrite = true;
+  // If true, commit() makes the content durable before it renames the file, so that a power failure
+  // cannot leave an incomplete file under the name. The name itself is durable only after the
+  // folder has been synced too.
+  bool sync = false;
+  // Makes the error of a failed step. `error_number` is an errno. Required.
+  std::function<Error(AtomicFileStep step, int error_number)> error;
+  // Called before each write(2), and again after one that a signal interrupted. May be empty.
+  std::function<Status()> check_interrupt = {};
+};
+
+// Move-only.
+class AtomicFile {
+ public:
+  // Follows symbolic links, so that the file they lead to is replaced.
+  static Result<AtomicFile> create(const std::filesystem::path& path, AtomicFileOptions options);
+  // Creates the file `name` in a folder open with O_PATH or for reading, and closes the folder at
+  // the end. A symbolic link under that name is an error (ELOOP).
+  static Result<AtomicFile> create_in(int folder, std::string name, AtomicFileOptions options);
+  // Standard output, which commit() leaves open.
+  static AtomicFile to_stdout(AtomicFileOptions options);
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&&) = delete;
+  ~AtomicFile();
+
+  // Nothing may be written after an error.
+  Status write(std::span<const uint8_t> bytes);
+  Status commit();
+
+ private:
+  AtomicFile(int folder, std::string name, AtomicFileOptions options);
+  Status open();
+  Status open_temporary();
+  Status sync_and_close();
+  Status take_name();
+  tl::unexpected<Error> failure(AtomicFileStep step, int error_number) const;
+
+  AtomicFileOptions options_;
+  int folder_ = -1;        // holds name_ and temporary_; -1 for standard output
+  std::string name_;       // of the complete file
+  std::string temporary_;  // empty if there is none
+  int fd_ = -1;
+};
+
+}  // namespace gridmount
