@@ -42,13 +42,13 @@ tl::unexpected<Error> not_found(Error error, std::string_view path) {
 }
 
 // Accepts a number only in the form that listings use.
-std::optional<size_t> parse_number(std::string_view text) {
-  size_t ino = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ino);
-  if (error != std::errc() || end != text.data() + text.size() || std::to_string(ino) != text) {
+std::optional<uint64_t> parse_number(std::string_view text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || std::to_string(number) != text) {
     return std::nullopt;
   }
-  return ino;
+  return number;
 }
 
 gridfs::Node directory_node() {
@@ -167,11 +167,12 @@ Result<ControlNode> ControlDirectory::find_revision(gridfs::PathNamespace& paths
   Result<Tracked> tracked = track(paths, path);
   if (!tracked) return not_found(std::move(tracked).error(), whole);
   if (tracked->rest.empty()) return directory(paths, whole);
-  GM_ASSIGN(const std::vector<gridfs::Node> revisions,
-            paths.revisions(tracked->directory, tracked->name));
-  const std::optional<size_t> ino = parse_number(tracked->rest);
-  if (!ino || *ino >= revisions.size()) return no_such_control(whole);
-  return control_file(revisions[*ino]);
+  const std::optional<uint64_t> number = parse_number(tracked->rest);
+  if (!number) return no_such_control(whole);
+  GM_ASSIGN(const std::optional<gridfs::Node> revision,
+            paths.revision(tracked->directory, tracked->name, *number));
+  if (!revision) return no_such_control(whole);
+  return control_file(*revision);
 }
 
 ControlNode ControlDirectory::find_generated(gridfs::PathNamespace& paths,

@@ -118,7 +118,10 @@ class Bucket {
   // that transaction if they are few, or else in slices before this function returns. Fails with
   // FileNotFound.
   Status remove(bson::ValueView id) const;
-  Status remove_by_name(std::string_view filename) const;  // all revisions; fails with FileNotFound
+  // Removes all revisions of the name, the oldest first, in transactions of bounded size. Until the
+  // last of them the name leads to its newest content. A revision that somebody adds meanwhile
+  // stays. Fails with FileNotFound. If it fails in the middle, the newest revisions are left.
+  Status remove_by_name(std::string_view filename) const;
   Status rename(bson::ValueView id, std::string_view new_filename) const;
   Status rename_by_name(std::string_view filename, std::string_view new_filename) const;
   // Drops the bucket's files, chunks and our own collections.
@@ -146,6 +149,10 @@ class Bucket {
  private:
   struct IndexCheck;
 
+  // Removes those of the files that still have that filename, in one transaction. Returns the large
+  // ones, which were only moved to `detached`.
+  Result<std::vector<bson::Value>> remove_batch(std::string_view filename,
+                                                const std::vector<bson::Value>& ids) const;
   Status remove_marker(engine::Transaction& transaction, bson::ValueView id) const;
   // Removes the further names of a file that is being removed.
   Status remove_links(engine::Transaction& transaction, bson::View files_document) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
 #include "gridfs/bucket/bucket.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/chunk_size.h"
@@ -42,6 +43,56 @@ int64_t chunk_bytes_of(bson::View files_document) {
   return value ? value->integral().value_or(kDefaultChunkBytes) : kDefaultChunkBytes;
 }
 
+// Returns whether the file is removed by way of `detached`. A document that cannot be parsed is
+// treated as a large file, whose chunks are removed as they are found.
+bool is_large(bson::View files_document) {
+  const Result<FilesDocument> file = FilesDocument::parse(files_document);
+  return !file || file->chunk_count() > kChunksDeletedAtOnce;
+}
+
+// Returns {`field`: {$in: `values`}}.
+bson::Document any_of(std::string_view field, const std::vector<bson::Value>& values) {
+  bson::Builder filter;
+  bson::Builder& in = filter.open_document(field).open_array("$in");
+  for (const bson::Value& value : values) in.push(value);
+  in.close().close();
+  return std::move(filter).finish();
+}
+
+// Adds up what one transaction removes.
+class BatchSize {
+ public:
+  // Returns false, and adds nothing, if the file would make the transaction too large.
+  bool add(bson::View files_document) {
+    int64_t chunks = 0;
+    int64_t bytes = 0;
+    if (!is_large(files_document)) {
+      const Result<FilesDocument> file = FilesDocument::parse(files_document);
+      chunks = file->chunk_count();
+      bytes = file->length;
+    }
+    const auto id_bytes = static_cast<int64_t>(files_document["_id"].size());
+    const bool fits = files_ < kFilesMax && chunks_ + chunks <= kSliceChunksMax &&
+                      bytes_ + bytes <= kSliceBytes && id_bytes_ + id_bytes <= kIdBytesMax;
+    if (!fits) return false;
+    ++files_;
+    chunks_ += chunks;
+    bytes_ += bytes;
+    id_bytes_ += id_bytes;
+    return true;
+  }
+
+ private:
+  static constexpr int64_t kFilesMax = 1000;
+  // The ids of all files are in one filter, which has to fit in a document.
+  static constexpr int64_t kIdBytesMax = 1024 * 1024;
+
+  int64_t files_ = 0;
+  int64_t chunks_ = 0;
+  int64_t bytes_ = 0;
+  int64_t id_bytes_ = 0;
+};
+
 }  // namespace
 
 Status Bucket::remove(bson::ValueView id) const {
@@ -58,12 +109,9 @@ Result<bool> Bucket::remove(engine::Transaction& transaction, bson::ValueView id
   const bson::Document by_id = equals("_id", id);
   GM_ASSIGN(const std::optional<bson::View> document, files_->find_one(transaction, by_id));
   if (!document) return file_not_found(*this, id);
-  // A document that cannot be parsed is treated as a large file, whose chunks are removed as they
-  // are found.
-  const Result<FilesDocument> file = FilesDocument::parse(*document);
   const bson::Document by_marker = equals("_id", marker_id(id));
   GM_ASSIGN(const std::optional<bson::View> marker, detached_->find_one(transaction, by_marker));
-  if (!file || marker || file->chunk_count() > kChunksDeletedAtOnce) {
+  if (marker || is_large(*document)) {
     GM_TRY(detach(transaction, id));
     return false;
   }
@@ -80,31 +128,90 @@ Status Bucket::remove_links(engine::Transaction& transaction, bson::View files_d
 }
 
 Status Bucket::remove_by_name(std::string_view filename) const {
-  std::vector<bson::Value> large;
+  std::vector<std::vector<bson::Value>> batches;
   {
-    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
-    std::vector<bson::Value> ids;
-    {
-      GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-                files_->find(*transaction, equals("filename", bson::Value(filename))));
-      while (true) {
-        GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
-        if (!document) break;
-        ids.emplace_back((*document)["_id"]);
+    bson::Builder order;
+    order.append("uploadDate", int32_t{1});
+    const bson::Document oldest_first = std::move(order).finish();
+    engine::FindOptions options;
+    options.sort = oldest_first;
+    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+              files_->find(*snapshot, equals("filename", bson::Value(filename)), options));
+    BatchSize size;
+    while (true) {
+      GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+      if (!document) break;
+      if (!size.add(*document) || batches.empty()) {
+        batches.emplace_back();
+        size = BatchSize();
+        (void)size.add(*document);
       }
+      batches.back().emplace_back((*document)["_id"]);
     }
-    if (ids.empty()) {
-      return fail(kFileNotFound, "bucket '" + options_.name + "': no file is named '" +
-                                     std::string(filename) + "'");
-    }
-    for (const bson::Value& id : ids) {
-      GM_ASSIGN(const bool whole, remove(*transaction, id));
-      if (!whole) large.push_back(id);
-    }
-    GM_TRY(transaction->commit());
   }
-  for (const bson::Value& id : large) GM_TRY(reclaim(id));
+  if (batches.empty()) {
+    return fail(kFileNotFound,
+                "bucket '" + options_.name + "': no file is named '" + std::string(filename) + "'");
+  }
+  for (const std::vector<bson::Value>& batch : batches) {
+    GM_ASSIGN(const std::vector<bson::Value> large, remove_batch(filename, batch));
+    for (const bson::Value& id : large) GM_TRY(reclaim(id));
+  }
   return {};
+}
+
+// A client of a server may have to wait for each call, so the number of calls does not depend on
+// the number of files, except for large files.
+Result<std::vector<bson::Value>> Bucket::remove_batch(std::string_view filename,
+                                                      const std::vector<bson::Value>& ids) const {
+  std::vector<bson::Value> whole;
+  std::vector<bson::Value> large;
+  std::vector<bson::Value> linked;
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+  std::vector<bson::Value> marker_ids;
+  for (const bson::Value& id : ids) marker_ids.push_back(marker_id(id));
+  std::vector<bson::Value> marked;
+  {
+    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+              detached_->find(*transaction, any_of("_id", marker_ids)));
+    while (true) {
+      GM_ASSIGN(const std::optional<bson::View> marker, cursor->next());
+      if (!marker) break;
+      if (const auto file = truncated_file(*marker)) marked.emplace_back(*file);
+    }
+  }
+  {
+    bson::Builder filter;
+    filter.append_all(any_of("_id", ids)).append("filename", filename);
+    const bson::Document named = std::move(filter).finish();
+    engine::FindOptions by_id;
+    by_id.hint = bson::Value("_id_");
+    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+              files_->find(*transaction, named, by_id));
+    while (true) {
+      GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+      if (!document) break;
+      const bson::ValueView id = (*document)["_id"];
+      const bool has_marker = std::any_of(marked.begin(), marked.end(), [&](bson::ValueView other) {
+        return bson::compare(other, id) == 0;
+      });
+      if (has_marker || is_large(*document)) {
+        large.emplace_back(id);
+        continue;
+      }
+      whole.emplace_back(id);
+      if (noted_links(*document) != 0) linked.emplace_back(id);
+    }
+  }
+  if (!linked.empty()) GM_TRY(links_->remove(*transaction, any_of("file", linked), true));
+  if (!whole.empty()) {
+    GM_TRY(files_->remove(*transaction, any_of("_id", whole), true));
+    GM_TRY(chunks_->remove(*transaction, any_of("files_id", whole), true));
+  }
+  for (const bson::Value& id : large) GM_TRY(detach(*transaction, id));
+  GM_TRY(transaction->commit());
+  return large;
 }
 
 Status Bucket::detach(engine::Transaction& transaction, bson::ValueView id) const {

@@ -132,7 +132,9 @@ struct FileTableOptions {
 };
 
 // The open files of one bucket, with the threads that commit in the background and recompute md5.
-// Thread-safe, except close(), which must not run twice at the same time.
+// Thread-safe, except close() and the destructor. A caller with several threads holds a lock of its
+// own, so that these calls run one after the other and see what the one before has done. Only the
+// first of them does something.
 class FileTable {
  public:
   static std::unique_ptr<FileTable> create(const Bucket& bucket, const FileTableOptions& options);

@@ -74,6 +74,8 @@ class BucketNamespace final : public PathNamespace {
   Result<std::shared_ptr<File>> open_file(bson::ValueView id) override;
 
   Result<std::vector<Node>> revisions(std::string_view directory, std::string_view name) override;
+  Result<std::optional<Node>> revision(std::string_view directory, std::string_view name,
+                                       uint64_t number) override;
   Result<std::optional<bson::Value>> start_revision(bson::ValueView id) override;
   Result<std::unique_ptr<DirectoryStream>> list_ids() override;
 
@@ -168,6 +170,9 @@ class BucketNamespace final : public PathNamespace {
   // to it.
   Result<bson::Document> continue_with_names(engine::Transaction& transaction, bson::ValueView id,
                                              const bson::Value& next, bson::Date date) const;
+  // Finds a file for revisions() or revision(). Fails with NoSuchEntry or IsADirectory.
+  Result<Found> find_revised(engine::Snapshot& snapshot, std::string_view directory,
+                             std::string_view name) const;
   // Removes the revisions of the name beyond the limit.
   Status remove_old_revisions(engine::Transaction& transaction, std::string_view filename);
   Result<bool> is_empty(engine::Snapshot& snapshot, std::string_view path) const;

@@ -16,26 +16,55 @@ namespace gridmount::gridfs {
 
 using engine::Transaction;
 
+namespace {
+
+// Orders the documents from the oldest to the newest, with the present content last.
+void order_by_age(std::vector<bson::View>& documents, bson::View present) {
+  std::sort(documents.begin(), documents.end(),
+            [](bson::View a, bson::View b) { return is_newer(b, a); });
+  const auto found = std::find_if(documents.begin(), documents.end(), [&](bson::View document) {
+    return bson::compare(document["_id"], present["_id"]) == 0;
+  });
+  if (found != documents.end()) std::rotate(found, found + 1, documents.end());
+}
+
+}  // namespace
+
+Result<BucketNamespace::Found> BucketNamespace::find_revised(engine::Snapshot& snapshot,
+                                                             std::string_view directory,
+                                                             std::string_view name) const {
+  GM_ASSIGN(Found found, find(snapshot, directory, name));
+  if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);
+  if (found.is_directory()) return fail(kIsADirectory, shown(directory, name) + " is a directory");
+  return found;
+}
+
 Result<std::vector<Node>> BucketNamespace::revisions(std::string_view directory,
                                                      std::string_view name) {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
-  GM_ASSIGN(const Found found, find(*snapshot, directory, name));
-  if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);
-  if (found.is_directory()) return fail(kIsADirectory, shown(directory, name) + " is a directory");
+  GM_ASSIGN(const Found found, find_revised(*snapshot, directory, name));
   std::vector<bson::View> documents{found.document};
   if (found.has_filename()) {
     GM_ASSIGN(documents, path_index_.all(*snapshot, found.path));
   }
-  std::sort(documents.begin(), documents.end(),
-            [](bson::View a, bson::View b) { return is_newer(b, a); });
-  const auto present = std::find_if(documents.begin(), documents.end(), [&](bson::View document) {
-    return bson::compare(document["_id"], found.document["_id"]) == 0;
-  });
-  if (present != documents.end()) std::rotate(present, present + 1, documents.end());
+  order_by_age(documents, found.document);
   std::vector<Node> nodes;
   nodes.reserve(documents.size());
   for (const bson::View document : documents) nodes.push_back(node_of_file(document));
   return nodes;
+}
+
+Result<std::optional<Node>> BucketNamespace::revision(std::string_view directory,
+                                                      std::string_view name, uint64_t number) {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const Found found, find_revised(*snapshot, directory, name));
+  std::vector<bson::View> documents{found.document};
+  if (found.has_filename()) {
+    GM_ASSIGN(documents, path_index_.at_position(*snapshot, found.path, number));
+  }
+  order_by_age(documents, found.document);
+  if (number >= documents.size()) return std::optional<Node>();
+  return std::optional(node_of_file(documents[number]));
 }
 
 Result<std::optional<bson::Value>> BucketNamespace::start_revision(bson::ValueView id) {

@@ -69,16 +69,19 @@ bool PathIndex::is_shown(bson::View document) const {
   return has_filename(document) && is_of_time(document);
 }
 
+bson::Document PathIndex::named(std::string_view filename) const {
+  bson::Builder filter;
+  filter.append("filename", filename);
+  if (at_) filter.open_document("uploadDate").append("$lte", *at_).close();
+  return std::move(filter).finish();
+}
+
 Result<std::optional<bson::View>> PathIndex::newest_by_filename(engine::Snapshot& snapshot,
                                                                 std::string_view filename) const {
   engine::FindOptions options;
   options.sort = newest_first();
-  bson::Builder filter;
-  filter.append("filename", filename);
-  if (at_) filter.open_document("uploadDate").append("$lte", *at_).close();
-  const bson::Document named = std::move(filter).finish();
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-            bucket_.files().find(snapshot, named, options));
+            bucket_.files().find(snapshot, named(filename), options));
   std::optional<bson::View> newest;
   for (int read = 0; read < kEquallyNewRead;) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
@@ -110,6 +113,55 @@ Result<std::vector<bson::View>> PathIndex::linked(engine::Snapshot& snapshot,
     if (!is_of_time(document)) return true;
     return has_filename(document) && document["filename"].as_string() == name;
   });
+  return files;
+}
+
+// The index has the dates in the right order, but not the _ids within one date. So this finds the
+// date at that position, and how many entries of that date are left from there on.
+Result<std::vector<bson::View>> PathIndex::at_position(engine::Snapshot& snapshot,
+                                                       std::string_view name,
+                                                       uint64_t& number) const {
+  std::vector<bson::View> files;
+  GM_ASSIGN(const std::vector<bson::View> further, linked(snapshot, name));
+  if (!further.empty()) return all(snapshot, name);
+  if (number > INT64_MAX) return files;
+  bson::Builder filter;
+  int64_t left = 0;
+  {
+    engine::FindOptions options;
+    options.sort = oldest_first();
+    options.skip = static_cast<int64_t>(number);
+    options.only_paths = std::vector<std::string>{"filename", "uploadDate"};
+    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+              bucket_.files().find(snapshot, named(name), options));
+    GM_ASSIGN(const std::optional<bson::View> first, cursor->next());
+    if (!first) return files;
+    // A document that was made from an index entry has no _id. Others are read if the index has
+    // arrays, which have several entries, or if its keys are truncated.
+    if (first->find("_id")) return all(snapshot, name);
+    const bson::Document entry(*first);
+    filter.append("filename", name).open_document("uploadDate");
+    if (const std::optional<bson::ValueView> date = entry.view().find("uploadDate")) {
+      filter.append("$eq", *date);
+    } else {
+      filter.append("$eq", bson::ValueView(bson::Type::kNull, nullptr, 0));
+    }
+    filter.close();
+    while (true) {
+      ++left;
+      GM_ASSIGN(const std::optional<bson::View> next, cursor->next());
+      if (!next || compare_dates(*next, entry) != 0) break;
+    }
+  }
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            bucket_.files().find(snapshot, std::move(filter).finish()));
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+    if (!document) break;
+    files.push_back(*document);
+  }
+  if (std::ssize(files) < left) return all(snapshot, name);
+  number = files.size() - static_cast<uint64_t>(left);
   return files;
 }
 

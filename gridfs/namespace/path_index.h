@@ -37,6 +37,12 @@ class PathIndex {
                                            std::string_view filename) const;
   // Returns all files of that name.
   Result<std::vector<bson::View>> all(engine::Snapshot& snapshot, std::string_view name) const;
+  // Returns those files of that name among which is the one at position `number`, in the order of
+  // is_newer(). `number` becomes its position among them. Returns the files with the uploadDate of
+  // that one, and reads no others: it counts in the index. It returns all files if the index does
+  // not suffice. Returns nothing if there are not so many.
+  Result<std::vector<bson::View>> at_position(engine::Snapshot& snapshot, std::string_view name,
+                                              uint64_t& number) const;
   // Returns some files of that name: at most two with that filename, and all that have it as a
   // further name. The earliest and the latest uploadDate of all files of the name are among them.
   Result<std::vector<bson::View>> first_and_last(engine::Snapshot& snapshot,
@@ -59,6 +65,8 @@ class PathIndex {
  private:
   // Returns the files that have that name as a further name.
   Result<std::vector<bson::View>> linked(engine::Snapshot& snapshot, std::string_view name) const;
+  // Returns the filter of the files with that filename, up to `at`.
+  bson::Document named(std::string_view filename) const;
   Result<std::optional<bson::View>> newest_by_filename(engine::Snapshot& snapshot,
                                                        std::string_view filename) const;
   Result<std::optional<bson::View>> any_filename_below(engine::Snapshot& snapshot,

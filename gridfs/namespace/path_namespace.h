@@ -14,8 +14,8 @@
 // V4. A name leads to its directory, explicit or implied. A file of the same name is reached by its
 //     escaped name. Nothing made here creates such a conflict.
 //
-// Thread-safe. Cost: a look-up is a fixed number of index seeks. Listing costs one or a few seeks
-// per child.
+// Thread-safe, except close(), which is called as FileTable::close() is. Cost: a look-up is a fixed
+// number of index seeks. Listing costs one or a few seeks per child.
 #pragma once
 
 #include <sys/types.h>
@@ -253,6 +253,12 @@ class PathNamespace {
   // Returns the revisions of the file `name`, oldest first. Fails with NoSuchEntry or IsADirectory.
   virtual Result<std::vector<Node>> revisions(std::string_view directory,
                                               std::string_view name) = 0;
+  // Returns the revision that has that position in revisions(), or nothing if there are not so
+  // many. Reads only the index entries of the revisions before it, and only the documents with the
+  // same uploadDate. But it reads all documents if the name is a further name of a file, or if a
+  // driver has stored an array as filename or uploadDate in the bucket.
+  virtual Result<std::optional<Node>> revision(std::string_view directory, std::string_view name,
+                                               uint64_t number) = 0;
   // Keeps the file's content as an earlier revision. The filename and all further names now lead to
   // a new, empty files document with the other fields of the old one. Returns its _id. Dirty data
   // of the old file is committed first. Revisions beyond the limit are removed. Whoever has the old

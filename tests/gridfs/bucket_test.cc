@@ -7,6 +7,8 @@
 
 #include "engine/bson/compare.h"
 #include "engine/bson/json.h"
+#include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/files_document.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {
@@ -212,6 +214,44 @@ TEST_F(BucketTest, RemoveAndRename) {
   must(bucket().remove_by_name("e"));
   EXPECT_EQ(code_of(bucket().remove_by_name("e")), kFileNotFound);
   EXPECT_EQ(count(bucket().files()), 1);
+  EXPECT_EQ(by_name("b", -1), "other");
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(BucketTest, RemoveByName_OfAllKinds_LeavesTheOthers) {
+  UploadOptions small;
+  small.chunk_bytes = 100;
+  for (int i = 0; i < 1200; ++i) {
+    bson::Builder document;
+    document.append("_id", i).append("length", i % 3).append("chunkSize", 10);
+    document.append("uploadDate", bson::Date{i}).append("filename", "a");
+    insert_file(std::move(document).finish());
+    if (i % 3 != 0) insert_chunk(bson::Value(i), 0, std::string(static_cast<size_t>(i % 3), 'x'));
+  }
+  upload("a", std::string(300'000, 'x'), small);  // by way of `detached`
+  const bson::Value truncated = upload("a", "short");
+  const bson::Value linked = upload("a", "linked");
+  upload("b", "other");
+  bson::Builder wrong;
+  wrong.append("_id", "no length").append("filename", "a").append("uploadDate", bson::Date{7});
+  insert_file(std::move(wrong).finish());
+  bson::Builder names;
+  names.open_document("$set").append(kNotedLinksPath, 1).close();
+  const bson::Document has_links = std::move(names).finish();
+  bson::Builder link;
+  link.append("_id", "further").append("file", linked);
+  change([&](engine::Transaction& transaction) {
+    must(bucket().note_truncated(transaction, truncated, 1, 5));
+    must(bucket().files().update(transaction, equals("_id", linked), has_links));
+    must(bucket().ensure_links(transaction));
+    must(bucket().links().insert(transaction, std::move(link).finish()));
+  });
+  insert_chunk(truncated, 3, "rest");
+  must(bucket().remove_by_name("a"));
+  EXPECT_EQ(count(bucket().files()), 1);
+  EXPECT_EQ(count(bucket().chunks()), 1);
+  EXPECT_EQ(count(bucket().detached()), 0);
+  EXPECT_EQ(count(bucket().links()), 0);
   EXPECT_EQ(by_name("b", -1), "other");
   EXPECT_THAT(problems(), IsEmpty());
 }

@@ -128,6 +128,61 @@ TEST_F(NamespaceCostTest, FileOfManyRevisions_CostsAsOneOfFew) {
   must(then->close());
 }
 
+TEST_F(NamespaceCostTest, OneRevisionOfMany_ReadsNoOtherDocuments) {
+  constexpr int kRevisions = 2000;
+  change([&](engine::Transaction& transaction) {
+    for (int i = 0; i < kRevisions; ++i) {
+      bson::Builder revision;
+      revision.append("_id", i).append("length", 0).append("chunkSize", 10);
+      revision.append("uploadDate", bson::Date{i}).append("filename", "d/many");
+      must(bucket().files().insert(transaction, std::move(revision).finish()));
+    }
+  });
+  const auto costs = [&](uint64_t number) {
+    database_->take();
+    const std::optional<Node> node = must(namespace_->revision("d", "many", number));
+    EXPECT_EQ(node.has_value(), number < kRevisions);
+    if (node) {
+      EXPECT_EQ(node->id, bson::Value(static_cast<int32_t>(number)));
+    }
+    return database_->take();
+  };
+  for (const uint64_t number : {uint64_t{0}, uint64_t{10}, uint64_t{1000}, uint64_t{1999}}) {
+    const EngineCounts counts = costs(number);
+    EXPECT_LE(counts.documents_examined, 10) << number;
+    EXPECT_LE(counts.keys_examined, static_cast<int64_t>(number) + 15) << number;
+    EXPECT_LE(counts.searches, 8) << number;
+  }
+  EXPECT_LE(costs(kRevisions).documents_examined, 10);
+  EXPECT_LE(costs(UINT64_MAX).keys_examined, 15);
+}
+
+TEST_F(NamespaceCostTest, RemovingAllRevisionsOfAName_IsFewCalls) {
+  constexpr int kRevisions = 2500;
+  change([&](engine::Transaction& transaction) {
+    for (int i = 0; i < kRevisions; ++i) {
+      bson::Builder revision;
+      revision.append("_id", i).append("length", 1).append("chunkSize", 10);
+      revision.append("uploadDate", bson::Date{i}).append("filename", "many");
+      must(bucket().files().insert(transaction, std::move(revision).finish()));
+      bson::Builder chunk;
+      chunk.append("_id", i).append("files_id", i).append("n", 0).append("data", bson::Binary{});
+      must(bucket().chunks().insert(transaction, std::move(chunk).finish()));
+    }
+  });
+  const Bucket counted(store(), database_, bucket().options());
+  database_->take();
+  must(counted.remove_by_name("many"));
+  const EngineCounts counts = database_->take();
+  EXPECT_LE(counts.searches, 1 + 2 * 3) << "one for all, two for each batch";
+  EXPECT_LE(counts.changes, 2 * 3);
+  // Once to find it, once to read it in its batch, and once for each of its documents.
+  EXPECT_LE(counts.documents_examined, 4 * kRevisions);
+  EXPECT_LE(counts.keys_examined, 6 * kRevisions);
+  EXPECT_EQ(count(bucket().files()), 0);
+  EXPECT_EQ(count(bucket().chunks()), 0);
+}
+
 TEST_F(NamespaceCostTest, ChangesOfAFileOfManyRevisions_CostAsOfFew) {
   const auto reopen_keeping = [&](uint32_t revisions) {
     must(namespace_->close());
@@ -208,6 +263,12 @@ TEST_F(NamespaceCostTest, ManyRevisionsOfOneDate_AreNotReadToFindTheNewest) {
   EXPECT_LE(database_->take().documents, 80);
   const EngineCounts counts = list("d", 1);
   EXPECT_LE(counts.documents, 80);
+  for (const int number : {0, 1, 1500, 2998, 2999}) {
+    const auto revision = must(namespace_->revision("d", "many", static_cast<uint64_t>(number)));
+    ASSERT_TRUE(revision) << number;
+    EXPECT_EQ(revision->id, bson::Value(number));
+  }
+  EXPECT_FALSE(must(namespace_->revision("d", "many", 3000)));
   const std::vector<Node> revisions = must(namespace_->revisions("d", "many"));
   EXPECT_EQ(revisions.size(), 3000U);
   EXPECT_EQ(revisions.back().id, bson::Value(2999));

@@ -26,13 +26,15 @@ class CountingCursor final : public engine::Cursor {
 class CountingCollection final : public engine::Collection {
  public:
   CountingCollection(std::unique_ptr<engine::Collection> collection,
-                     std::shared_ptr<EngineCounts> counts)
-      : collection_(std::move(collection)), counts_(std::move(counts)) {}
+                     std::shared_ptr<EngineCounts> counts,
+                     std::shared_ptr<engine::ReadObserver> reads)
+      : collection_(std::move(collection)), counts_(std::move(counts)), reads_(std::move(reads)) {}
 
   const engine::Namespace& ns() const override { return collection_->ns(); }
   Result<std::unique_ptr<engine::Cursor>> find(Snapshot& snapshot, bson::View filter,
                                                const engine::FindOptions& options) override {
     ++counts_->searches;
+    snapshot.observe(reads_);
     GM_ASSIGN(auto cursor, collection_->find(snapshot, filter, options));
     return std::unique_ptr<engine::Cursor>(
         std::make_unique<CountingCursor>(std::move(cursor), counts_));
@@ -40,6 +42,7 @@ class CountingCollection final : public engine::Collection {
   Result<std::optional<bson::View>> find_one(Snapshot& snapshot, bson::View filter,
                                              const engine::FindOptions& options) override {
     ++counts_->searches;
+    snapshot.observe(reads_);
     GM_ASSIGN(const std::optional<bson::View> document,
               collection_->find_one(snapshot, filter, options));
     if (document) ++counts_->documents;
@@ -48,6 +51,7 @@ class CountingCollection final : public engine::Collection {
   Result<int64_t> count(Snapshot& snapshot, bson::View filter,
                         const engine::CountOptions& options) override {
     ++counts_->other;
+    snapshot.observe(reads_);
     return collection_->count(snapshot, filter, options);
   }
   Result<std::vector<bson::Value>> distinct(Snapshot& snapshot, std::string_view path,
@@ -92,11 +96,13 @@ class CountingCollection final : public engine::Collection {
                                       bson::View update,
                                       const engine::UpdateOptions& options) override {
     ++counts_->changes;
+    transaction.observe(reads_);
     return collection_->update(transaction, filter, update, options);
   }
   Result<int64_t> remove(Transaction& transaction, bson::View filter, bool multi,
                          const engine::RemoveOptions& options) override {
     ++counts_->changes;
+    transaction.observe(reads_);
     return collection_->remove(transaction, filter, multi, options);
   }
   Result<engine::FindAndModifyResult> find_and_modify(
@@ -130,12 +136,13 @@ class CountingCollection final : public engine::Collection {
  private:
   std::unique_ptr<engine::Collection> collection_;
   std::shared_ptr<EngineCounts> counts_;
+  std::shared_ptr<engine::ReadObserver> reads_;
 };
 
 }  // namespace
 
 std::unique_ptr<engine::Collection> CountingDatabase::collection(std::string_view name) {
-  return std::make_unique<CountingCollection>(database_->collection(name), counts_);
+  return std::make_unique<CountingCollection>(database_->collection(name), counts_, reads_);
 }
 
 Result<std::vector<engine::CollectionInfo>> CountingDatabase::collections(Snapshot& snapshot) {

@@ -11,18 +11,27 @@ namespace gridmount::gridfs {
 
 struct EngineCounts {
   int searches = 0;   // find and find_one
-  int documents = 0;  // read by these
-  int changes = 0;    // insert, update, remove, find_and_modify
+  int documents = 0;  // returned by these
+  int64_t keys_examined = 0;
+  int64_t documents_examined = 0;
+  int changes = 0;  // insert, update, remove, find_and_modify
   int other = 0;
 };
 
 class CountingDatabase final : public engine::Database {
  public:
   explicit CountingDatabase(std::shared_ptr<engine::Database> database)
-      : database_(std::move(database)), counts_(std::make_shared<EngineCounts>()) {}
+      : database_(std::move(database)),
+        counts_(std::make_shared<EngineCounts>()),
+        reads_(std::make_shared<engine::ReadObserver>()) {}
 
   // Returns the counts since the last call.
-  EngineCounts take() { return std::exchange(*counts_, {}); }
+  EngineCounts take() {
+    const engine::ReadObserver read = std::exchange(*reads_, {});
+    counts_->keys_examined = read.keys_examined;
+    counts_->documents_examined = read.documents_examined;
+    return std::exchange(*counts_, {});
+  }
 
   const std::string& name() const override { return database_->name(); }
   std::unique_ptr<engine::Collection> collection(std::string_view name) override;
@@ -45,6 +54,7 @@ class CountingDatabase final : public engine::Database {
  private:
   std::shared_ptr<engine::Database> database_;
   std::shared_ptr<EngineCounts> counts_;
+  std::shared_ptr<engine::ReadObserver> reads_;
 };
 
 }  // namespace gridmount::gridfs

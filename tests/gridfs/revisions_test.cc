@@ -61,9 +61,19 @@ class RevisionsTest : public BucketFixture {
   }
   std::vector<std::string> contents(const std::string& name) {
     std::vector<std::string> all;
-    for (const Node& node : must(paths().revisions("", name))) {
+    for (const Node& node : revisions(name)) {
       all.push_back(read_all(*must(paths().open_file(node.id))));
     }
+    return all;
+  }
+  // Returns all revisions. Each of them is also found by its number.
+  std::vector<Node> revisions(const std::string& name) {
+    std::vector<Node> all = must(paths().revisions("", name));
+    for (size_t number = 0; number < all.size(); ++number) {
+      const std::optional<Node> one = must(paths().revision("", name, number));
+      EXPECT_TRUE(one && one->id == all[number].id) << name << " " << number;
+    }
+    EXPECT_FALSE(must(paths().revision("", name, all.size())));
     return all;
   }
   std::vector<std::string> names() {
@@ -133,7 +143,59 @@ TEST_F(RevisionsTest, EqualDatesAndArrays_DoNotTakeThePresentContentAway) {
   make("moved", "");
   must(paths().rename("", "b", "", "moved", RenameMode::kReplace));
   EXPECT_EQ(find("moved").id, bson::Value(9)) << "the newest, which has come with the others";
-  EXPECT_EQ(must(paths().revisions("", "moved")).back().id, bson::Value(9));
+  EXPECT_EQ(revisions("moved").back().id, bson::Value(9));
+}
+
+TEST_F(RevisionsTest, DatesOfAllTypes_AreCountedInTheirOrder) {
+  // Several of each date, with _ids in another order than that of insertion.
+  for (int i = 0; i < 40; ++i) {
+    bson::Builder document;
+    document.append("_id", i * 7 % 40).append("length", 0).append("chunkSize", 10);
+    document.append("filename", "a");
+    switch (i % 8) {
+      case 0:
+        document.append("uploadDate", bson::Date{5});
+        break;
+      case 1:
+        document.append("uploadDate", bson::Date{i});
+        break;
+      case 2:
+        document.append("uploadDate", bson::ValueView(bson::Type::kNull, nullptr, 0));
+        break;
+      case 3:
+        document.append("uploadDate", i);
+        break;
+      case 4:
+        document.append("uploadDate", "text");
+        break;
+      case 5:
+        document.open_document("uploadDate").append("$gt", 1).close();
+        break;
+      default:
+        break;  // none
+    }
+    insert_file(std::move(document).finish());
+  }
+  EXPECT_EQ(revisions("a").size(), 40U);
+  mount(0, bson::Date{20});
+  EXPECT_EQ(revisions("a").size(), 8U);
+  mount(0);
+  // A further name has the revisions of both.
+  must(paths().create_directory("", "d", 0755, {}));
+  EXPECT_EQ(code_of(paths().revision("", "d", 0)), kIsADirectory);
+  EXPECT_EQ(code_of(paths().revision("", "none", 0)), kNoSuchEntry);
+  must(paths().link(find("a").id, "", "b"));
+  EXPECT_EQ(revisions("b").size(), 1U);
+  bson::Builder same;
+  same.append("_id", 100).append("length", 0).append("chunkSize", 10);
+  same.append("uploadDate", bson::Date{3}).append("filename", "b");
+  insert_file(std::move(same).finish());
+  EXPECT_EQ(revisions("b").size(), 2U);
+  bson::Builder array;
+  array.append("_id", 101).append("length", 0).append("chunkSize", 10).append("filename", "a");
+  array.open_array("uploadDate").push(bson::Value(1).view()).push(bson::Value(2).view()).close();
+  insert_file(std::move(array).finish());
+  EXPECT_EQ(revisions("a").size(), 41U);
 }
 
 TEST_F(RevisionsTest, ReplacingFileThatIsOlder_IsTheNewest) {

@@ -128,19 +128,37 @@ class Stages {
       if (query_.filters_entries) scanned_.returned = stats.documents_examined;
       if (reads_no_documents()) scanned_.returned = stats.matched;
     }
+    const int64_t skipped = std::min(query_.options.skip, stats.matched);
+    if (skips_entries()) {
+      if (query_.filters_entries) scanned_.returned += skipped;
+      skipped_ = scanned_.returning(scanned_.returned - skipped);
+      fetched_ = limited_ = scanned_.returning(stats.given);
+      add_limit();
+      return;
+    }
     fetched_ = scanned_.returning(stats.matched);
     sorted_ = fetched_;
-    const int64_t skipped = std::min(query_.options.skip, stats.matched);
     if (query_.sorts) {
       const int64_t out = stats.given + skipped;
       sorted_ = {out, fetched_.works + out + 1, true};
     }
     skipped_ = sorted_.returning(stats.given);
     limited_ = skipped_;
-    if (query_.options.limit != 0 && !skipped_.ended) {
-      ++limited_.works;
-      limited_.ended = true;
-    }
+    add_limit();
+  }
+
+  void add_limit() {
+    if (query_.options.limit == 0 || limited_.ended) return;
+    ++limited_.works;
+    limited_.ended = true;
+  }
+
+  // Returns whether index entries are skipped, and not documents: the entries alone show that they
+  // match.
+  bool skips_entries() const {
+    const bool fetches = plan_.kind != Plan::Kind::kCollectionScan && !reads_no_documents();
+    if (query_.options.skip == 0 || query_.sorts || !fetches) return false;
+    return query_.filters_entries || left_.view().empty();
   }
 
   bool reads_no_documents() const { return query_.covered; }
@@ -211,7 +229,7 @@ class Stages {
   }
 
   void skip(Builder& out) const {
-    if (query_.options.skip == 0) return sort(out);
+    if (query_.options.skip == 0 || skips_entries()) return sort(out);
     begin(out, "SKIP", skipped_);
     out.append("skipAmount", query_.options.skip);
     sort(out.open_document("inputStage"));
@@ -248,7 +266,15 @@ class Stages {
       begin(out, "FETCH", query_.filters_entries ? bson::Document() : left_, fetched_);
       documents_examined(out);
       if (execution_ != nullptr) out.append("alreadyHasObj", int32_t{0});
-      entries(out.open_document("inputStage"));
+      Builder& input = out.open_document("inputStage");
+      if (skips_entries()) {
+        begin(input, "SKIP", skipped_);
+        input.append("skipAmount", query_.options.skip);
+        entries(input.open_document("inputStage"));
+        input.close();
+      } else {
+        entries(input);
+      }
       out.close();
     }
   }

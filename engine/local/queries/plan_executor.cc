@@ -115,10 +115,15 @@ PlanExecutor::PlanExecutor(std::shared_ptr<ReadView> read_view,
   if (!reader_ && !plan_.plan.bounds_are_exact) {
     reader_ = covering_reader(*entry_, plan_.plan, filter_, {});
   }
+  if (to_skip_ == 0) expect_records();
+}
+
+void PlanExecutor::expect_records() {
   if (!covered_ && (!reader_ || plan_.plan.bounds_are_exact)) scan_->will_read_records();
 }
 
 Result<std::optional<bool>> PlanExecutor::match_entry(const WorkItem& item) {
+  if (item.certain && skips_entries()) return std::optional(true);
   if (!reader_ || item.encoded.empty()) return std::optional<bool>();
   if (item.certain && !covered_) return std::optional(true);
   std::optional<bson::Document> document = reader_->read(item.encoded, item.kinds);
@@ -213,7 +218,7 @@ Result<std::optional<Match>> PlanExecutor::next_untold() {
     GM_ASSIGN(const std::optional<Match> match, sorts_ ? next_sorted() : next_match());
     if (!match) return match;
     if (to_skip_ > 0) {
-      --to_skip_;
+      if (--to_skip_ == 0) expect_records();
       continue;
     }
     ++given_;
@@ -240,6 +245,7 @@ Result<std::optional<Match>> PlanExecutor::read_match() {
     GM_TRY(watch_.check());
     GM_ASSIGN(const std::optional<bool> matched, match_entry(*item));
     if (matched && !*matched) continue;
+    if (matched && skips_entries()) return std::optional(Match{item->id, bson::View()});
     if (matched && covered_) return std::optional(Match{item->id, entry_document_.view()});
     Match match{item->id, bson::View()};
     if (item->remembered && trees.writes() != 0) {

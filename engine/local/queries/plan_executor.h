@@ -122,6 +122,13 @@ class PlanExecutor {
   Status check_resumption();
   Result<std::optional<Match>> next_match();
   Result<std::optional<Match>> read_match();
+  // Returns whether the next match is skipped before a sort could need it. If its index entry shows
+  // that it matches, its document is then not read, as on servers.
+  bool skips_entries() const {
+    return to_skip_ > 0 && !sorts_ && plan_.plan.kind != query::Plan::Kind::kCollectionScan;
+  }
+  // Announces to the scan that the documents of its next work items will be read, if they will.
+  void expect_records();
   // Matches the filter against an index entry. Returns nothing if the entry does not hold the
   // values. Sets entry_document_ to the fields of the entry if the caller needs them.
   Result<std::optional<bool>> match_entry(const WorkItem& item);

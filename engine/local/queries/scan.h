@@ -49,7 +49,7 @@ class Scan {
   virtual Result<std::optional<WorkItem>> next() = 0;
   // For a tailing scan: returns whether the record returned last still exists.
   virtual Result<bool> has_place() const { return true; }
-  // Call this before next() if the records of most work items will be read. On a Snapshot, an index
+  // Call this if the records of most of the next work items will be read. On a Snapshot, an index
   // scan then finds several records at once and returns their values with the work items.
   virtual void will_read_records() {}
   // Returns the number of index entries read.

@@ -136,6 +136,17 @@ TEST_P(StoreContract, Explain_NamesStagesAndCounts) {
   expect(explain(R"({"c": null})",
                  {.sort = R"({"b": 1})", .projection = R"({"b": 1})", .skip = 2, .limit = 3}),
          "PROJECTION_SIMPLE SKIP SORT COLLSCAN", 3, 0, 40);
+  // A skip of documents that match by their index entries reads no documents, as on servers.
+  expect(explain(R"({"a": 1})", {.sort = R"({"b": -1})", .skip = 5, .limit = 2}),
+         "LIMIT FETCH SKIP IXSCAN(a_1_b_-1)", 2, 7, 2);
+  expect(explain(R"({"a": 1})", {.skip = 50}), "FETCH SKIP IXSCAN(a_1_b_-1)", 0, 10, 0);
+  expect(explain(R"({"a": 1, "b": {"$mod": [8, 1]}})", {.skip = 2}), "FETCH SKIP IXSCAN(a_1_b_-1)",
+         3, 10, 3);
+  expect(explain(R"({"a": 1, "c": null})", {.skip = 5}), "SKIP FETCH IXSCAN(a_1_b_-1)", 5, 10, 10);
+  expect(explain(R"({"a": 1})", {.projection = R"({"_id": 0, "b": 1})", .skip = 5}),
+         "PROJECTION_COVERED SKIP IXSCAN(a_1_b_-1)", 5, 10, 0);
+  expect(explain(R"({"$or": [{"a": 1}, {"_id": 0}]})", {.skip = 4}),
+         "FETCH SKIP OR [IXSCAN(a_1_b_-1)] [IXSCAN(_id_)]", 7, 11, 7);
   expect(explain(R"({"$or": [{"a": 1}, {"_id": 0}]})"),
          "FETCH OR [IXSCAN(a_1_b_-1)] [IXSCAN(_id_)]", 11, 11, 11);
   expect(explain(R"({"a": 1})", {.hint = bson::Value("_id_")}), "FETCH IXSCAN(_id_)", 10, 40, 40);
