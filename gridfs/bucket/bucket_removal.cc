@@ -201,7 +201,7 @@ Result<std::vector<bson::Value>> Bucket::remove_batch(std::string_view filename,
         continue;
       }
       whole.emplace_back(id);
-      if (noted_links(*document) != 0) linked.emplace_back(id);
+      if (recorded_links(*document) != 0) linked.emplace_back(id);
     }
   }
   if (!linked.empty()) GM_TRY(links_->remove(*transaction, any_of("file", linked), true));

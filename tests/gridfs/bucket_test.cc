@@ -236,12 +236,12 @@ TEST_F(BucketTest, RemoveByName_OfAllKinds_LeavesTheOthers) {
   wrong.append("_id", "no length").append("filename", "a").append("uploadDate", bson::Date{7});
   insert_file(std::move(wrong).finish());
   bson::Builder names;
-  names.open_document("$set").append(kNotedLinksPath, 1).close();
+  names.open_document("$set").append(kRecordedLinksPath, 1).close();
   const bson::Document has_links = std::move(names).finish();
   bson::Builder link;
   link.append("_id", "further").append("file", linked);
   change([&](engine::Transaction& transaction) {
-    must(bucket().note_truncated(transaction, truncated, 1, 5));
+    must(bucket().record_truncated(transaction, truncated, 1, 5));
     must(bucket().files().update(transaction, equals("_id", linked), has_links));
     must(bucket().ensure_links(transaction));
     must(bucket().links().insert(transaction, std::move(link).finish()));

@@ -181,7 +181,7 @@ TEST_F(RevisionsTest, DatesOfAllTypes_AreCountedInTheirOrder) {
   EXPECT_EQ(revisions("a").size(), 8U);
   mount(0);
   // A further name has the revisions of both.
-  must(paths().create_directory("", "d", 0755, {}));
+  must(paths().mkdir("", "d", 0755, {}));
   EXPECT_EQ(code_of(paths().revision("", "d", 0)), kIsADirectory);
   EXPECT_EQ(code_of(paths().revision("", "none", 0)), kNoSuchEntry);
   must(paths().link(find("a").id, "", "b"));
