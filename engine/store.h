@@ -88,6 +88,10 @@ class Snapshot {
   // another one or null. An open cursor keeps reporting to the observer it began with. The searches
   // done by a transaction's writes count as reads.
   virtual void observe(std::shared_ptr<ReadObserver> observer) = 0;
+  // Two snapshots of a store with the same version have the same contents. Snapshots with different
+  // versions may have the same contents too. Returns nothing if the store does not know it, or for
+  // a transaction or a paused snapshot. A version says nothing after the store was closed.
+  virtual std::optional<uint64_t> version() const { return std::nullopt; }
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 

@@ -1,5 +1,7 @@
 #include "engine/local/local_store.h"
 
+#include <lmdb.h>
+
 #include <utility>
 
 #include "engine/local/database.h"
@@ -32,6 +34,11 @@ Status LocalSnapshot::resume() {
   GM_ASSIGN(transaction_, read_view()->environment().begin_read());
   read_view()->resume(transaction_.lmdb());
   return {};
+}
+
+std::optional<uint64_t> LocalSnapshot::version() const {
+  if (read_view()->trees().ended()) return std::nullopt;
+  return mdb_txn_id(transaction_.lmdb());
 }
 
 LocalTransaction::LocalTransaction(WriteTransaction transaction, const TreeHandles& handles,

@@ -29,6 +29,7 @@ class LocalSnapshot : public engine::Snapshot, public ReadViewHolder {
   void observe(std::shared_ptr<engine::ReadObserver> observer) override {
     read_view()->observe(std::move(observer));
   }
+  std::optional<uint64_t> version() const override;
 
  private:
   ReadTransaction transaction_;

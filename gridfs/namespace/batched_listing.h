@@ -6,11 +6,12 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "engine/store.h"
 #include "gridfs/namespace/given_positions.h"
 #include "gridfs/namespace/path_namespace.h"
 
@@ -28,17 +29,25 @@ class BatchedListing : public DirectoryStream {
   }
 
   Status seek(uint64_t cookie) final {
-    using Passed = typename GivenPositions<Position>::Passed;
+    using Passed = PassedName<Position>;
     const auto pass = [this]() -> Result<std::optional<Passed>> {
       GM_ASSIGN(std::optional<Listed> listed, take());
       if (!listed) return std::optional<Passed>();
       return std::optional(Passed{listed->hash, std::move(listed->after)});
     };
-    return given_.seek(
-        cookie, [this](const Position& position) { go_to(position); }, pass);
+    names_only_ = true;
+    const Status moved = given_.seek(
+        cookie, [this](const Position& position) { go_to(position); }, pass,
+        [this] { return version(); });
+    names_only_ = false;
+    batch_.clear();
+    return moved;
   }
 
  protected:
+  // `store` is the one that is read. It must outlive the listing.
+  explicit BatchedListing(engine::Store& store) : store_(store) {}
+
   // Reads on from read_to() and calls add(), pass() and end(). A batch may be empty.
   virtual Status read_batch() = 0;
   // Called after a seek, before the next batch is read.
@@ -47,6 +56,8 @@ class BatchedListing : public DirectoryStream {
   // The position after everything that has been read.
   const Position& read_to() const { return read_to_; }
   size_t batch_size() const { return batch_.size(); }
+  // Returns true if a seek passes over the entries. Their nodes may then be empty.
+  bool names_only() const { return names_only_; }
   // `hash` distinguishes the entry from others of the listing.
   void add(std::string name, Node node, uint64_t hash, Position after) {
     read_to_ = after;
@@ -74,6 +85,10 @@ class BatchedListing : public DirectoryStream {
     batch_.pop_front();
     return listed;
   }
+  Result<std::optional<uint64_t>> version() const {
+    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+    return snapshot->version();
+  }
   void go_to(const Position& position) {
     batch_.clear();
     begin_batches();
@@ -81,8 +96,10 @@ class BatchedListing : public DirectoryStream {
     ended_ = false;
   }
 
+  engine::Store& store_;
   Position read_to_{};
   bool ended_ = false;
+  bool names_only_ = false;
   std::deque<Listed> batch_;  // read, not returned yet
   GivenPositions<Position> given_;
 };

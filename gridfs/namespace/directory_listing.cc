@@ -79,7 +79,8 @@ uint64_t hash_of(std::string_view key) {
 DirectoryListing::DirectoryListing(const PathIndex& path_index, FileTable& files,
                                    const NamespaceOptions& options, std::string directory,
                                    std::function<void(Node&)> complete)
-    : path_index_(path_index),
+    : BatchedListing(path_index.bucket().store()),
+      path_index_(path_index),
       bucket_(path_index.bucket()),
       files_(files),
       options_(options),
@@ -91,8 +92,14 @@ void DirectoryListing::begin_batches() {
   batch_entries_ = kFirstBatchEntries;
 }
 
-void DirectoryListing::list(std::string_view key, std::string name, Node node, Position after) {
-  complete_(node);
+template <typename MakeNode>
+void DirectoryListing::list(std::string_view key, std::string name, const MakeNode& make_node,
+                            Position after) {
+  Node node;
+  if (!names_only()) {
+    node = make_node();
+    complete_(node);
+  }
   add(std::move(name), std::move(node), hash_of(key), std::move(after));
 }
 
@@ -133,23 +140,28 @@ Status DirectoryListing::read_names(engine::Snapshot& snapshot) {
       const bool both = child && directory_key(directory->component) == key;
       key = directory_key(directory->component);
       list(key, escape_component(directory->component, at_root),
-           directory_node(bucket, join(directory_, directory->component),
-                          DirectoryDocument::parse(directory->document), options_),
+           [&] {
+             return directory_node(bucket, join(directory_, directory->component),
+                                   DirectoryDocument::parse(directory->document), options_);
+           },
            {.pass = Pass::kNames, .behind = key});
       directories.consume();
       if (!both) continue;
     } else if (child->is_directory) {
       list(key, escape_component(child->component, at_root),
-           implied_directory_node(bucket, join(directory_, child->component), child->document,
-                                  options_),
+           [&] {
+             return implied_directory_node(bucket, join(directory_, child->component),
+                                           child->document, options_);
+           },
            {.pass = Pass::kNames, .behind = key});
     } else {
       const bool shadowed = child->shadowed || directories.is_ahead(child->component);
-      list(key,
-           shadowed ? escape_shadowed_file(child->component)
-                    : escape_component(child->component, at_root),
-           file_node(bucket, files_, path_index_.links(), child->document, options_),
-           {.pass = Pass::kNames, .behind = key});
+      list(
+          key,
+          shadowed ? escape_shadowed_file(child->component)
+                   : escape_component(child->component, at_root),
+          [&] { return file_node(bucket, files_, path_index_.links(), child->document, options_); },
+          {.pass = Pass::kNames, .behind = key});
     }
     child.reset();
   }
@@ -190,9 +202,13 @@ Status DirectoryListing::read_unnamed(engine::Snapshot& snapshot) {
       if (name && path_index_.is_of_time(*document)) {
         // No key of the directory has a slash between other characters, so this one is unique.
         const std::string key = "id/" + *name;
-        list(key, *std::move(name),
-             file_node(bucket_.options().name, files_, path_index_.links(), *document, options_),
-             std::move(after));
+        list(
+            key, *std::move(name),
+            [&] {
+              return file_node(bucket_.options().name, files_, path_index_.links(), *document,
+                               options_);
+            },
+            std::move(after));
       } else {
         pass(std::move(after));
       }

@@ -63,7 +63,9 @@ class DirectoryListing final : public BatchedListing<DirectoryPosition> {
   Status read_names(engine::Snapshot& snapshot);
   Status read_unnamed(engine::Snapshot& snapshot);
   // Adds the entry to the batch. `key` distinguishes it from all others of the directory.
-  void list(std::string_view key, std::string name, Node node, Position after);
+  // `make_node()` returns its node, without what is known beyond its document.
+  template <typename MakeNode>
+  void list(std::string_view key, std::string name, const MakeNode& make_node, Position after);
 
   const PathIndex& path_index_;
   const Bucket& bucket_;

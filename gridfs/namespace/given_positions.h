@@ -10,8 +10,8 @@
 // So it reads the names of one interval and those that were created between them. If the cookie's
 // name is gone, seeking ends after the nearest earlier name of the interval that exists. This works
 // for the last kMaxIntervals intervals. The last kRecentPositions names are found without reading.
-// For an older cookie, or one of another stream over the same directory, the listing is read from
-// its beginning.
+// An older cookie, or one of another stream over the same directory, is found by its hash
+// (name_search.h).
 //
 // Not thread-safe. Belongs to one stream.
 #pragma once
@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "gridfs/namespace/name_search.h"
 
 namespace gridmount::gridfs {
 
@@ -37,11 +38,7 @@ class GivenPositions {
   static constexpr size_t kMaxIntervals = 1 << 14;
   static constexpr size_t kRecentPositions = 1024;
 
-  // A name of the listing, and the position after it.
-  struct Passed {
-    uint64_t hash = 0;
-    Position after{};
-  };
+  using Passed = PassedName<Position>;
 
   // Called when the stream returns its next name. Returns its cookie, which is not 0 and has 62
   // bits.
@@ -57,10 +54,11 @@ class GivenPositions {
 
   // Goes to the position after the name that was returned with the cookie. Goes to the beginning
   // if the name is not found, because an entry shown twice does less harm than one never shown.
-  // `go_to(position)` moves the stream. `pass()` reads the next name and returns
-  // Result<optional<Passed>>.
-  template <typename GoTo, typename Pass>
-  Status seek(uint64_t cookie, const GoTo& go_to, const Pass& pass) {
+  // `go_to(position)` moves the stream, and `pass()` reads the next name and returns
+  // Result<optional<Passed>>. `version()` returns Result<optional<uint64_t>>, what
+  // Snapshot::version() says of the store's newest contents.
+  template <typename GoTo, typename Pass, typename Version>
+  Status seek(uint64_t cookie, const GoTo& go_to, const Pass& pass, const Version& version) {
     if (cookie == 0) {
       begin(go_to);
       return {};
@@ -81,15 +79,17 @@ class GivenPositions {
       const std::optional<size_t> index = interval->find(mark_of(cookie), 0);
       if (index) return seek_in(number, *index, go_to, pass);
     }
-    return seek_from_beginning(cookie, go_to, pass);
+    return seek_by_hash(cookie, go_to, pass, version);
   }
 
  private:
-  static constexpr unsigned kHashBits = 44;
+  static constexpr unsigned kHashBits = NameSearch<Position>::kHashBits;
   static constexpr unsigned kMarkBits = 32;
   static constexpr uint64_t kHashMask = (uint64_t{1} << kHashBits) - 1;
   static constexpr uint64_t kNumbers = uint64_t{1} << (62 - kHashBits);
   static_assert(kMaxIntervals < kNumbers);
+  // The number of no interval.
+  static constexpr uint64_t kNone = UINT64_MAX;
 
   struct Interval {
     Position start{};
@@ -112,6 +112,8 @@ class GivenPositions {
     size_t passed = 0;
   };
 
+  // Returns true if give() returns such cookies.
+  static bool may_be_given(uint64_t cookie) { return (cookie & 1) != 0 && cookie >> 62 == 0; }
   // The lowest bit is not part of the mark, because it is set in all cookies.
   static uint32_t mark_of(uint64_t hash) {
     return static_cast<uint32_t>((hash & kHashMask) >> (kHashBits - kMarkBits));
@@ -191,19 +193,24 @@ class GivenPositions {
     return {};
   }
 
-  template <typename GoTo, typename Pass>
-  Status seek_from_beginning(uint64_t cookie, const GoTo& go_to, const Pass& pass) {
-    begin(go_to);
-    while (true) {
-      const Result<std::optional<Passed>> passed = pass();
-      if (!passed) return fail(passed.error());
-      if (!*passed) break;
-      const uint64_t given = give((*passed)->hash, (*passed)->after);
-      if (((given ^ cookie) & kHashMask) != 0) continue;
-      go_to(here_);
-      return {};
+  template <typename GoTo, typename Pass, typename Version>
+  Status seek_by_hash(uint64_t cookie, const GoTo& go_to, const Pass& pass,
+                      const Version& version) {
+    std::optional<Position> found;
+    if (may_be_given(cookie)) {
+      GM_ASSIGN(const std::optional<uint64_t> newest, version());
+      // The search compares what give() makes of hashes.
+      GM_ASSIGN(found, search_.find(cookie, newest, go_to, [&]() -> Result<std::optional<Passed>> {
+        GM_ASSIGN(std::optional<Passed> passed, pass());
+        if (passed) passed->hash |= 1;
+        return passed;
+      }));
     }
     begin(go_to);
+    if (!found) return {};
+    here_ = *std::move(found);
+    current_ = kNone;
+    go_to(here_);
     return {};
   }
 
@@ -215,6 +222,7 @@ class GivenPositions {
   size_t passed_ = 0;
   bool is_behind_passed_ = true;  // here_ is right after the last of these names
   std::deque<Recent> recent_;
+  NameSearch<Position> search_;
 };
 
 }  // namespace gridmount::gridfs

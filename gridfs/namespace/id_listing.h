@@ -31,7 +31,8 @@ class IdListing final : public BatchedListing<IdPosition> {
   using Show = std::function<std::optional<Node>(bson::View document)>;
 
   // `bucket`, and everything that `show` refers to, must outlive the listing.
-  IdListing(const Bucket& bucket, Show show) : bucket_(bucket), show_(std::move(show)) {}
+  IdListing(const Bucket& bucket, Show show)
+      : BatchedListing(bucket.store()), bucket_(bucket), show_(std::move(show)) {}
 
  private:
   Status read_batch() override;

@@ -109,7 +109,8 @@ struct DirectoryEntry {
 // A listing in progress, without "." and "..". Entries are read in batches, each from a new
 // snapshot of the store. Entries that exist throughout the listing are returned exactly once, even
 // directories that become explicit in the meantime. Memory use does not grow with the size of the
-// directory. Not thread-safe.
+// directory, except for some 20 bytes per name after a seek to a cookie of another stream, for a
+// million names. Not thread-safe.
 class DirectoryStream {
  public:
   virtual ~DirectoryStream() = default;
@@ -121,8 +122,11 @@ class DirectoryStream {
   //
   // A cookie is valid for this directory only, but may come from another stream. A cookie of one of
   // the last million entries of this stream costs the reading of a few dozen names, and leads to
-  // the same position even if its entry is gone. Any other cookie costs a full listing, and leads
-  // to the beginning if its entry is gone.
+  // the same position even if its entry is gone. Any other cookie leads to the beginning if its
+  // entry is gone. The first of these costs one reading of the directory's names at most, and those
+  // after it cost a few dozen names, until the store changes.
+  //
+  // If seek() fails, the caller must seek again before next().
   virtual Status seek(uint64_t cookie) = 0;
 };
 

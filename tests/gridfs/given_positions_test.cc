@@ -34,12 +34,15 @@ class NumberListing {
   }
   void seek(uint64_t cookie) {
     must(given_.seek(
-        cookie, [this](Position position) { place_ = position; }, [this] { return pass(); }));
+        cookie, [this](Position position) { place_ = position; }, [this] { return pass(); },
+        [this]() -> Result<std::optional<uint64_t>> { return version_; }));
   }
+  // To be called after each change of the numbers, unless the version is unknown.
+  void set_version(std::optional<uint64_t> version) { version_ = version; }
   size_t passed() const { return passed_; }
 
  private:
-  using Passed = GivenPositions<Position>::Passed;
+  using Passed = PassedName<Position>;
 
   Result<std::optional<Passed>> pass() {
     const auto found = numbers_.upper_bound(place_);
@@ -52,6 +55,7 @@ class NumberListing {
   std::set<int64_t>& numbers_;
   Position place_ = 0;
   size_t passed_ = 0;
+  std::optional<uint64_t> version_;
   GivenPositions<Position> given_;
 };
 
@@ -137,6 +141,127 @@ TEST(GivenPositionsTest, Seeks_PassOverOneInterval_InAFolderOfMillions) {
     ASSERT_LE(listing.passed() - before, Places::kNames);
     ASSERT_EQ(listing.next()->number, static_cast<int64_t>(at) + 2);
   }
+}
+
+std::vector<uint64_t> all_cookies(std::set<int64_t>& numbers) {
+  NumberListing listing(numbers);
+  std::vector<uint64_t> cookies;
+  while (const auto given = listing.next()) cookies.push_back(given->cookie);
+  return cookies;
+}
+
+TEST(GivenPositionsTest, CookiesOfNobody_CostOnePass_UntilTheNumbersChange) {
+  std::set<int64_t> numbers;
+  for (int64_t i = 1; i <= 10'000; ++i) numbers.insert(i);
+  NumberListing listing(numbers);
+  std::mt19937_64 random(1);
+  const auto seek_often = [&] {
+    const size_t before = listing.passed();
+    for (int i = 0; i < 100; ++i) {
+      listing.seek(random() >> 2 | 1);
+      EXPECT_EQ(listing.next()->number, 1);
+    }
+    return listing.passed() - before - 100;
+  };
+  listing.set_version(1);
+  EXPECT_EQ(seek_often(), 10'000U);
+  EXPECT_EQ(seek_often(), 0U);
+  // A number that another stream has shown.
+  numbers.insert(20'000);
+  listing.set_version(2);
+  listing.seek(all_cookies(numbers)[9'999]);
+  EXPECT_EQ(listing.next()->number, 20'000);
+  listing.seek(all_cookies(numbers)[10'000]);
+  EXPECT_FALSE(listing.next());
+  EXPECT_EQ(seek_often(), 0U);
+  listing.set_version(3);
+  EXPECT_EQ(seek_often(), 10'001U);
+  // If nobody knows whether the numbers have changed, they are read each time.
+  listing.set_version(std::nullopt);
+  EXPECT_EQ(seek_often(), 10'001U * 100);
+}
+
+TEST(GivenPositionsTest, CookiesOfAnotherStream_CostOnePassAndABlockEach) {
+  std::set<int64_t> numbers;
+  for (int64_t i = 1; i <= 30'000; ++i) numbers.insert(i);
+  const std::vector<uint64_t> cookies = all_cookies(numbers);
+  NumberListing listing(numbers);
+  std::mt19937_64 random(1);
+  for (size_t round = 0; round < 1000; ++round) {
+    listing.set_version(round);  // the numbers are the same, but the listing does not know that
+    const size_t at = static_cast<size_t>(random() % (cookies.size() - 1));
+    listing.seek(cookies[at]);
+    ASSERT_EQ(listing.next()->number, static_cast<int64_t>(at) + 2);
+  }
+  EXPECT_LE(listing.passed(), 1000 + cookies.size() + 1000 * NameSearch<int64_t>::kBlockNames);
+}
+
+TEST(GivenPositionsTest, CookiesOfAnotherStream_LeadToTheirNumbers_WithChanges) {
+  const uint64_t seed = test_seed();
+  SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  std::set<int64_t> numbers;
+  for (int64_t i = 1; i <= 2000; ++i) numbers.insert(static_cast<int64_t>(random() % 100'000) + 1);
+  NumberListing other(numbers);
+  NumberListing listing(numbers);
+  const auto any_number = [&] {
+    const auto found = numbers.lower_bound(static_cast<int64_t>(random() % 100'000));
+    return found == numbers.end() ? *numbers.begin() : *found;
+  };
+  std::map<int64_t, uint64_t> cookies;
+  uint64_t version = 0;
+  for (int round = 0; round < 2000; ++round) {
+    if (round % 10 == 0) {
+      for (int i = 0; i < 5; ++i) {
+        numbers.erase(any_number());
+        numbers.insert(static_cast<int64_t>(random() % 100'000) + 1);
+      }
+      listing.set_version(++version);
+    }
+    if (round % 100 == 0) {
+      other.seek(0);
+      while (const auto given = other.next()) cookies[given->number] = given->cookie;
+    }
+    const auto sought =
+        std::next(cookies.begin(), static_cast<ptrdiff_t>(random() % cookies.size()));
+    listing.seek(sought->second);
+    const auto given = listing.next();
+    const bool exists = numbers.contains(sought->first);
+    const auto expected = exists ? numbers.upper_bound(sought->first) : numbers.begin();
+    ASSERT_EQ(given.has_value(), expected != numbers.end());
+    if (given) {
+      ASSERT_EQ(given->number, *expected) << "behind " << sought->first;
+    }
+  }
+}
+
+TEST(NameSearchTest, MoreNamesThanAreKept_AreReadForEachSearch) {
+  constexpr auto kKept = static_cast<int64_t>(NameSearch<int64_t>::kNamesMax);
+  constexpr int64_t kNames = kKept + 1000;
+  const auto hash_of_number = [](int64_t number) {
+    return static_cast<uint64_t>(number) * 0x9E3779B97F4A7C15U;
+  };
+  NameSearch<int64_t> search;
+  int64_t place = 0;
+  int64_t passed = 0;
+  const auto find = [&](uint64_t hash) {
+    return must(search.find(
+        hash, 1, [&](int64_t position) { place = position; },
+        [&]() -> Result<std::optional<PassedName<int64_t>>> {
+          if (place == kNames) return std::optional<PassedName<int64_t>>();
+          ++passed;
+          ++place;
+          return std::optional(PassedName<int64_t>{hash_of_number(place), place});
+        }));
+  };
+  EXPECT_EQ(find(hash_of_number(kNames)), kNames);
+  EXPECT_EQ(std::exchange(passed, 0), kNames);
+  EXPECT_EQ(find(hash_of_number(kKept - 5)), kKept - 5);
+  EXPECT_LE(std::exchange(passed, 0), 64);
+  EXPECT_EQ(find(hash_of_number(kKept + 5)), kKept + 5);
+  EXPECT_EQ(std::exchange(passed, 0), 5);
+  EXPECT_EQ(find(hash_of_number(kNames + 1)), std::nullopt);
+  EXPECT_EQ(std::exchange(passed, 0), 1000);
 }
 
 }  // namespace

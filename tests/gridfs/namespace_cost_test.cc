@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <set>
+
+#include "gridfs/namespace/directory_listing.h"
+#include "gridfs/namespace/path_index.h"
 #include "gridfs/namespace/path_namespace.h"
 #include "tests/gridfs/bucket_fixture.h"
 #include "tests/gridfs/namespace_counting_store.h"
@@ -90,6 +95,81 @@ TEST_F(NamespaceCostTest, Seeking_ReadsSomeDozenNames_HoweverLongAgoTheyWereGive
   const EngineCounts counts = database_->take();
   EXPECT_LE(counts.documents, 140 * seeks);
   EXPECT_LE(counts.searches, 8 * seeks);
+}
+
+TEST_F(NamespaceCostTest, SeekingToCookiesOfNobody_ReadsTheFolderOnceAndNotForEachSeek) {
+  constexpr int kFiles = 3000;
+  constexpr int kSeeks = 200;
+  insert_names("d/file-", kFiles);
+  const auto listing = must(namespace_->list("d"));
+  std::set<uint64_t> cookies;
+  while (const auto entry = must(listing->next())) cookies.insert(entry->cookie);
+  std::mt19937_64 random(1);
+  const auto seek_to_nobodys = [&] {
+    uint64_t cookie = random() >> 2 | 1;
+    while (cookies.contains(cookie)) cookie = random() >> 2 | 1;
+    must(listing->seek(cookie));
+    EXPECT_EQ(must(listing->next())->name, "file-0");
+  };
+  database_->take();
+  for (int i = 0; i < kSeeks; ++i) seek_to_nobodys();
+  const EngineCounts counts = database_->take();
+  // After each seek, next() reads a first batch, and one child too many.
+  EXPECT_LE(counts.documents, kFiles + 100 + 34 * kSeeks);
+  EXPECT_LE(counts.searches, 60 + 4 * kSeeks);
+  // The names may have changed since, so they are read again.
+  insert_names("d/new-", 1);
+  seek_to_nobodys();
+  EXPECT_GE(database_->take().documents, kFiles);
+  for (int i = 0; i < kSeeks; ++i) seek_to_nobodys();
+  EXPECT_LE(database_->take().documents, 34 * kSeeks);
+}
+
+TEST_F(NamespaceCostTest, SeekingToCookiesOfAnotherStream_ReadsTheFolderOnceAndABlockForEachSeek) {
+  constexpr int kFiles = 3000;
+  insert_names("d/file-", kFiles);
+  std::vector<uint64_t> cookies;
+  std::vector<std::string> names;
+  const auto other = must(namespace_->list("d"));
+  while (const auto entry = must(other->next())) {
+    cookies.push_back(entry->cookie);
+    names.push_back(entry->name);
+  }
+  const auto listing = must(namespace_->list("d"));
+  database_->take();
+  int seeks = 0;
+  for (size_t i = 0; i + 1 < names.size(); i += 17) {
+    const size_t at = i * 7 % (names.size() - 1);
+    must(listing->seek(cookies[at]));
+    ASSERT_EQ(must(listing->next())->name, names[at + 1]);
+    ++seeks;
+  }
+  const EngineCounts counts = database_->take();
+  EXPECT_LE(counts.documents, kFiles + 140 * seeks);
+  EXPECT_LE(counts.searches, 60 + 8 * seeks);
+}
+
+// Somebody listens to what each node is completed with.
+TEST_F(NamespaceCostTest, SeekingMakesNoNodesOfTheNamesItPassesOver) {
+  insert_names("d/file-", 1000);
+  const PathIndex path_index(namespace_->bucket());
+  const NamespaceOptions options;
+  int nodes = 0;
+  const auto made = [&] { return std::exchange(nodes, 0); };
+  const auto list_anew = [&] {
+    return std::make_unique<DirectoryListing>(path_index, namespace_->files(), options, "d",
+                                              [&](Node& /*node*/) { ++nodes; });
+  };
+  const auto listing = list_anew();
+  std::vector<uint64_t> cookies;
+  while (const auto entry = must(listing->next())) cookies.push_back(entry->cookie);
+  EXPECT_EQ(made(), 1000);
+  must(list_anew()->seek(cookies[900]));
+  EXPECT_EQ(made(), 0);
+  must(listing->seek(12345));
+  EXPECT_EQ(made(), 0);
+  EXPECT_NE(must(listing->next())->node.ino, 0U);
+  EXPECT_EQ(made(), 32) << "the first batch";
 }
 
 TEST_F(NamespaceCostTest, FileOfManyRevisions_CostsAsOneOfFew) {

@@ -43,6 +43,36 @@ TEST_P(StoreContract, Transaction_Destroyed_UndoesAll) {
   EXPECT_THAT(collection_names(), ElementsAre("c"));
 }
 
+TEST_P(StoreContract, Snapshot_OfTheSameVersion_HasTheSameContents) {
+  insert(R"({"_id": 1})");
+  const auto before = snapshot();
+  const std::optional<uint64_t> version = before->version();
+  if (version) {
+    EXPECT_EQ(snapshot()->version(), version) << "nothing was committed in between";
+    (void)begin();
+    EXPECT_EQ(snapshot()->version(), version) << "a transaction without a commit";
+  }
+  // Short transactions too, which the store may combine.
+  for (const TransactionKind kind : {TransactionKind::kShort, TransactionKind::kMayBlock}) {
+    for (int i = 0; i < 3; ++i) {
+      const std::optional<uint64_t> last = snapshot()->version();
+      auto transaction = store().begin(kind);
+      ASSERT_THAT(transaction, Succeeded());
+      EXPECT_EQ((*transaction)->version(), std::nullopt);
+      EXPECT_THAT(collection()->insert(**transaction, doc("{}")), Succeeded());
+      EXPECT_THAT((*transaction)->commit(), Succeeded());
+      if (version) {
+        EXPECT_NE(snapshot()->version(), last);
+      }
+    }
+  }
+  EXPECT_EQ(before->version(), version);
+  EXPECT_THAT(before->pause(), Succeeded());
+  EXPECT_EQ(before->version(), std::nullopt);
+  EXPECT_THAT(before->resume(), Succeeded());
+  EXPECT_EQ(before->version(), snapshot()->version());
+}
+
 TEST_P(StoreContract, Transaction_OverCollections_CommitsTogether) {
   EXPECT_THAT(commit([&](Transaction& transaction) -> Status {
                 GM_TRY(collection("files")->insert(transaction, doc(R"({"_id": 1})")));
