@@ -1,8 +1,8 @@
 // A file that appears under its name only when it is complete: it is written under a temporary name
 // in the same folder, and renamed by commit(). Without commit(), the temporary file is removed.
 //
-// What is not a regular file (a device, a pipe) cannot be replaced and is written directly. A file
-// that is replaced passes on its permissions.
+// What is not a regular file, such as a device or a pipe, cannot be replaced, so it is written
+// directly. A new file gets the permissions of the file that it replaces.
 //
 // Not thread-safe.
 #pragma once
@@ -20,7 +20,8 @@ namespace gridmount {
 enum class AtomicFileStep { kOpen, kWrite, kClose, kRename };
 
 struct AtomicFileOptions {
-  // If false, an existing file is an error (EEXIST), even if it appears only before commit().
+  // If false, an existing file is an error (EEXIST), even if another program creates it before
+  // commit().
   bool overwrite = true;
   // If true, commit() makes the content durable before it renames the file, so that a power failure
   // cannot leave an incomplete file under the name. The name itself is durable only after the

@@ -25,8 +25,8 @@ struct SignalActions {
 // starts. Must be called before any thread is started, so that none of them is interrupted.
 void block_signals();
 
-// Returns the signal that is sent to a single thread to make it check what it should do. Sent to
-// the process, it does nothing.
+// Returns the signal that is sent to a single thread to make it check what it should do. The same
+// signal does nothing if it is sent to the whole process.
 int wake_signal();
 
 class Signals {

@@ -75,13 +75,13 @@ class Snapshot {
  public:
   virtual ~Snapshot() = default;
   // For cursors that wait for a client. pause() releases the read view, so that the store can reuse
-  // the space of documents removed meanwhile. All views end, and nothing may be read until
-  // resume(). resume() makes this a snapshot of the newest contents. Its cursors continue after the
-  // last document they returned. As with a server's cursors, a document that changed meanwhile may
-  // be returned again or not at all. After resume(), a cursor whose collection or index is gone
-  // fails with QueryPlanKilled (175), and a tailable cursor whose position has been overwritten
-  // fails with CappedPositionLost (136). On a Transaction both functions fail with
-  // IllegalOperation.
+  // the space of documents removed meanwhile. All views of documents become invalid, and nothing
+  // may be read until resume(). resume() makes this a snapshot of the newest contents. Its cursors
+  // continue after the last document they returned. As with a server's cursors, a document that
+  // changed meanwhile may be returned again or not at all. After resume(), a cursor whose
+  // collection or index is gone fails with QueryPlanKilled (175), and a tailable cursor whose
+  // position has been overwritten fails with CappedPositionLost (136). On a Transaction both
+  // functions fail with IllegalOperation.
   virtual Status pause() = 0;
   virtual Status resume() = 0;
   // Reads that begin on this snapshot from now on report to `observer`, until observe() sets
@@ -150,8 +150,8 @@ struct FindOptions {
   // built from its keys and does not read the stored documents. A projection that only includes
   // fields has the same effect.
   std::optional<std::vector<std::string>> only_paths = {};
-  // The caller wants the distinct values at this dotted path. Of several documents with the same
-  // single value there, the cursor may leave out all but one.
+  // The caller wants the distinct values at this dotted path. If several documents have the same
+  // value there, and no array, the cursor may return only one of them.
   std::string_view distinct_path = {};
   // Restricts the read to the keys from `min` (inclusive) to `max` (exclusive) of the index that
   // `hint` names. A limit must have a value for every field of that index. Error codes: 51173
@@ -184,9 +184,9 @@ class Cursor {
   virtual ~Cursor() = default;
   // Returns the next document, or nothing at the end. The view of a document that was read without
   // a projection or in-memory sort points into the store (rule S5). Any other view is valid until
-  // the next call. A document with a wrong checksum is DataCorruptionDetected, and the message
-  // names the namespace and the _id or record. The caller can continue after that document with
-  // another next().
+  // the next call. If a document has a wrong checksum, next() fails with DataCorruptionDetected,
+  // and the message names the namespace and the _id or record. The caller can continue after that
+  // document with another next().
   virtual Result<std::optional<bson::View>> next() = 0;
 };
 
@@ -293,8 +293,8 @@ class Collection {
 
   // `filter` is MongoDB's query language (engine/query/filter/filter.h). A bad filter fails with
   // BadValue or FailedToParse. Three kinds of queries read no documents other than their results,
-  // in every implementation: an equality on all fields of an index, a range on the last of them,
-  // and a sort in index order.
+  // in every implementation: equalities on all fields of an index; equalities on all but the last
+  // and a range on the last; and a sort in index order.
   virtual Result<std::unique_ptr<Cursor>> find(Snapshot& snapshot, bson::View filter,
                                                const FindOptions& options = {}) = 0;
   // Returns the first document that find() would return. This is the way to read one document,
@@ -355,9 +355,9 @@ class Collection {
                                                       const FindAndModifyOptions& options) = 0;
 
   // Creates the collection too if it does not exist. If an equal index exists, the call succeeds
-  // and changes nothing. The same name with other keys or options is IndexKeySpecsConflict or
-  // IndexOptionsConflict. A unique index over duplicates is DuplicateKey and leaves nothing behind.
-  // An empty name is replaced by one made from the keys ("files_id_1_n_1").
+  // and changes nothing. Fails with IndexKeySpecsConflict or IndexOptionsConflict if an index of
+  // that name has other keys or options. A unique index over duplicates fails with DuplicateKey and
+  // leaves nothing behind. An empty name is replaced by one made from the keys ("files_id_1_n_1").
   virtual Status create_index(Transaction& transaction, const IndexDefinition& definition) = 0;
   virtual Status drop_index(Transaction& transaction, std::string_view name) = 0;
   virtual Result<std::vector<IndexDefinition>> indexes(Snapshot& snapshot) = 0;
@@ -425,8 +425,8 @@ struct StoreStats {
   // For indexes with expireAfterSeconds, since the store was opened.
   int64_t expiry_passes = 0;
   int64_t expired_documents = 0;
-  // The time since everything was last made durable (a durable commit alone does not count). A
-  // power loss may cost at most the writes of this time.
+  // The time since the last checkpoint ended (a durable commit alone does not count). A power loss
+  // may cost at most the writes of this time and of the time that this checkpoint took.
   std::chrono::milliseconds since_checkpoint{0};
 };
 
@@ -442,7 +442,8 @@ class Store {
       TransactionKind kind = TransactionKind::kMayBlock) = 0;
 
   // Returns when everything committed before the call is durable. Concurrent callers share the
-  // work. Fails with WritesRefused if a sync failed, now or before.
+  // work. Fails with WritesRefused if a sync failed, now or before, or if a file of the store was
+  // replaced.
   virtual Status make_durable() = 0;
 
   // Returns unused space to the file system, as the command `compact` does: that of the collection

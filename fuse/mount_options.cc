@@ -169,7 +169,7 @@ Status parse_mount_option(std::string_view text, GridmountOptions& options) {
 }
 
 std::string_view mount_options_help() {
-  return R"(GridmountOptions of -o, separated by commas:
+  return R"(Options of -o, separated by commas:
   bucket=NAME       show this bucket at the root instead of all buckets as directories
   uid=N, gid=N      owner of files without an owner of their own (default: the user who mounts)
   umask=OCTAL       bits their modes lack (default 022)

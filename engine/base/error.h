@@ -89,10 +89,10 @@ enum class ErrorCode : int32_t {
   kNotAStore = 90002,          // something else is at the path
   kStoreFormatTooNew = 90003,  // written by a newer program
   kStoreLocked = 90004,        // another process owns it; the message names its pid
-  kStoreReadOnly = 90005,      // the medium or the permissions do not allow writing
+  kStoreReadOnly = 90005,      // the call must write, but the store can only be read
   kPermissionDenied = 90006,   // the operating system refused access to the store's files
   kStoreDamaged = 90007,       // the store's files contradict their format
-  kWritesRefused = 90008,      // an earlier sync failed; reopen the store
+  kWritesRefused = 90008,      // an earlier sync failed, or a file was replaced; reopen
   kIoError = 90009,            // the device reported an error
 
   kFirstGridFsCode = 100000,
@@ -146,8 +146,8 @@ inline tl::unexpected<Error> fail(Error error) {
   return tl::unexpected<Error>(std::move(error));
 }
 
-// GM_TRY(expression): returns the expression's error from the enclosing function, if it has one.
-// GM_ASSIGN(declaration, expression): the same, else binds the value.
+// GM_TRY(expression): if the expression has an error, returns it from the enclosing function.
+// GM_ASSIGN(declaration, expression): the same. Without an error, assigns the value.
 #define GM_CONCAT_INNER(a, b) a##b
 #define GM_CONCAT(a, b) GM_CONCAT_INNER(a, b)
 #define GM_TRY(expression)                                    \

@@ -48,7 +48,7 @@ inline constexpr uint8_t kOldBinarySubtype = 2;
 // Returns the alias that $type accepts ("double", "objectId", "minKey", ...).
 std::string_view type_alias(Type type);
 
-// Returns whether a value of the type counts as null, as undefined does (the server's isNullish).
+// Returns true for null and for undefined (the server's isNullish).
 constexpr bool is_nullish(Type type) {
   return type == Type::kNull || type == Type::kUndefined;
 }
@@ -180,7 +180,7 @@ class Value {
   // NOLINTNEXTLINE(google-explicit-constructor): a Value is accepted wherever a view is.
   operator ValueView() const { return view(); }
 
-  // Compares type and bytes. It identifies a files_id in a hash table. For the equality of the
+  // Compares type and bytes. Hash tables use this equality for a files_id. For the equality of the
   // query language see compare.h.
   friend bool operator==(const Value& a, const Value& b) {
     return a.type_ == b.type_ && a.bytes_ == b.bytes_;

@@ -1,5 +1,5 @@
-// Cursors of clients that wait between batches, by id. find and aggregate return the first batch,
-// getMore the next one, and killCursors ends the cursor.
+// Clients' cursors, by id. Each of them waits here between two batches. find and aggregate return
+// the first batch, getMore the next one, and killCursors ends the cursor.
 // Source: MongoDB manual, "Cursors", "getMore", "killCursors".
 //
 // A waiting cursor holds no read view (Snapshot::pause()). So it survives writes and holds no space
@@ -31,8 +31,9 @@ using Clock = std::chrono::steady_clock;
 struct RegistryOptions {
   std::chrono::milliseconds idle_max{600'000};  // an idle cursor expires; a server's default
   size_t cursors_max = 10'000;  // limit of waiting cursors; above it OperationFailed
-  // Limit of the bytes of documents that cursors have read and hold for the next batch. While this
-  // limit is reached, a batch ends early, before it reads a document that might not fit.
+  // Limit of the bytes of documents that cursors have read and hold for the next batch. If another
+  // document would exceed the limit, a batch ends before a document that might not fit into it,
+  // because it could not be held.
   uint64_t held_bytes_max = uint64_t{32} << 20;
 };
 

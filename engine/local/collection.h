@@ -91,8 +91,8 @@ class LocalCollection : public engine::Collection {
   // The records that a write applies to.
   struct Targets {
     std::vector<RecordId> ids;
-    // The index whose lookup found the record, if the document has not been checked against the
-    // filter.
+    // Set if a lookup in an index found the record: this index. The document must still be checked
+    // against the filter.
     const IndexEntry* looked_up = nullptr;
   };
   Result<Targets> targets(const std::shared_ptr<ReadView>& read_view, const SharedEntry& entry,

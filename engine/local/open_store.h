@@ -1,8 +1,9 @@
 // The embedded store: a folder on disk with an LMDB file, a checkpoint file, a lock file and a few
 // more, owned by one process. FORMAT.md beside this file describes the bytes.
 //
-// Signals: the first open() installs handlers of SIGSEGV and SIGBUS. They pass on every fault that
-// does not come from a store. The first open() ignores SIGXFSZ if its action is the default.
+// Signals: the first open() installs handlers of SIGSEGV and SIGBUS. They pass every fault outside
+// a store to the handlers installed before. The first open() ignores SIGXFSZ if its action is the
+// default.
 //
 // Thread-safety: open() is thread-safe. A process may open many stores, but each store folder only
 // once at a time. The functions that take a store are thread-safe, except where their comment asks
@@ -43,7 +44,9 @@ struct OpenOptions {
   // while the owner writes. The owner's file grows for as long as the snapshot is held.
   // Needs permission to write data.mdb-lock, where LMDB keeps its table of readers.
   bool beside_owner = false;
-  std::chrono::milliseconds checkpoint_interval{1000};  // upper bound of what a power loss may cost
+  // The pause between two checkpoints. A power loss may cost the commits of this pause and of the
+  // time that two checkpoints take.
+  std::chrono::milliseconds checkpoint_interval{1000};
   // A checkpoint is taken early when data.mdb has grown by this much, or when this much of it has
   // been freed. Pages that the last checkpoint refers to cannot be reused before the next one. If
   // checkpoints do not keep up with overwriting, writers wait as soon as kGarbageMax times this
@@ -142,8 +145,8 @@ struct RepairReport {
 // (of the documents with one key, the one with the lowest record id stays). Works in transactions
 // of bounded size. Each of them leaves a store that can be opened and repaired again. What a
 // transaction takes out is kept and synced before it commits. Damaged entries of the catalog and
-// damaged pages of the trees cannot be repaired here: the report lists those that were met. An
-// error comes from the device or from `removed`.
+// damaged pages of the trees cannot be repaired here: the report lists those that were met. It
+// fails only with errors of the device and of `removed`.
 Result<RepairReport> repair_structure(engine::Store& store, const RepairOptions& options);
 
 // Repairs what repair_structure() cannot. It makes a new store from all that can be read in

@@ -65,9 +65,8 @@ class File {
   // Returns these bytes of the file to the file system. They then read as zeros, and the size
   // stays. Returns false if the file system does not support that.
   Result<bool> punch(uint64_t offset, uint64_t bytes) const;
-  // Contents and size are durable on return. After an error nothing is known about writes since the
-  // last success, and a later success says nothing about them: Linux drops the pages it could not
-  // write.
+  // Contents and size are durable on return. After an error, the writes since the last success may
+  // be lost, even if a later call succeeds: Linux drops the pages it could not write.
   Status sync_data() const;
 
  private:

@@ -1,6 +1,7 @@
-// Requests that wait, and get their own thread for that. The session has few threads, which the
-// kernel's other requests need. One kind of request waits until the kernel has written back a file.
-// The other kind waits for the move of a directory.
+// A thread for requests that must wait. It runs them one after the other. The session has few
+// threads, which the kernel's other requests need. One object of this class is for requests that
+// wait until the kernel has written back a file. Another is for requests that wait for the move of
+// a directory.
 //
 // Thread-safe.
 #pragma once

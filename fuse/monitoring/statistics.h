@@ -23,14 +23,14 @@
 
 namespace gridmount::fuse {
 
-// The classes of durations. Durations below 256 ns share one class. So do those above 2^40 ns,
-// which is 18 minutes.
+// The classes of durations. Durations below 256 ns share one class. The last class also has all
+// durations from 2^40 ns on, which is 18 minutes.
 class DurationClasses {
  public:
   static constexpr size_t kCount = 257;
 
   static size_t of(std::chrono::nanoseconds duration);
-  // Returns the shortest duration beyond the class.
+  // Returns the shortest duration beyond the class. For the last class, returns 2^40 ns.
   static std::chrono::nanoseconds end(size_t number);
 };
 

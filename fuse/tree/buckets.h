@@ -1,5 +1,5 @@
 // The buckets of the mounted database. Each is opened as a PathNamespace when it is first used, and
-// stays open.
+// stays open until it is renamed or removed.
 //
 // The store decides which buckets exist. names() and find() query it, so a bucket that a driver
 // creates shows up. The mount creates, drops and renames buckets in its root directory.

@@ -1,7 +1,8 @@
 // A directory that is being listed: the handle from opendir(3), which readdir(3) uses.
 //
 // Offsets are what telldir(3) returns: 1 is after ".", 2 after "..", and an entry's cookie plus 2
-// is after that entry. They stay valid until the directory is closed.
+// is after that entry. In a root of buckets, the number of the entry takes the place of the cookie.
+// Offsets stay valid until the directory is closed, within the limits of DirectoryStream::seek().
 //
 // Used by one thread at a time. FileSystem locks mutex() around each use.
 #pragma once
@@ -29,7 +30,8 @@ struct ListedEntry {
 
 class DirectoryHandle {
  public:
-  // Lists the mount's root. `names` are the buckets as shown, already escaped.
+  // Lists a root of buckets or, without names, a directory that was removed. `names` are the
+  // buckets as shown, already escaped.
   DirectoryHandle(uint64_t ino, std::vector<std::string> names);
   // Lists a directory of a bucket. Holds the namespace, so that the stream outlives its bucket.
   static Result<std::unique_ptr<DirectoryHandle>> open(uint64_t ino,
@@ -43,20 +45,20 @@ class DirectoryHandle {
                   std::unique_ptr<gridfs::DirectoryStream> stream, bool may_be_cached);
 
   uint64_t ino() const { return ino_; }
-  // Returns true if the kernel may cache the listing until the kernel changes the directory.
+  // Returns true if the kernel may cache the listing until the directory changes.
   bool may_be_cached() const { return may_be_cached_; }
   const std::shared_ptr<MountedBucket>& bucket() const { return bucket_; }
   Mutex& mutex() GM_THREAD_ATTRIBUTE(lock_returned(mutex_)) { return mutex_; }
 
-  // Makes each listing change the atime. Must be called before the object is used.
+  // Makes each listing count as a read of the directory. Must be called before the object is used.
   void count_as_reading() { counts_as_reading_ = true; }
   // Called when a listing begins.
   void record_read() GM_REQUIRES(mutex_) {
     if (counts_as_reading_) (void)namespace_->record_read(path_);
   }
 
-  // Buckets may have been created or dropped since opendir(3). When the root is rewound, the names
-  // are read again.
+  // Returns true for a root of buckets and for a removed directory. When a root is rewound, its
+  // names are read again, because buckets may have been created or dropped since opendir(3).
   bool lists_buckets() const { return bucket_ == nullptr; }
   void set_bucket_names(std::vector<std::string> names) GM_REQUIRES(mutex_) {
     names_ = std::move(names);

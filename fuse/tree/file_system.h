@@ -15,12 +15,13 @@
 // 2. DirectoryHandle::mutex().
 // 3. The mutexes of Buckets and of a MountedBucket.
 // 4. unlinked_mutex_.
-// 5. InodeTable's, FileHandle's, and handles_mutex_, all leaves.
+// 5. The mutexes of InodeTable, FileHandle, DirectoryMoves and NlinkRaceGuard, and handles_mutex_,
+//    all leaves.
 //
 // Of these, reads and writes of open files take only FileHandle::mutex.
 //
-// Thread-safe. Every operation but forget may fail with the error of a lower layer or with one of
-// errno.h.
+// Thread-safe. Every operation but forget may fail with the error of a lower layer or with an error
+// code of errno.h.
 #pragma once
 
 #include <atomic>
@@ -60,7 +61,7 @@ struct EntryReply {
   uint64_t ino = 0;
   gridfs::Attributes attributes;
   double cache_seconds = 0;
-  bool attributes_pass = false;  // the kernel must not keep the attributes
+  bool attributes_pass = false;  // true: the kernel must not cache the attributes
 };
 
 // An open file, owned by the FileSystem until release().
@@ -182,7 +183,7 @@ class FileSystem {
   Result<gridfs::ReadResult> read(FileHandle& file, int64_t offset, size_t size);
   // Does not change the times, because the kernel sends them. Has no case for O_APPEND, because the
   // kernel resolves it to an offset before it sends the write (SEMANTICS.md). If room is short,
-  // first commits what was written before.
+  // first calls File::expect_room().
   Status write(FileHandle& file, int64_t offset, std::span<const uint8_t> bytes);
   Status fsync(FileHandle& file);
   // See gridfs::without_set_id() (posix_changes.h).
@@ -200,7 +201,7 @@ class FileSystem {
   // --- Free space (room_watch.h).
   //
   // Returns true if the kernel must drop the file's attributes, so that it asks for them before the
-  // next write(2).
+  // next write(2). That is so once for each open file whenever room becomes scarce.
   bool begins_to_ask(uint64_t ino);
   // Returns true if the kernel must not keep the node's attributes, so that it asks before each
   // write(2).

@@ -28,7 +28,8 @@ class RoomWatch {
   // `store` must outlive this object.
   explicit RoomWatch(engine::Store& store) : store_(store) {}
 
-  // Called when so many bytes have been written to the daemon, or may have been.
+  // Counts bytes that were written to the daemon, or may have been. After enough of them, checks
+  // the free space.
   void record_written(uint64_t bytes);
   // Checks the free space now, unless it was checked a moment ago.
   void look();

@@ -11,7 +11,8 @@
 // chunks with from <= n < to are garbage after its end. The marker is removed with the last of
 // them.
 //
-// `<bucket>.links` holds the further names of files (links.h). They are removed with the file.
+// `<bucket>.links` holds the further names of files (links.h). The removal of a file also removes
+// them.
 //
 // Bucket is thread-safe: its methods are const, and it only remembers whether its indexes were
 // checked. A stream belongs to one thread at a time.
@@ -149,8 +150,8 @@ class Bucket {
  private:
   struct IndexCheck;
 
-  // Removes those of the files that still have that filename, in one transaction. Returns the large
-  // ones, which were only moved to `detached`.
+  // Removes each of the files `ids` that still has that filename, in one transaction. Returns the
+  // large ones, which were only moved to `detached`.
   Result<std::vector<bson::Value>> remove_batch(std::string_view filename,
                                                 const std::vector<bson::Value>& ids) const;
   Status remove_marker(engine::Transaction& transaction, bson::ValueView id) const;

@@ -1,6 +1,6 @@
-// How chunk documents {_id: ObjectId, files_id, n: int32, data: Binary} are laid out in memory, so
-// that a buffer of content can be stored as the document without a copy, and the filters that find
-// them. stored_chunks.h reads them.
+// The layout of chunk documents {_id: ObjectId, files_id, n: int32, data: Binary} in memory. A
+// buffer of content has this layout, so it is stored without a copy. Also the filters that find
+// chunk documents. stored_chunks.h reads them.
 //
 // The functions are thread-safe, and so is ChunkLayout. ChunkFilter is not.
 #pragma once

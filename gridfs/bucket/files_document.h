@@ -80,9 +80,9 @@ struct FilesDocument {
   bson::Value id;
   int64_t length = 0;
   int32_t chunk_bytes = kDefaultChunkBytes;
-  // The document's chunkSize is larger than a chunk can be, and the first chunk has all content.
-  // `chunk_bytes` is then a size that a chunk can have. A commit that changes the content writes it
-  // into the document.
+  // True if the document's chunkSize is larger than a chunk can be. The first chunk then has all
+  // content. `chunk_bytes` is then a size that a chunk can have. A commit that changes the content
+  // writes it into the document.
   bool chunk_size_is_too_large = false;
   bson::Date upload_date;
   std::optional<std::string> md5;           // 32 hexadecimal digits

@@ -1,8 +1,8 @@
 // Changes of a node's attributes that concern more than one field, because a mode and an access
 // control list overlap.
 //
-// `now` holds the fields that the node has, and its `mode` must be set. The functions return the
-// fields to change, including ctime where the system call changes it.
+// `now` holds the fields that the node has, and its `mode` must be set. with_xattr() and
+// without_xattr() return the fields to change, including ctime.
 //
 // Pure functions except for the current time, so thread-safe.
 #pragma once

@@ -27,7 +27,8 @@ class BackgroundWork {
   // quiet for a while.
   void schedule_md5(const bson::Value& id) GM_EXCLUDES(mutex_);
   void cancel_md5(const bson::Value& id) GM_EXCLUDES(mutex_);
-  // Computes all scheduled md5 digests now. Returns false if they were not done in time.
+  // Makes the background thread compute all scheduled md5 digests now, and waits for it. Returns
+  // false if they were not done in time.
   bool finish_md5(std::chrono::milliseconds patience) GM_EXCLUDES(mutex_);
 
   // Called when the file was moved to `detached` and nobody has it open.
@@ -44,11 +45,12 @@ class BackgroundWork {
   // Removes the garbage of the file on this thread.
   Status finish_truncated(const bson::Value& id) GM_EXCLUDES(mutex_);
 
-  // Works on removals too, and returns when all requested removals are done or have failed. A
-  // failed removal is tried again every second, and by each call of this function.
+  // Removes chunks on this thread too. Returns when all requested removals are done or have failed.
+  // A failed removal is tried again every second, and by each call of this function.
   void finish_removals() GM_EXCLUDES(mutex_);
 
-  // Finishes the removals. An md5 that is not computed yet stays absent.
+  // Ends the thread, then tries each remaining removal once. A removal that fails stays recorded in
+  // `detached`. An md5 that is not computed yet stays absent.
   void stop() GM_EXCLUDES(mutex_);
 
  private:
@@ -64,10 +66,10 @@ class BackgroundWork {
 
   struct OrphanRemoval {
     bson::Value id;
-    bool truncated = false;
+    bool truncated = false;  // the file is no orphan: only the chunks after its end are removed
   };
   class OrphanRemovalUnderWay;
-  // The caller must make a OrphanRemovalUnderWay of the result.
+  // The caller must make an OrphanRemovalUnderWay of the result.
   std::optional<OrphanRemoval> take_removal() GM_EXCLUDES(mutex_);
   Status remove(const OrphanRemoval& removal) GM_EXCLUDES(mutex_);
 

@@ -1,5 +1,5 @@
-// Memory for chunks that are not in the store: buffers within a hard budget. Buffers are kept for
-// reuse, because the first touch of fresh memory costs as much as copying into it.
+// Memory for chunks that the store does not have yet: buffers within a hard budget. Buffers are
+// kept for reuse, because the first touch of fresh memory costs as much as copying into it.
 //
 // ChunkMemory is thread-safe. ChunkBuffer says what guards the bytes of a buffer.
 #pragma once

@@ -132,9 +132,8 @@ struct FileTableOptions {
 };
 
 // The open files of one bucket, with the threads that commit in the background and recompute md5.
-// Thread-safe, except close() and the destructor. A caller with several threads holds a lock of its
-// own, so that these calls run one after the other and see what the one before has done. Only the
-// first of them does something.
+// Thread-safe, except close() and the destructor: the caller must not run these at the same time.
+// The first call of close() closes the table, and later ones do nothing.
 class FileTable {
  public:
   static std::unique_ptr<FileTable> create(const Bucket& bucket, const FileTableOptions& options);
@@ -155,8 +154,9 @@ class FileTable {
   // Removes the file inside the caller's transaction. An open file becomes an orphan: its document
   // moves to `detached`, and the file lives until its last holder releases it. A file that is not
   // open is deleted, or moved to `detached` if it is large. The caller must call after_commit() on
-  // the same thread once the transaction is committed. It starts the removal of chunks in the
-  // background.
+  // the same thread once the transaction is committed. after_commit() starts the removal of chunks
+  // in the background. If free space is scarce, it waits until the removals are done or have
+  // failed.
   virtual Status remove(engine::Transaction& transaction, bson::ValueView id) = 0;
   virtual void after_commit() = 0;
 

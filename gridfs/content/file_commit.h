@@ -36,8 +36,8 @@ struct FileCommit {
 
   int64_t length = 0;
   std::optional<int32_t> chunk_bytes;  // set if the document has another chunkSize
-  // Set if the content changes. The commit may change it, and leaves the date that the document
-  // gets.
+  // Set if the content changes. After the commit it is the date in the document, which may be
+  // another one.
   std::optional<bson::Date> upload_date;
   std::optional<std::string> md5;  // if set, becomes the document's md5
   bool keep_md5 = false;           // without `md5`: true keeps the stored md5, false removes it

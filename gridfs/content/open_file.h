@@ -1,8 +1,8 @@
 // The state of an open file: what is in memory, what is in the store, and what the next commit
 // writes.
 //
-// Chunk n of the file, 0 <= n < the number of chunks of length_, is in the first of these places
-// that has it:
+// To find chunk n of the file (0 <= n < the number of chunks of length_), look into these places in
+// this order:
 // - dirty_: it was written since the last commit began.
 // - frozen_: the commit in progress writes it, and n < frozen_end_.
 // - holes_: it is a hole.
@@ -139,22 +139,22 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
       GM_REQUIRES(mutex_);
   // Returns the memory that dirty chunks occupy.
   uint64_t dirty_bytes() const GM_REQUIRES(mutex_) { return dirty_.size() * layout_.capacity(); }
-  // Limits the dirty chunks, together with those of a commit in progress, to
-  // FileTableOptions::commit_bytes while the disk is full: from there on, each write first tries to
-  // commit, and fails if it cannot.
+  // While the disk is full, a file may have FileTableOptions::commit_bytes of dirty chunks,
+  // together with those of a commit in progress. Beyond that, each write first tries to commit, and
+  // fails if it cannot.
   Status check_room() GM_EXCLUDES(mutex_);
   // If the last commit met a full disk, tries again, provided that there may be room now. Otherwise
   // fails with the error of that commit.
   Status commit_once_more() GM_EXCLUDES(mutex_);
   // Returns a buffer for one chunk. Waits while the budget is spent.
   Result<std::shared_ptr<ChunkBuffer>> acquire_buffer() GM_EXCLUDES(mutex_);
-  // Returns true if a change at chunk `n` makes the file's last chunk a full one, while the store
-  // still has it short. Only dirty chunks are padded, so the last chunk must be dirty when the file
-  // grows.
+  // Returns true if chunk `n` is after the file's last chunk, and this last chunk is short, not
+  // dirty, and no known hole. A commit pads only dirty chunks, so the last chunk must be dirty when
+  // the file grows.
   bool needs_padding(int64_t n) const GM_REQUIRES(mutex_);
   // Makes the last chunk dirty if needs_padding(n).
   Status pad_tail(int64_t n) GM_REQUIRES(write_mutex_) GM_EXCLUDES(mutex_);
-  // Truncates the file. Returns false if the chunk that it will end in must be made dirty first.
+  // Truncates the file. Returns false if the chunk at the new end must be made dirty first.
   bool try_cut(int64_t length, int64_t tail, uint32_t tail_bytes, TimeUpdate times)
       GM_EXCLUDES(mutex_);
   void record_change(TimeUpdate times) GM_REQUIRES(mutex_);
@@ -234,8 +234,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // Returns how many of the file's chunks the store has, if that is known.
   std::optional<int64_t> chunks_in_store() const GM_REQUIRES(mutex_);
   void record_holes(const FileCommit& commit) GM_REQUIRES(mutex_);
-  // Called after the content has changed in the store. `has_own_date`: uploadDate became a later
-  // one.
+  // Called after the content has changed in the store. `has_own_date` is true if uploadDate became
+  // a later one.
   void reschedule_md5(bool has_own_date) GM_REQUIRES(mutex_);
   void undo(Prepared& prepared, const Error& error) GM_REQUIRES(mutex_);
 

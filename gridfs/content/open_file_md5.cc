@@ -1,4 +1,5 @@
-// OpenFile: md5 of files that are written in order.
+// OpenFile: md5 of files that are written in order, and of small files whose chunks are all dirty.
+// stored_md5.h computes all others.
 
 #include <algorithm>
 

@@ -39,9 +39,8 @@ class Writeback {
   // itself.
   void let_go_of_removed() GM_EXCLUDES(letting_go_, mutex_);
 
-  // Makes all dirty files due and waits briefly for the memory that their commits free.
-  // `failures_before` is the value of failures() when the caller began to wait. If a commit has
-  // failed since, returns its error.
+  // If a commit has failed since failures() returned `failures_before`, returns its error at once.
+  // Otherwise makes all dirty files due and waits briefly for the memory that their commits free.
   Status wait_for_memory(uint64_t failures_before) GM_EXCLUDES(mutex_);
   uint64_t failures() const GM_EXCLUDES(mutex_);
 

@@ -1,10 +1,10 @@
-// The atimes of a bucket's nodes that their documents do not have yet.
+// The atimes of a bucket's nodes, until they are written to the documents.
 //
-// The rule is Linux's relatime: a read changes a node's atime if mtime or ctime is not earlier, or
-// if it is a day old. With strictatime every read changes it. A change is shown at once and written
-// later, many in one transaction: after a minute, earlier if there are many, and at the end.
-// Changes that are not written yet are lost if the process is killed. Directories that are only
-// implied keep no atime, because they have no document.
+// The rule is Linux's relatime: a read changes a node's atime if it is not later than mtime, or not
+// later than ctime, or a day old. With strictatime every read changes it. A change is shown at once
+// and written later, many in one transaction: after a minute, earlier if there are many, and at the
+// end. Changes that are not written yet are lost if the process is killed. Directories that are
+// only implied keep no atime, because they have no document.
 //
 // Thread-safe.
 #pragma once
@@ -27,7 +27,8 @@ namespace gridmount::gridfs {
 class AccessTimes {
  public:
   // Returns true if the file is open. An open file shows the fields that its document had when it
-  // was opened. Called with no lock of this class held.
+  // was opened, so a written atime must stay here until the file is closed. Called with no lock of
+  // this class held.
   using IsOpen = std::function<bool(bson::ValueView file_id)>;
 
   // `bucket` must outlive this object. With kNone nothing is ever recorded.

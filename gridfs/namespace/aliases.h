@@ -34,7 +34,8 @@ class Aliases {
     std::string name;
     bson::View document;  // valid as long as views of the snapshot are
   };
-  // Returns the first alias at `from` if `inclusive`, else after it, in byte order.
+  // Returns the first alias, in byte order, that is greater than `from`, or equal to it if
+  // `inclusive`.
   Result<std::optional<Alias>> next(engine::Snapshot& snapshot, std::string_view from,
                                     bool inclusive) const;
   // Returns the files that have this alias: usually one or none.

@@ -1,9 +1,9 @@
 // Scans the explicit directories of a parent, in the order of their keys (path_index.h).
 //
 // The index orders them by name, which is another order. The index has "a!" after "a", but the key
-// "a!/" sorts before "a/", because '!' is less than '/'. So a name is held back while the names
-// after it continue it with a byte below the slash. At most as many names are held as a name has
-// such bytes.
+// "a!/" sorts before "a/", because '!' is less than '/'. So the scan holds a name back while the
+// next names begin with it and continue with a byte below the slash. It holds at most one name for
+// each such byte in a name.
 //
 // Not thread-safe. Belongs to one snapshot and one thread.
 #pragma once
@@ -33,8 +33,8 @@ class DirectoryScan {
   // Returns the next directory, or null at the end. It stays the next one until consume().
   Result<const Directory*> peek();
   void consume() { next_.reset(); }
-  // To be called after peek(), with a name whose key as a file is not greater than the next
-  // directory's. Returns true if a directory of that name is still to come.
+  // Called after peek(). `component` must not sort after the key of the directory that peek() has
+  // returned. Returns true if a directory of that name is still to come.
   bool is_ahead(std::string_view component) const;
 
  private:

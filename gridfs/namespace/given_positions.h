@@ -2,15 +2,15 @@
 // its name.
 //
 // A cookie is the number of an interval and a hash of a name. An interval is a start position and
-// up to kNames marks. A mark is a part of the hash of a name, and the marks belong to names that
-// the stream has returned in sequence after the start. The names of an interval are always in the
-// order of the listing.
+// up to kNames marks. A mark is a part of a name's hash. An interval has the marks of the names
+// that the stream has returned after the start, in that order. The names of an interval are always
+// in the order of the listing.
 //
-// Seeking to a cookie goes to the start of its interval and passes over names up to the cookie's.
-// So it reads the names of one interval and those that were created between them. If the cookie's
-// name is gone, seeking ends after the nearest earlier name of the interval that exists. This works
-// for the last kMaxIntervals intervals. The last kRecentPositions names are found without reading.
-// An older cookie, or one of another stream over the same directory, is found by its hash
+// seek() goes to the start of the cookie's interval and reads names until it finds the cookie's. So
+// it reads the names of one interval and those that were created between them. If the cookie's name
+// is gone, seeking ends after the nearest earlier name of the interval that exists. This works for
+// the last kMaxIntervals intervals. The last kRecentPositions names are found without reading. An
+// older cookie, or one of another stream over the same directory, is found by its hash
 // (name_search.h).
 //
 // Not thread-safe. Belongs to one stream.

@@ -31,16 +31,16 @@ class PathIndex {
   bool is_shown(bson::View document) const;
 
   // Returns the newest file of that name: by uploadDate, then by _id. If more than 64 files share
-  // one uploadDate, only the 64 that the index has last are compared by _id. The result is valid as
-  // long as views of the snapshot are.
+  // one uploadDate, only the last 64 of them in the index are compared by _id. The result is valid
+  // as long as views of the snapshot are.
   Result<std::optional<bson::View>> newest(engine::Snapshot& snapshot,
                                            std::string_view filename) const;
   // Returns all files of that name.
   Result<std::vector<bson::View>> all(engine::Snapshot& snapshot, std::string_view name) const;
-  // Returns those files of that name among which is the one at position `number`, in the order of
-  // is_newer(). `number` becomes its position among them. Returns the files with the uploadDate of
-  // that one, and reads no others: it counts in the index. It returns all files if the index does
-  // not suffice. Returns nothing if there are not so many.
+  // Finds the file of that name at position `number`, oldest first. Returns all files of the name
+  // that have its uploadDate, and sets `number` to its position among them in the order of
+  // is_newer(). Reads no other files: it counts in the index. If the index does not suffice,
+  // returns all files of the name. If there are not so many, returns none.
   Result<std::vector<bson::View>> at_position(engine::Snapshot& snapshot, std::string_view name,
                                               uint64_t& number) const;
   // Returns some files of that name: at most two with that filename, and all that have it as a
@@ -80,16 +80,17 @@ class PathIndex {
   const std::optional<bson::Date> at_;
 };
 
-// Compares by uploadDate, then by _id. This is the order of revisions, and PathIndex::newest() is
-// the last one.
+// Returns true if `a` is a newer revision than `b`: by uploadDate, then by _id. PathIndex::newest()
+// returns the newest one.
 bool is_newer(bson::View a, bson::View b);
 
 // Returns true if the document has a path, i.e. its filename is a string.
 bool has_filename(bson::View document);
 
 // Returns the sort key of a child directory. Children are ordered as the filename index orders the
-// names: a file by its component, a directory by its component and a slash, where the names below
-// it stand. So a directory keeps its position whether it is implied or explicit.
+// names. The key of a file is its component. The key of a directory is its component and a slash,
+// so it sorts where the names below it do, and keeps its position whether it is implied or
+// explicit.
 inline std::string directory_key(std::string_view component) {
   return std::string(component) + "/";
 }

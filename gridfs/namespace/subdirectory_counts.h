@@ -1,5 +1,5 @@
 // The number of subdirectories of each directory, as far as it is known: for directories made since
-// the bucket was opened. The count of any other directory would need everything below it to be
+// the bucket was opened. To count those of another directory, everything below it would have to be
 // read, because filenames imply directories.
 //
 // A count is right or absent. Whenever an implied directory may have come into being, the counts
@@ -30,8 +30,8 @@ class SubdirectoryCounts {
   void drop(const bson::Value& directory) GM_EXCLUDES(mutex_) { removed(directory); }
   void drop_all() GM_EXCLUDES(mutex_);
 
-  // Sets the nlink of a directory to its number of subdirectories plus two, for its "." and its own
-  // name. An nlink of 1 means that the count is not known.
+  // If the number of subdirectories of a directory is known, sets its nlink to that number plus
+  // two, for its "." and its own name. An nlink of 1 means that the count is not known.
   void apply(Node& node) const GM_EXCLUDES(mutex_);
 
  private:

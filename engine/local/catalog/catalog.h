@@ -82,7 +82,8 @@ class Catalog {
   // The drop cleanup removes the keyspace's entries later.
   Status release_keyspace(const Keyspace& keyspace);
   Result<std::vector<Keyspace>> released_keyspaces() const;
-  // Called after the cleanup. Takes the keyspace off the list, and its tree has one keyspace less.
+  // Called after the cleanup. Removes the keyspace from the list of released ones, and counts one
+  // keyspace less in its tree.
   Status remove_keyspace(const Keyspace& keyspace);
   // Returns how many keyspaces share the tree.
   Result<uint32_t> keyspaces_in_tree(uint32_t tree) const;

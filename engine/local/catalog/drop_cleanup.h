@@ -1,6 +1,6 @@
-// A background thread that removes the entries of dropped collections and indexes. It works in
-// short transactions between those of others. The catalog lists what is left to do, so an
-// interrupted cleanup continues when the store is opened again.
+// A background thread that frees the space of dropped collections and indexes: it removes their
+// records and entries. It works in short transactions between those of others. The catalog lists
+// what is left to do, so an interrupted cleanup continues when the store is opened again.
 //
 // Thread-safety: thread-safe.
 #pragma once

@@ -1,4 +1,5 @@
-// The checks of a new index, before it is filled.
+// The checks of a new index, before it is filled. collection_indexes.cc defines them. The functions
+// of index_build.cc, which fill an index, are declared in index_writer.h.
 //
 // Thread-safety: pure functions.
 #pragma once

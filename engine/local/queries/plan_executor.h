@@ -100,8 +100,8 @@ class PlanExecutor {
   int64_t keys_examined() const { return scan_->keys_examined(); }
   ExecutionStats stats() const;
 
-  // Returns the next match, or nothing at the end. A damaged document is DataCorruptionDetected.
-  // The caller can continue with another next().
+  // Returns the next match, or nothing at the end. Fails with DataCorruptionDetected on a damaged
+  // document. The caller can continue with another next().
   Result<std::optional<Match>> next();
 
  private:
@@ -122,8 +122,8 @@ class PlanExecutor {
   Status check_resumption();
   Result<std::optional<Match>> next_match();
   Result<std::optional<Match>> read_match();
-  // Returns whether the next match is skipped before a sort could need it. If its index entry shows
-  // that it matches, its document is then not read, as on servers.
+  // Returns whether the next match will be skipped, and no sort needs it. If its index entry alone
+  // shows that it matches, its document is not read, as on servers.
   bool skips_entries() const {
     return to_skip_ > 0 && !sorts_ && plan_.plan.kind != query::Plan::Kind::kCollectionScan;
   }

@@ -1,5 +1,5 @@
-// Chooses the plan of a query. If several indexes bound it, a trial finds the plan that reads
-// least.
+// Chooses the plan of a query. If several indexes bound the query, a trial finds the plan that
+// reads least.
 //
 // Thread-safety: that of the Trees passed in, which belong to one Snapshot or Transaction.
 #pragma once
@@ -31,9 +31,9 @@ struct ChosenPlan {
 };
 
 // The trial reads index entries of all candidates in rounds: 16 of each, then four times as many,
-// and so on, until one candidate has no more. So the trial costs a small part of what the chosen
-// plan then reads. If no candidate ends within 4096 entries, a limited query takes a plan that
-// provides the sort. Otherwise the bounds alone decide.
+// and so on, until one candidate has no more. The trial reads about 4096 entries of each candidate
+// at most, and no documents. If no candidate ends within 4096 entries, a limited query takes a plan
+// that provides the sort. Otherwise the bounds alone decide.
 Result<ChosenPlan> choose_plan(const std::shared_ptr<Trees>& trees,
                                const std::shared_ptr<const CollectionEntry>& entry,
                                const query::Filter& filter, const PlanRequest& request);

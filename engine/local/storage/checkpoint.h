@@ -8,8 +8,8 @@
 //
 // Between checkpoints, the log (redo_log.h) makes small commits durable.
 //
-// If the store refuses writes, the thread logs the cause once, within an interval. Readers get no
-// error that names the cause: they see a record with a wrong checksum, not the device that fails.
+// If the store refuses writes, the thread logs the cause once, at most one interval later. Only the
+// log names the cause: a reader gets an error about a record's checksum, not about the device.
 //
 // Thread-safe, except that pin(), take_first() and start() must be called first, in this order, by
 // one thread. stop() must be called by one thread.
@@ -60,9 +60,10 @@ class Checkpointer {
   Status checkpoint() GM_EXCLUDES(mutex_);
 
   // Must be called before each write. Requests a checkpoint if data.mdb has grown by
-  // options.checkpoint_bytes since the last one was begun, or that much was freed, which only the
-  // next checkpoint makes reusable. Waits if kGarbageMax times as much was freed since the last
-  // finished one was begun. Growth by new data never waits.
+  // options.checkpoint_bytes since the last one was begun, or if transactions have freed that many
+  // bytes since then, which only the next checkpoint makes reusable. Waits if they have freed
+  // kGarbageMax times as much since the last finished checkpoint was begun. Growth by new data
+  // never waits.
   void make_room() GM_EXCLUDES(mutex_);
 
   // Returns how many bytes of freed pages can be reused only when the next checkpoint is done.
@@ -105,7 +106,7 @@ class Checkpointer {
   uint64_t newest_snapshot() const;
   // Adds what new transactions have freed to freed_ and returns freed_.
   uint64_t count_freed() GM_EXCLUDES(counting_);
-  // The parameter is read before freed_, which only grows, so the difference is never negative.
+  // `then` is an earlier value of freed_. freed_ only grows, so the difference is never negative.
   uint64_t freed_since(uint64_t then) const { return freed_ - then; }
   struct Freed {
     uint64_t bytes = 0;
@@ -138,7 +139,8 @@ class Checkpointer {
   uint64_t durable_snapshot_ GM_GUARDED_BY(mutex_) = 0;
   std::chrono::steady_clock::time_point last_time_ GM_GUARDED_BY(mutex_);
   bool stopping_ GM_GUARDED_BY(mutex_) = false;
-  bool grown_ GM_GUARDED_BY(mutex_) = false;  // data.mdb or the log, so that a checkpoint is due
+  // A checkpoint is due: data.mdb has grown, much of it was freed, or the log has begun a segment.
+  bool grown_ GM_GUARDED_BY(mutex_) = false;
   // The last page of data.mdb when the last checkpoint was begun.
   std::atomic<uint64_t> begun_at_page_ = 0;
   // freed_ is how many bytes transactions up to counted_to_ have freed since the opening. It is

@@ -90,8 +90,8 @@ class WriteTransaction {
   MDB_txn* lmdb() const { return txn_; }
 
   // Commits, and ends the transaction whatever it returns. On an error nothing of the transaction
-  // has happened, except after kLmdbStale (W13 in write_queue.h). A committed transaction is not
-  // durable yet: see Environment::make_durable().
+  // has happened, except if LMDB's map does not show the commit (kLmdbStale; W13 in write_queue.h).
+  // A committed transaction is not durable yet: see Environment::make_durable().
   Status commit();
 
   // Poisons the transaction: commit() will undo everything and return `error`. The first error
@@ -152,9 +152,9 @@ class Environment {
   // Begins a snapshot that has everything committed before the call. Fails with the errors of
   // WriteQueue::flush(), and with LMDB's.
   Result<ReadTransaction> begin_read();
-  // Waits for the write lock. Fails with StoreReadOnly on a read-only store, with
-  // WritesRefused after a failed sync, and with IllegalOperation if this thread already has a write
-  // transaction.
+  // Waits for the write lock. Fails with StoreReadOnly on a read-only store, with WritesRefused
+  // after a failed sync or if a file of the store was replaced, and with IllegalOperation if this
+  // thread already has a write transaction.
   Result<WriteTransaction> begin_write(
       engine::TransactionKind kind = engine::TransactionKind::kMayBlock);
 
@@ -167,8 +167,8 @@ class Environment {
 
   MDB_dbi catalog() const;
   MDB_dbi tree(int number) const;  // 0 <= number < kTreeCount
-  // The count of free pages may be older than the last commits, but includes all removals if there
-  // is little room.
+  // If there is little room, the count of free pages includes all removals. Otherwise it may be
+  // older than the last commits.
   Result<engine::StoreStats> stats();
   // Returns the number of LMDB's newest committed transaction.
   uint64_t last_transaction() const;
@@ -181,9 +181,9 @@ class Environment {
   Result<PageReport> survey_pages(PageVisitor* visitor = nullptr);
   bool read_only() const;
   int format_version() const;
-  // Reclaims freed pages by a checkpoint. Afterwards LMDB can reuse all pages that earlier removals
-  // have freed, and they can be punched out as holes, except those that an older snapshot still
-  // refers to.
+  // Reclaims freed pages by a checkpoint. Afterwards LMDB can reuse, and return_free_pages() can
+  // punch out, all pages that earlier removals have freed, except those that an older snapshot
+  // still refers to.
   Status reclaim();
   // Punches holes into data.mdb where pages are free (free_pages.h). Returns how many bytes of disk
   // space this frees. Reads all trees first, and fails with StoreDamaged if they or the list of

@@ -35,8 +35,8 @@ struct PageReport {
   uint64_t first_leaked = 0;
   // Damaged pages to which the trees lead.
   uint64_t damaged = 0;
-  // The pages below damaged ones were not searched for: as the list of free pages is damaged too,
-  // older states of the same pages look alike.
+  // True if pages below damaged ones were not searched for. That is so if the list of free pages is
+  // damaged too: then a current page cannot be told from an older state of it.
   bool hides_pages = false;
 };
 inline constexpr size_t kPageProblemsMax = 100;
@@ -87,7 +87,7 @@ class PageAccounting {
   void show(const TreePage::Node& node, std::string_view tree, bool certain);
   bool show_lost_leaves();
   // Shows pages that are both in a tree and in the list of free pages. Called only if no page is
-  // lost: then it is the list that is wrong.
+  // lost. Then the list is wrong, not the tree.
   void show_claimed();
   // Returns how the page's keys contradict each other or the last key of the leaf before, or
   // nullptr.

@@ -2,16 +2,17 @@
 // contents and moves bytes accordingly. A damaged page would make it overwrite foreign memory, free
 // pages that are in use, or commit more damage.
 //
-// The checked pages are those of the snapshot from which the transaction began. The transaction
-// checked its own pages before a change. Each page on the path to the key must have its own number,
-// entries that lie side by side within it, and keys within the bounds that its parent sets. The
-// tree must be as deep as its record says. If a removal may make LMDB merge pages, the neighbours
-// are checked in the same way. If a large value is replaced or removed, the header of its overflow
-// pages is checked.
+// The checked pages are those of the snapshot from which the transaction began. Pages that the
+// transaction has written since are not checked: it made them from pages that it had checked. Each
+// page on the path to the key must have its own number, entries that lie side by side within it,
+// and keys within the bounds that its parent sets. The tree must be as deep as its record says. If
+// a removal may make LMDB merge pages, the neighbours are checked in the same way. If a large value
+// is replaced or removed, the header of its overflow pages is checked.
 //
 // If a value replaces a larger one within one transaction, it keeps all pages of the larger one
-// (mdb.c, mdb_cursor_put). A damaged header can claim too many pages as well. So at a tree's first
-// value with more pages than it needs, the pages of all values are compared with the tree's count.
+// (mdb.c, mdb_cursor_put). A damaged header can claim too many pages as well. So when a write first
+// meets a value with more pages than it needs, the check adds up the pages of all values of that
+// tree and compares the sum with the tree's count.
 //
 // Not detected: a key or value whose bytes have changed, as long as the first and last key of the
 // page are in bounds. Records have checksums for that.
@@ -48,13 +49,13 @@ class PageCheck {
   Status before_remove(MDB_txn* txn, MDB_dbi tree, std::string_view key);
   Status before_clear(MDB_txn* txn, MDB_dbi tree);
 
-  // Returns whether a snapshot's meta page was another snapshot's. LMDB would begin from that page,
-  // so nothing may be written any more. Any thread may call this.
+  // Returns whether a check has found that the meta page of a snapshot has another snapshot's data.
+  // LMDB would begin from that page, so nothing may be written any more. Any thread may call this.
   bool has_missed_snapshot() const { return has_missed_snapshot_; }
 
-  // Checks that the snapshot's list of free pages is well formed and has each page only once. What
-  // LMDB makes of the list from then on is sound. Reads the whole list, eight bytes for each free
-  // page. Must be called before all other checks.
+  // Checks that the snapshot's list of free pages is well formed and has each page only once.
+  // LMDB's later changes keep the list sound. Reads the whole list, eight bytes for each free page.
+  // Must be called before all other checks.
   Status free_pages(uint64_t snapshot);
   // Fails if the snapshot's meta page has gone. The second commit after the snapshot overwrites it.
   Status finds(uint64_t snapshot) { return begin(snapshot); }

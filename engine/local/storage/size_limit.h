@@ -1,10 +1,10 @@
 // The largest size that data.mdb may have, if the owner sets a limit: a quota for the store.
 //
-// How many pages a transaction appends is known before the commit, so a transaction that would
-// exceed the limit is refused. The caller exempts transactions with a net shrink: LMDB changes a
-// page by writing a new one, so a removal at the limit needs a few pages beyond it until the freed
-// pages can be reused. A transaction that only reuses free pages is always allowed, even if the
-// file is larger than its limit already.
+// How many pages a transaction appends is known before the commit, so WriteQueue::commit() refuses
+// a transaction that would exceed the limit. It exempts transactions with a net shrink: LMDB
+// changes a page by writing a new one, so a removal at the limit needs a few pages beyond it until
+// the freed pages can be reused. A transaction that only reuses free pages is always allowed, even
+// if the file is larger than its limit already.
 //
 // Thread-safety: the caller of allows() must hold the write lock. Any thread may call the others.
 #pragma once

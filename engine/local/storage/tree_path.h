@@ -6,8 +6,9 @@
 // A search goes wrong only next to the damage: a damaged key sends it to a place beside that key,
 // and a damaged entry of a branch to one end of a leaf. So a place is right if the entries on both
 // sides of it have the right checksums and are in order with it. If one of the two is in another
-// leaf, all pages on the path must also have their own numbers, keys within their parents' bounds,
-// and entries that fill the room taken. FORMAT.md, chapter "Damaged pages".
+// leaf, all pages on the path must also have their own numbers, keys within the bounds that the
+// parent sets, and entries that exactly fill the room that the page counts as taken. FORMAT.md,
+// chapter "Damaged pages".
 //
 // In a store whose format has no checksums nothing is proved, and every call succeeds.
 //
@@ -42,11 +43,12 @@ class TreePath {
   Status prove(std::string_view key, const std::optional<TreeEntry>& found, bool found_below);
   // Also proves that TreeReader has found the right entry at or above the key.
   Status prove(std::string_view key, const TreeReader::Found& found);
-  // The neighbours that prove() has found. from() may have the key itself. The views are valid as
-  // long as the snapshot.
+  // The neighbours that prove() has found. from() is the entry of the key if the tree has it. The
+  // views are valid as long as the snapshot.
   const std::optional<TreeEntry>& below() const { return below_; }
   const std::optional<TreeEntry>& from() const { return from_; }
-  // Returns whether the neighbours are the snapshot's: no write of the transaction changes those.
+  // Returns whether the neighbours are entries of the snapshot, which no write of the transaction
+  // changes.
   bool is_of_snapshot() const { return of_snapshot_; }
 
   // Returns whether two entries that LMDB has returned one after the other are in one leaf. Then
@@ -60,7 +62,7 @@ class TreePath {
   // other.
   Status follow(std::string_view last, std::string_view key, bool backward);
   // Proves the end of a range: that `last`, which may have been removed since, was the last entry
-  // before `bound`. Does what follow() and prove() do.
+  // before `bound`. Calls prove(), and follow() where it is needed.
   Status prove_end(std::string_view last, std::string_view bound,
                    const std::optional<TreeEntry>& found, bool backward);
 

@@ -239,16 +239,16 @@ RedoChanges Trees::take_changes() {
 bool Trees::shrinks_net() const {
   if (!writable_now()) return false;
   if (cleared_) return true;
-  int64_t read_view = 0;
+  int64_t contents = 0;
   int64_t catalog = 0;
   for (size_t tree = 0; tree < cursors_.size(); ++tree) {
     if (cursors_[tree].cursor == nullptr) continue;
     const size_t entries = entries_of(txn_, static_cast<MDB_dbi>(tree));
     const int64_t added =
         static_cast<int64_t>(entries) - static_cast<int64_t>(cursors_[tree].entries);
-    (tree == handles_.catalog ? catalog : read_view) += added;
+    (tree == handles_.catalog ? catalog : contents) += added;
   }
-  return read_view < 0 || (read_view == 0 && catalog < 0);
+  return contents < 0 || (contents == 0 && catalog < 0);
 }
 
 Status Trees::put(MDB_dbi tree, std::string_view key, std::string_view value) {

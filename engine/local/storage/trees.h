@@ -95,8 +95,7 @@ class Trees {
   void end();
   bool ended() const { return txn_ == nullptr; }
 
-  // Fail if nothing can be read (after the end), or written (also in a snapshot, and after a failed
-  // write).
+  // readable() fails after end(). writable_now() also fails in a snapshot and after a failed write.
   Status readable() const;
   Status writable_now() const;
   // Count the writes (including resumptions) and the resumptions. A cursor that has seen a lower
@@ -115,7 +114,7 @@ class Trees {
   // Proves that the tree does not have the key, after a search has not found it. Fails with
   // StoreDamaged if it cannot. Only for keyspaces whose entries have checksums.
   Status prove_absent(MDB_dbi tree, std::string_view key) const;
-  // Like the other one, but after at_or_after() has returned `found`.
+  // The same, if a search for the first entry at or after the key has returned `found`.
   Status prove_absent(MDB_dbi tree, std::string_view key,
                       const std::optional<TreeEntry>& found) const;
   // Returns the error for a read that LMDB has failed with `code`. Once LMDB has met a damaged page
@@ -126,7 +125,7 @@ class Trees {
   // --- For write transactions only.
 
   // Returns the first entry at or after `key`. If there is none and the next call is a put() of
-  // that key, it uses LMDB's append, which keeps the pages full.
+  // that key, that put() uses LMDB's append, which keeps the pages full.
   Result<std::optional<TreeEntry>> at_or_after(MDB_dbi tree, std::string_view key);
   Status put(MDB_dbi tree, std::string_view key, std::string_view value);
   // Puts a value of `size` bytes and returns its place. The caller must fill it before the next
@@ -140,10 +139,10 @@ class Trees {
   // Removes all entries of the tree at once.
   Status clear(MDB_dbi tree);
 
-  // Returns whether the writes so far are a net shrink: there are fewer records and index entries
-  // than before, or as many and fewer entries of the catalog. The catalog counts only in the second
-  // case, because a removal may create a collection to note itself in. Returns false once a write
-  // has failed.
+  // Returns whether the writes so far are a net shrink: a tree was cleared, or there are fewer
+  // records and index entries than before, or as many of them and fewer entries of the catalog. The
+  // catalog counts only in the last case, because a removal may create a collection to note itself
+  // in. Returns false once a write has failed.
   bool shrinks_net() const;
 
   // Returns all changes, for WriteTransaction::log(). Must be called before end(), and nothing may

@@ -10,17 +10,18 @@
 //  W2. If a member fails, only its nested transaction ends.
 //  W3. A leader can fail only before it has members, so it takes nobody with it. The next waiting
 //      writer becomes a leader.
-//  W4. A group ends when it has kGroupMembersMax members or is kGroupTimeMax old, when no writer
-//      waits, when a thread that wants the lock exclusively is next in the queue, or when the disk
-//      has little room. Then the leader commits, and every member's commit() returns the outcome.
+//  W4. A group ends when it has kGroupMembersMax members, kGroupTimeMax after its leader has called
+//      commit(), when no writer waits, when a thread that wants the lock exclusively is next in the
+//      queue, or when the disk has little room. Then the leader commits, and every member's
+//      commit() returns the outcome.
 //  W5. After refuse(), nobody gets the lock for a transaction and no group commits.
-//  W6. If a fault has interrupted a call that writes, LMDB's transaction is neither used nor ended
-//      any more, and LMDB's writer lock stays held. refuse() is called before the lock passes on.
-//  W7. On a full disk, a leader whose transaction is a net shrink may use the reserve
-//      (space_reserve.h) for its commit. No size limit (size_limit.h) applies then.
-//  W8. After a group's commit and before the lock passes on, its changes are passed to the log: the
-//      leader's first, then those of each member that has committed. If one of them has not called
-//      log(), the log gets none of them.
+//  W6. If a fault has interrupted a call that writes, nobody uses or ends LMDB's transaction any
+//      more, and LMDB's writer lock stays held. refuse() is called before the write lock passes on.
+//  W7. A leader whose transaction is a net shrink is exempt from the size limit (size_limit.h). On
+//      a full disk, it may also use the reserve (space_reserve.h) for its commit.
+//  W8. After a group's commit and before the write lock passes on, the leader passes the group's
+//      changes to the log: its own first, then those of each member that has committed. If one of
+//      these transactions has not called WriteTransaction::log(), the log gets none of them.
 //  W9. A short transaction is one that waits for no other thread (engine::TransactionKind). After
 //      kSmallBeforeBatch successive short transactions that are small enough for the log, without
 //      a read in between, a batch is begun (batch.h), unless the disk has little room. The short
@@ -28,12 +29,13 @@
 //      groups.
 // W10. In a batch, commit() returns when `pending` has the changes and the log has got them. The
 //      batch ends, and LMDB commits it, before a read begins, before the lock is given for anything
-//      but a short transaction, when it is full, and when the disk has little room. It also ends
-//      with a transaction for which `pending` has no room. That transaction's commit() returns the
-//      outcome of the batch's commit. A batch has short transactions only, so no reader waits for
-//      one that may be waiting for the reader.
-// W11. A transaction that fails in a batch after it has written takes LMDB's transaction with it.
-//      The transactions that the batch has committed are then made again from their changes.
+//      but a short transaction, when it is full, and when the disk has little room. If `pending`
+//      has no room for a transaction, the batch ends with this transaction, whose commit() returns
+//      the outcome of the batch's commit. A batch has short transactions only, so a reader never
+//      waits for a transaction that waits for the same reader.
+// W11. A transaction that fails in a batch after it has written ends LMDB's transaction too. The
+//      changes of the transactions that the batch has committed are then made again, in a new LMDB
+//      transaction.
 // W12. If a batch can be neither committed nor made again, LMDB lacks what was committed. Until
 //      that commit succeeds, nothing is written or read. The next thread that wants to write or
 //      read tries it again. `pending` has the changes for the next opening.
@@ -92,8 +94,8 @@ class WriteQueue {
   struct Callbacks {
     // Converts the code of a failed commit to an error.
     std::function<Error(int code)> commit_failed;
-    // Called before each write and each commit. Returns an error if nothing may be written any
-    // more.
+    // Called before and after each commit of LMDB's transaction, before each commit in a batch,
+    // after an abort, and by refusal(). Returns an error if nothing may be written any more.
     std::function<std::optional<Error>()> found_unreadable;
     // Makes changes (RedoChanges::bytes()) again in a transaction.
     std::function<Status(std::string_view changes, MDB_txn* txn)> make_again;

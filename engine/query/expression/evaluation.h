@@ -122,8 +122,8 @@ Evaluated give(EvaluationContext&, const void*) = delete;
 Evaluated make_int_or_long(EvaluationContext& context, int64_t value);
 
 // Builds an array or a document in its own memory. finish() copies it into the arena. Fails with
-// ExceededMemoryLimit (146) if the arena has no room for it and the outputs being built around it.
-// Fails with Overflow (15) if the result would be nested deeper than kMaxDepth.
+// ExceededMemoryLimit (146) if the arena has no room for it together with the unfinished outputs
+// that contain it. Fails with Overflow (15) if the result would be nested deeper than kMaxDepth.
 class ValueOutput {
  public:
   ValueOutput(EvaluationContext& context, bson::Type type);

@@ -92,9 +92,9 @@ struct FilterOptions {
   // The variables that $expr may use in addition to the built-in ones. Null if there are none. Used
   // only by Filter::parse().
   VariableScope* scope = nullptr;
-  // The values of these variables, by slot, and $$NOW. They apply if the filter is matched without
-  // an EvaluationContext, and come from a command's `let`, which is the same for all documents.
-  // Without `now`, $$NOW is the time of matching, which suits filters that are kept (validators).
+  // The values of these variables, by slot, and $$NOW. A match without an EvaluationContext uses
+  // them. They come from a command's `let`, so they are the same for all documents. Without `now`,
+  // $$NOW is the time of matching, which suits filters that are kept (validators).
   std::vector<std::optional<bson::Value>> variables = {};
   std::optional<bson::Date> now = bson::Date::now();
   // If false, $expr, $jsonSchema and $text fail with QueryFeatureNotAllowed (224). Array filters,

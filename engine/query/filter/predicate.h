@@ -72,8 +72,8 @@ class DocumentPredicate : public Predicate {
   const bson::Path& path() const override;
 };
 
-// The conditions of one operator. All tests and groups must match or, if `negated`, must not all
-// match.
+// The conditions of one operator. It matches if all tests and groups match. With `negated`, it
+// matches if at least one of them does not.
 struct TestGroup {
   std::vector<std::unique_ptr<ValueTest>> tests;
   std::vector<TestGroup> groups;

@@ -97,8 +97,8 @@ class Pipeline {
   enum class Input { kEverything, kFiltered, kRequested };
 
   // The pipeline and the context must outlive the stream. If `stats` is not null, each stage is
-  // measured, and `stats` must outlive the stream too. It gets one entry per stage that is run,
-  // which are the own_stages() with Input::kRequested.
+  // measured, and `stats` must outlive the stream too. It gets one entry for each stage that is
+  // run. With Input::kRequested these are the own_stages().
   Result<std::unique_ptr<DocumentStream>> run(std::unique_ptr<DocumentStream> input,
                                               const PipelineContext& context,
                                               Input given = Input::kEverything,

@@ -68,7 +68,8 @@ struct UpdateOperator {
   // Prepares a checked operand. Null if the operator prepares nothing.
   Result<std::unique_ptr<const PreparedOperand>> (*prepare)(std::string_view path,
                                                             bson::ValueView operand) = nullptr;
-  // Fails on a path where no field could be created, although the operator never creates one.
+  // If true, the update fails on a path where no field could be created, although the operator
+  // never creates one.
   bool needs_viable_path = false;
 };
 

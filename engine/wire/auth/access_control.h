@@ -52,10 +52,10 @@ class AccessControl : public Authorizer {
   Status check(const Client& client, const Command& command,
                const std::vector<Privilege>& privileges) const override;
 
-  // saslStart and saslContinue. With `skip_empty_exchange` the answer to the proof ends the
-  // exchange. A speculative start, inside hello, fails without being counted if the user has no
-  // credentials for the mechanism. The driver then uses another mechanism, which hello's
-  // saslSupportedMechs names.
+  // saslStart and saslContinue. With `skip_empty_exchange` the reply to the client's proof ends the
+  // exchange. Otherwise the client sends one more, empty message. A speculative start, inside
+  // hello, fails without being counted if the user has no credentials for the mechanism. The driver
+  // then uses another mechanism, which hello's saslSupportedMechs names.
   Result<SaslReply> start(const Client& client, const std::string& database,
                           std::string_view mechanism, std::string_view payload,
                           bool skip_empty_exchange, bool speculative) GM_EXCLUDES(mutex_);

@@ -112,8 +112,8 @@ class Connection final : public Deferrable,
   void greet();
 
   void read_message();
-  // On a worker. Returns the number of bytes read of the next message if they arrive soon,
-  // otherwise zero.
+  // On a worker. Waits briefly for the next message. Returns how many of its bytes were read, or
+  // zero.
   size_t linger();
   // On a worker: waits briefly for the event while there are idle workers, and returns true if it
   // occurs. Returns false on other threads.

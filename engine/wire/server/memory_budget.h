@@ -1,11 +1,14 @@
 // A limit for the bytes of messages that the server holds at one time. A request that needs more
 // than is free waits in a queue, without blocking a thread.
 //
-// Invariant: the total is at most bytes_max, plus what charge() and settle() have taken, which have
-// no limit, plus kAlwaysBytes for each reservation, plus kAlwaysBytes for each call of
-// acquire_share(), plus one reservation that may exceed the budget. That reservation was at the
-// head of the queue. Without it, half-read messages that fill the budget together could wait for
-// one another forever. After stop() there is no limit.
+// Invariant: the total is at most bytes_max, plus these:
+// - what charge() and settle() have taken, which have no limit;
+// - kAlwaysBytes for each reservation;
+// - kAlwaysBytes for each call of acquire_share();
+// - one reservation that may exceed the budget. That reservation was at the head of the queue.
+//   Without it, half-read messages that fill the budget together could wait for one another
+//   forever.
+// After stop() there is no limit.
 //
 // Thread-safe, except that a Reservation must be used by one thread at a time.
 #pragma once

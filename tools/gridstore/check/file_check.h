@@ -34,7 +34,7 @@ struct FileVerdict {
   bool content = false;      // its chunks, its length, or its document as a whole
   bool upload_date = false;  // missing or not a date
   bool md5 = false;          // differs from the content's digest, or is not a digest
-  // The correct value of metadata.storedChunks, if it is wrong, is `chunks`.
+  // metadata.storedChunks is wrong. `chunks` is the correct value.
   bool stored_chunks = false;
   int64_t chunks = 0;  // number of chunks within the length
   std::vector<std::string> problems;
@@ -44,7 +44,8 @@ struct FileVerdict {
 
 class FileCheck {
  public:
-  // `place` names the bucket. The constructor adds the file. Does not keep `document`.
+  // `place` names the bucket. The constructor adds the file's _id and name to it. Does not keep
+  // `document`.
   FileCheck(Findings& findings, Location place, bson::View document, Garbage garbage);
 
   // Adds a chunk of this file. Chunks whose n is not a whole number may come in any order.

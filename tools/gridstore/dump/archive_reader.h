@@ -2,8 +2,8 @@
 // collections alternate.
 //
 // A file that is truncated, damaged or not an archive fails with FailedToParse, and the message
-// names the file and the byte. The documents returned before the error are as they were written,
-// unless the error is a wrong checksum of their collection.
+// names the file and the byte. The documents returned before the error are intact, unless the error
+// is a wrong checksum of their collection.
 //
 // Not thread-safe.
 #pragma once

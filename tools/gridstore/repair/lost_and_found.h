@@ -33,8 +33,8 @@ class LostAndFound {
   // removes the document in the old bucket. Bytes that have no place in the new file, and chunks
   // without a usable n or data, are written to the keep folder.
   Status move(const ContentDamage::File& file);
-  // Moves chunks whose files document is lost. Of that document only `filename` may have been
-  // found.
+  // Moves the chunks of a file whose files document is lost. `filename` is set if the name was
+  // found. Nothing else of the document is known.
   Status move_orphans(const Location& place, const bson::Value& files_id,
                       const std::optional<std::string>& filename);
   // Completes the move of a file that an earlier repair has started.
