@@ -312,12 +312,12 @@ TEST_F(Damage, UnmarkedMultikeyIndex_IsReported) {
   EXPECT_THAT(problems(), Contains(HasSubstr("not marked as holding arrays")));
 }
 
-TEST_F(Damage, RangeWithoutOwner_IsReported) {
+TEST_F(Damage, KeyspaceWithoutOwner_IsReported) {
   change([](Trees& trees, Catalog&, const CollectionEntry&) {
     const Keyspace nobody{7, 4711};
     return trees.put(trees.tree(nobody), RecordKey(nobody, 1).view(), "x");
   });
-  EXPECT_THAT(problems(), Contains(HasSubstr("range 4711, which belongs to no collection")));
+  EXPECT_THAT(problems(), Contains(HasSubstr("keyspace 4711, which belongs to no collection")));
 }
 
 TEST_F(Damage, CatalogEntry_IsRefused) {

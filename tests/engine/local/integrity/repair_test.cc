@@ -233,7 +233,7 @@ TEST_F(Repair, MultikeyIndex_IsMarked) {
   expect_repaired(ElementsAre(HasSubstr("'by_a' is marked as holding arrays")));
 }
 
-TEST_F(Repair, RangeOfNobody_IsKeptAndRemoved) {
+TEST_F(Repair, KeyspaceOfNobody_IsKeptAndRemoved) {
   change([](Trees& trees, Catalog&, const CollectionEntry&) -> Status {
     const Keyspace nobodys{7, 4711};
     GM_TRY(put_record(trees, nobodys, 1, doc(R"({"_id": "lost"})"), false));
@@ -242,9 +242,9 @@ TEST_F(Repair, RangeOfNobody_IsKeptAndRemoved) {
     GM_TRY(trees.put(trees.tree(last), RecordKey(last, 2).view(), "x"));
     return trees.put(trees.tree(last), "ab", "short");
   });
-  EXPECT_THAT(problems(), Contains(HasSubstr("range 4294967295")));
-  expect_repaired(AllOf(Contains(HasSubstr("range 4711 of tree 7")),
-                        Contains(HasSubstr("range 4294967295 of tree 8")),
+  EXPECT_THAT(problems(), Contains(HasSubstr("keyspace 4294967295")));
+  expect_repaired(AllOf(Contains(HasSubstr("keyspace 4711 of tree 7")),
+                        Contains(HasSubstr("keyspace 4294967295 of tree 8")),
                         Contains(HasSubstr("key 6162 of tree 8"))));
   ASSERT_EQ(kept_.documents.size(), 1u);
   EXPECT_EQ(kept_.documents[0].second.find("_id")->as_string(), "lost");
