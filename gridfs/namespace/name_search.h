@@ -128,8 +128,8 @@ class NameSearch {
   std::optional<uint64_t> version_;  // the store's when the first name was read
   // The hash of each name that was read, and in the low bits its block.
   std::vector<uint64_t> names_;
-  size_t sorted_ =
-      0;  // this many names are in the order of their hashes, the rest as they were read
+  // So many of the names are in the order of their hashes. The others are as they were read.
+  size_t sorted_ = 0;
   std::vector<Position> starts_;  // of the blocks
   Position read_to_{};            // the position after these names
   bool ended_ = false;            // there are no others
