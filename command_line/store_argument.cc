@@ -3,13 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <utility>
 
+#include "command_line/connection_string.h"
 #include "engine/database_name.h"
 
 namespace gridmount::command_line {
-
-bool is_connection_string(std::string_view text) {
-  return text.starts_with("mongodb://") || text.starts_with("mongodb+srv://");
-}
 
 CLI::Validator store_folder(std::string instead) {
   return {[instead = std::move(instead)](const std::string& text) {

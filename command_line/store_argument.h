@@ -15,10 +15,6 @@ class Validator;
 
 namespace gridmount::command_line {
 
-// Returns true for "mongodb://..." and "mongodb+srv://...", the names by which drivers know a
-// MongoDB deployment.
-bool is_connection_string(std::string_view text);
-
 // Refuses a connection string, which would otherwise be the name of a folder. `instead` ends the
 // message and says what to do. The string itself, which may hold a password, is not repeated.
 CLI::Validator store_folder(std::string instead);

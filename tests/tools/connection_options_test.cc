@@ -100,11 +100,5 @@ TEST(ConnectionOptions, Config_IsRead) {
   EXPECT_THAT(uri_of({{"config", file.string()}}), HasSubstr("error reading config file"));
 }
 
-TEST(ConnectionOptions, Credentials_AreNotLogged) {
-  EXPECT_EQ(without_credentials("mongodb://me:p@db/?x=1"), "mongodb://db/?x=1");
-  EXPECT_EQ(without_credentials("mongodb://db/?x=a@b"), "mongodb://db/?x=a@b");
-  EXPECT_EQ(uri_of_socket("/a b/gridmount.sock"), "mongodb://%2Fa%20b%2Fgridmount.sock");
-}
-
 }  // namespace
 }  // namespace gridmount::tools

@@ -6,9 +6,11 @@
 #include <charconv>
 #include <utility>
 
-#include "engine/base/hex.h"
+#include "command_line/connection_string.h"
 
 namespace gridmount::tools {
+
+using command_line::percent_encoded;
 
 namespace {
 
@@ -46,23 +48,6 @@ constexpr std::array kProperties = {
 };
 constexpr std::array<std::string_view, 4> kUnsupported = {"sslCRLFile", "sslFIPSMode",
                                                           "gssapiHostName", "TCPKeepAliveSeconds"};
-
-std::string percent_encoded(std::string_view text) {
-  std::string encoded;
-  for (const char character : text) {
-    const auto byte = static_cast<uint8_t>(character);
-    const bool is_plain = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-                          (byte >= 'A' && byte <= 'Z') || byte == '-' || byte == '_' ||
-                          byte == '.' || byte == '~';
-    if (is_plain) {
-      encoded += character;
-    } else {
-      encoded += '%';
-      append_hex(encoded, byte, HexDigits::kUpper);
-    }
-  }
-  return encoded;
-}
 
 auto refuse(const std::string& message) {
   return fail(ErrorCode::kFailedToParse, message);
@@ -235,18 +220,6 @@ Result<std::string> ConnectionOptions::uri() const {
   }
   if (base.back() == '?') base.pop_back();
   return base;
-}
-
-std::string uri_of_socket(std::string_view path) {
-  return std::string(kScheme) + percent_encoded(path);
-}
-
-std::string without_credentials(std::string_view uri) {
-  const size_t begin = uri.find("//");
-  if (begin == std::string_view::npos) return std::string(uri);
-  const size_t at = uri.substr(0, uri.find('/', begin + 2)).rfind('@');
-  if (at == std::string_view::npos) return std::string(uri);
-  return std::string(uri.substr(0, begin + 2)) + std::string(uri.substr(at + 1));
 }
 
 }  // namespace gridmount::tools

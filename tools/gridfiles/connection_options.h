@@ -43,10 +43,4 @@ class ConnectionOptions {
   bool shows_password_ = false;
 };
 
-// Returns the URI of a server that listens on a Unix socket.
-std::string uri_of_socket(std::string_view path);
-
-// Returns the URI without its user and password, for logs.
-std::string without_credentials(std::string_view uri);
-
 }  // namespace gridmount::tools

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "command_line/exit_status.h"
+#include "command_line/secret_arguments.h"
 #include "command_line/store_argument.h"
 #include "engine/base/log_text.h"
 #include "engine/system/file.h"
@@ -18,7 +19,6 @@
 #include "tools/gridfiles/log.h"
 #include "tools/gridfiles/opened_store.h"
 #include "tools/gridfiles/options.h"
-#include "tools/gridfiles/secret_arguments.h"
 #include "tools/library_log.h"
 
 namespace gridmount::tools {
@@ -97,7 +97,7 @@ int main_with(std::span<char*> given) {
     }
     return wrong_usage(log, "error parsing command line options: " + options.error().message());
   }
-  hide_secrets(given, options->connection);
+  command_line::hide_secrets(given, options->connection.secrets());
   log.set_verbosity(options->quiet ? -1 : options->verbosity);
   log.line(Log::kInfo, "using write concern: " + options->write_concern.text());
   if (options->help) {

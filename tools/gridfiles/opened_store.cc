@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +11,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "command_line/connection_string.h"
+#include "command_line/password.h"
 #include "command_line/store_opening.h"
 #include "engine/mongo/mongo_store.h"
 #include "engine/wire/server/socket_name.h"
@@ -27,7 +28,7 @@ Result<OpenedStore> connect_to(const std::string& uri) {
   options.uri = uri;
   options.application = kApplication;
   GM_ASSIGN(std::unique_ptr<engine::Store> store, mongo::connect(options));
-  return OpenedStore{std::move(store), without_credentials(uri), false};
+  return OpenedStore{std::move(store), command_line::without_credentials(uri), false};
 }
 
 // Returns false if the socket is missing, or if the store's owner has died and left the socket. A
@@ -49,48 +50,13 @@ bool may_be_served(const std::filesystem::path& store) {
   return !is_absent;
 }
 
-// Switches off the echo of the terminal while the object exists.
-class SilentTerminal {
- public:
-  SilentTerminal() {
-    if (tcgetattr(STDIN_FILENO, &before_) != 0) return;
-    termios silent = before_;
-    silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-    changed_ = tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) == 0;
-  }
-  ~SilentTerminal() {
-    if (changed_) (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &before_);
-  }
-  SilentTerminal(const SilentTerminal&) = delete;
-  SilentTerminal& operator=(const SilentTerminal&) = delete;
-
- private:
-  termios before_{};
-  bool changed_ = false;
-};
-
 }  // namespace
-
-Result<std::string> ask_password() {
-  const bool on_terminal = isatty(STDIN_FILENO) == 1;
-  if (on_terminal) fputs("Enter password:\n", stderr);
-  std::string password;
-  {
-    const SilentTerminal silent;
-    // Reads single bytes, because `put --local -` reads the bytes after the line.
-    char byte = 0;
-    while (read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n') password += byte;
-  }
-  if (password.ends_with('\r')) password.pop_back();
-  if (password.empty()) return fail(ErrorCode::kFailedToParse, "no password was given");
-  return password;
-}
 
 Result<OpenedStore> open_store_of(const Options& options, bool writes) {
   if (options.store.empty()) {
     ConnectionOptions connection = options.connection;
     if (connection.needs_password()) {
-      GM_ASSIGN(std::string password, ask_password());
+      GM_ASSIGN(std::string password, command_line::ask_password());
       connection.set_password(std::move(password));
     }
     GM_ASSIGN(const std::string uri, connection.uri());
@@ -103,13 +69,13 @@ Result<OpenedStore> open_store_of(const Options& options, bool writes) {
   const std::string socket = command_line::socket_path(options.store).string();
   if (may_be_served(options.store)) {
     // If this fails, the owner may be about to end, and the store will soon be free.
-    Result<OpenedStore> served = connect_to(uri_of_socket(socket));
+    Result<OpenedStore> served = connect_to(command_line::uri_of_socket(socket));
     if (served) return served;
   }
   auto store = command_line::open_store(options.store, open_options);
   if (!store && store.error().code() == ErrorCode::kStoreLocked && may_be_served(options.store)) {
     // The owner had not yet begun to listen at the first attempt.
-    return connect_to(uri_of_socket(socket));
+    return connect_to(command_line::uri_of_socket(socket));
   }
   if (!store) {
     if (store.error().code() == ErrorCode::kStoreLocked &&

@@ -23,8 +23,4 @@ struct OpenedStore {
 // store must be writable.
 Result<OpenedStore> open_store_of(const Options& options, bool writes);
 
-// Asks for the password: on a terminal without echo, or else reads the first line of standard
-// input.
-Result<std::string> ask_password();
-
 }  // namespace gridmount::tools

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "command_line/store_argument.h"
+#include "command_line/connection_string.h"
 #include "tools/gridfiles/argument_parser.h"
 #include "tools/gridfiles/command.h"
 

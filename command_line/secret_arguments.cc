@@ -1,11 +1,9 @@
-#include "tools/gridfiles/secret_arguments.h"
+#include "command_line/secret_arguments.h"
 
 #include <algorithm>
-#include <string>
 #include <string_view>
-#include <vector>
 
-namespace gridmount::tools {
+namespace gridmount::command_line {
 
 namespace {
 
@@ -27,8 +25,7 @@ void hide_in_uri(char* argument) {
 
 }  // namespace
 
-void hide_secrets(std::span<char*> arguments, const ConnectionOptions& options) {
-  const std::vector<std::string> secrets = options.secrets();
+void hide_secrets(std::span<char*> arguments, std::span<const std::string> secrets) {
   for (char* const argument : arguments) {
     const std::string_view text(argument);
     for (const std::string& secret : secrets) {
@@ -41,4 +38,4 @@ void hide_secrets(std::span<char*> arguments, const ConnectionOptions& options) 
   }
 }
 
-}  // namespace gridmount::tools
+}  // namespace gridmount::command_line

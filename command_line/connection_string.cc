@@ -1,0 +1,92 @@
+#include "command_line/connection_string.h"
+
+#include <cstdint>
+
+#include "engine/base/hex.h"
+
+namespace gridmount::command_line {
+
+namespace {
+
+constexpr std::string_view kScheme = "mongodb://";
+constexpr std::string_view kSeedListScheme = "mongodb+srv://";
+
+// Where the user, the hosts and the rest of a URI are. All are npos if there is no "//".
+struct UriParts {
+  size_t begin = std::string_view::npos;  // after "//"
+  size_t at = std::string_view::npos;     // of the '@' after the user, if there is one
+  size_t end = std::string_view::npos;    // of the hosts
+};
+
+UriParts parts_of(std::string_view uri) {
+  UriParts parts;
+  const size_t slashes = uri.find("//");
+  if (slashes == std::string_view::npos) return parts;
+  parts.begin = slashes + 2;
+  parts.end = uri.find_first_of("/?", parts.begin);
+  // The password ends with the last '@' before the path. It may hold a '/' or '?' only escaped.
+  parts.at = uri.substr(0, parts.end).rfind('@');
+  if (parts.at != std::string_view::npos && parts.at < parts.begin) {
+    parts.at = std::string_view::npos;
+  }
+  return parts;
+}
+
+}  // namespace
+
+bool is_connection_string(std::string_view text) {
+  return text.starts_with(kScheme) || text.starts_with(kSeedListScheme);
+}
+
+std::string percent_encoded(std::string_view text) {
+  std::string encoded;
+  for (const char character : text) {
+    const auto byte = static_cast<uint8_t>(character);
+    const bool is_plain = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+                          (byte >= 'A' && byte <= 'Z') || byte == '-' || byte == '_' ||
+                          byte == '.' || byte == '~';
+    if (is_plain) {
+      encoded += character;
+    } else {
+      encoded += '%';
+      append_hex(encoded, byte, HexDigits::kUpper);
+    }
+  }
+  return encoded;
+}
+
+std::string uri_of_socket(std::string_view path) {
+  return std::string(kScheme) + percent_encoded(path);
+}
+
+std::string without_credentials(std::string_view uri) {
+  const UriParts parts = parts_of(uri);
+  if (parts.at == std::string_view::npos) return std::string(uri);
+  return std::string(uri.substr(0, parts.begin)) + std::string(uri.substr(parts.at + 1));
+}
+
+std::string without_credentials_and_options(std::string_view uri) {
+  const std::string plain = without_credentials(uri);
+  return plain.substr(0, plain.find('?'));
+}
+
+bool lacks_password(std::string_view uri) {
+  const UriParts parts = parts_of(uri);
+  if (parts.at == std::string_view::npos) return false;
+  if (uri.substr(parts.begin, parts.at - parts.begin).find(':') != std::string_view::npos) {
+    return false;
+  }
+  for (const std::string_view mechanism : {"MONGODB-X509", "GSSAPI", "MONGODB-AWS"}) {
+    if (uri.find("authMechanism=" + std::string(mechanism)) != std::string_view::npos) return false;
+  }
+  return true;
+}
+
+std::string with_password(std::string_view uri, std::string_view password) {
+  const UriParts parts = parts_of(uri);
+  std::string full(uri);
+  if (parts.at != std::string_view::npos) full.insert(parts.at, ":" + percent_encoded(password));
+  return full;
+}
+
+}  // namespace gridmount::command_line

@@ -1,0 +1,32 @@
+// Connection strings, "mongodb://...", by which drivers know a MongoDB deployment. Only the
+// questions that a command line asks: libmongoc parses them. Source: the drivers' specification
+// "Connection String".
+//
+// Thread-safety: free functions without state.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace gridmount::command_line {
+
+// Returns true for "mongodb://..." and "mongodb+srv://...".
+bool is_connection_string(std::string_view text);
+
+// Escapes every byte other than letters, digits and "-_.~".
+std::string percent_encoded(std::string_view text);
+
+// Returns the URI of a server that listens on a Unix socket.
+std::string uri_of_socket(std::string_view path);
+
+// Returns the URI without its user and password, for logs.
+std::string without_credentials(std::string_view uri);
+// The same without the options, for the list of mounts.
+std::string without_credentials_and_options(std::string_view uri);
+
+// Returns true if the URI names a user, no password, and a mechanism that needs one.
+bool lacks_password(std::string_view uri);
+// Adds the password, which is not escaped yet, to a URI for which lacks_password() is true.
+std::string with_password(std::string_view uri, std::string_view password);
+
+}  // namespace gridmount::command_line

@@ -1,0 +1,48 @@
+#include "command_line/connection_string.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "command_line/secret_arguments.h"
+
+namespace gridmount::command_line {
+namespace {
+
+TEST(ConnectionString, Credentials_AreNotLogged) {
+  EXPECT_EQ(without_credentials("mongodb://me:p@db/?x=1"), "mongodb://db/?x=1");
+  EXPECT_EQ(without_credentials("mongodb://db/?x=a@b"), "mongodb://db/?x=a@b");
+  EXPECT_EQ(without_credentials("mongodb://db?x=a@b"), "mongodb://db?x=a@b");
+  EXPECT_EQ(without_credentials("mongodb+srv://me:p@db"), "mongodb+srv://db");
+  EXPECT_EQ(without_credentials("no uri"), "no uri");
+  EXPECT_EQ(without_credentials_and_options("mongodb://me:p@a,b:2/files?tls=true"),
+            "mongodb://a,b:2/files");
+}
+
+TEST(ConnectionString, Socket_IsAnEscapedHost) {
+  EXPECT_EQ(uri_of_socket("/a b/gridmount.sock"), "mongodb://%2Fa%20b%2Fgridmount.sock");
+}
+
+TEST(ConnectionString, Password_IsAddedWhereOneIsMissing) {
+  EXPECT_TRUE(lacks_password("mongodb://me@db/"));
+  EXPECT_FALSE(lacks_password("mongodb://me:p@db/"));
+  EXPECT_FALSE(lacks_password("mongodb://db/?x=a@b"));
+  EXPECT_FALSE(lacks_password("mongodb://me@db/?authMechanism=MONGODB-X509"));
+  EXPECT_EQ(with_password("mongodb://me@db/files", "p@s/s"), "mongodb://me:p%40s%2Fs@db/files");
+}
+
+TEST(SecretArguments, ValuesAndPasswordsOfUris_AreCrossedOut) {
+  std::array<std::string, 5> arguments{"--password=abc", "abc", "-pabc", "put",
+                                       "mongodb://me:p@db/?x=1"};
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  const std::array<std::string, 1> secrets{"abc"};
+  hide_secrets(pointers, secrets);
+  EXPECT_EQ(arguments, (std::array<std::string, 5>{"--password=xxx", "xxx", "-pxxx", "put",
+                                                   "mongodb://me:x@db/?x=1"}));
+}
+
+}  // namespace
+}  // namespace gridmount::command_line
