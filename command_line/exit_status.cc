@@ -20,6 +20,7 @@ ExitStatus exit_status_of(ErrorCode code) {
       return ExitStatus::kStoreReadOnly;
     case ErrorCode::kPermissionDenied:
     case ErrorCode::kUnauthorized:
+    case ErrorCode::kAuthenticationFailed:
       return ExitStatus::kPermissionDenied;
     case ErrorCode::kStoreDamaged:
     case ErrorCode::kDataCorruptionDetected:
@@ -29,6 +30,8 @@ ExitStatus exit_status_of(ErrorCode code) {
     case ErrorCode::kIoError:
     case ErrorCode::kWritesRefused:
       return ExitStatus::kIoError;
+    case ErrorCode::kHostUnreachable:
+      return ExitStatus::kServerUnreachable;
     default:
       return ExitStatus::kFailure;
   }

@@ -36,6 +36,9 @@ enum class ExitStatus : int {
   kMountRefused = 22,        // the system refused the mount: no /dev/fuse, not permitted, ...
   kNoSuchBucket = 23,
   kCloseFailed = 24,  // the mount worked, but not everything could be made durable at its end
+
+  // A MongoDB deployment.
+  kServerUnreachable = 25,
 };
 
 // Returns the status for an error of opening or reading a store, or kFailure for a code that has no

@@ -430,8 +430,20 @@ struct StoreStats {
   std::chrono::milliseconds since_checkpoint{0};
 };
 
+// What a store cannot promise. Callers ask before they rely on it.
+struct Capabilities {
+  // No other process changes the store. So what this process has read stays true until this process
+  // changes it.
+  bool exclusive = true;
+  // For how long a caller repeats a transaction that failed with a transient error
+  // (engine/base/transient_error.h). Zero: there are no such errors.
+  std::chrono::milliseconds retry_for{0};
+};
+
 class Store {
  public:
+  virtual Capabilities capabilities() const { return {}; }
+
   virtual ~Store() = default;  // closes cleanly: everything committed becomes durable
 
   virtual std::shared_ptr<Database> database(std::string_view name) = 0;

@@ -26,6 +26,7 @@ enum class ErrorCode : int32_t {
   kInternalError = 1,
   kBadValue = 2,
   kNoSuchKey = 4,
+  kHostUnreachable = 6,
   kUnknownError = 8,
   kFailedToParse = 9,
   kUnsupportedFormat = 12,

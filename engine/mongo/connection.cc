@@ -82,6 +82,15 @@ class OwnedBson {
   bson_t bson_;
 };
 
+Result<UriPointer> parse_uri(const std::string& uri) {
+  bson_error_t error;
+  UriPointer parsed(mongoc_uri_new_with_error(uri.c_str(), &error));
+  if (!parsed) {
+    return fail(ErrorCode::kFailedToParse, std::string("not a MongoDB URI: ") + error.message);
+  }
+  return parsed;
+}
+
 // Returns the fields of a server's error that callers use.
 std::vector<uint8_t> details_of(bson::View reply) {
   bson::Builder details;
@@ -107,7 +116,7 @@ Error error_of(const bson_error_t& error, bson::View reply) {
   if (error.domain == MONGOC_ERROR_CLIENT && error.code == MONGOC_ERROR_CLIENT_AUTHENTICATE) {
     return {ErrorCode::kAuthenticationFailed, error.message};
   }
-  return {kHostUnreachable, error.message};
+  return {ErrorCode::kHostUnreachable, error.message};
 }
 
 // The clients of libmongoc. A pool of its own has a thread that watches the deployment. The end of
@@ -316,17 +325,23 @@ class LibmongocPool final : public Pool {
 
 }  // namespace
 
+Result<std::string> database_of(const std::string& uri) {
+  GM_ASSIGN(const UriPointer parsed, parse_uri(uri));
+  const char* const database = mongoc_uri_get_database(parsed.get());
+  return std::string(database == nullptr ? "" : database);
+}
+
 Result<std::unique_ptr<Pool>> Pool::open(const ConnectOptions& options) {
   begin_libmongoc();
-  bson_error_t error;
-  UriPointer uri(mongoc_uri_new_with_error(options.uri.c_str(), &error));
-  if (!uri) {
-    return fail(ErrorCode::kFailedToParse, std::string("not a MongoDB URI: ") + error.message);
-  }
+  GM_ASSIGN(UriPointer uri, parse_uri(options.uri));
   // Waits for a server as long as serverSelectionTimeoutMS says. Without a pool the default is to
   // fail at the first try.
   if (!mongoc_uri_has_option(uri.get(), MONGOC_URI_SERVERSELECTIONTRYONCE)) {
     mongoc_uri_set_option_as_bool(uri.get(), MONGOC_URI_SERVERSELECTIONTRYONCE, false);
+  }
+  if (!mongoc_uri_has_option(uri.get(), MONGOC_URI_SERVERSELECTIONTIMEOUTMS)) {
+    mongoc_uri_set_option_as_int32(uri.get(), MONGOC_URI_SERVERSELECTIONTIMEOUTMS,
+                                   static_cast<int32_t>(options.server_timeout.count()));
   }
   auto pool = std::make_unique<LibmongocPool>(std::move(uri), options);
   GM_TRY(pool->check());

@@ -16,8 +16,6 @@
 
 namespace gridmount::mongo {
 
-inline constexpr ErrorCode kHostUnreachable{6};
-
 // The properties of a deployment that matter here.
 struct Deployment {
   bool has_transactions = false;

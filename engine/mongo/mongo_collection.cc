@@ -117,8 +117,33 @@ Builder MongoCollection::count_command(bson::View filter,
   return count;
 }
 
+// The command `count` takes no variables, and servers refuse it in a transaction.
+Result<int64_t> MongoCollection::count_by_pipeline(engine::Snapshot& snapshot, bson::View filter,
+                                                   const engine::CountOptions& options) {
+  Builder stages;
+  auto stage = [&, number = 0](std::string_view name, const auto& value) mutable {
+    stages.open_document(std::to_string(number++)).append(name, value).close();
+  };
+  stage("$match", filter);
+  if (options.skip != 0) stage("$skip", options.skip);
+  if (options.limit != 0) stage("$limit", options.limit);
+  stage("$count", "n");
+  engine::AggregateOptions aggregation;
+  aggregation.hint = options.hint;
+  aggregation.variables = options.variables;
+  aggregation.deadline = options.deadline;
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            aggregate(snapshot, std::move(stages).finish(), aggregation));
+  GM_ASSIGN(const std::optional<bson::View> counted, cursor->next());
+  return counted ? number_of(*counted, "n") : int64_t{0};
+}
+
 Result<int64_t> MongoCollection::count(engine::Snapshot& snapshot, bson::View filter,
                                        const engine::CountOptions& options) {
+  const bool in_transaction = dynamic_cast<const engine::Transaction*>(&snapshot) != nullptr;
+  if (in_transaction || !options.variables.empty()) {
+    return count_by_pipeline(snapshot, filter, options);
+  }
   GM_ASSIGN(const bson::Document reply, run(snapshot, count_command(filter, options)));
   return number_of(reply, "n");
 }

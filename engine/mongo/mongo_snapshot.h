@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/mongo/connection.h"
+#include "engine/mongo/transaction_queue.h"
 #include "engine/store.h"
 
 namespace gridmount::mongo {
@@ -54,8 +55,8 @@ class MongoSnapshot final : public engine::Snapshot, public ReadsHolder {
 
 class MongoTransaction final : public engine::Transaction, public ReadsHolder {
  public:
-  explicit MongoTransaction(std::unique_ptr<Connection> connection)
-      : ReadsHolder(std::make_shared<Reads>(std::move(connection))) {}
+  MongoTransaction(std::unique_ptr<Connection> connection, QueuePlace place)
+      : ReadsHolder(std::make_shared<Reads>(std::move(connection))), place_(std::move(place)) {}
 
   Status commit(engine::Durability durability) override;
   Status pause() override {
@@ -64,6 +65,9 @@ class MongoTransaction final : public engine::Transaction, public ReadsHolder {
   Status resume() override { return pause(); }
   void observe(std::shared_ptr<engine::ReadObserver> /*observer*/) override {}
   void observe_writes(std::shared_ptr<engine::WriteObserver> /*observer*/) override {}
+
+ private:
+  QueuePlace place_;
 };
 
 // Fails with IllegalOperation if the snapshot is of another implementation.

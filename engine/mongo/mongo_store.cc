@@ -21,8 +21,9 @@ Status make_durable_on(Connection& connection) {
 
 class MongoStore final : public engine::Store {
  public:
-  MongoStore(std::unique_ptr<Pool> pool, Deployment deployment)
-      : pool_(std::move(pool)), deployment_(deployment) {}
+  MongoStore(std::unique_ptr<Pool> pool, Deployment deployment,
+             std::chrono::milliseconds server_timeout)
+      : pool_(std::move(pool)), deployment_(deployment), server_timeout_(server_timeout) {}
 
   std::shared_ptr<engine::Database> database(std::string_view name) override {
     return std::make_shared<MongoDatabase>(name);
@@ -55,10 +56,11 @@ class MongoStore final : public engine::Store {
   }
 
   Result<std::unique_ptr<engine::Transaction>> begin(engine::TransactionKind /*waits*/) override {
+    QueuePlace place(queue_);
     GM_ASSIGN(std::unique_ptr<Connection> connection, pool_->connection());
     if (deployment_.has_transactions) GM_TRY(connection->begin_transaction());
     return std::unique_ptr<engine::Transaction>(
-        std::make_unique<MongoTransaction>(std::move(connection)));
+        std::make_unique<MongoTransaction>(std::move(connection), std::move(place)));
   }
 
   Status make_durable() override {
@@ -101,16 +103,25 @@ class MongoStore final : public engine::Store {
   }
 
   bool read_only() const override { return false; }
+  engine::Capabilities capabilities() const override {
+    engine::Capabilities capabilities;
+    capabilities.exclusive = false;
+    capabilities.retry_for = server_timeout_;
+    return capabilities;
+  }
 
  private:
   const std::unique_ptr<Pool> pool_;
   const Deployment deployment_;
+  const std::chrono::milliseconds server_timeout_;
+  TransactionQueue queue_;
 };
 
 }  // namespace
 
 Status MongoTransaction::commit(engine::Durability durability) {
   const bool durable = durability == engine::Durability::kDurable;
+  const QueuePlace place = std::move(place_);  // given up on return
   GM_TRY(reads()->connection().commit_transaction(durable));
   if (durable) return make_durable_on(reads()->connection());
   return {};
@@ -127,7 +138,8 @@ Result<std::shared_ptr<Reads>> reads_of(engine::Snapshot& snapshot) {
 Result<std::unique_ptr<engine::Store>> connect(const ConnectOptions& options) {
   GM_ASSIGN(std::unique_ptr<Pool> pool, Pool::open(options));
   GM_ASSIGN(const Deployment deployment, pool->deployment());
-  return std::unique_ptr<engine::Store>(std::make_unique<MongoStore>(std::move(pool), deployment));
+  return std::unique_ptr<engine::Store>(
+      std::make_unique<MongoStore>(std::move(pool), deployment, options.server_timeout));
 }
 
 }  // namespace gridmount::mongo

@@ -19,6 +19,7 @@
 // Thread-safety: as engine/store.h says. In addition, a Transaction may move from thread to thread.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -28,10 +29,16 @@
 namespace gridmount::mongo {
 
 struct ConnectOptions {
-  std::string uri;                 // "mongodb://...", with all options, as drivers accept it
-  std::string application;         // the client's name in the server's log
+  std::string uri;          // "mongodb://...", with all options, as drivers accept it
+  std::string application;  // the client's name in the server's log
+  // How long a call waits for a server, unless the URI has the option serverSelectionTimeoutMS.
+  std::chrono::milliseconds server_timeout{30'000};
   uint32_t connections_max = 100;  // Snapshots and Transactions at one time; more have to wait
 };
+
+// Returns the database that a connection string names, or an empty string if it names none. Fails
+// with FailedToParse for a malformed URI.
+Result<std::string> database_of(const std::string& uri);
 
 // Connects, and verifies that the deployment answers and that authentication succeeds. Fails with
 // FailedToParse for a malformed URI.

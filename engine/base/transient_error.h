@@ -1,0 +1,40 @@
+// Errors of a deployment that another attempt may not meet.
+//
+// Thread-safety: a pure function.
+#pragma once
+
+#include "engine/base/error.h"
+
+namespace gridmount {
+
+// Returns true if a failed transaction, or a failed read, is to be tried again from its beginning:
+// it met another transaction, or no server that takes the call. Sources: the drivers'
+// specifications "Transactions" (TransientTransactionError) and "Retryable Reads".
+inline bool is_transient(ErrorCode code) {
+  switch (static_cast<int32_t>(code)) {
+    case 6:      // HostUnreachable
+    case 7:      // HostNotFound
+    case 24:     // LockTimeout
+    case 46:     // LockBusy
+    case 89:     // NetworkTimeout
+    case 91:     // ShutdownInProgress
+    case 112:    // WriteConflict
+    case 117:    // ConflictingOperationInProgress
+    case 189:    // PrimarySteppedDown
+    case 225:    // TransactionTooOld
+    case 246:    // SnapshotUnavailable
+    case 251:    // NoSuchTransaction
+    case 262:    // ExceededTimeLimit
+    case 9001:   // SocketException
+    case 10107:  // NotWritablePrimary
+    case 11600:  // InterruptedAtShutdown
+    case 11602:  // InterruptedDueToReplStateChange
+    case 13435:  // NotPrimaryNoSecondaryOk
+    case 13436:  // NotPrimaryOrSecondary
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace gridmount
