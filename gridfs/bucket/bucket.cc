@@ -201,6 +201,15 @@ Result<std::vector<std::string>> bucket_names(engine::Database& database,
   return names;
 }
 
+Error file_changed(const Bucket& bucket, bson::ValueView id) {
+  return Error(kFileChanged,
+               "bucket " + in_quotes(bucket.options().name) +
+                   ": the content of the file with _id " +
+                   bson::to_json(id, bson::JsonForm::kRelaxed) +
+                   " was changed by another process while this one was writing it; what this one "
+                   "had not committed is lost");
+}
+
 Error file_deleted(const Bucket& bucket, bson::ValueView id) {
   return Error(kFileDeleted, "bucket " + in_quotes(bucket.options().name) + ": the file with _id " +
                                  bson::to_json(id, bson::JsonForm::kRelaxed) +

@@ -18,6 +18,7 @@
 // checked. A stream belongs to one thread at a time.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -143,6 +144,16 @@ class Bucket {
   Status record_truncated(engine::Transaction& transaction, bson::ValueView id, int64_t from,
                           int64_t to) const;
   Status reclaim_truncated(bson::ValueView id) const;
+  // Returns the document as it stands in `detached`. If others use the store too, it gets a lease:
+  // the field `leased`, a date.
+  bson::Document as_orphan(bson::View files_document) const;
+  // Renews the leases of these files, as far as they are in `detached`. One transaction.
+  Status renew_leases(const std::vector<bson::Value>& ids) const;
+  // Reclaims the orphans whose lease is older than kOrphanLease, and what truncations have left. An
+  // orphan without a lease gets one.
+  Status reclaim_expired() const;
+  // Returns true if a truncation of the file has left garbage: reclaim_truncated() removes it.
+  Result<bool> has_garbage(engine::Snapshot& snapshot, bson::ValueView id) const;
   // Reclaims everything in `detached`. No stream or file of this bucket may be open, so call it
   // when the program starts.
   Status reclaim_all() const;
@@ -173,12 +184,19 @@ class Bucket {
   std::shared_ptr<IndexCheck> index_check_;
 };
 
+// How long an orphan stays if its owner gives no sign of life.
+inline constexpr std::chrono::hours kOrphanLease{24};
+
 // A file of at most so many chunks is deleted within one transaction.
 inline constexpr int64_t kChunksDeletedAtOnce = 16;
+
+// Returns a document of `detached` as it stands in `files`.
+bson::Document without_lease(bson::View orphan);
 
 // Return the FileNotFound error and the FileDeleted error for that _id.
 tl::unexpected<Error> file_not_found(const Bucket& bucket, bson::ValueView id);
 Error file_deleted(const Bucket& bucket, bson::ValueView id);
+Error file_changed(const Bucket& bucket, bson::ValueView id);
 
 // Returns the names of all buckets in a database, sorted: the X of every collection X.files.
 Result<std::vector<std::string>> bucket_names(engine::Database& database,

@@ -18,6 +18,7 @@ constexpr int64_t kSliceBytes = 16 * 1024 * 1024;
 constexpr int64_t kSliceChunksMax = 1024;
 
 constexpr std::string_view kTruncated = "truncated";
+constexpr std::string_view kLeased = "leased";
 
 bson::Value marker_id(bson::ValueView files_id) {
   bson::Builder builder;
@@ -222,9 +223,74 @@ Status Bucket::detach(engine::Transaction& transaction, bson::ValueView id) cons
   GM_TRY(remove_links(transaction, document));
   // reclaim() will remove all chunks, including those after the end of the file.
   GM_TRY(remove_marker(transaction, id));
-  GM_TRY(detached_->insert(transaction, document));
+  GM_TRY(detached_->insert(transaction, as_orphan(document)));
   GM_TRY(files_->remove(transaction, by_id, false));
   return {};
+}
+
+bson::Document Bucket::as_orphan(bson::View files_document) const {
+  bson::Builder orphan;
+  for (const bson::Element field : files_document) {
+    if (field.key != kLeased) orphan.append(field.key, field.value);
+  }
+  if (!store_.capabilities().exclusive) orphan.append(kLeased, bson::Date::now());
+  return std::move(orphan).finish();
+}
+
+bson::Document without_lease(bson::View orphan) {
+  bson::Builder document;
+  for (const bson::Element field : orphan) {
+    if (field.key != kLeased) document.append(field.key, field.value);
+  }
+  return std::move(document).finish();
+}
+
+Status Bucket::renew_leases(const std::vector<bson::Value>& ids) const {
+  if (ids.empty()) return {};
+  bson::Builder update;
+  update.open_document("$set").append(kLeased, bson::Date::now()).close();
+  engine::UpdateOptions all;
+  all.multi = true;
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+  GM_TRY(detached_->update(*transaction, any_of("_id", ids), std::move(update).finish(), all));
+  return transaction->commit();
+}
+
+Status Bucket::reclaim_expired() const {
+  const bson::Date expired{bson::Date::now().milliseconds -
+                           std::chrono::milliseconds(kOrphanLease).count()};
+  std::vector<bson::Value> files;
+  std::vector<bson::Value> truncated;
+  std::vector<bson::Value> new_orphans;
+  {
+    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+              detached_->find(*snapshot, bson::View()));
+    while (true) {
+      GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+      if (!document) break;
+      if (const std::optional<bson::ValueView> file = truncated_file(*document)) {
+        truncated.emplace_back(*file);
+        continue;
+      }
+      const std::optional<bson::ValueView> leased = document->find(kLeased);
+      if (!leased || leased->type() != bson::Type::kDate) {
+        new_orphans.emplace_back((*document)["_id"]);
+      } else if (leased->as_date() < expired) {
+        files.emplace_back((*document)["_id"]);
+      }
+    }
+  }
+  GM_TRY(renew_leases(new_orphans));
+  for (const bson::Value& id : truncated) GM_TRY(reclaim_truncated(id));
+  for (const bson::Value& id : files) GM_TRY(reclaim(id));
+  return {};
+}
+
+Result<bool> Bucket::has_garbage(engine::Snapshot& snapshot, bson::ValueView id) const {
+  GM_ASSIGN(const std::optional<bson::View> marker,
+            detached_->find_one(snapshot, equals("_id", marker_id(id))));
+  return marker.has_value();
 }
 
 Status Bucket::reclaim(bson::ValueView id) const {

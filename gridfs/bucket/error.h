@@ -17,6 +17,9 @@ inline constexpr ErrorCode kInvalidFilesDocument{100007};  // length or chunkSiz
 // The file is open, but the store no longer has its document.
 inline constexpr ErrorCode kFileDeleted{100008};
 
+// Another process has changed the content of a file between two commits of ours.
+inline constexpr ErrorCode kFileChanged{100009};
+
 // The path namespace.
 inline constexpr ErrorCode kNoSuchEntry{100101};
 inline constexpr ErrorCode kEntryExists{100102};

@@ -137,11 +137,22 @@ class BucketUploadStream final : public UploadStream {
     return {};
   }
 
+  Status renew_lease() {
+    leased_at_ = std::chrono::steady_clock::now();
+    if (bucket_.store().capabilities().exclusive) return {};
+    return bucket_.renew_leases({id_});
+  }
+
   Status write_batch() {
+    // An upload may take longer than a lease.
+    if (detached_ && std::chrono::steady_clock::now() - leased_at_ > kLeaseInterval) {
+      GM_TRY(renew_lease());
+    }
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket_.store().begin());
     if (!detached_) {
+      leased_at_ = std::chrono::steady_clock::now();
       if (id_is_given_) GM_TRY(check_id_is_free(*transaction));
-      GM_TRY(bucket_.detached().insert(*transaction, files_document()));
+      GM_TRY(bucket_.detached().insert(*transaction, bucket_.as_orphan(files_document())));
     }
     GM_TRY(insert_chunks(*transaction));
     GM_TRY(transaction->commit());
@@ -191,7 +202,9 @@ class BucketUploadStream final : public UploadStream {
   std::vector<std::unique_ptr<uint8_t[]>> chunks_;
   std::vector<std::unique_ptr<uint8_t[]>> spare_;
   uint32_t filled_ = 0;  // bytes in the last of chunks_; 0 if the next byte begins a chunk
+  static constexpr std::chrono::hours kLeaseInterval{1};
   bool detached_ = false;
+  std::chrono::steady_clock::time_point leased_at_;
   bool ended_ = false;
   std::optional<Error> error_;
 };

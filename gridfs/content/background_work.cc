@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "gridfs/bucket/retry.h"
 #include "gridfs/content/open_file.h"
 #include "gridfs/content/open_files.h"
 #include "gridfs/content/stored_md5.h"
@@ -78,7 +79,7 @@ std::optional<int64_t> BackgroundWork::truncated_from(const bson::Value& id) con
 }
 
 Status BackgroundWork::finish_truncated(const bson::Value& id) {
-  GM_TRY(bucket_.reclaim_truncated(id));
+  GM_TRY(with_retry(bucket_.store(), [&] { return bucket_.reclaim_truncated(id); }));
   MutexLock lock(mutex_);
   truncated_.erase(id);
   return {};
@@ -138,7 +139,8 @@ Status BackgroundWork::remove(const OrphanRemoval& removal) {
   if (removal.truncated) return finish_truncated(removal.id);
   // If nobody has the file open, nobody can open it any more, because its document is not in
   // `files`.
-  return open_files_.find(removal.id) ? Status() : bucket_.reclaim(removal.id);
+  if (open_files_.find(removal.id)) return {};
+  return with_retry(bucket_.store(), [&] { return bucket_.reclaim(removal.id); });
 }
 
 bool BackgroundWork::has_removals() const {

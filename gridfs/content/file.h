@@ -144,6 +144,11 @@ class FileTable {
   // Returns the open File of that id, or null.
   virtual std::shared_ptr<File> find(bson::ValueView id) = 0;
 
+  // Tells an open file what its files document holds now, as the caller has just read it. Only for
+  // a store that other processes change (Capabilities::exclusive): an open file without uncommitted
+  // changes then continues with the new content. Does nothing if the file is not open.
+  virtual void refresh(bson::View document) = 0;
+
   // Opens a file whose files document the caller has just inserted into `detached`, so that nobody
   // else knows it.
   virtual Result<std::shared_ptr<File>> open_detached(bson::View document) = 0;
@@ -159,6 +164,10 @@ class FileTable {
   // failed.
   virtual Status remove(engine::Transaction& transaction, bson::ValueView id) = 0;
   virtual void after_commit() = 0;
+
+  // Begins to care for the orphans of a store that others use too (orphan_leases.h). Called when
+  // the bucket is ready for changes.
+  virtual void keep_leases() = 0;
 
   // Commits all dirty files. With kDurable, also makes the commits durable. Returns the first
   // error.

@@ -5,6 +5,7 @@
 #include "engine/bson/builder.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/posix_place.h"
+#include "gridfs/bucket/retry.h"
 #include "gridfs/bucket/stored_chunks.h"
 
 namespace gridmount::gridfs {
@@ -18,6 +19,24 @@ Status update_files_document(const Bucket& bucket, engine::Transaction& transact
   for (engine::Collection* collection : {&bucket.files(), &bucket.detached()}) {
     GM_ASSIGN(const engine::UpdateResult result, update_file(*collection, transaction, id, update));
     if (result.matched != 0) return {};
+  }
+  return file_not_found(bucket, id);
+}
+
+// Fails with FileChanged if the files document has another uploadDate. The deployment lets no other
+// transaction change the document between this look and the commit.
+Status check_unchanged(const Bucket& bucket, engine::Transaction& transaction,
+                       const bson::Value& id, bson::Date expected) {
+  for (engine::Collection* collection : {&bucket.files(), &bucket.detached()}) {
+    GM_ASSIGN(const std::optional<bson::View> document,
+              collection->find_one(transaction, equals("_id", id)));
+    if (!document) continue;
+    const std::optional<bson::ValueView> date = document->find("uploadDate");
+    if (date && date->type() == bson::Type::kDate &&
+        date->as_date().milliseconds == expected.milliseconds) {
+      return {};
+    }
+    return fail(file_changed(bucket, id));
   }
   return file_not_found(bucket, id);
 }
@@ -177,11 +196,13 @@ Status write_cut_and_growth(FileContext& context, const bson::Value& id, const C
   cut.length = commit.remove_from * chunk_bytes;
   cut.chunk_bytes = commit.chunk_bytes;
   cut.upload_date = commit.upload_date;
+  cut.expected_date = commit.expected_date;
   cut.sparse = commit.was_sparse;
   cut.was_sparse = commit.was_sparse;
   cut.stored_chunks = commit.stored_chunks;
   GM_TRY(write_commit(context, id, layout, chunk_bytes, cut));
   commit.stored_chunks = cut.stored_chunks;
+  if (commit.expected_date) commit.expected_date = cut.upload_date;
   GM_TRY(context.background_work.finish_truncated(id));
   commit.remove_from = 0;
   commit.remove_to = 0;
@@ -205,12 +226,20 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
     return write_cut_and_growth(context, id, layout, chunk_bytes, commit);
   }
   // The caller holds the commit lock, so nobody else changes the file's chunks in the meantime.
-  GM_ASSIGN(int64_t fewer, count_recorded(bucket, id, commit, cut));
-  int64_t more = 0;
+  GM_ASSIGN(const int64_t recorded, count_recorded(bucket, id, commit, cut));
   if (notes) context.background_work.record_truncated(id, cut.remove_to);
   std::optional<int64_t> stored_chunks;
-  {
+  // Another process may have truncated the file and not removed the chunks yet.
+  bool meets_garbage = false;
+  const auto write = [&]() -> Status {
+    int64_t fewer = recorded;
+    int64_t more = 0;
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket.store().begin());
+    if (commit.expected_date) {
+      GM_TRY(check_unchanged(bucket, *transaction, id, *commit.expected_date));
+      GM_ASSIGN(meets_garbage, bucket.has_garbage(*transaction, id));
+      if (meets_garbage) return {};
+    }
     if (commit.upload_date && context.options.adjust_upload_date) {
       GM_TRY(context.options.adjust_upload_date(bucket, *transaction, id, *commit.upload_date));
     }
@@ -230,7 +259,12 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
       stored_chunks = std::max<int64_t>(*commit.stored_chunks + more - fewer, 0);
     }
     GM_TRY(update_files_document(bucket, *transaction, id, files_update(commit, stored_chunks)));
-    GM_TRY(transaction->commit());
+    return transaction->commit();
+  };
+  GM_TRY(with_retry(bucket.store(), write));
+  while (meets_garbage) {
+    GM_TRY(with_retry(bucket.store(), [&] { return bucket.reclaim_truncated(id); }));
+    GM_TRY(with_retry(bucket.store(), write));
   }
   commit.stored_chunks = stored_chunks;
   if (notes) context.background_work.start_truncated(id);
@@ -241,28 +275,33 @@ Result<PosixFields> change_posix(const FileContext& context, const bson::Value& 
                                  const PosixChange& change) {
   const Bucket& bucket = context.bucket;
   const bson::Document by_id = equals("_id", id);
-  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket.store().begin());
-  std::optional<bson::View> document;
-  for (engine::Collection* collection : {&bucket.files(), &bucket.detached()}) {
-    GM_ASSIGN(document, collection->find_one(*transaction, by_id));
-    if (document) break;
-  }
-  if (!document) return file_not_found(bucket, id);
-  GM_ASSIGN(const FilesDocument file, FilesDocument::parse(*document));
-  GM_ASSIGN(PosixFields changes, change(file.posix));
-  const bson::Document update = posix_update(changes);
-  if (update.view().empty()) return changes;
-  GM_TRY(update_files_document(bucket, *transaction, id, update));
-  GM_TRY(transaction->commit());
-  return changes;
+  return with_retry(bucket.store(), [&]() -> Result<PosixFields> {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket.store().begin());
+    std::optional<bson::View> document;
+    for (engine::Collection* collection : {&bucket.files(), &bucket.detached()}) {
+      GM_ASSIGN(document, collection->find_one(*transaction, by_id));
+      if (document) break;
+    }
+    if (!document) return file_not_found(bucket, id);
+    GM_ASSIGN(const FilesDocument file, FilesDocument::parse(*document));
+    GM_ASSIGN(PosixFields changes, change(file.posix));
+    const bson::Document update = posix_update(changes);
+    if (update.view().empty()) return changes;
+    GM_TRY(update_files_document(bucket, *transaction, id, update));
+    GM_TRY(transaction->commit());
+    return changes;
+  });
 }
 
 Status write_posix(const FileContext& context, const bson::Value& id, const PosixFields& changes) {
   const bson::Document update = posix_update(changes);
   if (update.view().empty()) return {};
-  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context.bucket.store().begin());
-  GM_TRY(update_files_document(context.bucket, *transaction, id, update));
-  return transaction->commit();
+  engine::Store& store = context.bucket.store();
+  return with_retry(store, [&]() -> Status {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store.begin());
+    GM_TRY(update_files_document(context.bucket, *transaction, id, update));
+    return transaction->commit();
+  });
 }
 
 }  // namespace gridmount::gridfs

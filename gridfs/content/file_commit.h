@@ -39,6 +39,8 @@ struct FileCommit {
   // Set if the content changes. After the commit it is the date in the document, which may be
   // another one.
   std::optional<bson::Date> upload_date;
+  // Set if other processes may change the file: the uploadDate that the document must still have.
+  std::optional<bson::Date> expected_date;
   std::optional<std::string> md5;  // if set, becomes the document's md5
   bool keep_md5 = false;           // without `md5`: true keeps the stored md5, false removes it
   bool sparse = false;
@@ -60,9 +62,9 @@ inline int64_t chunks_removed_at_once(int64_t chunk_bytes) {
 }
 
 // Writes the commit. Fails with FileNotFound if the files document is neither in `files` nor in
-// `detached`. If the commit truncates, or reaches into garbage of an earlier truncation, bounded
-// transactions first remove that garbage. Of the buffers, writes only the headers and the byte
-// after the content.
+// `detached`, and with FileChanged if it has another uploadDate than the expected one. If the
+// commit truncates, or reaches into garbage of an earlier truncation, bounded transactions first
+// remove that garbage. Of the buffers, writes only the headers and the byte after the content.
 Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayout& layout,
                     int32_t chunk_bytes, FileCommit& commit);
 

@@ -19,7 +19,8 @@ FileContext::FileContext(const Bucket& the_bucket, const FileTableOptions& the_o
       memory(std::make_shared<ChunkMemory>(options.dirty_bytes_max)),
       open_files(bucket),
       background_work(bucket, open_files),
-      writeback(*memory, options.commit_interval) {}
+      writeback(*memory, options.commit_interval),
+      leases(bucket, open_files) {}
 
 bool FileContext::is_room_scarce() const {
   constexpr int64_t kScarceBytes = 256 * 1024 * 1024;

@@ -30,6 +30,7 @@
 #include "gridfs/content/file.h"
 #include "gridfs/content/hash_stream.h"
 #include "gridfs/content/open_files.h"
+#include "gridfs/content/orphan_leases.h"
 #include "gridfs/content/writeback.h"
 
 namespace gridmount::gridfs {
@@ -54,6 +55,7 @@ struct FileContext {
   HashThread hasher;
   BackgroundWork background_work;
   Writeback writeback;
+  OrphanLeases leases;
 };
 
 }  // namespace gridmount::gridfs

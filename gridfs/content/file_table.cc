@@ -21,6 +21,12 @@ class BucketFileTable final : public FileTable {
 
   std::shared_ptr<File> find(bson::ValueView id) override { return context_->open_files.find(id); }
 
+  void refresh(bson::View document) override {
+    const std::shared_ptr<OpenFile> file = context_->open_files.find(document["_id"]);
+    if (!file) return;
+    if (const Result<FilesDocument> stored = FilesDocument::parse(document)) file->refresh(*stored);
+  }
+
   Result<std::shared_ptr<File>> open_detached(bson::View document) override {
     GM_ASSIGN(std::shared_ptr<OpenFile> file,
               context_->open_files.open_detached(context_, document));
@@ -41,6 +47,8 @@ class BucketFileTable final : public FileTable {
     if (detached.unreachable.empty() && !detached.some_are_open) return;
     if (context_->is_room_scarce()) context_->remove_what_is_gone();
   }
+
+  void keep_leases() override { context_->leases.start(); }
 
   Status flush_all(engine::Durability durability) override {
     Status first;
@@ -68,6 +76,7 @@ class BucketFileTable final : public FileTable {
     if (md5_patience.count() > 0) context_->background_work.finish_md5(md5_patience);
     context_->writeback.stop();
     context_->background_work.stop();
+    context_->leases.stop();
     return flushed;
   }
 

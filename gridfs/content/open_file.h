@@ -72,6 +72,10 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // none.
   std::shared_ptr<OpenFile> unlist() GM_EXCLUDES(mutex_);
 
+  // For a store that other processes change: `stored` is the files document that was just read. If
+  // nothing is uncommitted here, the file becomes what the document says.
+  void refresh(const FilesDocument& stored) GM_EXCLUDES(mutex_);
+
   // Returns true if nothing is dirty and nothing has changed for `duration`.
   bool quiet_for(std::chrono::milliseconds duration) const GM_EXCLUDES(mutex_);
   // Called when the files document with this uploadDate has got this md5 in the store.
@@ -238,6 +242,12 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // a later one.
   void reschedule_md5(bool has_own_date) GM_REQUIRES(mutex_);
   void undo(Prepared& prepared, const Error& error) GM_REQUIRES(mutex_);
+  // After another process has changed the content: ours cannot be committed any more.
+  void drop_changes() GM_REQUIRES(mutex_);
+  // Returns false if the fields were read before this process changed them.
+  bool is_current(const PosixFields& posix) const GM_REQUIRES(mutex_);
+  // Returns true if anything is not committed, or is being committed.
+  bool has_changes() const GM_REQUIRES(mutex_);
 
   const std::shared_ptr<FileContext> context_;
   const bson::Value id_;
@@ -274,6 +284,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   std::optional<Error> no_room_ GM_GUARDED_BY(mutex_);
   std::optional<Error> gone_ GM_GUARDED_BY(mutex_);  // why the files document is gone
   bool detached_ GM_GUARDED_BY(mutex_) = false;
+  bool outdated_ GM_GUARDED_BY(mutex_) = false;  // stored_ is not what the store has
 
   // While md5_intact_, the bytes [0, md5_end_) have been submitted to md5_ and have not changed
   // since. md5_ is null while no bytes have been submitted.

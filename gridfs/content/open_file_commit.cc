@@ -115,6 +115,9 @@ bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
   commit.length = length_;
   if (prepared.content) {
     commit.upload_date = next_upload_date();
+    if (!context_->bucket.store().capabilities().exclusive) {
+      commit.expected_date = stored_.upload_date;
+    }
     if (stored_.chunk_size_is_too_large) commit.chunk_bytes = stored_.chunk_bytes;
   }
   commit.sparse = holes_unknown_ || !holes_.empty();
@@ -192,6 +195,52 @@ void OpenFile::reschedule_md5(bool has_own_date) {
   md5_scheduled_ = has_own_date;
 }
 
+void OpenFile::drop_changes() {
+  frozen_.clear();
+  dirty_.clear();
+  content_changed_ = false;
+  times_changed_ = false;
+  allocated_changed_ = false;
+  // The next look at the document adopts it, whatever it holds.
+  outdated_ = true;
+}
+
+bool OpenFile::has_changes() const {
+  return !dirty_.empty() || !frozen_.empty() || committing_ || punching_ || content_changed_ ||
+         times_changed_ || allocated_changed_;
+}
+
+bool OpenFile::is_current(const PosixFields& posix) const {
+  if (!posix_.ctime || !posix.ctime) return true;
+  return std::pair(posix.ctime->tv_sec, posix.ctime->tv_nsec) >=
+         std::pair(posix_.ctime->tv_sec, posix_.ctime->tv_nsec);
+}
+
+void OpenFile::refresh(const FilesDocument& stored) {
+  MutexLock lock(mutex_);
+  if (gone_ || has_changes()) return;
+  // A reader may have read the document before the last commit of this process.
+  if (!outdated_ && stored.upload_date < stored_.upload_date) return;
+  if (is_current(stored.posix)) posix_ = stored.posix;
+  const bool is_same =
+      !outdated_ && stored.upload_date == stored_.upload_date && stored.length == stored_.length;
+  if (is_same) return;
+  if (stored.chunk_bytes != chunk_bytes_) {
+    gone_ = file_deleted(context_->bucket, id_);
+    return;
+  }
+  outdated_ = false;
+  length_ = stored.length;
+  allocated_ = stored.allocated;
+  store_end_ = stored.chunk_count();
+  frozen_end_ = kNoLimit;
+  holes_.clear();
+  holes_unknown_ = stored.sparse;
+  stored_ = stored;
+  // The bytes that were hashed may be others now.
+  break_md5();
+}
+
 void OpenFile::undo(Prepared& prepared, const Error& error) {
   if (error.code() == kFileDeleted) {
     // Somebody has deleted the file in the store. There is nothing left to write to.
@@ -200,6 +249,7 @@ void OpenFile::undo(Prepared& prepared, const Error& error) {
     dirty_.clear();
     return;
   }
+  if (error.code() == kFileChanged) return drop_changes();
   if (error.code() == ErrorCode::kOutOfDiskSpace) no_room_ = error;
   if (stored_.sparse) stored_.stored_chunks = prepared.commit.stored_chunks;
   for (auto& [n, chunk] : frozen_) {

@@ -31,7 +31,10 @@ Result<std::shared_ptr<OpenFile>> OpenFiles::open(const std::shared_ptr<FileCont
       // close the file in between, and this thread would continue with the old document. The read
       // takes microseconds, because the caller has just read the document to find the file.
       MutexLock lock(mutex_);
-      if (std::shared_ptr<OpenFile> file = find_locked(key)) return file;
+      if (std::shared_ptr<OpenFile> file = find_locked(key)) {
+        if (!bucket_.store().capabilities().exclusive) GM_TRY(refresh(*file));
+        return file;
+      }
       const auto found = being_removed_.find(key);
       if (found == being_removed_.end()) {
         GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket_.store().snapshot());
@@ -58,6 +61,17 @@ Result<std::shared_ptr<OpenFile>> OpenFiles::open(const std::shared_ptr<FileCont
     const auto found = being_removed_.find(key);
     if (found != being_removed_.end() && found->second == removal) being_removed_.erase(found);
   }
+}
+
+Status OpenFiles::refresh(OpenFile& file) const {
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket_.store().snapshot());
+  GM_ASSIGN(const std::optional<bson::View> document,
+            bucket_.files().find_one(*snapshot, equals("_id", file.id())));
+  // An orphan has no document in `files`.
+  if (!document) return {};
+  GM_ASSIGN(const FilesDocument stored, FilesDocument::parse(*document));
+  file.refresh(stored);
+  return {};
 }
 
 Result<std::shared_ptr<OpenFile>> OpenFiles::open_detached(
@@ -118,6 +132,19 @@ Status OpenFiles::remove(engine::Transaction& transaction, bson::ValueView id) {
   }
   removals_[std::this_thread::get_id()].files.push_back(std::move(removal));
   return {};
+}
+
+std::vector<bson::Value> OpenFiles::orphans() const {
+  std::vector<bson::Value> ids;
+  std::vector<std::shared_ptr<OpenFile>> open;  // released after the lock
+  MutexLock lock(mutex_);
+  for (const auto& [id, entry] : files_) {
+    std::shared_ptr<OpenFile> file = entry.reference.lock();
+    if (!file) continue;
+    if (file->is_detached()) ids.push_back(id);
+    open.push_back(std::move(file));
+  }
+  return ids;
 }
 
 OpenFiles::Detached OpenFiles::after_commit() {

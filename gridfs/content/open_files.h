@@ -36,6 +36,8 @@ class OpenFiles {
     std::vector<bson::Value> unreachable;  // files that nobody has open
     bool some_are_open = false;
   };
+  // Returns the open files that have no name.
+  std::vector<bson::Value> orphans() const GM_EXCLUDES(mutex_);
   // Implements FileTable::after_commit(). Returns the files that the calling thread's transaction
   // has moved to `detached`.
   Detached after_commit() GM_EXCLUDES(mutex_);
@@ -58,6 +60,8 @@ class OpenFiles {
     std::vector<FileRemoval> files;
   };
 
+  // Reads the files document again and gives it to the file (OpenFile::refresh()).
+  Status refresh(OpenFile& file) const GM_REQUIRES(mutex_);
   std::shared_ptr<OpenFile> find_locked(const bson::Value& id) const GM_REQUIRES(mutex_);
   void end_removal(const FileRemoval& removal) GM_REQUIRES(mutex_);
 

@@ -2,9 +2,11 @@
 
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
+#include "gridfs/bucket/retry.h"
 #include "gridfs/namespace/directory_listing.h"
 #include "gridfs/namespace/name_mapping.h"
 #include "gridfs/namespace/nodes.h"
+#include "gridfs/namespace/retrying_namespace.h"
 #include "gridfs/namespace/revisions.h"
 
 namespace gridmount::gridfs {
@@ -23,8 +25,9 @@ Result<std::unique_ptr<PathNamespace>> PathNamespace::open(
     engine::Store& store, std::shared_ptr<engine::Database> database, const BucketOptions& bucket,
     const NamespaceOptions& options, const FileTableOptions& files) {
   auto paths = std::make_unique<BucketNamespace>(store, std::move(database), bucket, options);
-  GM_TRY(paths->start(files));
-  return std::unique_ptr<PathNamespace>(std::move(paths));
+  GM_TRY(with_retry(store, [&] { return paths->start(files); }));
+  if (store.capabilities().exclusive) return std::unique_ptr<PathNamespace>(std::move(paths));
+  return retrying(store, std::move(paths));
 }
 
 BucketNamespace::BucketNamespace(engine::Store& store, std::shared_ptr<engine::Database> database,
@@ -36,26 +39,56 @@ BucketNamespace::BucketNamespace(engine::Store& store, std::shared_ptr<engine::D
       path_index_(bucket_, options.at),
       access_times_(bucket_, options.read_only ? AccessTimeMode::kNone : options.access_times,
                     options.strict_access_times,
-                    [this](bson::ValueView id) { return files_->find(id) != nullptr; }) {}
+                    [this](bson::ValueView id) { return files_->find(id) != nullptr; }),
+      subdirectories_(store.capabilities().exclusive) {}
 
 Status BucketNamespace::start(const FileTableOptions& files) {
-  if (options_.read_only) {
+  if (options_.read_only || !store_.capabilities().exclusive) {
+    // Other people's bucket is shown without writing anything. The first change prepares it.
     GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
     GM_TRY(directories_.find_root(*snapshot));
     GM_TRY(path_index_.links().start(*snapshot));
   } else {
-    {
-      GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
-      GM_TRY(bucket_.ensure_indexes(*transaction));
-      GM_TRY(directories_.make_root(*transaction, default_directory_posix(options_)));
-      GM_TRY(path_index_.links().start(*transaction));
-      GM_TRY(transaction->commit());
-    }
+    GM_TRY(prepare());
     GM_TRY(bucket_.reclaim_all());
+    is_prepared_ = true;
   }
   FileTableOptions table = files;
   if (options_.revisions > 0) table.adjust_upload_date = keep_revision_order;
   files_ = FileTable::create(bucket_, table);
+  return {};
+}
+
+void BucketNamespace::look_for_links() {
+  constexpr std::chrono::seconds kInterval{1};
+  if (path_index_.links().in_use() || store_.capabilities().exclusive) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - links_looked_for_.load() < kInterval) return;
+  links_looked_for_ = now;
+  const Result<std::unique_ptr<Snapshot>> snapshot = store_.snapshot();
+  if (!snapshot) return;
+  const Result<bool> made = bucket_.database().exists(**snapshot, bucket_.links().ns().collection);
+  if (made && *made) path_index_.links().changed_externally();
+}
+
+Status BucketNamespace::prepare() {
+  GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  GM_TRY(bucket_.ensure_indexes(*transaction));
+  GM_TRY(directories_.make_root(*transaction, default_directory_posix(options_)));
+  GM_TRY(path_index_.links().start(*transaction));
+  return transaction->commit();
+}
+
+Status BucketNamespace::prepare_for_changes() {
+  if (is_prepared_) return {};
+  const MutexLock lock(preparing_);
+  if (is_prepared_) return {};
+  Status prepared = prepare();
+  // Another mount has just made the root's document.
+  if (!prepared && prepared.error().code() == ErrorCode::kDuplicateKey) prepared = prepare();
+  GM_TRY(prepared);
+  is_prepared_ = true;
+  files_->keep_leases();
   return {};
 }
 
@@ -74,8 +107,8 @@ tl::unexpected<Error> BucketNamespace::no_such_entry(std::string_view directory,
   return fail(kNoSuchEntry, "there is no " + shown(directory, name));
 }
 
-Status BucketNamespace::check_writable() const {
-  if (!options_.read_only) return {};
+Status BucketNamespace::begin_change() {
+  if (!options_.read_only) return prepare_for_changes();
   return fail(ErrorCode::kStoreReadOnly,
               "the bucket '" + bucket_.options().name + "' is mounted read-only");
 }
@@ -226,6 +259,7 @@ Result<BucketNamespace::Found> BucketNamespace::find(Snapshot& snapshot, std::st
 }
 
 Node BucketNamespace::node_of_file(bson::View document) const {
+  if (!store_.capabilities().exclusive) files_->refresh(document);
   Node node = file_node(bucket_.options().name, *files_, path_index_.links(), document, options_);
   complete(node);
   return node;
@@ -264,6 +298,7 @@ Node BucketNamespace::node_of(const Found& found) const {
 // --- Looking up.
 
 Result<Node> BucketNamespace::lookup(std::string_view directory, std::string_view name) {
+  look_for_links();
   GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
   GM_ASSIGN(const Found found, find(*snapshot, directory, name));
   if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);
@@ -286,6 +321,7 @@ Result<Node> BucketNamespace::get_directory(std::string_view path) {
 }
 
 Result<std::unique_ptr<DirectoryStream>> BucketNamespace::list(std::string_view directory) {
+  look_for_links();
   GM_TRY(get_directory(directory));
   return std::unique_ptr<DirectoryStream>(
       std::make_unique<DirectoryListing>(path_index_, *files_, options_, std::string(directory),

@@ -6,11 +6,14 @@
 // Thread-safe after start().
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/base/thread_safety.h"
 #include "gridfs/namespace/access_times.h"
 #include "gridfs/namespace/directory_store.h"
 #include "gridfs/namespace/path_index.h"
@@ -24,7 +27,7 @@ class BucketNamespace final : public PathNamespace {
   BucketNamespace(engine::Store& store, std::shared_ptr<engine::Database> database,
                   const BucketOptions& bucket, const NamespaceOptions& options);
   // Creates the indexes and the root's document, and reclaims what a killed process has left. If
-  // read-only, only reads what it needs.
+  // read-only, or if others write to the store too, only reads what it needs.
   Status start(const FileTableOptions& files);
 
   const Bucket& bucket() const override { return bucket_; }
@@ -124,7 +127,16 @@ class BucketNamespace final : public PathNamespace {
   tl::unexpected<Error> no_such_entry(std::string_view directory, std::string_view name) const;
   std::string shown(std::string_view directory, std::string_view name) const;
 
-  Status check_writable() const;
+  // Every change begins with this. Fails with StoreReadOnly. Must not be called inside a
+  // transaction.
+  Status begin_change();
+  // If others write to the store, finds out whether they have made the bucket's first link. Looks
+  // at most once a second.
+  void look_for_links();
+  // Creates what changes need: the bucket's indexes and the root's document. One transaction.
+  Status prepare();
+  // The same, if it was not done yet.
+  Status prepare_for_changes() GM_EXCLUDES(preparing_);
   // The path that a new child would have, and its directory.
   struct NewPath {
     std::string path;
@@ -213,6 +225,9 @@ class BucketNamespace final : public PathNamespace {
 
   engine::Store& store_;
   const NamespaceOptions options_;
+  std::atomic<bool> is_prepared_ = false;
+  Mutex preparing_;  // held while the bucket is prepared
+  std::atomic<std::chrono::steady_clock::time_point> links_looked_for_{};
   const Bucket bucket_;
   DirectoryStore directories_;
   PathIndex path_index_;

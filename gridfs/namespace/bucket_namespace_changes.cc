@@ -77,7 +77,6 @@ Status BucketNamespace::check_directory_path(std::string_view path) const {
 Result<BucketNamespace::NewPath> BucketNamespace::new_path_in(Transaction& transaction,
                                                               std::string_view directory,
                                                               std::string_view name) const {
-  GM_TRY(check_writable());
   NewPath place;
   GM_ASSIGN(place.path, new_path(directory, name));
   GM_ASSIGN(place.directory, find_directory(transaction, std::string(directory)));
@@ -157,6 +156,7 @@ bson::Document BucketNamespace::new_files_document(const std::optional<std::stri
 
 Result<Node> BucketNamespace::insert_file(std::string_view directory, std::string_view name,
                                           PosixFields posix, uint32_t umask) {
+  GM_TRY(begin_change());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const NewPath place, new_path_in(*transaction, directory, name));
   inherit(posix_of_directory(place.directory), umask, options_.access_lists, posix);
@@ -177,14 +177,14 @@ Result<Node> BucketNamespace::create_file(std::string_view directory, std::strin
 // killed.
 Result<PathNamespace::Tmpfile> BucketNamespace::create_tmpfile(std::string_view directory,
                                                                uint32_t mode, Creator creator) {
-  GM_TRY(check_writable());
+  GM_TRY(begin_change());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Found in, find_directory(*transaction, std::string(directory)));
   if (!in.is_directory()) return no_such_entry("", directory);
   PosixFields posix = posix_of(S_IFREG | (mode & kPermissionBits), creator);
   inherit(posix_of_directory(in), creator.umask, options_.access_lists, posix);
   const bson::Document document = new_files_document(std::nullopt, posix);
-  GM_TRY(bucket_.detached().insert(*transaction, document));
+  GM_TRY(bucket_.detached().insert(*transaction, bucket_.as_orphan(document)));
   GM_TRY(transaction->commit());
   Tmpfile made;
   GM_ASSIGN(made.file, files_->open_detached(document));
@@ -209,6 +209,7 @@ Result<Node> BucketNamespace::symlink(std::string_view directory, std::string_vi
 
 Result<Node> BucketNamespace::mkdir(std::string_view directory, std::string_view name,
                                     uint32_t mode, Creator creator) {
+  GM_TRY(begin_change());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const NewPath place, new_path_in(*transaction, directory, name));
   GM_TRY(check_directory_path(place.path));
@@ -230,7 +231,7 @@ Result<Node> BucketNamespace::mkdir(std::string_view directory, std::string_view
 // --- Removing.
 
 Result<RemovedName> BucketNamespace::unlink(std::string_view directory, std::string_view name) {
-  GM_TRY(check_writable());
+  GM_TRY(begin_change());
   RemovedName last;
   {
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
@@ -256,7 +257,7 @@ Result<bool> BucketNamespace::is_empty(engine::Snapshot& snapshot, std::string_v
 }
 
 Status BucketNamespace::rmdir(std::string_view directory, std::string_view name) {
-  GM_TRY(check_writable());
+  GM_TRY(begin_change());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Found found, find(*transaction, directory, name));
   if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);
@@ -275,7 +276,7 @@ Status BucketNamespace::rmdir(std::string_view directory, std::string_view name)
 // --- Attributes.
 
 Result<Node> BucketNamespace::setattr_file(bson::ValueView id, const AttributeChanges& changes) {
-  GM_TRY(check_writable());
+  GM_TRY(begin_change());
   GM_ASSIGN(const Node before, file(id));
   GM_ASSIGN(const std::shared_ptr<File> file, files_->open(id));
   if (changes.atime) access_times_.drop(NodeKind::kFile, file->id());
@@ -308,7 +309,7 @@ Result<Node> BucketNamespace::setattr_file(bson::ValueView id, const AttributeCh
 
 Result<Node> BucketNamespace::setattr_directory(std::string_view path,
                                                 const AttributeChanges& changes) {
-  GM_TRY(check_writable());
+  GM_TRY(begin_change());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Found before, find_directory(*transaction, std::string(path)));
   if (!before.is_directory()) return no_such_entry("", path);
@@ -342,7 +343,7 @@ Result<PosixFields> BucketNamespace::directory_posix(std::string_view path) {
 }
 
 Status BucketNamespace::change_file_posix(bson::ValueView id, const PosixChange& change) {
-  GM_TRY(check_writable());
+  GM_TRY(begin_change());
   GM_ASSIGN(const Node before, file(id));
   GM_ASSIGN(const std::shared_ptr<File> file, files_->open(id));
   return file->change_posix([&](PosixFields now) {
@@ -352,7 +353,7 @@ Status BucketNamespace::change_file_posix(bson::ValueView id, const PosixChange&
 }
 
 Status BucketNamespace::change_directory_posix(std::string_view path, const PosixChange& change) {
-  GM_TRY(check_writable());
+  GM_TRY(begin_change());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_ASSIGN(const Found before, find_directory(*transaction, std::string(path)));
   if (!before.is_directory()) return no_such_entry("", path);

@@ -19,7 +19,7 @@ Result<std::string> BucketNamespace::file_field(bson::ValueView id, std::string_
 
 Status BucketNamespace::set_file_field(bson::ValueView id, std::string_view field,
                                        std::optional<std::string_view> text, XattrMode mode) {
-  GM_TRY(check_writable());
+  GM_TRY(begin_change());
   const bson::Document by_id = equals("_id", id);
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
   GM_ASSIGN(const std::optional<bson::View> document,

@@ -50,6 +50,7 @@ std::vector<bson::Value> ids_of(const std::vector<bson::View>& documents) {
 Result<Node> BucketNamespace::link(bson::ValueView id, std::string_view directory,
                                    std::string_view name) {
   {
+    GM_TRY(begin_change());
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
     GM_ASSIGN(const NewPath place, new_path_in(*transaction, directory, name));
     const bson::Document by_id = equals("_id", id);
@@ -93,7 +94,7 @@ Status BucketNamespace::attach(Transaction& transaction, bson::ValueView id,
   const bson::Document by_id = equals("_id", id);
   GM_ASSIGN(const std::optional<bson::View> found, bucket_.detached().find_one(transaction, by_id));
   if (!found || !files_->find(id)) return file_not_found(bucket_, id);
-  const bson::Document document(*found);  // a copy, because the writes below invalidate the view
+  const bson::Document document = without_lease(*found);
   GM_TRY(bucket_.detached().remove(transaction, by_id, false));
   GM_TRY(bucket_.files().insert(transaction, document));
   LinkedFile file;

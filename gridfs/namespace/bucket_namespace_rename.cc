@@ -71,7 +71,7 @@ Status BucketNamespace::insert_whiteout(Transaction& transaction, std::string_vi
 Result<std::optional<RemovedName>> BucketNamespace::rename_by(
     std::string_view from_directory, std::string_view from_name, std::string_view to_directory,
     std::string_view to_name, RenameMode mode, const std::optional<Creator>& whiteout) {
-  GM_TRY(check_writable());
+  GM_TRY(begin_change());
   std::optional<RemovedName> replaced;
   {
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());

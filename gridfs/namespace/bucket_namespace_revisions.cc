@@ -69,7 +69,7 @@ Result<std::optional<Node>> BucketNamespace::revision(std::string_view directory
 
 Result<std::optional<bson::Value>> BucketNamespace::start_revision(bson::ValueView id) {
   if (options_.revisions == 0) return std::optional<bson::Value>();
-  GM_TRY(check_writable());
+  GM_TRY(begin_change());
   if (const std::shared_ptr<File> open = files_->find(id)) GM_TRY(open->flush());
   const bson::Value next(bson::ObjectId::generate());
   bson::Date date;

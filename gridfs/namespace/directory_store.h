@@ -5,14 +5,18 @@
 // has the document {parent: null, name: ""}. This class deals with documents only. It does not see
 // directories that are only implied by filenames.
 //
-// Thread-safe after find_root() or make_root().
+// Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "engine/base/thread_safety.h"
 #include "gridfs/bucket/bucket.h"
 
 namespace gridmount::gridfs {
@@ -36,8 +40,8 @@ class DirectoryStore {
   explicit DirectoryStore(const Bucket& bucket, std::optional<bson::Date> at = {})
       : bucket_(bucket), at_(at) {}
 
-  // One of these two must be called before all other functions and before other threads use the
-  // object. Both look up the root's document, and make_root() creates it if it is missing.
+  // One of these two must be called before all other functions. Both look up the root's document,
+  // and make_root() creates it if it is missing.
   Status find_root(engine::Snapshot& snapshot);
   Status make_root(engine::Transaction& transaction, const PosixFields& posix);
 
@@ -62,7 +66,12 @@ class DirectoryStore {
 
   const Bucket& bucket_;
   const std::optional<bson::Date> at_;
-  std::optional<bson::Value> root_id_;
+  void set_root_id(bson::Value id) GM_EXCLUDES(mutex_);
+
+  Mutex mutex_;
+  // The last one is the present one. The others stay for threads that still use them.
+  std::vector<std::unique_ptr<const bson::Value>> root_ids_ GM_GUARDED_BY(mutex_);
+  std::atomic<const bson::Value*> root_id_ = nullptr;  // null while there is no root document
 };
 
 }  // namespace gridmount::gridfs

@@ -5,6 +5,7 @@
 namespace gridmount::gridfs {
 
 void SubdirectoryCounts::made(const bson::Value& directory) {
+  if (!keeps_any_) return;
   MutexLock lock(mutex_);
   if (counts_.size() < kDirectoriesMax) counts_.insert_or_assign(directory, 0);
 }

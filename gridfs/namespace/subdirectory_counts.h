@@ -22,6 +22,9 @@ namespace gridmount::gridfs {
 
 class SubdirectoryCounts {
  public:
+  // If others write to the store too, no count is ever known.
+  explicit SubdirectoryCounts(bool store_is_exclusive) : keeps_any_(store_is_exclusive) {}
+
   // The argument of these functions is the _id of the directory's document.
   void made(const bson::Value& directory) GM_EXCLUDES(mutex_);
   void removed(const bson::Value& directory) GM_EXCLUDES(mutex_);
@@ -38,6 +41,7 @@ class SubdirectoryCounts {
   // The maximum number of counts. Directories beyond it stay unknown.
   static constexpr size_t kDirectoriesMax = 100'000;
 
+  const bool keeps_any_;
   mutable Mutex mutex_;
   std::unordered_map<bson::Value, int64_t, bson::ValueHash> counts_ GM_GUARDED_BY(mutex_);
 };

@@ -1,0 +1,41 @@
+// Repeats what failed with a transient error of a deployment. A local store has no such errors, so
+// there this costs nothing.
+//
+// Thread-safe.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "engine/base/transient_error.h"
+#include "engine/store.h"
+
+namespace gridmount::gridfs {
+
+// Calls `attempt` until it succeeds, fails with another error than a transient one, or
+// Capabilities::retry_for is over. Returns its last result. `attempt` must be able to begin anew:
+// it is one transaction, or only reads. The pause between two attempts doubles, so that two mounts
+// which change one directory do not meet for ever.
+template <typename Attempt>
+auto with_retry(const engine::Store& store, const Attempt& attempt) -> decltype(attempt()) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kFirstPause{1};
+  constexpr std::chrono::milliseconds kLongestPause{200};
+  const std::chrono::milliseconds patience = store.capabilities().retry_for;
+  auto result = attempt();
+  if (result || patience.count() == 0) return result;
+  const Clock::time_point end = Clock::now() + patience;
+  for (auto pause = kFirstPause; !result && is_transient(result.error().code());
+       pause = std::min(pause * 2, kLongestPause)) {
+    const auto now = Clock::now();
+    if (now >= end) break;
+    // Differs from thread to thread and from mount to mount.
+    const auto jitter = std::chrono::microseconds(now.time_since_epoch().count() / 1000 % 1000);
+    std::this_thread::sleep_for(pause + jitter);
+    result = attempt();
+  }
+  return result;
+}
+
+}  // namespace gridmount::gridfs

@@ -1,0 +1,32 @@
+// Keeps the orphans of a store that other processes use too: files that have lost their name here
+// while somebody has them open, and uploads in progress. Each document in `detached` has a lease
+// there, the time of the last sign of life of its owner. The owner renews it, and whoever opens the
+// bucket removes the orphans whose lease is older than kOrphanLease (Bucket::reclaim_expired()).
+//
+// Thread-safe.
+#pragma once
+
+#include "gridfs/bucket/bucket.h"
+#include "gridfs/content/background_thread.h"
+#include "gridfs/content/open_files.h"
+
+namespace gridmount::gridfs {
+
+class OrphanLeases {
+ public:
+  // Both must outlive this object.
+  OrphanLeases(const Bucket& bucket, OpenFiles& open_files);
+
+  // Begins to renew and to sweep, at once and then each hour.
+  void start() { thread_.wake(); }
+  void stop() { thread_.stop(); }
+
+ private:
+  BackgroundThread::Clock::time_point renew_and_sweep();
+
+  const Bucket& bucket_;
+  OpenFiles& open_files_;
+  BackgroundThread thread_;
+};
+
+}  // namespace gridmount::gridfs

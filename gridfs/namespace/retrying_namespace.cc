@@ -1,0 +1,149 @@
+#include "gridfs/namespace/retrying_namespace.h"
+
+#include <utility>
+
+#include "gridfs/bucket/retry.h"
+
+namespace gridmount::gridfs {
+
+namespace {
+
+class RetryingNamespace final : public PathNamespace {
+ public:
+  RetryingNamespace(engine::Store& store, std::unique_ptr<PathNamespace> paths)
+      : store_(store), paths_(std::move(paths)) {}
+
+  const Bucket& bucket() const override { return paths_->bucket(); }
+  FileTable& files() override { return paths_->files(); }
+  Result<Node> lookup(std::string_view directory, std::string_view name) override {
+    return with_retry(store_, [&] { return paths_->lookup(directory, name); });
+  }
+  Result<Node> root() override {
+    return with_retry(store_, [&] { return paths_->root(); });
+  }
+  Result<Node> file(bson::ValueView id) override {
+    return with_retry(store_, [&] { return paths_->file(id); });
+  }
+  Result<Node> get_directory(std::string_view path) override {
+    return with_retry(store_, [&] { return paths_->get_directory(path); });
+  }
+  Result<std::unique_ptr<DirectoryStream>> list(std::string_view directory) override {
+    return with_retry(store_, [&] { return paths_->list(directory); });
+  }
+  Result<std::optional<Node>> find_by_ino(uint64_t ino) override {
+    return with_retry(store_, [&] { return paths_->find_by_ino(ino); });
+  }
+  Result<Node> create_file(std::string_view directory, std::string_view name, uint32_t mode,
+                           Creator creator) override {
+    return with_retry(store_, [&] { return paths_->create_file(directory, name, mode, creator); });
+  }
+  Result<Tmpfile> create_tmpfile(std::string_view directory, uint32_t mode,
+                                 Creator creator) override {
+    return with_retry(store_, [&] { return paths_->create_tmpfile(directory, mode, creator); });
+  }
+  Result<Node> mknod(std::string_view directory, std::string_view name, uint32_t mode,
+                     uint64_t rdev, Creator creator) override {
+    return with_retry(store_, [&] { return paths_->mknod(directory, name, mode, rdev, creator); });
+  }
+  Result<Node> symlink(std::string_view directory, std::string_view name, std::string_view target,
+                       Creator creator) override {
+    return with_retry(store_, [&] { return paths_->symlink(directory, name, target, creator); });
+  }
+  Result<Node> mkdir(std::string_view directory, std::string_view name, uint32_t mode,
+                     Creator creator) override {
+    return with_retry(store_, [&] { return paths_->mkdir(directory, name, mode, creator); });
+  }
+  Result<Node> link(bson::ValueView id, std::string_view directory,
+                    std::string_view name) override {
+    return with_retry(store_, [&] { return paths_->link(id, directory, name); });
+  }
+  bool has_links() const override { return paths_->has_links(); }
+  Result<RemovedName> unlink(std::string_view directory, std::string_view name) override {
+    return with_retry(store_, [&] { return paths_->unlink(directory, name); });
+  }
+  Status rmdir(std::string_view directory, std::string_view name) override {
+    return with_retry(store_, [&] { return paths_->rmdir(directory, name); });
+  }
+  Result<std::optional<RemovedName>> rename(std::string_view from_directory,
+                                            std::string_view from_name,
+                                            std::string_view to_directory, std::string_view to_name,
+                                            RenameMode mode) override {
+    return with_retry(store_, [&] {
+      return paths_->rename(from_directory, from_name, to_directory, to_name, mode);
+    });
+  }
+  Result<std::optional<RemovedName>> rename_leaving_whiteout(
+      std::string_view from_directory, std::string_view from_name, std::string_view to_directory,
+      std::string_view to_name, RenameMode mode, Creator creator) override {
+    return with_retry(store_, [&] {
+      return paths_->rename_leaving_whiteout(from_directory, from_name, to_directory, to_name, mode,
+                                             creator);
+    });
+  }
+  Result<Node> setattr_file(bson::ValueView id, const AttributeChanges& changes) override {
+    return with_retry(store_, [&] { return paths_->setattr_file(id, changes); });
+  }
+  Result<Node> setattr_directory(std::string_view path, const AttributeChanges& changes) override {
+    return with_retry(store_, [&] { return paths_->setattr_directory(path, changes); });
+  }
+  Result<std::string> readlink(bson::ValueView id) override {
+    return with_retry(store_, [&] { return paths_->readlink(id); });
+  }
+  bool record_read(const File& file) override { return paths_->record_read(file); }
+  bool record_read(std::string_view directory) override { return paths_->record_read(directory); }
+  Result<PosixFields> file_posix(bson::ValueView id) override {
+    return with_retry(store_, [&] { return paths_->file_posix(id); });
+  }
+  Result<PosixFields> directory_posix(std::string_view path) override {
+    return with_retry(store_, [&] { return paths_->directory_posix(path); });
+  }
+  Status change_file_posix(bson::ValueView id, const PosixChange& change) override {
+    return with_retry(store_, [&] { return paths_->change_file_posix(id, change); });
+  }
+  Status change_directory_posix(std::string_view path, const PosixChange& change) override {
+    return with_retry(store_, [&] { return paths_->change_directory_posix(path, change); });
+  }
+  Result<std::string> file_field(bson::ValueView id, std::string_view field) override {
+    return with_retry(store_, [&] { return paths_->file_field(id, field); });
+  }
+  Status set_file_field(bson::ValueView id, std::string_view field,
+                        std::optional<std::string_view> text, XattrMode mode) override {
+    return with_retry(store_, [&] { return paths_->set_file_field(id, field, text, mode); });
+  }
+  Result<std::shared_ptr<File>> open_file(bson::ValueView id) override {
+    return with_retry(store_, [&] { return paths_->open_file(id); });
+  }
+  Result<std::vector<Node>> revisions(std::string_view directory, std::string_view name) override {
+    return with_retry(store_, [&] { return paths_->revisions(directory, name); });
+  }
+  Result<std::optional<Node>> revision(std::string_view directory, std::string_view name,
+                                       uint64_t number) override {
+    return with_retry(store_, [&] { return paths_->revision(directory, name, number); });
+  }
+  Result<std::optional<bson::Value>> start_revision(bson::ValueView id) override {
+    return with_retry(store_, [&] { return paths_->start_revision(id); });
+  }
+  Result<std::unique_ptr<DirectoryStream>> list_ids() override {
+    return with_retry(store_, [&] { return paths_->list_ids(); });
+  }
+  void name_changed_externally(std::string_view filename) override {
+    paths_->name_changed_externally(filename);
+  }
+  void directories_changed_externally() override { paths_->directories_changed_externally(); }
+  void links_changed_externally() override { paths_->links_changed_externally(); }
+  std::vector<std::string> links_of(bson::ValueView id) override { return paths_->links_of(id); }
+  Status close() override { return paths_->close(); }
+
+ private:
+  engine::Store& store_;
+  const std::unique_ptr<PathNamespace> paths_;
+};
+
+}  // namespace
+
+std::unique_ptr<PathNamespace> retrying(engine::Store& store,
+                                        std::unique_ptr<PathNamespace> paths) {
+  return std::make_unique<RetryingNamespace>(store, std::move(paths));
+}
+
+}  // namespace gridmount::gridfs

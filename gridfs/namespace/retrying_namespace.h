@@ -1,0 +1,17 @@
+// A PathNamespace over a store with transient errors (Capabilities::retry_for): each operation is
+// repeated as with_retry() says. An operation is one transaction, or only reads, so a failed one
+// has changed nothing.
+//
+// Thread-safe, as PathNamespace is.
+#pragma once
+
+#include <memory>
+
+#include "gridfs/namespace/path_namespace.h"
+
+namespace gridmount::gridfs {
+
+// `store` must outlive the result.
+std::unique_ptr<PathNamespace> retrying(engine::Store& store, std::unique_ptr<PathNamespace> paths);
+
+}  // namespace gridmount::gridfs
