@@ -48,6 +48,7 @@ int errno_of(ErrorCode code) {
 
     // The mount.
     case static_cast<int32_t>(gridfs::kFileDeleted):
+    case static_cast<int32_t>(gridfs::kFileChanged):
     case static_cast<int32_t>(kStaleNode):
       return ESTALE;
     case static_cast<int32_t>(kNotPermitted):

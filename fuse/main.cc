@@ -8,13 +8,16 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 
 #include "command_line/endpoint_options.h"
 #include "command_line/exit_status.h"
+#include "command_line/secret_arguments.h"
 #include "command_line/signals.h"
 #include "command_line/store_argument.h"
 #include "command_line/store_opening.h"
 #include "engine/local/open_store.h"
+#include "engine/mongo/mongo_store.h"
 #include "engine/system/file.h"
 #include "engine/system/memory.h"
 #include "engine/system/memory_limit.h"
@@ -47,6 +50,13 @@ int status_number(ExitStatus status) {
 }
 
 Result<std::unique_ptr<engine::Store>> open_store(const GridmountOptions& options) {
+  if (options.uri) {
+    mongo::ConnectOptions how;
+    how.uri = *options.uri;
+    how.application = "gridmount";
+    how.server_timeout = options.server_timeout;
+    return mongo::connect(how);
+  }
   local::OpenOptions how;
   how.create = options.create;
   how.read_only = options.read_only;
@@ -89,12 +99,19 @@ BucketSettings bucket_settings(const GridmountOptions& options,
   settings.paths.at = options.at;
   settings.files.dirty_bytes_max = options.dirty_bytes.value_or(memory.dirty_bytes);
   settings.files.md5 = options.md5;
+  if (options.uri) settings.cache_time = options.cache_time;
   return settings;
 }
 
 // A new store gets its first bucket. If the creation of a store was interrupted, it is still empty.
+// A deployment gets the bucket if it does not have it.
 Status create_first_bucket(engine::Store& store, Buckets& buckets,
                            const GridmountOptions& options) {
+  if (options.uri) {
+    auto made = buckets.create(options.bucket.value_or("fs"));
+    if (!made && made.error().code() != gridfs::kEntryExists) return fail(made.error());
+    return {};
+  }
   GM_ASSIGN(auto snapshot, store.snapshot());
   GM_ASSIGN(std::vector<std::string> databases, store.databases(*snapshot));
   if (!databases.empty()) return {};
@@ -114,10 +131,12 @@ Result<std::shared_ptr<MountedBucket>> root_bucket(Buckets& buckets,
   return bucket;
 }
 
-// Returns null if the store is read-only and its medium has no room for the socket.
+// Returns null for a deployment, which drivers reach by its own servers, and if the store is
+// read-only and its medium has no room for the socket.
 Result<std::unique_ptr<wire::Endpoint>> start_endpoint(engine::Store& store,
                                                        const GridmountOptions& options,
                                                        const system::MemoryShares& memory) {
+  if (options.uri) return std::unique_ptr<wire::Endpoint>();
   wire::EndpointOptions endpoint_options = options.endpoint;
   command_line::set_memory_shares(endpoint_options, memory);
   auto endpoint = wire::Endpoint::start(store, std::move(endpoint_options));
@@ -300,7 +319,8 @@ ExitStatus start(GridmountOptions options) {
     }
     return ExitStatus::kOk;
   }
-  auto mount_point = check_mount_point(options.mount_point, options.store);
+  auto mount_point = check_mount_point(options.mount_point,
+                                       options.uri ? std::nullopt : std::optional(options.store));
   if (!mount_point) {
     Startup user = Startup::in_foreground();
     return user.failed(mount_point.error().status, mount_point.error().message);
@@ -326,8 +346,9 @@ ExitStatus start(GridmountOptions options) {
   return serve(std::move(store).value(), options, *startup, signals);
 }
 
-int run(const std::vector<std::string>& arguments) {
-  auto line = parse_command_line(arguments);
+int run(std::span<char*> given) {
+  auto line = parse_command_line(std::vector<std::string>(given.begin(), given.end()));
+  command_line::hide_secrets(given, {});
   if (!line) {
     Startup user = Startup::in_foreground();
     return status_number(
@@ -347,5 +368,5 @@ int run(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   gridmount::system::outlive_file_size_limit();
   gridmount::system::tune_allocator();
-  return gridmount::fuse::run(std::vector<std::string>(argv + 1, argv + argc));
+  return gridmount::fuse::run(std::span(argv, static_cast<size_t>(argc)).subspan(argc > 0 ? 1 : 0));
 }

@@ -4,15 +4,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <set>
 #include <sstream>
 #include <utility>
 
+#include "command_line/connection_string.h"
 #include "command_line/endpoint_options.h"
 #include "command_line/exit_status.h"
+#include "command_line/password.h"
 #include "command_line/store_argument.h"
 #include "command_line/usage_error.h"
+#include "engine/mongo/mongo_store.h"
 #include "engine/system/memory_limit.h"
 #include "fuse/mount_options.h"
 #include "fuse/tree/buckets.h"
@@ -34,6 +38,9 @@ constexpr double kMinCheckpointSeconds = 0.01;
 constexpr double kMaxCheckpointSeconds = 3600;
 constexpr double kMinExpirySeconds = 0.1;
 constexpr double kMaxExpirySeconds = 86400;
+constexpr double kMaxCacheSeconds = 86400;
+constexpr double kMinServerSeconds = 0.1;
+constexpr double kMaxServerSeconds = 86400;
 constexpr double kMinStuckSeconds = 0.01;
 constexpr double kMaxStuckSeconds = 86400;
 
@@ -74,7 +81,7 @@ std::vector<std::string> take_long_options(const CLI::App& app,
 
 // One line per status.
 std::string exit_status_table() {
-  static constexpr std::array<std::pair<ExitStatus, const char*>, 17> kLines{{
+  static constexpr std::array<std::pair<ExitStatus, const char*>, 18> kLines{{
       {ExitStatus::kOk, "mounted (in the background), or unmounted cleanly (-f)"},
       {ExitStatus::kFailure, "wrong usage, or another failure; see the message"},
       {ExitStatus::kStoreNotFound, "there is no store at STORE (--create makes one)"},
@@ -92,6 +99,7 @@ std::string exit_status_table() {
       {ExitStatus::kMountRefused, "the system refused the mount"},
       {ExitStatus::kNoSuchBucket, "the store has no bucket of the name given with -o bucket="},
       {ExitStatus::kCloseFailed, "not all data could be written at shutdown (-f)"},
+      {ExitStatus::kServerUnreachable, "no server of the deployment can be reached"},
   }};
   std::string table;
   for (const auto& [status, meaning] : kLines) {
@@ -99,6 +107,61 @@ std::string exit_status_table() {
     table += "  " + std::string(2 - number.size(), ' ') + number + "  " + meaning + "\n";
   }
   return table;
+}
+
+// Options that only a store in a folder has, and those that only a deployment has.
+constexpr std::array<const char*, 5> kOfFolders{"--checkpoint-interval", "--checkpoint-bytes",
+                                                "--size-limit", "--expiry-interval", "--listen"};
+constexpr std::array<const char*, 3> kOfDeployments{"--cache-seconds", "--server-timeout",
+                                                    "--password-file"};
+
+Status check_fits_deployment(const CLI::App& app) {
+  for (const char* const option : kOfFolders) {
+    if (app.count(option) == 0) continue;
+    return fail(ErrorCode::kBadValue,
+                std::string(option) + " is for stores in folders, not for a MongoDB deployment");
+  }
+  return {};
+}
+
+Status check_fits_folder(const CLI::App& app) {
+  for (const char* const option : kOfDeployments) {
+    if (app.count(option) == 0) continue;
+    return fail(ErrorCode::kBadValue,
+                std::string(option) + " is for MongoDB deployments, not for a store in a folder");
+  }
+  return {};
+}
+
+// Takes the database and the password of the connection string.
+Status read_uri(const CLI::App& app, const std::string& uri, const std::string& password_file,
+                GridmountOptions& options) {
+  options.uri = uri;
+  GM_ASSIGN(const std::string database, mongo::database_of(uri));
+  if (!database.empty()) {
+    if (app.count("--db") != 0 && options.database != database) {
+      return fail(ErrorCode::kBadValue, "--db " + options.database +
+                                            " contradicts the connection string, which names " +
+                                            database);
+    }
+    options.database = database;
+  }
+  const char* const from_environment = getenv("GRIDMOUNT_PASSWORD");
+  if (!command_line::lacks_password(uri)) {
+    if (password_file.empty()) return {};
+    return fail(ErrorCode::kBadValue,
+                "--password-file needs a user without a password in the connection string");
+  }
+  std::string password;
+  if (!password_file.empty()) {
+    GM_ASSIGN(password, command_line::read_password(password_file));
+  } else if (from_environment != nullptr) {
+    password = from_environment;
+  } else {
+    GM_ASSIGN(password, command_line::ask_password());
+  }
+  options.uri = command_line::with_password(uri, password);
+  return {};
 }
 
 }  // namespace
@@ -112,25 +175,28 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   double checkpoint_seconds = 1;
   double expiry_seconds = 60;
   double stuck_seconds = 60;
+  double cache_seconds = 1;
+  double server_seconds = 30;
   bool no_md5 = false;
   std::string store;
   std::string mount_point;
   std::string log_file;
+  std::string password_file;
   std::vector<std::string> lists;
 
   CLI::App app(
-      "Mounts the GridFS buckets of a store as a file system.\n"
+      "Mounts the GridFS buckets of a store, or of a MongoDB deployment, as a file system.\n"
       "Returns when the mount answers; fusermount3 -u MOUNTPOINT ends it.",
       "gridmount");
   // Parses "16M" and the like. Each option describes its own format in the help.
   CLI::Validator size_value = CLI::AsSizeValue(false);
   size_value.description("");
   app.set_version_flag("-V,--version", std::string("gridmount ") + GRIDMOUNT_VERSION);
-  app.add_option("STORE", store, "folder of the store")
+  app.add_option("STORE", store,
+                 "folder of the store, or the connection string of a deployment: "
+                 "mongodb://HOST/DATABASE")
       ->type_name("")
-      ->required()
-      ->check(command_line::store_folder("a MongoDB deployment cannot be mounted, but gridfiles "
-                                         "reads and writes the files in one"));
+      ->required();
   app.add_option("MOUNTPOINT", mount_point, "directory to mount at")->type_name("")->required();
   app.add_flag("-f,--foreground", options.foreground, "stay in the foreground, log to stderr");
   app.add_option("-o", lists, "mount options, see below")
@@ -182,6 +248,18 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
                  "address that serves GET /metrics for Prometheus; everybody who can reach it can "
                  "read the metrics, so use a loopback address")
       ->type_name("HOST:PORT");
+  app.add_option("--cache-seconds", cache_seconds,
+                 "of a deployment: how long others' changes may stay unseen")
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  app.add_option("--server-timeout", server_seconds,
+                 "of a deployment: how long a call may wait for a server that does not answer")
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  app.add_option("--password-file", password_file,
+                 "of a deployment: file whose first line is the password of the user in the "
+                 "connection string; default: the variable GRIDMOUNT_PASSWORD, or a prompt")
+      ->type_name("FILE");
   app.add_option("--stuck-after", stuck_seconds,
                  "log operations that run longer than this many seconds; 0: never")
       ->type_name("SECONDS")
@@ -251,8 +329,22 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
       !(stuck_seconds >= kMinStuckSeconds && stuck_seconds <= kMaxStuckSeconds)) {
     return fail(ErrorCode::kBadValue, "--stuck-after must be from 0.01 to 86400 seconds, or 0");
   }
+  if (!(cache_seconds >= 0 && cache_seconds <= kMaxCacheSeconds)) {
+    return fail(ErrorCode::kBadValue, "--cache-seconds must be from 0 to 86400 seconds");
+  }
+  if (!(server_seconds >= kMinServerSeconds && server_seconds <= kMaxServerSeconds)) {
+    return fail(ErrorCode::kBadValue, "--server-timeout must be from 0.1 to 86400 seconds");
+  }
+  if (command_line::is_connection_string(store)) {
+    GM_TRY(check_fits_deployment(app));
+    GM_TRY(read_uri(app, store, password_file, options));
+  } else {
+    GM_TRY(check_fits_folder(app));
+  }
   options.remount =
       std::find(mount_options.begin(), mount_options.end(), "remount") != mount_options.end();
+  // A look at other people's files is not to change them, unless somebody asks for it.
+  if (options.uri) options.access_times = false;
   for (const std::string& option : mount_options) GM_TRY(parse_mount_option(option, options));
   if (options.at) options.read_only = true;
   if (options.create && options.read_only) {
@@ -277,9 +369,13 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   options.checkpoint_bytes = checkpoint_bytes;
   options.stuck_after = std::chrono::milliseconds(std::llround(stuck_seconds * 1000));
   options.md5 = !no_md5;
+  options.cache_time = std::chrono::milliseconds(std::llround(cache_seconds * 1000));
+  options.server_timeout = std::chrono::milliseconds(std::llround(server_seconds * 1000));
   // Made absolute, because the daemon changes its working directory.
   std::error_code error;
-  options.store = std::filesystem::absolute(store, error).lexically_normal();
+  options.store = options.uri
+                      ? std::filesystem::path(command_line::without_credentials_and_options(store))
+                      : std::filesystem::absolute(store, error).lexically_normal();
   if (!error)
     options.mount_point = std::filesystem::absolute(mount_point, error).lexically_normal();
   if (!error && !log_file.empty()) options.log_file = std::filesystem::absolute(log_file, error);

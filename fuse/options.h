@@ -15,7 +15,10 @@
 namespace gridmount::fuse {
 
 struct GridmountOptions {
-  std::filesystem::path store;        // absolute
+  // The folder of the store, absolute. For a deployment: its connection string without credentials
+  // and options, for the log and the list of mounts.
+  std::filesystem::path store;
+  std::optional<std::string> uri;     // of the deployment, with its password
   std::filesystem::path mount_point;  // absolute
   std::string database = "test";
   std::optional<std::string> bucket;  // shown at the root; unset: the root lists the buckets
@@ -47,6 +50,11 @@ struct GridmountOptions {
 
   uint32_t revisions = 0;        // earlier contents kept of each file
   std::optional<bson::Date> at;  // shows the tree of that time; implies read_only
+
+  // For a deployment, which others change too: how long the kernel may cache attributes and names,
+  // and how long a call may wait for a server.
+  std::chrono::milliseconds cache_time{0};
+  std::chrono::milliseconds server_timeout{0};
 
   // The wire server beside the mount. Its socket is in the store's folder.
   wire::EndpointOptions endpoint;

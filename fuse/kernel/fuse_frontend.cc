@@ -327,9 +327,15 @@ void handle_rename(fuse_req_t request, fuse_ino_t from, const char* from_name, f
 
 void set_handle(fuse_req_t request, fuse_file_info* info, FileHandle* file) {
   info->fh = reinterpret_cast<uint64_t>(file);
-  // This process is the only writer, so what the kernel has cached of the file is still right. A
+  // What the kernel has cached of the file is still right, unless others write to the store too. A
   // file of the control directory may show a file that is being written.
-  info->keep_cache = file->is_control || file_system_of(request).needs_every_read() ? 0 : 1;
+  FileSystem& file_system = file_system_of(request);
+  info->keep_cache = file->is_control || file_system.needs_every_read() ? 0 : 1;
+  if (!file_system.is_shared() || file->is_control || file_system.is_cache_current(*file)) return;
+  info->keep_cache = 0;
+  // The kernel opens files by attributes that it has cached. It asks for them before it uses them
+  // again.
+  context_of(request).invalidate_attributes(file->ino);
 }
 
 void handle_open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
@@ -399,7 +405,6 @@ void handle_write(fuse_req_t request, fuse_ino_t ino, const char* bytes, size_t 
           context.file_system.clear_set_id(*file_of(info), group_check_of(request));
       if (!cleared) return reply_error(request, "write", ino, nullptr, cleared.error());
     }
-    // With writeback, the kernel keeps mtime and ctime and sends them by setattr.
     Status written = context.file_system.write(*file_of(info), offset,
                                                {reinterpret_cast<const uint8_t*>(bytes), size});
     if (context.file_system.begins_to_ask(ino)) context.invalidate_attributes(ino);
@@ -422,8 +427,13 @@ void handle_flush(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
   guarded(request, "flush", ino, [&] {
     FileHandle& file = *file_of(info);
     record_close(request, ino, file, FileSystem::Closing::kByOne);
-    reply_status(request, "flush", ino, nullptr,
-                 file.for_writing ? file.file()->flush() : Status());
+    const Status flushed = file.for_writing ? file.file()->flush() : Status();
+    FileSystem& file_system = file_system_of(request);
+    // The new content is this process's own, so the kernel has it.
+    if (file_system.is_shared() && file.for_writing && !file.is_control) {
+      (void)file_system.is_cache_current(file);
+    }
+    reply_status(request, "flush", ino, nullptr, flushed);
   });
 }
 
@@ -447,7 +457,8 @@ void handle_opendir(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
     Result<DirectoryHandle*> directory = file_system.opendir(ino, info->flags);
     if (!directory) return reply_error(request, "opendir", ino, nullptr, directory.error());
     info->fh = reinterpret_cast<uint64_t>(*directory);
-    if ((*directory)->may_be_cached() && !file_system.needs_every_read()) {
+    if ((*directory)->may_be_cached() && !file_system.needs_every_read() &&
+        !file_system.is_shared()) {
       info->cache_readdir = 1;
       info->keep_cache = 1;
     }
@@ -486,7 +497,9 @@ void handle_statfs(fuse_req_t request, fuse_ino_t ino) {
 void handle_init(void* user_data, fuse_conn_info* connection) {
   // Capabilities that are not wanted, and why:
   // - SPLICE_*: the data is in memory already, and pipes would only copy references.
-  // - AUTO_INVAL_DATA: nobody changes data without telling the kernel.
+  // - AUTO_INVAL_DATA, for a store of our own: nobody changes data without telling the kernel.
+  // - WRITEBACK_CACHE, for a store that others change: the kernel would own the size and the times
+  //   of each file that it has cached, and not take over those that others set.
   // - POSIX_LOCKS and FLOCK_LOCKS: the kernel's own locks suffice for one machine.
   // - HANDLE_KILLPRIV: fuse_frontend_compat_libfuse_3_14.cc has the better version.
   // - ATOMIC_O_TRUNC: some time after the reply, the kernel would drop what it knows of the file
@@ -496,15 +509,17 @@ void handle_init(void* user_data, fuse_conn_info* connection) {
   //
   // DONT_MASK is wanted with access control lists, because a directory's default list replaces the
   // umask.
-  constexpr unsigned kWanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_WRITEBACK_CACHE |
-                               FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO |
-                               FUSE_CAP_EXPLICIT_INVAL_DATA | FUSE_CAP_EXPORT_SUPPORT;
+  constexpr unsigned kWanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_READDIRPLUS |
+                               FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_EXPORT_SUPPORT;
+  constexpr unsigned kOfOurStore = FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_EXPLICIT_INVAL_DATA;
   constexpr unsigned kOfAccessLists = FUSE_CAP_POSIX_ACL | FUSE_CAP_DONT_MASK;
   auto& context = *static_cast<FrontendContext*>(user_data);
   const FileSystem& file_system = context.file_system;
-  const unsigned wanted_ino = kWanted | (file_system.keeps_access_lists() ? kOfAccessLists : 0) |
-                              (file_system.needs_every_read() ? 0 : FUSE_CAP_CACHE_SYMLINKS);
-  connection->want = wanted_ino & connection->capable;
+  const bool caches_symlinks = !file_system.needs_every_read() && !file_system.is_shared();
+  const unsigned wanted = kWanted | (file_system.keeps_access_lists() ? kOfAccessLists : 0) |
+                          (file_system.is_shared() ? FUSE_CAP_AUTO_INVAL_DATA : kOfOurStore) |
+                          (caches_symlinks ? FUSE_CAP_CACHE_SYMLINKS : 0);
+  connection->want = wanted & connection->capable;
   connection->max_write = 1U << 20;
   connection->max_readahead = 1U << 20;
   connection->max_background = 128;

@@ -92,7 +92,7 @@ bool is_mounted_somewhere(const std::filesystem::path& store) {
 }
 
 tl::expected<std::filesystem::path, StartFailure> check_mount_point(
-    const std::filesystem::path& mount_point, const std::filesystem::path& store) {
+    const std::filesystem::path& mount_point, const std::optional<std::filesystem::path>& store) {
   const std::string shown = mount_point.string();
   if (std::string mounted = mounted_store(shown); !mounted.empty()) {
     // Not stat(2), which the kernel may answer from its cache long after the daemon has ended.
@@ -135,9 +135,10 @@ tl::expected<std::filesystem::path, StartFailure> check_mount_point(
     return refuse(ExitStatus::kMountPointBusy,
                   "mount point " + shown + " is busy: " + mounted + " is mounted there already");
   }
-  const std::filesystem::path real_store = std::filesystem::weakly_canonical(store, error);
+  if (!store) return real;
+  const std::filesystem::path real_store = std::filesystem::weakly_canonical(*store, error);
   if (!error && (is_within(real, real_store) || is_within(real_store, real))) {
-    return refuse(ExitStatus::kFailure, "mount point " + shown + " and store " + store.string() +
+    return refuse(ExitStatus::kFailure, "mount point " + shown + " and store " + store->string() +
                                             " must not lie within each other");
   }
   return real;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -22,10 +23,11 @@ inline tl::unexpected<StartFailure> refuse(ExitStatus status, std::string messag
 
 // Returns the mount point without symbolic links and "..", as the kernel lists it. Refuses a path
 // that is missing or not a directory, a directory on which another gridmount is mounted, the
-// remains of a mount whose daemon was killed, and a directory that would hide the store or lies
-// within it. Accepts a directory that is not empty, as fuse3 does. The mount hides its contents.
+// remains of a mount whose daemon was killed, and a directory that would hide the store's folder
+// or lies within it. Accepts a directory that is not empty, as fuse3 does. The mount hides its
+// contents.
 tl::expected<std::filesystem::path, StartFailure> check_mount_point(
-    const std::filesystem::path& mount_point, const std::filesystem::path& store);
+    const std::filesystem::path& mount_point, const std::optional<std::filesystem::path>& store);
 
 // Returns true if the kernel lists a gridmount of that store.
 bool is_mounted_somewhere(const std::filesystem::path& store);

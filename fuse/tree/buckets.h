@@ -10,7 +10,9 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,6 +29,9 @@ struct BucketSettings {
   gridfs::BucketOptions bucket;  // its name is not used
   gridfs::NamespaceOptions paths;
   gridfs::FileTableOptions files;
+  // How long the kernel may cache attributes and names. Unset: for ever, because every change goes
+  // through this process. If set, others change the store without telling this process.
+  std::optional<std::chrono::milliseconds> cache_time;
 };
 
 // Returns the ino of a bucket's root below a root of buckets. It is the same in every mount.

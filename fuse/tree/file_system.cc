@@ -81,7 +81,7 @@ Result<EntryReply> FileSystem::bucket_entry(std::string_view name,
 
 Result<EntryReply> FileSystem::entry_of(const ResolvedNode& parent, std::string_view name,
                                         const gridfs::Node& node) {
-  EntryReply entry{0, node.attributes, kCacheForever};
+  EntryReply entry{0, node.attributes, node_cache_seconds()};
   if (node.kind == gridfs::NodeKind::kFile) {
     entry.ino = table_.acquire_file(parent.bucket, node.id, node.ino);
     entry.attributes_pass = nlink_race_guard_.concerns(entry.ino);
@@ -99,7 +99,7 @@ double FileSystem::absence_seconds(uint64_t parent) const {
   // Not in a root of buckets, where a driver may create a bucket. Not in the control directory,
   // whose entries come and go with files.
   const bool is_known = node && node->kind != InodeKind::kMountRoot && !node->is_control();
-  return is_known ? kCacheForever : 0;
+  return is_known ? node_cache_seconds() : 0;
 }
 
 Result<EntryReply> FileSystem::lookup(uint64_t parent, std::string_view name) {

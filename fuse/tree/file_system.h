@@ -25,6 +25,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -46,13 +47,15 @@
 #include "fuse/tree/kernel_cache.h"
 #include "fuse/tree/nlink_race_guard.h"
 #include "fuse/tree/room_watch.h"
+#include "fuse/tree/seen_contents.h"
 
 namespace gridmount::fuse {
 
-// How long the kernel may cache attributes, in seconds. All writes go through this process, which
-// tells the kernel what drivers change, so the kernel may cache practically for ever. The time is
-// short for the control directory's directories, and for a root of buckets and its buckets, because
-// nobody reports to the kernel that a driver has created a bucket.
+// How long the kernel may cache attributes, in seconds. All changes of a local store go through
+// this process, which tells the kernel what drivers change, so the kernel may cache practically for
+// ever. For a deployment, BucketSettings::cache_time is the time. It is short for the control
+// directory's directories, and for a root of buckets and its buckets, because nobody reports to the
+// kernel that a driver has created a bucket.
 inline constexpr double kCacheForever = 365.0 * 86400;
 inline constexpr double kCacheBriefly = 1;
 
@@ -146,6 +149,25 @@ class FileSystem {
   Result<EntryReply> setattr(uint64_t ino, const FileHandle* file,
                              const gridfs::AttributeChanges& changes);
   Result<std::string> readlink(uint64_t ino);
+
+  // Returns true if others change the store without telling this process. The kernel may then cache
+  // for a short time only, and must not collect writes.
+  bool is_shared() const { return buckets_.settings().cache_time.has_value(); }
+  // How long the kernel may cache a node of a bucket.
+  double node_cache_seconds() const {
+    const auto& time = buckets_.settings().cache_time;
+    return time ? std::chrono::duration<double>(*time).count() : kCacheForever;
+  }
+  // Where the kernel collects writes, it also sends the times.
+  gridfs::TimeUpdate time_update() const {
+    return is_shared() ? gridfs::TimeUpdate::kNow : gridfs::TimeUpdate::kKeep;
+  }
+
+  // For a shared store: returns true if the kernel's cache of the file that was just opened, or
+  // just committed, is not out of date.
+  bool is_cache_current(const FileHandle& file) {
+    return seen_contents_.record(file.ino, file.file()->document().upload_date);
+  }
 
   // Returns true if each read changes atime. The kernel must then send every read.
   bool needs_every_read() const { return buckets_.settings().paths.strict_access_times; }
@@ -292,6 +314,7 @@ class FileSystem {
   // Counts the lookup.
   Result<EntryReply> entry_of(const ResolvedNode& parent, std::string_view name,
                               const gridfs::Node& node);
+  double cache_seconds(const ResolvedNode& node) const;
   EntryReply entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const;
   Result<EntryReply> file_attributes(const ResolvedNode& node, const gridfs::File* file) const;
   // Extended attributes that are fields of the files document.
@@ -382,6 +405,7 @@ class FileSystem {
   // Held while the remaining state of an unlinked node is changed. Taken before the table's lock.
   Mutex unlinked_mutex_;
   RoomWatch room_;
+  SeenContents seen_contents_;
 
   mutable Mutex handles_mutex_;
   std::unordered_set<FileHandle*> open_files_ GM_GUARDED_BY(handles_mutex_);

@@ -2,6 +2,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "fuse/errno.h"
 #include "fuse/tree/attributes.h"
 #include "fuse/tree/file_system.h"
@@ -11,18 +13,15 @@
 
 namespace gridmount::fuse {
 
-namespace {
-
-double cache_seconds(const ResolvedNode& node) {
+double FileSystem::cache_seconds(const ResolvedNode& node) const {
   const bool shared = node.kind == InodeKind::kMountRoot ||
                       (node.kind == InodeKind::kBucketRoot && node.ino != kRootNode);
-  return shared ? kCacheBriefly : kCacheForever;
+  return shared ? std::min(kCacheBriefly, node_cache_seconds()) : node_cache_seconds();
 }
 
-}  // namespace
-
 EntryReply FileSystem::entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const {
-  EntryReply entry{node.ino, file.attributes, kCacheForever, nlink_race_guard_.concerns(node.ino)};
+  EntryReply entry{node.ino, file.attributes, node_cache_seconds(),
+                   nlink_race_guard_.concerns(node.ino)};
   // The file has become an earlier revision, and the name leads to another one.
   if (node.unlinked) entry.attributes.nlink = 0;
   return entry;
@@ -38,11 +37,11 @@ Result<EntryReply> FileSystem::file_attributes(const ResolvedNode& node,
   if (named) return entry_of_file(node, *named);
   const bool has_gone = is_absent(named.error());
   if (has_gone && file == nullptr && node.unlinked) {
-    return EntryReply{node.ino, node.unlinked->attributes, kCacheForever};
+    return EntryReply{node.ino, node.unlinked->attributes, node_cache_seconds()};
   }
   if (!has_gone || file == nullptr) return fail(std::move(named).error());
   return EntryReply{node.ino, unlinked_attributes(file->document(), buckets_.settings().paths),
-                    kCacheForever};
+                    node_cache_seconds()};
 }
 
 Result<EntryReply> FileSystem::getattr(uint64_t ino, const FileHandle* file) {
@@ -52,7 +51,7 @@ Result<EntryReply> FileSystem::getattr(uint64_t ino, const FileHandle* file) {
     return file_attributes(node, file ? file->file().get() : node.open_file.get());
   }
   if (node.is_control()) return control_attributes(node, file);
-  if (node.removed) return EntryReply{ino, node.removed->attributes, kCacheForever};
+  if (node.removed) return EntryReply{ino, node.removed->attributes, node_cache_seconds()};
   if (node.kind == InodeKind::kMountRoot) {
     MutexLock handles_lock(handles_mutex_);
     return EntryReply{ino, mount_root_attributes(buckets_.settings().paths, mount_root_changed_),
@@ -138,7 +137,7 @@ Result<EntryReply> FileSystem::setattr(uint64_t ino, const FileHandle* handle,
   }));
   record_changed(node, *file);
   return EntryReply{ino, unlinked_attributes(file->document(), buckets_.settings().paths),
-                    kCacheForever};
+                    node_cache_seconds()};
 }
 
 Result<std::string> FileSystem::readlink(uint64_t ino) {

@@ -13,7 +13,7 @@ namespace {
 
 // A revision gets another number when older ones are removed, so the same path may lead to other
 // content.
-double cache_seconds(const ControlNode& view) {
+double control_cache_seconds(const ControlNode& view) {
   return view.is_directory ? kCacheBriefly : 0;
 }
 
@@ -30,7 +30,7 @@ Result<EntryReply> FileSystem::control_entry(const ResolvedNode& parent, std::st
   if (ino == 0) {
     return fail(kStaleNode, "the directory of " + std::string(name) + " is not known any more");
   }
-  return EntryReply{ino, view.attributes, cache_seconds(view)};
+  return EntryReply{ino, view.attributes, control_cache_seconds(view)};
 }
 
 Result<EntryReply> FileSystem::control_attributes(const ResolvedNode& node,
@@ -38,13 +38,13 @@ Result<EntryReply> FileSystem::control_attributes(const ResolvedNode& node,
   GM_ASSIGN(auto paths, node.bucket->paths());
   if (node.generated) {
     const ControlNode generated = control_.find_generated(*paths, node.generated);
-    return EntryReply{node.ino, generated.attributes, cache_seconds(generated)};
+    return EntryReply{node.ino, generated.attributes, control_cache_seconds(generated)};
   }
   const bool has_content = node.id.type() != bson::Type::kNull;
   // The path may lead to other content by now.
   Result<ControlNode> view = has_content ? control_.find_content(*paths, node.id.view())
                                          : control_.find(*paths, node.path, nullptr);
-  if (view) return EntryReply{node.ino, view->attributes, cache_seconds(*view)};
+  if (view) return EntryReply{node.ino, view->attributes, control_cache_seconds(*view)};
   const bool has_gone = has_content && view.error().code() == gridfs::kNoSuchEntry;
   if (!has_gone) return fail(std::move(view).error());
   // The content is removed, but a process that has it open can still read it.

@@ -116,7 +116,7 @@ Result<std::pair<EntryReply, FileHandle*>> FileSystem::create_tmpfile(uint64_t p
   GM_ASSIGN(const Directory in, directory(parent, "a file"));
   GM_ASSIGN(const gridfs::PathNamespace::Tmpfile made,
             in.paths->create_tmpfile(in.node.path, mode, creator));
-  EntryReply entry{0, made.node.attributes, kCacheForever};
+  EntryReply entry{0, made.node.attributes, node_cache_seconds()};
   entry.ino = table_.acquire_file(in.node.bucket, made.node.id, made.node.ino);
   table_.set_open_file(entry.ino, made.file);
   Result<FileHandle*> file = open_file(entry.ino, in.node.bucket, in.paths, made.node.id, flags);

@@ -38,14 +38,14 @@ Result<std::vector<uint8_t>> read_piece(gridfs::File& file, int64_t offset, size
 // Copies at most `size` bytes of the hole at `offset`, if there is one. Returns how many were
 // copied.
 Result<int64_t> copy_hole(gridfs::File& from, int64_t offset, gridfs::File& to, int64_t to_offset,
-                          int64_t size) {
+                          int64_t size, TimeUpdate times) {
   GM_ASSIGN(const std::optional<int64_t> data, from.next_data(offset));
   const int64_t end = std::min(data.value_or(from.length()), offset + size);
   // A hole smaller than a chunk is cheaper to copy as part of a piece.
   if (end - offset < from.document().chunk_bytes) return 0;
   const int64_t to_end = to_offset + (end - offset);
-  GM_TRY(to.zero(to_offset, end - offset, TimeUpdate::kKeep));
-  if (to.length() < to_end) GM_TRY(to.truncate(to_end, TimeUpdate::kKeep));
+  GM_TRY(to.zero(to_offset, end - offset, times));
+  if (to.length() < to_end) GM_TRY(to.truncate(to_end, times));
   return end - offset;
 }
 
@@ -66,7 +66,7 @@ Status FileSystem::clear_set_id(FileHandle& file, const GroupCheck& may_keep_gro
   });
 }
 
-// With writeback, the kernel has set the times before this call.
+// Where the kernel collects writes, it has set the times before this call.
 Status FileSystem::fallocate(FileHandle& file, int mode, int64_t offset, int64_t size) {
   constexpr int kKnown = FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE;
   const bool punches = (mode & FALLOC_FL_PUNCH_HOLE) != 0;
@@ -89,10 +89,10 @@ Status FileSystem::fallocate(FileHandle& file, int mode, int64_t offset, int64_t
                   "fallocate: there is no room for " + std::to_string(size) + " bytes");
     }
     if (!keeps_size && offset + size > document.length) {
-      GM_TRY(file.file()->truncate(offset + size, TimeUpdate::kKeep));
+      GM_TRY(file.file()->truncate(offset + size, time_update()));
     }
   }
-  if (punches || zeroes) GM_TRY(file.file()->zero(offset, size, TimeUpdate::kKeep));
+  if (punches || zeroes) GM_TRY(file.file()->zero(offset, size, time_update()));
   return punches ? Status() : file.file()->fallocate(offset, size);
 }
 
@@ -134,13 +134,13 @@ Result<int64_t> FileSystem::copy_file_range(FileHandle& from, int64_t offset, Fi
   const std::shared_ptr<gridfs::File> target = to.file();
   int64_t copied = 0;
   while (copied < size) {
-    GM_ASSIGN(const int64_t skipped,
-              copy_hole(*source, offset + copied, *target, to_offset + copied, size - copied));
+    GM_ASSIGN(const int64_t skipped, copy_hole(*source, offset + copied, *target,
+                                               to_offset + copied, size - copied, time_update()));
     copied += skipped;
     if (skipped > 0) continue;
-    const int64_t wanted_ino = std::min(size - copied, kPieceBytes);
+    const int64_t wanted = std::min(size - copied, kPieceBytes);
     Result<std::vector<uint8_t>> piece =
-        read_piece(*source, offset + copied, static_cast<size_t>(wanted_ino));
+        read_piece(*source, offset + copied, static_cast<size_t>(wanted));
     // Reports the bytes copied so far. The next call returns the error.
     if (!piece && copied > 0) return copied;
     if (!piece) return fail(std::move(piece).error());

@@ -15,7 +15,7 @@ Status FileSystem::write(FileHandle& file, int64_t offset, std::span<const uint8
   room_.record_written(bytes.size());
   const std::shared_ptr<gridfs::File> content = file.file();
   if (room_.is_short()) GM_TRY(content->expect_room());
-  return content->write(offset, bytes, gridfs::TimeUpdate::kKeep);
+  return content->write(offset, bytes, time_update());
 }
 
 bool FileSystem::begins_to_ask(uint64_t ino) {

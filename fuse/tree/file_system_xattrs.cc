@@ -122,7 +122,7 @@ Result<EntryReply> FileSystem::setattr_unlinked(uint64_t ino,
   }
   const UnlinkedNode changed = unlinked.with(changes);
   table_.set_unlinked(ino, changed);
-  return EntryReply{ino, changed.attributes, kCacheForever};
+  return EntryReply{ino, changed.attributes, node_cache_seconds()};
 }
 
 void FileSystem::record_changed(const ResolvedNode& node, const gridfs::File& file) {

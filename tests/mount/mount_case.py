@@ -2,7 +2,8 @@
 
 MOUNT_TEST_SYSTEM=plain or =passthrough runs the same tests in a plain directory or on libfuse's
 pass-through example. This shows that a test requires nothing that a file system need not do. Tests
-of gridmount itself (its tools, its store) are skipped there.
+of gridmount itself (its tools, its store) are skipped there. =deployment runs them on gridmount over
+a replica set of MongoDB's own server.
 """
 
 import filecmp
@@ -15,8 +16,12 @@ import unittest
 
 from mounts import Folder, Gridmount, PassThrough
 
-SYSTEMS = {"plain": Folder, "passthrough": PassThrough, "gridmount": Gridmount}
 SYSTEM = os.environ.get("MOUNT_TEST_SYSTEM", "gridmount")
+SYSTEMS = {"plain": Folder, "passthrough": PassThrough, "gridmount": Gridmount}
+if SYSTEM == "deployment":
+    from deployment import Deployment
+
+    SYSTEMS["deployment"] = Deployment
 
 
 def gridmount_only(subject):

@@ -48,18 +48,19 @@ def _free_port():
 class Mongod:
     """A server on a free port of 127.0.0.1, with an empty folder of its own, while the context lasts.
 
-    With `auth` clients have to log in, and there is one user, ROOT with PASSWORD in `admin`.
+    The folder is in `parent`, if given. With `auth` clients have to log in, and there is one user, ROOT with PASSWORD in `admin`.
     """
 
-    def __init__(self, auth=False, options=()):
+    def __init__(self, auth=False, options=(), parent=None):
         self.auth = auth
+        self.parent = parent
         self.options = list(options)
         self.address = None
         self.process = None
         self.temp = None
 
     def __enter__(self):
-        self.temp = tempfile.mkdtemp(prefix="mongod-")
+        self.temp = tempfile.mkdtemp(prefix="mongod-", dir=self.parent)
         try:
             self._start()
             if self.auth:

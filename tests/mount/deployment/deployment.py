@@ -1,0 +1,78 @@
+"""gridmount on a MongoDB deployment: a replica set of this process's own, and mounts of a database
+of it.
+
+Needs CTest's fixture `peer` (tests/clients/peer/mongod.py). Not thread-safe.
+"""
+
+import atexit
+import os
+import time
+
+import pymongo
+from mongod import Mongod, require_mongod
+from mounts import BUCKET, Mounted
+
+SET_NAME = "rs"
+PRIMARY_SECONDS_MAX = 60.0
+
+
+class ReplicaSet(Mongod):
+    """Of one member, which is the primary while the context lasts.
+
+    In memory where that is possible: the server syncs its journal for each commit, and no test looks
+    at what a power loss leaves of it.
+    """
+
+    def __init__(self, auth=False, options=()):
+        memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+        super().__init__(auth, [*options, "--replSet", SET_NAME], parent=memory)
+
+    def _wait_until_it_answers(self):
+        if not super()._wait_until_it_answers():
+            return False
+        with self.client() as first:
+            member = {"_id": 0, "host": self.address}
+            first.admin.command("replSetInitiate", {"_id": SET_NAME, "members": [member]})
+            deadline = time.monotonic() + PRIMARY_SECONDS_MAX
+            while time.monotonic() < deadline:
+                if first.admin.command("hello")["isWritablePrimary"]:
+                    return True
+                time.sleep(0.02)
+        return False
+
+    def uri(self, database, options=""):
+        return f"mongodb://{self.address}/{database}?replicaSet={SET_NAME}{options}"
+
+
+class Deployment(Mounted):
+    """gridmount on a database of a deployment; `root` is the folder of the bucket `fs`.
+
+    Without a `uri` it is a fresh database of a replica set that all mounts of this process share.
+    """
+
+    name = "gridmount over a deployment"
+    _shared = None
+    _databases = 0
+
+    def __init__(self, temp_parent=None, options=(), uri=None):
+        super().__init__(temp_parent)
+        self.options = list(options)
+        self.uri = uri or self._fresh_uri()
+        self.store = self.uri
+        self.root = os.path.join(self.mount_point, BUCKET)
+
+    def command(self):
+        return [os.environ["GRIDMOUNT"], "-f", "--create", *self.options, self.uri, self.mount_point]
+
+    def client(self):
+        return pymongo.MongoClient(self.uri, serverSelectionTimeoutMS=10_000)
+
+    @classmethod
+    def _fresh_uri(cls):
+        if Deployment._shared is None:
+            require_mongod()
+            Deployment._shared = ReplicaSet()
+            Deployment._shared.__enter__()
+            atexit.register(Deployment._shared.__exit__, None, None, None)
+        Deployment._databases += 1
+        return Deployment._shared.uri(f"db{Deployment._databases}")
