@@ -58,6 +58,9 @@ std::optional<IndexEntry> index_of(bson::View document) {
   if (const auto seconds = field(document, "expireAfterSeconds", bson::Type::kInt64)) {
     index.definition.expire_after_seconds = seconds->as_int64();
   }
+  if (const auto other = field(document, "other", bson::Type::kDocument)) {
+    index.definition.other_options = bson::Document(other->as_document());
+  }
   Result<IndexKeySpec> rules = index_key_spec(index.definition);
   if (!rules) return std::nullopt;
   index.rules = std::move(rules).value();
@@ -165,6 +168,9 @@ Result<std::string> CollectionEntry::encode() const {
     }
     if (index.definition.expire_after_seconds) {
       builder.append("expireAfterSeconds", *index.definition.expire_after_seconds);
+    }
+    if (!index.definition.other_options.view().empty()) {
+      builder.append("other", index.definition.other_options);
     }
     if (index.checksums) builder.append("checksums", true);
     append_keyspace(builder, index.keyspace);
