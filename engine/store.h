@@ -368,7 +368,10 @@ class Collection {
 
 struct CollectionInfo {
   std::string name;
-  bson::Document options;
+  bson::Document options = {};
+  // 16 bytes that no other collection has. They stay the same when the collection is renamed within
+  // its database. Empty for a view.
+  std::string uuid = {};
 };
 
 class Database {

@@ -62,6 +62,10 @@ class Builder {
   Builder& push_open_array();
   Builder& close();
 
+  // Takes memory for `bytes` in total at once. Otherwise it doubles as the document grows, and the
+  // old half exists beside the new one until it has been copied.
+  void reserve(size_t bytes) { bytes_.reserve(bytes); }
+
   // The number of bytes so far, for callers that must stay below kMaxDocumentBytes.
   uint32_t size() const { return static_cast<uint32_t>(bytes_.size()); }
 

@@ -4,6 +4,14 @@
 #include "engine/local/collection.h"
 
 namespace gridmount::local {
+namespace {
+
+engine::CollectionInfo info_of(const CollectionEntry& entry) {
+  return {entry.ns.collection, entry.options,
+          entry.settings.is_view() ? std::string() : entry.uuid};
+}
+
+}  // namespace
 
 std::unique_ptr<engine::Collection> LocalDatabase::collection(std::string_view name) {
   return std::make_unique<LocalCollection>(ns(name), environment_);
@@ -15,7 +23,7 @@ Result<std::vector<engine::CollectionInfo>> LocalDatabase::collections(engine::S
   std::vector<engine::CollectionInfo> infos;
   for (const engine::Namespace& name : names) {
     GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view->catalog().find(name));
-    if (entry) infos.push_back({name.collection, entry->options});
+    if (entry) infos.push_back(info_of(*entry));
   }
   return infos;
 }
@@ -26,7 +34,7 @@ Result<std::optional<engine::CollectionInfo>> LocalDatabase::collection_info(
   GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry,
             read_view->catalog().find(ns(collection)));
   if (!entry) return std::optional<engine::CollectionInfo>();
-  return std::optional(engine::CollectionInfo{entry->ns.collection, entry->options});
+  return std::optional(info_of(*entry));
 }
 
 Result<bool> LocalDatabase::exists(engine::Snapshot& snapshot, std::string_view collection) {

@@ -48,10 +48,18 @@ Result<std::vector<engine::CollectionInfo>> MongoDatabase::list(engine::Snapshot
     const std::optional<bson::ValueView> name = entry->find("name");
     const std::optional<bson::ValueView> options = entry->find("options");
     if (!name || name->type() != bson::Type::kString) continue;
-    infos.push_back(
-        {std::string(name->as_string()), options && options->type() == bson::Type::kDocument
-                                             ? bson::Document(options->as_document())
-                                             : bson::Document()});
+    engine::CollectionInfo info{.name = std::string(name->as_string())};
+    if (options && options->type() == bson::Type::kDocument) {
+      info.options = bson::Document(options->as_document());
+    }
+    if (const auto more = told->find("info"); more && more->type() == bson::Type::kDocument) {
+      const std::optional<bson::ValueView> uuid = more->as_document().find("uuid");
+      if (uuid && uuid->type() == bson::Type::kBinary) {
+        const bson::Binary binary = uuid->as_binary();
+        info.uuid.assign(reinterpret_cast<const char*>(binary.data), binary.size);
+      }
+    }
+    infos.push_back(std::move(info));
   }
   std::sort(infos.begin(), infos.end(),
             [](const auto& a, const auto& b) { return a.name < b.name; });

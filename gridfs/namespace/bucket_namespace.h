@@ -166,8 +166,9 @@ class BucketNamespace final : public PathNamespace {
 
   // Removes the name from all files that have it. A file that has no other name is removed.
   Result<Node> remove_name(engine::Transaction& transaction, const Found& file);
-  Status remove_name_of(engine::Transaction& transaction, const std::string& path,
-                        const bson::Value& id);
+  // Returns how many names the file has left, 0 only if it has been removed.
+  Result<uint32_t> remove_name_of(engine::Transaction& transaction, const std::string& path,
+                                  const bson::Value& id);
   // Removes a further name of a file and lowers file.links. Returns whether it was a name of the
   // file.
   Result<bool> take_link(engine::Transaction& transaction, const std::string& name,

@@ -2,7 +2,10 @@
 // removed, the first of the other names takes its place, so that drivers find the file as long as
 // it has a name.
 
+#include <algorithm>
+
 #include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/file_time.h"
@@ -113,25 +116,36 @@ Result<Node> BucketNamespace::remove_name(Transaction& transaction, const Found&
   }
   GM_ASSIGN(const std::vector<bson::View> named, path_index_.all(transaction, file.path));
   const std::vector<bson::Value> ids = ids_of(named);
-  for (const bson::Value& id : ids) GM_TRY(remove_name_of(transaction, file.path, id));
+  for (const bson::Value& id : ids) {
+    GM_ASSIGN(const uint32_t left, remove_name_of(transaction, file.path, id));
+    if (bson::compare(id, last.id) == 0) last.attributes.nlink = left;
+  }
   return last;
 }
 
-Status BucketNamespace::remove_name_of(Transaction& transaction, const std::string& path,
-                                       const bson::Value& id) {
+Result<uint32_t> BucketNamespace::remove_name_of(Transaction& transaction, const std::string& path,
+                                                 const bson::Value& id) {
   const Links& links = path_index_.links();
-  if (!links.in_use()) return files_->remove(transaction, id);
+  if (!links.in_use()) {
+    GM_TRY(files_->remove(transaction, id));
+    return 0;
+  }
   GM_ASSIGN(std::optional<LinkedFile> file, links.load(transaction, id));
-  if (!file) return {};
+  if (!file) return 0;
   GM_ASSIGN(const bool was_link, take_link(transaction, path, *file));
   if (file->filename != path) {
-    return was_link ? write_names(bucket_, transaction, *file) : Status();
+    if (was_link) GM_TRY(write_names(bucket_, transaction, *file));
+  } else {
+    GM_ASSIGN(const std::optional<std::string> other, links.any_of(transaction, id));
+    if (!other) {
+      GM_TRY(files_->remove(transaction, id));
+      return 0;
+    }
+    GM_TRY(take_link(transaction, *other, *file));
+    file->filename = *other;
+    GM_TRY(write_names(bucket_, transaction, *file));
   }
-  GM_ASSIGN(const std::optional<std::string> other, links.any_of(transaction, id));
-  if (!other) return files_->remove(transaction, id);
-  GM_TRY(take_link(transaction, *other, *file));
-  file->filename = *other;
-  return write_names(bucket_, transaction, *file);
+  return static_cast<uint32_t>(std::clamp<int64_t>(file->links, 0, kMaxLinks - 1)) + 1;
 }
 
 Result<bool> BucketNamespace::take_link(Transaction& transaction, const std::string& name,

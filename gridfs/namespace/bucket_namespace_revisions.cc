@@ -132,7 +132,7 @@ Result<Node> BucketNamespace::retire_name(Transaction& transaction, const Found&
     }
   }
   Node last = node_of(target);
-  --last.attributes.nlink;
+  last.attributes.nlink = 0;  // it has no other names
   // The mount must not show the time of the rename as the file's mtime, so mtime is stored first.
   bson::Builder update;
   update.open_document("$set").append("uploadDate", date);

@@ -3,10 +3,9 @@
 //
 // `metadata.posix.links` of a file holds the number of its further names, from which nlink is made.
 // A driver may have changed it, so the removal of a name looks in `<bucket>.links` for the file's
-// other names. Two decisions use the number without such a look. link() compares it with kMaxLinks,
-// but counts the documents if the number is 0 or leaves no room for another name. The mount takes a
-// file as removed when its nlink becomes 0 (FileSystem::record_removed_name()), so with a wrong
-// number too early or not at all. A link document whose file is gone is nobody's name.
+// other names, and reports 0 names left (RemovedName) only if there is none. link() compares the
+// number with kMaxLinks, but counts the documents if the number is 0 or leaves no room for another
+// name. A link document whose file is gone is nobody's name.
 //
 // Stores of earlier versions have the further names in the array `aliases` of the files document
 // (aliases.h). These are names like all others. They become link documents when one of the file's

@@ -81,6 +81,17 @@ TEST_F(LinksTest, NumberThatADriverHasLost_TakesNoNameAway) {
   EXPECT_THAT(problems(), IsEmpty());
 }
 
+// The mount takes a file as removed if none is left.
+TEST_F(LinksTest, NumberThatADriverHasChanged_DoesNotSayWhatIsLeft) {
+  const Node many = make("a", {"b"});
+  const Node one = make("c", {});
+  update(many.id, "metadata.posix.links", bson::Value(int64_t{0}));
+  update(one.id, "metadata.posix.links", bson::Value(int64_t{7}));
+  EXPECT_EQ(must(namespace_->unlink("", "a")).node.attributes.nlink, 1U);
+  EXPECT_EQ(must(namespace_->unlink("", "b")).node.attributes.nlink, 0U);
+  EXPECT_EQ(must(namespace_->unlink("", "c")).node.attributes.nlink, 0U);
+}
+
 TEST_F(LinksTest, MetadataThatIsNoDocument_IsCountedByTheNames) {
   const Node file = make("a", {"b"});
   update(file.id, "metadata", bson::Value("theirs"));

@@ -5,6 +5,7 @@
 #include "engine/bson/builder.h"
 #include "engine/local/format/catalog_keys.h"
 #include "engine/local/storage/ascending_cursor.h"
+#include "engine/system/random.h"
 
 namespace gridmount::local {
 namespace {
@@ -14,6 +15,13 @@ constexpr size_t kRecentMax = 8;
 tl::unexpected<Error> damaged(std::string_view what) {
   return fail(ErrorCode::kStoreDamaged, "the catalog's " + std::string(what) +
                                             " is damaged; restore the store from a backup");
+}
+
+Result<std::string> random_uuid() {
+  GM_ASSIGN(const system::RandomId id, system::random_id());
+  std::string uuid(id.begin(), id.end());
+  set_uuid_version(uuid, 4);
+  return uuid;
 }
 
 }  // namespace
@@ -170,6 +178,7 @@ Result<std::shared_ptr<const CollectionEntry>> Catalog::create(const engine::Nam
   CollectionEntry entry;
   entry.ns = ns;
   entry.options = bson::Document(options);
+  GM_ASSIGN(entry.uuid, random_uuid());
   GM_ASSIGN(entry.records, allocate_keyspace());
   IndexEntry by_id;
   bson::Builder keys;
@@ -214,6 +223,10 @@ Status Catalog::erase(const CollectionEntry& entry) {
 Status Catalog::rename(const CollectionEntry& entry, const engine::Namespace& to) {
   CollectionEntry renamed = entry;
   renamed.ns = to;
+  // As on servers, a collection that moves to another database is a new one.
+  if (to.database != entry.ns.database) {
+    GM_ASSIGN(renamed.uuid, random_uuid());
+  }
   GM_TRY(put(std::move(renamed)));
   GM_TRY(record_expiring(entry.ns, false));
   return trees_->remove(trees_->catalog(), collection_key(entry.ns));

@@ -1,15 +1,12 @@
 #include "engine/local/files/redo_record.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "engine/checksum/crc32c.h"
 #include "engine/local/format/raw_number.h"
-#include "engine/system/system_error.h"
+#include "engine/system/random.h"
 
 namespace gridmount::local {
 namespace {
@@ -90,15 +87,7 @@ uint64_t last_needed_record(std::span<const uint8_t> segment, const LogId* id, u
 }  // namespace
 
 Result<LogId> draw_log_id() {
-  LogId id{};
-  size_t done = 0;
-  while (done < id.size()) {
-    const ssize_t count = ::getrandom(id.data() + done, id.size() - done, 0);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return fail(system::system_error(errno, "drawing a random number"));
-    done += static_cast<size_t>(count);
-  }
-  return id;
+  return system::random_id();
 }
 
 RedoSegments RedoSegments::of(uint64_t file_bytes) {

@@ -8,6 +8,8 @@ namespace gridmount::local {
 namespace {
 
 constexpr size_t kDocumentChecksumBytes = 4;
+constexpr size_t kUuidBytes = 16;
+constexpr uint8_t kUuidSubtype = 4;
 // More than encode() writes. Earlier programs wrote larger entries. Reading them allows the user to
 // make them smaller.
 constexpr uint32_t kReadBytesMax = 31 << 20;
@@ -56,6 +58,9 @@ std::optional<IndexEntry> index_of(bson::View document) {
   if (const auto seconds = field(document, "expireAfterSeconds", bson::Type::kInt64)) {
     index.definition.expire_after_seconds = seconds->as_int64();
   }
+  if (const auto other = field(document, "other", bson::Type::kDocument)) {
+    index.definition.other_options = bson::Document(other->as_document());
+  }
   Result<IndexKeySpec> rules = index_key_spec(index.definition);
   if (!rules) return std::nullopt;
   index.rules = std::move(rules).value();
@@ -63,6 +68,20 @@ std::optional<IndexEntry> index_of(bson::View document) {
   index.checksums = document.find("checksums").has_value();
   index.keyspace = *keyspace;
   return index;
+}
+
+// The UUID of a collection whose entry holds none, computed from the number that no other
+// collection of the store has. (RFC 9562, version 8; the mixing function is that of SplitMix64.)
+std::string derived_uuid(const Keyspace& records) {
+  std::string uuid;
+  for (uint64_t i = 1; i <= 2; ++i) {
+    uint64_t mixed = (uint64_t{2} * records.prefix + i) * 0x9e3779b97f4a7c15;
+    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+    append_big_endian_64(uuid, mixed ^ mixed >> 31);
+  }
+  set_uuid_version(uuid, 8);
+  return uuid;
 }
 
 std::shared_ptr<const CollectionEntry> entry_of(const engine::Namespace& ns, bson::View document) {
@@ -79,6 +98,13 @@ std::shared_ptr<const CollectionEntry> entry_of(const engine::Namespace& ns, bso
   if (!keyspace) return nullptr;
   entry->records = *keyspace;
   entry->options = bson::Document(options->as_document());
+  if (const auto uuid = field(document, "uuid", bson::Type::kBinary)) {
+    const bson::Binary binary = uuid->as_binary();
+    if (binary.size != kUuidBytes) return nullptr;
+    entry->uuid.assign(reinterpret_cast<const char*>(binary.data), binary.size);
+  } else {
+    entry->uuid = derived_uuid(entry->records);
+  }
   for (const bson::Element element : indexes->as_document()) {
     if (element.value.type() != bson::Type::kDocument) return nullptr;
     std::optional<IndexEntry> index = index_of(element.value.as_document());
@@ -91,6 +117,11 @@ std::shared_ptr<const CollectionEntry> entry_of(const engine::Namespace& ns, bso
 }
 
 }  // namespace
+
+void set_uuid_version(std::string& uuid, uint8_t version) {
+  uuid[6] = static_cast<char>((uuid[6] & 0x0f) | version << 4);
+  uuid[8] = static_cast<char>((uuid[8] & 0x3f) | 0x80);
+}
 
 Status CollectionEntry::derive() {
   definitions.clear();
@@ -119,6 +150,11 @@ Result<std::string> CollectionEntry::encode() const {
   builder.close();
   builder.append("ns", ns.full());
   builder.append("options", options);
+  if (!uuid.empty()) {
+    builder.append("uuid", bson::Binary{.subtype = kUuidSubtype,
+                                        .data = reinterpret_cast<const uint8_t*>(uuid.data()),
+                                        .size = static_cast<uint32_t>(uuid.size())});
+  }
   builder.open_array("indexes");
   for (const IndexEntry& index : indexes) {
     builder.push_open_document();
@@ -132,6 +168,9 @@ Result<std::string> CollectionEntry::encode() const {
     }
     if (index.definition.expire_after_seconds) {
       builder.append("expireAfterSeconds", *index.definition.expire_after_seconds);
+    }
+    if (!index.definition.other_options.view().empty()) {
+      builder.append("other", index.definition.other_options);
     }
     if (index.checksums) builder.append("checksums", true);
     append_keyspace(builder, index.keyspace);

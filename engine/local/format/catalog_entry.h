@@ -30,6 +30,7 @@ struct CollectionEntry {
   engine::Namespace ns;
   Keyspace records;
   bson::Document options;
+  std::string uuid;                 // 16 bytes
   std::vector<IndexEntry> indexes;  // the first is on _id
 
   // derive() computes the members below from `indexes` and `options`. The first two hold the
@@ -51,6 +52,9 @@ struct CollectionEntry {
   static Result<std::shared_ptr<const CollectionEntry>> decode(const engine::Namespace& ns,
                                                                std::string_view bytes);
 };
+
+// Writes the version and the variant into the 16 bytes of a UUID (RFC 9562).
+void set_uuid_version(std::string& uuid, uint8_t version);
 
 inline constexpr std::string_view kIdIndexName = "_id_";
 

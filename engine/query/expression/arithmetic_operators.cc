@@ -2,7 +2,9 @@
 // Operators". Result types and errors are the server's.
 
 #include <cmath>
+#include <cstdio>
 #include <limits>
+#include <string>
 
 #include "engine/query/decimal_arithmetic.h"
 #include "engine/query/expression/operator.h"
@@ -18,29 +20,11 @@ using bson::ValueView;
 constexpr ErrorCode kSecondDate{16612};
 constexpr ErrorCode kModByZero{16610};
 constexpr ErrorCode kModNeedsNumbers{16611};
+constexpr ErrorCode kOutOfRangeOfLong{31109};
+constexpr ErrorCode kDurationTooLong{159};
 
 tl::unexpected<Error> fail_type(std::string message) {
   return fail(ErrorCode::kTypeMismatch, std::move(message));
-}
-
-// Returns the number in whole milliseconds, rounded, to add it to a date.
-Result<int64_t> milliseconds_of(ValueView number) {
-  switch (number.type()) {
-    case Type::kInt32:
-      return number.as_int32();
-    case Type::kInt64:
-      return number.as_int64();
-    case Type::kDouble: {
-      const double value = number.as_double();
-      if (value >= -0x1p63 && value < 0x1p63) return std::llround(value);
-      break;
-    }
-    default:
-      if (const std::optional<int64_t> whole = round_decimal_to_int64(number.as_decimal128())) {
-        return *whole;
-      }
-  }
-  return fail(ErrorCode::kOverflow, "date overflow");
 }
 
 int rank(Type type) {
@@ -54,6 +38,18 @@ int rank(Type type) {
     default:
       return 3;
   }
+}
+
+// Returns the sum rounded, half towards zero as on servers.
+std::optional<int64_t> sum_of(int64_t date, double number) {
+  if (!(number >= -0x1p63 && number < 0x1p63)) return std::nullopt;
+  const auto whole = static_cast<int64_t>(number);
+  const double fraction = number - static_cast<double>(whole);
+  int64_t sum = 0;
+  if (__builtin_add_overflow(date, whole, &sum)) return std::nullopt;
+  if (fraction > 0.5 || (fraction == 0.5 && sum < 0)) ++sum;
+  if (fraction < -0.5 || (fraction == -0.5 && sum > 0)) --sum;
+  return sum;
 }
 
 // A running sum or product. Its type is the widest type so far. If an int64 overflows, the total
@@ -93,20 +89,16 @@ class Total {
   }
 
   Status add_date(Date date) {
-    if (has_date_) return fail(kSecondDate, "only one date allowed in an $add expression");
-    GM_ASSIGN(const int64_t before, in_milliseconds());
-    has_date_ = true;
-    whole_ = before;
-    return shift(date.milliseconds);
-  }
-  bool has_date() const { return has_date_; }
-  Status add_to_date(ValueView number) {
-    GM_ASSIGN(const int64_t milliseconds, milliseconds_of(number));
-    return shift(milliseconds);
+    if (date_) return fail(kSecondDate, "only one date allowed in an $add expression");
+    date_ = date;
+    return {};
   }
 
   Evaluated make_result(EvaluationContext& context) const {
-    if (has_date_) return give(context, Date{whole_});
+    if (date_) {
+      GM_ASSIGN(const int64_t milliseconds, in_milliseconds(date_->milliseconds));
+      return give(context, Date{milliseconds});
+    }
     switch (type_) {
       case Type::kInt32:
         return make_int_or_long(context, whole_);
@@ -130,30 +122,23 @@ class Total {
     type_ = type;
   }
 
-  Result<int64_t> in_milliseconds() const {
-    switch (type_) {
-      case Type::kInt32:
-      case Type::kInt64:
-        return whole_;
-      case Type::kDouble:
-        return milliseconds_of(bson::Value(double_));
-      default:
-        break;
+  // Returns the sum with a date, rounded.
+  Result<int64_t> in_milliseconds(int64_t date) const {
+    std::optional<int64_t> sum;
+    if (type_ == Type::kDecimal128) {
+      sum = round_decimal_to_int64(query::add(decimal_, to_decimal(bson::Value(date))));
+    } else if (type_ == Type::kDouble) {
+      sum = sum_of(date, double_);
+    } else if (int64_t whole = 0; !__builtin_add_overflow(date, whole_, &whole)) {
+      sum = whole;
     }
-    if (const std::optional<int64_t> whole = round_decimal_to_int64(decimal_)) return *whole;
-    return fail(ErrorCode::kOverflow, "date overflow");
-  }
-
-  Status shift(int64_t milliseconds) {
-    if (__builtin_add_overflow(whole_, milliseconds, &whole_)) {
-      return fail(ErrorCode::kOverflow, "date overflow");
-    }
-    return {};
+    if (!sum) return fail(ErrorCode::kOverflow, "date overflow in $add");
+    return *sum;
   }
 
   const Operation& operation_;
   Type type_ = Type::kInt32;
-  bool has_date_ = false;
+  std::optional<Date> date_;
   int64_t whole_;
   double double_ = 0;
   Decimal128 decimal_;
@@ -176,8 +161,6 @@ Evaluated evaluate_add(const Call& call) {
     } else if (!value->is_number()) {
       return fail_type("$add only supports numeric or date types, not " +
                        std::string(type_name(value)));
-    } else if (total.has_date()) {
-      GM_TRY(total.add_to_date(*value));
     } else {
       total.add(*value);
     }
@@ -199,6 +182,23 @@ Evaluated evaluate_multiply(const Call& call) {
   return total.make_result(call.context);
 }
 
+// Servers truncate a double that is subtracted from a date.
+Result<int64_t> milliseconds_to_subtract(ValueView number) {
+  if (number.type() == Type::kDouble) {
+    const double value = number.as_double();
+    if (value >= -0x1p63 && value < 0x1p63) return static_cast<int64_t>(value);
+    char buffer[32];
+    snprintf(buffer, sizeof buffer, "%g", value);
+    return fail(kOutOfRangeOfLong,
+                "Can't coerce out of range value " + std::string(buffer) + " to long");
+  }
+  if (number.type() == Type::kDecimal128) {
+    return round_decimal_to_int64(number.as_decimal128())
+        .value_or(std::numeric_limits<int64_t>::min());
+  }
+  return number.integral().value_or(0);
+}
+
 Evaluated subtract_from_date(EvaluationContext& context, Date date, ValueView value) {
   int64_t difference = 0;
   if (value.type() == Type::kDate) {
@@ -210,9 +210,13 @@ Evaluated subtract_from_date(EvaluationContext& context, Date date, ValueView va
   if (!value.is_number()) {
     return fail_type("can't $subtract " + std::string(type_name(value)) + " from Date");
   }
-  GM_ASSIGN(const int64_t milliseconds, milliseconds_of(value));
+  GM_ASSIGN(const int64_t milliseconds, milliseconds_to_subtract(value));
+  if (milliseconds == std::numeric_limits<int64_t>::min()) {
+    return fail(kDurationTooLong, "Cannot negate the minimum duration");
+  }
   if (__builtin_sub_overflow(date.milliseconds, milliseconds, &difference)) {
-    return fail(ErrorCode::kOverflow, "date overflow");
+    return fail(kDurationTooLong, "Overflow while adding " + std::to_string(-milliseconds) +
+                                      "ms to " + std::to_string(date.milliseconds) + "ms");
   }
   return give(context, Date{difference});
 }

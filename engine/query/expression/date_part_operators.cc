@@ -270,7 +270,10 @@ Evaluated evaluate_from_parts(const Call& call) {
   if (!days) return make_null();
   int64_t local = (*days * 24 + *hour) * 3'600'000 + *minute * 60'000;
   int64_t seconds = 0;
-  if (__builtin_mul_overflow(*second, int64_t{1000}, &seconds) ||
+  int64_t microseconds = 0;
+  // Servers count the milliseconds in microseconds.
+  if (__builtin_mul_overflow(*millisecond, int64_t{1000}, &microseconds) ||
+      __builtin_mul_overflow(*second, int64_t{1000}, &seconds) ||
       __builtin_add_overflow(local, seconds, &local) ||
       __builtin_add_overflow(local, *millisecond, &local)) {
     return fail(ErrorCode{159},

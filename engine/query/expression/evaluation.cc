@@ -11,6 +11,7 @@
 #include "engine/bson/number.h"
 #include "engine/query/decimal_arithmetic.h"
 #include "engine/query/expression/date_format.h"
+#include "engine/query/expression/time_zone.h"
 #include "engine/query/interruption.h"
 
 namespace gridmount::query {
@@ -241,9 +242,12 @@ Result<std::string_view> coerce_to_string(EvaluationContext& context, const Mayb
     case Type::kInt32:
     case Type::kInt64:
     case Type::kDecimal128:
-    case Type::kDate:
       text = show(value);
       break;
+    case Type::kDate: {
+      GM_ASSIGN(text, format_date("%Y-%m-%dT%H:%M:%S.%LZ", value->as_date(), TimeZone()));
+      break;
+    }
     case Type::kTimestamp:
       text = timestamp_to_text(value->as_timestamp());
       break;

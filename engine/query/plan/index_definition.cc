@@ -1,7 +1,13 @@
 #include "engine/query/plan/index_definition.h"
 
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <map>
+
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
+#include "engine/bson/number.h"
 #include "engine/bson/text.h"
 
 namespace gridmount::query {
@@ -50,6 +56,79 @@ Status check_collation(const bson::Element& element) {
                   " is not supported: strings are compared as bytes ({locale: \"simple\"})");
 }
 
+// Options of other kinds of indexes that servers store with any index, in the order in which they
+// are shown, with the types to which servers convert them.
+enum class OtherType { kInt, kDouble, kText };
+struct OtherOption {
+  std::string_view name;
+  OtherType type;
+};
+constexpr OtherOption kOtherOptions[] = {
+    {"default_language", OtherType::kText},
+    {"language_override", OtherType::kText},
+    {"textIndexVersion", OtherType::kInt},
+    {"2dsphereIndexVersion", OtherType::kInt},
+    {"bits", OtherType::kInt},
+    {"min", OtherType::kDouble},
+    {"max", OtherType::kDouble},
+    {"coarsestIndexedLevel", OtherType::kInt},
+    {"finestIndexedLevel", OtherType::kInt},
+};
+
+const OtherOption* other_option(std::string_view name) {
+  const auto* const found = std::ranges::find(kOtherOptions, name, &OtherOption::name);
+  return found == std::end(kOtherOptions) ? nullptr : found;
+}
+
+Status read_other_option(const OtherOption& option, bson::ValueView value,
+                         std::map<std::string_view, bson::Value>& options) {
+  if (option.type == OtherType::kText) {
+    if (value.type() != bson::Type::kString) return wrong_type(option.name, "a string", value);
+    options[option.name] = bson::Value(value);
+    return {};
+  }
+  if (!value.is_number()) return wrong_type(option.name, "a number", value);
+  if (option.type == OtherType::kDouble) {
+    options[option.name] = bson::Value(value.number().value_or(0));
+    return {};
+  }
+  const int64_t number = bson::clamped_integer(value).value_or(0);
+  options[option.name] = bson::Value(static_cast<int32_t>(std::clamp<int64_t>(
+      number, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max())));
+  return {};
+}
+
+// Options that servers refuse for every index of the kinds that there are here.
+Status refuse_option_of_others(const bson::Element& element) {
+  const std::string_view name = element.key;
+  const bson::Type type = element.value.type();
+  if (name == "weights") {
+    if (type != bson::Type::kDocument && type != bson::Type::kString) {
+      return wrong_type(name, "an object", element.value);
+    }
+    return fail(ErrorCode::kCannotCreateIndex,
+                "Invalid index specification: the field 'weights' can only be specified with text "
+                "indexes");
+  }
+  if (name == "wildcardProjection") {
+    return fail(ErrorCode::kBadValue,
+                "The field 'wildcardProjection' is only allowed in a 'wildcard' index");
+  }
+  if (name == "storageEngine") {
+    if (type != bson::Type::kDocument || element.value.as_document().empty()) {
+      return fail(ErrorCode::kCannotCreateIndex,
+                  type == bson::Type::kDocument
+                      ? "Empty \"storageEngine\" options are invalid. Please remove the field or "
+                        "include valid options."
+                      : "\"storageEngine\" options must be a document if present");
+    }
+  }
+  return fail(ErrorCode::kInvalidIndexSpecificationOption,
+              "The field '" + std::string(name) +
+                  "' is not valid for an index specification. Valid fields are key, name, "
+                  "unique, sparse, hidden, partialFilterExpression and expireAfterSeconds");
+}
+
 Status read_option(const bson::Element& element, IndexDefinition& index) {
   const std::string_view name = element.key;
   if (name == "unique") {
@@ -78,11 +157,8 @@ Status read_option(const bson::Element& element, IndexDefinition& index) {
     }
   } else if (name == "collation") {
     return check_collation(element);
-  } else if (name != "ns") {
-    return fail(ErrorCode::kInvalidIndexSpecificationOption,
-                "The field '" + std::string(name) +
-                    "' is not valid for an index specification. Valid fields are key, name, "
-                    "unique, sparse, hidden, partialFilterExpression and expireAfterSeconds");
+  } else if (name != "ns" && name != "_id") {
+    return refuse_option_of_others(element);
   }
   return {};
 }
@@ -91,6 +167,7 @@ Status read_option(const bson::Element& element, IndexDefinition& index) {
 
 Result<IndexDefinition> IndexDefinition::parse(bson::View specification) {
   IndexDefinition index;
+  std::map<std::string_view, bson::Value> other_options;
   bool has_key = false;
   for (const bson::Element element : specification) {
     if (element.key == "key") {
@@ -107,10 +184,18 @@ Result<IndexDefinition> IndexDefinition::parse(bson::View specification) {
       if (index.name.empty()) {
         return fail(ErrorCode::kCannotCreateIndex, "index names cannot be empty");
       }
+    } else if (const OtherOption* const other = other_option(element.key)) {
+      GM_TRY(read_other_option(*other, element.value, other_options));
     } else {
       GM_TRY(read_option(element, index));
     }
   }
+  bson::Builder others;
+  for (const OtherOption& option : kOtherOptions) {
+    const auto given = other_options.find(option.name);
+    if (given != other_options.end()) others.append(option.name, given->second);
+  }
+  index.other_options = std::move(others).finish();
   if (!has_key) {
     return fail(ErrorCode::kFailedToParse,
                 "The 'key' field is a required property of an index specification");
@@ -157,6 +242,7 @@ bson::Document IndexDefinition::specification() const {
   if (expire_after_seconds) {
     builder.append("expireAfterSeconds", static_cast<int32_t>(*expire_after_seconds));
   }
+  builder.append_all(other_options);
   return std::move(builder).finish();
 }
 
@@ -186,7 +272,8 @@ bool same_index(const IndexDefinition& a, const IndexDefinition& b) {
 }
 
 bool same_options(const IndexDefinition& a, const IndexDefinition& b) {
-  return a.expire_after_seconds == b.expire_after_seconds && a.hidden == b.hidden;
+  return a.expire_after_seconds == b.expire_after_seconds && a.hidden == b.hidden &&
+         bson::compare(a.other_options.view(), b.other_options.view()) == 0;
 }
 
 }  // namespace gridmount::query

@@ -25,9 +25,12 @@ struct IndexDefinition {
   bool hidden = false;
   // Stored and shown, but without effect: createIndexes always builds an index in one transaction.
   std::optional<bool> background = {};
+  // Options of other kinds of indexes (`bits`, `default_language`, ...). Like servers, an index
+  // stores and shows them, but they have no effect.
+  bson::Document other_options = {};
 
   // Parses {key: {...}, name: ..., unique: ..., ...}. If there is no name, one is made from the
-  // keys. `v` (1 or 2), `ns` and `dropDups` are accepted and ignored, as by servers since 3.0.
+  // keys. `v` (1 or 2), `ns`, `_id` and `dropDups` are accepted and ignored, as by servers.
   // Fails with InvalidIndexSpecificationOption for any other field, and with CannotCreateIndex for
   // kinds of indexes and collations that are not supported.
   static Result<IndexDefinition> parse(bson::View specification);

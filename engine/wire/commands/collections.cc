@@ -105,7 +105,14 @@ bson::Document shown(const engine::CollectionInfo& info, bool name_only, bool re
   out.append("name", info.name).append("type", is_view ? "view" : "collection");
   if (name_only) return std::move(out).finish();
   out.append("options", info.options);
-  out.open_document("info").append("readOnly", is_view || read_only).close();
+  out.open_document("info").append("readOnly", is_view || read_only);
+  if (!info.uuid.empty()) {
+    constexpr uint8_t kUuidSubtype = 4;
+    out.append("uuid", bson::Binary{.subtype = kUuidSubtype,
+                                    .data = reinterpret_cast<const uint8_t*>(info.uuid.data()),
+                                    .size = static_cast<uint32_t>(info.uuid.size())});
+  }
+  out.close();
   if (!is_view) {
     out.open_document("idIndex").append("v", int32_t{2});
     out.open_document("key").append("_id", int32_t{1}).close();

@@ -1,10 +1,19 @@
 #include "engine/wire/commands/cursor_reply.h"
 
+#include <algorithm>
+
 namespace gridmount::wire {
 namespace {
 
 // The bytes that an array element of a reply takes besides its document: type, key and terminator.
 constexpr uint64_t kElementBytes = 10;
+
+// A batch that grows beyond this size gets the memory for the largest possible batch. Pages that it
+// does not use cost nothing.
+constexpr uint64_t kSmallBatchBytes = 4 * 1024 * 1024;
+
+// An upper limit of the bytes of a reply around its batch.
+constexpr uint64_t kEnvelopeBytes = 4096;
 
 }  // namespace
 
@@ -45,6 +54,8 @@ void BatchWriter::push(bson::View document) {
     status_ = room->make_room(document.size());
     if (!status_) return;
   }
+  const uint64_t bytes = reply_.size() + document.size() + kElementBytes;
+  if (bytes > kSmallBatchBytes) reply_.reserve(std::max(bytes, bytes_max_) + kEnvelopeBytes);
   reply_.push(document);
   ++documents_;
 }

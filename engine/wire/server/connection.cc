@@ -342,6 +342,13 @@ void Connection::forget_request() {
   holds_memory_ = false;
 }
 
+void Connection::forget_reply() {
+  reply_ = Reply();
+  unsent_ = {};
+  context_.replies.release(reply_memory_);
+  holds_memory_ = false;
+}
+
 // ---- Sending ----
 
 void Connection::send(const Pieces& pieces) {
@@ -368,10 +375,7 @@ void Connection::on_sent(size_t count) {
 }
 
 void Connection::next() {
-  reply_ = Reply();
-  unsent_ = {};
-  context_.replies.release(reply_memory_);
-  holds_memory_ = false;
+  forget_reply();
   if (ends_with_reply_) return finish();
   if (incoming_) return go_on();
   read_message();
@@ -387,8 +391,9 @@ void Connection::send_http_hint() {
 
 void Connection::finish() {
   if (phase_.exchange(Phase::kClosed) == Phase::kClosed) return;
-  context_.requests.release(request_memory_);
-  context_.replies.release(reply_memory_);
+  // The memory is freed before others may take its place: this object may live on for a while.
+  forget_request();
+  forget_reply();
   context_.shares.release(turn_);
   if (client_ != nullptr) {
     client_->set_gone();

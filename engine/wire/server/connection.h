@@ -139,7 +139,9 @@ class Connection final : public Deferrable,
   bool has_turn(const Request& request);
   void handle();
   void answer(bson::Document document);
+  // Both free the memory and then give back what was reserved for it.
   void forget_request();
+  void forget_reply();
 
   void send(const Pieces& pieces);
   void send_rest();

@@ -89,11 +89,9 @@ void MemoryBudget::settle(Reservation& reservation, size_t bytes) {
   for (const Waiter& waiter : ready) waiter.granted();
 }
 
-bool MemoryBudget::has_fallen() {
+bool MemoryBudget::was_high() {
   const MutexLock lock(mutex_);
-  if (!was_high_ || used_ > bytes_max_ / 8) return false;
-  was_high_ = false;
-  return true;
+  return std::exchange(was_high_, used_ > bytes_max_ / 4);
 }
 
 void MemoryBudget::charge(Reservation& reservation, size_t bytes) {

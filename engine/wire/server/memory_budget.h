@@ -61,8 +61,8 @@ class MemoryBudget {
   // sooner.
   bool is_waited_for() const { return waiting_.load(std::memory_order_relaxed) > 0; }
   size_t used() const;
-  // Returns whether use has fallen from high to low since the last call that returned true.
-  bool has_fallen();
+  // Returns whether use was high at some time since the last call.
+  bool was_high();
 
   // Grants everything that waits, and everything from now on.
   void stop();
@@ -83,7 +83,7 @@ class MemoryBudget {
   const size_t bytes_max_;
   mutable Mutex mutex_;
   size_t used_ GM_GUARDED_BY(mutex_) = 0;
-  bool was_high_ GM_GUARDED_BY(mutex_) = false;
+  bool was_high_ GM_GUARDED_BY(mutex_) = false;  // since the last call of was_high()
   // True if some reservation holds the right to exceed the budget.
   bool is_overdrawn_ GM_GUARDED_BY(mutex_) = false;
   bool is_stopped_ GM_GUARDED_BY(mutex_) = false;

@@ -34,6 +34,7 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kBetweenSweeps{200};
 constexpr std::chrono::milliseconds kBetweenExpiries{5'000};
+constexpr std::chrono::milliseconds kBetweenTrims{1'000};
 constexpr std::chrono::milliseconds kBetweenWarnings{1'000};
 
 // Descriptors kept for the store, the log and other files of the process.
@@ -278,6 +279,10 @@ class Server::Running {
       if (error) return;
       const auto now = steady_clock::now();
       table_.sweep(now);
+      if (now - last_trim_ >= kBetweenTrims && !context_.is_stopping) {
+        last_trim_ = now;
+        trim();
+      }
       if (now - last_expiry_ >= kBetweenExpiries && !context_.is_stopping) {
         last_expiry_ = now;
         expire(now);
@@ -291,11 +296,19 @@ class Server::Running {
     if (is_expiring_.exchange(true)) return;
     asio::post(*workers_, [this, now] {
       handler_.expire(now);
-      // Returns memory to the system. Otherwise malloc would keep what large messages have used,
-      // because small blocks lie in between.
-      const bool have_requests_fallen = context_.requests.has_fallen();
-      if (context_.replies.has_fallen() || have_requests_fallen) (void)::malloc_trim(0);
       is_expiring_ = false;
+    });
+  }
+
+  // Returns memory to the system. Otherwise malloc would keep what large messages have used,
+  // because small blocks lie in between, and would take more for messages that do not fit into it.
+  void trim() {
+    const bool were_requests_high = context_.requests.was_high();
+    if (!context_.replies.was_high() && !were_requests_high) return;
+    if (is_trimming_.exchange(true)) return;
+    asio::post(*workers_, [this] {
+      (void)::malloc_trim(0);
+      is_trimming_ = false;
     });
   }
 
@@ -356,7 +369,10 @@ class Server::Running {
 
   std::atomic<int32_t> next_connection_id_ = 1;
   std::atomic<bool> is_expiring_ = false;
-  steady_clock::time_point last_expiry_ = steady_clock::now();  // used only by the timer's handler
+  std::atomic<bool> is_trimming_ = false;
+  // Used only by the timer's handler.
+  steady_clock::time_point last_expiry_ = steady_clock::now();
+  steady_clock::time_point last_trim_ = last_expiry_;
 
   Mutex warning_mutex_;
   steady_clock::time_point last_warning_ GM_GUARDED_BY(warning_mutex_);

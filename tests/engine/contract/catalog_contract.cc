@@ -56,6 +56,60 @@ TEST_P(StoreContract, Collections_AreListedByNamePerDatabase) {
   EXPECT_THAT(*databases, ElementsAre("other", "tes", "test"));
 }
 
+TEST_P(StoreContract, Uuid_StaysUntilTheCollectionMovesToAnotherDatabase) {
+  const auto uuid = [&](const std::string& name, const std::string& database = "test") {
+    const auto info = store().database(database)->collection_info(*snapshot(), name);
+    return info && *info ? (*info)->uuid : "none";
+  };
+  insert("{}");
+  insert("{}", "other");
+  const std::string first = uuid("c");
+  EXPECT_EQ(first.size(), 16U);
+  EXPECT_NE(uuid("other"), first);
+  create_index(R"({"a": 1})");
+  reopen();
+  EXPECT_EQ(uuid("c"), first);
+  const auto all = db()->collections(*snapshot());
+  ASSERT_THAT(all, Succeeded());
+  EXPECT_EQ(all->at(0).uuid, first);
+  EXPECT_THAT(commit([&](Transaction& transaction) {
+                return db()->rename(transaction, "c", {"test", "renamed"}, false);
+              }),
+              Succeeded());
+  EXPECT_EQ(uuid("renamed"), first);
+  EXPECT_THAT(commit([&](Transaction& transaction) {
+                return db()->rename(transaction, "renamed", {"elsewhere", "c"}, false);
+              }),
+              Succeeded());
+  EXPECT_EQ(uuid("c", "elsewhere").size(), 16U);
+  EXPECT_NE(uuid("c", "elsewhere"), first);
+}
+
+TEST_P(StoreContract, Uuid_OfAnotherCollectionOfTheSameName_IsAnother) {
+  const auto uuid = [&] { return db()->collection_info(*snapshot(), "c").value()->uuid; };
+  insert("{}");
+  const std::string first = uuid();
+  EXPECT_THAT(commit([&](Transaction& transaction) {
+                return db()->convert_to_capped(transaction, "c", 4096);
+              }),
+              Succeeded());
+  const std::string capped = uuid();
+  EXPECT_NE(capped, first);
+  EXPECT_THAT(commit([&](Transaction& transaction) { return db()->drop(transaction, "c"); }),
+              Succeeded());
+  insert("{}");
+  EXPECT_NE(uuid(), first);
+  EXPECT_NE(uuid(), capped);
+}
+
+TEST_P(StoreContract, Uuid_OfAView_IsEmpty) {
+  EXPECT_THAT(commit([&](Transaction& transaction) {
+                return db()->create(transaction, "v", doc(R"({"viewOn": "c", "pipeline": []})"));
+              }),
+              Succeeded());
+  EXPECT_EQ(db()->collection_info(*snapshot(), "v").value()->uuid, "");
+}
+
 TEST_P(StoreContract, Drop_RemovesDocumentsAndIndexes) {
   create_index(R"({"a": 1})", true);
   insert(R"({"_id": 1, "a": 1})");

@@ -50,6 +50,54 @@ TEST_P(StoreContract, IndexProperties_Specifications_ComeBack) {
           json(doc(R"({"v": 2, "key": {"h": "hashed"}, "name": "h_hashed", "hidden": true})"))));
 }
 
+// Servers store options of other kinds of indexes with any index, and show them in this order.
+TEST_P(StoreContract, IndexProperties_OptionsOfOtherKinds_AreKept) {
+  create_index_as(
+      R"({"key": {"a": 1}, "name": "a", "max": 1, "bits": 26.9, "min": -3, "sparse": true})");
+  create_index_as(
+      R"({"key": {"b": "hashed"}, "name": "b", "language_override": "l", "_id": 1,
+          "finestIndexedLevel": 2, "coarsestIndexedLevel": {"$numberLong": "1099511627776"},
+          "2dsphereIndexVersion": 3, "textIndexVersion": 99, "default_language": "english"})");
+  reopen();
+  const std::vector<std::string> all = index_specifications();
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[1], json(doc(R"({"v": 2, "key": {"a": 1}, "name": "a", "sparse": true,
+                                 "bits": 26, "min": -3.0, "max": 1.0})")));
+  EXPECT_EQ(all[2],
+            json(doc(R"({"v": 2, "key": {"b": "hashed"}, "name": "b", "default_language": "english",
+                         "language_override": "l", "textIndexVersion": 99,
+                         "2dsphereIndexVersion": 3, "coarsestIndexedLevel": 2147483647,
+                         "finestIndexedLevel": 2})")));
+  create_index_as(
+      R"({"key": {"a": 1}, "name": "a", "sparse": true, "min": -3.0, "max": 1, "bits": 26})");
+  for (const char* const other : {"", R"(, "bits": 26, "min": -3)", R"(, "bits": 20)"}) {
+    EXPECT_THAT(try_create_index_as(R"({"key": {"a": 1}, "name": "a", "sparse": true)" +
+                                    std::string(other) + "}"),
+                FailedWith(ErrorCode::kIndexOptionsConflict))
+        << other;
+  }
+}
+
+TEST_P(StoreContract, IndexProperties_BadOptionsOfOtherKinds_AreRefused) {
+  const auto expect = [&](ErrorCode code, std::string_view option) {
+    EXPECT_THAT(
+        try_create_index_as(R"({"key": {"a": 1}, "name": "a", )" + std::string(option) + "}"),
+        FailedWith(code))
+        << option;
+  };
+  for (const char* const option :
+       {R"("bits": "x")", R"("min": true)", R"("max": null)", R"("textIndexVersion": {})",
+        R"("default_language": 1)", R"("language_override": null)", R"("weights": 1)"}) {
+    expect(ErrorCode::kTypeMismatch, option);
+  }
+  expect(ErrorCode::kCannotCreateIndex, R"("weights": {"a": 1})");
+  expect(ErrorCode::kCannotCreateIndex, R"("weights": "a")");
+  expect(ErrorCode::kCannotCreateIndex, R"("storageEngine": 1)");
+  expect(ErrorCode::kCannotCreateIndex, R"("storageEngine": {})");
+  expect(ErrorCode::kBadValue, R"("wildcardProjection": {"a": 1})");
+  expect(ErrorCode::kInvalidIndexSpecificationOption, R"("bucketSize": 1)");
+}
+
 // Servers accept dropDups, and have ignored it since 3.0.
 TEST_P(StoreContract, IndexProperties_DropDups_DropsNone) {
   insert(R"({"_id": 1, "a": 1})");

@@ -121,6 +121,9 @@ TEST(DateExpressionTest, FromParts) {
           {"{'$dateFromParts': {'year': 2017, 'hour': 40000}}",
            "!31034 'hour' must evaluate to a value in the range [-32768, 32767]"},
           {"{'$dateFromParts': {'year': 2017, 'second': L(9223372036854775807)}}", "!159"},
+          {"{'$dateFromParts': {'year': 1970, 'millisecond': L(9223372036854775)}}",
+           "{'$date': {'$numberLong': '9223372036854775'}}"},
+          {"{'$dateFromParts': {'year': 1970, 'millisecond': L(9223372036854776)}}", "!159"},
           {"{'$dateFromParts': {'month': 1}}", "!40516"},
           {"{'$dateFromParts': {'year': 1, 'isoWeek': 1}}", "!40489"},
           {"{'$dateFromParts': {'isoWeekYear': 1, 'day': 1}}", "!40525"},
@@ -164,6 +167,19 @@ TEST(DateExpressionTest, ToString) {
           {"{'$dateToString': '$d'}", "!18629"},
       }},
       kDates);
+}
+
+// Dates outside of the years 0 to 9999 have no text.
+TEST(DateExpressionTest, FarDates_AreNotTakenForText) {
+  check_expressions({{
+                        {"{'$toLower': '$d'}", "'2017-01-01t10:14:35.011z'"},
+                        {"{'$toLower': '$far'}", "!18537"},
+                        {"{'$toUpper': '$end'}", "!18537"},
+                        {"{'$substrCP': ['$old', 0, 4]}", "!18537"},
+                        {"{'$substrBytes': ['$start', 0, 4]}", "!18537"},
+                        {"{'$strcasecmp': ['$far', 'a']}", "!18537"},
+                    }},
+                    kDates);
 }
 
 // Forms and abbreviations that servers accept in addition to ISO 8601.

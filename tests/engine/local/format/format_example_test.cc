@@ -47,6 +47,23 @@ size_t zeros_at_end(const MDB_val& bytes) {
   return count > 64 ? count : 0;
 }
 
+// Replaces the random UUID in the entry of a collection by that of the text, and makes the entry's
+// checksum anew.
+void replace_uuid(std::string& value) {
+  constexpr std::string_view kField("\x05uuid\0\x10\0\0\0\x04", 11);
+  constexpr std::string_view kUuidOfTheText(
+      "\xd0\xd1\xd2\xd3\xd4\xd5\x46\xd7\x98\xd9\xda\xdb\xdc\xdd\xde\xdf");
+  constexpr size_t kChecksumBytes = 4;
+  const size_t at = value.find(kField);
+  if (at == std::string::npos) return;
+  value.replace(at + kField.size(), kUuidOfTheText.size(), kUuidOfTheText);
+  const uint32_t checksum = crc32c({reinterpret_cast<const uint8_t*>(value.data()) + kChecksumBytes,
+                                    value.size() - kChecksumBytes});
+  for (size_t i = 0; i < kChecksumBytes; ++i) {
+    value[i] = static_cast<char>(checksum >> (24 - 8 * i));
+  }
+}
+
 // Appends "tree key", and the value on lines of its own, in the format of FORMAT.md.
 void append_entries(MDB_txn* txn, const std::string& tree, std::string& text) {
   MDB_dbi dbi = 0;
@@ -59,7 +76,9 @@ void append_entries(MDB_txn* txn, const std::string& tree, std::string& text) {
     text += "    " + tree + " " + hex(key) + "\n";
     const size_t zeros = zeros_at_end(value);
     value.mv_size -= zeros;
-    const std::string digits = hex(value);
+    std::string bytes(static_cast<const char*>(value.mv_data), value.mv_size);
+    replace_uuid(bytes);
+    const std::string digits = hex({bytes.size(), bytes.data()});
     for (size_t at = 0; at < digits.size(); at += kWidth) {
       text += "        " + digits.substr(at, kWidth) + "\n";
     }

@@ -66,6 +66,9 @@ def bson(data):
             step = struct.unpack_from("<i", data, at)[0]
             inner = bson(data[at : at + step])
             fields[name] = inner if kind == 0x03 else list(inner.values())
+        elif kind == 0x05:
+            length = struct.unpack_from("<i", data, at)[0]
+            fields[name], step = (data[at + 4], data[at + 5 : at + 5 + length]), 5 + length
         elif kind == 0x08:
             fields[name], step = bool(data[at]), 1
         elif kind == 0x10:
@@ -132,6 +135,8 @@ class WorkedExample(unittest.TestCase):
     def test_catalog(self):
         self.assertEqual(self.entry["ns"], "library.people")
         self.assertEqual(self.entry["options"], {})
+        subtype, uuid = self.entry["uuid"]
+        self.assertEqual((subtype, len(uuid), uuid[6] >> 4, uuid[8] >> 6), (4, 16, 4, 2))
         self.assertEqual(
             [(index["name"], index["key"], index["unique"], index["multikey"])
              for index in self.entry["indexes"]],

@@ -72,6 +72,20 @@ TEST_F(CollectionCommands, Create_Options_AreShown) {
   EXPECT_EQ(code_of(R"({"create": "a$b"})"), 73);
 }
 
+TEST_F(CollectionCommands, ListCollections_Uuid_IsThatOfTheCollection) {
+  good(R"({"create": "c"})");
+  good(R"({"create": "v", "viewOn": "c", "pipeline": []})");
+  const auto uuid = [&](const std::string& name) {
+    return field(run(R"({"listCollections": 1, "filter": {"name": ")" + name + R"("}})"),
+                 "cursor.firstBatch.0.info.uuid");
+  };
+  const std::string first = uuid("c");
+  EXPECT_THAT(first, HasSubstr("04"));
+  EXPECT_EQ(uuid("v"), "missing");
+  good(R"({"renameCollection": "test.c", "to": "test.d"})", "admin");
+  EXPECT_EQ(uuid("d"), first);
+}
+
 TEST_F(CollectionCommands, ListCollections_ByName_FindsTheseAlone) {
   for (const char* const name : {"a", "b", "c"})
     good(R"({"create": ")" + std::string(name) + "\"}");

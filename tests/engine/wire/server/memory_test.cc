@@ -104,8 +104,21 @@ TEST(MemoryBudget, WaitingThread_GetsItOrGivesUp) {
   budget.release(first);
   budget.release(waits);
   EXPECT_EQ(budget.used(), 0u);
-  EXPECT_TRUE(budget.has_fallen());
-  EXPECT_FALSE(budget.has_fallen());
+  EXPECT_TRUE(budget.was_high());
+  EXPECT_FALSE(budget.was_high());
+}
+
+TEST(MemoryBudget, WasHigh_SaysSoOnceAfterItHasFallen_AndAsLongAsItIs) {
+  MemoryBudget budget(8 * kMebibyte);
+  MemoryBudget::Reservation reply;
+  budget.charge(reply, 2 * kMebibyte);
+  EXPECT_FALSE(budget.was_high());
+  budget.charge(reply, 1);
+  EXPECT_TRUE(budget.was_high());
+  EXPECT_TRUE(budget.was_high());
+  budget.release(reply);
+  EXPECT_TRUE(budget.was_high());
+  EXPECT_FALSE(budget.was_high());
 }
 
 class MemoryTest : public ServerTest {

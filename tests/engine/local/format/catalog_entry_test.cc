@@ -1,0 +1,56 @@
+// Goal: entries of older programs, which hold no UUID, give their collection one that stays.
+#include "engine/local/format/catalog_entry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/bson/json.h"
+#include "engine/checksum/crc32c.h"
+#include "engine/local/format/keyspace.h"
+
+namespace gridmount::local {
+namespace {
+
+const engine::Namespace kPeople{"library", "people"};
+
+std::string entry_without_uuid(uint32_t prefix) {
+  const auto document = bson::document_from_json(
+      R"({"records": {"tree": 3, "prefix": {"$numberLong": ")" + std::to_string(prefix) +
+      R"("}}, "ns": "library.people", "options": {}, "indexes": [{"name": "_id_",
+          "key": {"_id": 1}, "unique": true, "multikey": false, "tree": 4,
+          "prefix": {"$numberLong": "2"}}]})");
+  const bson::View view = *document;
+  std::string bytes;
+  append_big_endian_32(bytes, crc32c(view.bytes()));
+  bytes.append(reinterpret_cast<const char*>(view.data()), view.size());
+  return bytes;
+}
+
+std::string uuid_in(std::string_view bytes) {
+  const auto entry = CollectionEntry::decode(kPeople, bytes);
+  return entry ? (*entry)->uuid : entry.error().message();
+}
+
+TEST(CatalogEntry, WithoutUuid_HasOneOfItsOwn) {
+  const std::string uuid = uuid_in(entry_without_uuid(1));
+  ASSERT_EQ(uuid.size(), 16U) << uuid;
+  EXPECT_EQ(static_cast<uint8_t>(uuid[6]) >> 4, 8);
+  EXPECT_EQ(static_cast<uint8_t>(uuid[8]) >> 6, 2);
+  EXPECT_EQ(uuid_in(entry_without_uuid(1)), uuid);
+  EXPECT_NE(uuid_in(entry_without_uuid(2)), uuid);
+}
+
+TEST(CatalogEntry, WithoutUuid_IsWrittenWithIt) {
+  const auto entry = CollectionEntry::decode(kPeople, entry_without_uuid(1));
+  ASSERT_TRUE(entry);
+  CollectionEntry moved = **entry;
+  moved.records.prefix = 77;
+  const auto bytes = moved.encode();
+  ASSERT_TRUE(bytes);
+  EXPECT_EQ(uuid_in(*bytes), (*entry)->uuid);
+}
+
+}  // namespace
+}  // namespace gridmount::local
