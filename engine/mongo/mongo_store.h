@@ -4,7 +4,10 @@
 // Differences from a local store:
 // M1. A Snapshot is not a snapshot: each read sees the newest contents. It holds one connection,
 //     and all of its reads go to one server.
-// M2. A Transaction is a transaction of the deployment if the deployment has them (replica sets,
+// M2. Transactions of this process wait for each other (S2), those of other processes do not: one of
+//     two that change one document fails with WriteConflict, and the caller begins it anew
+//     (Capabilities::retry_for).
+//     A Transaction is a transaction of the deployment if the deployment has them (replica sets,
 //     sharded clusters). Otherwise each write happens at once, in the order of the calls, and stays
 //     even if a later write fails or commit() is not called. So a caller that writes several
 //     documents must order them such that the store is consistent after each write.

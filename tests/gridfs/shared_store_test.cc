@@ -1,0 +1,279 @@
+// Goal: two processes on one store that neither of them has alone, as mounts of a deployment, see
+// each other's changes, never tear a file, and remove nobody's orphans.
+// Method: two namespaces on one local store, each behind a store that says that it is shared. Its
+// begin() fails as often as a test wants.
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <memory>
+
+#include "engine/base/transient_error.h"
+#include "gridfs/bucket/retry.h"
+#include "gridfs/namespace/path_namespace.h"
+#include "tests/gridfs/bucket_fixture.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+constexpr Creator kCreator{1, 2, 0};
+constexpr ErrorCode kWriteConflict{112};
+
+class SharedStore final : public engine::Store {
+ public:
+  explicit SharedStore(engine::Store& store) : store_(store) {}
+
+  std::shared_ptr<engine::Database> database(std::string_view name) override {
+    return store_.database(name);
+  }
+  Result<std::vector<std::string>> databases(engine::Snapshot& snapshot) override {
+    return store_.databases(snapshot);
+  }
+  Result<std::unique_ptr<engine::Snapshot>> snapshot() override { return store_.snapshot(); }
+  Result<std::unique_ptr<engine::Transaction>> begin(engine::TransactionKind kind) override {
+    if (failures_ > 0) {
+      --failures_;
+      return fail(code_, "somebody else was faster");
+    }
+    ++begun_;
+    return store_.begin(kind);
+  }
+  Status make_durable() override { return store_.make_durable(); }
+  Result<int64_t> compact(const engine::Namespace& ns,
+                          const std::optional<engine::Deadline>& deadline) override {
+    return store_.compact(ns, deadline);
+  }
+  Result<engine::StoreStats> stats() override { return store_.stats(); }
+  bool read_only() const override { return store_.read_only(); }
+  engine::Capabilities capabilities() const override {
+    return {.exclusive = false, .retry_for = std::chrono::milliseconds(500)};
+  }
+
+  // The next `count` transactions fail.
+  void fail_next(int count, ErrorCode code) {
+    code_ = code;
+    failures_ = count;
+  }
+  int begun() const { return begun_; }
+
+ private:
+  engine::Store& store_;
+  std::atomic<int> failures_ = 0;
+  std::atomic<int> begun_ = 0;
+  ErrorCode code_ = kWriteConflict;
+};
+
+class SharedStoreTest : public BucketFixture {
+ protected:
+  SharedStoreTest() : one_store_(store()), other_store_(store()) {
+    one_ = open(one_store_);
+    other_ = open(other_store_);
+  }
+  ~SharedStoreTest() override {
+    EXPECT_TRUE(one_->close());
+    EXPECT_TRUE(other_->close());
+  }
+
+  std::unique_ptr<PathNamespace> open(SharedStore& shared) {
+    return must(PathNamespace::open(shared, shared.database("test"), bucket().options(), {}, {}));
+  }
+  static bson::Value create(PathNamespace& paths, const std::string& name) {
+    return must(paths.create_file("", name, 0644, kCreator)).id;
+  }
+  static void write_all(PathNamespace& paths, const bson::Value& id, const std::string& bytes) {
+    const auto file = must(paths.open_file(id));
+    must(BucketFixture::write(*file, 0, bytes));
+    must(file->flush());
+  }
+  static std::string read(PathNamespace& paths, const bson::Value& id) {
+    return read_all(*must(paths.open_file(id)));
+  }
+  static std::vector<std::string> names(PathNamespace& paths, const std::string& directory = "") {
+    std::vector<std::string> found;
+    const auto listing = must(paths.list(directory));
+    while (const auto entry = must(listing->next())) found.push_back(entry->name);
+    return found;
+  }
+  bson::Document update(const std::string& field, bson::Date date) {
+    bson::Builder set;
+    set.open_document("$set").append(field, date).close();
+    return std::move(set).finish();
+  }
+  // Sets the lease of all orphans.
+  void lease(bson::Date date) {
+    engine::UpdateOptions all;
+    all.multi = true;
+    change([&](engine::Transaction& transaction) {
+      must(bucket().detached().update(transaction, bson::View(), update("leased", date), all));
+    });
+  }
+
+  SharedStore one_store_;
+  SharedStore other_store_;
+  std::unique_ptr<PathNamespace> one_;
+  std::unique_ptr<PathNamespace> other_;
+};
+
+TEST_F(SharedStoreTest, Opening_WritesNothingBeforeTheFirstChange) {
+  upload("made/by/driver", "content");
+  EXPECT_EQ(one_store_.begun(), 0);
+  EXPECT_THAT(names(*one_), UnorderedElementsAre("made"));
+  EXPECT_EQ(count(bucket().directories()), 0);
+  must(one_->mkdir("", "mine", 0755, kCreator));
+  EXPECT_GT(count(bucket().directories()), 1);
+}
+
+TEST_F(SharedStoreTest, ContentOfTheOther_IsSeenByWhoOpensAfterItsClose) {
+  const bson::Value id = create(*one_, "a");
+  write_all(*one_, id, "first");
+  EXPECT_EQ(read(*other_, id), "first");
+  write_all(*other_, id, "second, longer");
+  EXPECT_EQ(read(*one_, id), "second, longer");
+}
+
+TEST_F(SharedStoreTest, OpenFile_FollowsTheOther) {
+  const bson::Value id = create(*one_, "a");
+  write_all(*one_, id, "before");
+  const auto file = must(other_->open_file(id));
+  EXPECT_EQ(read_all(*file), "before");
+  write_all(*one_, id, std::string(400'000, 'x'));
+  EXPECT_EQ(must(other_->lookup("", "a")).attributes.size, 400'000);
+  EXPECT_EQ(read_all(*file), std::string(400'000, 'x'));
+}
+
+TEST_F(SharedStoreTest, TwoWriters_TheSecondLearnsThatItIsTooLate) {
+  const bson::Value id = create(*one_, "a");
+  write_all(*one_, id, std::string(600'000, 'a'));
+  const auto mine = must(one_->open_file(id));
+  const auto theirs = must(other_->open_file(id));
+  must(write(*mine, 0, "mine"));
+  must(theirs->truncate(10, TimeUpdate::kNow));
+  must(theirs->flush());
+  EXPECT_EQ(code_of(mine->flush()), kFileChanged);
+  EXPECT_EQ(content(*must(store().snapshot()), id.view()), std::string(10, 'a'));
+  EXPECT_THAT(problems(), IsEmpty());
+  // The next change begins with what the other has written.
+  must(one_->lookup("", "a"));
+  must(write(*mine, 0, "late"));
+  must(mine->flush());
+  EXPECT_EQ(content(*must(store().snapshot()), id.view()), "lateaaaaaa");
+}
+
+TEST_F(SharedStoreTest, Attributes_OfAnOpenFile_FollowTheOther) {
+  const bson::Value id = create(*one_, "a");
+  const auto file = must(one_->open_file(id));
+  AttributeChanges changes;
+  changes.permissions = 0600;
+  must(other_->setattr_file(id, changes));
+  EXPECT_EQ(must(one_->lookup("", "a")).attributes.mode & 07777, 0600U);
+}
+
+TEST_F(SharedStoreTest, FirstLinkOfTheOther_IsSeen) {
+  const bson::Value id = create(*one_, "a");
+  EXPECT_THAT(names(*other_), UnorderedElementsAre("a"));
+  must(one_->link(id, "", "b"));
+  // The other looks for the collection once a second.
+  for (int i = 0; i < 100 && names(*other_).size() < 2; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_THAT(names(*other_), UnorderedElementsAre("a", "b"));
+}
+
+TEST_F(SharedStoreTest, LinkCountsOfDirectories_AreNotGuessed) {
+  must(one_->mkdir("", "d", 0755, kCreator));
+  must(other_->mkdir("d", "sub", 0755, kCreator));
+  EXPECT_EQ(must(one_->get_directory("d")).attributes.nlink, 1U);
+}
+
+TEST_F(SharedStoreTest, TransientErrors_AreMetAgain) {
+  const bson::Value id = create(*one_, "a");
+  one_store_.fail_next(3, kWriteConflict);
+  must(one_->mkdir("", "d", 0755, kCreator));
+  one_store_.fail_next(3, ErrorCode::kHostUnreachable);
+  write_all(*one_, id, "content");
+  EXPECT_EQ(read(*other_, id), "content");
+  one_store_.fail_next(2, kWriteConflict);
+  must(one_->unlink("", "a"));
+  EXPECT_THAT(names(*other_), UnorderedElementsAre("d"));
+}
+
+TEST_F(SharedStoreTest, TransientErrorsWithoutEnd_AreReportedInTime) {
+  create(*one_, "a");
+  one_store_.fail_next(1'000'000, kWriteConflict);
+  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_EQ(code_of(one_->mkdir("", "d", 0755, kCreator)), kWriteConflict);
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, std::chrono::milliseconds(500));
+  one_store_.fail_next(0, kWriteConflict);
+}
+
+TEST_F(SharedStoreTest, OtherErrors_AreNotMetAgain) {
+  create(*one_, "a");
+  one_store_.fail_next(1, ErrorCode::kUnauthorized);
+  EXPECT_EQ(code_of(one_->mkdir("", "d", 0755, kCreator)), ErrorCode::kUnauthorized);
+}
+
+TEST_F(SharedStoreTest, OrphanOfTheOther_StaysWhileItsLeaseLasts) {
+  const bson::Value id = create(*one_, "a");
+  write_all(*one_, id, "content");
+  const auto open_file = must(one_->open_file(id));
+  must(one_->unlink("", "a"));
+  EXPECT_EQ(count(bucket().detached()), 1);
+
+  SharedStore third_store(store());
+  const auto third = open(third_store);
+  must(third->mkdir("", "d", 0755, kCreator));  // sweeps
+  must(Bucket(third_store, third_store.database("test"), bucket().options()).reclaim_expired());
+  EXPECT_EQ(read_all(*open_file), "content");
+  EXPECT_EQ(count(bucket().detached()), 1);
+
+  lease(bson::Date{bson::Date::now().milliseconds - 25LL * 3600 * 1000});
+  must(Bucket(third_store, third_store.database("test"), bucket().options()).reclaim_expired());
+  EXPECT_EQ(count(bucket().detached()), 0);
+  EXPECT_EQ(count(bucket().chunks()), 0);
+  must(third->close());
+}
+
+TEST_F(SharedStoreTest, OrphanWithoutALease_GetsOne) {
+  bson::Builder orphan;
+  orphan.append("_id", "old").append("length", int64_t{0}).append("chunkSize", int32_t{100});
+  orphan.append("uploadDate", bson::Date{0});
+  const bson::Document document = std::move(orphan).finish();
+  change([&](engine::Transaction& transaction) {
+    must(bucket().detached().insert(transaction, document));
+  });
+  const Bucket shared(one_store_, one_store_.database("test"), bucket().options());
+  must(shared.reclaim_expired());
+  EXPECT_EQ(count(bucket().detached()), 1);
+  lease(bson::Date{0});
+  must(shared.reclaim_expired());
+  EXPECT_EQ(count(bucket().detached()), 0);
+}
+
+TEST_F(SharedStoreTest, TmpfileThatGetsAName_HasNoLeaseInItsDocument) {
+  const auto tmpfile = must(one_->create_tmpfile("", 0600, kCreator));
+  must(one_->link(tmpfile.node.id, "", "named"));
+  EXPECT_FALSE(files_document(tmpfile.node.id)->find("leased"));
+}
+
+TEST_F(SharedStoreTest, GarbageOfTheOthersTruncation_IsRemovedBeforeTheFileGrowsIntoIt) {
+  const bson::Value id = create(*one_, "a");
+  write_all(*one_, id, "content");
+  // What the other has begun: the file was long, and its chunks from 1 on are garbage.
+  change([&](engine::Transaction& transaction) {
+    must(bucket().record_truncated(transaction, id, 1, 4));
+  });
+  insert_chunk(id.view(), 2, std::string(kDefaultChunkBytes, 'g'));
+  const auto file = must(one_->open_file(id));
+  must(write(*file, 3LL * kDefaultChunkBytes, "tail"));
+  must(file->flush());
+  EXPECT_EQ(count(bucket().detached()), 0);
+  EXPECT_EQ(content(*must(store().snapshot()), id.view()),
+            "content" + std::string(3LL * kDefaultChunkBytes - 7, '\0') + "tail");
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace gridmount::gridfs
