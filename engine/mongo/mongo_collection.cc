@@ -47,6 +47,17 @@ std::string_view shown(engine::Verbosity verbosity) {
   return verbosity == engine::Verbosity::kQueryPlanner ? "queryPlanner" : "executionStats";
 }
 
+// Whether the pipeline ends with a stage that writes.
+bool writes(bson::View stages) {
+  bool found = false;
+  for (const bson::Element stage : stages) {
+    if (stage.value.type() != Type::kDocument) continue;
+    const bson::View fields = stage.value.as_document();
+    found = fields.find("$out").has_value() || fields.find("$merge").has_value();
+  }
+  return found;
+}
+
 bool is_missing_collection(const Error& error) {
   return error.code() == ErrorCode::kNamespaceNotFound;
 }
@@ -61,7 +72,14 @@ Builder MongoCollection::command(std::string_view name) const {
 
 Result<bson::Document> MongoCollection::run(engine::Snapshot& snapshot, Builder command) const {
   GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(snapshot));
-  return reads->connection().run(ns_.database, std::move(command).finish());
+  return reads->run(ns_, std::move(command).finish());
+}
+
+// For commands that servers refuse in a transaction. They do not see what it has written.
+Result<bson::Document> MongoCollection::run_apart(engine::Snapshot& snapshot,
+                                                  Builder command) const {
+  GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(snapshot));
+  return reads->run_apart(ns_.database, std::move(command).finish());
 }
 
 Builder MongoCollection::find_command(bson::View filter, const engine::FindOptions& options) const {
@@ -85,14 +103,16 @@ Builder MongoCollection::find_command(bson::View filter, const engine::FindOptio
 Result<std::unique_ptr<engine::Cursor>> MongoCollection::find(engine::Snapshot& snapshot,
                                                               bson::View filter,
                                                               const engine::FindOptions& options) {
+  GM_TRY(check_deadline(options.deadline));
   GM_ASSIGN(std::shared_ptr<Reads> reads, reads_of(snapshot));
   GM_ASSIGN(bson::Document reply, run(snapshot, find_command(filter, options)));
-  return MongoCursor::open(std::move(reads), ns_.database, std::move(reply));
+  return MongoCursor::open(std::move(reads), ns_.database, std::move(reply), options.tailable);
 }
 
 Result<std::optional<bson::View>> MongoCollection::find_one(engine::Snapshot& snapshot,
                                                             bson::View filter,
                                                             const engine::FindOptions& options) {
+  GM_TRY(check_deadline(options.deadline));
   GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(snapshot));
   engine::FindOptions one = options;
   one.limit = 1;
@@ -117,8 +137,31 @@ Builder MongoCollection::count_command(bson::View filter,
   return count;
 }
 
+// The command `count` takes no variables.
+Result<int64_t> MongoCollection::count_with_variables(engine::Snapshot& snapshot, bson::View filter,
+                                                      const engine::CountOptions& options) {
+  Builder stages;
+  auto stage = [&, number = 0](std::string_view name, const auto& value) mutable {
+    stages.open_document(std::to_string(number++)).append(name, value).close();
+  };
+  stage("$match", filter);
+  if (options.skip != 0) stage("$skip", options.skip);
+  if (options.limit != 0) stage("$limit", options.limit);
+  stage("$count", "n");
+  engine::AggregateOptions aggregation;
+  aggregation.hint = options.hint;
+  aggregation.variables = options.variables;
+  aggregation.deadline = options.deadline;
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            aggregate(snapshot, std::move(stages).finish(), aggregation));
+  GM_ASSIGN(const std::optional<bson::View> counted, cursor->next());
+  return counted ? number_of(*counted, "n") : int64_t{0};
+}
+
 Result<int64_t> MongoCollection::count(engine::Snapshot& snapshot, bson::View filter,
                                        const engine::CountOptions& options) {
+  GM_TRY(check_deadline(options.deadline));
+  if (!options.variables.empty()) return count_with_variables(snapshot, filter, options);
   GM_ASSIGN(const bson::Document reply, run(snapshot, count_command(filter, options)));
   return number_of(reply, "n");
 }
@@ -126,6 +169,7 @@ Result<int64_t> MongoCollection::count(engine::Snapshot& snapshot, bson::View fi
 Result<std::vector<bson::Value>> MongoCollection::distinct(engine::Snapshot& snapshot,
                                                            std::string_view path, bson::View filter,
                                                            const engine::DistinctOptions& options) {
+  GM_TRY(check_deadline(options.deadline));
   Builder distinct = command("distinct");
   distinct.append("key", path).append("query", filter);
   append_hint(distinct, options.hint);
@@ -153,10 +197,22 @@ Builder MongoCollection::aggregate_command(bson::View stages,
 
 Result<std::unique_ptr<engine::Cursor>> MongoCollection::aggregate(
     engine::Snapshot& snapshot, bson::View stages, const engine::AggregateOptions& options) {
+  GM_TRY(check_deadline(options.deadline));
   GM_ASSIGN(std::shared_ptr<Reads> reads, reads_of(snapshot));
   Builder command = aggregate_command(stages, options);
   command.open_document("cursor").close();
-  GM_ASSIGN(bson::Document reply, run(snapshot, std::move(command)));
+  const bson::Document finished = std::move(command).finish();
+  if (writes(stages)) {
+    if (dynamic_cast<engine::Transaction*>(&snapshot) == nullptr) {
+      return fail(ErrorCode::kIllegalOperation, "$out and $merge need a transaction");
+    }
+    // Servers refuse them in a transaction.
+    GM_ASSIGN(bson::Document written,
+              reads->change_catalog({ns_.database, ""}, ns_.database, finished));
+    GM_TRY(check_writes(written));
+    return MongoCursor::open(std::move(reads), ns_.database, std::move(written));
+  }
+  GM_ASSIGN(bson::Document reply, reads->run(ns_, finished));
   return MongoCursor::open(std::move(reads), ns_.database, std::move(reply));
 }
 
@@ -166,7 +222,7 @@ Result<bson::Document> MongoCollection::explain(engine::Snapshot& snapshot, bson
   Builder explain;
   explain.append("explain", find_command(filter, options).finish());
   explain.append("verbosity", shown(verbosity));
-  return run(snapshot, std::move(explain));
+  return run_apart(snapshot, std::move(explain));
 }
 
 Result<bson::Document> MongoCollection::explain_count(engine::Snapshot& snapshot, bson::View filter,
@@ -175,7 +231,7 @@ Result<bson::Document> MongoCollection::explain_count(engine::Snapshot& snapshot
   Builder explain;
   explain.append("explain", count_command(filter, options).finish());
   explain.append("verbosity", shown(verbosity));
-  return run(snapshot, std::move(explain));
+  return run_apart(snapshot, std::move(explain));
 }
 
 Result<bson::Document> MongoCollection::explain_aggregate(engine::Snapshot& snapshot,
@@ -186,7 +242,7 @@ Result<bson::Document> MongoCollection::explain_aggregate(engine::Snapshot& snap
   aggregate.open_document("cursor").close();
   Builder explain;
   explain.append("explain", std::move(aggregate).finish()).append("verbosity", shown(verbosity));
-  return run(snapshot, std::move(explain));
+  return run_apart(snapshot, std::move(explain));
 }
 
 Result<engine::InsertResult> MongoCollection::insert(engine::Transaction& transaction,
@@ -211,6 +267,7 @@ Result<engine::InsertResult> MongoCollection::insert(engine::Transaction& transa
 Result<engine::UpdateResult> MongoCollection::update(engine::Transaction& transaction,
                                                      bson::View filter, bson::View update,
                                                      const engine::UpdateOptions& options) {
+  GM_TRY(check_deadline(options.deadline));
   Builder command = this->command("update");
   Builder& statement = command.open_array("updates").push_open_document();
   statement.append("q", filter);
@@ -242,6 +299,7 @@ Result<engine::UpdateResult> MongoCollection::update(engine::Transaction& transa
 
 Result<int64_t> MongoCollection::remove(engine::Transaction& transaction, bson::View filter,
                                         bool multi, const engine::RemoveOptions& options) {
+  GM_TRY(check_deadline(options.deadline));
   Builder command = this->command("delete");
   Builder& statement = command.open_array("deletes").push_open_document();
   statement.append("q", filter).append("limit", int32_t{multi ? 0 : 1});
@@ -257,6 +315,7 @@ Result<int64_t> MongoCollection::remove(engine::Transaction& transaction, bson::
 Result<engine::FindAndModifyResult> MongoCollection::find_and_modify(
     engine::Transaction& transaction, bson::View filter, bson::View update,
     const engine::FindAndModifyOptions& options) {
+  GM_TRY(check_deadline(options.deadline));
   Builder command = this->command("findAndModify");
   command.append("query", filter);
   if (!options.sort.empty()) command.append("sort", options.sort);
@@ -299,7 +358,7 @@ Status MongoCollection::create_index(engine::Transaction& transaction,
   Builder command = this->command("createIndexes");
   command.open_array("indexes").push(named.specification().view()).close();
   GM_ASSIGN(const bson::Document reply,
-            reads->connection().run_apart(ns_.database, std::move(command).finish()));
+            reads->change_catalog(ns_, ns_.database, std::move(command).finish()));
   return check_writes(reply);
 }
 
@@ -308,7 +367,7 @@ Status MongoCollection::drop_index(engine::Transaction& transaction, std::string
   Builder command = this->command("dropIndexes");
   command.append("index", name);
   GM_ASSIGN(const bson::Document reply,
-            reads->connection().run_apart(ns_.database, std::move(command).finish()));
+            reads->change_catalog(ns_, ns_.database, std::move(command).finish()));
   return check_writes(reply);
 }
 
@@ -316,8 +375,7 @@ Result<std::vector<engine::IndexDefinition>> MongoCollection::indexes(engine::Sn
   GM_ASSIGN(std::shared_ptr<Reads> reads, reads_of(snapshot));
   Builder command = this->command("listIndexes");
   command.open_document("cursor").close();
-  Result<bson::Document> reply =
-      reads->connection().run_apart(ns_.database, std::move(command).finish());
+  Result<bson::Document> reply = reads->run_apart(ns_.database, std::move(command).finish());
   std::vector<engine::IndexDefinition> definitions;
   if (!reply && is_missing_collection(reply.error())) return definitions;
   if (!reply) return fail(std::move(reply).error());
@@ -332,7 +390,7 @@ Result<std::vector<engine::IndexDefinition>> MongoCollection::indexes(engine::Sn
 }
 
 Result<engine::CollectionStats> MongoCollection::stats(engine::Snapshot& snapshot) {
-  GM_ASSIGN(const bson::Document reply, run(snapshot, command("collStats")));
+  GM_ASSIGN(const bson::Document reply, run_apart(snapshot, command("collStats")));
   engine::CollectionStats stats;
   stats.documents = number_of(reply, "count");
   stats.document_bytes = number_of(reply, "size");
@@ -343,7 +401,7 @@ Result<engine::CollectionStats> MongoCollection::stats(engine::Snapshot& snapsho
 
 Result<std::vector<engine::IndexStats>> MongoCollection::index_stats(engine::Snapshot& snapshot) {
   GM_ASSIGN(const std::vector<engine::IndexDefinition> definitions, indexes(snapshot));
-  GM_ASSIGN(const bson::Document reply, run(snapshot, command("collStats")));
+  GM_ASSIGN(const bson::Document reply, run_apart(snapshot, command("collStats")));
   const std::optional<bson::ValueView> sizes = reply.find("indexSizes");
   Builder stages;
   stages.open_document("0").open_document("$indexStats").close().close();

@@ -11,18 +11,21 @@
 namespace gridmount::mongo {
 namespace {
 
-// Makes all acknowledged writes durable: a server syncs its journal as a whole.
-Status make_durable_on(Connection& connection) {
-  bson::Builder command;
-  command.append("fsync", int32_t{1});
-  GM_TRY(connection.run_apart("admin", std::move(command).finish()));
-  return {};
-}
-
 class MongoStore final : public engine::Store {
  public:
   MongoStore(std::unique_ptr<Pool> pool, Deployment deployment)
       : pool_(std::move(pool)), deployment_(deployment) {}
+
+  engine::Capabilities capabilities() const override {
+    return {.stable_snapshots = false,
+            .transactions = deployment_.has_transactions,
+            .continues_after_failed_writes = !deployment_.has_transactions,
+            .one_writer = false,
+            .transactional_catalog = false,
+            .live_cursors = false,
+            .observers = false,
+            .memory_limits = false};
+  }
 
   std::shared_ptr<engine::Database> database(std::string_view name) override {
     return std::make_shared<MongoDatabase>(name);
@@ -32,8 +35,7 @@ class MongoStore final : public engine::Store {
     GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(snapshot));
     bson::Builder command;
     command.append("listDatabases", int32_t{1});
-    GM_ASSIGN(const bson::Document reply,
-              reads->connection().run_apart("admin", std::move(command).finish()));
+    GM_ASSIGN(const bson::Document reply, reads->run_apart("admin", std::move(command).finish()));
     std::vector<std::string> names;
     const std::optional<bson::ValueView> list = reply.find("databases");
     if (!list || list->type() != bson::Type::kArray) return names;
@@ -58,12 +60,14 @@ class MongoStore final : public engine::Store {
     GM_ASSIGN(std::unique_ptr<Connection> connection, pool_->connection());
     if (deployment_.has_transactions) GM_TRY(connection->begin_transaction());
     return std::unique_ptr<engine::Transaction>(
-        std::make_unique<MongoTransaction>(std::move(connection)));
+        std::make_unique<MongoTransaction>(std::move(connection), deployment_.has_transactions));
   }
 
+  // What transactions of a deployment have committed is durable.
   Status make_durable() override {
+    if (deployment_.has_transactions) return {};
     GM_ASSIGN(const std::unique_ptr<Connection> connection, pool_->connection());
-    return make_durable_on(*connection);
+    return sync(*connection);
   }
 
   Result<int64_t> compact(const engine::Namespace& ns,
@@ -108,13 +112,6 @@ class MongoStore final : public engine::Store {
 };
 
 }  // namespace
-
-Status MongoTransaction::commit(engine::Durability durability) {
-  const bool durable = durability == engine::Durability::kDurable;
-  GM_TRY(reads()->connection().commit_transaction(durable));
-  if (durable) return make_durable_on(reads()->connection());
-  return {};
-}
 
 Result<std::shared_ptr<Reads>> reads_of(engine::Snapshot& snapshot) {
   const auto* const holder = dynamic_cast<const ReadsHolder*>(&snapshot);

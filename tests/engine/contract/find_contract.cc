@@ -113,6 +113,7 @@ TEST_P(StoreContract, FindOne_Projected_StaysValidWithTheSnapshot) {
 }
 
 TEST_P(StoreContract, Find_SortBeyondItsMemory_IsRefusedUnlessAnIndexGivesIt) {
+  GM_NEEDS(memory_limits);
   for (int id = 0; id < 100; ++id) {
     insert(R"({"_id": )" + std::to_string(id) + R"(, "a": ")" + std::to_string(id % 7) + R"("})");
   }
