@@ -1,5 +1,7 @@
 #include "engine/mongo/mongo_collection.h"
 
+#include <algorithm>
+
 #include "engine/mongo/mongo_cursor.h"
 #include "engine/query/filter/variables.h"
 
@@ -137,8 +139,8 @@ Builder MongoCollection::count_command(bson::View filter,
   return count;
 }
 
-// The command `count` takes no variables.
-Result<int64_t> MongoCollection::count_with_variables(engine::Snapshot& snapshot, bson::View filter,
+// The command `count` takes no variables, and servers refuse it in a transaction.
+Result<int64_t> MongoCollection::count_by_aggregation(engine::Snapshot& snapshot, bson::View filter,
                                                       const engine::CountOptions& options) {
   Builder stages;
   auto stage = [&, number = 0](std::string_view name, const auto& value) mutable {
@@ -161,7 +163,9 @@ Result<int64_t> MongoCollection::count_with_variables(engine::Snapshot& snapshot
 Result<int64_t> MongoCollection::count(engine::Snapshot& snapshot, bson::View filter,
                                        const engine::CountOptions& options) {
   GM_TRY(check_deadline(options.deadline));
-  if (!options.variables.empty()) return count_with_variables(snapshot, filter, options);
+  if (!options.variables.empty() || dynamic_cast<engine::Transaction*>(&snapshot) != nullptr) {
+    return count_by_aggregation(snapshot, filter, options);
+  }
   GM_ASSIGN(const bson::Document reply, run(snapshot, count_command(filter, options)));
   return number_of(reply, "n");
 }
@@ -319,12 +323,13 @@ Result<engine::FindAndModifyResult> MongoCollection::find_and_modify(
   Builder command = this->command("findAndModify");
   command.append("query", filter);
   if (!options.sort.empty()) command.append("sort", options.sort);
-  if (options.remove) {
-    command.append("remove", true);
-  } else {
+  // The server refuses what contradicts `remove`.
+  if (options.remove) command.append("remove", true);
+  if (!options.remove || !update.empty()) {
     append_update(command, "update", update, options.is_pipeline);
-    command.append("new", options.return_new).append("upsert", options.upsert);
   }
+  if (options.return_new) command.append("new", true);
+  if (options.upsert) command.append("upsert", true);
   if (!options.projection.empty()) command.append("fields", options.projection);
   append_hint(command, options.hint);
   if (!options.array_filters.empty()) command.append_array("arrayFilters", options.array_filters);
@@ -385,7 +390,10 @@ Result<std::vector<engine::IndexDefinition>> MongoCollection::indexes(engine::Sn
     GM_ASSIGN(const std::optional<bson::View> specification, cursor->next());
     if (!specification) return definitions;
     Result<engine::IndexDefinition> definition = engine::IndexDefinition::parse(*specification);
-    if (definition) definitions.push_back(*std::move(definition));
+    if (!definition) continue;
+    // Servers do not say so of the index on _id.
+    if (definition->name == "_id_") definition->unique = true;
+    definitions.push_back(*std::move(definition));
   }
 }
 
@@ -407,28 +415,29 @@ Result<std::vector<engine::IndexStats>> MongoCollection::index_stats(engine::Sna
   stages.open_document("0").open_document("$indexStats").close().close();
   const bson::Document pipeline = std::move(stages).finish();
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, aggregate(snapshot, pipeline, {}));
+  // The server lists them in any order.
   std::vector<engine::IndexStats> all;
+  for (const engine::IndexDefinition& definition : definitions) {
+    engine::IndexStats stats;
+    stats.definition = definition;
+    if (sizes && sizes->type() == Type::kDocument) {
+      stats.bytes = number_of(sizes->as_document(), definition.name);
+    }
+    all.push_back(std::move(stats));
+  }
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> entry, cursor->next());
     if (!entry) return all;
     const std::optional<bson::ValueView> name = entry->find("name");
     const std::optional<bson::ValueView> accesses = entry->find("accesses");
     if (!name || name->type() != Type::kString) continue;
-    const auto definition =
-        std::find_if(definitions.begin(), definitions.end(),
-                     [&](const auto& each) { return each.name == name->as_string(); });
-    if (definition == definitions.end()) continue;
-    engine::IndexStats stats;
-    stats.definition = *definition;
-    if (sizes && sizes->type() == Type::kDocument) {
-      stats.bytes = number_of(sizes->as_document(), definition->name);
-    }
-    if (accesses && accesses->type() == Type::kDocument) {
-      stats.accesses = number_of(accesses->as_document(), "ops");
-      const std::optional<bson::ValueView> since = accesses->as_document().find("since");
-      if (since && since->type() == Type::kDate) stats.since = since->as_date();
-    }
-    all.push_back(std::move(stats));
+    const auto stats = std::find_if(all.begin(), all.end(), [&](const auto& each) {
+      return each.definition.name == name->as_string();
+    });
+    if (stats == all.end() || !accesses || accesses->type() != Type::kDocument) continue;
+    stats->accesses = number_of(accesses->as_document(), "ops");
+    const std::optional<bson::ValueView> since = accesses->as_document().find("since");
+    if (since && since->type() == Type::kDate) stats->since = since->as_date();
   }
 }
 

@@ -66,7 +66,7 @@ class MongoCollection final : public engine::Collection {
   bson::Builder command(std::string_view name) const;
   Result<bson::Document> run(engine::Snapshot& snapshot, bson::Builder command) const;
   Result<bson::Document> run_apart(engine::Snapshot& snapshot, bson::Builder command) const;
-  Result<int64_t> count_with_variables(engine::Snapshot& snapshot, bson::View filter,
+  Result<int64_t> count_by_aggregation(engine::Snapshot& snapshot, bson::View filter,
                                        const engine::CountOptions& options);
   bson::Builder count_command(bson::View filter, const engine::CountOptions& options) const;
   bson::Builder find_command(bson::View filter, const engine::FindOptions& options) const;

@@ -38,7 +38,7 @@ TEST_P(StoreContract, Create_InvalidNameOrOption_IsRefused) {
   EXPECT_THAT(commit([&](Transaction& transaction) {
                 return db()->create(transaction, "c", doc(R"({"nosuch": 1})"));
               }),
-              FailedWith(ErrorCode::kInvalidOptions));
+              FailedWith(ErrorCode::kUnknownField));
   EXPECT_THAT(collection_names(), IsEmpty());
 }
 

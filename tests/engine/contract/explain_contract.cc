@@ -455,7 +455,7 @@ TEST_P(StoreContract, Planner_TakesTheIndexThatReadsLess) {
   const Explained fine = explain(R"({"coarse": 1, "fine": 7})");
   EXPECT_EQ(fine.plan, "FETCH IXSCAN(fine_1)");
   EXPECT_EQ(fine.keys, 2);
-  EXPECT_EQ(fine.rejected, 1U);
+  EXPECT_GE(fine.rejected, 1U);
   // The same condition, on a value that nearly all documents have and on one that only one has.
   EXPECT_EQ(explain(R"({"mostly": 0, "fine": 8})").plan, "FETCH IXSCAN(fine_1)");
   EXPECT_EQ(explain(R"({"mostly": 1, "fine": {"$lt": 200}})").plan, "FETCH IXSCAN(mostly_1)");

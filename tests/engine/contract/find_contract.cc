@@ -76,15 +76,15 @@ TEST_P(StoreContract, Find_SkipAndLimit_CutTheSortedResult) {
               ElementsAre("9"));
 }
 
-TEST_P(StoreContract, Find_NegativeSkipOrLimit_IsBadValue) {
+TEST_P(StoreContract, Find_NegativeSkipOrLimit_IsOutOfRange) {
   insert(R"({"_id": 1})");
   const auto view = snapshot();
-  EXPECT_THAT(try_find(*view, "{}", {.skip = -1}), FailedWith(ErrorCode::kBadValue));
-  EXPECT_THAT(try_find(*view, "{}", {.limit = -1}), FailedWith(ErrorCode::kBadValue));
+  EXPECT_THAT(try_find(*view, "{}", {.skip = -1}), FailedWith(ErrorCode{51024}));
+  EXPECT_THAT(try_find(*view, "{}", {.limit = -1}), FailedWith(ErrorCode{51024}));
   FindOptions negative;
   negative.skip = -1;
   EXPECT_THAT(collection()->find_one(*view, doc(R"({"_id": 1})"), negative),
-              FailedWith(ErrorCode::kBadValue));
+              FailedWith(ErrorCode{51024}));
 }
 
 TEST_P(StoreContract, Find_Projection_IncludesAndExcludes) {

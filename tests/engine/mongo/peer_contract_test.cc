@@ -7,6 +7,7 @@
 
 #include "engine/mongo/mongo_store.h"
 #include "tests/engine/contract/store_contract.h"
+#include "tests/engine/mongo/differences.h"
 #include "tests/peer/mongod_process.h"
 
 namespace gridmount::engine {
@@ -60,7 +61,11 @@ StoreFactory over(std::string name, MongodKind kind) {
     if (std::filesystem::create_directory(folder)) GM_TRY(remove_databases(*store));
     return store;
   };
-  return StoreFactory{std::move(name), open, {}};
+  return StoreFactory{
+      std::move(name),
+      open,
+      {},
+      kind == MongodKind::kReplicaSet ? difference_of_replica_set : difference_of_standalone};
 }
 
 INSTANTIATE_TEST_SUITE_P(Peer, StoreContract,

@@ -7,6 +7,7 @@
 #include "engine/wire/server/server.h"
 #include "engine/wire/server/service_handler.h"
 #include "tests/engine/contract/store_contract.h"
+#include "tests/engine/mongo/differences.h"
 
 namespace gridmount::engine {
 namespace {
@@ -71,7 +72,8 @@ class ServedStore final : public Store {
 
 INSTANTIATE_TEST_SUITE_P(Served, StoreContract,
                          testing::Values(StoreFactory{"Served", ServedStore::open,
-                                                      ServedStore::check}),
+                                                      ServedStore::check,
+                                                      difference_of_our_server}),
                          [](const auto& test) { return test.param.name; });
 
 }  // namespace
