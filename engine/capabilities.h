@@ -13,8 +13,9 @@ struct Capabilities {
   // A Transaction that is not committed leaves nothing, and nobody else sees its writes before
   // commit() (S2). Otherwise each write happens at once and stays.
   bool transactions = true;
-  // A transaction can continue after a failed write (S3). Otherwise the failed write ends it: what
-  // follows fails with NoSuchTransaction, commit() too, and none of its writes have happened.
+  // A transaction can continue after a failed write (S3). Otherwise each error that the server
+  // reports ends it: what follows fails with NoSuchTransaction, commit() too, and none of its
+  // writes have happened.
   bool continues_after_failed_writes = true;
   // Transactions take turns (S2). Otherwise two that write to one document conflict: one of them
   // fails with WriteConflict and has to begin again (engine/error_labels.h).

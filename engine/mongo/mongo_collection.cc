@@ -224,7 +224,14 @@ Result<bson::Document> MongoCollection::explain(engine::Snapshot& snapshot, bson
                                                 const engine::FindOptions& options,
                                                 engine::Verbosity verbosity) {
   Builder explain;
-  explain.append("explain", find_command(filter, options).finish());
+  if (options.distinct_path.empty()) {
+    explain.append("explain", find_command(filter, options).finish());
+  } else {
+    Builder distinct = command("distinct");
+    distinct.append("key", options.distinct_path).append("query", filter);
+    append_deadline(distinct, options.deadline);
+    explain.append("explain", std::move(distinct).finish());
+  }
   explain.append("verbosity", shown(verbosity));
   return run_apart(snapshot, std::move(explain));
 }

@@ -122,7 +122,17 @@ Result<bson::Document> MongoDatabase::validate(engine::Snapshot& snapshot,
   Builder command;
   // Not {full: true}: that needs a collection that nobody uses.
   command.append("validate", collection);
-  return run(snapshot, name_, std::move(command).finish());
+  GM_ASSIGN(const bson::Document reply, run(snapshot, name_, std::move(command).finish()));
+  Builder report;
+  for (const std::string_view field :
+       {"ns", "nInvalidDocuments", "nNonCompliantDocuments", "nrecords", "nIndexes", "keysPerIndex",
+        "indexDetails", "valid", "repaired", "warnings", "errors", "extraIndexEntries",
+        "missingIndexEntries", "corruptRecords"}) {
+    if (const std::optional<bson::ValueView> value = reply.find(field)) {
+      report.append(field, *value);
+    }
+  }
+  return std::move(report).finish();
 }
 
 Status MongoDatabase::drop(engine::Transaction& transaction, std::string_view collection) {

@@ -3,7 +3,7 @@
 #include "engine/bson/builder.h"
 
 namespace gridmount::mongo {
-Status sync(Connection& connection) {
+Status sync_journal(Connection& connection) {
   bson::Builder command;
   command.append("fsync", int32_t{1});
   GM_TRY(connection.run_apart("admin", std::move(command).finish()));
@@ -70,7 +70,7 @@ Status Reads::commit(bool durable) {
   GM_TRY(check_usable());
   Status committed = connection_->commit_transaction();
   // A transaction of the deployment is durable when it is committed.
-  if (committed && durable && !in_transaction_) committed = sync(*connection_);
+  if (committed && durable && !in_transaction_) committed = sync_journal(*connection_);
   end();
   return committed;
 }

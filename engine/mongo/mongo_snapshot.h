@@ -104,7 +104,7 @@ class MongoTransaction final : public engine::Transaction, public ReadsHolder {
 };
 
 // Makes all acknowledged writes durable: a server syncs its journal as a whole.
-Status sync(Connection& connection);
+Status sync_journal(Connection& connection);
 
 // Fails with IllegalOperation if the snapshot is of another implementation.
 Result<std::shared_ptr<Reads>> reads_of(engine::Snapshot& snapshot);

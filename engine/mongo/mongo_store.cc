@@ -11,6 +11,33 @@
 namespace gridmount::mongo {
 namespace {
 
+bson::Document list_databases() {
+  bson::Builder command;
+  command.append("listDatabases", int32_t{1});
+  return std::move(command).finish();
+}
+
+// The names in the reply to listDatabases.
+std::vector<std::string> names_in(bson::View reply) {
+  std::vector<std::string> names;
+  const std::optional<bson::ValueView> list = reply.find("databases");
+  if (!list || list->type() != bson::Type::kArray) return names;
+  for (const bson::Element element : list->as_document()) {
+    if (element.value.type() != bson::Type::kDocument) continue;
+    // Servers also list internal databases that are empty.
+    const std::optional<bson::ValueView> empty = element.value.as_document().find("empty");
+    if (empty && empty->type() == bson::Type::kBool && empty->as_bool()) continue;
+    const std::optional<bson::ValueView> name = element.value.as_document().find("name");
+    if (name && name->type() == bson::Type::kString) names.emplace_back(name->as_string());
+  }
+  return names;
+}
+
+int64_t size_in(bson::View reply, std::string_view name) {
+  const std::optional<bson::ValueView> value = reply.find(name);
+  return value ? static_cast<int64_t>(value->number().value_or(0)) : int64_t{0};
+}
+
 class MongoStore final : public engine::Store {
  public:
   MongoStore(std::unique_ptr<Pool> pool, Deployment deployment)
@@ -33,21 +60,8 @@ class MongoStore final : public engine::Store {
 
   Result<std::vector<std::string>> databases(engine::Snapshot& snapshot) override {
     GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(snapshot));
-    bson::Builder command;
-    command.append("listDatabases", int32_t{1});
-    GM_ASSIGN(const bson::Document reply, reads->run_apart("admin", std::move(command).finish()));
-    std::vector<std::string> names;
-    const std::optional<bson::ValueView> list = reply.find("databases");
-    if (!list || list->type() != bson::Type::kArray) return names;
-    for (const bson::Element element : list->as_document()) {
-      if (element.value.type() != bson::Type::kDocument) continue;
-      // Servers also list internal databases that are empty.
-      const std::optional<bson::ValueView> empty = element.value.as_document().find("empty");
-      if (empty && empty->type() == bson::Type::kBool && empty->as_bool()) continue;
-      const std::optional<bson::ValueView> name = element.value.as_document().find("name");
-      if (name && name->type() == bson::Type::kString) names.emplace_back(name->as_string());
-    }
-    return names;
+    GM_ASSIGN(const bson::Document reply, reads->run_apart("admin", list_databases()));
+    return names_in(reply);
   }
 
   Result<std::unique_ptr<engine::Snapshot>> snapshot() override {
@@ -67,7 +81,7 @@ class MongoStore final : public engine::Store {
   Status make_durable() override {
     if (deployment_.has_transactions) return {};
     GM_ASSIGN(const std::unique_ptr<Connection> connection, pool_->connection());
-    return sync(*connection);
+    return sync_journal(*connection);
   }
 
   Result<int64_t> compact(const engine::Namespace& ns,
@@ -85,22 +99,22 @@ class MongoStore final : public engine::Store {
 
   Result<engine::StoreStats> stats() override {
     GM_ASSIGN(const std::unique_ptr<Connection> connection, pool_->connection());
+    GM_ASSIGN(const bson::Document databases, connection->run_apart("admin", list_databases()));
+    // A user may ask for the size of the file system in any database that the user sees.
+    const std::vector<std::string> names = names_in(databases);
     bson::Builder command;
     command.append("dbStats", int32_t{1});
     GM_ASSIGN(const bson::Document reply,
-              connection->run_apart("admin", std::move(command).finish()));
-    const auto number = [&](std::string_view name) {
-      const std::optional<bson::ValueView> value = reply.find(name);
-      return value ? static_cast<int64_t>(value->number().value_or(0)) : int64_t{0};
-    };
-    // The sizes of the file system that holds the database, if the server reports them.
+              connection->run_apart(names.empty() ? "admin" : std::string_view(names.front()),
+                                    std::move(command).finish()));
+    // Servers do not say how much of their files is in use.
     engine::StoreStats stats;
-    stats.capacity_bytes = number("fsTotalSize");
-    stats.available_bytes = stats.capacity_bytes - number("fsUsedSize");
-    stats.file_system_bytes = number("fsTotalSize");
-    stats.file_system_used_bytes = number("fsUsedSize");
-    stats.file_bytes = number("totalSize");
-    stats.used_bytes = number("dataSize");
+    stats.file_bytes = size_in(databases, "totalSize");
+    stats.used_bytes = stats.file_bytes;
+    stats.file_system_bytes = size_in(reply, "fsTotalSize");
+    stats.file_system_used_bytes = size_in(reply, "fsUsedSize");
+    stats.capacity_bytes = stats.file_system_bytes;
+    stats.available_bytes = stats.file_system_bytes - stats.file_system_used_bytes;
     return stats;
   }
 

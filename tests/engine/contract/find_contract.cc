@@ -62,6 +62,12 @@ TEST_P(StoreContract, Find_Sort_WithAndWithoutIndexIsTheSame) {
   }
 }
 
+TEST_P(StoreContract, Find_SortByParallelArrays_TakesTheLeastOfEach) {
+  insert(R"({"_id": 1, "a": [3, 1], "b": [2, 5]})");
+  insert(R"({"_id": 2, "a": [1, 2], "b": [4, 1]})");
+  EXPECT_THAT(ids("{}", {.sort = R"({"a": 1, "b": 1})"}), ElementsAre("2", "1"));
+}
+
 TEST_P(StoreContract, Find_SkipAndLimit_CutTheSortedResult) {
   for (int id = 0; id < 10; ++id) insert(R"({"_id": )" + std::to_string(id) + "}");
   EXPECT_THAT(ids("{}", {.sort = R"({"_id": -1})", .skip = 2, .limit = 3}),

@@ -332,13 +332,12 @@ TEST_P(StoreContract, FindAndModify_Upsert_InsertsAndReturnsNewIfAsked) {
 }
 
 TEST_P(StoreContract, FindAndModify_ContradictoryOptions_AreRefused) {
-  const auto transaction = begin();
   const auto refused = [&](const char* update, bool upsert_too, bool return_new) {
     FindAndModifyOptions options;
     options.remove = true;
     options.upsert = upsert_too;
     options.return_new = return_new;
-    return collection()->find_and_modify(*transaction, bson::View(), doc(update), options);
+    return collection()->find_and_modify(*begin(), bson::View(), doc(update), options);
   };
   EXPECT_THAT(refused(R"({"$set": {"a": 1}})", false, false),
               FailedWith(ErrorCode::kFailedToParse));

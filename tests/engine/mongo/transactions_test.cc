@@ -33,11 +33,15 @@ class FailingServer : public testing::Test {
   void SetUp() override {
     store_ = must(connect(
         {.uri = server_->uri("", "serverSelectionTimeoutMS=5000"), .application = "transactions"}));
-    const auto transaction = must(store_->begin());
-    must(store_->database("test")->drop_database(*transaction));
   }
   void TearDown() override { fail_command(R"("off")", "{}"); }
 
+  // A collection for each test, because a transaction that a fail point has ended for the client
+  // alone still holds its collection on the server.
+  std::unique_ptr<engine::Collection> documents() {
+    return store_->database("test")->collection(
+        testing::UnitTest::GetInstance()->current_test_info()->name());
+  }
   // `mode` and `data` of the fail point, as JSON.
   void fail_command(std::string_view mode, std::string_view data) {
     const auto pool = must(
@@ -49,14 +53,10 @@ class FailingServer : public testing::Test {
   Status insert(engine::Transaction& transaction, int32_t id) {
     bson::Builder document;
     document.append("_id", id);
-    GM_TRY(store_->database("test")->collection("c")->insert(transaction,
-                                                             std::move(document).finish()));
+    GM_TRY(documents()->insert(transaction, std::move(document).finish()));
     return {};
   }
-  int64_t count() {
-    return must(
-        store_->database("test")->collection("c")->count(*must(store_->snapshot()), bson::View()));
-  }
+  int64_t count() { return must(documents()->count(*must(store_->snapshot()), bson::View())); }
 
   std::unique_ptr<engine::Store> store_;
 
