@@ -1,5 +1,8 @@
 #include "engine/collection_options.h"
 
+#include <algorithm>
+#include <array>
+
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/bson/number.h"
@@ -9,6 +12,7 @@
 namespace gridmount::engine {
 namespace {
 
+constexpr ErrorCode kOutOfRange{51024};
 constexpr int64_t kCappedUnit = 256;
 constexpr int64_t kCappedBytesMax = int64_t{1} << 50;
 constexpr int64_t kCappedDocumentsMax = int64_t{1} << 31;
@@ -37,13 +41,21 @@ Result<int64_t> amount(const Namespace& ns, const bson::Element& element) {
   return *number;
 }
 
+// Options of MongoDB's servers that the engine does not have.
+bool is_option_of_servers(std::string_view name) {
+  static constexpr std::array<std::string_view, 9> kNames = {
+      "timeseries",      "expireAfterSeconds",  "clusteredIndex",  "storageEngine", "temp",
+      "encryptedFields", "indexOptionDefaults", "recordPreImages", "idIndex"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
 Status check_validator(const Namespace& ns, bson::View validator) {
   if (ns.database == "admin" || ns.database == "local" || ns.database == "config") {
     return invalid(ns, "Document validators are not allowed on collections in the " + ns.database +
                            " database");
   }
   if (ns.collection.starts_with("system.")) {
-    return invalid(ns, "Document validators are not allowed on system collection " + ns.full());
+    return fail(ErrorCode::kInvalidNamespace, "Invalid system namespace: " + ns.full());
   }
   if (const Result<query::Filter> filter = query::Filter::parse(validator); !filter) {
     return fail(Error(filter.error()).with_context(ns.full() + ": the validator"));
@@ -72,11 +84,11 @@ Status check_capped(const Namespace& ns, CollectionOptions& options, bool has_si
   }
   if (!has_size) return invalid(ns, "the 'size' field is required when 'capped' is true");
   if (options.size_bytes < 1 || options.size_bytes > kCappedBytesMax) {
-    return fail(ErrorCode::kBadValue,
+    return fail(kOutOfRange,
                 ns.full() + ": the size of a capped collection must be from 1 byte to 1 PB");
   }
   if (options.max_documents >= kCappedDocumentsMax) {
-    return fail(ErrorCode::kBadValue, ns.full() + ": max in a capped collection has to be < 2^31");
+    return fail(kOutOfRange, ns.full() + ": max in a capped collection has to be < 2^31");
   }
   // 0 and negative values mean no limit.
   options.max_documents = std::max<int64_t>(options.max_documents, 0);
@@ -188,8 +200,11 @@ Result<CollectionOptions> CollectionOptions::parse(const Namespace& ns, bson::Vi
                        "collations are not supported: strings are compared as bytes "
                        "({locale: \"simple\"})");
       }
-    } else {
+    } else if (is_option_of_servers(name)) {
       return invalid(ns, "the option '" + std::string(name) + "' is not supported");
+    } else {
+      return fail(ErrorCode::kUnknownField,
+                  "BSON field 'create." + std::string(name) + "' is an unknown field.");
     }
   }
   GM_TRY(check_capped(ns, options, has_size));

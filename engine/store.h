@@ -2,8 +2,8 @@
 // store's contents, Snapshot and Transaction. All code above a store uses this interface alone.
 //
 // engine/local implements it on LMDB. The contract test suite (tests/engine/contract) verifies
-// there that the rules below hold. engine/mongo implements it over a MongoDB deployment, with the
-// differences that its header lists.
+// there that the rules below hold. engine/mongo implements it over a MongoDB deployment. What such
+// a store cannot do is said by Store::capabilities().
 //
 // Rules that hold throughout:
 // S1. A Snapshot never changes and never blocks a writer. snapshot() waits for short transactions
@@ -43,6 +43,7 @@
 #include "engine/base/limits.h"
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
+#include "engine/capabilities.h"
 #include "engine/collection_options.h"
 #include "engine/query/plan/index_definition.h"
 
@@ -433,21 +434,12 @@ struct StoreStats {
   std::chrono::milliseconds since_checkpoint{0};
 };
 
-// What a store cannot promise. Callers ask before they rely on it.
-struct Capabilities {
-  // No other process changes the store. So what this process has read stays true until this process
-  // changes it.
-  bool exclusive = true;
-  // For how long a caller repeats a transaction that failed with a transient error
-  // (engine/base/transient_error.h). Zero: there are no such errors.
-  std::chrono::milliseconds retry_for{0};
-};
-
 class Store {
  public:
-  virtual Capabilities capabilities() const { return {}; }
-
   virtual ~Store() = default;  // closes cleanly: everything committed becomes durable
+
+  // What this store can do. Does not change while the store is open.
+  virtual Capabilities capabilities() const { return {}; }
 
   virtual std::shared_ptr<Database> database(std::string_view name) = 0;
   virtual Result<std::vector<std::string>> databases(Snapshot& snapshot) = 0;

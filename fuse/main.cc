@@ -55,6 +55,7 @@ Result<std::unique_ptr<engine::Store>> open_store(const GridmountOptions& option
     how.uri = *options.uri;
     how.application = "gridmount";
     how.server_timeout = options.server_timeout;
+    how.queues_transactions = true;
     return mongo::connect(how);
   }
   local::OpenOptions how;

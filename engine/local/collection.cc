@@ -38,15 +38,17 @@ Result<const IndexEntry*> index_of_keys(const CollectionEntry& entry, const quer
                   ": returnKey is not supported for an index with arrays or for several indexes");
 }
 
+constexpr ErrorCode kOutOfRange{51024};
+
 // `options` are those of find or count.
 template <typename Options>
 Status check(const Options& options) {
   if (options.skip < 0) {
-    return fail(ErrorCode::kBadValue,
+    return fail(kOutOfRange,
                 "skip value must be non-negative, but received: " + std::to_string(options.skip));
   }
   if (options.limit < 0) {
-    return fail(ErrorCode::kBadValue,
+    return fail(kOutOfRange,
                 "limit value must be non-negative, but received: " + std::to_string(options.limit));
   }
   return {};
@@ -62,7 +64,10 @@ Status check_without_storage(const engine::Namespace& ns, const engine::FindOpti
     return fail(kInvalidPipelineOperator,
                 std::string("Option ") + option + " not supported in aggregation.");
   };
-  if (options.tailable) return refuse("it has no tailable cursors");
+  if (options.tailable) {
+    return fail(ErrorCode::kInvalidPipelineOperator,
+                "Tailable cursors are not supported in aggregation.");
+  }
   if (!options.min.empty()) return cannot("min");
   if (!options.max.empty()) return cannot("max");
   if (options.return_key) return cannot("returnKey");

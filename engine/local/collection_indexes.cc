@@ -89,16 +89,18 @@ Status LocalCollection::create_index(engine::Transaction& transaction,
                                      const query::IndexDefinition& definition) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
   GM_ASSIGN(IndexEntry index, new_index(ns_, definition));
+  if (index.definition.name == kIdIndexName && !is_on_id(index)) {
+    return fail(ErrorCode::kBadValue,
+                "The index name '_id_' is reserved for the _id index, which must have key pattern "
+                "{_id: 1}, found key: " +
+                    bson::to_text(index.definition.keys));
+  }
 
   GM_ASSIGN(SharedEntry entry, read_view->catalog().find(ns_));
   if (entry) {
     GM_ASSIGN(const bool exists, has_index(*entry, index));
     if (exists) return {};
   } else {
-    if (index.definition.name == kIdIndexName && !is_on_id(index)) {
-      return fail(ErrorCode::kIndexKeySpecsConflict,
-                  ns_.full() + ": the index name '_id_' is reserved for the index on _id");
-    }
     GM_ASSIGN(entry, entry_for_write(*read_view));
     if (is_on_id(index)) return {};
   }

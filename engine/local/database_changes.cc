@@ -181,8 +181,8 @@ Result<bson::Document> LocalDatabase::modify(engine::Transaction& transaction,
       if (!number) return wrong_type(element.key, element.value, "a number");
       (element.key == "cappedSize" ? options.size_bytes : options.max_documents) = *number;
     } else {
-      return fail(ErrorCode::kInvalidOptions,
-                  name.full() + ": collMod: '" + std::string(element.key) + "' is not supported");
+      return fail(ErrorCode::kUnknownField,
+                  "BSON field 'collMod." + std::string(element.key) + "' is an unknown field.");
     }
   }
   // Checks the combination of options and brings them into canonical form.

@@ -80,11 +80,6 @@ Status DocumentWriter::insert(bson::View document) {
   }
   if (validates_) GM_TRY(validate(*entry_, std::nullopt, document));
   const engine::CollectionOptions& settings = entry_->settings;
-  if (settings.capped && document.size() > settings.size_bytes) {
-    return fail(ErrorCode::kBadValue,
-                entry_->ns.full() + ": object to insert exceeds cappedMaxSize: " +
-                    std::to_string(document.size()) + " > " + std::to_string(settings.size_bytes));
-  }
   GM_ASSIGN(Counts* const counts, contents_.catalog().counts_for_change(*entry_));
   const RecordId id = counts->next_record;
   GM_TRY(indexes_.prepare_insert(document, id));
@@ -100,14 +95,16 @@ Status DocumentWriter::insert(bson::View document) {
   return settings.capped ? make_room() : Status();
 }
 
+// The newest document stays, however large it is.
 Status DocumentWriter::make_room() {
   const engine::CollectionOptions& settings = entry_->settings;
   GM_ASSIGN(Counts* const counts, contents_.catalog().counts_for_change(*entry_));
   Trees& trees = contents_.trees();
   const std::string first = keyspace_prefix(entry_->records);
   const std::string end = keyspace_end(entry_->records);
-  while (counts->document_bytes > settings.size_bytes ||
-         (settings.max_documents > 0 && counts->documents > settings.max_documents)) {
+  while (counts->documents > 1 &&
+         (counts->document_bytes > settings.size_bytes ||
+          (settings.max_documents > 0 && counts->documents > settings.max_documents))) {
     GM_ASSIGN(const std::optional<TreeEntry> oldest,
               trees.at_or_after(trees.tree(entry_->records), first));
     if (!oldest || oldest->key >= end) return {};
@@ -122,13 +119,6 @@ Status DocumentWriter::make_room() {
 Status DocumentWriter::replace(RecordId id, bson::View before, bson::View after,
                                const std::vector<bool>& affected) {
   if (validates_) GM_TRY(validate(*entry_, before, after));
-  if (entry_->settings.capped && before.size() != after.size()) {
-    constexpr ErrorCode kCannotGrowDocumentInCappedNamespace{10003};
-    return fail(kCannotGrowDocumentInCappedNamespace,
-                entry_->ns.full() +
-                    ": Cannot change the size of a document in a capped collection: " +
-                    std::to_string(before.size()) + " != " + std::to_string(after.size()));
-  }
   const int64_t growth = int64_t{after.size()} - int64_t{before.size()};
   // If the counts stay the same, the commit writes no page of the catalog.
   Counts* counts = nullptr;

@@ -5,16 +5,19 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "engine/base/limits.h"
 #include "engine/base/thread_safety.h"
+#include "engine/error_labels.h"
 
 namespace gridmount::mongo {
 namespace {
 
 constexpr ErrorCode kWriteConcernFailed{64};
+constexpr std::chrono::milliseconds kCommitRetryInterval{50};
 
 // libmongoc starts before main() in every program that links it. It then keeps its counters in
 // /dev/shm. A killed process leaves that file behind, and a later process with the same pid prints
@@ -95,7 +98,7 @@ Result<UriPointer> parse_uri(const std::string& uri) {
 std::vector<uint8_t> details_of(bson::View reply) {
   bson::Builder details;
   bool any = false;
-  for (const std::string_view name : {"keyPattern", "keyValue", "errInfo"}) {
+  for (const std::string_view name : {"keyPattern", "keyValue", "errInfo", "errorLabels"}) {
     if (const std::optional<bson::ValueView> value = reply.find(name)) {
       details.append(name, *value);
       any = true;
@@ -113,10 +116,11 @@ Error error_of(const bson_error_t& error, bson::View reply) {
     return Error(ErrorCode{static_cast<int32_t>(error.code)}, error.message)
         .with_details(details_of(reply));
   }
+  // libmongoc labels a lost connection as servers label their errors.
   if (error.domain == MONGOC_ERROR_CLIENT && error.code == MONGOC_ERROR_CLIENT_AUTHENTICATE) {
     return {ErrorCode::kAuthenticationFailed, error.message};
   }
-  return {ErrorCode::kHostUnreachable, error.message};
+  return Error(ErrorCode::kHostUnreachable, error.message).with_details(details_of(reply));
 }
 
 // The clients of libmongoc. A pool of its own has a thread that watches the deployment. The end of
@@ -148,6 +152,9 @@ class Clients {
     }
     return client;
   }
+
+  // How long a call waits for a server.
+  std::chrono::milliseconds timeout() const { return options_.server_timeout; }
 
   void release(OwnedClient client) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
@@ -215,18 +222,17 @@ class PooledConnection final : public Connection {
     return {};
   }
 
-  Status commit_transaction(bool durable) override {
+  Status commit_transaction() override {
     if (!in_transaction_) return {};
     in_transaction_ = false;
-    (void)durable;  // transactions use write concern majority, which includes the journal
-    bson_error_t error;
-    OwnedBson reply;
-    if (!mongoc_client_session_commit_transaction(session_.get(), reply.for_reply(), &error)) {
-      const std::vector<uint8_t> bytes = reply.bytes();
-      const Result<bson::View> view = bson::validate(bytes, kMessageBytesMax);
-      return fail(error_of(error, view ? *view : bson::View()));
+    const auto deadline = std::chrono::steady_clock::now() +
+                          std::min<std::chrono::milliseconds>(kCommitRetryMax, clients_.timeout());
+    while (true) {
+      const Status committed = commit_once();
+      if (committed || !may_commit_again(committed.error())) return committed;
+      if (std::chrono::steady_clock::now() >= deadline) return committed;
+      std::this_thread::sleep_for(kCommitRetryInterval);
     }
-    return {};
   }
 
   void abort_transaction() override {
@@ -236,6 +242,23 @@ class PooledConnection final : public Connection {
   }
 
  private:
+  // libmongoc itself tries once more after a lost connection.
+  Status commit_once() {
+    bson_error_t error;
+    OwnedBson reply;
+    if (mongoc_client_session_commit_transaction(session_.get(), reply.for_reply(), &error)) {
+      return {};
+    }
+    const std::vector<uint8_t> bytes = reply.bytes();
+    const Result<bson::View> view = bson::validate(bytes, kMessageBytesMax);
+    return fail(error_of(error, view ? *view : bson::View()));
+  }
+  // MaxTimeMSExpired is a limit that the caller has set, so it ends the tries.
+  static bool may_commit_again(const Error& error) {
+    return engine::has_error_label(error, engine::kUnknownTransactionCommitResult) &&
+           error.code() != ErrorCode::kMaxTimeMsExpired;
+  }
+
   // The first command begins the transaction, so that a transaction without commands costs nothing.
   Status begin_if_due() {
     if (in_transaction_) return {};
@@ -244,6 +267,7 @@ class PooledConnection final : public Connection {
     const std::unique_ptr<mongoc_write_concern_t, WriteConcernDeleter> concern(
         mongoc_write_concern_new());
     mongoc_write_concern_set_wmajority(concern.get(), -1);
+    mongoc_write_concern_set_journal(concern.get(), true);
     mongoc_transaction_opts_set_write_concern(options.get(), concern.get());
     bson_error_t error;
     if (!mongoc_client_session_start_transaction(session_.get(), options.get(), &error)) {
@@ -369,6 +393,11 @@ Status check_writes(bson::View reply) {
     return failed(concern->as_document());
   }
   return {};
+}
+
+Status check_deadline(const std::optional<engine::Deadline>& deadline) {
+  if (!deadline || std::chrono::steady_clock::now() < deadline->at()) return {};
+  return fail(ErrorCode::kMaxTimeMsExpired, "operation exceeded time limit");
 }
 
 void append_deadline(bson::Builder& command, const std::optional<engine::Deadline>& deadline) {

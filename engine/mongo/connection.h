@@ -3,6 +3,7 @@
 // connection.cc and this header are the only files that use libmongoc.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,11 @@
 #include "engine/mongo/mongo_store.h"
 
 namespace gridmount::mongo {
+
+inline constexpr ErrorCode kOperationNotSupportedInTransaction{263};
+
+// Source: MongoDB drivers' specification "Convenient API for Transactions".
+inline constexpr std::chrono::seconds kCommitRetryMax{120};
 
 // The properties of a deployment that matter here.
 struct Deployment {
@@ -33,7 +39,9 @@ class Connection {
   virtual Result<bson::Document> run_apart(std::string_view database, bson::View command) = 0;
 
   virtual Status begin_transaction() = 0;
-  virtual Status commit_transaction(bool durable) = 0;
+  // Commits with write concern majority and journaling. As long as the result is unknown, commits
+  // again, up to kCommitRetryMax and ConnectOptions::server_timeout: the error is then that of the last try.
+  virtual Status commit_transaction() = 0;
   virtual void abort_transaction() = 0;
 };
 
@@ -54,5 +62,8 @@ Status check_writes(bson::View reply);
 // Appends the time left as maxTimeMS, with 1 as the least value, which is the least that a server
 // accepts. Appends nothing without a deadline.
 void append_deadline(bson::Builder& command, const std::optional<engine::Deadline>& deadline);
+
+// Fails with MaxTimeMSExpired if the deadline has passed. A server might still be quick enough.
+Status check_deadline(const std::optional<engine::Deadline>& deadline);
 
 }  // namespace gridmount::mongo

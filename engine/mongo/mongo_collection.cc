@@ -1,5 +1,7 @@
 #include "engine/mongo/mongo_collection.h"
 
+#include <algorithm>
+
 #include "engine/mongo/mongo_cursor.h"
 #include "engine/query/filter/variables.h"
 
@@ -47,6 +49,17 @@ std::string_view shown(engine::Verbosity verbosity) {
   return verbosity == engine::Verbosity::kQueryPlanner ? "queryPlanner" : "executionStats";
 }
 
+// Whether the pipeline ends with a stage that writes.
+bool writes(bson::View stages) {
+  bool found = false;
+  for (const bson::Element stage : stages) {
+    if (stage.value.type() != Type::kDocument) continue;
+    const bson::View fields = stage.value.as_document();
+    found = fields.find("$out").has_value() || fields.find("$merge").has_value();
+  }
+  return found;
+}
+
 bool is_missing_collection(const Error& error) {
   return error.code() == ErrorCode::kNamespaceNotFound;
 }
@@ -61,7 +74,14 @@ Builder MongoCollection::command(std::string_view name) const {
 
 Result<bson::Document> MongoCollection::run(engine::Snapshot& snapshot, Builder command) const {
   GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(snapshot));
-  return reads->connection().run(ns_.database, std::move(command).finish());
+  return reads->run(ns_, std::move(command).finish());
+}
+
+// For commands that servers refuse in a transaction. They do not see what it has written.
+Result<bson::Document> MongoCollection::run_apart(engine::Snapshot& snapshot,
+                                                  Builder command) const {
+  GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(snapshot));
+  return reads->run_apart(ns_.database, std::move(command).finish());
 }
 
 Builder MongoCollection::find_command(bson::View filter, const engine::FindOptions& options) const {
@@ -85,14 +105,16 @@ Builder MongoCollection::find_command(bson::View filter, const engine::FindOptio
 Result<std::unique_ptr<engine::Cursor>> MongoCollection::find(engine::Snapshot& snapshot,
                                                               bson::View filter,
                                                               const engine::FindOptions& options) {
+  GM_TRY(check_deadline(options.deadline));
   GM_ASSIGN(std::shared_ptr<Reads> reads, reads_of(snapshot));
   GM_ASSIGN(bson::Document reply, run(snapshot, find_command(filter, options)));
-  return MongoCursor::open(std::move(reads), ns_.database, std::move(reply));
+  return MongoCursor::open(std::move(reads), ns_.database, std::move(reply), options.tailable);
 }
 
 Result<std::optional<bson::View>> MongoCollection::find_one(engine::Snapshot& snapshot,
                                                             bson::View filter,
                                                             const engine::FindOptions& options) {
+  GM_TRY(check_deadline(options.deadline));
   GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(snapshot));
   engine::FindOptions one = options;
   one.limit = 1;
@@ -118,8 +140,8 @@ Builder MongoCollection::count_command(bson::View filter,
 }
 
 // The command `count` takes no variables, and servers refuse it in a transaction.
-Result<int64_t> MongoCollection::count_by_pipeline(engine::Snapshot& snapshot, bson::View filter,
-                                                   const engine::CountOptions& options) {
+Result<int64_t> MongoCollection::count_by_aggregation(engine::Snapshot& snapshot, bson::View filter,
+                                                      const engine::CountOptions& options) {
   Builder stages;
   auto stage = [&, number = 0](std::string_view name, const auto& value) mutable {
     stages.open_document(std::to_string(number++)).append(name, value).close();
@@ -140,9 +162,9 @@ Result<int64_t> MongoCollection::count_by_pipeline(engine::Snapshot& snapshot, b
 
 Result<int64_t> MongoCollection::count(engine::Snapshot& snapshot, bson::View filter,
                                        const engine::CountOptions& options) {
-  const bool in_transaction = dynamic_cast<const engine::Transaction*>(&snapshot) != nullptr;
-  if (in_transaction || !options.variables.empty()) {
-    return count_by_pipeline(snapshot, filter, options);
+  GM_TRY(check_deadline(options.deadline));
+  if (!options.variables.empty() || dynamic_cast<engine::Transaction*>(&snapshot) != nullptr) {
+    return count_by_aggregation(snapshot, filter, options);
   }
   GM_ASSIGN(const bson::Document reply, run(snapshot, count_command(filter, options)));
   return number_of(reply, "n");
@@ -151,6 +173,7 @@ Result<int64_t> MongoCollection::count(engine::Snapshot& snapshot, bson::View fi
 Result<std::vector<bson::Value>> MongoCollection::distinct(engine::Snapshot& snapshot,
                                                            std::string_view path, bson::View filter,
                                                            const engine::DistinctOptions& options) {
+  GM_TRY(check_deadline(options.deadline));
   Builder distinct = command("distinct");
   distinct.append("key", path).append("query", filter);
   append_hint(distinct, options.hint);
@@ -178,10 +201,22 @@ Builder MongoCollection::aggregate_command(bson::View stages,
 
 Result<std::unique_ptr<engine::Cursor>> MongoCollection::aggregate(
     engine::Snapshot& snapshot, bson::View stages, const engine::AggregateOptions& options) {
+  GM_TRY(check_deadline(options.deadline));
   GM_ASSIGN(std::shared_ptr<Reads> reads, reads_of(snapshot));
   Builder command = aggregate_command(stages, options);
   command.open_document("cursor").close();
-  GM_ASSIGN(bson::Document reply, run(snapshot, std::move(command)));
+  const bson::Document finished = std::move(command).finish();
+  if (writes(stages)) {
+    if (dynamic_cast<engine::Transaction*>(&snapshot) == nullptr) {
+      return fail(ErrorCode::kIllegalOperation, "$out and $merge need a transaction");
+    }
+    // Servers refuse them in a transaction.
+    GM_ASSIGN(bson::Document written,
+              reads->change_catalog({ns_.database, ""}, ns_.database, finished));
+    GM_TRY(check_writes(written));
+    return MongoCursor::open(std::move(reads), ns_.database, std::move(written));
+  }
+  GM_ASSIGN(bson::Document reply, reads->run(ns_, finished));
   return MongoCursor::open(std::move(reads), ns_.database, std::move(reply));
 }
 
@@ -189,9 +224,16 @@ Result<bson::Document> MongoCollection::explain(engine::Snapshot& snapshot, bson
                                                 const engine::FindOptions& options,
                                                 engine::Verbosity verbosity) {
   Builder explain;
-  explain.append("explain", find_command(filter, options).finish());
+  if (options.distinct_path.empty()) {
+    explain.append("explain", find_command(filter, options).finish());
+  } else {
+    Builder distinct = command("distinct");
+    distinct.append("key", options.distinct_path).append("query", filter);
+    append_deadline(distinct, options.deadline);
+    explain.append("explain", std::move(distinct).finish());
+  }
   explain.append("verbosity", shown(verbosity));
-  return run(snapshot, std::move(explain));
+  return run_apart(snapshot, std::move(explain));
 }
 
 Result<bson::Document> MongoCollection::explain_count(engine::Snapshot& snapshot, bson::View filter,
@@ -200,7 +242,7 @@ Result<bson::Document> MongoCollection::explain_count(engine::Snapshot& snapshot
   Builder explain;
   explain.append("explain", count_command(filter, options).finish());
   explain.append("verbosity", shown(verbosity));
-  return run(snapshot, std::move(explain));
+  return run_apart(snapshot, std::move(explain));
 }
 
 Result<bson::Document> MongoCollection::explain_aggregate(engine::Snapshot& snapshot,
@@ -211,7 +253,7 @@ Result<bson::Document> MongoCollection::explain_aggregate(engine::Snapshot& snap
   aggregate.open_document("cursor").close();
   Builder explain;
   explain.append("explain", std::move(aggregate).finish()).append("verbosity", shown(verbosity));
-  return run(snapshot, std::move(explain));
+  return run_apart(snapshot, std::move(explain));
 }
 
 Result<engine::InsertResult> MongoCollection::insert(engine::Transaction& transaction,
@@ -236,6 +278,7 @@ Result<engine::InsertResult> MongoCollection::insert(engine::Transaction& transa
 Result<engine::UpdateResult> MongoCollection::update(engine::Transaction& transaction,
                                                      bson::View filter, bson::View update,
                                                      const engine::UpdateOptions& options) {
+  GM_TRY(check_deadline(options.deadline));
   Builder command = this->command("update");
   Builder& statement = command.open_array("updates").push_open_document();
   statement.append("q", filter);
@@ -267,6 +310,7 @@ Result<engine::UpdateResult> MongoCollection::update(engine::Transaction& transa
 
 Result<int64_t> MongoCollection::remove(engine::Transaction& transaction, bson::View filter,
                                         bool multi, const engine::RemoveOptions& options) {
+  GM_TRY(check_deadline(options.deadline));
   Builder command = this->command("delete");
   Builder& statement = command.open_array("deletes").push_open_document();
   statement.append("q", filter).append("limit", int32_t{multi ? 0 : 1});
@@ -282,15 +326,17 @@ Result<int64_t> MongoCollection::remove(engine::Transaction& transaction, bson::
 Result<engine::FindAndModifyResult> MongoCollection::find_and_modify(
     engine::Transaction& transaction, bson::View filter, bson::View update,
     const engine::FindAndModifyOptions& options) {
+  GM_TRY(check_deadline(options.deadline));
   Builder command = this->command("findAndModify");
   command.append("query", filter);
   if (!options.sort.empty()) command.append("sort", options.sort);
-  if (options.remove) {
-    command.append("remove", true);
-  } else {
+  // The server refuses what contradicts `remove`.
+  if (options.remove) command.append("remove", true);
+  if (!options.remove || !update.empty()) {
     append_update(command, "update", update, options.is_pipeline);
-    command.append("new", options.return_new).append("upsert", options.upsert);
   }
+  if (options.return_new) command.append("new", true);
+  if (options.upsert) command.append("upsert", true);
   if (!options.projection.empty()) command.append("fields", options.projection);
   append_hint(command, options.hint);
   if (!options.array_filters.empty()) command.append_array("arrayFilters", options.array_filters);
@@ -324,7 +370,7 @@ Status MongoCollection::create_index(engine::Transaction& transaction,
   Builder command = this->command("createIndexes");
   command.open_array("indexes").push(named.specification().view()).close();
   GM_ASSIGN(const bson::Document reply,
-            reads->connection().run_apart(ns_.database, std::move(command).finish()));
+            reads->change_catalog(ns_, ns_.database, std::move(command).finish()));
   return check_writes(reply);
 }
 
@@ -333,7 +379,7 @@ Status MongoCollection::drop_index(engine::Transaction& transaction, std::string
   Builder command = this->command("dropIndexes");
   command.append("index", name);
   GM_ASSIGN(const bson::Document reply,
-            reads->connection().run_apart(ns_.database, std::move(command).finish()));
+            reads->change_catalog(ns_, ns_.database, std::move(command).finish()));
   return check_writes(reply);
 }
 
@@ -341,8 +387,7 @@ Result<std::vector<engine::IndexDefinition>> MongoCollection::indexes(engine::Sn
   GM_ASSIGN(std::shared_ptr<Reads> reads, reads_of(snapshot));
   Builder command = this->command("listIndexes");
   command.open_document("cursor").close();
-  Result<bson::Document> reply =
-      reads->connection().run_apart(ns_.database, std::move(command).finish());
+  Result<bson::Document> reply = reads->run_apart(ns_.database, std::move(command).finish());
   std::vector<engine::IndexDefinition> definitions;
   if (!reply && is_missing_collection(reply.error())) return definitions;
   if (!reply) return fail(std::move(reply).error());
@@ -352,12 +397,15 @@ Result<std::vector<engine::IndexDefinition>> MongoCollection::indexes(engine::Sn
     GM_ASSIGN(const std::optional<bson::View> specification, cursor->next());
     if (!specification) return definitions;
     Result<engine::IndexDefinition> definition = engine::IndexDefinition::parse(*specification);
-    if (definition) definitions.push_back(*std::move(definition));
+    if (!definition) continue;
+    // Servers do not say so of the index on _id.
+    if (definition->name == "_id_") definition->unique = true;
+    definitions.push_back(*std::move(definition));
   }
 }
 
 Result<engine::CollectionStats> MongoCollection::stats(engine::Snapshot& snapshot) {
-  GM_ASSIGN(const bson::Document reply, run(snapshot, command("collStats")));
+  GM_ASSIGN(const bson::Document reply, run_apart(snapshot, command("collStats")));
   engine::CollectionStats stats;
   stats.documents = number_of(reply, "count");
   stats.document_bytes = number_of(reply, "size");
@@ -368,34 +416,35 @@ Result<engine::CollectionStats> MongoCollection::stats(engine::Snapshot& snapsho
 
 Result<std::vector<engine::IndexStats>> MongoCollection::index_stats(engine::Snapshot& snapshot) {
   GM_ASSIGN(const std::vector<engine::IndexDefinition> definitions, indexes(snapshot));
-  GM_ASSIGN(const bson::Document reply, run(snapshot, command("collStats")));
+  GM_ASSIGN(const bson::Document reply, run_apart(snapshot, command("collStats")));
   const std::optional<bson::ValueView> sizes = reply.find("indexSizes");
   Builder stages;
   stages.open_document("0").open_document("$indexStats").close().close();
   const bson::Document pipeline = std::move(stages).finish();
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, aggregate(snapshot, pipeline, {}));
+  // The server lists them in any order.
   std::vector<engine::IndexStats> all;
+  for (const engine::IndexDefinition& definition : definitions) {
+    engine::IndexStats stats;
+    stats.definition = definition;
+    if (sizes && sizes->type() == Type::kDocument) {
+      stats.bytes = number_of(sizes->as_document(), definition.name);
+    }
+    all.push_back(std::move(stats));
+  }
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> entry, cursor->next());
     if (!entry) return all;
     const std::optional<bson::ValueView> name = entry->find("name");
     const std::optional<bson::ValueView> accesses = entry->find("accesses");
     if (!name || name->type() != Type::kString) continue;
-    const auto definition =
-        std::find_if(definitions.begin(), definitions.end(),
-                     [&](const auto& each) { return each.name == name->as_string(); });
-    if (definition == definitions.end()) continue;
-    engine::IndexStats stats;
-    stats.definition = *definition;
-    if (sizes && sizes->type() == Type::kDocument) {
-      stats.bytes = number_of(sizes->as_document(), definition->name);
-    }
-    if (accesses && accesses->type() == Type::kDocument) {
-      stats.accesses = number_of(accesses->as_document(), "ops");
-      const std::optional<bson::ValueView> since = accesses->as_document().find("since");
-      if (since && since->type() == Type::kDate) stats.since = since->as_date();
-    }
-    all.push_back(std::move(stats));
+    const auto stats = std::find_if(all.begin(), all.end(), [&](const auto& each) {
+      return each.definition.name == name->as_string();
+    });
+    if (stats == all.end() || !accesses || accesses->type() != Type::kDocument) continue;
+    stats->accesses = number_of(accesses->as_document(), "ops");
+    const std::optional<bson::ValueView> since = accesses->as_document().find("since");
+    if (since && since->type() == Type::kDate) stats->since = since->as_date();
   }
 }
 

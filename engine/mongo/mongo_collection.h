@@ -65,8 +65,9 @@ class MongoCollection final : public engine::Collection {
  private:
   bson::Builder command(std::string_view name) const;
   Result<bson::Document> run(engine::Snapshot& snapshot, bson::Builder command) const;
-  Result<int64_t> count_by_pipeline(engine::Snapshot& snapshot, bson::View filter,
-                                    const engine::CountOptions& options);
+  Result<bson::Document> run_apart(engine::Snapshot& snapshot, bson::Builder command) const;
+  Result<int64_t> count_by_aggregation(engine::Snapshot& snapshot, bson::View filter,
+                                       const engine::CountOptions& options);
   bson::Builder count_command(bson::View filter, const engine::CountOptions& options) const;
   bson::Builder find_command(bson::View filter, const engine::FindOptions& options) const;
   bson::Builder aggregate_command(bson::View stages, const engine::AggregateOptions& options) const;

@@ -15,8 +15,9 @@ tl::unexpected<Error> no_cursor() {
 
 Result<std::unique_ptr<engine::Cursor>> MongoCursor::open(std::shared_ptr<Reads> reads,
                                                           std::string database,
-                                                          bson::Document reply) {
-  std::unique_ptr<MongoCursor> cursor(new MongoCursor(std::move(reads), std::move(database)));
+                                                          bson::Document reply, bool tailable) {
+  std::unique_ptr<MongoCursor> cursor(
+      new MongoCursor(std::move(reads), std::move(database), tailable));
   GM_TRY(cursor->take(std::move(reply)));
   return std::unique_ptr<engine::Cursor>(std::move(cursor));
 }
@@ -24,13 +25,15 @@ Result<std::unique_ptr<engine::Cursor>> MongoCursor::open(std::shared_ptr<Reads>
 // Closes the server's cursor if it was not read to its end.
 MongoCursor::~MongoCursor() {
   if (id_ == 0) return;
+  reads_->closed(id_);
   bson::Builder command;
-  command.append("killCursors", collection_);
+  command.append("killCursors", ns_.collection);
   command.open_array("cursors").push(bson::Value(id_).view()).close();
-  (void)reads_->connection().run(database_, std::move(command).finish());
+  (void)reads_->run(ns_, std::move(command).finish());
 }
 
 Status MongoCursor::take(bson::Document reply) {
+  if (id_ != 0) reads_->closed(id_);
   id_ = 0;
   reply_ = std::move(reply);
   const std::optional<bson::ValueView> cursor = reply_.find("cursor");
@@ -47,20 +50,29 @@ Status MongoCursor::take(bson::Document reply) {
   const std::string_view name = ns->as_string();
   const size_t dot = name.find('.');
   if (dot == std::string_view::npos) return no_cursor();
-  collection_ = name.substr(dot + 1);
+  ns_.collection = name.substr(dot + 1);
   id_ = *id->integral();
+  if (id_ != 0) reads_->opened(id_, ns_);
   at_ = batch->as_document().begin();
   return {};
 }
 
 Result<std::optional<bson::View>> MongoCursor::next() {
+  GM_TRY(reads_->check_usable());
+  bool asked = false;
   while (at_ == bson::View::Iterator()) {
-    if (id_ == 0) return std::optional<bson::View>();
+    if (id_ == 0 || (tailable_ && asked)) return std::optional<bson::View>();
     bson::Builder command;
-    command.append("getMore", id_).append("collection", collection_);
-    GM_ASSIGN(bson::Document reply,
-              reads_->connection().run(database_, std::move(command).finish()));
-    GM_TRY(take(std::move(reply)));
+    command.append("getMore", id_).append("collection", ns_.collection);
+    Result<bson::Document> reply = reads_->run(ns_, std::move(command).finish());
+    if (!reply) {
+      // The server has closed it.
+      reads_->closed(id_);
+      id_ = 0;
+      return fail(std::move(reply).error());
+    }
+    GM_TRY(take(*std::move(reply)));
+    asked = true;
   }
   const bson::Element element = *at_;
   ++at_;

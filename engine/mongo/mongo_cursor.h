@@ -19,7 +19,8 @@ class MongoCursor final : public engine::Cursor {
   // `reply` is that of find, aggregate, listIndexes or listCollections. Fails with FailedToParse if
   // it holds no cursor.
   static Result<std::unique_ptr<engine::Cursor>> open(std::shared_ptr<Reads> reads,
-                                                      std::string database, bson::Document reply);
+                                                      std::string database, bson::Document reply,
+                                                      bool tailable = false);
   ~MongoCursor() override;
   MongoCursor(const MongoCursor&) = delete;
   MongoCursor& operator=(const MongoCursor&) = delete;
@@ -27,14 +28,14 @@ class MongoCursor final : public engine::Cursor {
   Result<std::optional<bson::View>> next() override;
 
  private:
-  MongoCursor(std::shared_ptr<Reads> reads, std::string database)
-      : reads_(std::move(reads)), database_(std::move(database)) {}
+  MongoCursor(std::shared_ptr<Reads> reads, std::string database, bool tailable)
+      : reads_(std::move(reads)), ns_{std::move(database), ""}, tailable_(tailable) {}
 
   Status take(bson::Document reply);
 
   const std::shared_ptr<Reads> reads_;
-  const std::string database_;
-  std::string collection_;
+  engine::Namespace ns_;  // as the server names it
+  const bool tailable_;   // an empty batch is an end for now
   int64_t id_ = 0;
   bson::Document reply_;  // holds the current batch
   bson::View::Iterator at_;

@@ -27,7 +27,17 @@ std::unique_ptr<engine::Collection> MongoDatabase::collection(std::string_view n
 Result<bson::Document> MongoDatabase::run(engine::Snapshot& snapshot, std::string_view database,
                                           bson::View command) const {
   GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(snapshot));
-  GM_ASSIGN(bson::Document reply, reads->connection().run_apart(database, command));
+  GM_ASSIGN(bson::Document reply, reads->run_apart(database, command));
+  GM_TRY(check_writes(reply));
+  return reply;
+}
+
+Result<bson::Document> MongoDatabase::change(engine::Transaction& transaction,
+                                             std::string_view collection, std::string_view database,
+                                             bson::View command) const {
+  GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(transaction));
+  GM_ASSIGN(bson::Document reply,
+            reads->change_catalog({name_, std::string(collection)}, database, command));
   GM_TRY(check_writes(reply));
   return reply;
 }
@@ -88,7 +98,7 @@ Status MongoDatabase::create(engine::Transaction& transaction, std::string_view 
                              bson::View options) {
   Builder command;
   command.append("create", collection).append_all(options);
-  GM_TRY(run(transaction, name_, std::move(command).finish()));
+  GM_TRY(change(transaction, collection, name_, std::move(command).finish()));
   return {};
 }
 
@@ -96,7 +106,8 @@ Result<bson::Document> MongoDatabase::modify(engine::Transaction& transaction,
                                              std::string_view collection, bson::View changes) {
   Builder command;
   command.append("collMod", collection).append_all(changes);
-  GM_ASSIGN(const bson::Document reply, run(transaction, name_, std::move(command).finish()));
+  GM_ASSIGN(const bson::Document reply,
+            change(transaction, collection, name_, std::move(command).finish()));
   Builder added;
   for (const bson::Element element : reply.view()) {
     if (element.key.ends_with("_old") || element.key.ends_with("_new")) {
@@ -110,15 +121,26 @@ Status MongoDatabase::convert_to_capped(engine::Transaction& transaction,
                                         std::string_view collection, int64_t bytes) {
   Builder command;
   command.append("convertToCapped", collection).append("size", bytes);
-  GM_TRY(run(transaction, name_, std::move(command).finish()));
+  GM_TRY(change(transaction, collection, name_, std::move(command).finish()));
   return {};
 }
 
 Result<bson::Document> MongoDatabase::validate(engine::Snapshot& snapshot,
                                                std::string_view collection) {
   Builder command;
-  command.append("validate", collection).append("full", true);
-  return run(snapshot, name_, std::move(command).finish());
+  // Not {full: true}: that needs a collection that nobody uses.
+  command.append("validate", collection);
+  GM_ASSIGN(const bson::Document reply, run(snapshot, name_, std::move(command).finish()));
+  Builder report;
+  for (const std::string_view field :
+       {"ns", "nInvalidDocuments", "nNonCompliantDocuments", "nrecords", "nIndexes", "keysPerIndex",
+        "indexDetails", "valid", "repaired", "warnings", "errors", "extraIndexEntries",
+        "missingIndexEntries", "corruptRecords"}) {
+    if (const std::optional<bson::ValueView> value = reply.find(field)) {
+      report.append(field, *value);
+    }
+  }
+  return std::move(report).finish();
 }
 
 Status MongoDatabase::drop(engine::Transaction& transaction, std::string_view collection) {
@@ -128,7 +150,7 @@ Status MongoDatabase::drop(engine::Transaction& transaction, std::string_view co
     return fail(ErrorCode::kNamespaceNotFound,
                 "ns not found: " + name_ + "." + std::string(collection));
   }
-  GM_TRY(run(transaction, name_, named("drop", collection)));
+  GM_TRY(change(transaction, collection, name_, named("drop", collection)));
   return {};
 }
 
@@ -136,15 +158,17 @@ Status MongoDatabase::rename(engine::Transaction& transaction, std::string_view 
                              const engine::Namespace& to, bool drop_target) {
   Builder command;
   command.append("renameCollection", name_ + "." + std::string(from));
+  GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(transaction));
+  GM_TRY(reads->check_unused(to));
   command.append("to", to.full()).append("dropTarget", drop_target);
-  GM_TRY(run(transaction, "admin", std::move(command).finish()));
+  GM_TRY(change(transaction, from, "admin", std::move(command).finish()));
   return {};
 }
 
 Status MongoDatabase::drop_database(engine::Transaction& transaction) {
   Builder command;
   command.append("dropDatabase", int32_t{1});
-  GM_TRY(run(transaction, name_, std::move(command).finish()));
+  GM_TRY(change(transaction, "", name_, std::move(command).finish()));
   return {};
 }
 

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -13,26 +17,58 @@
 
 namespace gridmount::mongo {
 
-// The common part of both. Used by one thread at a time.
+// The common part of both, which their cursors share. Used by one thread at a time.
 class Reads {
  public:
-  explicit Reads(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
+  explicit Reads(std::unique_ptr<Connection> connection, bool in_transaction = false)
+      : connection_(std::move(connection)), in_transaction_(in_transaction) {}
 
-  Connection& connection() { return *connection_; }
-  // Keeps a document for as long as this exists.
+  // Run a command, in the transaction or outside of it. Fail as check_usable() does.
+  Result<bson::Document> run(const engine::Namespace& ns, bson::View command);
+  Result<bson::Document> run_apart(std::string_view database, bson::View command);
+  // Runs a command that changes the catalog, outside of the transaction. Fails with
+  // OperationNotSupportedInTransaction if the transaction has used the collection, or any
+  // collection of the database if the name is empty: the command would wait for the transaction's
+  // end.
+  Result<bson::Document> change_catalog(const engine::Namespace& changed, std::string_view database,
+                                        bson::View command);
+  // What change_catalog() checks first.
+  Status check_unused(const engine::Namespace& changed) const;
+  // Keeps a document for as long as this exists, or until it is paused.
   bson::View keep(bson::Document document) {
     kept_.push_back(std::move(document));
     return kept_.back();
   }
 
+  // Fails with IllegalOperation while paused and after the end.
+  Status check_usable() const;
+  Status pause();
+  Status resume();
+  // Commits, and ends.
+  Status commit(bool durable);
+  // Closes the cursors on the server and gives the connection back. Nothing can be read any more.
+  void end();
+
+  // The cursors that are open on the server, to be closed at the end.
+  void opened(int64_t cursor, const engine::Namespace& ns) { cursors_[cursor] = ns; }
+  void closed(int64_t cursor) { cursors_.erase(cursor); }
+
  private:
+  void close_cursors();
+
   std::unique_ptr<Connection> connection_;
+  const bool in_transaction_;
+  bool paused_ = false;
   std::deque<bson::Document> kept_;
+  std::map<int64_t, engine::Namespace> cursors_;
+  std::set<engine::Namespace> used_;  // by the transaction
 };
 
 class ReadsHolder {
  public:
-  virtual ~ReadsHolder() = default;
+  virtual ~ReadsHolder() { reads_->end(); }
+  ReadsHolder(const ReadsHolder&) = delete;
+  ReadsHolder& operator=(const ReadsHolder&) = delete;
   const std::shared_ptr<Reads>& reads() const { return reads_; }
 
  protected:
@@ -48,17 +84,26 @@ class MongoSnapshot final : public engine::Snapshot, public ReadsHolder {
       : ReadsHolder(std::make_shared<Reads>(std::move(connection))) {}
 
   // A snapshot holds nothing that others wait for (M1).
-  Status pause() override { return {}; }
-  Status resume() override { return {}; }
+  Status pause() override { return reads()->pause(); }
+  Status resume() override { return reads()->resume(); }
   void observe(std::shared_ptr<engine::ReadObserver> /*observer*/) override {}
 };
 
 class MongoTransaction final : public engine::Transaction, public ReadsHolder {
  public:
-  MongoTransaction(std::unique_ptr<Connection> connection, QueuePlace place)
-      : ReadsHolder(std::make_shared<Reads>(std::move(connection))), place_(std::move(place)) {}
+  // `place` is empty if transactions do not wait for each other.
+  MongoTransaction(std::unique_ptr<Connection> connection, bool has_transactions,
+                   std::optional<QueuePlace> place)
+      : ReadsHolder(std::make_shared<Reads>(std::move(connection), has_transactions)),
+        place_(std::move(place)) {}
+  // The next transaction begins when this one has ended.
+  ~MongoTransaction() override { reads()->end(); }
 
-  Status commit(engine::Durability durability) override;
+  Status commit(engine::Durability durability) override {
+    Status committed = reads()->commit(durability == engine::Durability::kDurable);
+    place_.reset();
+    return committed;
+  }
   Status pause() override {
     return fail(ErrorCode::kIllegalOperation, "a transaction cannot be paused");
   }
@@ -67,8 +112,11 @@ class MongoTransaction final : public engine::Transaction, public ReadsHolder {
   void observe_writes(std::shared_ptr<engine::WriteObserver> /*observer*/) override {}
 
  private:
-  QueuePlace place_;
+  std::optional<QueuePlace> place_;
 };
+
+// Makes all acknowledged writes durable: a server syncs its journal as a whole.
+Status sync_journal(Connection& connection);
 
 // Fails with IllegalOperation if the snapshot is of another implementation.
 Result<std::shared_ptr<Reads>> reads_of(engine::Snapshot& snapshot);

@@ -11,19 +11,50 @@
 namespace gridmount::mongo {
 namespace {
 
-// Makes all acknowledged writes durable: a server syncs its journal as a whole.
-Status make_durable_on(Connection& connection) {
+bson::Document list_databases() {
   bson::Builder command;
-  command.append("fsync", int32_t{1});
-  GM_TRY(connection.run_apart("admin", std::move(command).finish()));
-  return {};
+  command.append("listDatabases", int32_t{1});
+  return std::move(command).finish();
+}
+
+// The names in the reply to listDatabases.
+std::vector<std::string> names_in(bson::View reply) {
+  std::vector<std::string> names;
+  const std::optional<bson::ValueView> list = reply.find("databases");
+  if (!list || list->type() != bson::Type::kArray) return names;
+  for (const bson::Element element : list->as_document()) {
+    if (element.value.type() != bson::Type::kDocument) continue;
+    // Servers also list internal databases that are empty.
+    const std::optional<bson::ValueView> empty = element.value.as_document().find("empty");
+    if (empty && empty->type() == bson::Type::kBool && empty->as_bool()) continue;
+    const std::optional<bson::ValueView> name = element.value.as_document().find("name");
+    if (name && name->type() == bson::Type::kString) names.emplace_back(name->as_string());
+  }
+  return names;
+}
+
+int64_t size_in(bson::View reply, std::string_view name) {
+  const std::optional<bson::ValueView> value = reply.find(name);
+  return value ? static_cast<int64_t>(value->number().value_or(0)) : int64_t{0};
 }
 
 class MongoStore final : public engine::Store {
  public:
-  MongoStore(std::unique_ptr<Pool> pool, Deployment deployment,
-             std::chrono::milliseconds server_timeout)
-      : pool_(std::move(pool)), deployment_(deployment), server_timeout_(server_timeout) {}
+  MongoStore(std::unique_ptr<Pool> pool, Deployment deployment, const ConnectOptions& options)
+      : pool_(std::move(pool)), deployment_(deployment), options_(options) {}
+
+  engine::Capabilities capabilities() const override {
+    return {.exclusive = false,
+            .stable_snapshots = false,
+            .transactions = deployment_.has_transactions,
+            .continues_after_failed_writes = !deployment_.has_transactions,
+            .one_writer = false,
+            .transactional_catalog = false,
+            .live_cursors = false,
+            .observers = false,
+            .memory_limits = false,
+            .retry_for = options_.server_timeout};
+  }
 
   std::shared_ptr<engine::Database> database(std::string_view name) override {
     return std::make_shared<MongoDatabase>(name);
@@ -31,22 +62,8 @@ class MongoStore final : public engine::Store {
 
   Result<std::vector<std::string>> databases(engine::Snapshot& snapshot) override {
     GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(snapshot));
-    bson::Builder command;
-    command.append("listDatabases", int32_t{1});
-    GM_ASSIGN(const bson::Document reply,
-              reads->connection().run_apart("admin", std::move(command).finish()));
-    std::vector<std::string> names;
-    const std::optional<bson::ValueView> list = reply.find("databases");
-    if (!list || list->type() != bson::Type::kArray) return names;
-    for (const bson::Element element : list->as_document()) {
-      if (element.value.type() != bson::Type::kDocument) continue;
-      // Servers also list internal databases that are empty.
-      const std::optional<bson::ValueView> empty = element.value.as_document().find("empty");
-      if (empty && empty->type() == bson::Type::kBool && empty->as_bool()) continue;
-      const std::optional<bson::ValueView> name = element.value.as_document().find("name");
-      if (name && name->type() == bson::Type::kString) names.emplace_back(name->as_string());
-    }
-    return names;
+    GM_ASSIGN(const bson::Document reply, reads->run_apart("admin", list_databases()));
+    return names_in(reply);
   }
 
   Result<std::unique_ptr<engine::Snapshot>> snapshot() override {
@@ -56,16 +73,20 @@ class MongoStore final : public engine::Store {
   }
 
   Result<std::unique_ptr<engine::Transaction>> begin(engine::TransactionKind /*waits*/) override {
-    QueuePlace place(queue_);
+    std::optional<QueuePlace> place;
+    if (options_.queues_transactions) place.emplace(queue_);
     GM_ASSIGN(std::unique_ptr<Connection> connection, pool_->connection());
     if (deployment_.has_transactions) GM_TRY(connection->begin_transaction());
     return std::unique_ptr<engine::Transaction>(
-        std::make_unique<MongoTransaction>(std::move(connection), std::move(place)));
+        std::make_unique<MongoTransaction>(std::move(connection), deployment_.has_transactions,
+                                           std::move(place)));
   }
 
+  // What transactions of a deployment have committed is durable.
   Status make_durable() override {
+    if (deployment_.has_transactions) return {};
     GM_ASSIGN(const std::unique_ptr<Connection> connection, pool_->connection());
-    return make_durable_on(*connection);
+    return sync_journal(*connection);
   }
 
   Result<int64_t> compact(const engine::Namespace& ns,
@@ -83,49 +104,35 @@ class MongoStore final : public engine::Store {
 
   Result<engine::StoreStats> stats() override {
     GM_ASSIGN(const std::unique_ptr<Connection> connection, pool_->connection());
+    GM_ASSIGN(const bson::Document databases, connection->run_apart("admin", list_databases()));
+    // A user may ask for the size of the file system in any database that the user sees.
+    const std::vector<std::string> names = names_in(databases);
     bson::Builder command;
     command.append("dbStats", int32_t{1});
     GM_ASSIGN(const bson::Document reply,
-              connection->run_apart("admin", std::move(command).finish()));
-    const auto number = [&](std::string_view name) {
-      const std::optional<bson::ValueView> value = reply.find(name);
-      return value ? static_cast<int64_t>(value->number().value_or(0)) : int64_t{0};
-    };
-    // The sizes of the file system that holds the database, if the server reports them.
+              connection->run_apart(names.empty() ? "admin" : std::string_view(names.front()),
+                                    std::move(command).finish()));
+    // Servers do not say how much of their files is in use.
     engine::StoreStats stats;
-    stats.capacity_bytes = number("fsTotalSize");
-    stats.available_bytes = stats.capacity_bytes - number("fsUsedSize");
-    stats.file_system_bytes = number("fsTotalSize");
-    stats.file_system_used_bytes = number("fsUsedSize");
-    stats.file_bytes = number("totalSize");
-    stats.used_bytes = number("dataSize");
+    stats.file_bytes = size_in(databases, "totalSize");
+    stats.used_bytes = stats.file_bytes;
+    stats.file_system_bytes = size_in(reply, "fsTotalSize");
+    stats.file_system_used_bytes = size_in(reply, "fsUsedSize");
+    stats.capacity_bytes = stats.file_system_bytes;
+    stats.available_bytes = stats.file_system_bytes - stats.file_system_used_bytes;
     return stats;
   }
 
   bool read_only() const override { return false; }
-  engine::Capabilities capabilities() const override {
-    engine::Capabilities capabilities;
-    capabilities.exclusive = false;
-    capabilities.retry_for = server_timeout_;
-    return capabilities;
-  }
 
  private:
   const std::unique_ptr<Pool> pool_;
   const Deployment deployment_;
-  const std::chrono::milliseconds server_timeout_;
+  const ConnectOptions options_;
   TransactionQueue queue_;
 };
 
 }  // namespace
-
-Status MongoTransaction::commit(engine::Durability durability) {
-  const bool durable = durability == engine::Durability::kDurable;
-  const QueuePlace place = std::move(place_);  // given up on return
-  GM_TRY(reads()->connection().commit_transaction(durable));
-  if (durable) return make_durable_on(reads()->connection());
-  return {};
-}
 
 Result<std::shared_ptr<Reads>> reads_of(engine::Snapshot& snapshot) {
   const auto* const holder = dynamic_cast<const ReadsHolder*>(&snapshot);
@@ -139,7 +146,7 @@ Result<std::unique_ptr<engine::Store>> connect(const ConnectOptions& options) {
   GM_ASSIGN(std::unique_ptr<Pool> pool, Pool::open(options));
   GM_ASSIGN(const Deployment deployment, pool->deployment());
   return std::unique_ptr<engine::Store>(
-      std::make_unique<MongoStore>(std::move(pool), deployment, options.server_timeout));
+      std::make_unique<MongoStore>(std::move(pool), deployment, options));
 }
 
 }  // namespace gridmount::mongo

@@ -1,23 +1,28 @@
 // The interface of engine/store.h over a MongoDB deployment, by libmongoc: a standalone server
 // (ours included), a replica set or a sharded cluster.
 //
-// Differences from a local store:
+// Differences from a local store, which capabilities() tells:
 // M1. A Snapshot is not a snapshot: each read sees the newest contents. It holds one connection,
-//     and all of its reads go to one server.
-// M2. Transactions of this process wait for each other (S2), those of other processes do not: one of
-//     two that change one document fails with WriteConflict, and the caller begins it anew
-//     (Capabilities::retry_for).
-//     A Transaction is a transaction of the deployment if the deployment has them (replica sets,
-//     sharded clusters). Otherwise each write happens at once, in the order of the calls, and stays
-//     even if a later write fails or commit() is not called. So a caller that writes several
-//     documents must order them such that the store is consistent after each write.
-// M3. Changes to collections and indexes happen at once, outside of the transaction.
+//     and all of its reads go to one server. Its cursors read batches, so what they return may be
+//     older than the newest contents. pause() ends the views of documents, and holds up nobody.
+// M2. A Transaction is a transaction of the deployment if the deployment has them (replica sets,
+//     sharded clusters). Two that write to one document conflict, and every error of the server
+//     ends one. With ConnectOptions::queues_transactions those of this store wait for each other, so
+//     that they do not. commit() is durable then: it has write concern majority with journaling, and goes
+//     on while its result is unknown. Without transactions each write happens at once, in the order
+//     of the calls, and stays even if a later write fails or commit() is not called. So a caller
+//     that writes several documents must order them such that the store is consistent after each
+//     write.
+// M3. Changes to collections and indexes, and the writes of $out and $merge, happen at once,
+//     outside of the transaction. They fail with OperationNotSupportedInTransaction if the
+//     transaction has used the collection, because they would wait for its end. stats(), indexes(),
+//     explain() and the like do not see what the transaction has written.
 // M4. A document from a cursor is valid until the cursor reads on. Any other document is valid as
-//     long as the Snapshot.
-// M5. Observers of reads and writes are never called.
+//     long as the Snapshot, or until pause().
+// M5. Observers of reads and writes are never called. Limits of memory are the server's.
 //
-// Errors keep the server's code, message and details. If a server cannot be reached, the error is
-// HostUnreachable (6) and names the address.
+// Errors keep the server's code, message, details and labels (engine/error_labels.h). If a server
+// cannot be reached, the error is HostUnreachable (6) and names the address.
 //
 // Thread-safety: as engine/store.h says. In addition, a Transaction may move from thread to thread.
 #pragma once
@@ -36,6 +41,9 @@ struct ConnectOptions {
   std::string application;  // the client's name in the server's log
   // How long a call waits for a server, unless the URI has the option serverSelectionTimeoutMS.
   std::chrono::milliseconds server_timeout{30'000};
+  // Transactions of this store wait for each other, so that only those of other processes conflict
+  // with them. A thread must then not begin a second one while it holds one.
+  bool queues_transactions = false;
   uint32_t connections_max = 100;  // Snapshots and Transactions at one time; more have to wait
 };
 

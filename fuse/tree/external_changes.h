@@ -59,6 +59,7 @@ class WatchedStore final : public engine::Store {
     return store_.compact(ns, deadline);
   }
   Result<engine::StoreStats> stats() override { return store_.stats(); }
+  engine::Capabilities capabilities() const override { return store_.capabilities(); }
   bool read_only() const override { return store_.read_only(); }
   engine::Capabilities capabilities() const override { return store_.capabilities(); }
 

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <thread>
 
-#include "engine/base/transient_error.h"
+#include "engine/transient_error.h"
 #include "engine/store.h"
 
 namespace gridmount::gridfs {
@@ -26,7 +26,7 @@ auto with_retry(const engine::Store& store, const Attempt& attempt) -> decltype(
   auto result = attempt();
   if (result || patience.count() == 0) return result;
   const Clock::time_point end = Clock::now() + patience;
-  for (auto pause = kFirstPause; !result && is_transient(result.error().code());
+  for (auto pause = kFirstPause; !result && engine::is_transient(result.error());
        pause = std::min(pause * 2, kLongestPause)) {
     const auto now = Clock::now();
     if (now >= end) break;

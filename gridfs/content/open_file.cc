@@ -57,7 +57,7 @@ const OpenFile::Chunk* OpenFile::find_in_memory(int64_t n) const {
   return found == frozen_.end() ? nullptr : &found->second;
 }
 
-Result<ReadResult> OpenFile::read(int64_t offset, size_t size) {
+Result<ReadResult> OpenFile::read_once(int64_t offset, size_t size) {
   if (offset < 0) {
     return fail(ErrorCode::kBadValue,
                 "reading the file with _id " + bson::to_json(id_, bson::JsonForm::kRelaxed) +

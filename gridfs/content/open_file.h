@@ -23,6 +23,7 @@
 
 #include "engine/base/thread_safety.h"
 #include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/retry.h"
 #include "gridfs/content/file_commit.h"
 #include "gridfs/content/file_context.h"
 #include "gridfs/content/file_reader.h"
@@ -44,9 +45,12 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   const bson::Value& id() const override { return id_; }
   int64_t length() const override GM_EXCLUDES(mutex_);
   FilesDocument document() const override GM_EXCLUDES(mutex_);
-  Result<ReadResult> read(int64_t offset, size_t size) override GM_EXCLUDES(mutex_);
-  Status write(int64_t offset, std::span<const uint8_t> data, TimeUpdate times) override
-      GM_EXCLUDES(write_mutex_, mutex_);
+  Result<ReadResult> read(int64_t offset, size_t size) override {
+    return with_retry(context_->bucket.store(), [&] { return read_once(offset, size); });
+  }
+  Status write(int64_t offset, std::span<const uint8_t> data, TimeUpdate times) override {
+    return with_retry(context_->bucket.store(), [&] { return write_once(offset, data, times); });
+  }
   Status truncate(int64_t length, TimeUpdate times) override GM_EXCLUDES(write_mutex_, mutex_);
   Status zero(int64_t offset, int64_t size, TimeUpdate times) override
       GM_EXCLUDES(write_mutex_, mutex_);
@@ -82,6 +86,10 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   void md5_was_set(bson::Date upload_date, const std::string& md5) GM_EXCLUDES(mutex_);
 
  private:
+  Result<ReadResult> read_once(int64_t offset, size_t size) GM_EXCLUDES(mutex_);
+  Status write_once(int64_t offset, std::span<const uint8_t> data, TimeUpdate times)
+      GM_EXCLUDES(write_mutex_, mutex_);
+
   using Clock = std::chrono::steady_clock;
   static constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
   // The maximum number of hole runs kept in memory. Beyond it, holes are looked up in the store.

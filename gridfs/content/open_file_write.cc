@@ -33,7 +33,7 @@ Status OpenFile::check_change(int64_t offset, uint64_t size) const {
   return {};
 }
 
-Status OpenFile::write(int64_t offset, std::span<const uint8_t> data, TimeUpdate times) {
+Status OpenFile::write_once(int64_t offset, std::span<const uint8_t> data, TimeUpdate times) {
   if (data.empty()) return {};
   MutexLock writer(write_mutex_);
   GM_TRY(check_change(offset, data.size()));

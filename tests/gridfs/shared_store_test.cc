@@ -8,7 +8,7 @@
 #include <atomic>
 #include <memory>
 
-#include "engine/base/transient_error.h"
+#include "engine/transient_error.h"
 #include "gridfs/bucket/retry.h"
 #include "gridfs/namespace/path_namespace.h"
 #include "tests/gridfs/bucket_fixture.h"

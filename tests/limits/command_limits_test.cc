@@ -111,8 +111,8 @@ TEST_F(CommandLimits, CappedCollection) {
   constexpr int64_t kBytes = int64_t{1} << 50;
   constexpr int64_t kDocuments = (int64_t{1} << 31) - 1;
   EXPECT_EQ(create("at_the_limit", kBytes, kDocuments), 0);
-  EXPECT_EQ(create("too_large", kBytes + 1, kDocuments), 2);
-  EXPECT_EQ(create("too_many", kBytes, kDocuments + 1), 2);
+  EXPECT_EQ(create("too_large", kBytes + 1, kDocuments), 51024);
+  EXPECT_EQ(create("too_many", kBytes, kDocuments + 1), 51024);
 }
 
 TEST_F(CommandLimits, IndexFields) {

@@ -57,6 +57,7 @@ class Reading {
 };
 
 TEST_P(StoreContract, Pause_CursorsGoOnBehindTheirPlace) {
+  GM_NEEDS(live_cursors);
   for (int i = 0; i < 10; ++i) insert(numbered(i));
   create_index(R"({"n": -1})");
   const auto check = [&](const FindOptions& options, const std::vector<int64_t>& expected) {
@@ -102,6 +103,7 @@ TEST_P(StoreContract, Pause_TransactionsCannot) {
 }
 
 TEST_P(StoreContract, Pause_CursorEndsWithItsCollectionOrIndex) {
+  GM_NEEDS(live_cursors);
   for (int i = 0; i < 5; ++i) insert(numbered(i));
   create_index(R"({"n": 1})");
   const auto after = [&](const std::function<Status(Transaction&)>& change) {
@@ -162,6 +164,7 @@ class Registered {
 };
 
 TEST_P(StoreContract, Registry_GivesBatchesToTheEnd) {
+  GM_NEEDS(live_cursors);
   for (int i = 0; i < 7; ++i) insert(numbered(i));
   CursorRegistry registry({});
   Registered reader(registry, {"test", "c"});
@@ -194,6 +197,7 @@ TEST_P(StoreContract, Registry_BoundsBatchesInBytes) {
 
 // If the limit of held bytes is reached, a batch ends before a document that might not fit in it.
 TEST_P(StoreContract, Registry_HoldsNoMoreThanItMay) {
+  GM_NEEDS(live_cursors);
   for (int i = 0; i < 4; ++i) insert(numbered(i));
   CursorRegistry registry({.held_bytes_max = 40});
   Registered reader(registry, {"test", "c"});

@@ -46,6 +46,7 @@ TEST_P(StoreContract, Profiler_RecordsWhatItsLevelSays) {
 
 // Source: MongoDB manual, "Database Profiler Output": keysExamined, docsExamined, planSummary.
 TEST_P(StoreContract, Observer_IsToldOfPlansAndWhatTheyRead) {
+  GM_NEEDS(observers);
   for (int i = 0; i < 10; ++i) {
     insert(R"({"_id": )" + std::to_string(i) + R"(, "a": )" + std::to_string(i % 2) +
            R"(, "b": 1})");
@@ -86,6 +87,7 @@ TEST_P(StoreContract, Observer_IsToldOfPlansAndWhatTheyRead) {
 }
 
 TEST_P(StoreContract, Observer_IsToldEachPlanOnce) {
+  GM_NEEDS(observers);
   for (int i = 0; i < 5; ++i) insert(R"({"_id": )" + std::to_string(i) + R"(, "a": 1})");
   insert(R"({"_id": 1, "n": 1})", "other");
   create_index(R"({"n": 1})", false, "n", "other");

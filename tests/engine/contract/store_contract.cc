@@ -25,6 +25,13 @@ std::string describe(const Error& error) {
 }
 
 void StoreContract::SetUp() {
+  if (GetParam().difference) {
+    // "Name/Store"
+    std::string_view test = testing::UnitTest::GetInstance()->current_test_info()->name();
+    test = test.substr(0, test.find('/'));
+    const std::string_view reason = GetParam().difference(test);
+    if (!reason.empty()) GTEST_SKIP() << reason;
+  }
   std::string pattern = (std::filesystem::temp_directory_path() / "gridmount-XXXXXX").string();
   ASSERT_NE(mkdtemp(pattern.data()), nullptr);
   folder_ = pattern;
@@ -36,7 +43,7 @@ void StoreContract::SetUp() {
 void StoreContract::TearDown() {
   if (store_ && GetParam().check) GetParam().check(*store_);
   store_.reset();
-  std::filesystem::remove_all(folder_);
+  if (!folder_.empty()) std::filesystem::remove_all(folder_);
 }
 
 void StoreContract::reopen() {
@@ -107,6 +114,7 @@ std::vector<std::string> StoreContract::index_specifications(std::string_view na
   const auto indexes = collection(name)->indexes(*view);
   EXPECT_THAT(indexes, Succeeded());
   std::vector<std::string> all;
+  if (!indexes) return all;
   for (const IndexDefinition& index : *indexes) all.push_back(json(index.specification()));
   return all;
 }
@@ -170,6 +178,7 @@ Result<std::vector<std::string>> StoreContract::try_find(Snapshot& snapshot,
   const Result<std::optional<bson::View>> first =
       collection(name)->find_one(snapshot, conditions, find_options);
   EXPECT_THAT(first, Succeeded());
+  if (!first) return found;
   EXPECT_EQ(first->has_value(), !found.empty()) << filter;
   if (first->has_value() && !found.empty()) {
     EXPECT_EQ(json(**first), found.front()) << filter;
@@ -208,14 +217,26 @@ std::vector<std::string> StoreContract::index_names(std::string_view name) {
   std::vector<std::string> names;
   const auto indexes = collection(name)->indexes(*snapshot());
   EXPECT_THAT(indexes, Succeeded());
+  if (!indexes) return names;
   for (const IndexDefinition& index : *indexes) names.push_back(index.name);
   return names;
+}
+
+std::vector<std::string> StoreContract::database_names() {
+  Result<std::vector<std::string>> names = store_->databases(*snapshot());
+  EXPECT_THAT(names, Succeeded());
+  if (!names) return {};
+  std::erase_if(*names, [](const std::string& name) {
+    return name == "admin" || name == "config" || name == "local";
+  });
+  return *std::move(names);
 }
 
 std::vector<std::string> StoreContract::collection_names() {
   std::vector<std::string> names;
   const auto infos = db()->collections(*snapshot());
   EXPECT_THAT(infos, Succeeded());
+  if (!infos) return names;
   for (const CollectionInfo& info : *infos) names.push_back(info.name);
   return names;
 }

@@ -25,7 +25,14 @@ struct StoreFactory {
   std::function<Result<std::unique_ptr<Store>>(const std::filesystem::path& folder)> open;
   // Verifies at the end of every test that the store is sound. Reports what is not.
   std::function<void(Store& store)> check;
+  // Returns why a test of that name cannot hold on this store, or nothing. For differences that no
+  // capability expresses: the test is then skipped with this reason.
+  std::function<std::string_view(std::string_view test)> difference = {};
 };
+
+// Skips the rest of the test where the store does not have the capability.
+#define GM_NEEDS(capability) \
+  if (!store().capabilities().capability) GTEST_SKIP() << "the store has no " #capability
 
 inline std::ostream& operator<<(std::ostream& out, const StoreFactory& factory) {
   return out << factory.name;
@@ -108,6 +115,8 @@ class StoreContract : public testing::TestWithParam<StoreFactory> {
   int64_t count(std::string_view filter, std::string_view name = "c");
   std::vector<std::string> index_names(std::string_view name = "c");
   std::vector<std::string> collection_names();
+  // Without those that every server has (admin, config, local).
+  std::vector<std::string> database_names();
 
  private:
   std::filesystem::path folder_;

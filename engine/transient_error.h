@@ -4,14 +4,18 @@
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/error_labels.h"
 
-namespace gridmount {
+namespace gridmount::engine {
 
 // Returns true if a failed transaction, or a failed read, is to be tried again from its beginning:
 // it met another transaction, or no server that takes the call. Sources: the drivers'
 // specifications "Transactions" (TransientTransactionError) and "Retryable Reads".
-inline bool is_transient(ErrorCode code) {
-  switch (static_cast<int32_t>(code)) {
+inline bool is_transient(const Error& error) {
+  // What was committed must not be done again.
+  if (has_error_label(error, kUnknownTransactionCommitResult)) return false;
+  if (has_error_label(error, kTransientTransactionError)) return true;
+  switch (static_cast<int32_t>(error.code())) {
     case 6:      // HostUnreachable
     case 7:      // HostNotFound
     case 24:     // LockTimeout
@@ -37,4 +41,4 @@ inline bool is_transient(ErrorCode code) {
   }
 }
 
-}  // namespace gridmount
+}  // namespace gridmount::engine

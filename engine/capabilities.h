@@ -1,0 +1,46 @@
+// What a store can do. A caller that needs one of these asks for it first: a store without it does
+// not fail, but does what the comment says.
+//
+// The default is a store that keeps all rules of engine/store.h.
+#pragma once
+
+#include <chrono>
+
+namespace gridmount::engine {
+
+struct Capabilities {
+  // No other process changes the store. So what this process has read stays true until this process
+  // changes it.
+  bool exclusive = true;
+  // A Snapshot shows the contents of one moment (S1). Otherwise each read shows the newest
+  // contents.
+  bool stable_snapshots = true;
+  // A Transaction that is not committed leaves nothing, and nobody else sees its writes before
+  // commit() (S2). Otherwise each write happens at once and stays.
+  bool transactions = true;
+  // A transaction can continue after a failed write (S3). Otherwise each error that the server
+  // reports ends it: what follows fails with NoSuchTransaction, commit() too, and none of its
+  // writes have happened.
+  bool continues_after_failed_writes = true;
+  // Transactions take turns (S2). Otherwise two that write to one document conflict: one of them
+  // fails with WriteConflict and has to begin again (engine/error_labels.h).
+  bool one_writer = true;
+  // Changes to collections and indexes, and the writes of $out and $merge, are part of the
+  // transaction. Otherwise they happen at once, and fail with OperationNotSupportedInTransaction if
+  // the transaction has used the collection before.
+  bool transactional_catalog = true;
+  // A cursor reads its next document from the store when it is asked for it. Otherwise it returns
+  // documents of batches that it has read before, although they were removed, or their collection
+  // was dropped, while the snapshot was paused or by the transaction.
+  bool live_cursors = true;
+  // ReadObserver and WriteObserver are called. Otherwise they are not.
+  bool observers = true;
+  // FindOptions::sort_bytes_max and AggregateOptions::memory_bytes_max hold. Otherwise the server's
+  // own limits do.
+  bool memory_limits = true;
+  // For how long a caller begins anew what failed with a transient error
+  // (engine/transient_error.h). Zero: there are no such errors.
+  std::chrono::milliseconds retry_for{0};
+};
+
+}  // namespace gridmount::engine

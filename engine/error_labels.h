@@ -1,0 +1,22 @@
+// The labels that a server gives to errors, which say what the caller may do about them. Source:
+// MongoDB drivers' specification "Transactions", section "Error labels".
+//
+// Thread-safety: the functions are pure.
+#pragma once
+
+#include <string_view>
+
+#include "engine/base/error.h"
+
+namespace gridmount::engine {
+
+// The transaction has ended without effect. The caller may begin it again.
+inline constexpr std::string_view kTransientTransactionError = "TransientTransactionError";
+// commit() does not know whether the transaction was committed.
+inline constexpr std::string_view kUnknownTransactionCommitResult =
+    "UnknownTransactionCommitResult";
+
+// Whether the error's details have the label in `errorLabels`. An error of a local store has none.
+bool has_error_label(const Error& error, std::string_view label);
+
+}  // namespace gridmount::engine

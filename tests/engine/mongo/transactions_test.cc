@@ -1,0 +1,125 @@
+// Goal: a transaction over a replica set ends as the drivers' specification "Transactions" says
+// when the server fails on the way. Method: fail points of MongoDB's server (failCommand) answer in
+// its place.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/bson/json.h"
+#include "engine/error_labels.h"
+#include "engine/mongo/connection.h"
+#include "engine/mongo/mongo_store.h"
+#include "tests/must.h"
+#include "tests/peer/mongod_process.h"
+
+namespace gridmount::mongo {
+namespace {
+
+using engine::has_error_label;
+using engine::kTransientTransactionError;
+using engine::kUnknownTransactionCommitResult;
+using peer::MongodKind;
+using peer::MongodProcess;
+
+class FailingServer : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    peer::require_mongod();
+    server_ = must(
+        MongodProcess::start(MongodKind::kReplicaSet, {"--setParameter", "enableTestCommands=1"}));
+  }
+  static void TearDownTestSuite() { server_.reset(); }
+
+  void SetUp() override {
+    store_ = must(connect(
+        {.uri = server_->uri("", "serverSelectionTimeoutMS=5000"), .application = "transactions"}));
+  }
+  void TearDown() override { fail_command(R"("off")", "{}"); }
+
+  // A collection for each test, because a transaction that a fail point has ended for the client
+  // alone still holds its collection on the server.
+  std::unique_ptr<engine::Collection> documents() {
+    return store_->database("test")->collection(
+        testing::UnitTest::GetInstance()->current_test_info()->name());
+  }
+  // `mode` and `data` of the fail point, as JSON.
+  void fail_command(std::string_view mode, std::string_view data) {
+    const auto pool = must(
+        Pool::open({.uri = server_->uri(), .application = "fail point", .connections_max = 1}));
+    const std::string command = R"({"configureFailPoint": "failCommand", "mode": )" +
+                                std::string(mode) + R"(, "data": )" + std::string(data) + "}";
+    must(must(pool->connection())->run_apart("admin", must(bson::document_from_json(command))));
+  }
+  Status insert(engine::Transaction& transaction, int32_t id) {
+    bson::Builder document;
+    document.append("_id", id);
+    GM_TRY(documents()->insert(transaction, std::move(document).finish()));
+    return {};
+  }
+  int64_t count() { return must(documents()->count(*must(store_->snapshot()), bson::View())); }
+
+  std::unique_ptr<engine::Store> store_;
+
+ private:
+  static inline std::unique_ptr<MongodProcess> server_;
+};
+
+// libmongoc itself commits again once, so three failures need a further try.
+TEST_F(FailingServer, Commit_OfUnknownResult_IsTriedAgain) {
+  const auto transaction = must(store_->begin());
+  must(insert(*transaction, 1));
+  fail_command(R"({"times": 3})", R"({"failCommands": ["commitTransaction"], "errorCode": 91})");
+  must(transaction->commit());
+  EXPECT_EQ(count(), 1);
+}
+
+TEST_F(FailingServer, Commit_OverLostConnections_IsTriedAgain) {
+  const auto transaction = must(store_->begin());
+  must(insert(*transaction, 1));
+  fail_command(R"({"times": 3})",
+               R"({"failCommands": ["commitTransaction"], "closeConnection": true})");
+  must(transaction->commit());
+  EXPECT_EQ(count(), 1);
+}
+
+TEST_F(FailingServer, Commit_ThatTheServerRefuses_IsNotTriedAgain) {
+  const auto transaction = must(store_->begin());
+  must(insert(*transaction, 1));
+  fail_command(R"({"times": 1})",
+               R"({"failCommands": ["commitTransaction"], "errorCode": 251,
+                   "errorLabels": ["TransientTransactionError"]})");
+  const Status refused = transaction->commit();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode{251});
+  EXPECT_TRUE(has_error_label(refused.error(), kTransientTransactionError));
+  EXPECT_FALSE(has_error_label(refused.error(), kUnknownTransactionCommitResult));
+}
+
+TEST_F(FailingServer, Write_OverALostConnection_IsTransient) {
+  const auto transaction = must(store_->begin());
+  must(insert(*transaction, 1));
+  fail_command(R"({"times": 1})", R"({"failCommands": ["insert"], "closeConnection": true})");
+  const Status lost = insert(*transaction, 2);
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().code(), kHostUnreachable);
+  EXPECT_TRUE(has_error_label(lost.error(), kTransientTransactionError));
+}
+
+TEST_F(FailingServer, Error_OfAServer_KeepsItsCodeAndLabels) {
+  const auto transaction = must(store_->begin());
+  fail_command(R"({"times": 1})", R"({"failCommands": ["insert"], "errorCode": 112,
+                                      "errorLabels": ["TransientTransactionError", "Other"]})");
+  const Status conflict = insert(*transaction, 1);
+  ASSERT_FALSE(conflict);
+  EXPECT_EQ(conflict.error().code(), ErrorCode{112});
+  EXPECT_TRUE(has_error_label(conflict.error(), kTransientTransactionError));
+  EXPECT_TRUE(has_error_label(conflict.error(), "Other"));
+  EXPECT_FALSE(has_error_label(conflict.error(), "Othe"));
+}
+
+TEST(ErrorLabels, OfAnErrorWithoutDetails_AreNone) {
+  EXPECT_FALSE(has_error_label({ErrorCode::kBadValue, "x"}, kTransientTransactionError));
+}
+
+}  // namespace
+}  // namespace gridmount::mongo

@@ -1,0 +1,74 @@
+// MongoDB's own server, for tests that run our code over it.
+//
+// CTest's fixture `peer` installs it into the build folder (tests/clients/install.sh), and the
+// environment variable MONGOD is its path. A test program that needs it has the option PEER of
+// gridmount_test(), and calls require_mongod() before anything else.
+//
+// Thread-safety: not thread-safe. The server dies with the thread that started it, so that none is
+// left when a test is killed: start it on the main thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/error.h"
+
+namespace gridmount::peer {
+
+// Ends the program as a skipped one (status 77), with a line that says so, if there is no mongod.
+void require_mongod();
+
+enum class MongodKind {
+  kStandalone,
+  kReplicaSet,  // of one member, which is the primary when start() returns
+};
+
+// A server on a free port of 127.0.0.1, with an empty folder of its own.
+class MongodProcess {
+ public:
+  // Returns when the server takes writes. `options` are further options of mongod's command line.
+  static Result<std::unique_ptr<MongodProcess>> start(MongodKind kind,
+                                                      std::vector<std::string> options = {});
+  // Kills the server and removes its folder.
+  ~MongodProcess();
+  MongodProcess(const MongodProcess&) = delete;
+  MongodProcess& operator=(const MongodProcess&) = delete;
+
+  // "mongodb://127.0.0.1:PORT/DATABASE?...", as drivers connect. `options` are further options of
+  // the URI ("a=1&b=2").
+  std::string uri(std::string_view database = "", std::string_view options = "") const;
+  // "127.0.0.1:PORT".
+  std::string address() const;
+  pid_t pid() const { return pid_; }
+
+  // Sends the signal and waits for the server's end.
+  void end(int signal);
+  // Starts the server again after end(), on the same port and folder.
+  Status start_again();
+
+  // What the server has logged since its last start.
+  std::string log() const;
+
+ private:
+  MongodProcess(MongodKind kind, std::filesystem::path folder, std::vector<std::string> options);
+
+  Status run(uint16_t port);
+  // Fails at once if the process ends.
+  Status wait_until_it_listens();
+  Status initiate();
+  Status wait_until_it_is_writable();
+
+  const MongodKind kind_;
+  const std::filesystem::path folder_;
+  const std::vector<std::string> options_;
+  uint16_t port_ = 0;
+  pid_t pid_ = -1;
+};
+
+}  // namespace gridmount::peer
