@@ -40,7 +40,8 @@ class Connection {
 
   virtual Status begin_transaction() = 0;
   // Commits with write concern majority and journaling. As long as the result is unknown, commits
-  // again, up to kCommitRetryMax and ConnectOptions::server_timeout: the error is then that of the last try.
+  // again, up to kCommitRetryMax and ConnectOptions::server_timeout: the error is then that of the
+  // last try.
   virtual Status commit_transaction() = 0;
   virtual void abort_transaction() = 0;
 };

@@ -77,9 +77,8 @@ class MongoStore final : public engine::Store {
     if (options_.queues_transactions) place.emplace(queue_);
     GM_ASSIGN(std::unique_ptr<Connection> connection, pool_->connection());
     if (deployment_.has_transactions) GM_TRY(connection->begin_transaction());
-    return std::unique_ptr<engine::Transaction>(
-        std::make_unique<MongoTransaction>(std::move(connection), deployment_.has_transactions,
-                                           std::move(place)));
+    return std::unique_ptr<engine::Transaction>(std::make_unique<MongoTransaction>(
+        std::move(connection), deployment_.has_transactions, std::move(place)));
   }
 
   // What transactions of a deployment have committed is durable.

@@ -7,12 +7,12 @@
 //     older than the newest contents. pause() ends the views of documents, and holds up nobody.
 // M2. A Transaction is a transaction of the deployment if the deployment has them (replica sets,
 //     sharded clusters). Two that write to one document conflict, and every error of the server
-//     ends one. With ConnectOptions::queues_transactions those of this store wait for each other, so
-//     that they do not. commit() is durable then: it has write concern majority with journaling, and goes
-//     on while its result is unknown. Without transactions each write happens at once, in the order
-//     of the calls, and stays even if a later write fails or commit() is not called. So a caller
-//     that writes several documents must order them such that the store is consistent after each
-//     write.
+//     ends one. With ConnectOptions::queues_transactions those of this store wait for each other,
+//     so that they do not. commit() is durable then: it has write concern majority with journaling,
+//     and goes on while its result is unknown. Without transactions each write happens at once, in
+//     the order of the calls, and stays even if a later write fails or commit() is not called. So a
+//     caller that writes several documents must order them such that the store is consistent after
+//     each write.
 // M3. Changes to collections and indexes, and the writes of $out and $merge, happen at once,
 //     outside of the transaction. They fail with OperationNotSupportedInTransaction if the
 //     transaction has used the collection, because they would wait for its end. stats(), indexes(),

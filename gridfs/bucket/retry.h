@@ -8,8 +8,8 @@
 #include <chrono>
 #include <thread>
 
-#include "engine/transient_error.h"
 #include "engine/store.h"
+#include "engine/transient_error.h"
 
 namespace gridmount::gridfs {
 
