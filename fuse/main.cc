@@ -343,6 +343,12 @@ ExitStatus start(GridmountOptions options) {
     return startup->failed(exit_status_of(store.error().code()),
                            with_advice(options, store.error()).message());
   }
+  if (!(*store)->capabilities().transactions) {
+    spdlog::warn(
+        "{} is a standalone server, which has no transactions: a kill in the middle of a change may "
+        "leave a part of it",
+        options.store.string());
+  }
   std::optional<Signals> signals;
   return serve(std::move(store).value(), options, *startup, signals);
 }

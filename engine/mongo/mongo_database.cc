@@ -62,7 +62,7 @@ Result<std::vector<engine::CollectionInfo>> MongoDatabase::list(engine::Snapshot
     if (options && options->type() == bson::Type::kDocument) {
       info.options = bson::Document(options->as_document());
     }
-    if (const auto more = told->find("info"); more && more->type() == bson::Type::kDocument) {
+    if (const auto more = entry->find("info"); more && more->type() == bson::Type::kDocument) {
       const std::optional<bson::ValueView> uuid = more->as_document().find("uuid");
       if (uuid && uuid->type() == bson::Type::kBinary) {
         const bson::Binary binary = uuid->as_binary();

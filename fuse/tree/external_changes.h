@@ -61,7 +61,6 @@ class WatchedStore final : public engine::Store {
   Result<engine::StoreStats> stats() override { return store_.stats(); }
   engine::Capabilities capabilities() const override { return store_.capabilities(); }
   bool read_only() const override { return store_.read_only(); }
-  engine::Capabilities capabilities() const override { return store_.capabilities(); }
 
  private:
   engine::Store& store_;
