@@ -1,10 +1,11 @@
 # What every target of this tree is compiled and linked with, and nothing beyond the tree: warnings,
-# sanitizers, and includes by their path from the root.
+# sanitizers, the linker, and includes by their path from the root.
 include(cmake/Warnings.cmake)
 include(cmake/Sanitizers.cmake)
+include(cmake/Linker.cmake)
 add_library(gridmount_options INTERFACE)
 target_include_directories(gridmount_options INTERFACE ${PROJECT_SOURCE_DIR})
-target_link_libraries(gridmount_options INTERFACE gridmount_warnings gridmount_sanitizers)
+target_link_libraries(gridmount_options INTERFACE gridmount_warnings gridmount_sanitizers gridmount_linker)
 
 # The targets that are compiled, of the folder and of those in it.
 function(gridmount_targets_below folder result)
