@@ -31,8 +31,8 @@ packages=(
 )
 if ! $programs_only; then
   packages+=(
-    # Both compilers with their tools
-    build-essential ccache
+    # Both compilers with their tools, and the faster linker
+    build-essential ccache lld
     clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
     # Tests and benchmarks
     libgtest-dev libgmock-dev libsqlite3-dev

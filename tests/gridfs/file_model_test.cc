@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/gridfs/bucket_fixture.h"
+#include "tests/sanitized.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -50,7 +51,7 @@ TEST_F(FileModelTest, RandomChanges) {
   for (const int chunk_bytes : {1, 7, 256, 1000, 4096}) {
     all.push_back({create("f" + std::to_string(chunk_bytes), chunk_bytes), "", nullptr});
   }
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < random_rounds(3000); ++round) {
     const size_t index = below(all.size());
     Modelled& file = all[index];
     // Smaller writes for smaller chunks.

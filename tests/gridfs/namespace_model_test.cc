@@ -12,6 +12,7 @@
 #include "gridfs/namespace/name_mapping.h"
 #include "gridfs/namespace/path_namespace.h"
 #include "tests/gridfs/bucket_fixture.h"
+#include "tests/sanitized.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -139,7 +140,7 @@ TEST_F(NamespaceModelTest, RandomChanges) {
   };
   mount();
   int next_content = 0;
-  for (int round = 0; round < 2000; ++round) {
+  for (int round = 0; round < random_rounds(2000); ++round) {
     const std::string path = random_path();
     const SplitPath where = split(path);
     const std::string folder(where.directory);

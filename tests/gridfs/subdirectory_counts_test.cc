@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/gridfs/bucket_fixture.h"
+#include "tests/sanitized.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -191,7 +192,7 @@ TEST_F(SubdirectoryCountsTest, RandomChanges_AreCountedOrNot) {
     for (const std::string& inner : names) all.push_back(outer + "/" + inner);
   }
   int counted = 0;
-  for (int round = 0; round < 4000; ++round) {
+  for (int round = 0; round < random_rounds(4000); ++round) {
     const std::string in = folder();
     switch (below(round % 200 < 150 ? 7 : 9)) {
       case 0:
@@ -225,7 +226,7 @@ TEST_F(SubdirectoryCountsTest, RandomChanges_AreCountedOrNot) {
       ASSERT_EQ(links(path), 2 + listed(path)) << "'" << path << "', round " << round;
     }
   }
-  EXPECT_GT(counted, 1000);
+  EXPECT_GT(counted, random_rounds(1000));
 }
 
 }  // namespace

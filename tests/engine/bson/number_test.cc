@@ -14,6 +14,7 @@
 
 #include "engine/bson/json.h"
 #include "tests/engine/bson/random_bson.h"
+#include "tests/sanitized.h"
 
 namespace gridmount::bson {
 namespace {
@@ -100,7 +101,7 @@ TEST(Number, RandomNumbers_KeysAndComparisonAgree) {
   const uint64_t seed = test_seed();
   SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
   RandomBson random(seed);
-  for (int round = 0; round < 20'000; ++round) {
+  for (int round = 0; round < random_rounds(20'000); ++round) {
     const Value a = random.number();
     const Value b = random.number();
     ASSERT_TRUE(compare_numbers(a, b) == key_order(a, b))
@@ -267,7 +268,7 @@ TEST(Number, NeighboursOfAllTypes_AreOrderedByValue) {
   SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
   RandomBson random(seed);
   int equal = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < random_rounds(300); ++round) {
     const std::vector<Judged> all = neighbours(random);
     for (const Judged& a : all) {
       const double floor = floor_to_double(a.value);
@@ -287,7 +288,7 @@ TEST(Number, NeighboursOfAllTypes_AreOrderedByValue) {
       }
     }
   }
-  EXPECT_GT(equal, 100);  // otherwise the numbers were not close
+  EXPECT_GT(equal, random_rounds(100));  // otherwise the numbers were not close
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "engine/query/update/update.h"
 #include "tests/engine/bson/random_bson.h"
 #include "tests/engine/query/parse_json.h"
+#include "tests/sanitized.h"
 
 namespace gridmount::query {
 namespace {
@@ -210,7 +211,7 @@ TEST(ArrayUpdateModel, RandomUpdates) {
   Generator random(seed);
   int changed = 0;
   int several = 0;
-  for (int round = 0; round < 20'000; ++round) {
+  for (int round = 0; round < random_rounds(20'000); ++round) {
     Model model = random.model();
     const bson::Document before = model.document();
     const Target target = target_of(random, model);
@@ -239,8 +240,8 @@ TEST(ArrayUpdateModel, RandomUpdates) {
     if (applied->modified) ++changed;
     if (target.groups.size() > 1) ++several;
   }
-  EXPECT_GT(changed, 5000);
-  EXPECT_GT(several, 2000);
+  EXPECT_GT(changed, random_rounds(5000));
+  EXPECT_GT(several, random_rounds(2000));
 }
 
 }  // namespace

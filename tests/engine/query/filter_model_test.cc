@@ -15,6 +15,7 @@
 #include "engine/query/filter/filter.h"
 #include "tests/engine/bson/random_bson.h"
 #include "tests/engine/query/parse_json.h"
+#include "tests/sanitized.h"
 
 namespace gridmount::query {
 namespace {
@@ -333,7 +334,7 @@ TEST(FilterModelTest, RandomFilters_MatchWhatTheyMean) {
   SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
   Generator generator(seed);
   int matching = 0;
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < random_rounds(3000); ++round) {
     const bson::Document specification = round % 3 == 0 ? [&] {
       Builder builder;
       builder.append("$jsonSchema", generator.schema());
@@ -355,8 +356,8 @@ TEST(FilterModelTest, RandomFilters_MatchWhatTheyMean) {
     }
   }
   // The counts are neither all nor none.
-  EXPECT_GT(matching, 3000);
-  EXPECT_LT(matching, 27'000);
+  EXPECT_GT(matching, random_rounds(3000));
+  EXPECT_LT(matching, random_rounds(27'000));
 }
 
 }  // namespace

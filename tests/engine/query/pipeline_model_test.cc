@@ -7,6 +7,7 @@
 
 #include "tests/engine/bson/random_bson.h"
 #include "tests/engine/query/pipeline_run.h"
+#include "tests/sanitized.h"
 
 namespace gridmount::query {
 namespace {
@@ -184,7 +185,7 @@ TEST(PipelineModel, RandomPipelines) {
   Generator random(seed);
   MemoryHost host;
   size_t with_results = 0;
-  for (int i = 0; i < 3000 && !testing::Test::HasFailure(); ++i) {
+  for (int i = 0; i < random_rounds(3000) && !testing::Test::HasFailure(); ++i) {
     if (i % 10 == 0) {
       host.collections[{"", "c"}] = random.documents();
       host.collections[{"", "f"}] = random.documents();
@@ -213,7 +214,7 @@ TEST(PipelineModel, RandomPipelines) {
     EXPECT_EQ(shown, MemoryHost::show_all(step)) << whole;
     with_results += step.empty() ? 0 : 1;
   }
-  EXPECT_GT(with_results, 500U);
+  EXPECT_GT(with_results, random_rounds(500U));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "engine/query/projection/projection.h"
 #include "tests/engine/bson/random_bson.h"
 #include "tests/engine/query/parse_json.h"
+#include "tests/sanitized.h"
 
 namespace gridmount::query {
 namespace {
@@ -183,7 +184,7 @@ TEST(ProjectionModel, RandomProjections) {
   Generator random(seed);
   int cut = 0;
   int with_slices = 0;
-  for (int round = 0; round < 20'000; ++round) {
+  for (int round = 0; round < random_rounds(20'000); ++round) {
     bson::Builder made;
     random.fill(made, 5);
     const bson::Document document = std::move(made).finish();
@@ -224,8 +225,8 @@ TEST(ProjectionModel, RandomProjections) {
     if (result->size() != document.view().size() && !result->empty()) ++cut;
     if (!model.slices.empty()) ++with_slices;
   }
-  EXPECT_GT(cut, 5000);
-  EXPECT_GT(with_slices, 2000);
+  EXPECT_GT(cut, random_rounds(5000));
+  EXPECT_GT(with_slices, random_rounds(2000));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/json.h"
+#include "tests/sanitized.h"
 
 namespace gridmount::local {
 namespace {
@@ -211,21 +212,21 @@ void expect_same_order(const bson::Value& a, const bson::Value& b) {
 
 TEST(IndexKey, RandomValues_CompareAsTheirEncodings) {
   RandomValues values(chosen_seed());
-  for (int i = 0; i < 100000; ++i) {
+  for (int i = 0; i < random_rounds(100'000); ++i) {
     ASSERT_NO_FATAL_FAILURE(expect_same_order(values.any(), values.any()));
   }
 }
 
 TEST(IndexKey, RandomNumbers_CompareAsTheirEncodings) {
   RandomValues values(chosen_seed());
-  for (int i = 0; i < 100000; ++i) {
+  for (int i = 0; i < random_rounds(100'000); ++i) {
     ASSERT_NO_FATAL_FAILURE(expect_same_order(values.number(), values.number()));
   }
 }
 
 TEST(IndexKey, NoEncodingIsAPrefixOfAnother) {
   RandomValues values(chosen_seed());
-  for (int i = 0; i < 100000; ++i) {
+  for (int i = 0; i < random_rounds(100'000); ++i) {
     const bson::Value a = values.any();
     const bson::Value b = values.any();
     for (const bool descending : {false, true}) {
@@ -242,7 +243,7 @@ TEST(IndexKey, NoEncodingIsAPrefixOfAnother) {
 
 TEST(IndexKey, CompoundKeys_CompareByTheirPartsAndDirections) {
   RandomValues values(chosen_seed());
-  for (int i = 0; i < 100000; ++i) {
+  for (int i = 0; i < random_rounds(100'000); ++i) {
     const bool descending[2] = {values.below(2) == 0, values.below(2) == 0};
     const bson::Value a[2] = {values.any(), values.any()};
     // The first part is often equal, so that the second decides.
@@ -263,7 +264,7 @@ TEST(IndexKey, CompoundKeys_CompareByTheirPartsAndDirections) {
 
 TEST(IndexKey, EncodedSize_FindsTheEndOfTheFirstValue) {
   RandomValues values(chosen_seed());
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < random_rounds(20'000); ++i) {
     for (const bool descending : {false, true}) {
       const std::string first = encoded(values.any(), descending);
       const std::string second = encoded(values.any(), !descending);
