@@ -305,12 +305,14 @@ class Model {
 
 class Comparison {
  public:
-  // With `covers_missing`, an index that covers a projection tells missing fields from nulls.
-  Comparison(Store& store, Collection& collection, uint64_t seed, bool covers_missing)
+  // Without `plans_as_ours`: a server may take another plan for find_one() than for find(); its
+  // index that covers a projection does not tell missing fields from nulls; and {$lte: null} by a
+  // sparse index misses the documents without the field.
+  Comparison(Store& store, Collection& collection, uint64_t seed, bool plans_as_ours)
       : store_(store),
         collection_(collection),
         capabilities_(store.capabilities()),
-        covers_missing_(covers_missing),
+        plans_as_ours_(plans_as_ours),
         generator_(seed) {}
 
   void run(int transactions) {
@@ -401,7 +403,7 @@ class Comparison {
     IndexDefinition index{name, keys};
     switch (generator_.below(6)) {
       case 0:
-        index.sparse = true;
+        index.sparse = plans_as_ours_;
         break;
       case 1:
       case 2:
@@ -514,15 +516,17 @@ class Comparison {
     const auto first = collection_.find_one(snapshot, filter, options);
     ASSERT_THAT(first, Succeeded());
     ASSERT_EQ(first->has_value(), !expected.empty());
-    if (first->has_value()) {
+    if (first->has_value() && (sorted || plans_as_ours_)) {
       EXPECT_EQ(json(**first), found.front());
+    } else if (first->has_value()) {
+      EXPECT_THAT(found, testing::Contains(json(**first)));
     }
     if (!sorted) {
       std::sort(expected.begin(), expected.end());
       std::sort(found.begin(), found.end());
     }
     ASSERT_EQ(found, expected);
-    if (covers_missing_ && options.limit == 0 && options.skip == 0)
+    if (plans_as_ours_ && options.limit == 0 && options.skip == 0)
       read_projected(snapshot, filter, sort);
     const auto counted = collection_.count(snapshot, filter);
     ASSERT_THAT(counted, Succeeded());
@@ -588,7 +592,7 @@ class Comparison {
   Store& store_;
   Collection& collection_;
   const Capabilities capabilities_;
-  const bool covers_missing_;
+  const bool plans_as_ours_;
   bool ended_ = false;  // the transaction, by an error
   Generator generator_;
   Model model_;
@@ -603,9 +607,9 @@ TEST_P(StoreContract, Model_RandomOperations_AgreeWithAListOfDocuments) {
     std::cout << "GRIDMOUNT_SEED=" << seed << std::endl;
     SCOPED_TRACE("GRIDMOUNT_SEED=" + std::to_string(seed));
     const auto documents = collection("model");
-    const bool covers_missing =
+    const bool plans_as_ours =
         !GetParam().difference || GetParam().difference("Covered_QueriesReadNoDocuments").empty();
-    Comparison(store(), *documents, seed, covers_missing).run(150);
+    Comparison(store(), *documents, seed, plans_as_ours).run(150);
     if (HasFailure()) break;
     EXPECT_THAT(commit([&](Transaction& transaction) -> Status {
                   GM_ASSIGN(const bool exists, db()->exists(transaction, "model"));

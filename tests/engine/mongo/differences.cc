@@ -19,6 +19,8 @@ constexpr Difference kOfBothServers[] = {
     {"Distinct_ByAnIndexIsWhatTheDocumentsHave", "distinct takes a hint since MongoDB 7.1"},
     {"Explain_CountsReadWhatCountsRead",
      "the server reads one key more, and counts multikey entries without documents"},
+    {"Explain_DistinctPassesOverEqualEntries",
+     "the server also passes over equal entries below two conditions, and shows its projections"},
     {"Explain_NamesStagesAndCounts", "the server plans the branches of an $or below a SUBPLAN"},
     {"Explain_OfPipelinesAndViews",
      "the server puts a projection below $group, and writes constants as $const"},
