@@ -172,6 +172,10 @@ struct FindOptions {
   // document and not its checksum: for a document of a chunk's size the checksum costs more than
   // the read. So damage to the values of fields goes unnoticed.
   bool partial = false;
+  // The caller is done with each document before it asks for the next one. A store over a network,
+  // which keeps what it returns in memory for as long as S5 says, then keeps one document or batch
+  // instead of all. For reads of any number of documents.
+  bool one_at_a_time = false;
   // Limit of the buffer of a sort that no index answers. Above it the read fails with
   // QueryExceededMemoryLimitNoDiskUseAllowed (292).
   uint64_t sort_bytes_max = kOperationBytesMax;

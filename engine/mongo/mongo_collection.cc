@@ -108,7 +108,8 @@ Result<std::unique_ptr<engine::Cursor>> MongoCollection::find(engine::Snapshot& 
   GM_TRY(check_deadline(options.deadline));
   GM_ASSIGN(std::shared_ptr<Reads> reads, reads_of(snapshot));
   GM_ASSIGN(bson::Document reply, run(snapshot, find_command(filter, options)));
-  return MongoCursor::open(std::move(reads), ns_.database, std::move(reply), options.tailable);
+  return MongoCursor::open(std::move(reads), ns_.database, std::move(reply), !options.one_at_a_time,
+                           options.tailable);
 }
 
 Result<std::optional<bson::View>> MongoCollection::find_one(engine::Snapshot& snapshot,
@@ -125,7 +126,9 @@ Result<std::optional<bson::View>> MongoCollection::find_one(engine::Snapshot& sn
             MongoCursor::open(reads, ns_.database, std::move(reply)));
   GM_ASSIGN(const std::optional<bson::View> found, cursor->next());
   if (!found) return found;
-  return std::optional(reads->keep(bson::Document(*found)));
+  bson::Document document(*found);
+  return std::optional(options.one_at_a_time ? reads->keep_one(std::move(document))
+                                             : reads->keep(std::move(document)));
 }
 
 Builder MongoCollection::count_command(bson::View filter,

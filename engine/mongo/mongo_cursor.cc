@@ -15,15 +15,17 @@ tl::unexpected<Error> no_cursor() {
 
 Result<std::unique_ptr<engine::Cursor>> MongoCursor::open(std::shared_ptr<Reads> reads,
                                                           std::string database,
-                                                          bson::Document reply, bool tailable) {
+                                                          bson::Document reply,
+                                                          bool keeps_documents, bool tailable) {
   std::unique_ptr<MongoCursor> cursor(
-      new MongoCursor(std::move(reads), std::move(database), tailable));
+      new MongoCursor(std::move(reads), std::move(database), keeps_documents, tailable));
   GM_TRY(cursor->take(std::move(reply)));
   return std::unique_ptr<engine::Cursor>(std::move(cursor));
 }
 
 // Closes the server's cursor if it was not read to its end.
 MongoCursor::~MongoCursor() {
+  if (keeps_documents_) reads_->keep(std::move(reply_));
   if (id_ == 0) return;
   reads_->closed(id_);
   bson::Builder command;
@@ -35,6 +37,7 @@ MongoCursor::~MongoCursor() {
 Status MongoCursor::take(bson::Document reply) {
   if (id_ != 0) reads_->closed(id_);
   id_ = 0;
+  if (keeps_documents_) reads_->keep(std::move(reply_));
   reply_ = std::move(reply);
   const std::optional<bson::ValueView> cursor = reply_.find("cursor");
   if (!cursor || cursor->type() != bson::Type::kDocument) return no_cursor();

@@ -17,9 +17,11 @@ namespace gridmount::mongo {
 class MongoCursor final : public engine::Cursor {
  public:
   // `reply` is that of find, aggregate, listIndexes or listCollections. Fails with FailedToParse if
-  // it holds no cursor.
+  // it holds no cursor. With `keeps_documents` the views of documents are valid as long as the
+  // Snapshot (S5), else until the next batch is read.
   static Result<std::unique_ptr<engine::Cursor>> open(std::shared_ptr<Reads> reads,
                                                       std::string database, bson::Document reply,
+                                                      bool keeps_documents = false,
                                                       bool tailable = false);
   ~MongoCursor() override;
   MongoCursor(const MongoCursor&) = delete;
@@ -28,14 +30,19 @@ class MongoCursor final : public engine::Cursor {
   Result<std::optional<bson::View>> next() override;
 
  private:
-  MongoCursor(std::shared_ptr<Reads> reads, std::string database, bool tailable)
-      : reads_(std::move(reads)), ns_{std::move(database), ""}, tailable_(tailable) {}
+  MongoCursor(std::shared_ptr<Reads> reads, std::string database, bool keeps_documents,
+              bool tailable)
+      : reads_(std::move(reads)),
+        ns_{std::move(database), ""},
+        keeps_documents_(keeps_documents),
+        tailable_(tailable) {}
 
   Status take(bson::Document reply);
 
   const std::shared_ptr<Reads> reads_;
   engine::Namespace ns_;  // as the server names it
-  const bool tailable_;   // an empty batch is an end for now
+  const bool keeps_documents_;
+  const bool tailable_;  // an empty batch is an end for now
   int64_t id_ = 0;
   bson::Document reply_;  // holds the current batch
   bson::View::Iterator at_;

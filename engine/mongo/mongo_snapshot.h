@@ -35,6 +35,11 @@ class Reads {
   // What change_catalog() checks first.
   Status check_unused(const engine::Namespace& changed) const;
   // Keeps a document for as long as this exists, or until it is paused.
+  // Keeps a document until the next call of this function.
+  bson::View keep_one(bson::Document document) {
+    one_ = std::move(document);
+    return one_;
+  }
   bson::View keep(bson::Document document) {
     kept_.push_back(std::move(document));
     return kept_.back();
@@ -60,6 +65,7 @@ class Reads {
   const bool in_transaction_;
   bool paused_ = false;
   std::deque<bson::Document> kept_;
+  bson::Document one_;
   std::map<int64_t, engine::Namespace> cursors_;
   std::set<engine::Namespace> used_;  // by the transaction
 };

@@ -17,8 +17,9 @@
 //     outside of the transaction. They fail with OperationNotSupportedInTransaction if the
 //     transaction has used the collection, because they would wait for its end. stats(), indexes(),
 //     explain() and the like do not see what the transaction has written.
-// M4. A document from a cursor is valid until the cursor reads on. Any other document is valid as
-//     long as the Snapshot, or until pause().
+// M4. With FindOptions::one_at_a_time a document is valid until the next one is read. So is the
+//     result of an aggregation. Any other document is valid as long as the Snapshot, or until
+//     pause(), and occupies memory for as long.
 // M5. Observers of reads and writes are never called. Limits of memory are the server's.
 //
 // Errors keep the server's code, message, details and labels (engine/error_labels.h). If a server

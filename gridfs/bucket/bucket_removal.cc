@@ -136,6 +136,7 @@ Status Bucket::remove_by_name(std::string_view filename) const {
     const bson::Document oldest_first = std::move(order).finish();
     engine::FindOptions options;
     options.sort = oldest_first;
+    options.one_at_a_time = true;
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
     GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
               files_->find(*snapshot, equals("filename", bson::Value(filename)), options));
@@ -265,7 +266,7 @@ Status Bucket::reclaim_expired() const {
   {
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
     GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-              detached_->find(*snapshot, bson::View()));
+              detached_->find(*snapshot, bson::View(), {.one_at_a_time = true}));
     while (true) {
       GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
       if (!document) break;
@@ -393,7 +394,7 @@ Status Bucket::reclaim_all() const {
   {
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
     GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-              detached_->find(*snapshot, bson::View()));
+              detached_->find(*snapshot, bson::View(), {.one_at_a_time = true}));
     while (true) {
       GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
       if (!document) break;

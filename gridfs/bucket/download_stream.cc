@@ -17,7 +17,7 @@ class BucketDownloadStream final : public DownloadStream {
                        FilesDocument file, ByteRange range)
       : file_(std::move(file)),
         snapshot_(std::move(snapshot)),
-        chunks_(bucket.chunks(), file_.id, file_.chunk_bytes),
+        chunks_(bucket.chunks(), file_.id, file_.chunk_bytes, StoredChunks::Valid::kLast),
         at_(range.start),
         end_(range.end) {}
 

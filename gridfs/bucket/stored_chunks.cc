@@ -19,13 +19,18 @@ std::string chunk_name(bson::ValueView files_id, int64_t n) {
 }  // namespace
 
 StoredChunks::StoredChunks(engine::Collection& chunks, bson::ValueView files_id,
-                           int32_t chunk_bytes)
-    : chunks_(chunks), files_id_(files_id), chunk_bytes_(chunk_bytes), filter_(files_id) {}
+                           int32_t chunk_bytes, Valid valid)
+    : chunks_(chunks),
+      files_id_(files_id),
+      chunk_bytes_(chunk_bytes),
+      one_at_a_time_(valid == Valid::kLast),
+      filter_(files_id) {}
 
 Result<std::optional<StoredChunks::Chunk>> StoredChunks::find_any(engine::Snapshot& snapshot,
                                                                   int64_t n, Verify verify) {
   engine::FindOptions options;
   options.partial = verify == Verify::kNothing;
+  options.one_at_a_time = one_at_a_time_;
   GM_ASSIGN(const std::optional<bson::View> document,
             chunks_.find_one(snapshot, filter_.at(static_cast<int32_t>(n)), options));
   if (!document) return std::optional<Chunk>();
@@ -65,6 +70,7 @@ Result<std::unique_ptr<engine::Cursor>> chunks_by_number(engine::Collection& chu
   engine::FindOptions options;
   options.hint = bson::Value(kByNumber.view());
   options.only_paths = std::vector<std::string>{"n"};
+  options.one_at_a_time = true;
   return chunks.find(snapshot, chunk_range(files_id, first, last), options);
 }
 

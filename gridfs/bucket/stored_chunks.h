@@ -18,7 +18,11 @@ namespace gridmount::gridfs {
 // The chunks of one file in the store. Cheap to construct. Not thread-safe.
 class StoredChunks {
  public:
-  StoredChunks(engine::Collection& chunks, bson::ValueView files_id, int32_t chunk_bytes);
+  // With kLast only the content of the chunk that was found last is valid, for streams of any
+  // length. Otherwise each is valid as long as the snapshot.
+  enum class Valid { kAll, kLast };
+  StoredChunks(engine::Collection& chunks, bson::ValueView files_id, int32_t chunk_bytes,
+               Valid valid = Valid::kAll);
 
   struct Chunk {
     bson::ValueView id;
@@ -40,6 +44,7 @@ class StoredChunks {
   engine::Collection& chunks_;
   const bson::Value files_id_;
   const int64_t chunk_bytes_;
+  const bool one_at_a_time_;
   ChunkFilter filter_;
 };
 

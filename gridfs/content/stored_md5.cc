@@ -48,7 +48,7 @@ class Reading {
                    file_->chunk_bytes == file.chunk_bytes);
     if (!file_) {
       file_ = std::move(file);
-      chunks_.emplace(bucket_.chunks(), file_->id, file_->chunk_bytes);
+      chunks_.emplace(bucket_.chunks(), file_->id, file_->chunk_bytes, StoredChunks::Valid::kLast);
     }
     return same;
   }

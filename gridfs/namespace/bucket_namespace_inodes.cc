@@ -19,7 +19,7 @@ using engine::Snapshot;
 template <typename Visit>
 Result<bool> visit_all(Collection& collection, Snapshot& snapshot, Visit visit) {
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-            collection.find(snapshot, bson::View(), {}));
+            collection.find(snapshot, bson::View(), {.one_at_a_time = true}));
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
     if (!document) return false;

@@ -44,7 +44,7 @@ Status print_line(const Log& log, bson::View document) {
 
 Status print_found(const CommandContext& context, bson::View filter) {
   GM_ASSIGN(auto snapshot, context.bucket.store().snapshot());
-  GM_ASSIGN(auto cursor, context.bucket.find(*snapshot, filter));
+  GM_ASSIGN(auto cursor, context.bucket.find(*snapshot, filter, {.one_at_a_time = true}));
   for (;;) {
     GM_TRY(Interruption::check());
     GM_ASSIGN(auto document, cursor->next());
