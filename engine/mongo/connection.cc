@@ -30,8 +30,6 @@ constexpr std::chrono::milliseconds kCommitRetryInterval{50};
 void begin_libmongoc() {
   static const bool begun = [] {
     mongoc_init();
-    // libmongoc also returns what it would log as errors.
-    mongoc_log_set_handler(nullptr, nullptr);
     return true;
   }();
   (void)begun;
@@ -86,6 +84,8 @@ class OwnedBson {
 };
 
 Result<UriPointer> parse_uri(const std::string& uri) {
+  // libmongoc also returns what it would log as errors.
+  mongoc_log_set_handler(nullptr, nullptr);
   bson_error_t error;
   UriPointer parsed(mongoc_uri_new_with_error(uri.c_str(), &error));
   if (!parsed) {

@@ -36,7 +36,7 @@ os.close(fd)
 class SetId(MountCase):
     def setUp(self):
         super().setUp()
-        if SYSTEM == "gridmount":
+        if SYSTEM in ("gridmount", "deployment"):
             self.system.stop()
             self.system.options = ["-o", "allow_other"]
             self.system.start()

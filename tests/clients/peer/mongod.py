@@ -93,27 +93,45 @@ class Mongod:
         with open(os.path.join(self.temp, "log"), encoding="utf-8", errors="replace") as log:
             return log.read()
 
+    def kill(self):
+        """kill -9."""
+        self.process.kill()
+        self.process.wait()
+
+    def start_again(self):
+        """After kill(), on the same port and folder."""
+        self._run(int(self.address.rpartition(":")[2]))
+        if not self._wait_until_it_answers():
+            raise RuntimeError(f"mongod does not answer again:\n{self.log()}")
+
+    def kill_and_start_again(self):
+        self.kill()
+        self.start_again()
+
     def _start(self):
         for _ in range(PORTS_TRIED_MAX):
             port = _free_port()
             self.address = f"127.0.0.1:{port}"
-            command = [os.environ["MONGOD"], "--dbpath", self.temp, "--bind_ip", "127.0.0.1"]
-            command += ["--port", str(port), "--nounixsocket", "--wiredTigerCacheSizeGB", "0.25"]
-            command += ["--setParameter", "diagnosticDataCollectionEnabled=false"]
-            command += ["--auth"] if self.auth else []
-            with open(os.path.join(self.temp, "log"), "wb") as log:
-                self.process = subprocess.Popen(
-                    [*command, *self.options],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    preexec_fn=_die_with_parent,
-                )
+            self._run(port)
             if self._wait_until_it_answers():
                 return
             if "Address already in use" not in self.log():
                 break
         raise RuntimeError(f"mongod does not answer:\n{self.log()}")
+
+    def _run(self, port):
+        command = [os.environ["MONGOD"], "--dbpath", self.temp, "--bind_ip", "127.0.0.1"]
+        command += ["--port", str(port), "--nounixsocket", "--wiredTigerCacheSizeGB", "0.25"]
+        command += ["--setParameter", "diagnosticDataCollectionEnabled=false"]
+        command += ["--auth"] if self.auth else []
+        with open(os.path.join(self.temp, "log"), "wb") as log:
+            self.process = subprocess.Popen(
+                [*command, *self.options],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                preexec_fn=_die_with_parent,
+            )
 
     def _wait_until_it_answers(self):
         deadline = time.monotonic() + START_SECONDS_MAX

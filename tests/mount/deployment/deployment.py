@@ -26,13 +26,16 @@ class ReplicaSet(Mongod):
     def __init__(self, auth=False, options=()):
         memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         super().__init__(auth, [*options, "--replSet", SET_NAME], parent=memory)
+        self.is_initiated = False
 
     def _wait_until_it_answers(self):
         if not super()._wait_until_it_answers():
             return False
         with self.client() as first:
             member = {"_id": 0, "host": self.address}
-            first.admin.command("replSetInitiate", {"_id": SET_NAME, "members": [member]})
+            if not self.is_initiated:
+                first.admin.command("replSetInitiate", {"_id": SET_NAME, "members": [member]})
+                self.is_initiated = True
             deadline = time.monotonic() + PRIMARY_SECONDS_MAX
             while time.monotonic() < deadline:
                 if first.admin.command("hello")["isWritablePrimary"]:
