@@ -226,13 +226,36 @@ TEST(GridmountOptions, UnknownWord_IsNamedBeforeWhatIsMissing) {
   EXPECT_EQ(line.error().message(), "unknown option '--frobnicate'");
 }
 
-TEST(GridmountOptions, ConnectionString_IsNoStore) {
-  const std::string message = [] {
-    const auto line = parse_command_line({"mongodb://user:secret@localhost/test", "mnt"});
+TEST(GridmountOptions, Deployment) {
+  const GridmountOptions options = parse({"mongodb://user:secret@localhost/media?tls=true", "mnt"});
+  EXPECT_EQ(options.store, "mongodb://localhost/media");
+  EXPECT_EQ(options.uri, "mongodb://user:secret@localhost/media?tls=true");
+  EXPECT_EQ(options.database, "media");
+  EXPECT_EQ(options.cache_time, std::chrono::milliseconds(1000));
+  EXPECT_EQ(options.server_timeout, std::chrono::milliseconds(30'000));
+  EXPECT_FALSE(options.access_times);
+  EXPECT_TRUE(parse({"-o", "relatime", "mongodb://localhost", "mnt"}).access_times);
+  EXPECT_EQ(parse({"--db", "x", "mongodb://localhost", "mnt"}).database, "x");
+  EXPECT_EQ(parse({"mongodb://localhost", "mnt"}).database, "test");
+  EXPECT_FALSE(parse({"store", "mnt"}).uri);
+}
+
+TEST(GridmountOptions, Deployment_WhatDoesNotFit) {
+  const auto refusal_of = [](const std::vector<std::string>& arguments) {
+    const auto line = parse_command_line(arguments);
     return line ? std::string() : line.error().message();
-  }();
-  EXPECT_THAT(message, AllOf(HasSubstr("STORE: "), HasSubstr("cannot be mounted"),
-                             testing::Not(HasSubstr("secret"))));
+  };
+  const std::string uri = "mongodb://user:secret@localhost/media";
+  for (const char* const option : {"--size-limit=1G", "--checkpoint-interval=2", "--listen=:1"}) {
+    EXPECT_THAT(refusal_of({option, uri, "mnt"}), HasSubstr("not for a MongoDB deployment"));
+  }
+  EXPECT_THAT(refusal_of({"--cache-seconds=1", "store", "mnt"}),
+              HasSubstr("for MongoDB deployments"));
+  EXPECT_THAT(refusal_of({"--db=x", uri, "mnt"}), HasSubstr("contradicts"));
+  EXPECT_THAT(refusal_of({"mongodb://a:b:c", "mnt"}), HasSubstr("not a MongoDB URI"));
+  EXPECT_THAT(refusal_of({"--password-file=x", uri, "mnt"}), HasSubstr("without a password"));
+  EXPECT_THAT(refusal_of({"--server-timeout=0", uri, "mnt"}), HasSubstr("--server-timeout"));
+  EXPECT_THAT(refusal_of({"--db=x", uri, "mnt"}), testing::Not(HasSubstr("secret")));
 }
 
 TEST(GridmountOptions, BadValues_AreRefused) {
