@@ -331,7 +331,7 @@ void set_handle(fuse_req_t request, fuse_file_info* info, FileHandle* file) {
   // file of the control directory may show a file that is being written.
   FileSystem& file_system = file_system_of(request);
   info->keep_cache = file->is_control || file_system.needs_every_read() ? 0 : 1;
-  if (!file_system.is_shared() || file->is_control || file_system.is_cache_current(*file)) return;
+  if (!file_system.is_shared() || file->is_control || file_system.record_cached_content(*file)) return;
   info->keep_cache = 0;
   // The kernel opens files by attributes that it has cached. It asks for them before it uses them
   // again.
@@ -431,7 +431,7 @@ void handle_flush(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
     FileSystem& file_system = file_system_of(request);
     // The new content is this process's own, so the kernel has it.
     if (file_system.is_shared() && file.for_writing && !file.is_control) {
-      (void)file_system.is_cache_current(file);
+      (void)file_system.record_cached_content(file);
     }
     reply_status(request, "flush", ino, nullptr, flushed);
   });

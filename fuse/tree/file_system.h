@@ -163,9 +163,9 @@ class FileSystem {
     return is_shared() ? gridfs::TimeUpdate::kNow : gridfs::TimeUpdate::kKeep;
   }
 
-  // For a shared store: returns true if the kernel's cache of the file that was just opened, or
-  // just committed, is not out of date.
-  bool is_cache_current(const FileHandle& file) {
+  // For a shared store: records that the kernel has, or gets, the content of the file that was just
+  // opened or committed. Returns true if it had that content already.
+  bool record_cached_content(const FileHandle& file) {
     return seen_contents_.record(file.ino, file.file()->document().upload_date);
   }
 

@@ -80,22 +80,30 @@ bson::Document posix_update(const PosixFields& changes) {
 // Writes the chunks of one commit.
 class ChunkWriter {
  public:
+  // With `replaces_all` even chunks that should be new replace what is stored.
   ChunkWriter(const Bucket& bucket, engine::Transaction& transaction, const bson::Value& files_id,
-              const ChunkLayout& layout)
+              const ChunkLayout& layout, bool replaces_all)
       : chunks_(bucket.chunks()),
         transaction_(transaction),
         files_id_(files_id),
         layout_(layout),
+        replaces_all_(replaces_all),
+        continues_(bucket.store().capabilities().continues_after_failed_writes),
         filter_(files_id) {}
 
   // Returns true if the file has one more chunk now.
   Result<bool> put(const CommittedChunk& chunk) {
     if (chunk.may_be_stored) return replace(chunk);
+    if (replaces_all_) {
+      GM_TRY(replace(chunk));
+      return true;
+    }
     const Status inserted = insert(chunk, chunk.id);
     if (inserted) return true;
     if (inserted.error().code() != ErrorCode::kDuplicateKey) return fail(inserted.error());
     // A driver may have left chunks after the end of the file. They did not count as chunks of the
     // file.
+    if (!continues_) return fail(inserted.error());
     GM_TRY(replace(chunk));
     return true;
   }
@@ -147,6 +155,8 @@ class ChunkWriter {
   engine::Transaction& transaction_;
   const bson::Value& files_id_;
   const ChunkLayout& layout_;
+  const bool replaces_all_;
+  const bool continues_;  // a transaction after a failed write
   ChunkFilter filter_;
 };
 
@@ -231,6 +241,7 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
   std::optional<int64_t> stored_chunks;
   // Another process may have truncated the file and not removed the chunks yet.
   bool meets_garbage = false;
+  bool replaces_all = false;
   const auto write = [&]() -> Status {
     int64_t fewer = recorded;
     int64_t more = 0;
@@ -250,7 +261,7 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
       fewer += removed;
     }
     if (notes) GM_TRY(bucket.record_truncated(*transaction, id, cut.remove_to, cut.recorded_to));
-    ChunkWriter writer(bucket, *transaction, id, layout);
+    ChunkWriter writer(bucket, *transaction, id, layout, replaces_all);
     for (const CommittedChunk& chunk : commit.chunks) {
       GM_ASSIGN(const bool is_new, writer.put(chunk));
       more += is_new ? 1 : 0;
@@ -261,10 +272,20 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
     GM_TRY(update_files_document(bucket, *transaction, id, files_update(commit, stored_chunks)));
     return transaction->commit();
   };
-  GM_TRY(with_retry(bucket.store(), write));
+  const auto write_with_retry = [&]() -> Status {
+    Status written = with_retry(bucket.store(), write);
+    // A chunk that should be new is there, and the error has ended the transaction.
+    if (written || written.error().code() != ErrorCode::kDuplicateKey || replaces_all ||
+        bucket.store().capabilities().continues_after_failed_writes) {
+      return written;
+    }
+    replaces_all = true;
+    return with_retry(bucket.store(), write);
+  };
+  GM_TRY(write_with_retry());
   while (meets_garbage) {
     GM_TRY(with_retry(bucket.store(), [&] { return bucket.reclaim_truncated(id); }));
-    GM_TRY(with_retry(bucket.store(), write));
+    GM_TRY(write_with_retry());
   }
   commit.stored_chunks = stored_chunks;
   if (notes) context.background_work.start_truncated(id);

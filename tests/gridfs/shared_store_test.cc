@@ -49,7 +49,9 @@ class SharedStore final : public engine::Store {
   Result<engine::StoreStats> stats() override { return store_.stats(); }
   bool read_only() const override { return store_.read_only(); }
   engine::Capabilities capabilities() const override {
-    return {.exclusive = false, .retry_for = std::chrono::milliseconds(500)};
+    return {.exclusive = false,
+            .continues_after_failed_writes = false,
+            .retry_for = std::chrono::milliseconds(500)};
   }
 
   // The next `count` transactions fail.
@@ -256,6 +258,14 @@ TEST_F(SharedStoreTest, TmpfileThatGetsAName_HasNoLeaseInItsDocument) {
   const auto tmpfile = must(one_->create_tmpfile("", 0600, kCreator));
   must(one_->link(tmpfile.node.id, "", "named"));
   EXPECT_FALSE(files_document(tmpfile.node.id)->find("leased"));
+}
+
+TEST_F(SharedStoreTest, ChunksThatADriverLeftAfterTheEnd_AreReplaced) {
+  const bson::Value id = create(*one_, "a");
+  insert_chunk(id.view(), 0, "left");
+  write_all(*one_, id, "content");
+  EXPECT_EQ(read(*other_, id), "content");
+  EXPECT_THAT(problems(), IsEmpty());
 }
 
 TEST_F(SharedStoreTest, GarbageOfTheOthersTruncation_IsRemovedBeforeTheFileGrowsIntoIt) {
