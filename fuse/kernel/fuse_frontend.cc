@@ -331,7 +331,8 @@ void set_handle(fuse_req_t request, fuse_file_info* info, FileHandle* file) {
   // file of the control directory may show a file that is being written.
   FileSystem& file_system = file_system_of(request);
   info->keep_cache = file->is_control || file_system.needs_every_read() ? 0 : 1;
-  if (!file_system.is_shared() || file->is_control || file_system.record_cached_content(*file)) return;
+  if (!file_system.is_shared() || file->is_control || file_system.record_cached_content(*file))
+    return;
   info->keep_cache = 0;
   // The kernel opens files by attributes that it has cached. It asks for them before it uses them
   // again.
