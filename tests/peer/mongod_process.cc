@@ -99,7 +99,8 @@ std::filesystem::path place_for_folders() {
 }
 
 Result<bson::Document> command_to(const std::string& uri, bson::View command) {
-  GM_ASSIGN(const std::unique_ptr<mongo::Pool> pool, mongo::Pool::open({uri, "peer", 1}));
+  GM_ASSIGN(const std::unique_ptr<mongo::Pool> pool,
+            mongo::Pool::open({.uri = uri, .application = "peer", .connections_max = 1}));
   GM_ASSIGN(const std::unique_ptr<mongo::Connection> connection, pool->connection());
   return connection->run_apart("admin", command);
 }

@@ -101,7 +101,7 @@ TEST_F(FailingServer, Write_OverALostConnection_IsTransient) {
   fail_command(R"({"times": 1})", R"({"failCommands": ["insert"], "closeConnection": true})");
   const Status lost = insert(*transaction, 2);
   ASSERT_FALSE(lost);
-  EXPECT_EQ(lost.error().code(), kHostUnreachable);
+  EXPECT_EQ(lost.error().code(), ErrorCode::kHostUnreachable);
   EXPECT_TRUE(has_error_label(lost.error(), kTransientTransactionError));
 }
 
