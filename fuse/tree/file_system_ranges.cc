@@ -9,6 +9,7 @@
 #include "fuse/tree/file_system.h"
 #include "gridfs/bucket/chunk_size.h"
 #include "gridfs/bucket/error.h"
+#include "gridfs/bucket/file_time.h"
 #include "gridfs/bucket/posix_changes.h"
 
 namespace gridmount::fuse {
@@ -93,6 +94,10 @@ Status FileSystem::fallocate(FileHandle& file, int mode, int64_t offset, int64_t
     }
   }
   if (punches || zeroes) GM_TRY(file.file()->zero(offset, size, time_update()));
+  if (time_update() == TimeUpdate::kNow) {
+    const timespec now = gridfs::file_time_now();
+    file.file()->set_times(now, now);
+  }
   return punches ? Status() : file.file()->fallocate(offset, size);
 }
 
