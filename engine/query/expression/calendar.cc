@@ -25,6 +25,11 @@ int64_t floor_divide(int64_t a, int64_t b) {
   return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
+int64_t floor_remainder(int64_t a, int64_t b) {
+  const int64_t remainder = a % b;
+  return remainder < 0 ? remainder + b : remainder;
+}
+
 int64_t days_from_date(int64_t year, int64_t month, int64_t day) {
   year += floor_divide(month - 1, 12);
   const int64_t months = (month - 1) - floor_divide(month - 1, 12) * 12;  // 0 to 11
@@ -56,7 +61,7 @@ CalendarTime date_from_days(int64_t days) {
 CalendarTime calendar_time(int64_t local_milliseconds) {
   const int64_t days = floor_divide(local_milliseconds, kMillisecondsPerDay);
   CalendarTime time = date_from_days(days);
-  auto rest = static_cast<int>(local_milliseconds - days * kMillisecondsPerDay);
+  auto rest = static_cast<int>(floor_remainder(local_milliseconds, kMillisecondsPerDay));
   time.millisecond = rest % 1000;
   rest /= 1000;
   time.second = rest % 60;

@@ -26,6 +26,8 @@ struct IsoWeek {
 };
 
 int64_t floor_divide(int64_t a, int64_t b);
+// Returns a - floor_divide(a, b) * b, for a positive `b`.
+int64_t floor_remainder(int64_t a, int64_t b);
 
 // Returns the days since 1970-01-01. A `month` or `day` out of range continues into later or
 // earlier months and years.

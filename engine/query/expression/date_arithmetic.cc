@@ -160,7 +160,7 @@ Result<bson::Date> add_to_date(bson::Date date, TimeUnit unit, int64_t amount,
   }
   const int64_t local = zone.to_local(date);
   const int64_t days = days_of(local);
-  const int64_t time_of_day = local - days * kMillisecondsPerDay;
+  const int64_t time_of_day = floor_remainder(local, kMillisecondsPerDay);
   const int64_t moved = is_of_months(unit) ? add_months(days, amount * months_of(unit))
                                            : days + amount * (unit == TimeUnit::kWeek ? 7 : 1);
   if (__builtin_mul_overflow(moved, kMillisecondsPerDay, &sum) ||
