@@ -209,6 +209,7 @@ TEST(GivenPositionsTest, CookiesOfAnotherStream_LeadToTheirNumbers_WithChanges) 
     return found == numbers.end() ? *numbers.begin() : *found;
   };
   std::map<int64_t, uint64_t> cookies;
+  std::set<int64_t> shown;  // by `listing` itself, which remembers where they were
   uint64_t version = 0;
   for (int round = 0; round < 2000; ++round) {
     if (round % 10 == 0) {
@@ -226,11 +227,12 @@ TEST(GivenPositionsTest, CookiesOfAnotherStream_LeadToTheirNumbers_WithChanges) 
         std::next(cookies.begin(), static_cast<ptrdiff_t>(random() % cookies.size()));
     listing.seek(sought->second);
     const auto given = listing.next();
-    const bool exists = numbers.contains(sought->first);
-    const auto expected = exists ? numbers.upper_bound(sought->first) : numbers.begin();
+    const bool is_known = numbers.contains(sought->first) || shown.contains(sought->first);
+    const auto expected = is_known ? numbers.upper_bound(sought->first) : numbers.begin();
     ASSERT_EQ(given.has_value(), expected != numbers.end());
     if (given) {
       ASSERT_EQ(given->number, *expected) << "behind " << sought->first;
+      shown.insert(given->number);
     }
   }
 }
