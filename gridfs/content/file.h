@@ -16,6 +16,10 @@
 //     the store then fails with FileDeleted: reads of content that is not in memory, and all
 //     commits. A read checks that the files document exists before it treats an absent chunk as a
 //     hole. Only holes that are known in memory still read as zeros.
+// F6. If other processes change the store too (Capabilities::exclusive), an open file without
+//     uncommitted changes continues with the content that they commit. A commit over one of theirs
+//     fails with FileChanged: what was not committed is lost, and the store has their whole
+//     content.
 //
 // Thread-safe.
 #pragma once

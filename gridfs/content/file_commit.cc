@@ -23,8 +23,9 @@ Status update_files_document(const Bucket& bucket, engine::Transaction& transact
   return file_not_found(bucket, id);
 }
 
-// Fails with FileChanged if the files document has another uploadDate. The deployment lets no other
-// transaction change the document between this look and the commit.
+// Fails with FileChanged if the files document has another uploadDate. A deployment with
+// transactions lets no other one change the document between this look and the commit. A standalone
+// server does.
 Status check_unchanged(const Bucket& bucket, engine::Transaction& transaction,
                        const bson::Value& id, bson::Date expected) {
   for (engine::Collection* collection : {&bucket.files(), &bucket.detached()}) {
@@ -212,7 +213,7 @@ Status write_cut_and_growth(FileContext& context, const bson::Value& id, const C
   cut.stored_chunks = commit.stored_chunks;
   GM_TRY(write_commit(context, id, layout, chunk_bytes, cut));
   commit.stored_chunks = cut.stored_chunks;
-  if (commit.expected_date) commit.expected_date = cut.upload_date;
+  if (commit.expected_date && cut.upload_date) commit.expected_date = cut.upload_date;
   GM_TRY(context.background_work.finish_truncated(id));
   commit.remove_from = 0;
   commit.remove_to = 0;

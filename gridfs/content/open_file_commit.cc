@@ -46,9 +46,12 @@ Status OpenFile::commit(CommitKind kind) {
   MutexLock lock(mutex_);
   if (written) {
     finish(prepared);
-  } else {
-    undo(prepared, written.error());
+    return {};
   }
+  undo(prepared, written.error());
+  // Only the md5 of the old content is lost.
+  const bool loses_nothing = !prepared.content && !prepared.times && !prepared.allocated;
+  if (loses_nothing && written.error().code() == kFileChanged) return {};
   return written;
 }
 
@@ -113,11 +116,12 @@ bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
     prepared.mark = md5_->mark();
   }
   commit.length = length_;
+  // Every commit writes the length, so none may follow one of another process.
+  if (!context_->bucket.store().capabilities().exclusive) {
+    commit.expected_date = stored_.upload_date;
+  }
   if (prepared.content) {
     commit.upload_date = next_upload_date();
-    if (!context_->bucket.store().capabilities().exclusive) {
-      commit.expected_date = stored_.upload_date;
-    }
     if (stored_.chunk_size_is_too_large) commit.chunk_bytes = stored_.chunk_bytes;
   }
   commit.sparse = holes_unknown_ || !holes_.empty();
@@ -221,7 +225,7 @@ void OpenFile::refresh(const FilesDocument& stored) {
   if (gone_ || has_changes()) return;
   // A reader may have read the document before the last commit of this process.
   if (!outdated_ && stored.upload_date < stored_.upload_date) return;
-  if (is_current(stored.posix)) posix_ = stored.posix;
+  if (outdated_ || is_current(stored.posix)) posix_ = stored.posix;
   const bool is_same =
       !outdated_ && stored.upload_date == stored_.upload_date && stored.length == stored_.length;
   if (is_same) return;

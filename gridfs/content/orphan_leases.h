@@ -2,6 +2,7 @@
 // while somebody has them open, and uploads in progress. Each document in `detached` has a lease
 // there, the time of the last sign of life of its owner. The owner renews it, and whoever opens the
 // bucket removes the orphans whose lease is older than kOrphanLease (Bucket::reclaim_expired()).
+// The times are those of the machines' own clocks, which must agree to within some hours.
 //
 // Thread-safe.
 #pragma once

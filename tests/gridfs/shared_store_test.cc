@@ -164,6 +164,40 @@ TEST_F(SharedStoreTest, TwoWriters_TheSecondLearnsThatItIsTooLate) {
   EXPECT_EQ(content(*must(store().snapshot()), id.view()), "lateaaaaaa");
 }
 
+TEST_F(SharedStoreTest, TimesAlone_DoNotOverwriteTheLengthOfTheOther) {
+  const bson::Value id = create(*one_, "a");
+  write_all(*one_, id, "short");
+  const auto mine = must(one_->open_file(id));
+  write_all(*other_, id, std::string(600'000, 'x'));
+  mine->set_times({1, 0}, {1, 0});
+  EXPECT_EQ(code_of(mine->flush()), kFileChanged);
+  EXPECT_EQ(content(*must(store().snapshot()), id.view()), std::string(600'000, 'x'));
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(SharedStoreTest, FileThatWasOnlyRead_ClosesWithoutAnError) {
+  const bson::Value id = upload("a", "made by a driver", {});
+  const auto mine = must(one_->open_file(id));
+  EXPECT_EQ(read_all(*mine), "made by a driver");
+  write_all(*other_, id, "changed by the other");
+  must(mine->flush());
+  EXPECT_EQ(read(*one_, id), "changed by the other");
+}
+
+TEST_F(SharedStoreTest, RootMadeAnewByTheOther_IsTheRoot) {
+  must(one_->mkdir("", "d", 0755, kCreator));
+  change([&](engine::Transaction& transaction) {
+    must(bucket().directories().remove(transaction, bson::View(), true));
+  });
+  must(other_->mkdir("", "e", 0755, kCreator));
+  AttributeChanges changes;
+  changes.permissions = 0711;
+  must(other_->setattr_directory("", changes));
+  EXPECT_EQ(must(one_->root()).attributes.mode & 07777, 0711U);
+  must(one_->mkdir("", "f", 0755, kCreator));
+  EXPECT_THAT(names(*one_), UnorderedElementsAre("e", "f"));
+}
+
 TEST_F(SharedStoreTest, Attributes_OfAnOpenFile_FollowTheOther) {
   const bson::Value id = create(*one_, "a");
   const auto file = must(one_->open_file(id));
