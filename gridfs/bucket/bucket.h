@@ -4,7 +4,8 @@
 // Beyond the specification, the chunks of an upload are never orphans. Its files document stands in
 // `<bucket>.detached` from the first chunk on. close() moves it to `<bucket>.files` in the
 // transaction that writes the last chunks. reclaim() removes documents that a killed process has
-// left in `detached`, with their chunks.
+// left in `detached`, with their chunks. If other processes use the store too, an orphan may be
+// theirs: it has a lease, the field `leased` (orphan_leases.h).
 //
 // A file may be truncated by more chunks than one transaction should remove. `<bucket>.detached`
 // then also holds the marker {_id: {truncated: <files_id>}, from: int64, to: int64}: the file's
@@ -160,6 +161,16 @@ class Bucket {
 
  private:
   struct IndexCheck;
+  // What `detached` holds.
+  struct Orphan {
+    bson::Value id;
+    std::optional<bson::Date> leased;
+  };
+  struct Detached {
+    std::vector<Orphan> orphans;
+    std::vector<bson::Value> truncated;  // the files with a marker
+  };
+  Result<Detached> read_detached() const;
 
   // Removes each of the files `ids` that still has that filename, in one transaction. Returns the
   // large ones, which were only moved to `detached`.

@@ -35,6 +35,12 @@ std::optional<bson::ValueView> truncated_file(bson::View detached) {
   return id.as_document().find(kTruncated);
 }
 
+void append_without_lease(bson::View document, bson::Builder& to) {
+  for (const bson::Element field : document) {
+    if (field.key != kLeased) to.append(field.key, field.value);
+  }
+}
+
 int64_t slice_chunks(int64_t chunk_bytes) {
   return std::clamp<int64_t>(kSliceBytes / std::max<int64_t>(chunk_bytes, 1), 1, kSliceChunksMax);
 }
@@ -231,18 +237,14 @@ Status Bucket::detach(engine::Transaction& transaction, bson::ValueView id) cons
 
 bson::Document Bucket::as_orphan(bson::View files_document) const {
   bson::Builder orphan;
-  for (const bson::Element field : files_document) {
-    if (field.key != kLeased) orphan.append(field.key, field.value);
-  }
+  append_without_lease(files_document, orphan);
   if (!store_.capabilities().exclusive) orphan.append(kLeased, bson::Date::now());
   return std::move(orphan).finish();
 }
 
 bson::Document without_lease(bson::View orphan) {
   bson::Builder document;
-  for (const bson::Element field : orphan) {
-    if (field.key != kLeased) document.append(field.key, field.value);
-  }
+  append_without_lease(orphan, document);
   return std::move(document).finish();
 }
 
@@ -260,31 +262,16 @@ Status Bucket::renew_leases(const std::vector<bson::Value>& ids) const {
 Status Bucket::reclaim_expired() const {
   const bson::Date expired{bson::Date::now().milliseconds -
                            std::chrono::milliseconds(kOrphanLease).count()};
-  std::vector<bson::Value> files;
-  std::vector<bson::Value> truncated;
-  std::vector<bson::Value> new_orphans;
-  {
-    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
-    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-              detached_->find(*snapshot, bson::View(), {.one_at_a_time = true}));
-    while (true) {
-      GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
-      if (!document) break;
-      if (const std::optional<bson::ValueView> file = truncated_file(*document)) {
-        truncated.emplace_back(*file);
-        continue;
-      }
-      const std::optional<bson::ValueView> leased = document->find(kLeased);
-      if (!leased || leased->type() != bson::Type::kDate) {
-        new_orphans.emplace_back((*document)["_id"]);
-      } else if (leased->as_date() < expired) {
-        files.emplace_back((*document)["_id"]);
-      }
-    }
+  GM_ASSIGN(const Detached detached, read_detached());
+  std::vector<bson::Value> without_leases;
+  for (const Orphan& orphan : detached.orphans) {
+    if (!orphan.leased) without_leases.push_back(orphan.id);
   }
-  GM_TRY(renew_leases(new_orphans));
-  for (const bson::Value& id : truncated) GM_TRY(reclaim_truncated(id));
-  for (const bson::Value& id : files) GM_TRY(reclaim(id));
+  GM_TRY(renew_leases(without_leases));
+  for (const bson::Value& id : detached.truncated) GM_TRY(reclaim_truncated(id));
+  for (const Orphan& orphan : detached.orphans) {
+    if (orphan.leased && *orphan.leased < expired) GM_TRY(reclaim(orphan.id));
+  }
   return {};
 }
 
@@ -389,25 +376,29 @@ Status Bucket::reclaim_truncated(bson::ValueView id) const {
 }
 
 Status Bucket::reclaim_all() const {
-  std::vector<bson::Value> files;
-  std::vector<bson::Value> truncated;
-  {
-    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
-    GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-              detached_->find(*snapshot, bson::View(), {.one_at_a_time = true}));
-    while (true) {
-      GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
-      if (!document) break;
-      if (const std::optional<bson::ValueView> file = truncated_file(*document)) {
-        truncated.emplace_back(*file);
-      } else {
-        files.emplace_back((*document)["_id"]);
-      }
-    }
-  }
-  for (const bson::Value& id : truncated) GM_TRY(reclaim_truncated(id));
-  for (const bson::Value& id : files) GM_TRY(reclaim(id));
+  GM_ASSIGN(const Detached detached, read_detached());
+  for (const bson::Value& id : detached.truncated) GM_TRY(reclaim_truncated(id));
+  for (const Orphan& orphan : detached.orphans) GM_TRY(reclaim(orphan.id));
   return {};
+}
+
+Result<Bucket::Detached> Bucket::read_detached() const {
+  Detached detached;
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            detached_->find(*snapshot, bson::View(), {.one_at_a_time = true}));
+  while (true) {
+    GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
+    if (!document) return detached;
+    if (const std::optional<bson::ValueView> file = truncated_file(*document)) {
+      detached.truncated.emplace_back(*file);
+      continue;
+    }
+    Orphan orphan{bson::Value((*document)["_id"]), std::nullopt};
+    const std::optional<bson::ValueView> leased = document->find(kLeased);
+    if (leased && leased->type() == bson::Type::kDate) orphan.leased = leased->as_date();
+    detached.orphans.push_back(std::move(orphan));
+  }
 }
 
 }  // namespace gridmount::gridfs
