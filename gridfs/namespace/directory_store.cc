@@ -55,35 +55,31 @@ bool is_made_after(bson::View directory, const std::optional<bson::Date>& at) {
   return int64_t{directory["_id"].as_object_id().seconds()} * 1000 > at->milliseconds;
 }
 
-Status DirectoryStore::find_root(engine::Snapshot& snapshot) {
+Result<bool> DirectoryStore::has_root(engine::Snapshot& snapshot) {
   const bson::Document filter = root_filter();
   GM_ASSIGN(const std::optional<bson::View> root, bucket_.directories().find_one(snapshot, filter));
-  if (root) set_root_id(bson::Value((*root)["_id"]));
+  if (root && keeps_root_id_) root_id_ = bson::Value((*root)["_id"]);
+  return root.has_value();
+}
+
+Status DirectoryStore::find_root(engine::Snapshot& snapshot) {
+  GM_TRY(has_root(snapshot));
   return {};
 }
 
-void DirectoryStore::set_root_id(bson::Value id) {
-  const MutexLock lock(mutex_);
-  root_ids_.push_back(std::make_unique<const bson::Value>(std::move(id)));
-  root_id_ = root_ids_.back().get();
-}
-
 Status DirectoryStore::make_root(engine::Transaction& transaction, const PosixFields& posix) {
-  GM_TRY(find_root(transaction));
-  if (root_id_ != nullptr) return {};
+  GM_ASSIGN(const bool is_there, has_root(transaction));
+  if (is_there) return {};
   const bson::Value id(bson::ObjectId::generate());
   GM_TRY(
       bucket_.directories().insert(transaction, directory_document(id, bson::Value(), "", posix)));
-  set_root_id(id);
+  if (keeps_root_id_) root_id_ = id;
   return {};
 }
 
 bson::Document DirectoryStore::by_path(std::string_view path) const {
   // By its _id, because an index look-up of null is slow.
-  if (path.empty()) {
-    const bson::Value* const root = root_id_;
-    return root != nullptr ? equals("_id", *root) : root_filter();
-  }
+  if (path.empty()) return root_id_ ? equals("_id", *root_id_) : root_filter();
   const SplitPath where = split(path);
   bson::Builder filter;
   filter.append("parent", where.directory).append("name", where.component);
@@ -113,9 +109,8 @@ Result<DirectoryDocument> DirectoryStore::insert(engine::Transaction& transactio
   const bool is_root = path.empty();
   // Somebody else may have removed the root's document. The new one gets the same _id, because
   // look-ups of the root use it.
-  const bson::Value* const root = root_id_;
   DirectoryDocument directory{
-      is_root && root != nullptr ? *root : bson::Value(bson::ObjectId::generate()), posix, ino};
+      is_root && root_id_ ? *root_id_ : bson::Value(bson::ObjectId::generate()), posix, ino};
   GM_TRY(bucket_.directories().insert(
       transaction,
       directory_document(directory.id, is_root ? bson::Value() : bson::Value(where.directory),

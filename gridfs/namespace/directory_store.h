@@ -5,18 +5,15 @@
 // has the document {parent: null, name: ""}. This class deals with documents only. It does not see
 // directories that are only implied by filenames.
 //
-// Thread-safe.
+// Thread-safe after find_root() or make_root(). If others write to the store too, make_root() may
+// be called at any time.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "engine/base/thread_safety.h"
 #include "gridfs/bucket/bucket.h"
 
 namespace gridmount::gridfs {
@@ -38,10 +35,10 @@ class DirectoryStore {
  public:
   // With `at`, find() ignores directories that were made later.
   explicit DirectoryStore(const Bucket& bucket, std::optional<bson::Date> at = {})
-      : bucket_(bucket), at_(at) {}
+      : bucket_(bucket), at_(at), keeps_root_id_(bucket.store().capabilities().exclusive) {}
 
-  // One of these two must be called before all other functions. Both look up the root's document,
-  // and make_root() creates it if it is missing.
+  // One of these two must be called before all other functions and before other threads use the
+  // object. Both look up the root's document, and make_root() creates it if it is missing.
   Status find_root(engine::Snapshot& snapshot);
   Status make_root(engine::Transaction& transaction, const PosixFields& posix);
 
@@ -60,18 +57,16 @@ class DirectoryStore {
   Status move(engine::Transaction& transaction, std::string_view from, std::string_view to) const;
 
  private:
+  Result<bool> has_root(engine::Snapshot& snapshot);
   bson::Document by_path(std::string_view path) const;
   Status move_children(engine::Transaction& transaction, bson::View range, std::string_view from,
                        std::string_view to) const;
 
   const Bucket& bucket_;
   const std::optional<bson::Date> at_;
-  void set_root_id(bson::Value id) GM_EXCLUDES(mutex_);
-
-  Mutex mutex_;
-  // The last one is the present one. The others stay for threads that still use them.
-  std::vector<std::unique_ptr<const bson::Value>> root_ids_ GM_GUARDED_BY(mutex_);
-  std::atomic<const bson::Value*> root_id_ = nullptr;  // null while there is no root document
+  // False if others may remove the root's document and make another one.
+  const bool keeps_root_id_;
+  std::optional<bson::Value> root_id_;
 };
 
 }  // namespace gridmount::gridfs
