@@ -116,10 +116,10 @@ Error error_of(const bson_error_t& error, bson::View reply) {
     return Error(ErrorCode{static_cast<int32_t>(error.code)}, error.message)
         .with_details(details_of(reply));
   }
-  // libmongoc labels a lost connection as servers label their errors.
   if (error.domain == MONGOC_ERROR_CLIENT && error.code == MONGOC_ERROR_CLIENT_AUTHENTICATE) {
     return {ErrorCode::kAuthenticationFailed, error.message};
   }
+  // libmongoc labels a lost connection as servers label their errors.
   return Error(ErrorCode::kHostUnreachable, error.message).with_details(details_of(reply));
 }
 

@@ -34,12 +34,12 @@ class Reads {
                                         bson::View command);
   // What change_catalog() checks first.
   Status check_unused(const engine::Namespace& changed) const;
-  // Keeps a document for as long as this exists, or until it is paused.
   // Keeps a document until the next call of this function.
   bson::View keep_one(bson::Document document) {
     one_ = std::move(document);
     return one_;
   }
+  // Keeps a document for as long as this exists, or until it is paused.
   bson::View keep(bson::Document document) {
     kept_.push_back(std::move(document));
     return kept_.back();

@@ -11,6 +11,8 @@
 namespace gridmount::mongo {
 namespace {
 
+constexpr ErrorCode kLockTimeout{24};
+
 bson::Document list_databases() {
   bson::Builder command;
   command.append("listDatabases", int32_t{1});
@@ -74,7 +76,12 @@ class MongoStore final : public engine::Store {
 
   Result<std::unique_ptr<engine::Transaction>> begin(engine::TransactionKind /*waits*/) override {
     std::optional<QueuePlace> place;
-    if (options_.queues_transactions) place.emplace(queue_);
+    if (options_.queues_transactions) {
+      place = QueuePlace::wait_for(queue_, options_.server_timeout);
+      if (!place) {
+        return fail(kLockTimeout, "the transactions before this one have not ended in time");
+      }
+    }
     GM_ASSIGN(std::unique_ptr<Connection> connection, pool_->connection());
     if (deployment_.has_transactions) GM_TRY(connection->begin_transaction());
     return std::unique_ptr<engine::Transaction>(std::make_unique<MongoTransaction>(
