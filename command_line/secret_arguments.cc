@@ -1,6 +1,8 @@
 #include "command_line/secret_arguments.h"
 
 #include <algorithm>
+#include <cctype>
+#include <string>
 #include <string_view>
 
 namespace gridmount::command_line {
@@ -11,12 +13,27 @@ void cross_out(char* begin, size_t bytes) {
   std::fill_n(begin, bytes, 'x');
 }
 
+// The value of an option ends with the next one. Drivers ignore the case of its name.
+void hide_option(char* argument, std::string_view option) {
+  std::string text(argument);
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char letter) { return std::tolower(letter); });
+  const size_t found = text.find(option);
+  if (found == std::string::npos) return;
+  const size_t begin = found + option.size();
+  const size_t end = std::min(text.find_first_of("&,", begin), text.size());
+  cross_out(argument + begin, end - begin);
+}
+
 // "...//user:password@hosts": the password ends with the last @ before the path.
 void hide_in_uri(char* argument) {
   const std::string_view text(argument);
   const size_t scheme = text.find("mongodb");
   const size_t begin = text.find("//", scheme);
   if (scheme == std::string_view::npos || begin == std::string_view::npos) return;
+  for (const std::string_view option : {"tlscertificatekeyfilepassword=", "aws_session_token:"}) {
+    hide_option(argument, option);
+  }
   const size_t at = text.substr(0, text.find('/', begin + 2)).rfind('@');
   const size_t colon = text.find(':', begin);
   if (at == std::string_view::npos || colon >= at) return;

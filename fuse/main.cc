@@ -346,8 +346,7 @@ ExitStatus start(GridmountOptions options) {
   if (!(*store)->capabilities().transactions) {
     spdlog::warn(
         "{} is a standalone server, which has no transactions: a kill in the middle of a change "
-        "may "
-        "leave a part of it",
+        "may leave a part of it",
         options.store.string());
   }
   std::optional<Signals> signals;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <optional>
 #include <set>
+#include <span>
 #include <sstream>
 #include <utility>
 
@@ -110,25 +111,29 @@ std::string exit_status_table() {
 }
 
 // Options that only a store in a folder has, and those that only a deployment has.
-constexpr std::array<const char*, 5> kOfFolders{"--checkpoint-interval", "--checkpoint-bytes",
-                                                "--size-limit", "--expiry-interval", "--listen"};
-constexpr std::array<const char*, 3> kOfDeployments{"--cache-seconds", "--server-timeout",
-                                                    "--password-file"};
+constexpr std::array<std::string_view, 9> kOfFolders{
+    "--checkpoint-interval",
+    "--checkpoint-bytes",
+    "--size-limit",
+    "--expiry-interval",
+    "--listen",
+    "--no-auth",
+    "--tls-ca-file",
+    "--tls-certificate-key-file",
+    "--tls-allow-connections-without-certificates"};
+constexpr std::array<std::string_view, 3> kOfDeployments{"--cache-seconds", "--server-timeout",
+                                                         "--password-file"};
 
-Status check_fits_deployment(const CLI::App& app) {
-  for (const char* const option : kOfFolders) {
-    if (app.count(option) == 0) continue;
+// Refuses the options of the other kind of store.
+Status check_fits(const CLI::App& app, bool is_deployment) {
+  const std::span<const std::string_view> others =
+      is_deployment ? std::span<const std::string_view>(kOfFolders) : kOfDeployments;
+  for (const std::string_view option : others) {
+    if (app.count(std::string(option)) == 0) continue;
     return fail(ErrorCode::kBadValue,
-                std::string(option) + " is for stores in folders, not for a MongoDB deployment");
-  }
-  return {};
-}
-
-Status check_fits_folder(const CLI::App& app) {
-  for (const char* const option : kOfDeployments) {
-    if (app.count(option) == 0) continue;
-    return fail(ErrorCode::kBadValue,
-                std::string(option) + " is for MongoDB deployments, not for a store in a folder");
+                std::string(option) +
+                    (is_deployment ? " is for stores in folders, not for a MongoDB deployment"
+                                   : " is for MongoDB deployments, not for a store in a folder"));
   }
   return {};
 }
@@ -158,7 +163,13 @@ Status read_uri(const CLI::App& app, const std::string& uri, const std::string& 
   } else if (from_environment != nullptr) {
     password = from_environment;
   } else {
-    GM_ASSIGN(password, command_line::ask_password());
+    Result<std::string> asked = command_line::ask_password();
+    if (!asked) {
+      return fail(ErrorCode::kBadValue, asked.error().message() +
+                                            "; --password-file or the variable "
+                                            "GRIDMOUNT_PASSWORD can hold it");
+    }
+    password = *std::move(asked);
   }
   options.uri = command_line::with_password(uri, password);
   return {};
@@ -335,12 +346,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   if (!(server_seconds >= kMinServerSeconds && server_seconds <= kMaxServerSeconds)) {
     return fail(ErrorCode::kBadValue, "--server-timeout must be from 0.1 to 86400 seconds");
   }
-  if (command_line::is_connection_string(store)) {
-    GM_TRY(check_fits_deployment(app));
-    GM_TRY(read_uri(app, store, password_file, options));
-  } else {
-    GM_TRY(check_fits_folder(app));
-  }
+  const bool is_deployment = command_line::is_connection_string(store);
+  GM_TRY(check_fits(app, is_deployment));
+  if (is_deployment) GM_TRY(read_uri(app, store, password_file, options));
   options.remount =
       std::find(mount_options.begin(), mount_options.end(), "remount") != mount_options.end();
   // A look at other people's files is not to change them, unless somebody asks for it.

@@ -34,14 +34,20 @@ TEST(ConnectionString, Password_IsAddedWhereOneIsMissing) {
 }
 
 TEST(SecretArguments, ValuesAndPasswordsOfUris_AreCrossedOut) {
-  std::array<std::string, 5> arguments{"--password=abc", "abc", "-pabc", "put",
-                                       "mongodb://me:p@db/?x=1"};
+  std::array<std::string, 6> arguments{"--password=abc",
+                                       "abc",
+                                       "-pabc",
+                                       "put",
+                                       "mongodb://me:p@db/?x=1",
+                                       "mongodb://db/?tlsCertificateKeyFilePassword=key&x=1"};
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   const std::array<std::string, 1> secrets{"abc"};
   hide_secrets(pointers, secrets);
-  EXPECT_EQ(arguments, (std::array<std::string, 5>{"--password=xxx", "xxx", "-pxxx", "put",
-                                                   "mongodb://me:x@db/?x=1"}));
+  EXPECT_EQ(arguments, (std::array<std::string, 6>{"--password=xxx", "xxx", "-pxxx", "put",
+                                                   "mongodb://me:x@db/?x=1",
+                                                   "mongodb://db/?tlsCertificateKeyFilePassword="
+                                                   "xxx&x=1"}));
 }
 
 }  // namespace

@@ -246,7 +246,8 @@ TEST(GridmountOptions, Deployment_WhatDoesNotFit) {
     return line ? std::string() : line.error().message();
   };
   const std::string uri = "mongodb://user:secret@localhost/media";
-  for (const char* const option : {"--size-limit=1G", "--checkpoint-interval=2", "--listen=:1"}) {
+  for (const char* const option : {"--size-limit=1G", "--checkpoint-interval=2", "--listen=:1",
+                                   "--no-auth", "--tls-ca-file=x"}) {
     EXPECT_THAT(refusal_of({option, uri, "mnt"}), HasSubstr("not for a MongoDB deployment"));
   }
   EXPECT_THAT(refusal_of({"--cache-seconds=1", "store", "mnt"}),
