@@ -9,6 +9,8 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "command_line/endpoint_options.h"
 #include "command_line/exit_status.h"
@@ -132,6 +134,16 @@ Result<std::shared_ptr<MountedBucket>> root_bucket(Buckets& buckets,
   return bucket;
 }
 
+// A mistyped database of a deployment would otherwise be mounted as an empty one.
+Status expect_buckets(Buckets& buckets, const GridmountOptions& options) {
+  if (!options.uri || options.bucket) return {};
+  GM_ASSIGN(const std::vector<std::string> names, buckets.names());
+  if (!names.empty()) return {};
+  return fail(gridfs::kNoSuchEntry, "the database '" + options.database + "' of " +
+                                        options.store.string() +
+                                        " has no bucket; 'gridmount --create' makes one");
+}
+
 // Returns null for a deployment, which drivers reach by its own servers, and if the store is
 // read-only and its medium has no room for the socket.
 Result<std::unique_ptr<wire::Endpoint>> start_endpoint(engine::Store& store,
@@ -232,6 +244,12 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
       return startup.failed(exit_status_of(made.error().code()), made.error().message());
     }
   }
+  if (const Status found = expect_buckets(buckets, options); !found) {
+    const bool missing = found.error().code() == gridfs::kNoSuchEntry;
+    return startup.failed(
+        missing ? ExitStatus::kNoSuchBucket : exit_status_of(found.error().code()),
+        found.error().message());
+  }
   auto root = root_bucket(buckets, options);
   if (!root) {
     const bool missing = root.error().code() == gridfs::kNoSuchEntry;
@@ -305,6 +323,12 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
 
 // Adds to the error the option with which gridmount opens the store, if there is one.
 Error with_advice(const GridmountOptions& options, const Error& error) {
+  if (options.uri) {
+    if (error.code() != ErrorCode::kHostUnreachable) return error;
+    return Error(error.code(), error.message() +
+                                   "; check the addresses, and that the servers run and can be "
+                                   "reached from here");
+  }
   if (options.read_only) return error;
   if (error.code() == ErrorCode::kStoreReadOnly) {
     return Error(error.code(), error.message() + " (mount it with -o ro)");

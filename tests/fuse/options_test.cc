@@ -254,6 +254,7 @@ TEST(GridmountOptions, Deployment_WhatDoesNotFit) {
               HasSubstr("for MongoDB deployments"));
   EXPECT_THAT(refusal_of({"--db=x", uri, "mnt"}), HasSubstr("contradicts"));
   EXPECT_THAT(refusal_of({"mongodb://a:b:c", "mnt"}), HasSubstr("not a MongoDB URI"));
+  EXPECT_THAT(refusal_of({"mongodb:/host/db", "mnt"}), HasSubstr("begins with mongodb://"));
   EXPECT_THAT(refusal_of({"--password-file=x", uri, "mnt"}), HasSubstr("without a password"));
   EXPECT_THAT(refusal_of({"--server-timeout=0", uri, "mnt"}), HasSubstr("--server-timeout"));
   EXPECT_THAT(refusal_of({"--db=x", uri, "mnt"}), testing::Not(HasSubstr("secret")));

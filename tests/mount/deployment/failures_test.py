@@ -154,6 +154,7 @@ class BadInputTest(unittest.TestCase):
     def test_unreachable_host(self):
         said = self.run_gridmount("--server-timeout=1", "mongodb://127.0.0.1:1/test", status=25)
         self.assertIn("127.0.0.1:1", said)
+        self.assertIn("check the addresses", said)
 
     def test_malformed_uri(self):
         self.assertIn("URI", self.run_gridmount("mongodb://host:port:1/test", status=1))
@@ -225,6 +226,12 @@ class UsersTest(unittest.TestCase):
             self.assertEqual(os.listdir(mount.root), ["a"])
         mount = self.mount(self.uri("reader"), environment=["GRIDMOUNT_PASSWORD=reads"])
         self.assertEqual(os.listdir(mount.root), ["a"])
+
+    def test_database_without_buckets(self):
+        uri = self.uri(f"{ROOT}:{PASSWORD}").replace("/media", "/mistyped")
+        said = BadInputTest.run_gridmount(self, uri, status=23)
+        self.assertIn("mistyped", said)
+        self.assertIn("--create", said)
 
     def test_wrong_password(self):
         said = BadInputTest.run_gridmount(self, self.uri("reader:wrong"), status=15)
