@@ -106,8 +106,10 @@ Result<TestGroup> parse_not(const OperatorCall& call) {
   }
   GM_ASSIGN(std::vector<TestGroup> groups,
             parse_operators(call.path, call.operand.as_document(), call.place.below()));
-  if (groups.size() == 1) {
-    groups[0].negated = !groups[0].negated;
+  // A negation of a negation stays one: servers report no position for it, and an upsert takes no
+  // value from it.
+  if (groups.size() == 1 && !groups[0].negated) {
+    groups[0].negated = true;
     return std::move(groups[0]);
   }
   TestGroup group;

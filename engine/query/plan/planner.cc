@@ -57,30 +57,36 @@ struct Conjunction {
   size_t other = 0;                        // number of all other conditions
 };
 
+void add_condition(const Filter& condition, Conjunction& conjunction) {
+  switch (condition.kind()) {
+    case Filter::Kind::kPredicate:
+      conjunction.predicates.push_back(&condition.predicate());
+      break;
+    case Filter::Kind::kOr:
+      if (conjunction.disjunction != nullptr) ++conjunction.other;
+      conjunction.disjunction = &condition;
+      break;
+    case Filter::Kind::kNot: {
+      const std::vector<Filter>& negated = condition.children();
+      if (negated.size() == 1 && negated.front().kind() == Filter::Kind::kNot) {
+        // A negation of a negation holds if all conditions in it hold.
+        for (const Filter& held : negated.front().children()) add_condition(held, conjunction);
+        break;
+      }
+      if (is_absence(condition)) conjunction.absences.push_back(&negated.front().predicate());
+      [[fallthrough]];
+    }
+    default:
+      ++conjunction.other;
+  }
+}
+
 Conjunction conjunction_of(const Filter& filter) {
   Conjunction conjunction;
-  const auto add = [&](const Filter& child) {
-    switch (child.kind()) {
-      case Filter::Kind::kPredicate:
-        conjunction.predicates.push_back(&child.predicate());
-        break;
-      case Filter::Kind::kOr:
-        if (conjunction.disjunction != nullptr) ++conjunction.other;
-        conjunction.disjunction = &child;
-        break;
-      case Filter::Kind::kNot:
-        if (is_absence(child)) {
-          conjunction.absences.push_back(&child.children().front().predicate());
-        }
-        [[fallthrough]];
-      default:
-        ++conjunction.other;
-    }
-  };
   if (filter.kind() == Filter::Kind::kAnd) {
-    for (const Filter& child : filter.children()) add(child);
+    for (const Filter& child : filter.children()) add_condition(child, conjunction);
   } else {
-    add(filter);
+    add_condition(filter, conjunction);
   }
   return conjunction;
 }

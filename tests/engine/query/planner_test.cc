@@ -138,6 +138,8 @@ TEST(PlannerTest, Bounds) {
   EXPECT_EQ(plan(one, "{'a': {'$exists': false}}"), "{'a': 1} null");
   EXPECT_EQ(plan(one, "{'a': {'$not': {'$exists': true}}}"), "{'a': 1} null");
   EXPECT_EQ(plan(one, "{'a': {'$ne': 1}}"), "scan");
+  EXPECT_EQ(plan(one, "{'a': {'$not': {'$ne': 1}}}"), "{'a': 1} 1 exact");
+  EXPECT_EQ(plan(one, "{'a': {'$not': {'$not': {'$gt': 1, '$lte': 5}}}}"), "{'a': 1} (1..5] exact");
   EXPECT_EQ(plan(one, "{'a': {'$exists': true}}"), "scan");
   EXPECT_EQ(plan(one, "{'a': {'$regex': 'x'}}"), "scan");
   EXPECT_TRUE(plan(one, "{'a': {'$regex': '^ab'}}").starts_with("{'a': 1} [\"ab\"..\"ac\")"));

@@ -55,6 +55,13 @@ TEST(PositionalUpdateTest, TheMatchedElement) {
        "The positional operator did not find the match needed from the query.", 2},
       {"{'_id': 1}", "{'_id': 1}", "{'$set': {'b.$': 9}}",
        "The positional operator did not find the match needed from the query.", 2},
+      // No condition in a negation has a position.
+      {"{'a': {'$not': {'$ne': 2}}}", "{'a': [1, 2]}", "{'$set': {'a.$': 9}}",
+       "The positional operator did not find the match needed from the query.", 2},
+      {"{'a': {'$not': {'$not': {'$gt': 1}}}}", "{'a': [1, 2]}", "{'$set': {'a.$': 9}}",
+       "The positional operator did not find the match needed from the query.", 2},
+      {"{'a': {'$not': {'$exists': false}}}", "{'a': [1, 2]}", "{'$set': {'a.$': 9}}",
+       "The positional operator did not find the match needed from the query.", 2},
       {"{'a': 2}", "{'a': [1, 2]}", "{'$set': {'a.1': 7, 'a.$': 9}}",
        "Update created a conflict at 'a.1'", 40},
       {"{'a.b': 2}", "{'a': [{'b': 2}]}", "{'$set': {'a.0.b': 7}, '$inc': {'a.$.b': 9}}",
@@ -219,6 +226,18 @@ TEST(PositionalUpdateTest, Upserts) {
       parse("{'$setOnInsert': {'a.$[i]': 1}}", "[{'i': 0}]")->upserted(*filter);
   ASSERT_TRUE(each) << each.error().message();
   EXPECT_EQ(show(*each), show(parse_json("{'_id': 1, 'a': [1]}")));
+}
+
+TEST(UpsertTest, NegationOfANegation_GivesNoValue) {
+  const Result<Update> update = parse("{'$set': {'b': 1}}");
+  for (const char* const specification :
+       {"{'_id': 1, 'a': {'$not': {'$ne': 2}}}", "{'_id': 1, 'a': {'$not': {'$nin': [2]}}}",
+        "{'_id': 1, 'a': {'$not': {'$not': {'$eq': 2}}}}"}) {
+    const Result<Filter> filter = Filter::parse(parse_json(specification));
+    const Result<bson::Document> upserted = update->upserted(*filter);
+    ASSERT_TRUE(upserted) << specification << upserted.error().message();
+    EXPECT_EQ(show(*upserted), show(parse_json("{'_id': 1, 'b': 1}"))) << specification;
+  }
 }
 
 TEST(PositionalUpdateTest, TouchedPaths) {
