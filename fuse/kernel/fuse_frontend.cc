@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <string_view>
@@ -55,9 +56,22 @@ struct stat stat_of(uint64_t ino, const gridfs::Attributes& attributes) {
   return result;
 }
 
+// The kernel keeps attributes for this time if free space is scarce, so that it does not ask before
+// each of many small writes. The kernel rounds the time up to the ticks of its clock (4
+// milliseconds on Debian), and may accept some tens of megabytes in two ticks.
+constexpr double kShortCacheSeconds = 0.001;
+
 double attribute_seconds(fuse_req_t request, const EntryReply& entry) {
-  const bool asks = file_system_of(request).asks_before_writing(entry.ino);
-  return entry.attributes_pass || asks ? 0 : entry.cache_seconds;
+  if (entry.attributes_pass) return 0;
+  switch (file_system_of(request).writer_cache(entry.ino)) {
+    case FileSystem::WriterCache::kUsual:
+      break;
+    case FileSystem::WriterCache::kShort:
+      return std::min(entry.cache_seconds, kShortCacheSeconds);
+    case FileSystem::WriterCache::kNone:
+      return 0;
+  }
+  return entry.cache_seconds;
 }
 
 void record_reply(fuse_req_t request, uint64_t directory) {

@@ -225,11 +225,14 @@ class FileSystem {
   // Returns true if the kernel must drop the file's attributes, so that it asks for them before the
   // next write(2). That is so once for each open file whenever room becomes scarce.
   bool begins_to_ask(uint64_t ino);
-  // Returns true if the kernel must not keep the node's attributes, so that it asks before each
-  // write(2).
-  bool asks_before_writing(uint64_t ino) const {
-    return room_.is_scarce() && is_open_for_writing(ino);
-  }
+  // How long the kernel may keep the attributes of a node. It asks for them before a write(2) if it
+  // no longer keeps them.
+  enum class WriterCache {
+    kUsual,  // free space is not scarce, or nobody writes to the node
+    kShort,  // free space is scarce: for some milliseconds, in which little can be written
+    kNone,   // free space is short
+  };
+  WriterCache writer_cache(uint64_t ino) const;
   // Returns true if a request for attributes by this handle must wait for expect_room().
   bool expects_room(const FileHandle& file) const {
     return file.for_writing && !file.is_control && room_.is_short();

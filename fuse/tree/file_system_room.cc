@@ -27,6 +27,11 @@ bool FileSystem::begins_to_ask(uint64_t ino) {
   return std::exchange(writers->second.asked_in, episode) != episode;
 }
 
+FileSystem::WriterCache FileSystem::writer_cache(uint64_t ino) const {
+  if (!room_.is_scarce() || !is_open_for_writing(ino)) return WriterCache::kUsual;
+  return room_.is_short() ? WriterCache::kNone : WriterCache::kShort;
+}
+
 Status FileSystem::expect_room(FileHandle& file, const std::function<void()>& hand_over) {
   room_.look();
   const std::shared_ptr<gridfs::File> content = file.file();

@@ -2,9 +2,10 @@
 // takes written data into its cache, far ahead of the store, and would report a full disk only when
 // the file is closed.
 //
-// Method: while free space is scarce, the kernel may not keep the attributes of files that are open
-// for writing. So it asks for them by the writer's handle before each write(2) to its cache. An
-// error in that reply becomes the error of write(2) (FileSystem::expect_room()).
+// Method: while free space is scarce, the kernel keeps the attributes of files that are open for
+// writing for some milliseconds; while free space is short, not at all. So it asks for them by the
+// writer's handle before a write(2) to its cache. An error in that reply becomes the error of
+// write(2) (FileSystem::expect_room()).
 //
 // Thread-safe.
 #pragma once
@@ -19,10 +20,10 @@ namespace gridmount::fuse {
 
 class RoomWatch {
  public:
-  // Below this, free space is scarce: the kernel asks before each write(2).
+  // Below this, free space is scarce: the kernel asks every few milliseconds of writing.
   static constexpr int64_t kScarceBytes = int64_t{256} << 20;
-  // Below this, free space is short: the kernel's cache is written back and committed before more
-  // is accepted.
+  // Below this, free space is short: the kernel asks before each write(2), and its cache is written
+  // back and committed before more is accepted.
   static constexpr int64_t kShortBytes = int64_t{64} << 20;
 
   // `store` must outlive this object.

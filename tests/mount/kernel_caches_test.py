@@ -121,5 +121,23 @@ class KernelCachesOfBuckets(CountedCase):
         self.assertGreaterEqual(self.asked(lambda: os.stat(bucket)).get("lookup", 0), 1)
 
 
+@gridmount_only
+class ScarceRoom(CountedCase):
+    """Below 256 MiB, but above 64 MiB."""
+
+    options = [*CountedCase.options, "--size-limit", "200M"]
+
+    def test_SmallWrites_AreNotAskedForOneByOne(self):
+        pieces = 4096
+
+        def write():
+            fd = os.open(self.path("file"), os.O_WRONLY | os.O_CREAT)
+            for _ in range(pieces):
+                os.write(fd, b"x" * 4096)
+            os.close(fd)
+
+        self.assertLess(self.asked(write).get("getattr", 0), pieces // 4)
+
+
 if __name__ == "__main__":
     main()
