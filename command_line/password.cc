@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
+
+#include "command_line/connection_string.h"
 
 namespace gridmount::command_line {
 
@@ -58,6 +61,26 @@ Result<std::string> read_password(const std::filesystem::path& file) {
     return fail(ErrorCode::kFailedToParse, "the first line of " + file.string() + " is empty");
   }
   return password;
+}
+
+Result<std::string> uri_with_password(const std::string& uri, const std::filesystem::path& file) {
+  if (!lacks_password(uri)) {
+    if (file.empty()) return uri;
+    return fail(ErrorCode::kBadValue,
+                "--password-file needs a user without a password in the connection string");
+  }
+  if (!file.empty()) {
+    GM_ASSIGN(const std::string password, read_password(file));
+    return with_password(uri, password);
+  }
+  if (const char* const password = getenv("GRIDMOUNT_PASSWORD")) {
+    return with_password(uri, password);
+  }
+  const Result<std::string> asked = ask_password();
+  if (asked) return with_password(uri, *asked);
+  return fail(
+      ErrorCode::kBadValue,
+      asked.error().message() + "; --password-file or the variable GRIDMOUNT_PASSWORD can hold it");
 }
 
 }  // namespace gridmount::command_line

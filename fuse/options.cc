@@ -141,7 +141,6 @@ Status check_fits(const CLI::App& app, bool is_deployment) {
 // Takes the database and the password of the connection string.
 Status read_uri(const CLI::App& app, const std::string& uri, const std::string& password_file,
                 GridmountOptions& options) {
-  options.uri = uri;
   GM_ASSIGN(const std::string database, mongo::database_of(uri));
   if (!database.empty()) {
     if (app.count("--db") != 0 && options.database != database) {
@@ -151,27 +150,7 @@ Status read_uri(const CLI::App& app, const std::string& uri, const std::string& 
     }
     options.database = database;
   }
-  const char* const from_environment = getenv("GRIDMOUNT_PASSWORD");
-  if (!command_line::lacks_password(uri)) {
-    if (password_file.empty()) return {};
-    return fail(ErrorCode::kBadValue,
-                "--password-file needs a user without a password in the connection string");
-  }
-  std::string password;
-  if (!password_file.empty()) {
-    GM_ASSIGN(password, command_line::read_password(password_file));
-  } else if (from_environment != nullptr) {
-    password = from_environment;
-  } else {
-    Result<std::string> asked = command_line::ask_password();
-    if (!asked) {
-      return fail(ErrorCode::kBadValue, asked.error().message() +
-                                            "; --password-file or the variable "
-                                            "GRIDMOUNT_PASSWORD can hold it");
-    }
-    password = *std::move(asked);
-  }
-  options.uri = command_line::with_password(uri, password);
+  GM_ASSIGN(options.uri, command_line::uri_with_password(uri, password_file));
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "command_line/exit_status.h"
+#include "command_line/secret_arguments.h"
 #include "command_line/usage_error.h"
 #include "engine/system/file.h"
 #include "tools/gridstore/backup_command.h"
@@ -34,7 +35,8 @@ constexpr const char* kExitStatuses =
     "  14  read-only                    15  permission denied\n"
     "  16  too damaged to be opened     17  out of disk space\n"
     "  18  I/O error                 19  the file system is not suitable for a store\n"
-    "  24  serve: not everything could be made durable at the end\n";
+    "  24  serve: not everything could be made durable at the end\n"
+    "  25  the deployment does not answer\n";
 
 ExitStatus run_parsed(const std::vector<Subcommand>& commands) {
   for (const Subcommand& command : commands) {
@@ -54,7 +56,7 @@ ExitStatus wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
 int main_with(int argc, char** argv) {
   system::outlive_file_size_limit();
   report_warnings(say);
-  CLI::App app("Maintains gridmount stores.", "gridstore");
+  CLI::App app("Maintains gridmount stores and MongoDB deployments with GridFS.", "gridstore");
   app.set_version_flag("--version", std::string("gridstore version: ") + GRIDMOUNT_VERSION);
   app.footer(kExitStatuses);
   app.require_subcommand(1);
@@ -77,6 +79,7 @@ int main_with(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error);
     return static_cast<int>(wrong_usage(app, error));
   }
+  command_line::hide_secrets({argv, static_cast<size_t>(argc)}, {});
   return static_cast<int>(after_flush(run_parsed(commands)));
 }
 

@@ -3,14 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "command_line/store_opening.h"
 #include "engine/aggregation/statistics.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
@@ -24,7 +22,7 @@ namespace gridmount::tools {
 namespace {
 
 struct StatsOptions {
-  std::filesystem::path store;
+  StoreArgument store;
   bool json = false;  // one document: {store, owner, fileBytes, ..., databases: [{db, ...}]}
 };
 
@@ -35,7 +33,8 @@ struct DatabaseContents {
 };
 
 struct StoreContents {
-  std::filesystem::path store;
+  std::string store;  // the folder, or the deployment's connection string without secrets
+  bool is_deployment = false;
   std::optional<local::Owner> owner;
   engine::StoreStats totals;
   std::vector<DatabaseContents> databases;
@@ -57,19 +56,30 @@ Result<DatabaseContents> read_database(engine::Store& store, engine::Snapshot& s
   return contents;
 }
 
-Result<StoreContents> read_contents(const std::filesystem::path& folder) {
+// Returns the databases to show: of a deployment the one that the connection string names, or all
+// but those that it keeps for itself.
+Result<std::vector<std::string>> databases_of(const StoreInUse& opened,
+                                              engine::Snapshot& snapshot) {
+  if (!opened.database.empty()) return std::vector{opened.database};
+  GM_ASSIGN(std::vector<std::string> names, opened.store->databases(snapshot));
+  if (opened.is_deployment) std::erase_if(names, is_internal_database);
+  return names;
+}
+
+Result<StoreContents> read_contents(const StoreArgument& argument) {
   local::OpenOptions options;
   options.read_only = true;
   options.beside_owner = true;
-  GM_ASSIGN(const std::unique_ptr<engine::Store> store, command_line::open_store(folder, options));
+  GM_ASSIGN(const StoreInUse opened, open_argument(argument, options));
   StoreContents contents;
-  contents.store = folder;
-  contents.owner = local::owner_beside(*store);
-  GM_ASSIGN(contents.totals, store->stats());
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store->snapshot());
-  GM_ASSIGN(const std::vector<std::string> names, store->databases(*snapshot));
+  contents.store = argument.shown();
+  contents.is_deployment = opened.is_deployment;
+  contents.owner = opened.owner;
+  GM_ASSIGN(contents.totals, opened.store->stats());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, opened.store->snapshot());
+  GM_ASSIGN(const std::vector<std::string> names, databases_of(opened, *snapshot));
   for (const std::string& name : names) {
-    GM_ASSIGN(DatabaseContents database, read_database(*store, *snapshot, name));
+    GM_ASSIGN(DatabaseContents database, read_database(*opened.store, *snapshot, name));
     contents.databases.push_back(std::move(database));
   }
   return contents;
@@ -94,7 +104,14 @@ std::string in_units(int64_t bytes) {
   return text.data();
 }
 
-void print_text(const StoreContents& contents) {
+void print_deployment(const StoreContents& contents) {
+  const engine::StoreStats& totals = contents.totals;
+  printf("deployment  %s\n", contents.store.c_str());
+  printf("files       %s\n", in_units(totals.file_bytes).c_str());
+  printf("room        %s more on its file system\n", in_units(totals.available_bytes).c_str());
+}
+
+void print_folder(const StoreContents& contents) {
   const engine::StoreStats& totals = contents.totals;
   printf("store       %s\n", contents.store.c_str());
   if (contents.owner) {
@@ -110,6 +127,10 @@ void print_text(const StoreContents& contents) {
   constexpr double kMillisecondsPerSecond = 1000;
   printf("checkpoint  %.1f s ago\n",
          static_cast<double>(totals.since_checkpoint.count()) / kMillisecondsPerSecond);
+}
+
+void print_text(const StoreContents& contents) {
+  contents.is_deployment ? print_deployment(contents) : print_folder(contents);
   for (const DatabaseContents& database : contents.databases) {
     printf("\ndatabase %s: %lld documents, %s; %lld indexes, %s\n", database.name.c_str(),
            static_cast<long long>(number(database.totals, "objects")),
@@ -132,14 +153,17 @@ void print_text(const StoreContents& contents) {
 void print_json(const StoreContents& contents) {
   const engine::StoreStats& totals = contents.totals;
   bson::Builder out;
-  out.append("store", contents.store.string());
+  out.append("store", contents.store);
   if (contents.owner) {
     out.open_document("owner").append("pid", contents.owner->pid);
     out.append("host", contents.owner->host).close();
   }
-  out.append("fileBytes", totals.file_bytes).append("usedBytes", totals.used_bytes);
+  out.append("fileBytes", totals.file_bytes);
+  if (!contents.is_deployment) out.append("usedBytes", totals.used_bytes);
   out.append("capacityBytes", totals.capacity_bytes);
-  out.append("sinceCheckpointMillis", static_cast<int64_t>(totals.since_checkpoint.count()));
+  if (!contents.is_deployment) {
+    out.append("sinceCheckpointMillis", static_cast<int64_t>(totals.since_checkpoint.count()));
+  }
   out.open_array("databases");
   for (const DatabaseContents& database : contents.databases) {
     out.push_open_document().append_all(database.totals).open_array("collectionStats");
@@ -170,7 +194,7 @@ Subcommand add_stats(CLI::App& app) {
   const auto options = std::make_shared<StatsOptions>();
   CLI::App* const command = app.add_subcommand(
       "stats", "Shows the content and size of the store; works while the store is in use");
-  add_store_argument(*command, options->store);
+  add_store_or_deployment(*command, options->store);
   command->add_flag("--json", options->json, "one JSON document");
   return {command, [options] { return run_stats(*options); }};
 }

@@ -1,16 +1,95 @@
 #include "tools/gridstore/store_argument.h"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <utility>
 
+#include "command_line/connection_string.h"
+#include "command_line/password.h"
 #include "command_line/store_argument.h"
+#include "command_line/store_opening.h"
+#include "engine/mongo/mongo_store.h"
 
 namespace gridmount::tools {
+
+namespace {
+
+constexpr double kServerSecondsMin = 0.1;
+constexpr double kServerSecondsMax = 24 * 60 * 60;
+
+}  // namespace
 
 void add_store_argument(CLI::App& command, std::filesystem::path& store) {
   command.add_option("STORE", store, "the store's folder")
       ->required()
-      ->check(command_line::store_folder(
-          "gridstore works on stores in folders, as mongodump and mongorestore do on deployments"));
+      ->check(command_line::store_folder("only check, dump, restore and stats take one"));
+}
+
+void add_store_or_deployment(CLI::App& command, StoreArgument& argument) {
+  command
+      .add_option("STORE", argument.text,
+                  "the store's folder, or the connection string of a MongoDB deployment")
+      ->required();
+  command
+      .add_option("--password-file", argument.password_file,
+                  "of a deployment: file whose first line is the password of the user in the "
+                  "connection string; default: the variable GRIDMOUNT_PASSWORD, or a prompt")
+      ->type_name("FILE");
+  command
+      .add_option("--server-timeout", argument.server_seconds,
+                  "of a deployment: how long to wait for a server that does not answer")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(kServerSecondsMin, kServerSecondsMax).description(""))
+      ->capture_default_str();
+}
+
+bool StoreArgument::is_deployment() const {
+  return command_line::is_connection_string(text);
+}
+
+std::string StoreArgument::shown() const {
+  return is_deployment() ? command_line::without_credentials_and_options(text) : text;
+}
+
+Status check_fits(const StoreArgument& argument) {
+  if (argument.is_deployment() || argument.password_file.empty()) return {};
+  return fail(ErrorCode::kBadValue,
+              "--password-file is for MongoDB deployments, not for a store in a folder");
+}
+
+Result<StoreInUse> open_argument(const StoreArgument& argument, const local::OpenOptions& options) {
+  StoreInUse opened;
+  GM_TRY(check_fits(argument));
+  if (!argument.is_deployment()) {
+    GM_ASSIGN(opened.store, command_line::open_store(argument.folder(), options));
+    opened.owner = local::owner_beside(*opened.store);
+    return opened;
+  }
+  if (options.create) {
+    return fail(ErrorCode::kBadValue, "--create is for stores in folders");
+  }
+  mongo::ConnectOptions how;
+  GM_ASSIGN(opened.database, mongo::database_of(argument.text));
+  GM_ASSIGN(how.uri, command_line::uri_with_password(argument.text, argument.password_file));
+  how.application = "gridstore";
+  constexpr double kMillisecondsPerSecond = 1000;
+  how.server_timeout =
+      std::chrono::milliseconds(std::llround(argument.server_seconds * kMillisecondsPerSecond));
+  GM_ASSIGN(opened.store, mongo::connect(how));
+  opened.is_deployment = true;
+  return opened;
+}
+
+Result<std::string> selected_database(const std::string& named, const std::string& given) {
+  if (!given.empty() && !named.empty() && given != named) {
+    return fail(ErrorCode::kBadValue,
+                "--db " + given + " contradicts the connection string, which names " + named);
+  }
+  return given.empty() ? named : given;
+}
+
+bool is_internal_database(const std::string& name) {
+  return name == "admin" || name == "config" || name == "local";
 }
 
 }  // namespace gridmount::tools

@@ -1,9 +1,18 @@
-// The argument STORE of gridstore's subcommands.
+// The argument STORE of gridstore's subcommands: a store's folder, or for some subcommands the
+// connection string of a MongoDB deployment.
 //
 // Not thread-safe.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/base/error.h"
+#include "engine/local/open_store.h"
+#include "engine/store.h"
 
 namespace CLI {
 class App;
@@ -14,5 +23,43 @@ namespace gridmount::tools {
 // Adds the argument STORE to `command`. `store` is set when the arguments are parsed, so it must
 // live until then. A connection string is refused.
 void add_store_argument(CLI::App& command, std::filesystem::path& store);
+
+struct StoreArgument {
+  std::string text;  // as given: a path or a connection string
+  std::filesystem::path password_file;
+  double server_seconds = 30;
+
+  bool is_deployment() const;
+  std::filesystem::path folder() const { return text; }
+  // For messages: without the user and the password of a connection string.
+  std::string shown() const;
+};
+
+// The same for a subcommand that also works on deployments. Adds the options --password-file and
+// --server-timeout. `argument` must live until the subcommand runs.
+void add_store_or_deployment(CLI::App& command, StoreArgument& argument);
+
+// A store that is open for a subcommand.
+struct StoreInUse {
+  std::unique_ptr<engine::Store> store;
+  std::optional<local::Owner> owner;  // the process that uses a store in a folder
+  // The database that the connection string names. Empty: none.
+  std::string database;
+  bool is_deployment = false;
+};
+
+// Fails with BadValue if options for deployments are given with a folder.
+Status check_fits(const StoreArgument& argument);
+
+// Opens a folder with `options`, or connects to the deployment. Fails with BadValue for options
+// that do not fit, and with the errors of command_line::open_store() and mongo::connect().
+Result<StoreInUse> open_argument(const StoreArgument& argument, const local::OpenOptions& options);
+
+// Returns the database that --db (`given`) or the connection string (`named`) selects, or an empty
+// string if none does. Fails with BadValue if they contradict each other.
+Result<std::string> selected_database(const std::string& named, const std::string& given);
+
+// Returns true for the databases that a deployment keeps for itself.
+bool is_internal_database(const std::string& name);
 
 }  // namespace gridmount::tools

@@ -16,6 +16,7 @@
 #include "tools/gridstore/check/file_check.h"
 #include "tools/gridstore/check/link_check.h"
 #include "tools/gridstore/check/missing_indexes.h"
+#include "tools/gridstore/check/second_look.h"
 
 namespace gridmount::tools {
 
@@ -30,6 +31,7 @@ class SortedDocuments {
                                       const Location& place) {
     engine::FindOptions options;
     options.sort = order;
+    options.one_at_a_time = true;
     GM_ASSIGN(auto cursor, collection.find(snapshot, bson::View(), options));
     SortedDocuments documents(std::move(cursor), key, findings, place);
     GM_TRY(documents.advance());
@@ -107,7 +109,12 @@ class ContentCheck {
  public:
   ContentCheck(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Location& place,
                bool in_use, Findings& findings)
-      : bucket_(bucket), snapshot_(snapshot), place_(place), in_use_(in_use), findings_(findings) {}
+      : bucket_(bucket),
+        snapshot_(snapshot),
+        place_(place),
+        in_use_(in_use),
+        is_stable_(bucket.store().capabilities().stable_snapshots),
+        findings_(findings) {}
 
   // Passes what is found to the callbacks, until `is_enough` returns true.
   using FileVisit = std::function<void(ContentDamage::File)>;
@@ -152,10 +159,14 @@ class ContentCheck {
     std::optional<FileCheck> file;
     if (!files.at_end() && same(files.key(), *least)) {
       ++findings_.counts().files;
-      GM_ASSIGN(Garbage garbage, garbage_of(*least));
-      file.emplace(findings_, place_, files.document(), garbage);
+      Garbage garbage;
+      if (is_stable_) {
+        GM_ASSIGN(garbage, garbage_of(*least));
+      }
+      file.emplace(is_stable_ ? findings_ : unprinted_, place_, files.document(), garbage);
     }
     bool is_detached = !detached.at_end() && same(detached.key(), *least);
+    const bool is_marker = is_detached && is_garbage_marker(detached.document());
     uint64_t count = 0;
     std::optional<uint32_t> made;
     while (!chunks.at_end() && same(chunks.key(), *least)) {
@@ -165,23 +176,70 @@ class ContentCheck {
       if (file) file->add_chunk(chunks.document());
       GM_TRY(chunks.advance());
     }
-    Location place = place_;
-    place.file_id = least;
     if (file) {
       file->finish();
-      if (is_detached) findings_.content_problem(place, "is in both files and detached");
-      if (visit_file_ && (is_detached || !file->verdict().sound())) {
-        visit_file_({file->place(), *least, file->verdict(), is_detached});
+      if (is_stable_) {
+        report_file({file->place(), *least, file->verdict(), is_detached, {}});
+      } else if (is_detached || !file->verdict().sound()) {
+        GM_TRY(look_again_at(*least));
       }
       GM_TRY(files.advance());
-    } else if (is_detached && is_garbage_marker(detached.document())) {
+    } else if (is_marker) {
       // The marker is looked up with its file.
     } else if (is_detached) {
       ++findings_.counts().detached;
+      Location place = place_;
+      place.file_id = least;
       findings_.notice(place, "was deleted or not completed; its " + std::to_string(count) +
                                   " chunks are removed by the next mount or put");
-    } else if (visit_orphans_) {
-      visit_orphans_({*least, count, made});
+    } else {
+      bool are_there = true;
+      if (!is_stable_) {
+        GM_ASSIGN(are_there, are_orphans(bucket_, snapshot_, *least));
+      }
+      if (are_there) {
+        report_orphans(*least, count, made, files.unreadable() + detached.unreadable() > 0);
+      }
+    }
+    if (is_detached) GM_TRY(detached.advance());
+    return {};
+  }
+
+  // The problems themselves were reported when they were found.
+  void report_file(ContentDamage::File file) {
+    if (file.is_detached_too) {
+      Location place = place_;
+      place.file_id = file.id;
+      findings_.content_problem(place, "is in both files and detached");
+    }
+    if (visit_file_ && (file.is_detached_too || !file.verdict.sound())) {
+      visit_file_(std::move(file));
+    }
+  }
+
+  Status look_again_at(const bson::Value& id) {
+    GM_ASSIGN(const Garbage garbage, garbage_of(id));
+    GM_ASSIGN(SecondLook look, look_again(bucket_, snapshot_, place_, id, garbage));
+    if (look.kind == SecondLook::Kind::kChanging) {
+      Location place = place_;
+      place.file_id = id;
+      findings_.notice(place, "is being written; it was not checked");
+    }
+    if (look.kind != SecondLook::Kind::kDamaged) return {};
+    for (const std::string& problem : look.verdict.problems) {
+      findings_.content_problem(look.place, problem);
+    }
+    report_file(
+        {look.place, id, std::move(look.verdict), look.is_detached_too, std::move(look.document)});
+    return {};
+  }
+
+  void report_orphans(const bson::Value& files_id, uint64_t count,
+                      const std::optional<uint32_t>& made, bool some_are_unreadable) {
+    Location place = place_;
+    place.file_id = files_id;
+    if (visit_orphans_) {
+      visit_orphans_({files_id, count, made});
     } else if (in_use_ && is_recent(made)) {
       findings_.notice(place, std::to_string(count) + (count == 1 ? " chunk" : " chunks") +
                                   " without a files document: an upload that has not ended, or "
@@ -189,11 +247,9 @@ class ContentCheck {
     } else {
       std::string what = std::to_string(count) + (count == 1 ? " orphan chunk" : " orphan chunks") +
                          ": there is no files document";
-      if (files.unreadable() + detached.unreadable() > 0) what += " that can be read";
+      if (some_are_unreadable) what += " that can be read";
       findings_.content_problem(place, what);
     }
-    if (is_detached) GM_TRY(detached.advance());
-    return {};
   }
 
   Result<Garbage> garbage_of(const bson::Value& files_id) const {
@@ -223,8 +279,10 @@ class ContentCheck {
   const gridfs::Bucket& bucket_;
   engine::Snapshot& snapshot_;
   const Location& place_;
-  bool in_use_;
+  const bool in_use_;
+  const bool is_stable_;  // otherwise only what a second look confirms is reported
   Findings& findings_;
+  Findings unprinted_{Findings::Format::kNone};
   FileVisit visit_file_;
   OrphansVisit visit_orphans_;
   std::function<bool()> is_enough_;

@@ -30,8 +30,9 @@ bool is_damage(const Error& error);
 // read side by side in the order of the file's id, through the bucket's indexes. If the index of
 // the chunks is missing, which is a finding, the chunks are sorted in memory. If they are too many
 // for that, the content is reported as not checked. While the store is `in_use`, recent chunks
-// without a file may belong to an upload that has not ended, so they are only a notice. Fails for
-// errors of reading that do not concern a single document.
+// without a file may belong to an upload that has not ended, so they are only a notice. If others
+// change the store meanwhile (Capabilities::stable_snapshots), each problem is looked at twice
+// (second_look.h). Fails for errors of reading that do not concern a single document.
 Status check_bucket(engine::Store& store, engine::Snapshot& snapshot,
                     const std::shared_ptr<engine::Database>& database, const std::string& bucket,
                     bool in_use, Findings& findings);
@@ -43,6 +44,8 @@ struct ContentDamage {
     bson::Value id;
     FileVerdict verdict;
     bool is_detached_too = false;
+    // The files document that was judged, where others may have changed it since.
+    std::optional<bson::Document> document = {};
   };
   struct Orphans {
     bson::Value files_id;

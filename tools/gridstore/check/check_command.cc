@@ -21,6 +21,7 @@
 #include "engine/store.h"
 #include "gridfs/bucket/md5.h"
 #include "tools/gridstore/check/bucket_check.h"
+#include "tools/gridstore/check/content_check.h"
 #include "tools/gridstore/check/findings.h"
 #include "tools/gridstore/check/progress.h"
 #include "tools/gridstore/guarded_run.h"
@@ -33,54 +34,6 @@
 namespace gridmount::tools {
 
 namespace {
-
-struct CheckOptions {
-  std::filesystem::path store;
-  std::string database;  // checks the GridFS content of this database only; empty: of all
-  bool json = false;
-  bool repair = false;
-  std::filesystem::path keep;
-  int64_t grace_seconds = 3600;
-};
-
-Findings::Format format_of(const CheckOptions& options) {
-  return options.json ? Findings::Format::kJson : Findings::Format::kText;
-}
-
-// Returns the databases whose GridFS content is checked.
-Result<std::vector<std::string>> databases_of(const CheckOptions& options, engine::Store& store,
-                                              engine::Snapshot& snapshot) {
-  GM_ASSIGN(std::vector<std::string> databases, store.databases(snapshot));
-  if (options.database.empty()) return databases;
-  if (std::find(databases.begin(), databases.end(), options.database) == databases.end()) {
-    return fail(
-        ErrorCode::kNamespaceNotFound,
-        "the store " + options.store.string() + " has no database " + in_quotes(options.database));
-  }
-  return std::vector{options.database};
-}
-
-Status check_content(const CheckOptions& options, engine::Store& store, bool in_use,
-                     Findings& findings, Whereabouts& whereabouts) {
-  GM_ASSIGN(auto snapshot, store.snapshot());
-  GM_ASSIGN(const std::vector<std::string> databases, databases_of(options, store, *snapshot));
-  for (const std::string& name : databases) {
-    auto database = store.database(name);
-    GM_ASSIGN(auto buckets, buckets_of(*database, *snapshot));
-    for (const std::string& bucket : buckets) {
-      const engine::Namespace where{name, bucket};
-      whereabouts.at(where.full());
-      Status checked = check_bucket(store, *snapshot, database, bucket, in_use, findings);
-      if (checked) continue;
-      if (!is_damage(checked.error())) return checked;
-      findings.structure_problem(where.full() + ": " + checked.error().message() +
-                                 "; the rest of the bucket was not checked");
-      // After a damaged page the old read view cannot be read any further.
-      GM_ASSIGN(snapshot, store.snapshot());
-    }
-  }
-  return {};
-}
 
 // Returns the number of records that a check reads: all records, and those of buckets once more.
 // Errors are ignored here, because the check finds them again.
@@ -136,7 +89,8 @@ ExitStatus check_store(const CheckOptions& options, engine::Store& store, bool i
                                "; the rest of the content was not checked");
   }
   progress.hide();
-  findings.print_summary(structure ? *structure : local::StructureReport{});
+  const local::StructureReport unread;
+  findings.print_summary(structure ? &*structure : &unread);
   return findings.exit_status();
 }
 
@@ -144,7 +98,7 @@ ExitStatus run_check(const CheckOptions& options, Whereabouts& whereabouts) {
   local::OpenOptions open_options;
   open_options.read_only = true;
   open_options.beside_owner = true;
-  auto store = command_line::open_store(options.store, open_options);
+  auto store = command_line::open_store(options.store.folder(), open_options);
   if (!store) {
     say(store.error().message());
     return exit_status_of(store.error().code());
@@ -162,12 +116,7 @@ ExitStatus run_check(const CheckOptions& options, Whereabouts& whereabouts) {
 std::filesystem::path default_keep_folder(const std::filesystem::path& store) {
   std::filesystem::path folder = std::filesystem::absolute(store).lexically_normal();
   if (folder.filename().empty()) folder = folder.parent_path();
-  const time_t now = ::time(nullptr);
-  tm utc{};
-  ::gmtime_r(&now, &utc);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), ".removed-%Y%m%dT%H%M%SZ", &utc);
-  return folder += text.data();
+  return folder += removed_suffix();
 }
 
 // Repairs a damaged list of free pages before the store is opened for writing, because writing with
@@ -177,16 +126,16 @@ Result<bool> repair_free_list(const CheckOptions& options, KeepFolder& keep, Fin
                               Whereabouts& whereabouts) {
   local::OpenOptions read_only;
   read_only.read_only = true;
-  auto store = command_line::open_store(options.store, read_only);
+  auto store = command_line::open_store(options.store.folder(), read_only);
   // Opening the store for writing will report the error or recover the store.
   if (!store) return true;
   GM_ASSIGN(const std::vector<std::string> problems, local::free_list_problems(**store));
   store->reset();
   if (problems.empty()) return true;
   Status made_anew;
-  const Result<local::Compaction> compacted = local::compact_store(options.store);
+  const Result<local::Compaction> compacted = local::compact_store(options.store.folder());
   if (!compacted && is_damage(compacted.error())) {
-    made_anew = make_store_anew(options.store, keep, findings, whereabouts);
+    made_anew = make_store_anew(options.store.folder(), keep, findings, whereabouts);
   } else if (!compacted) {
     made_anew = fail(compacted.error());
   }
@@ -249,13 +198,14 @@ ExitStatus run_repair(const CheckOptions& options, Whereabouts& whereabouts) {
     return exit_status_of(error.code());
   };
   Findings findings(format_of(options));
-  KeepFolder keep(options.keep.empty() ? default_keep_folder(options.store) : options.keep);
+  KeepFolder keep(options.keep.empty() ? default_keep_folder(options.store.folder())
+                                       : options.keep);
   if (Status free = keep.check_free(); !free) return failed(free.error());
   whereabouts.at("the list of free pages");
   const Result<bool> may_be_written = repair_free_list(options, keep, findings, whereabouts);
   if (!may_be_written) return failed(may_be_written.error());
   if (!*may_be_written) return findings.exit_status();
-  StoreForRepair repaired{options.store, {}, nullptr};
+  StoreForRepair repaired{options.store.folder(), {}, nullptr};
   // A repair must not remove expired documents.
   repaired.options.expiry_interval = std::chrono::hours(24 * 365);
   whereabouts.at("what the store is opened with");
@@ -269,6 +219,11 @@ ExitStatus run_repair(const CheckOptions& options, Whereabouts& whereabouts) {
 }
 
 ExitStatus run(const CheckOptions& options) {
+  if (options.store.is_deployment()) return check_deployment(options);
+  if (const Status fits = check_fits(options.store); !fits) {
+    say(fits.error().message());
+    return exit_status_of(fits.error().code());
+  }
   return run_guarded(
       [&](Whereabouts& whereabouts) {
         return options.repair ? run_repair(options, whereabouts) : run_check(options, whereabouts);
@@ -295,20 +250,20 @@ Subcommand add_check(CLI::App& app) {
       app.add_subcommand("check",
                          "Reads everything and reports damage, one line per problem; works while "
                          "the store is in use");
-  add_store_argument(*command, options->store);
+  add_store_or_deployment(*command, options->store);
   command
       ->add_option("--db", options->database,
                    "check the GridFS buckets of this database only (the structure is "
                    "checked whole)")
       ->check(command_line::database_name());
   command->add_flag("--json", options->json, "one JSON document per line");
-  CLI::Option* const repair =
-      command->add_flag("--repair", options->repair,
-                        "repair the damage and check again; only while the store is not in use");
+  CLI::Option* const repair = command->add_flag(
+      "--repair", options->repair,
+      "repair the damage and check again; a store in a folder must not be in use");
   command
       ->add_option("--keep", options->keep,
                    "folder for the data that a repair removes; must not exist yet or must be empty "
-                   "(default: STORE.removed-TIME beside the store)")
+                   "(default: STORE.removed-TIME beside the store, or gridstore.removed-TIME)")
       ->type_name("FOLDER")
       ->needs(repair);
   command

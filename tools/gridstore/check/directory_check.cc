@@ -7,6 +7,7 @@
 
 #include "engine/bson/builder.h"
 #include "gridfs/namespace/name_mapping.h"
+#include "tools/gridstore/check/second_look.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {
@@ -31,6 +32,7 @@ class DirectoryCheck {
     bson::Document by_path = std::move(order).finish();
     engine::FindOptions options;
     options.sort = by_path;
+    options.one_at_a_time = true;
     GM_ASSIGN(auto cursor, bucket_.directories().find(snapshot_, bson::View(), options));
     for (;;) {
       auto next = cursor->next();
@@ -53,44 +55,43 @@ class DirectoryCheck {
     ++findings_.counts().folders;
     auto posix = document.find("posix");
     if (posix && posix->type() != bson::Type::kDocument) {
-      problem(Kind::kPosix, document, "the posix field of a directory is not a document");
+      GM_TRY(problem(Kind::kPosix, document, "the posix field of a directory is not a document"));
     }
     auto parent = document.find("parent");
     if (!parent || parent->type() == bson::Type::kNull) {
-      check_root(document);
-      return {};
+      return check_root(document);
     }
     auto name = document.find("name");
     if (!is_usable(*parent, name)) {
-      problem(Kind::kUnusable, document, "a directory has an unusable parent or name");
-      return {};
+      return problem(Kind::kUnusable, document, "a directory has an unusable parent or name");
     }
     std::string folder(parent->as_string());
     std::string path = gridfs::join(folder, name->as_string());
     if (last_path_ == path) {
-      problem(Kind::kDuplicate, document,
-              "several documents describe the directory " + in_quotes(path));
+      GM_TRY(problem(Kind::kDuplicate, document,
+                     "several documents describe the directory " + in_quotes(path)));
     }
     last_path_ = path;
     GM_ASSIGN(bool known, is_explicit(folder));
     if (!known) {
-      problem(Kind::kNoParent, document,
-              "the directory " + in_quotes(path) + " is in " + in_quotes(folder) +
-                  ", which has no document",
-              folder);
+      return problem(Kind::kNoParent, document,
+                     "the directory " + in_quotes(path) + " is in " + in_quotes(folder) +
+                         ", which has no document",
+                     folder);
     }
     return {};
   }
 
   // Checks a document of the bucket's root directory. There must be at most one: {parent: null,
   // name: ""}.
-  void check_root(bson::View document) {
+  Status check_root(bson::View document) {
     auto name = document.find("name");
     if (!name || name->type() != bson::Type::kString || !name->as_string().empty()) {
-      problem(Kind::kUnusable, document, "a directory has no parent and is not the root directory");
-    } else if (++roots_ > 1) {
-      problem(Kind::kRoot, document, "several documents describe the root directory");
+      return problem(Kind::kUnusable, document,
+                     "a directory has no parent and is not the root directory");
     }
+    if (++roots_ == 1) return {};
+    return problem(Kind::kRoot, document, "several documents describe the root directory");
   }
 
   static bool is_usable(bson::ValueView parent, const std::optional<bson::ValueView>& name) {
@@ -113,16 +114,47 @@ class DirectoryCheck {
     bson::Builder filter;
     filter.append("parent", where.directory).append("name", where.component);
     bson::Document by_path = std::move(filter).finish();
-    GM_ASSIGN(auto found, bucket_.directories().find_one(snapshot_, by_path));
+    GM_ASSIGN(auto found, read_one(bucket_.directories(), snapshot_, by_path));
     last_parent_ = folder;
     last_parent_is_explicit_ = found.has_value();
     return last_parent_is_explicit_;
   }
 
-  void problem(Kind kind, bson::View document, const std::string& what,
-               const std::string& parent = {}) {
+  // Returns false if others have changed the directories so that the problem is none.
+  Result<bool> is_confirmed(Kind kind, bson::View document, const std::string& parent) {
+    if (bucket_.store().capabilities().stable_snapshots) return true;
+    GM_ASSIGN(const bool is_same, is_unchanged(bucket_.directories(), snapshot_, document));
+    if (!is_same) return false;
+    switch (kind) {
+      case Kind::kPosix:
+      case Kind::kUnusable:
+        return true;
+      case Kind::kNoParent: {
+        last_parent_.reset();
+        GM_ASSIGN(const bool is_known, is_explicit(parent));
+        return !is_known;
+      }
+      case Kind::kDuplicate:
+      case Kind::kRoot: {
+        bson::Builder filter;
+        filter.append("parent", document.find("parent").value_or(null_.view()));
+        filter.append("name", document["name"]);
+        const bson::Document by_path = std::move(filter).finish();
+        GM_ASSIGN(const int64_t number,
+                  bucket_.directories().count(snapshot_, by_path, {.limit = 2}));
+        return number > 1;
+      }
+    }
+    return true;
+  }
+
+  Status problem(Kind kind, bson::View document, const std::string& what,
+                 const std::string& parent = {}) {
+    GM_ASSIGN(const bool is_real, is_confirmed(kind, document, parent));
+    if (!is_real) return {};
     findings_.content_problem(place_, what);
     if (visit_) enough_ = !visit_({kind, what, document, parent}) || enough_;
+    return {};
   }
 
   const gridfs::Bucket& bucket_;
@@ -130,6 +162,7 @@ class DirectoryCheck {
   const Location& place_;
   Findings& findings_;
   const std::function<bool(const FolderFlaw&)> visit_;
+  const bson::Value null_;
   bool enough_ = false;
   uint64_t roots_ = 0;
   std::optional<std::string> last_path_;

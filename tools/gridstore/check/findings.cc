@@ -92,35 +92,41 @@ void Findings::print_content(const char* kind, const Location& place,
   print_line(bson::to_json(std::move(line).finish(), bson::JsonForm::kRelaxed));
 }
 
-void Findings::print_summary(const local::StructureReport& structure) const {
+void Findings::print_summary(const local::StructureReport* structure) const {
   if (format_ == Format::kText) {
     uint64_t problems = structure_problems_ + content_problems_;
-    print_line("read " + plural(structure.collections, "collection", "collections") + ", " +
-               plural(structure.records, "record", "records") + ", " +
-               plural(structure.index_entries, "index entry", "index entries") + "; " +
-               plural(counts_.buckets, "bucket", "buckets") + ", " +
+    std::string records;
+    if (structure != nullptr) {
+      records = plural(structure->collections, "collection", "collections") + ", " +
+                plural(structure->records, "record", "records") + ", " +
+                plural(structure->index_entries, "index entry", "index entries") + "; ";
+    }
+    print_line("read " + records + plural(counts_.buckets, "bucket", "buckets") + ", " +
                plural(counts_.files, "file", "files") + ", " +
                plural(counts_.chunks, "chunk", "chunks") + " with " +
                plural(counts_.chunk_bytes, "byte", "bytes") + ", " +
                plural(counts_.folders, "directory", "directories"));
-    print_line(problems == 0
-                   ? "no problems"
+    print_line(problems == 0 ? "no problems"
+               : structure == nullptr
+                   ? plural(content_problems_, "problem", "problems") + " in the content"
                    : plural(structure_problems_, "problem", "problems") + " in the structure, " +
                          std::to_string(content_problems_) + " in the content");
     return;
   }
   bson::Builder line;
   line.append("kind", "summary");
-  append_count(line, "collections", structure.collections);
-  append_count(line, "records", structure.records);
-  append_count(line, "indexEntries", structure.index_entries);
+  if (structure != nullptr) {
+    append_count(line, "collections", structure->collections);
+    append_count(line, "records", structure->records);
+    append_count(line, "indexEntries", structure->index_entries);
+  }
   append_count(line, "buckets", counts_.buckets);
   append_count(line, "files", counts_.files);
   append_count(line, "chunks", counts_.chunks);
   append_count(line, "chunkBytes", counts_.chunk_bytes);
   append_count(line, "folders", counts_.folders);
   append_count(line, "detached", counts_.detached);
-  append_count(line, "structureProblems", structure_problems_);
+  if (structure != nullptr) append_count(line, "structureProblems", structure_problems_);
   append_count(line, "contentProblems", content_problems_);
   print_line(bson::to_json(std::move(line).finish(), bson::JsonForm::kRelaxed));
 }

@@ -61,8 +61,9 @@ class Findings {
   void show(Progress* progress) { progress_ = progress; }
 
   ContentCounts& counts() { return counts_; }
-  // Prints the last line: what was read and the number of problems.
-  void print_summary(const local::StructureReport& structure) const;
+  // Prints the last line: what was read and the number of problems. `structure` is null for a
+  // deployment, which checks its structure itself.
+  void print_summary(const local::StructureReport* structure) const;
 
   ExitStatus exit_status() const;
 

@@ -8,9 +8,11 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/json.h"
+#include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/posix_place.h"
 #include "gridfs/namespace/links.h"
 #include "gridfs/namespace/path_index.h"
+#include "tools/gridstore/check/second_look.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {
@@ -41,10 +43,12 @@ class LinkCheck {
     const bson::Document by_id = ascending("_id");
     engine::FindOptions links_order;
     links_order.sort = by_file;
+    links_order.one_at_a_time = true;
     GM_ASSIGN(links_, bucket_.links().find(snapshot_, bson::View(), links_order));
     engine::FindOptions files_order;
     files_order.sort = by_id;
     files_order.partial = true;
+    files_order.one_at_a_time = true;
     GM_ASSIGN(files_, bucket_.files().find(snapshot_, bson::View(), files_order));
     GM_ASSIGN(link_, read(*links_));
     GM_ASSIGN(std::optional<bson::View> file, read(*files_));
@@ -75,7 +79,7 @@ class LinkCheck {
       if (is_further_name(file)) {
         ++links;
       } else {
-        report_stray("is not an additional name of its file");
+        GM_TRY(report_stray("is not an additional name of its file"));
       }
       GM_ASSIGN(link_, read(*links_));
     }
@@ -83,12 +87,11 @@ class LinkCheck {
     links = std::min(links, gridfs::kMaxLinks - 1);
     const int64_t recorded = gridfs::recorded_links(file);
     if (recorded == links) return {};
-    report({Kind::kNumber,
-            "the file with _id " + bson::to_json(id, bson::JsonForm::kRelaxed) + " records " +
-                std::to_string(recorded) + " additional names, but there are " +
-                std::to_string(links),
-            bson::Value(id), links});
-    return {};
+    return report({Kind::kNumber,
+                   "the file with _id " + bson::to_json(id, bson::JsonForm::kRelaxed) +
+                       " records " + std::to_string(recorded) +
+                       " additional names, but there are " + std::to_string(links),
+                   bson::Value(id), links});
   }
 
   std::weak_ordering compare_to(bson::ValueView file_id) const {
@@ -103,18 +106,22 @@ class LinkCheck {
 
   Status pass_stray() {
     // After an unreadable document, the file may exist all the same.
-    if (!is_partial_) report_stray("leads to a file that is gone");
+    if (!is_partial_) GM_TRY(report_stray("leads to a file that is gone"));
     GM_ASSIGN(link_, read(*links_));
     return {};
   }
-  void report_stray(const std::string& what) {
+  Status report_stray(const std::string& what) {
     const bson::ValueView name = (*link_)["_id"];
     const std::string shown = name.type() == bson::Type::kString
                                   ? in_quotes(name.as_string())
                                   : bson::to_json(name, bson::JsonForm::kRelaxed);
-    report({Kind::kStray, "the name " + shown + " " + what, bson::Value(name)});
+    return report({Kind::kStray, "the name " + shown + " " + what, bson::Value(name)});
   }
-  void report(LinkFlaw flaw) { enough_ = !visit_(std::move(flaw)); }
+  Status report(LinkFlaw flaw) {
+    GM_ASSIGN(const bool is_real, is_confirmed(bucket_, snapshot_, flaw));
+    if (is_real) enough_ = !visit_(std::move(flaw));
+    return {};
+  }
 
   const gridfs::Bucket& bucket_;
   engine::Snapshot& snapshot_;
@@ -127,6 +134,26 @@ class LinkCheck {
 };
 
 }  // namespace
+
+Result<bool> is_confirmed(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
+                          const LinkFlaw& flaw) {
+  if (bucket.store().capabilities().stable_snapshots) return true;
+  const bson::Document by_id = gridfs::equals("_id", flaw.id);
+  if (flaw.kind == LinkFlaw::Kind::kNumber) {
+    GM_ASSIGN(const std::optional<bson::Document> file, read_one(bucket.files(), snapshot, by_id));
+    if (!file) return false;
+    GM_ASSIGN(const int64_t links, bucket.links().count(snapshot, gridfs::equals("file", flaw.id)));
+    return links == flaw.links && gridfs::recorded_links(*file) != flaw.links;
+  }
+  GM_ASSIGN(const std::optional<bson::Document> link, read_one(bucket.links(), snapshot, by_id));
+  if (!link) return false;
+  const std::optional<bson::ValueView> file_id = link->find("file");
+  if (!file_id) return true;
+  GM_ASSIGN(const std::optional<bson::Document> file,
+            read_one(bucket.files(), snapshot, gridfs::equals("_id", *file_id)));
+  return !file || (gridfs::has_filename(*file) &&
+                   bson::compare(file->view()["filename"], flaw.id.view()) == 0);
+}
 
 Status find_link_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                        const std::function<bool(LinkFlaw)>& visit) {

@@ -34,4 +34,9 @@ struct LinkFlaw {
 Status find_link_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                        const std::function<bool(LinkFlaw)>& visit);
 
+// Returns false if others have changed files and links since the check so that there is no such
+// flaw. Always true in a store that only this process changes while it is checked.
+Result<bool> is_confirmed(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
+                          const LinkFlaw& flaw);
+
 }  // namespace gridmount::tools

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "command_line/store_argument.h"
-#include "command_line/store_opening.h"
 #include "engine/local/open_store.h"
 #include "engine/store.h"
 #include "engine/wire/service.h"
@@ -27,7 +26,7 @@ namespace gridmount::tools {
 namespace {
 
 struct DumpOptions {
-  std::filesystem::path store;
+  StoreArgument store;
   std::string database;
   std::string collection;
   std::string folder;   // empty: kDefaultDumpFolder
@@ -43,9 +42,6 @@ struct DumpCounts {
 };
 
 Status check(const DumpOptions& options) {
-  if (options.database.empty() && !options.collection.empty()) {
-    return fail(ErrorCode::kBadValue, "--collection needs --db");
-  }
   if (options.archive.empty()) {
     if (options.folder == kStandardStream) {
       return fail(ErrorCode::kBadValue, "--out takes a folder; --archive writes to stdout");
@@ -80,7 +76,10 @@ Result<uint64_t> dump_documents(engine::Store& store, engine::Snapshot& snapshot
                                 DumpCounts& counts) {
   const std::unique_ptr<engine::Collection> collection =
       store.database(ns.database)->collection(ns.collection);
-  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, collection->find(snapshot, {}));
+  engine::FindOptions find_options;
+  find_options.one_at_a_time = true;
+  GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
+            collection->find(snapshot, {}, find_options));
   uint64_t written = 0;
   while (true) {
     const Result<std::optional<bson::View>> next = cursor->next();
@@ -96,22 +95,26 @@ Result<uint64_t> dump_documents(engine::Store& store, engine::Snapshot& snapshot
   }
 }
 
-Status dump(const DumpOptions& options, DumpCounts& counts) {
+Status dump(DumpOptions options, DumpCounts& counts) {
   GM_TRY(check(options));
   local::OpenOptions open_options;
   open_options.read_only = true;
   open_options.beside_owner = true;
-  GM_ASSIGN(const std::unique_ptr<engine::Store> store,
-            command_line::open_store(options.store, open_options));
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store->snapshot());
+  GM_ASSIGN(const StoreInUse opened, open_argument(options.store, open_options));
+  GM_ASSIGN(options.database, selected_database(opened.database, options.database));
+  if (options.database.empty() && !options.collection.empty()) {
+    return fail(ErrorCode::kBadValue, "--collection needs --db");
+  }
+  engine::Store& store = *opened.store;
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store.snapshot());
   GM_ASSIGN(const std::vector<DumpedCollection> collections,
-            dumped_collections(*store, *snapshot, options.database, options.collection));
+            dumped_collections(store, *snapshot, options.database, options.collection));
   GM_ASSIGN(const std::unique_ptr<DumpTarget> target, open_target(options, collections));
   for (const DumpedCollection& collection : collections) {
     GM_TRY(target->begin(collection));
     uint64_t written = 0;
     if (!collection.metadata.is_view()) {
-      GM_ASSIGN(written, dump_documents(*store, *snapshot, collection.ns, *target, counts));
+      GM_ASSIGN(written, dump_documents(store, *snapshot, collection.ns, *target, counts));
     }
     GM_TRY(target->end());
     counts.documents += written;
@@ -150,7 +153,7 @@ Subcommand add_dump(CLI::App& app) {
       "dump",
       "Writes databases as BSON files or as an archive, like mongodump; works while the "
       "store is in use");
-  add_store_argument(*command, options->store);
+  add_store_or_deployment(*command, options->store);
   command->add_option("--db", options->database, "only this database")
       ->check(command_line::database_name());
   command->add_option("--collection", options->collection, "only this collection of --db");

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "engine/bson/builder.h"
+#include "engine/transient_error.h"
+#include "gridfs/bucket/retry.h"
 #include "tools/gridstore/dump/restored_index.h"
 #include "tools/gridstore/message.h"
 #include "tools/quoted.h"
@@ -69,6 +71,13 @@ Status Restoration::begin(const engine::Namespace& ns, const Metadata& metadata)
   target.ns = ns;
   target.metadata = metadata;
   if (RestoredUsers::are_in(ns)) {
+    // Other processes use the store, so it has users of its own.
+    if (!store_.capabilities().exclusive) {
+      target.kind = RestoreTarget::Kind::kRefused;
+      return failed(
+          Error(ErrorCode::kCommandNotSupported,
+                in_quotes(ns.full()) + " is not restored into a deployment; mongorestore does so"));
+    }
     target.kind = RestoreTarget::Kind::kUsers;
     return {};
   }
@@ -149,36 +158,61 @@ Status Restoration::add(const engine::Namespace& ns, bson::View document) {
 }
 
 Status Restoration::flush() {
-  if (pending_.empty()) return {};
-  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
-  Status stop;  // with stop_on_error: the first document that failed
-  std::vector<RestoreTarget*> inserted;
-  for (const Pending& pending : pending_) {
-    const bson::View document(bytes_.data() + pending.begin, pending.size);
-    engine::InsertOptions options;
-    options.bypass_validation = rules_.bypass_validation;
-    options.keep_empty_timestamps = true;
-    const engine::Namespace& ns = pending.target->ns;
-    const auto result = store_.database(ns.database)
-                            ->collection(ns.collection)
-                            ->insert(*transaction, document, options);
-    if (result) {
-      inserted.push_back(pending.target);
-      continue;
-    }
-    if (ends_everything(result.error().code()) ||
-        result.error().code() == ErrorCode::kTransactionTooLarge) {
-      return fail(result.error());
-    }
-    stop = document_failed(*pending.target, result.error());
-    if (!stop) break;
-  }
+  const Status inserted = insert(0, pending_.size());
   pending_.clear();
   bytes_.clear();
-  GM_TRY(transaction->commit());
+  return inserted;
+}
+
+Status Restoration::insert(size_t begin, size_t end) {
+  if (begin == end) return {};
+  const bool ends_with_failure = !store_.capabilities().continues_after_failed_writes;
+  std::vector<RestoreTarget*> inserted;
+  Status stop;  // with stop_on_error: the first document that failed
+  GM_ASSIGN(const bool is_whole, gridfs::with_retry(store_, [&]() -> Result<bool> {
+              inserted.clear();
+              stop = Status();
+              GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+              for (size_t i = begin; i < end; ++i) {
+                const Pending& pending = pending_[i];
+                const Status result = insert(*transaction, pending);
+                if (result) {
+                  inserted.push_back(pending.target);
+                  continue;
+                }
+                const Error& error = result.error();
+                if (ends_everything(error.code()) || engine::is_transient(error) ||
+                    error.code() == ErrorCode::kTransactionTooLarge) {
+                  return fail(error);
+                }
+                if (ends_with_failure && end - begin > 1) return false;
+                stop = document_failed(*pending.target, error);
+                if (!stop || ends_with_failure) break;
+              }
+              if (ends_with_failure && inserted.size() < end - begin) return true;
+              GM_TRY(transaction->commit());
+              return true;
+            }));
+  if (!is_whole) {
+    const size_t middle = begin + (end - begin) / 2;
+    GM_TRY(insert(begin, middle));
+    return insert(middle, end);
+  }
   for (RestoreTarget* const target : inserted) ++target->documents;
   counts_.documents += inserted.size();
   return stop;
+}
+
+Status Restoration::insert(engine::Transaction& transaction, const Pending& pending) {
+  const bson::View document(bytes_.data() + pending.begin, pending.size);
+  engine::InsertOptions options;
+  options.bypass_validation = rules_.bypass_validation;
+  options.keep_empty_timestamps = true;
+  const engine::Namespace& ns = pending.target->ns;
+  GM_TRY(store_.database(ns.database)
+             ->collection(ns.collection)
+             ->insert(transaction, document, options));
+  return {};
 }
 
 Status Restoration::document_failed(RestoreTarget& target, const Error& error) {

@@ -3,7 +3,7 @@
 //
 // Documents are inserted in transactions of limited size, so what was restored before an error
 // stays. A document, index or collection that the store refuses is reported, counted and skipped.
-// With `stop_on_error` it ends the restore.
+// With `stop_on_error` it ends the restore. Users are restored only into a store in a folder.
 //
 // Not thread-safe.
 #pragma once
@@ -87,6 +87,11 @@ class Restoration {
   Status make(RestoreTarget& target);
   Status drop_and_create(RestoreTarget& target, engine::Transaction& transaction);
   Status flush();
+  // Inserts pending_[begin, end) in one transaction. Where a refused document ends the transaction,
+  // inserts the halves in transactions of their own. Stops at the first refused document with
+  // stop_on_error, and returns its error.
+  Status insert(size_t begin, size_t end);
+  Status insert(engine::Transaction& transaction, const Pending& pending);
   Status document_failed(RestoreTarget& target, const Error& error);
   Status make_indexes(const RestoreTarget& target);
   Status make_index(const RestoreTarget& target, bson::View specification);

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "command_line/store_argument.h"
-#include "command_line/store_opening.h"
 #include "engine/local/open_store.h"
+#include "engine/mongo/mongo_store.h"
 #include "engine/store.h"
 #include "engine/system/memory.h"
 #include "tools/gridstore/dump/archive_flag.h"
@@ -30,7 +30,7 @@ namespace gridmount::tools {
 namespace {
 
 struct RestoreOptions {
-  std::filesystem::path store;
+  StoreArgument store;
   std::string folder;   // empty: kDefaultDumpFolder
   std::string archive;  // empty: none
   bool create = false;
@@ -39,6 +39,17 @@ struct RestoreOptions {
   RestoreNames::Given names;
   RestoreRules rules;
 };
+
+// Takes the database that the connection string names.
+Status take_database(RestoreOptions& options) {
+  if (!options.store.is_deployment()) return {};
+  if (options.create) {
+    return fail(ErrorCode::kBadValue, "--create is for stores in folders");
+  }
+  GM_ASSIGN(const std::string named, mongo::database_of(options.store.text));
+  GM_ASSIGN(options.names.database, selected_database(named, options.names.database));
+  return {};
+}
 
 Status check(const RestoreOptions& options) {
   const RestoreNames::Given& names = options.names;
@@ -205,7 +216,7 @@ Status run_dry(const RestoreOptions& options, const Source& source) {
   local::OpenOptions open_options;
   open_options.read_only = true;
   open_options.beside_owner = true;
-  const auto store = command_line::open_store(options.store, open_options);
+  const auto store = open_argument(options.store, open_options);
   const bool would_be_made =
       !store && options.create && store.error().code() == ErrorCode::kStoreNotFound;
   if (!store && !would_be_made) return fail(with_advice(options, store.error()));
@@ -220,7 +231,8 @@ Status run_dry(const RestoreOptions& options, const Source& source) {
   return {};
 }
 
-ExitStatus run_restore(const RestoreOptions& options) {
+ExitStatus run_restore(RestoreOptions options) {
+  if (const Status taken = take_database(options); !taken) return say_error(taken.error());
   if (const Status checked = check(options); !checked) return say_error(checked.error());
   const Result<Source> source = open_source(options);
   if (!source) return say_error(source.error());
@@ -236,10 +248,10 @@ ExitStatus run_restore(const RestoreOptions& options) {
   system::tune_allocator();
   local::OpenOptions open_options;
   open_options.create = options.create;
-  const auto store = command_line::open_store(options.store, open_options);
-  if (!store) return say_error(with_advice(options, store.error()));
+  const auto opened = open_argument(options.store, open_options);
+  if (!opened) return say_error(with_advice(options, opened.error()));
 
-  Restoration restoration(**store, options.rules);
+  Restoration restoration(*opened->store, options.rules);
   const Status done = restore_all(options, *source, restoration);
   if (!done) say(done.error().message());
   const RestoreCounts& counts = restoration.counts();
@@ -268,9 +280,10 @@ CLI::Option* add_patterns(CLI::App& command, const std::string& name,
 
 Subcommand add_restore(CLI::App& app) {
   const auto options = std::make_shared<RestoreOptions>();
-  CLI::App* const command = app.add_subcommand(
-      "restore", "Restores what dump or mongodump wrote; only while the store is not in use");
-  add_store_argument(*command, options->store);
+  CLI::App* const command = app.add_subcommand("restore",
+                                               "Restores what dump or mongodump wrote; into a "
+                                               "store in a folder only while it is not in use");
+  add_store_or_deployment(*command, options->store);
   command->add_option("FOLDER", options->folder,
                       "the dump, by default dump; with --db also that database's own folder, a "
                       "file *.bson, or - for one collection's documents on stdin");

@@ -36,6 +36,15 @@ std::string file_name(const engine::Namespace& ns) {
 
 }  // namespace
 
+std::string removed_suffix() {
+  const time_t now = ::time(nullptr);
+  tm utc{};
+  ::gmtime_r(&now, &utc);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), ".removed-%Y%m%dT%H%M%SZ", &utc);
+  return text.data();
+}
+
 Status KeepFolder::check_free() const {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(folder_, error);

@@ -24,6 +24,9 @@
 
 namespace gridmount::tools {
 
+// Returns ".removed-<UTC time>", for the name of a new keep folder.
+std::string removed_suffix();
+
 class KeepFolder : public local::RemovedData {
  public:
   explicit KeepFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}

@@ -10,6 +10,7 @@
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/chunk_size.h"
 #include "gridfs/bucket/files_document.h"
+#include "gridfs/bucket/retry.h"
 #include "gridfs/content/file.h"
 #include "tools/quoted.h"
 
@@ -57,11 +58,21 @@ LostAndFound::LostAndFound(RepairContext& context, const gridfs::Bucket& from,
     : context_(context), from_(from), to_(context.store, database, lost_and_found_options()) {}
 
 Status LostAndFound::move(const ContentDamage::File& file) {
-  GM_ASSIGN(std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
-  GM_ASSIGN(const std::optional<bson::View> found,
-            from_.files().find_one(*transaction, gridfs::equals("_id", file.id)));
-  if (!found) return {};
-  return move(std::move(transaction), file, bson::Document(*found), /*is_original=*/true);
+  const bson::Document by_id = gridfs::equals("_id", file.id);
+  std::optional<RescuedFile> target;
+  GM_TRY(gridfs::with_retry(context_.store, [&]() -> Status {
+    target.reset();
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
+    GM_TRY(to_.ensure_indexes(*transaction));
+    GM_ASSIGN(const std::optional<bson::View> found, from_.files().find_one(*transaction, by_id));
+    if (!found || !is_as_judged(file, *found)) return {};
+    const bson::Document document(*found);
+    GM_ASSIGN(target, make_target(*transaction, file, document, /*is_original=*/true));
+    // From here on nobody can write to the file.
+    GM_TRY(remove_found(from_.files(), *transaction, by_id));
+    return commit_kept(context_, *transaction);
+  }));
+  return target ? move_rest(file, *target) : Status();
 }
 
 Status LostAndFound::move_orphans(const Location& place, const bson::Value& files_id,
@@ -70,19 +81,20 @@ Status LostAndFound::move_orphans(const Location& place, const bson::Value& file
   file.place.file_id = files_id;
   file.place.filename = filename;
   file.verdict.problems.emplace_back("its files document is lost");
-  bson::Builder document;
-  if (filename) document.append("filename", *filename);
-  GM_ASSIGN(std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
-  return move(std::move(transaction), file, std::move(document).finish(), /*is_original=*/false);
+  bson::Builder named;
+  if (filename) named.append("filename", *filename);
+  const bson::Document document = std::move(named).finish();
+  RescuedFile target;
+  GM_TRY(gridfs::with_retry(context_.store, [&]() -> Status {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
+    GM_TRY(to_.ensure_indexes(*transaction));
+    GM_ASSIGN(target, make_target(*transaction, file, document, /*is_original=*/false));
+    return commit_kept(context_, *transaction);
+  }));
+  return move_rest(file, target);
 }
 
-Status LostAndFound::move(std::unique_ptr<engine::Transaction> transaction,
-                          const ContentDamage::File& file, const bson::Document& document,
-                          bool is_original) {
-  GM_TRY(to_.ensure_indexes(*transaction));
-  GM_ASSIGN(RescuedFile target, make_target(*transaction, file, document, is_original));
-  GM_TRY(commit_kept(context_, *transaction));
-  transaction.reset();
+Status LostAndFound::move_rest(const ContentDamage::File& file, RescuedFile& target) {
   GM_TRY(move_chunks(target));
   GM_TRY(finish(target));
   context_.findings.repaired(file.place, "moved to " + std::string(kLostAndFound) + " as " +
@@ -192,6 +204,7 @@ Result<LostAndFound::ChunkFacts> LostAndFound::measure_chunks(engine::Snapshot& 
   ChunkFacts chunks;
   engine::FindOptions options;
   options.partial = true;
+  options.one_at_a_time = true;
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
             from_.chunks().find(snapshot, gridfs::equals("files_id", id), options));
   while (true) {
@@ -223,15 +236,23 @@ Result<std::string> LostAndFound::free_name(engine::Snapshot& snapshot, const st
 Status LostAndFound::move_chunks(RescuedFile& target) {
   const bson::Document by_file = gridfs::equals("files_id", target.old_id);
   while (true) {
-    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
-    GM_ASSIGN(const std::vector<bson::Document> chunks, some_chunks(from_, *transaction, by_file));
-    if (chunks.empty()) return {};
-    for (const bson::Document& chunk : chunks) {
-      const bson::Document by_id = gridfs::equals("_id", chunk.view()["_id"]);
-      GM_TRY(remove_found(from_.chunks(), *transaction, by_id));
-      GM_TRY(move_chunk(*transaction, target, chunk));
-    }
-    GM_TRY(commit_kept(context_, *transaction));
+    const uint64_t moved_before = target.chunks;
+    GM_ASSIGN(const bool is_all, gridfs::with_retry(context_.store, [&]() -> Result<bool> {
+                target.chunks = moved_before;
+                GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction,
+                          context_.store.begin());
+                GM_ASSIGN(const std::vector<bson::Document> chunks,
+                          some_chunks(from_, *transaction, by_file));
+                if (chunks.empty()) return true;
+                for (const bson::Document& chunk : chunks) {
+                  const bson::Document by_id = gridfs::equals("_id", chunk.view()["_id"]);
+                  GM_TRY(remove_found(from_.chunks(), *transaction, by_id));
+                  GM_TRY(move_chunk(*transaction, target, chunk));
+                }
+                GM_TRY(commit_kept(context_, *transaction));
+                return false;
+              }));
+    if (is_all) return {};
   }
 }
 
@@ -261,12 +282,17 @@ Status LostAndFound::move_chunk(engine::Transaction& transaction, RescuedFile& t
 }
 
 Status LostAndFound::finish(const RescuedFile& target) {
+  return gridfs::with_retry(context_.store, [&] { return finish_once(target); });
+}
+
+Status LostAndFound::finish_once(const RescuedFile& target) {
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
   // Also removes the marker of chunks that remained of the file, because these have moved as well.
   bson::Builder marker;
   marker.append("truncated", target.old_id);
   GM_TRY(from_.detached().remove(
       *transaction, gridfs::equals("_id", bson::Value(std::move(marker).finish().view())), false));
+  // Repairs of older versions removed it here, and may have been interrupted before.
   GM_TRY(from_.files().remove(*transaction, gridfs::equals("_id", target.old_id), false));
   bson::Builder update;
   update.open_document("$unset").append("metadata.lostAndFound.moving", "").close();
@@ -280,8 +306,10 @@ Result<std::vector<bson::Document>> some_chunks(const gridfs::Bucket& bucket,
                                                 bson::View filter) {
   std::vector<bson::Document> chunks;
   uint64_t bytes = 0;
+  engine::FindOptions options;
+  options.one_at_a_time = true;
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-            bucket.chunks().find(transaction, filter));
+            bucket.chunks().find(transaction, filter, options));
   while (chunks.size() < kRepairDocumentsMax && bytes < kRepairBytesMax) {
     GM_ASSIGN(const std::optional<bson::View> chunk, cursor->next());
     if (!chunk) break;

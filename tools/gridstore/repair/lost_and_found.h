@@ -29,9 +29,9 @@ class LostAndFound {
   LostAndFound(RepairContext& context, const gridfs::Bucket& from,
                const std::shared_ptr<engine::Database>& database);
 
-  // Moves the file in several transactions. The first creates the document in lost+found. The last
-  // removes the document in the old bucket. Bytes that have no place in the new file, and chunks
-  // without a usable n or data, are written to the keep folder.
+  // Moves the file in several transactions. The first moves the document, unless others have
+  // changed it since the check. The others move the chunks. Bytes that have no place in the new
+  // file, and chunks without a usable n or data, are written to the keep folder.
   Status move(const ContentDamage::File& file);
   // Moves the chunks of a file whose files document is lost. `filename` is set if the name was
   // found. Nothing else of the document is known.
@@ -51,9 +51,8 @@ class LostAndFound {
     uint64_t chunks = 0;  // number of chunks moved
   };
 
+  Status move_rest(const ContentDamage::File& file, RescuedFile& target);
   // `document` is the files document, or a replacement for it if `is_original` is false.
-  Status move(std::unique_ptr<engine::Transaction> transaction, const ContentDamage::File& file,
-              const bson::Document& document, bool is_original);
   Result<RescuedFile> make_target(engine::Transaction& transaction, const ContentDamage::File& file,
                                   bson::View document, bool is_original);
   // Facts about the chunks that can have a place in the file.
@@ -71,6 +70,7 @@ class LostAndFound {
   Status move_chunks(RescuedFile& target);
   Status move_chunk(engine::Transaction& transaction, RescuedFile& target, bson::View chunk);
   Status finish(const RescuedFile& target);
+  Status finish_once(const RescuedFile& target);
 
   RepairContext& context_;
   const gridfs::Bucket& from_;

@@ -3,10 +3,12 @@
 // Not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
 #include "engine/store.h"
+#include "tools/gridstore/check/bucket_check.h"
 #include "tools/gridstore/check/findings.h"
 #include "tools/gridstore/repair/keep_folder.h"
 
@@ -31,6 +33,12 @@ inline Status remove_found(engine::Collection& collection, engine::Transaction& 
   if (removed == 1) return {};
   return fail(ErrorCode::kDataCorruptionDetected,
               collection.ns().full() + ": an existing document is not found by its _id");
+}
+
+// Returns true if the files document is the one that the check has judged, as far as others may
+// have changed it since. The caller writes to it in the same transaction, so that it stays so.
+inline bool is_as_judged(const ContentDamage::File& file, bson::View document) {
+  return !file.document || std::ranges::equal(file.document->view().bytes(), document.bytes());
 }
 
 // Commits the transaction after what it removes has been kept durably.

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
 #include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/retry.h"
 #include "gridfs/namespace/directory_store.h"
 #include "gridfs/namespace/name_mapping.h"
 #include "tools/gridstore/check/directory_check.h"
@@ -27,6 +29,7 @@ struct Flaw {
   Kind kind;
   std::string what;
   bson::Value id;
+  bson::Value document;
   std::string parent;
 };
 
@@ -39,12 +42,9 @@ class FolderRepair {
     while (true) {
       GM_ASSIGN(const std::vector<Flaw> flaws, find_flaws());
       if (flaws.empty()) return {};
-      lines_.clear();
-      GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
-      for (const Flaw& flaw : flaws) GM_TRY(repair(*transaction, flaw));
+      GM_TRY(gridfs::with_retry(context_.store, [&] { return repair(flaws); }));
       // The check reports what could not be repaired.
       if (lines_.empty()) return {};
-      GM_TRY(commit_kept(context_, *transaction));
       for (const std::string& line : lines_) context_.findings.repaired(place_, line);
     }
   }
@@ -54,10 +54,18 @@ class FolderRepair {
     std::vector<Flaw> flaws;
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, context_.store.snapshot());
     GM_TRY(find_folder_flaws(bucket_, *snapshot, [&](const FolderFlaw& flaw) {
-      flaws.push_back({flaw.kind, flaw.what, bson::Value(flaw.document["_id"]), flaw.parent});
+      flaws.push_back({flaw.kind, flaw.what, bson::Value(flaw.document["_id"]),
+                       bson::Value(flaw.document), flaw.parent});
       return flaws.size() < kRepairDocumentsMax;
     }));
     return flaws;
+  }
+
+  Status repair(const std::vector<Flaw>& flaws) {
+    lines_.clear();
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
+    for (const Flaw& flaw : flaws) GM_TRY(repair(*transaction, flaw));
+    return lines_.empty() ? Status() : commit_kept(context_, *transaction);
   }
 
   Status repair(engine::Transaction& transaction, const Flaw& flaw) {
@@ -67,6 +75,8 @@ class FolderRepair {
     // The repair of another defect has already removed the document.
     if (!found) return {};
     const bson::Document document(*found);
+    // Others may have changed it since the check.
+    if (bson::compare(bson::Value(document.view()).view(), flaw.document.view()) != 0) return {};
     switch (flaw.kind) {
       case Kind::kPosix: {
         GM_TRY(context_.keep.keep_document(bucket_.directories().ns(), document));

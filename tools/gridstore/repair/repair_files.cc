@@ -9,7 +9,9 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/retry.h"
 #include "tools/gridstore/check/bucket_check.h"
+#include "tools/gridstore/check/second_look.h"
 #include "tools/gridstore/repair/lost_and_found.h"
 
 namespace gridmount::tools {
@@ -56,7 +58,8 @@ class FileRepair {
 
   bool is_within_grace(const ContentDamage::Orphans& orphans) {
     if (may_have_been_files()) return false;
-    if (!orphans.made || context_.grace.count() == 0) return false;
+    if (context_.grace.count() == 0) return false;
+    if (!orphans.made) return may_be_of_others(orphans);
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     if (std::chrono::seconds(*orphans.made) <= now - context_.grace) return false;
     if (reported_young_.insert(orphans.files_id.bytes()).second) {
@@ -74,18 +77,33 @@ class FileRepair {
     return true;
   }
 
+  // Chunks without a time of creation: in a store that others use, they may belong to an upload.
+  bool may_be_of_others(const ContentDamage::Orphans& orphans) {
+    if (context_.store.capabilities().exclusive) return false;
+    if (reported_young_.insert(orphans.files_id.bytes()).second) {
+      Location place = place_;
+      place.file_id = orphans.files_id;
+      context_.findings.notice(place,
+                               std::to_string(orphans.chunks) +
+                                   " chunks without a files document are left, because their _ids "
+                                   "do not say when they were made (--grace 0 removes them)");
+    }
+    return true;
+  }
+
   // Returns true if this repair has lost documents that may have been the files documents of
   // orphans.
   bool may_have_been_files() const { return context_.keep.lost().are_of(bucket_.files().ns()); }
 
   Status repair(const ContentDamage::File& file) {
-    if (file.is_detached_too) GM_TRY(attach(file));
+    const engine::Store& store = context_.store;
+    if (file.is_detached_too) GM_TRY(gridfs::with_retry(store, [&] { return attach(file); }));
     if (file.verdict.content) {
       ++repaired_;
       return lost_and_found_.move(file);
     }
     const bool repairs = file.verdict.md5 || file.verdict.upload_date || file.verdict.stored_chunks;
-    if (repairs) return repair_document(file);
+    if (repairs) return gridfs::with_retry(store, [&] { return repair_document(file); });
     return {};
   }
 
@@ -97,6 +115,9 @@ class FileRepair {
     GM_ASSIGN(const std::optional<bson::View> document,
               bucket_.detached().find_one(*transaction, by_id));
     if (!document) return {};
+    GM_ASSIGN(const std::optional<bson::View> file_document,
+              bucket_.files().find_one(*transaction, by_id));
+    if (!file_document) return {};
     GM_TRY(context_.keep.keep_document(bucket_.detached().ns(), *document));
     GM_TRY(bucket_.detached().remove(*transaction, by_id, false));
     GM_TRY(commit_kept(context_, *transaction));
@@ -110,7 +131,7 @@ class FileRepair {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
     GM_ASSIGN(const std::optional<bson::View> document,
               bucket_.files().find_one(*transaction, by_id));
-    if (!document) return {};
+    if (!document || !is_as_judged(file, *document)) return {};
     GM_TRY(context_.keep.keep_document(bucket_.files().ns(), *document));
     bson::Builder update;
     std::vector<std::string> lines;
@@ -144,20 +165,12 @@ class FileRepair {
       return lost_and_found_.move_orphans(place_, orphans.files_id,
                                           context_.keep.lost().filename(orphans.files_id));
     }
-    const bson::Document by_file = gridfs::equals("files_id", orphans.files_id);
     uint64_t removed = 0;
-    for (bool more = true; more;) {
-      GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
-      GM_ASSIGN(const std::vector<bson::Document> chunks,
-                some_chunks(bucket_, *transaction, by_file));
-      for (const bson::Document& chunk : chunks) {
-        GM_TRY(context_.keep.keep_document(bucket_.chunks().ns(), chunk));
-        const bson::Document by_id = gridfs::equals("_id", chunk.view()["_id"]);
-        GM_TRY(remove_found(bucket_.chunks(), *transaction, by_id));
-        ++removed;
-      }
-      GM_TRY(commit_kept(context_, *transaction));
-      more = !chunks.empty();
+    while (true) {
+      GM_ASSIGN(const uint64_t more,
+                gridfs::with_retry(context_.store, [&] { return take_out_some(orphans); }));
+      if (more == 0) break;
+      removed += more;
     }
     repaired_ += removed;
     if (removed == 0) return {};
@@ -167,6 +180,25 @@ class FileRepair {
                                           (removed == 1 ? " orphan chunk" : " orphan chunks") +
                                           ": there is no files document");
     return {};
+  }
+
+  // Returns the number of chunks removed. Zero: none are left, or they are no orphans.
+  Result<uint64_t> take_out_some(const ContentDamage::Orphans& orphans) {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
+    if (!context_.store.capabilities().exclusive) {
+      GM_ASSIGN(const bool are_there, are_orphans(bucket_, *transaction, orphans.files_id));
+      if (!are_there) return uint64_t{0};
+    }
+    const bson::Document by_file = gridfs::equals("files_id", orphans.files_id);
+    GM_ASSIGN(const std::vector<bson::Document> chunks,
+              some_chunks(bucket_, *transaction, by_file));
+    for (const bson::Document& chunk : chunks) {
+      GM_TRY(context_.keep.keep_document(bucket_.chunks().ns(), chunk));
+      const bson::Document by_id = gridfs::equals("_id", chunk.view()["_id"]);
+      GM_TRY(remove_found(bucket_.chunks(), *transaction, by_id));
+    }
+    GM_TRY(commit_kept(context_, *transaction));
+    return uint64_t{chunks.size()};
   }
 
   RepairContext& context_;

@@ -44,7 +44,13 @@ class IndexRepair {
 
  private:
   Status create(const engine::IndexDefinition& definition) {
-    return local::make_index_in_steps(context_.store, collection_->ns(), definition);
+    if (context_.store.capabilities().transactional_catalog) {
+      return local::make_index_in_steps(context_.store, collection_->ns(), definition);
+    }
+    // A deployment builds it in steps of its own.
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
+    GM_TRY(collection_->create_index(*transaction, definition));
+    return transaction->commit();
   }
 
   Status drop(const std::string& name) {
@@ -102,6 +108,7 @@ class IndexRepair {
     options.sort = order;
     options.hint = bson::Value(kHelpingIndex);
     options.only_paths = paths;
+    options.one_at_a_time = true;
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, context_.store.snapshot());
     GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
               collection_->find(*snapshot, bson::View(), options));

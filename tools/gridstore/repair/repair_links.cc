@@ -8,6 +8,7 @@
 #include "engine/bson/builder.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/posix_place.h"
+#include "gridfs/bucket/retry.h"
 #include "gridfs/namespace/links.h"
 #include "tools/gridstore/check/link_check.h"
 
@@ -47,19 +48,25 @@ Status record_number(const gridfs::Bucket& bucket, engine::Transaction& transact
   return {};
 }
 
+Status repair(RepairContext& context, const gridfs::Bucket& bucket,
+              const std::vector<LinkFlaw>& flaws) {
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context.store.begin());
+  for (const LinkFlaw& flaw : flaws) {
+    GM_ASSIGN(const bool is_there, is_confirmed(bucket, *transaction, flaw));
+    if (!is_there) continue;
+    GM_TRY(flaw.kind == LinkFlaw::Kind::kNumber ? record_number(bucket, *transaction, flaw)
+                                                : remove_name(context, bucket, *transaction, flaw));
+  }
+  return commit_kept(context, *transaction);
+}
+
 }  // namespace
 
 Status repair_links(RepairContext& context, const gridfs::Bucket& bucket, const Location& place) {
   while (true) {
     GM_ASSIGN(const std::vector<LinkFlaw> flaws, find_flaws(context, bucket));
     if (flaws.empty()) return {};
-    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context.store.begin());
-    for (const LinkFlaw& flaw : flaws) {
-      GM_TRY(flaw.kind == LinkFlaw::Kind::kNumber
-                 ? record_number(bucket, *transaction, flaw)
-                 : remove_name(context, bucket, *transaction, flaw));
-    }
-    GM_TRY(commit_kept(context, *transaction));
+    GM_TRY(gridfs::with_retry(context.store, [&] { return repair(context, bucket, flaws); }));
     for (const LinkFlaw& flaw : flaws) {
       context.findings.repaired(
           place, flaw.what + (flaw.kind == LinkFlaw::Kind::kNumber ? ": corrected"

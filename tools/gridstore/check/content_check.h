@@ -1,0 +1,44 @@
+// The part of `gridstore check` that stores in folders and deployments have in common: its options,
+// and the check of the GridFS content of databases.
+//
+// Not thread-safe.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/store.h"
+#include "tools/gridstore/check/findings.h"
+#include "tools/gridstore/guarded_run.h"
+#include "tools/gridstore/store_argument.h"
+
+namespace gridmount::tools {
+
+struct CheckOptions {
+  StoreArgument store;
+  std::string database;  // checks the GridFS content of this database only; empty: of all
+  bool json = false;
+  bool repair = false;
+  std::filesystem::path keep;
+  int64_t grace_seconds = 3600;
+};
+
+Findings::Format format_of(const CheckOptions& options);
+
+// Returns the databases whose GridFS content is checked: the selected one, or all but those that a
+// deployment keeps for itself. Fails with NamespaceNotFound if the selected one does not exist.
+Result<std::vector<std::string>> databases_of(const CheckOptions& options, engine::Store& store,
+                                              engine::Snapshot& snapshot);
+
+// Checks all buckets of these databases. Damage becomes findings. While the store is `in_use`,
+// recent chunks without a file are only a notice. Fails for errors of reading.
+Status check_content(const CheckOptions& options, engine::Store& store, bool in_use,
+                     Findings& findings, Whereabouts& whereabouts);
+
+// Checks a deployment while it is in use, or repairs it and checks it again.
+ExitStatus check_deployment(CheckOptions options);
+
+}  // namespace gridmount::tools
