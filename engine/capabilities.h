@@ -1,7 +1,7 @@
 // What a store can do. A caller that needs one of these asks for it first: a store without it does
 // not fail, but does what the comment says.
 //
-// The default is a store that keeps all rules of engine/store.h.
+// The default is a store that keeps all rules of engine/store.h, and which nobody else changes.
 #pragma once
 
 #include <chrono>
@@ -38,6 +38,8 @@ struct Capabilities {
   // FindOptions::sort_bytes_max and AggregateOptions::memory_bytes_max hold. Otherwise the server's
   // own limits do.
   bool memory_limits = true;
+  // Store::watch() reports what others change. Otherwise it fails with CommandNotSupported.
+  bool change_streams = false;
   // For how long a caller begins anew what failed with a transient error
   // (engine/transient_error.h). Zero: there are no such errors.
   std::chrono::milliseconds retry_for{0};

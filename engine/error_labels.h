@@ -16,6 +16,10 @@ inline constexpr std::string_view kTransientTransactionError = "TransientTransac
 inline constexpr std::string_view kUnknownTransactionCommitResult =
     "UnknownTransactionCommitResult";
 
+// Another change stream may continue after the failed one. Source: drivers' specification "Change
+// Streams".
+inline constexpr std::string_view kResumableChangeStreamError = "ResumableChangeStreamError";
+
 // Whether the error's details have the label in `errorLabels`. An error of a local store has none.
 bool has_error_label(const Error& error, std::string_view label);
 

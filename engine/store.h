@@ -44,6 +44,7 @@
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
 #include "engine/capabilities.h"
+#include "engine/change_stream.h"
 #include "engine/collection_options.h"
 #include "engine/query/plan/index_definition.h"
 
@@ -469,6 +470,15 @@ class Store {
 
   virtual Result<StoreStats> stats() = 0;
   virtual bool read_only() const = 0;
+
+  // Opens a change stream on a database, which need not exist. Fails with CommandNotSupported
+  // without Capabilities::change_streams, and with Unauthorized if the user may not open one. With
+  // `resume_after`, it fails with ChangeStreamHistoryLost or another error of the server if the
+  // deployment does not keep the changes after that place any more.
+  virtual Result<std::unique_ptr<ChangeStream>> watch(std::string_view /*database*/,
+                                                      const ChangeStreamOptions& /*options*/) {
+    return fail(ErrorCode::kCommandNotSupported, "this store has no change streams");
+  }
 };
 
 }  // namespace gridmount::engine

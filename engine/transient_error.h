@@ -41,4 +41,21 @@ inline bool is_transient(const Error& error) {
   }
 }
 
+// Returns true if a change stream that has failed, or could not be opened, is to be opened again
+// with the same resume token. Source: drivers' specification "Change Streams", "Resumable Error".
+inline bool is_resumable(const Error& error) {
+  if (is_transient(error) || has_error_label(error, kResumableChangeStreamError)) return true;
+  switch (static_cast<int32_t>(error.code())) {
+    case 43:     // CursorNotFound
+    case 63:     // StaleShardVersion
+    case 133:    // FailedToSatisfyReadPreference
+    case 150:    // StaleEpoch
+    case 234:    // RetryChangeStream
+    case 13388:  // StaleConfig
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace gridmount::engine

@@ -129,8 +129,12 @@ Error error_of(const bson_error_t& error, bson::View reply) {
 // select a server.
 class Clients {
  public:
-  Clients(UriPointer uri, const ConnectOptions& options)
-      : uri_(std::move(uri)), options_(options), left_(options.connections_max) {}
+  // `sessions` may be null.
+  Clients(UriPointer uri, const ConnectOptions& options, std::shared_ptr<OwnSessions> sessions)
+      : uri_(std::move(uri)),
+        options_(options),
+        sessions_(std::move(sessions)),
+        left_(options.connections_max) {}
 
   // Waits while all clients are in use.
   Result<OwnedClient> take() GM_EXCLUDES(mutex_) {
@@ -156,6 +160,19 @@ class Clients {
   // How long a call waits for a server.
   std::chrono::milliseconds timeout() const { return options_.server_timeout; }
 
+  // Records that a transaction begins in the session.
+  void record(const mongoc_client_session_t& session) const {
+    if (!sessions_) return;
+    bson_iter_t id;
+    if (!bson_iter_init_find(&id, mongoc_client_session_get_lsid(&session), "id")) return;
+    if (!BSON_ITER_HOLDS_BINARY(&id)) return;
+    bson_subtype_t subtype = BSON_SUBTYPE_BINARY;
+    uint32_t size = 0;
+    const uint8_t* bytes = nullptr;
+    bson_iter_binary(&id, &subtype, &size, &bytes);
+    sessions_->add({reinterpret_cast<const char*>(bytes), size});
+  }
+
   void release(OwnedClient client) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     idle_.push_back(std::move(client));
@@ -179,6 +196,7 @@ class Clients {
 
   const UriPointer uri_;
   const ConnectOptions options_;
+  const std::shared_ptr<OwnSessions> sessions_;
   Mutex mutex_;
   Condition changed_;
   std::vector<OwnedClient> idle_ GM_GUARDED_BY(mutex_);
@@ -219,6 +237,7 @@ class PooledConnection final : public Connection {
     bson_error_t error;
     session_.reset(mongoc_client_start_session(client_, nullptr, &error));
     if (!session_) return fail(error_of(error, bson::View()));
+    clients_.record(*session_);
     return {};
   }
 
@@ -313,8 +332,9 @@ class PooledConnection final : public Connection {
 
 class LibmongocPool final : public Pool {
  public:
-  LibmongocPool(UriPointer uri, const ConnectOptions& options)
-      : clients_(std::move(uri), options) {}
+  LibmongocPool(UriPointer uri, const ConnectOptions& options,
+                std::shared_ptr<OwnSessions> sessions)
+      : clients_(std::move(uri), options, std::move(sessions)) {}
 
   // Makes a client, which shows whether the options of the URI fit together.
   Status check() {
@@ -355,7 +375,8 @@ Result<std::string> database_of(const std::string& uri) {
   return std::string(database == nullptr ? "" : database);
 }
 
-Result<std::unique_ptr<Pool>> Pool::open(const ConnectOptions& options) {
+Result<std::unique_ptr<Pool>> Pool::open(const ConnectOptions& options,
+                                         std::shared_ptr<OwnSessions> sessions) {
   begin_libmongoc();
   GM_ASSIGN(UriPointer uri, parse_uri(options.uri));
   // Waits for a server as long as serverSelectionTimeoutMS says. Without a pool the default is to
@@ -367,7 +388,12 @@ Result<std::unique_ptr<Pool>> Pool::open(const ConnectOptions& options) {
     mongoc_uri_set_option_as_int32(uri.get(), MONGOC_URI_SERVERSELECTIONTIMEOUTMS,
                                    static_cast<int32_t>(options.server_timeout.count()));
   }
-  auto pool = std::make_unique<LibmongocPool>(std::move(uri), options);
+  if (options.answer_timeout.count() > 0 &&
+      !mongoc_uri_has_option(uri.get(), MONGOC_URI_SOCKETTIMEOUTMS)) {
+    mongoc_uri_set_option_as_int32(uri.get(), MONGOC_URI_SOCKETTIMEOUTMS,
+                                   static_cast<int32_t>(options.answer_timeout.count()));
+  }
+  auto pool = std::make_unique<LibmongocPool>(std::move(uri), options, std::move(sessions));
   GM_TRY(pool->check());
   return std::unique_ptr<Pool>(std::move(pool));
 }

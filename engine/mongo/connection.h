@@ -14,6 +14,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/document.h"
 #include "engine/mongo/mongo_store.h"
+#include "engine/mongo/own_sessions.h"
 
 namespace gridmount::mongo {
 
@@ -49,7 +50,9 @@ class Connection {
 // Thread-safe.
 class Pool {
  public:
-  static Result<std::unique_ptr<Pool>> open(const ConnectOptions& options);
+  // Transactions record their sessions in `sessions`, which may be null.
+  static Result<std::unique_ptr<Pool>> open(const ConnectOptions& options,
+                                            std::shared_ptr<OwnSessions> sessions = nullptr);
   virtual ~Pool() = default;
 
   // Waits while all connections are in use.

@@ -5,6 +5,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/mongo/connection.h"
+#include "engine/mongo/mongo_change_stream.h"
 #include "engine/mongo/mongo_database.h"
 #include "engine/mongo/mongo_snapshot.h"
 
@@ -42,8 +43,12 @@ int64_t size_in(bson::View reply, std::string_view name) {
 
 class MongoStore final : public engine::Store {
  public:
-  MongoStore(std::unique_ptr<Pool> pool, Deployment deployment, const ConnectOptions& options)
-      : pool_(std::move(pool)), deployment_(deployment), options_(options) {}
+  MongoStore(std::unique_ptr<Pool> pool, std::shared_ptr<OwnSessions> sessions,
+             Deployment deployment, const ConnectOptions& options)
+      : pool_(std::move(pool)),
+        sessions_(std::move(sessions)),
+        deployment_(deployment),
+        options_(options) {}
 
   engine::Capabilities capabilities() const override {
     return {.exclusive = false,
@@ -55,6 +60,7 @@ class MongoStore final : public engine::Store {
             .live_cursors = false,
             .observers = false,
             .memory_limits = false,
+            .change_streams = deployment_.has_transactions,
             .retry_for = options_.server_timeout};
   }
 
@@ -86,6 +92,14 @@ class MongoStore final : public engine::Store {
     if (deployment_.has_transactions) GM_TRY(connection->begin_transaction());
     return std::unique_ptr<engine::Transaction>(std::make_unique<MongoTransaction>(
         std::move(connection), deployment_.has_transactions, std::move(place)));
+  }
+
+  Result<std::unique_ptr<engine::ChangeStream>> watch(
+      std::string_view database, const engine::ChangeStreamOptions& how) override {
+    if (!capabilities().change_streams) {
+      return fail(ErrorCode::kCommandNotSupported, "a standalone server has no change streams");
+    }
+    return MongoChangeStream::open(options_, sessions_, database, how);
   }
 
   // What transactions of a deployment have committed is durable.
@@ -133,6 +147,7 @@ class MongoStore final : public engine::Store {
 
  private:
   const std::unique_ptr<Pool> pool_;
+  const std::shared_ptr<OwnSessions> sessions_;
   const Deployment deployment_;
   const ConnectOptions options_;
   TransactionQueue queue_;
@@ -149,10 +164,11 @@ Result<std::shared_ptr<Reads>> reads_of(engine::Snapshot& snapshot) {
 }
 
 Result<std::unique_ptr<engine::Store>> connect(const ConnectOptions& options) {
-  GM_ASSIGN(std::unique_ptr<Pool> pool, Pool::open(options));
+  auto sessions = std::make_shared<OwnSessions>();
+  GM_ASSIGN(std::unique_ptr<Pool> pool, Pool::open(options, sessions));
   GM_ASSIGN(const Deployment deployment, pool->deployment());
   return std::unique_ptr<engine::Store>(
-      std::make_unique<MongoStore>(std::move(pool), deployment, options));
+      std::make_unique<MongoStore>(std::move(pool), std::move(sessions), deployment, options));
 }
 
 }  // namespace gridmount::mongo

@@ -20,7 +20,9 @@
 // M4. With FindOptions::one_at_a_time a document is valid until the next one is read. So is the
 //     result of an aggregation. Any other document is valid as long as the Snapshot, or until
 //     pause(), and occupies memory for as long.
-// M5. Observers of reads and writes are never called. Limits of memory are the server's.
+// M5. A change stream has a connection of its own. It leaves out the transactions that began in this
+//     store. Without transactions there are no change streams.
+// M6. Observers of reads and writes are never called. Limits of memory are the server's.
 //
 // Errors keep the server's code, message, details and labels (engine/error_labels.h). If a server
 // cannot be reached, the error is HostUnreachable (6) and names the address.
@@ -42,6 +44,9 @@ struct ConnectOptions {
   std::string application;  // the client's name in the server's log
   // How long a call waits for a server, unless the URI has the option serverSelectionTimeoutMS.
   std::chrono::milliseconds server_timeout{30'000};
+  // How long a command waits for its answer, unless the URI has the option socketTimeoutMS. Zero:
+  // as long as libmongoc does by default, which is five minutes.
+  std::chrono::milliseconds answer_timeout{0};
   // Transactions of this store wait for each other, so that only those of other processes conflict
   // with them. A thread must then not begin a second one while it holds one.
   bool queues_transactions = false;

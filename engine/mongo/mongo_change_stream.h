@@ -1,0 +1,54 @@
+// A change stream of a deployment: a cursor that waits on the server.
+//
+// Source: "Change Streams", MongoDB drivers' specifications.
+//
+// Thread-safety: used by one thread at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/change_stream.h"
+#include "engine/mongo/connection.h"
+
+namespace gridmount::mongo {
+
+class MongoChangeStream final : public engine::ChangeStream {
+ public:
+  static Result<std::unique_ptr<engine::ChangeStream>> open(
+      const ConnectOptions& deployment, std::shared_ptr<OwnSessions> sessions,
+      std::string_view database, const engine::ChangeStreamOptions& options);
+  // Closes the server's cursor.
+  ~MongoChangeStream() override;
+  MongoChangeStream(const MongoChangeStream&) = delete;
+  MongoChangeStream& operator=(const MongoChangeStream&) = delete;
+
+  Result<std::vector<bson::View>> next() override;
+  bson::View resume_token() const override { return resume_token_; }
+
+ private:
+  MongoChangeStream(std::shared_ptr<OwnSessions> sessions, std::string_view database,
+                    std::chrono::milliseconds patience)
+      : sessions_(std::move(sessions)), database_(database), patience_(patience) {}
+
+  // Keeps a reply and returns its events.
+  Result<std::vector<bson::View>> take(bson::Document reply);
+  bool is_own(bson::View event) const;
+
+  const std::shared_ptr<OwnSessions> sessions_;
+  const std::string database_;
+  const std::chrono::milliseconds patience_;
+  std::unique_ptr<Pool> pool_;
+  std::unique_ptr<Connection> connection_;  // of pool_
+  std::string collection_;                  // the name that the cursor has on the server
+  int64_t id_ = 0;                          // 0: the server has closed the cursor
+  bson::Document reply_;                    // holds the events that next() has returned
+  bson::Document resume_token_;
+  bson::Document token_after_first_;
+  std::vector<bson::View> first_;  // events of the reply that opened the cursor
+};
+
+}  // namespace gridmount::mongo

@@ -1,0 +1,38 @@
+// The sessions in which this process's transactions run. A change stream names the session of each
+// change that a transaction has made, so it can leave out those of its own process.
+//
+// Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "engine/base/thread_safety.h"
+
+namespace gridmount::mongo {
+
+class OwnSessions {
+ public:
+  // `id` holds the bytes of the session's UUID. libmongoc uses a session again and again, so there
+  // are few of them.
+  void add(std::string_view id) GM_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    if (ids_.size() >= kSessionsMax) ids_.clear();
+    ids_.emplace(id);
+  }
+  bool contains(std::string_view id) const GM_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return ids_.contains(std::string(id));
+  }
+
+ private:
+  // Beyond this number they are forgotten: their changes then count as those of others.
+  static constexpr size_t kSessionsMax = 100'000;
+
+  mutable Mutex mutex_;
+  std::unordered_set<std::string> ids_ GM_GUARDED_BY(mutex_);
+};
+
+}  // namespace gridmount::mongo
