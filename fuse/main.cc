@@ -26,6 +26,7 @@
 #include "engine/wire/server/endpoint.h"
 #include "engine/wire/server/process_end.h"
 #include "fuse/daemon/bucket_statistics.h"
+#include "fuse/daemon/change_follower.h"
 #include "fuse/daemon/daemonize.h"
 #include "fuse/daemon/log.h"
 #include "fuse/daemon/mount_state.h"
@@ -46,6 +47,9 @@
 namespace gridmount::fuse {
 
 namespace {
+
+// A change stream answers twice a second, unless its server does not answer.
+constexpr std::chrono::milliseconds kFollowerPatience{1500};
 
 int status_number(ExitStatus status) {
   return static_cast<int>(status);
@@ -226,7 +230,7 @@ ExitStatus closing_status(const Status& closed, const Status& served,
   return ExitStatus::kOk;
 }
 
-// Destroys nothing that a command which still runs may use.
+// Destroys nothing that a command or another thread which still runs may use.
 [[noreturn]] void end_at_once(ExitStatus status) {
   spdlog::default_logger()->flush();
   _exit(status_number(status));
@@ -279,6 +283,12 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
   WatchedStore watched(*store, options.database, [&](const ExternalChanges& changes) {
     file_system.changed_externally(changes).invalidate((*session)->kernel_cache());
   });
+  // Over a deployment, a change stream tells what others change. It begins before the kernel caches
+  // anything.
+  ChangeFollower follower(*store, options.database, [&](const FollowedChanges& changes) {
+    file_system.changed_by_others(changes).invalidate((*session)->kernel_cache());
+  });
+  if (options.uri) follower.open();
   auto endpoint = start_endpoint(watched, options, memory);
   if (!endpoint) {
     return startup.failed(exit_status_of(endpoint.error().code()), endpoint.error().message());
@@ -290,6 +300,7 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
   // Stops the clients first, so that their commands do not delay the mount's last writes.
   const auto stop = [&] {
     notify_manager_stopping();
+    follower.request_end();
     clients_end.come();
     (*session)->stop();
   };
@@ -305,19 +316,23 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
       startup.ready();
       notify_manager_ready(options.store.string() + " is mounted at " +
                            options.mount_point.string());
+      follower.begin();
     });
   }
   notify_manager_stopping();
+  follower.request_end();
   signals->end_actions();
   // Before the session is destroyed, because clients' changes are reported to it and the metrics
   // read its operations.
   metrics->reset();
   clients_end.come();
   if (clients_end.is_complete()) endpoint->reset();
-  session->reset();
+  // A thread that waits for a server is left behind, with all that it may still use.
+  const bool has_ended = follower.end(kFollowerPatience);
+  if (has_ended) session->reset();
 
   const ExitStatus status = closing_status(file_system.close(), served, options);
-  if (!clients_end.is_complete()) end_at_once(status);
+  if (!clients_end.is_complete() || !has_ended) end_at_once(status);
   return status;
 }
 

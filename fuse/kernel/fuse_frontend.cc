@@ -56,6 +56,16 @@ struct stat stat_of(uint64_t ino, const gridfs::Attributes& attributes) {
   return result;
 }
 
+thread_local uint64_t changes_before_request = 0;
+
+void begin_request(const FileSystem& file_system) {
+  changes_before_request = file_system.changes_noted();
+}
+
+double cache_seconds_of(const FileSystem& file_system, double seconds) {
+  return file_system.changes_noted() == changes_before_request ? seconds : 0;
+}
+
 // The kernel keeps attributes for this time if free space is scarce, so that it does not ask before
 // each of many small writes. The kernel rounds the time up to the ticks of its clock (4
 // milliseconds on Debian), and may accept some tens of megabytes in two ticks.
@@ -63,15 +73,17 @@ constexpr double kShortCacheSeconds = 0.001;
 
 double attribute_seconds(fuse_req_t request, const EntryReply& entry) {
   if (entry.attributes_pass) return 0;
-  switch (file_system_of(request).writer_cache(entry.ino)) {
+  const FileSystem& file_system = file_system_of(request);
+  const double seconds = cache_seconds_of(file_system, entry.cache_seconds);
+  switch (file_system.writer_cache(entry.ino)) {
     case FileSystem::WriterCache::kUsual:
       break;
     case FileSystem::WriterCache::kShort:
-      return std::min(entry.cache_seconds, kShortCacheSeconds);
+      return std::min(seconds, kShortCacheSeconds);
     case FileSystem::WriterCache::kNone:
       return 0;
   }
-  return entry.cache_seconds;
+  return seconds;
 }
 
 void record_reply(fuse_req_t request, uint64_t directory) {
@@ -83,7 +95,7 @@ fuse_entry_param entry_param_of(fuse_req_t request, const EntryReply& entry) {
   param.ino = entry.ino;
   param.attr = stat_of(entry.ino, entry.attributes);
   param.attr_timeout = attribute_seconds(request, entry);
-  param.entry_timeout = entry.cache_seconds;
+  param.entry_timeout = cache_seconds_of(file_system_of(request), entry.cache_seconds);
   return param;
 }
 
@@ -142,7 +154,7 @@ void handle_lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
     FileSystem& file_system = file_system_of(request);
     Result<EntryReply> found = file_system.lookup(parent, name);
     if (!found && errno_of(found.error().code()) == ENOENT) {
-      const double seconds = file_system.absence_seconds(parent);
+      const double seconds = cache_seconds_of(file_system, file_system.absence_seconds(parent));
       if (seconds > 0) {
         // An entry without an ino makes the kernel remember that the name does not exist.
         fuse_entry_param absent{};

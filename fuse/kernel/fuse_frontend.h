@@ -109,6 +109,13 @@ void reply_error(fuse_req_t request, const char* operation, fuse_ino_t ino, cons
 void reply_status(fuse_req_t request, const char* operation, fuse_ino_t ino, const char* name,
                   const Status& status);
 
+// Notes how many changes by others the file system knew when this thread began a request.
+void begin_request(const FileSystem& file_system);
+// Returns how long the kernel may cache an answer that could be cached for `seconds`: not at all if
+// others have changed something since this thread's request began. The answer may then be from
+// before that, and reach the kernel after it was told to drop what has changed.
+double cache_seconds_of(const FileSystem& file_system, double seconds);
+
 // Runs the body of a handler, which must reply, as an operation that is recorded and counted.
 // std::bad_alloc becomes ENOMEM instead of ending the mount. `operation` is a literal. `name` may
 // be null.
@@ -120,6 +127,7 @@ void guarded(fuse_req_t request, const char* operation, fuse_ino_t ino, const ch
   const Measurement measurement(context.statistics, operation);
   const OperationsInProgress::Note note(context.in_progress, operation, ino, name,
                                         measurement.begin());
+  begin_request(context.file_system);
   try {
     body();
   } catch (const std::bad_alloc&) {

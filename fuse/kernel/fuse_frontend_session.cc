@@ -1,6 +1,7 @@
 // Session on libfuse: mount, loop, stop.
 #include <fcntl.h>
 #include <fuse_log.h>
+#include <linux/fuse.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
@@ -17,6 +18,7 @@
 #include <fstream>
 #include <new>
 #include <thread>
+#include <vector>
 
 #include "command_line/signals.h"
 #include "engine/base/thread_safety.h"
@@ -40,6 +42,9 @@ constexpr unsigned kReadAheadKib = 1024;
 constexpr milliseconds kWriteBackPatience{30'000};
 constexpr milliseconds kQuiet{100};
 constexpr milliseconds kOpenFilesPatience{2'000};
+
+// FUSE_EXPIRE_ONLY of linux/fuse.h, since Linux 6.2. Earlier kernels do not look at the flags.
+constexpr uint32_t kExpireOnly = 1;
 
 // Collects what libfuse prints while it mounts, because its messages are the best explanation of a
 // failure.
@@ -310,6 +315,20 @@ class LibfuseSession : public Session, private KernelCache {
   }
   void invalidate_entry(uint64_t parent, const std::string& name) override {
     (void)fuse_lowlevel_notify_inval_entry(session_.get(), parent, name.data(), name.size());
+  }
+
+  void expire_entry(uint64_t parent, const std::string& name) override {
+    // Not by libfuse's function for it, which has other parameters in each version.
+    const auto size = static_cast<uint32_t>(name.size());
+    const fuse_notify_inval_entry_out body{parent, size, kExpireOnly};
+    fuse_out_header header{};
+    header.len = static_cast<uint32_t>(sizeof header + sizeof body) + size + 1;
+    header.error = FUSE_NOTIFY_INVAL_ENTRY;
+    std::vector<char> message(header.len);
+    std::memcpy(message.data(), &header, sizeof header);
+    std::memcpy(message.data() + sizeof header, &body, sizeof body);
+    std::memcpy(message.data() + sizeof header + sizeof body, name.c_str(), name.size() + 1);
+    (void)!write(fuse_session_fd(session_.get()), message.data(), message.size());
   }
 
   bool wait_until_ended(milliseconds patience) {

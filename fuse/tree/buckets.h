@@ -30,7 +30,7 @@ struct BucketSettings {
   gridfs::NamespaceOptions paths;
   gridfs::FileTableOptions files;
   // How long the kernel may cache attributes and names. Unset: for ever, because every change goes
-  // through this process. If set, others change the store without telling this process.
+  // through this process. If set, others change the store too, and may not tell this process.
   std::optional<std::chrono::milliseconds> cache_time;
 };
 

@@ -1,9 +1,10 @@
-// External changes: what clients of the wire protocol change in the mount's buckets. A WatchedStore
-// watches their transactions. file_system_changes.cc decides which parts of the kernel's cache a
+// External changes: what others change in the mount's buckets. A WatchedStore watches the
+// transactions of the wire protocol's clients; over a deployment there is a change stream instead
+// (change_events.h). file_system_changes.cc decides which parts of the kernel's cache a
 // change makes wrong, and KernelCache (kernel_cache.h) drops them.
 //
-// The changes of a commit are reported before the commit returns. So a client that got its reply
-// finds the mount up to date.
+// A WatchedStore reports the changes of a commit before the commit returns. So a client that got
+// its reply finds the mount up to date.
 #pragma once
 
 #include <functional>
@@ -28,6 +29,10 @@ struct BucketChanges {
   std::vector<bson::Value> unnamed;
   // Paths of explicit directories that were added, removed or changed.
   std::set<std::string> directories;
+  // From a change stream only, which does not say what these documents were before: the _ids of
+  // files and of directories that may have lost names.
+  std::vector<bson::Value> renamed_files;
+  std::vector<bson::Value> renamed_directories;
   bool links = false;       // link documents changed; their names are in `filenames`
   bool everything = false;  // too many changes to list, or a change of the bucket as a whole
 };

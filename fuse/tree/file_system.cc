@@ -84,10 +84,11 @@ Result<EntryReply> FileSystem::entry_of(const ResolvedNode& parent, std::string_
   EntryReply entry{0, node.attributes, node_cache_seconds()};
   if (node.kind == gridfs::NodeKind::kFile) {
     entry.ino = table_.acquire_file(parent.bucket, node.id, node.ino);
+    if (is_shared()) table_.note_file_name(entry.ino, parent.ino, name);
     entry.attributes_pass = nlink_race_guard_.concerns(entry.ino);
     return entry;
   }
-  entry.ino = table_.acquire_directory(parent.ino, name, node.path, node.ino);
+  entry.ino = table_.acquire_directory(parent.ino, name, node.path, node.ino, node.id);
   if (entry.ino == 0) {
     return fail(kStaleNode, "the directory of " + std::string(name) + " is not known any more");
   }
@@ -334,6 +335,11 @@ Status FileSystem::rename_in(const Directory& from, std::string_view from_name, 
                                                      to_name, mode, *whiteout)
                      : paths.rename(from.node.path, from_name, to.node.path, to_name, mode));
   if (replaced) record_removed_name(to, *std::move(replaced));
+  if (is_shared()) {
+    table_.note_file_renamed({from.node.ino, std::string(from_name)},
+                             {to.node.ino, std::string(to_name)},
+                             mode == gridfs::RenameMode::kExchange);
+  }
   return {};
 }
 

@@ -39,6 +39,7 @@
 
 #include "engine/base/thread_safety.h"
 #include "fuse/tree/buckets.h"
+#include "fuse/tree/change_events.h"
 #include "fuse/tree/control_directory.h"
 #include "fuse/tree/directory_handle.h"
 #include "fuse/tree/directory_moves.h"
@@ -150,8 +151,8 @@ class FileSystem {
                              const gridfs::AttributeChanges& changes);
   Result<std::string> readlink(uint64_t ino);
 
-  // Returns true if others change the store without telling this process. The kernel may then cache
-  // for a short time only, and must not collect writes.
+  // Returns true if others change the store too. The kernel may then cache for a limited time only,
+  // and must not collect writes.
   bool is_shared() const { return buckets_.settings().cache_time.has_value(); }
   // How long the kernel may cache a node of a bucket.
   double node_cache_seconds() const {
@@ -270,6 +271,12 @@ class FileSystem {
   // --- External changes. Returns what must be invalidated in the kernel's cache. The caller tells
   // the kernel, without our locks, because the kernel waits for operations that may need them.
   StaleEntries changed_externally(const ExternalChanges& changes);
+  // The same for what a change stream reports over a shared store. It asks the store only if
+  // everything in a bucket may have changed.
+  StaleEntries changed_by_others(const FollowedChanges& changes);
+  // Counts the calls of changed_by_others(). If it has grown while a request was answered, the
+  // answer may be older than what the kernel was told to drop, so the kernel must not cache it.
+  uint64_t changes_noted() const { return changes_noted_; }
 
   // --- The control directory (control_directory.h).
   //
@@ -301,6 +308,18 @@ class FileSystem {
                       std::string_view path, StaleEntries& stale) const;
   void add_all_stale(const ChangedBucket& changed, gridfs::PathNamespace& paths,
                      StaleEntries& stale);
+
+  // For a shared store.
+  void add_changes_by_others(const std::string& name, const BucketChanges& changes,
+                             StaleEntries& stale);
+  void add_changed_documents(const ChangedBucket& changed, const BucketChanges& changes,
+                             StaleEntries& stale) const;
+  // A path that leads to something else now, but has not vanished.
+  void add_path_of_others(uint64_t root, std::string_view path, StaleEntries& stale) const;
+  // A name that may have vanished.
+  void add_vanished(const ShownName& name, StaleEntries& stale) const;
+  // A directory without a document that may have vanished.
+  void add_implied(const InodeTable::ImpliedDirectory& implied, StaleEntries& stale) const;
 
   Result<ResolvedNode> resolve(uint64_t ino) const;
   // Returns a directory of a bucket that still has a path. Fails with kNotPermitted for a root of
@@ -409,6 +428,7 @@ class FileSystem {
   Mutex unlinked_mutex_;
   RoomWatch room_;
   SeenContents seen_contents_;
+  std::atomic<uint64_t> changes_noted_{0};
 
   mutable Mutex handles_mutex_;
   std::unordered_set<FileHandle*> open_files_ GM_GUARDED_BY(handles_mutex_);

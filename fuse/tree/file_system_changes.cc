@@ -57,7 +57,11 @@ void FileSystem::add_all_stale(const ChangedBucket& changed, gridfs::PathNamespa
     stale.nodes.insert(ino);
     const std::optional<ResolvedNode> node = table_.resolve(ino);
     if (!node) continue;
-    if (node->kind == InodeKind::kFile) {
+    if (node->kind == InodeKind::kFile && is_shared()) {
+      for (const ShownName& name : table_.names_of_file(ino)) {
+        stale.names.emplace(name.parent, name.name);
+      }
+    } else if (node->kind == InodeKind::kFile) {
       table_.renew_file(changed.bucket.get(), node->id.view());
     } else if (node->kind == InodeKind::kDirectory && !node->path.empty()) {
       const gridfs::SplitPath where = gridfs::split(node->path);

@@ -93,7 +93,7 @@ Result<uint64_t> FileSystem::acquire_path(gridfs::PathNamespace& paths, uint64_t
     Result<gridfs::Node> node = paths.get_directory(path.substr(0, end));
     const uint64_t ino =
         node ? table_.acquire_directory(parent, gridfs::escape_component(component, begin == 0),
-                                        node->path, node->ino)
+                                        node->path, node->ino, node->id)
              : 0;
     if (parent != top) table_.forget(parent, 1);
     if (!node) return fail(std::move(node).error());

@@ -41,8 +41,8 @@ struct InodeTable::Inode {
   Inode* parent = nullptr;
   uint64_t children = 0;  // number of directories in the table that have this one as parent
   std::unique_ptr<DirectoryPart> directory;
+  bson::Value id;  // of files and directories: the _id of the document, or null
   // Files only.
-  bson::Value id;
   std::weak_ptr<gridfs::File> open_file;
   std::shared_ptr<const UnlinkedNode> unlinked;
 };
@@ -75,6 +75,9 @@ size_t InodeTable::ByFile::operator()(const Inode* inode) const {
 bool InodeTable::ByFile::operator()(const Inode* a, const FileKey& b) const {
   return a->bucket.get() == b.bucket && a->id.type() == b.id.type() &&
          bytes_of(a->id.view()) == bytes_of(b.id);
+}
+bool InodeTable::ByDocument::operator()(const Inode* a, const Inode* b) const {
+  return ByFile()(a, FileKey{b->bucket.get(), b->id.view()});
 }
 
 InodeTable::InodeTable(std::shared_ptr<MountedBucket> root_bucket) {
@@ -111,10 +114,15 @@ uint64_t InodeTable::acquire_bucket(std::string_view name,
 }
 
 uint64_t InodeTable::acquire_directory(uint64_t parent_ino, std::string_view name,
-                                       std::string_view path, uint64_t wanted_ino) {
+                                       std::string_view path, uint64_t wanted_ino,
+                                       const bson::Value& id) {
   MutexLock lock(mutex_);
   auto found = directories_.find(NameKey{parent_ino, name});
   if (found != directories_.end()) {
+    if ((*found)->kind == InodeKind::kDirectory && !((*found)->id == id)) {
+      unset_document(*found);
+      set_document(*found, id);
+    }
     ++(*found)->lookups;
     return (*found)->ino;
   }
@@ -125,6 +133,7 @@ uint64_t InodeTable::acquire_directory(uint64_t parent_ino, std::string_view nam
   inode->lookups = 1;
   attach(inode, parent, name);
   inode->directory->suffix = path.substr(std::min(path.size(), path_bytes(parent)));
+  set_document(inode, id);
   return inode->ino;
 }
 
@@ -284,6 +293,77 @@ std::optional<uint64_t> InodeTable::find_directory(uint64_t parent, std::string_
   return (*found)->ino;
 }
 
+void InodeTable::note_file_name(uint64_t ino, uint64_t parent, std::string_view name) {
+  MutexLock lock(mutex_);
+  if (find(ino) != nullptr) file_names_.set(parent, name, ino);
+}
+
+void InodeTable::note_file_renamed(const ShownName& from, const ShownName& to, bool exchanged) {
+  MutexLock lock(mutex_);
+  if (exchanged) {
+    file_names_.exchange(from, to);
+  } else {
+    file_names_.move(from, to);
+  }
+}
+
+std::vector<ShownName> InodeTable::names_of_file(const MountedBucket* bucket,
+                                                 bson::ValueView id) const {
+  MutexLock lock(mutex_);
+  const auto found = files_.find(FileKey{bucket, id});
+  return found == files_.end() ? std::vector<ShownName>() : file_names_.of((*found)->ino);
+}
+
+std::vector<ShownName> InodeTable::names_of_file(uint64_t ino) const {
+  MutexLock lock(mutex_);
+  return file_names_.of(ino);
+}
+
+std::vector<ShownName> InodeTable::names_of_directory(const MountedBucket* bucket,
+                                                      bson::ValueView id) const {
+  MutexLock lock(mutex_);
+  std::vector<ShownName> names;
+  const auto [begin, end] = documented_.equal_range(FileKey{bucket, id});
+  for (auto found = begin; found != end; ++found) {
+    names.push_back({(*found)->parent->ino, (*found)->directory->name});
+  }
+  return names;
+}
+
+std::vector<InodeTable::ImpliedDirectory> InodeTable::implied_directories(
+    const MountedBucket* bucket) const {
+  MutexLock lock(mutex_);
+  std::vector<ImpliedDirectory> found;
+  for (const Inode* directory : implied_) {
+    if (directory->bucket.get() != bucket || directory->directory->removed) continue;
+    found.push_back({directory->ino, {directory->parent->ino, directory->directory->name}});
+  }
+  return found;
+}
+
+std::vector<InodeTable::ImpliedDirectory> InodeTable::implied_directories_above(
+    uint64_t ino) const {
+  MutexLock lock(mutex_);
+  std::vector<ImpliedDirectory> found;
+  Inode* directory = find(ino);
+  while (directory != nullptr && implied_.contains(directory)) {
+    found.push_back({directory->ino, {directory->parent->ino, directory->directory->name}});
+    directory = directory->parent;
+  }
+  return found;
+}
+
+std::vector<std::pair<uint64_t, std::shared_ptr<MountedBucket>>> InodeTable::buckets() const {
+  MutexLock lock(mutex_);
+  std::vector<std::pair<uint64_t, std::shared_ptr<MountedBucket>>> found;
+  for (const std::unique_ptr<Inode>& inode : inodes_) {
+    if (inode->kind != InodeKind::kBucketRoot) continue;
+    if (inode->directory && inode->directory->removed) continue;
+    found.emplace_back(inode->ino, inode->bucket);
+  }
+  return found;
+}
+
 void InodeTable::set_open_file(uint64_t ino, const std::shared_ptr<gridfs::File>& file) {
   MutexLock lock(mutex_);
   if (Inode* inode = find(ino)) inode->open_file = file;
@@ -387,6 +467,22 @@ void InodeTable::attach(Inode* inode, Inode* parent, std::string_view name) {
   directories_.insert(inode);
 }
 
+void InodeTable::set_document(Inode* directory, const bson::Value& id) {
+  directory->id = id;
+  if (id.type() == bson::Type::kNull) {
+    implied_.insert(directory);
+  } else {
+    documented_.insert(directory);
+  }
+}
+
+void InodeTable::unset_document(Inode* directory) {
+  implied_.erase(directory);
+  auto [at, end] = documented_.equal_range(directory);
+  while (at != end && *at != directory) ++at;
+  if (at != end) documented_.erase(at);
+}
+
 size_t InodeTable::path_bytes(const Inode* directory) {
   size_t bytes = 0;
   for (; directory->kind == InodeKind::kDirectory; directory = directory->parent) {
@@ -398,7 +494,9 @@ size_t InodeTable::path_bytes(const Inode* directory) {
 void InodeTable::erase_if_unused(Inode* inode) {
   while (inode->lookups == 0 && inode->children == 0) {
     Inode* parent = inode->parent;
+    if (inode->kind == InodeKind::kDirectory) unset_document(inode);
     if (inode->kind == InodeKind::kFile) {
+      file_names_.forget(inode->ino);
       files_.erase(inode);
     } else if (!inode->directory->removed) {
       directories_.erase(inode);

@@ -24,10 +24,12 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "engine/base/thread_safety.h"
 #include "engine/bson/value.h"
+#include "fuse/tree/file_names.h"
 #include "fuse/tree/unlinked_node.h"
 #include "gridfs/namespace/path_namespace.h"
 
@@ -87,8 +89,10 @@ class InodeTable {
                           uint64_t wanted_ino);
   // Returns 0 if the parent is not in the table. Normally the kernel holds the parent during the
   // lookup.
+  //
+  // `id` is the _id of its document, or nothing if it is only implied.
   uint64_t acquire_directory(uint64_t parent, std::string_view name, std::string_view path,
-                             uint64_t wanted_ino);
+                             uint64_t wanted_ino, const bson::Value& id = {});
   uint64_t acquire_file(const std::shared_ptr<MountedBucket>& bucket, bson::ValueView id,
                         uint64_t wanted_ino);
   // For a node of the control directory: kControlDirectory or kControlFile. For a file, another
@@ -120,6 +124,27 @@ class InodeTable {
   std::shared_ptr<GeneratedFile> find_generated(uint64_t parent, std::string_view name) const;
   // Returns the ino of a directory in the table, or nothing if it is not there.
   std::optional<uint64_t> find_directory(uint64_t parent, std::string_view name) const;
+
+  // --- Names, for a store whose changes by others are told by _id (file_names.h).
+  //
+  // Record names of files that the kernel knows.
+  void note_file_name(uint64_t ino, uint64_t parent, std::string_view name);
+  void note_file_renamed(const ShownName& from, const ShownName& to, bool exchanged);
+  // Return the names by which the kernel may know the document's node. Empty if it has no node in
+  // the table. A directory that others have moved has several.
+  std::vector<ShownName> names_of_file(const MountedBucket* bucket, bson::ValueView id) const;
+  std::vector<ShownName> names_of_directory(const MountedBucket* bucket, bson::ValueView id) const;
+  std::vector<ShownName> names_of_file(uint64_t ino) const;
+  // Return the directories without a document: all of a bucket, or those that end with `ino`, from
+  // there up to the first one that has a document.
+  struct ImpliedDirectory {
+    uint64_t ino;
+    ShownName name;
+  };
+  std::vector<ImpliedDirectory> implied_directories(const MountedBucket* bucket) const;
+  std::vector<ImpliedDirectory> implied_directories_above(uint64_t ino) const;
+  // Returns the buckets in the table, each with the ino of its root.
+  std::vector<std::pair<uint64_t, std::shared_ptr<MountedBucket>>> buckets() const;
 
   // Stores the content of an open file, for requests that come without a handle. Holds only a weak
   // reference.
@@ -177,17 +202,32 @@ class InodeTable {
     bool operator()(const FileKey& a, const Inode* b) const { return (*this)(b, a); }
     bool operator()(const Inode* a, const Inode* b) const { return a == b; }
   };
+  // Several directories may have one document.
+  struct ByDocument {
+    using is_transparent = void;
+    size_t operator()(const FileKey& key) const { return ByFile()(key); }
+    size_t operator()(const Inode* inode) const { return ByFile()(inode); }
+    bool operator()(const Inode* a, const FileKey& b) const { return ByFile()(a, b); }
+    bool operator()(const FileKey& a, const Inode* b) const { return ByFile()(a, b); }
+    bool operator()(const Inode* a, const Inode* b) const;
+  };
 
   Inode* find(uint64_t ino) const GM_REQUIRES(mutex_);
   Inode* add(InodeKind kind, uint64_t wanted_ino) GM_REQUIRES(mutex_);
   void attach(Inode* inode, Inode* parent, std::string_view name) GM_REQUIRES(mutex_);
   static size_t path_bytes(const Inode* directory);
   void erase_if_unused(Inode* inode) GM_REQUIRES(mutex_);
+  void set_document(Inode* directory, const bson::Value& id) GM_REQUIRES(mutex_);
+  void unset_document(Inode* directory) GM_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   std::unordered_set<std::unique_ptr<Inode>, ByIno, ByIno> inodes_ GM_GUARDED_BY(mutex_);
   std::unordered_set<Inode*, ByName, ByName> directories_ GM_GUARDED_BY(mutex_);
   std::unordered_set<Inode*, ByFile, ByFile> files_ GM_GUARDED_BY(mutex_);
+  // Directories of buckets: those with a document, by its _id, and those that are only implied.
+  std::unordered_multiset<Inode*, ByDocument, ByDocument> documented_ GM_GUARDED_BY(mutex_);
+  std::unordered_set<Inode*> implied_ GM_GUARDED_BY(mutex_);
+  FileNames file_names_ GM_GUARDED_BY(mutex_);
 };
 
 }  // namespace gridmount::fuse

@@ -1,0 +1,52 @@
+// The names by which the kernel knows files. A change stream tells that a file was removed or
+// renamed, and not which names it had.
+//
+// Directories are not here: the inode table has their names (inode_table.h).
+//
+// Not thread-safe: the inode table's lock guards it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace gridmount::fuse {
+
+// A name as the kernel has it, and the ino of the directory that it is in.
+struct ShownName {
+  uint64_t parent = 0;
+  std::string name;
+  friend auto operator<=>(const ShownName&, const ShownName&) = default;
+};
+
+class FileNames {
+ public:
+  // Records that the name leads to that file, and to no other one.
+  void set(uint64_t parent, std::string_view name, uint64_t ino);
+  // Records a rename. The names need not be known, and may be those of directories.
+  void move(const ShownName& from, const ShownName& to);
+  void exchange(const ShownName& one, const ShownName& other);
+  // Forgets all names of a file.
+  void forget(uint64_t ino);
+
+  std::vector<ShownName> of(uint64_t ino) const;
+  size_t size() const { return inos_.size(); }
+
+ private:
+  struct Hash {
+    size_t operator()(const ShownName& name) const {
+      return std::hash<std::string>()(name.name) * 31 + std::hash<uint64_t>()(name.parent);
+    }
+  };
+  // Returns the ino that the name led to, or 0.
+  uint64_t take(const ShownName& name);
+  void put(const ShownName& name, uint64_t ino);
+
+  // The keys of a map keep their addresses.
+  std::unordered_map<ShownName, uint64_t, Hash> inos_;
+  std::unordered_multimap<uint64_t, const ShownName*> names_;  // by the ino of the file
+};
+
+}  // namespace gridmount::fuse
