@@ -7,10 +7,12 @@ seen because the mount was told. That is within a second; the tests wait for lon
 
 import json
 import os
+import random
 import re
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
@@ -20,7 +22,7 @@ from deployment import Deployment, ReplicaSet
 from mongod import Mongod, require_mongod
 from mounts import is_mounted
 
-SEEN_WITHIN_SECONDS = 30.0
+SEEN_WITHIN_SECONDS = 20.0
 ENDED_WITHIN_SECONDS = 20.0
 CACHES_LONG = "--cache-seconds=3600"
 
@@ -238,6 +240,78 @@ class OthersTest(Followed):
         # The stream that was opened after that works.
         self.bucket.upload_from_stream("newer", b"new")
         self.wait_for_name("newer")
+
+
+class AtOnceTest(Followed):
+    """Look-ups are answered while others change what they are about."""
+
+    SECONDS = 8.0
+    NAMES = [f"{folder}{letter}" for folder in ("", "made/", "implied/") for letter in "abcd"]
+
+    def look(self, stop):
+        while not stop.is_set():
+            for name in self.NAMES:
+                self.state(self.mount.root, name)
+            for folder in ("", "made", "implied"):
+                try:
+                    with os.scandir(self.path(folder)) as entries:
+                        for entry in entries:
+                            entry.stat()
+                except OSError:
+                    pass
+
+    @staticmethod
+    def state(root, name):
+        try:
+            found = os.lstat(os.path.join(root, name))
+            return found.st_mode, found.st_size, found.st_nlink
+        except OSError as error:
+            return type(error).__name__
+
+    def change(self, chance):
+        name = chance.choice(self.NAMES)
+        path = os.path.join(self.other.root, name)
+        files = self.database["fs.files"]
+        kind = chance.randrange(7)
+        if kind == 0:
+            self.write(name, b"x" * chance.randrange(100))
+        elif kind == 1:
+            os.unlink(path)
+        elif kind == 2:
+            os.rename(path, os.path.join(self.other.root, chance.choice(self.NAMES)))
+        elif kind == 3:
+            os.chmod(path, chance.choice([0o600, 0o640, 0o644, 0o666]))
+        elif kind == 4:
+            self.bucket.upload_from_stream(name, b"x" * chance.randrange(100))
+        elif kind == 5:
+            files.delete_one({"filename": name})
+        else:
+            files.update_one({"filename": name}, {"$set": {"filename": chance.choice(self.NAMES)}})
+
+    def test_in_the_end_the_mount_shows_what_is_there(self):
+        seed = random.randrange(2**32)
+        chance = random.Random(seed)
+        os.mkdir(os.path.join(self.other.root, "made"))
+        stop = threading.Event()
+        lookers = [threading.Thread(target=self.look, args=(stop,)) for _ in range(4)]
+        for looker in lookers:
+            looker.start()
+        end = time.monotonic() + self.SECONDS
+        while time.monotonic() < end:
+            try:
+                self.change(chance)
+            except OSError:
+                pass  # the name is not there, or is a driver's
+        stop.set()
+        for looker in lookers:
+            looker.join()
+        truth = self.mounted()  # it has cached nothing
+        for name in self.NAMES:
+            with self.subTest(seed=seed, name=name):
+                self.wait_for(
+                    lambda name=name: self.state(self.mount.root, name),
+                    self.state(truth.root, name),
+                )
 
 
 class OwnChangesTest(Followed):
