@@ -139,8 +139,12 @@ class Disturbance {
   Disturbance(const Disturbance&) = delete;
   Disturbance& operator=(const Disturbance&) = delete;
 
+  bool has_threads() const { return !threads_.empty(); }
+  // How many times the threads have disturbed the cache so far.
+  uint64_t count() const { return count_; }
+
  private:
-  void run(bool opens) const {
+  void run(bool opens) {
     name_this_thread("gm-map-probe");
     for (size_t page = 0; !ends_; page = (page + 1) % kPagesAtOnce.front()) {
       if (opens) {
@@ -151,18 +155,20 @@ class Disturbance {
       }
       uint64_t number = 0;
       (void)mapping_.look(page, number);
+      ++count_;
     }
   }
 
   const system::File& file_;
   const Mapping& mapping_;
   std::atomic<bool> ends_ = false;
+  std::atomic<uint64_t> count_ = 0;
   std::vector<std::thread> threads_;
 };
 
-bool is_done(uint64_t rounds, Clock::duration time) {
-  return rounds >= kProbeRoundsMax || time >= kProbeTimeMax ||
-         (rounds >= kProbeRoundsMin && time >= kProbeTime);
+bool is_done(uint64_t disturbed_rounds, Clock::duration time) {
+  return disturbed_rounds >= kProbeRoundsMax || time >= kProbeTimeMax ||
+         (disturbed_rounds >= kProbeRoundsMin && time >= kProbeTime);
 }
 
 enum class Seen { kAll, kOlder, kCannotTell };
@@ -186,14 +192,17 @@ Seen write_and_look(const system::File& file, const Mapping& mapping) {
   std::vector<uint8_t> bytes(kPages * kPageBytes);
   const Disturbance disturbance(file, mapping);
   const Clock::time_point begun = Clock::now();
-  for (uint64_t round = 1; !is_done(round - 1, Clock::now() - begun); ++round) {
+  uint64_t disturbed_rounds = 0;
+  for (uint64_t round = 1; !is_done(disturbed_rounds, Clock::now() - begun); ++round) {
     const size_t pages = kPagesAtOnce[round / kRoundsOfEach % kPagesAtOnce.size()];
+    const uint64_t disturbances = disturbance.count();
     if (!write_round(file, bytes, round, pages)) return Seen::kCannotTell;
     for (size_t page = 0; page < pages; ++page) {
       uint64_t number = 0;
       if (mapping.look(page, number) != 0) return Seen::kCannotTell;
       if (number != round) return Seen::kOlder;
     }
+    if (disturbance.count() != disturbances || !disturbance.has_threads()) ++disturbed_rounds;
   }
   return Seen::kAll;
 }

@@ -16,10 +16,12 @@ namespace gridmount::local {
 
 // The file in the store's folder that the probe writes to.
 inline constexpr const char* kProbeFile = "probe.new";
-// The probe ends after kProbeRoundsMax rounds, or after at least kProbeRoundsMin rounds once it has
-// taken kProbeTime, and in any case after kProbeTimeMax. On a file system that shows older bytes,
-// about one round in 100 to 200 detects it. The last limit is for slow file systems. Where the
-// processors were busy, 2 seconds were enough for only 100 to 200 rounds.
+// The probe ends after kProbeRoundsMax disturbed rounds, or after at least kProbeRoundsMin of them
+// once it has taken kProbeTime, and in any case after kProbeTimeMax. A round is disturbed if
+// another thread opened the file or queried its attributes during the round's writes. On a file
+// system that shows older bytes, about one disturbed round in 100 to 200 detects it. On busy
+// processors only half of the rounds or fewer are disturbed. The last limit is for slow file
+// systems.
 inline constexpr uint64_t kProbeRoundsMax = 4000;
 inline constexpr uint64_t kProbeRoundsMin = 2000;
 inline constexpr std::chrono::milliseconds kProbeTime{250};
