@@ -45,14 +45,19 @@ constexpr std::array<uint64_t, 8> kCoherent = {
 };
 
 // How many pages a round writes at once. LMDB writes one or several. While the kernel sends them to
-// a server, it has time to read one of them anew. Which number provokes that depends on the server.
-constexpr std::array<size_t, 3> kPagesAtOnce = {4, 16, 1};
+// a server, it has time to read one of them anew: the more pages, the more often that happens.
+// Which number provokes it most depends on the server.
+constexpr std::array<size_t, 4> kPagesAtOnce = {16, 4, 16, 1};
 constexpr uint64_t kRoundsOfEach = 64;
 constexpr size_t kPages = 16;
 constexpr size_t kPageBytes = 4096;
-// Every second round writes only this part of each page, as LMDB does with a meta page.
+// One round in kRoundsOfAPart writes only this part of each page, as LMDB does with a meta page.
+// Such rounds take longer and detect less.
+constexpr uint64_t kRoundsOfAPart = 4;
 constexpr size_t kPartOffset = 24;
 constexpr size_t kPartBytes = 128;
+// The pages that are read while the rounds write.
+constexpr size_t kPagesDisturbed = 4;
 
 // Returns the type as mount(8) shows it, such as "fuse.sshfs" or "nfs4".
 std::string file_system_name(const std::filesystem::path& folder, uint64_t type) {
@@ -146,7 +151,7 @@ class Disturbance {
  private:
   void run(bool opens) {
     name_this_thread("gm-map-probe");
-    for (size_t page = 0; !ends_; page = (page + 1) % kPagesAtOnce.front()) {
+    for (size_t page = 0; !ends_; page = (page + 1) % kPagesDisturbed) {
       if (opens) {
         system::File again;
         (void)system::File::open_errno(file_.path(), O_RDONLY, again);
@@ -173,14 +178,13 @@ bool is_done(uint64_t disturbed_rounds, Clock::duration time) {
 
 enum class Seen { kAll, kOlder, kCannotTell };
 
-// Writes the round's number to the first `pages` pages. Even rounds write whole pages in one call,
-// odd rounds a part of each page.
+// Writes the round's number to the first `pages` pages: whole pages in one call, or a part of each.
 Status write_round(const system::File& file, std::vector<uint8_t>& bytes, uint64_t round,
                    size_t pages) {
   for (size_t page = 0; page < pages; ++page) {
     std::memcpy(&bytes[page * kPageBytes + kPartOffset], &round, sizeof(round));
   }
-  if (round % 2 == 0) return file.write(0, {bytes.data(), pages * kPageBytes});
+  if (round % kRoundsOfAPart != 0) return file.write(0, {bytes.data(), pages * kPageBytes});
   for (size_t page = 0; page < pages; ++page) {
     const size_t at = page * kPageBytes + kPartOffset;
     GM_TRY(file.write(at, {&bytes[at], kPartBytes}));

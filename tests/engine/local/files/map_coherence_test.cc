@@ -104,7 +104,7 @@ TEST_F(MapCoherenceTest, WriteThatDoesNotShow_IsUnfit) {
 // A fault shows only in rounds that are disturbed. On busy processors most are not.
 TEST_F(MapCoherenceTest, FewRoundsAreDisturbed_MoreRoundsAreMade) {
   disturbance_is_slow = true;
-  writes_until_one_is_left_out = 20'000;  // more than kProbeRoundsMax rounds write
+  writes_until_one_is_left_out = 30'000;  // more than kProbeRoundsMax rounds write
   expect_unfit(probe_mappings(folder_), "does not always show");
   expect_nothing_left();
 }
