@@ -20,7 +20,8 @@
 #             together
 #
 # Every stage runs, also after one that failed; the exit status says whether all passed. Builds stay
-# in build/, so a second run is short. Warnings are errors in each of them.
+# in build/, so a second run is short. Warnings are errors in each of them. While the tests of a stage run, the
+# processor time that they leave builds for the stages after it.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -61,6 +62,7 @@ export TMPDIR=$work
 chmod 755 "$work"  # tests become other users and must reach their mounts
 
 clean_up() {
+  stop_building_ahead
   local mounted
   # The innermost first. A dead daemon's mount goes too, with -z.
   while read -r mounted; do
@@ -84,18 +86,57 @@ configure() {
     # As precompiled headers need it; and what is not in the cache is not preprocessed twice.
     export CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros
   fi
-  cmake --preset "$preset" "${options[@]}" >"$work/configure.log" 2>&1 || {
-    cat "$work/configure.log"
+  cmake --preset "$preset" "${options[@]}" >"$work/configure.$preset.log" 2>&1 || {
+    cat "$work/configure.$preset.log"
     return 1
   }
 }
 
-# From nothing, a unity build takes a third of the processor time. A build folder that is there keeps its
-# kind: where a few sources change, the other kind is better.
+# build PRESET [ARGUMENTS OF NINJA...]. From nothing, a unity build takes a third of the processor time. A build
+# folder that is there keeps its kind: where a few sources change, the other kind is better.
 build() {
   local options=()
   if [ ! -f "build/$1/CMakeCache.txt" ]; then options=(-DGRIDMOUNT_UNITY=ON); fi
-  configure "$1" "${options[@]}" && cmake --build "build/$1" -j "$jobs"
+  configure "$1" "${options[@]}" && ninja -C "build/$1" -j "$jobs" "${@:2}"
+}
+
+# Many tests wait, and the processors with them. So the builds of the stages to come run beside the tests, as
+# processes of the class idle: the kernel gives them only what no test wants. Nobody waits for them.
+# When the tests have ended, they are stopped. Their stages do the rest, and repeat what failed and its messages.
+builder=
+build_ahead() {
+  local presets=() stage
+  for stage in "${stages_to_come[@]}"; do
+    case $stage in
+      asan) presets+=(asan-ubsan) ;;
+      tsan | odr) presets+=("$stage") ;;
+    esac
+  done
+  if [ "${#presets[@]}" -eq 0 ]; then return; fi
+  set -m  # the process group is its own
+  (
+    chrt --idle --pid 0 "$BASHPID" && ionice -c idle -p "$BASHPID" || exit
+    trap 'exit 143' TERM  # when ninja has ended, which gets the signal too, and removes what it has begun
+    for preset in "${presets[@]}"; do build "$preset" -k 0; done
+  ) >/dev/null 2>&1 </dev/null &
+  builder=$!
+  set +m
+}
+
+stop_building_ahead() {
+  if [ -z "$builder" ]; then return; fi
+  kill -- "-$builder"
+  wait "$builder"
+  builder=
+} 2>/dev/null
+
+# beside_builds COMMAND...
+beside_builds() {
+  build_ahead
+  "$@"
+  local status=$?
+  stop_building_ahead
+  return "$status"
 }
 
 # run_ctest BUILD ARGUMENTS...: ctest's closing lines are kept for the end.
@@ -127,7 +168,7 @@ stage_layering() {
   return "$status"
 }
 
-stage_release() { build release && run_ctest release; }
+stage_release() { build release && beside_builds run_ctest release; }
 
 # Its objects are for the eyes of the linker alone.
 stage_odr() { build odr; }
@@ -142,9 +183,9 @@ stage_tidy() {
 }
 
 # Of the tests on real mounts, the builds that are slow run those that exercise the daemon most.
-stage_asan() { build asan-ubsan && run_ctest asan-ubsan -LE '^mount$|clients|fuzz'; }
+stage_asan() { build asan-ubsan && beside_builds run_ctest asan-ubsan -LE '^mount$|clients|fuzz'; }
 
-stage_tsan() { build tsan && run_ctest tsan -LE '^mount$|clients'; }
+stage_tsan() { build tsan && beside_builds run_ctest tsan -LE '^mount$|clients'; }
 
 # Each fuzzer has a fixed time and computes in all of it.
 stage_fuzz() {
@@ -155,8 +196,10 @@ stage_fuzz() {
 
 failed=()
 timing=()
+stages_to_come=("${stages[@]}")
 for stage in "${stages[@]}"; do
   begin=$SECONDS
+  stages_to_come=("${stages_to_come[@]:1}")
   if [ -n "$minutes" ] && [ "$begin" -ge $((minutes * 60)) ]; then
     timing+=("$(printf '%-10s NOT RUN: %d minutes have gone' "$stage" "$minutes")")
     continue
