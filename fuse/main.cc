@@ -2,6 +2,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -61,6 +62,10 @@ Result<std::unique_ptr<engine::Store>> open_store(const GridmountOptions& option
     how.uri = *options.uri;
     how.application = "gridmount";
     how.server_timeout = options.server_timeout;
+    // A server that does not answer leaves time to ask another one.
+    constexpr int kAnswersPerCall = 3;
+    how.answer_timeout = std::max<std::chrono::milliseconds>(
+        options.server_timeout / kAnswersPerCall, std::chrono::seconds(1));
     how.queues_transactions = true;
     return mongo::connect(how);
   }

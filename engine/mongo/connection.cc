@@ -18,6 +18,11 @@ namespace {
 
 constexpr ErrorCode kWriteConcernFailed{64};
 constexpr std::chrono::milliseconds kCommitRetryInterval{50};
+// A new connection answers within this part of the time that a call waits for a server, so that a
+// call can try several times. The maximum is libmongoc's default.
+constexpr int kConnectTimeoutPart = 10;
+constexpr std::chrono::milliseconds kConnectTimeoutMin{1'000};
+constexpr std::chrono::milliseconds kConnectTimeoutMax{10'000};
 
 // libmongoc starts before main() in every program that links it. It then keeps its counters in
 // /dev/shm. A killed process leaves that file behind, and a later process with the same pid prints
@@ -179,6 +184,19 @@ class Clients {
     changed_.notify_one();
   }
 
+  // For a client that got no answer. The idle ones are given up too: each has its own view of the
+  // deployment, and would wait for the same server. New ones find out who answers now.
+  void give_up(OwnedClient client) GM_EXCLUDES(mutex_) {
+    std::vector<OwnedClient> given_up;
+    {
+      const MutexLock lock(mutex_);
+      given_up.swap(idle_);
+      left_ += static_cast<uint32_t>(given_up.size()) + 1;
+      changed_.notify_all();
+    }
+    client.reset();
+  }
+
  private:
   // Does not connect yet, but may ask the name service (mongodb+srv).
   Result<OwnedClient> make() const {
@@ -210,7 +228,7 @@ class PooledConnection final : public Connection {
   ~PooledConnection() override {
     abort_transaction();
     session_.reset();
-    clients_.release(std::move(owned_));
+    is_lost_ ? clients_.give_up(std::move(owned_)) : clients_.release(std::move(owned_));
   }
   PooledConnection(const PooledConnection&) = delete;
   PooledConnection& operator=(const PooledConnection&) = delete;
@@ -220,7 +238,7 @@ class PooledConnection final : public Connection {
     bson_error_t error;
     mongoc_server_description_t* const server =
         mongoc_client_select_server(client_, true, nullptr, &error);
-    if (server == nullptr) return fail(error_of(error, bson::View()));
+    if (server == nullptr) return failed(error, bson::View());
     server_id_ = mongoc_server_description_id(server);
     mongoc_server_description_destroy(server);
     return {};
@@ -270,7 +288,12 @@ class PooledConnection final : public Connection {
     }
     const std::vector<uint8_t> bytes = reply.bytes();
     const Result<bson::View> view = bson::validate(bytes, kMessageBytesMax);
-    return fail(error_of(error, view ? *view : bson::View()));
+    return failed(error, view ? *view : bson::View());
+  }
+  tl::unexpected<Error> failed(const bson_error_t& error, bson::View reply) {
+    Error failure = error_of(error, reply);
+    if (failure.code() == ErrorCode::kHostUnreachable) is_lost_ = true;
+    return fail(std::move(failure));
   }
   // MaxTimeMSExpired is a limit that the caller has set, so it ends the tries.
   static bool may_commit_again(const Error& error) {
@@ -317,7 +340,7 @@ class PooledConnection final : public Connection {
                                         options.get(), reply.for_reply(), &error);
     std::vector<uint8_t> bytes = reply.bytes();
     const Result<bson::View> view = bson::validate(bytes, kMessageBytesMax);
-    if (!done) return fail(error_of(error, view ? *view : bson::View()));
+    if (!done) return failed(error, view ? *view : bson::View());
     if (!view) return fail(view.error());
     return bson::Document(std::move(bytes));
   }
@@ -328,6 +351,7 @@ class PooledConnection final : public Connection {
   uint32_t server_id_ = 0;
   std::unique_ptr<mongoc_client_session_t, SessionDeleter> session_;
   bool in_transaction_ = false;
+  bool is_lost_ = false;  // a command got no answer
 };
 
 class LibmongocPool final : public Pool {
@@ -387,6 +411,12 @@ Result<std::unique_ptr<Pool>> Pool::open(const ConnectOptions& options,
   if (!mongoc_uri_has_option(uri.get(), MONGOC_URI_SERVERSELECTIONTIMEOUTMS)) {
     mongoc_uri_set_option_as_int32(uri.get(), MONGOC_URI_SERVERSELECTIONTIMEOUTMS,
                                    static_cast<int32_t>(options.server_timeout.count()));
+  }
+  if (!mongoc_uri_has_option(uri.get(), MONGOC_URI_CONNECTTIMEOUTMS)) {
+    const std::chrono::milliseconds patience = std::clamp(
+        options.server_timeout / kConnectTimeoutPart, kConnectTimeoutMin, kConnectTimeoutMax);
+    mongoc_uri_set_option_as_int32(uri.get(), MONGOC_URI_CONNECTTIMEOUTMS,
+                                   static_cast<int32_t>(patience.count()));
   }
   if (options.answer_timeout.count() > 0 &&
       !mongoc_uri_has_option(uri.get(), MONGOC_URI_SOCKETTIMEOUTMS)) {
