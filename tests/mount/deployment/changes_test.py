@@ -382,6 +382,17 @@ class BrokenStreamTest(Followed):
         self.wait_for_name("a", exists=False)
         self.wait_for_name("b")
 
+    def test_primary_steps_down(self):
+        self.write("a", b"a")
+        self.wait_for_name("a")
+        self.assertFalse(os.path.exists(self.path("b")))
+        self.client.admin.command("replSetStepDown", 1, force=True)
+        self.servers.wait_for_primary()
+        self.database["fs.files"].delete_one({"filename": "a"})
+        self.bucket.upload_from_stream("b", b"b")
+        self.wait_for_name("a", exists=False)
+        self.wait_for_name("b")
+
     def test_changes_while_the_stream_is_broken(self):
         self.write("a", b"a")
         self.wait_for_name("a")

@@ -36,9 +36,14 @@ class ReplicaSet(Mongod):
             if not self.is_initiated:
                 first.admin.command("replSetInitiate", {"_id": SET_NAME, "members": [member]})
                 self.is_initiated = True
-            deadline = time.monotonic() + PRIMARY_SECONDS_MAX
+            return self.wait_for_primary()
+
+    def wait_for_primary(self):
+        """Whether there is one in time."""
+        deadline = time.monotonic() + PRIMARY_SECONDS_MAX
+        with self.client() as asked:
             while time.monotonic() < deadline:
-                if first.admin.command("hello")["isWritablePrimary"]:
+                if asked.admin.command("hello")["isWritablePrimary"]:
                     return True
                 time.sleep(0.02)
         return False
