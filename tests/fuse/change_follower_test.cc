@@ -10,6 +10,7 @@
 #include <deque>
 #include <mutex>
 
+#include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "tests/must.h"
 

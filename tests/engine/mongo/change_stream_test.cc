@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/mongo/connection.h"
 #include "engine/mongo/mongo_store.h"
