@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "engine/base/invariant.h"
 #include "engine/bson/document.h"
 #include "engine/bson/key_string_bytes.h"
 #include "engine/bson/number.h"
@@ -304,6 +305,11 @@ void append_key_string(std::string& out, ValueView value, bool descending) {
   out.push_back(static_cast<char>(class_of(value.type())));
   append_body(out, value);
   if (descending) complement(out, start);
+  GM_COSTLY_INVARIANT("K3", out[start] != '\x00' && out[start] != '\xFF', "a key string");
+  // A key string that shows where it ends is no prefix of another one.
+  GM_COSTLY_INVARIANT(
+      "K1", key_string_size(std::string_view(out).substr(start), descending) == out.size() - start,
+      "a key string of " + std::to_string(out.size() - start) + " bytes");
 }
 
 std::optional<size_t> key_string_size(std::string_view encoded, bool descending) {

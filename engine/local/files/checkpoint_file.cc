@@ -3,9 +3,11 @@
 #include <fcntl.h>
 
 #include <cstring>
+#include <string>
 #include <tuple>
 #include <vector>
 
+#include "engine/base/invariant.h"
 #include "engine/checksum/crc32c.h"
 
 namespace gridmount::local {
@@ -108,6 +110,8 @@ Status CheckpointFile::confirm() {
 }
 
 std::optional<CheckpointFile::Failure> CheckpointFile::write(const MetaPair& pair) {
+  GM_INVARIANT("D3", !newest_ || pair.current.txn >= newest_->current.txn,
+               "a slot of transaction " + std::to_string(pair.current.txn));
   const uint64_t sequence = sequence_ + 1;
   const uint64_t offset = sequence % 2 * kSlotBytes;
   if (Status status = file_.write(offset, slot_bytes(sequence, pair, log_)); !status) {

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
+
+#include "engine/base/invariant.h"
 
 namespace gridmount::local {
 
@@ -61,6 +64,10 @@ std::optional<RedoFile::Failure> RedoFile::append(const Extent& extent,
                                                   bool syncs) {
   const bool continues = segments_[current_].last_transaction == transactions.front().number;
   format_redo_record(id_, records_ + 1, continues, transactions, record_);
+  GM_INVARIANT("D11",
+               extent.offset == (extent.segment == current_ ? segments_[current_].end : 0) &&
+                   extent.offset + record_.size() <= segment_bytes_,
+               "record " + std::to_string(records_ + 1) + " of the log");
   if (Status status = file_.write(extent.segment * segment_bytes_ + extent.offset, record_);
       !status) {
     return Failure{std::move(status).error(), false};

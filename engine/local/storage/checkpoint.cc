@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 
+#include "engine/base/invariant.h"
 #include "engine/base/thread_name.h"
 #include "engine/local/files/fault_scope.h"
 #include "engine/local/files/lmdb_error.h"
@@ -41,6 +43,11 @@ Checkpointer::Checkpointer(StoreFolder& folder, WriteQueue& queue, RedoLog& log,
 
 Checkpointer::~Checkpointer() {
   if (thread_.joinable()) (void)stop();
+}
+
+bool Checkpointer::is_durable() const {
+  const MutexLock lock(mutex_);
+  return durable_snapshot_ == newest_snapshot();
 }
 
 uint64_t Checkpointer::newest_snapshot() const {
@@ -116,15 +123,12 @@ Status Checkpointer::stop() {
     wanted_changed_.notify_all();
   }
   thread_.join();
-  bool needed;
-  {
-    MutexLock lock(mutex_);
-    needed = durable_snapshot_ != newest_snapshot();
-  }
+  const bool needed = !is_durable();
   Status stopped = [&]() -> Status {
     if (std::optional<Error> refusal = queue_.refusal()) return fail(std::move(*refusal));
     GM_TRY(flushed);
     if (needed) GM_TRY(take());
+    GM_INVARIANT("D4", is_durable(), "store " + folder_.path().string());
     GM_TRY(check_in_place(folder_.data_in_place()));
     return check_in_place(folder_.owner_in_place());
   }();
@@ -296,6 +300,9 @@ Status Checkpointer::take() {
     return fail(std::move(failure->error));
   }
   // D2: only now is the older snapshot no longer needed.
+  GM_INVARIANT("D2", pin.snapshot() == metas->current.txn,
+               "the pin of transaction " + std::to_string(pin.snapshot()) + " in " +
+                   folder_.path().string());
   pins_[pinned_].release();
   pinned_ = 1 - pinned_;
   if (!test_.pin) pins_[pinned_].release();

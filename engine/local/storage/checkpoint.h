@@ -103,6 +103,8 @@ class Checkpointer {
   // If a file of the store was removed or replaced, refuses all later writes, as they could not
   // become durable. `in_place` is the result of the check.
   Status check_in_place(const Status& in_place);
+  // Whether the newest slot has every commit.
+  bool is_durable() const GM_EXCLUDES(mutex_);
   uint64_t newest_snapshot() const;
   // Adds what new transactions have freed to freed_ and returns freed_.
   uint64_t count_freed() GM_EXCLUDES(counting_);

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <new>
 #include <optional>
+#include <string>
 #include <utility>
+
+#include "engine/base/invariant.h"
 
 namespace gridmount::local {
 namespace {
@@ -17,6 +20,8 @@ size_t bytes_of(const RedoTransaction& transaction) {
 Status RedoLog::start(uint64_t bytes) {
   GM_TRY(file_.prepare(bytes));
   const MutexLock lock(mutex_);
+  GM_INVARIANT("D12", durable_ == newest_,
+               "a log that begins after commit " + std::to_string(newest_));
   usable_ = file_.is_open();
   return {};
 }
@@ -31,6 +36,8 @@ void RedoLog::leave_to_checkpoint() {
 void RedoLog::committed(uint64_t transaction, RedoChanges changes) noexcept {
   const MutexLock lock(mutex_);
   ++newest_;
+  GM_INVARIANT("D10", waiting_.empty() || waiting_.back().number <= transaction,
+               "transaction " + std::to_string(transaction));
   if (!usable_ || !changes.is_complete()) return leave_to_checkpoint();
   try {
     waiting_.push_back({transaction, std::move(changes)});
@@ -48,6 +55,8 @@ void RedoLog::checkpoint_begins() {
 
 void RedoLog::checkpointed(uint64_t transaction) {
   const MutexLock lock(mutex_);
+  GM_INVARIANT("D3", transaction >= checkpointed_,
+               "the slot of transaction " + std::to_string(transaction));
   checkpointed_ = transaction;
   durable_ = std::max(durable_, at_checkpoint_);
   while (!waiting_.empty() && first_waiting_ <= durable_) {
@@ -77,6 +86,8 @@ Result<RedoLog::Outcome> RedoLog::make_durable() {
     if (!usable_ || first_waiting_ != durable_ + 1) return Outcome::kNeedsCheckpoint;
     last = newest_;
     run = take_waiting();
+    GM_INVARIANT("D10", run.size() == last - durable_,
+                 "a record that ends with commit " + std::to_string(last));
     extent = file_.reserve(redo_record_bytes(run),
                            test_.waits_for_segments ? checkpointed_ : UINT64_MAX);
     // These commits get no record, so those after them need a checkpoint, too (D10).
@@ -98,6 +109,7 @@ Result<RedoLog::Outcome> RedoLog::write(std::list<RedoTransaction> run, uint64_t
     failure = RedoFile::Failure{Error(ErrorCode::kOperationFailed, "out of memory"), false};
   }
   const MutexLock lock(mutex_);
+  GM_INVARIANT("D9", writing_, "the record that ends with commit " + std::to_string(last));
   writing_ = false;
   written_.notify_all();
   if (failure) {

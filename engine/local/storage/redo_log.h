@@ -29,8 +29,8 @@ class RedoLog {
   RedoLog(const RedoLog&) = delete;
   RedoLog& operator=(const RedoLog&) = delete;
 
-  // Gives the file the size `bytes`. Must be called after the first checkpoint (D12) and before the
-  // first commit. Fails as RedoFile::prepare() does.
+  // Gives the file the size `bytes`. Must be called after a checkpoint of all commits so far, which
+  // are those of a recovery (D12). Fails as RedoFile::prepare() does.
   Status start(uint64_t bytes) GM_EXCLUDES(mutex_);
 
   // Adds a commit to the log. `transaction` is the number of the LMDB transaction that has

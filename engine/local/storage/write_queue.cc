@@ -1,8 +1,10 @@
 #include "engine/local/storage/write_queue.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "engine/base/invariant.h"
 #include "engine/local/files/fault_scope.h"
 #include "engine/local/files/lmdb_error.h"
 #include "engine/local/storage/lmdb_context.h"
@@ -53,6 +55,7 @@ WriteQueue::Role WriteQueue::wait_for_lock(Waiter& waiter) {
 }
 
 void WriteQueue::pass_on() {
+  GM_INVARIANT("W1", is_held_, "the write lock, which is passed on");
   holder_ = {};
   if (waiters_.empty()) {
     is_held_ = false;
@@ -141,6 +144,8 @@ void WriteQueue::run_members(const std::shared_ptr<WriteGroup>& group) {
     next->wakes.notify_one();
     while (group->member_working) group->leader_wakes.wait(mutex_);
   }
+  GM_INVARIANT("W4", group->members <= kGroupMembersMax,
+               "a group of " + std::to_string(group->members) + " members");
 }
 
 Status WriteQueue::commit(WriteTransaction& transaction) {
