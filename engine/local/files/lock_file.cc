@@ -2,11 +2,14 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <fstream>
 #include <map>
 #include <span>
@@ -48,16 +51,21 @@ bool parse_number(std::string_view text, Number& number) {
 
 // Returns the process that holds a lock on the file, according to the kernel. The mark does not
 // name readers.
-std::optional<std::string> lock_holder(uint64_t inode) {
+std::optional<std::string> lock_holder(const system::File& file) {
+  struct stat status {};
+  if (::fstat(file.fd(), &status) != 0) return std::nullopt;
+  // Other file systems have files with the same number.
+  std::array<char, 64> identity{};
+  (void)std::snprintf(identity.data(), identity.size(), "%02x:%02x:%llu", major(status.st_dev),
+                      minor(status.st_dev), static_cast<unsigned long long>(status.st_ino));
   std::ifstream locks("/proc/locks");
   std::string line;
-  const std::string suffix = ":" + std::to_string(inode);
   while (std::getline(locks, line)) {
     // "12: FLOCK  ADVISORY  READ  1234 fe:01:567890 0 EOF"; waiters have "->" before the kind.
     std::istringstream words(line);
-    std::string number, kind, advice, access, pid, file;
-    words >> number >> kind >> advice >> access >> pid >> file;
-    if (kind == "FLOCK" && file.ends_with(suffix) && pid != "0" && !pid.starts_with('-')) {
+    std::string number, kind, advice, access, pid, locked;
+    words >> number >> kind >> advice >> access >> pid >> locked;
+    if (kind == "FLOCK" && locked == identity.data() && pid != "0" && !pid.starts_with('-')) {
       return pid;
     }
   }
@@ -69,8 +77,7 @@ constexpr const char* kStopIt = "; stop that process first (a mount ends with fu
 Error locked_error(const system::File& file, const std::filesystem::path& folder,
                    const Result<std::optional<OwnerMark>>& mark) {
   std::string holder = "another process";
-  const Result<uint64_t> inode = file.inode();
-  const std::optional<std::string> pid = inode ? lock_holder(*inode) : std::optional<std::string>();
+  const std::optional<std::string> pid = lock_holder(file);
   if (pid) {
     holder = "process " + *pid;
   } else if (mark && *mark && (*mark)->state == OwnerState::kOpen) {
@@ -172,8 +179,7 @@ Status lock_data(const system::File& data, const std::filesystem::path& folder, 
   if (errno != EWOULDBLOCK) {
     return fail(system::system_error(errno, "locking " + data.path().string()));
   }
-  const Result<uint64_t> inode = data.inode();
-  const std::optional<std::string> pid = inode ? lock_holder(*inode) : std::optional<std::string>();
+  const std::optional<std::string> pid = lock_holder(data);
   return fail(ErrorCode::kStoreLocked,
               "store " + folder.string() +
                   " is in use: " + (pid ? "process " + *pid : std::string("another process")) +
