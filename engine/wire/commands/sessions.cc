@@ -16,17 +16,6 @@ namespace {
 
 constexpr int32_t kTimeoutMinutes = 30;
 
-Result<std::vector<SessionId>> read_sessions(Arguments& arguments) {
-  GM_ASSIGN(const std::vector<bson::View> documents, arguments.documents(arguments.path()));
-  std::vector<SessionId> ids;
-  for (const bson::View document : documents) {
-    GM_ASSIGN(const SessionId id, session_id_of(arguments.path(), document));
-    ids.push_back(id);
-  }
-  GM_TRY(arguments.finish());
-  return ids;
-}
-
 Status run_start_session(Call& call, bson::Builder& reply) {
   call.arguments().ignore("startSession");
   GM_TRY(call.arguments().finish());
@@ -34,30 +23,6 @@ Status run_start_session(Call& call, bson::Builder& reply) {
   call.touch_session(id);
   reply.open_document("id").append("id", binary_of(id)).close();
   reply.append("timeoutMinutes", kTimeoutMinutes);
-  return {};
-}
-
-Status run_refresh_sessions(Call& call, bson::Builder&) {
-  GM_ASSIGN(const std::vector<SessionId> ids, read_sessions(call.arguments()));
-  for (const SessionId& id : ids) call.touch_session(id);
-  return {};
-}
-
-void end(Call& call, const SessionPattern& sessions) {
-  call.state().sessions().end(sessions);
-  // An unknown session may still have cursors, if its entry was removed before.
-  call.state().end_work_of(sessions, &call.operation());
-}
-
-// Sessions of other users are left alone. A client that must still log in ends none.
-Status run_end_sessions(Call& call, bson::Builder&) {
-  GM_ASSIGN(const std::vector<SessionId> ids, read_sessions(call.arguments()));
-  const AccessControl& access = call.state().access();
-  if (!access.may_have_sessions(call.client())) return {};
-  const SessionOwner owner = access.session_owner(call.client());
-  for (const SessionId& id : ids) {
-    if (!call.state().sessions().is_of_another(id, owner)) end(call, {id, owner.user});
-  }
   return {};
 }
 
@@ -88,9 +53,9 @@ Result<SessionPattern> read_session_pattern(std::string_view path, bson::View do
   return session;
 }
 
-// Ends sessions of the client's own user, all of them if the command names none. To end those of
-// another user takes a right.
-Status run_kill_sessions(Call& call, bson::Builder&) {
+// Reads the command's sessions, each with its user: the client's own, if the command names none. To
+// name another one takes `action` on the cluster.
+Result<std::vector<SessionPattern>> read_sessions(Call& call, std::string_view action) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const std::vector<bson::View> documents, arguments.documents(arguments.path()));
   GM_TRY(arguments.finish());
@@ -99,13 +64,43 @@ Status run_kill_sessions(Call& call, bson::Builder&) {
   for (const bson::View document : documents) {
     GM_ASSIGN(SessionPattern session, read_session_pattern(arguments.path(), document));
     if (!session.user) session.user = own;
-    if (session.user != own &&
-        !check_privilege(call, {Privilege::Resource::kCluster, "killAnySession"})) {
+    if (session.user != own && !check_privilege(call, {Privilege::Resource::kCluster, action})) {
       return fail(ErrorCode::kUnauthorized, "Unauthorized to set user digest in LogicalSessionId");
     }
     sessions.push_back(session);
   }
-  if (sessions.empty()) sessions.push_back({.user = own});
+  return sessions;
+}
+
+Status run_refresh_sessions(Call& call, bson::Builder&) {
+  GM_ASSIGN(const std::vector<SessionPattern> sessions, read_sessions(call, "impersonate"));
+  for (const SessionPattern& session : sessions) call.touch_session(*session.id);
+  return {};
+}
+
+void end(Call& call, const SessionPattern& sessions) {
+  call.state().sessions().end(sessions);
+  // An unknown session may still have cursors, if its entry was removed before.
+  call.state().end_work_of(sessions, &call.operation());
+}
+
+// Sessions of other users are left alone.
+Status run_end_sessions(Call& call, bson::Builder&) {
+  GM_ASSIGN(const std::vector<SessionPattern> sessions, read_sessions(call, "impersonate"));
+  const SessionOwner owner = call.state().access().session_owner(call.client());
+  for (const SessionPattern& session : sessions) {
+    if (!call.state().sessions().is_of_another(*session.id, owner)) end(call, session);
+  }
+  return {};
+}
+
+// Ends sessions of the client's own user, all of them if the command names none. To end those of
+// another user takes a right.
+Status run_kill_sessions(Call& call, bson::Builder&) {
+  GM_ASSIGN(std::vector<SessionPattern> sessions, read_sessions(call, "killAnySession"));
+  if (sessions.empty()) {
+    sessions.push_back({.user = call.state().access().session_owner(call.client()).user});
+  }
   for (const SessionPattern& session : sessions) end(call, session);
   return {};
 }
@@ -206,7 +201,6 @@ Commands session_commands() {
   refresh.about = "keeps sessions from ending";
   Command end_them{.name = "endSessions", .run = run_end_sessions};
   end_them.rules.in_api_version_1 = true;
-  end_them.before_login = true;
   end_them.about = "ends sessions";
   refresh.rules.in_api_version_1 = true;
   Command kill{.name = "killSessions", .run = run_kill_sessions};

@@ -341,6 +341,12 @@ TEST_F(SessionRightsTest, EndSessions_EndsThoseOfTheOwnUser_AlsoIfAnotherHasUsed
   EXPECT_EQ(left_after(*bob_, end), "ann ");
   EXPECT_EQ(left_after(*ann_, end), "bob ");
   EXPECT_EQ(left_after(*root_, end), "ann bob ");
+  for (const char* const command : {"endSessions", "refreshSessions"}) {
+    const std::string of_ann =
+        R"({")" + std::string(command) + R"(": [{)" + std::string(kId) + ", " + uid_of("a") + "}]}";
+    EXPECT_EQ(left_after(*bob_, of_ann, "13"), "ann bob ") << command;
+    EXPECT_EQ(left_after(*root_, of_ann, "13"), "ann bob ") << command;
+  }
 }
 
 // Where nobody must log in, sessions belong to nobody.
