@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <cassert>
+#include <new>
 
 #include "engine/base/thread_name.h"
 #include "engine/transient_error.h"
@@ -75,11 +76,18 @@ bool ChangeFollower::end(milliseconds patience) {
 void ChangeFollower::run() {
   name_this_thread("gm-changes");
   while (!must_end()) {
-    if (stream_ || reopen()) {
-      follow();
-    } else {
-      pause();
+    try {
+      if (stream_ || reopen()) {
+        follow();
+        continue;
+      }
+    } catch (const std::bad_alloc&) {
+      // What was told is lost, so a new stream begins, and everything is dropped.
+      spdlog::warn("there is no memory for the changes of others");
+      stream_.reset();
+      resume_token_ = bson::Document();
     }
+    pause();
   }
   stream_.reset();
   const MutexLock lock(mutex_);

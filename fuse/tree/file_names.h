@@ -28,6 +28,8 @@ class FileNames {
   // Records a rename. The names need not be known, and may be those of directories.
   void move(const ShownName& from, const ShownName& to);
   void exchange(const ShownName& one, const ShownName& other);
+  // Forgets a name, which need not be known.
+  void remove(const ShownName& name) { take(name); }
   // Forgets all names of a file.
   void forget(uint64_t ino);
 

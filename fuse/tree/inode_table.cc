@@ -307,6 +307,11 @@ void InodeTable::note_file_renamed(const ShownName& from, const ShownName& to, b
   }
 }
 
+void InodeTable::note_file_name_removed(uint64_t parent, std::string_view name) {
+  MutexLock lock(mutex_);
+  file_names_.remove({parent, std::string(name)});
+}
+
 std::vector<ShownName> InodeTable::names_of_file(const MountedBucket* bucket,
                                                  bson::ValueView id) const {
   MutexLock lock(mutex_);

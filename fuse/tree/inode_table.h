@@ -130,6 +130,7 @@ class InodeTable {
   // Record names of files that the kernel knows.
   void note_file_name(uint64_t ino, uint64_t parent, std::string_view name);
   void note_file_renamed(const ShownName& from, const ShownName& to, bool exchanged);
+  void note_file_name_removed(uint64_t parent, std::string_view name);
   // Return the names by which the kernel may know the document's node. Empty if it has no node in
   // the table. A directory that others have moved has several.
   std::vector<ShownName> names_of_file(const MountedBucket* bucket, bson::ValueView id) const;
