@@ -194,7 +194,10 @@ class Clients {
       left_ += static_cast<uint32_t>(given_up.size()) + 1;
       changed_.notify_all();
     }
-    client.reset();
+    given_up.push_back(std::move(client));
+    // Otherwise the end of a client tells the server the end of its sessions, and waits for the
+    // answer. The server ends them itself.
+    for (const OwnedClient& one : given_up) mongoc_client_reset(one.get());
   }
 
  private:

@@ -197,7 +197,8 @@ class FailoverTest(unittest.TestCase):
             self.servers.primary(but=hanging)
 
         try:
-            self.run_beside(mounts, disturb)
+            # Several connections of a mount wait for the server that hangs.
+            self.run_beside(mounts * 3, disturb)
         finally:
             hanging.process.send_signal(signal.SIGCONT)
         self.assert_all_is_there(self.mount())
