@@ -37,7 +37,7 @@ void add_store_or_deployment(CLI::App& command, StoreArgument& argument) {
       ->type_name("FILE");
   command
       .add_option("--server-timeout", argument.server_seconds,
-                  "of a deployment: how long to wait for a server that does not answer")
+                  "of a deployment: how long to wait for a server that takes the commands")
       ->type_name("SECONDS")
       ->check(CLI::Range(kServerSecondsMin, kServerSecondsMax).description(""))
       ->capture_default_str();

@@ -217,6 +217,50 @@ class CheckTest(GridstoreCase):
         self.assertNotIn("lost+found.files", self.db.list_collection_names())
 
 
+    def test_collections_of_applications_are_left_alone(self):
+        self.put("file", b"content")
+        self.db.project.files.insert_many([{"title": n} for n in range(3)])
+        self.db.ldap.directories.insert_many([{"host": n} for n in range(3)])
+        self.db.site.links.insert_many([{"url": n} for n in range(3)])
+        self.db.command("create", "seen.files", viewOn="fs.files", pipeline=[])
+        self.db.seen.chunks.insert_one({"application": "data"})
+        names = ["project.files", "ldap.directories", "site.links", "seen.chunks"]
+        before = {name: (list(self.db[name].find()), self.db[name].index_information()) for name in names}
+        self.assertIn("read 1 bucket,", self.gridstore("check", self.uri))
+        self.gridstore("check", "--repair", "--grace", "0", self.uri)
+        after = {name: (list(self.db[name].find()), self.db[name].index_information()) for name in names}
+        self.assertEqual(after, before)
+        said = self.gridstore("check", "--repair", self.uri.replace("/test?", "/?"), status=1)
+        self.assertIn("a repair works on one database", said)
+
+    def test_an_interrupted_move_is_completed_and_spares_a_new_upload_of_the_same_id(self):
+        cut = self.put("cut", os.urandom(1_200_000), _id="mine")
+        self.db.fs.chunks.delete_one({"files_id": cut, "n": 1})
+        self.gridstore("check", "--repair", self.uri)
+        moved = self.db["lost+found"].files.find_one({"metadata.lostAndFound._id": "mine"})
+        # As if the repair had been killed after its first transaction, and "mine" uploaded again.
+        self.db["lost+found"].files.update_one(
+            {"_id": moved["_id"]}, {"$set": {"metadata.lostAndFound.moving": True}}
+        )
+        content = os.urandom(700_000)
+        self.put("mine", content, _id="mine")
+        self.gridstore("check", "--repair", self.uri)
+        self.assertEqual(gridfs.GridFS(self.db).get("mine").read(), content)
+        moved = self.db["lost+found"].files.find_one({"_id": moved["_id"]})
+        self.assertNotIn("moving", moved["metadata"]["lostAndFound"])
+        # The same without the upload: the chunks that are left move.
+        gridfs.GridFS(self.db).delete("mine")
+        self.db["lost+found"].files.update_one(
+            {"_id": moved["_id"]}, {"$set": {"metadata.lostAndFound.moving": True}}
+        )
+        chunk = self.db["lost+found"].chunks.find_one_and_delete({"files_id": moved["_id"], "n": 2})
+        self.db.fs.chunks.insert_one({"files_id": "mine", "n": 2, "data": chunk["data"]})
+        self.gridstore("check", "--repair", self.uri)
+        again = self.db["lost+found"].chunks.find_one({"files_id": moved["_id"], "n": 2})
+        self.assertEqual(again["data"], chunk["data"])
+        self.assertEqual(self.db.fs.chunks.count_documents({}), 0)
+
+
 class StandaloneCheckTest(GridstoreCase):
     standalone = True
 
@@ -282,6 +326,13 @@ class DumpTest(GridstoreCase):
             "restore", f"--archive={archive}", "--gzip", "--nsFrom=test.*", "--nsTo=copy.*", other
         )
         self.assertEqual(self.contents(self.client.copy), self.contents(self.db))
+
+    def test_of_all_databases_the_deployments_own_are_left_out(self):
+        self.fill()
+        dump = os.path.join(self.scratch, "all")
+        said = self.gridstore("dump", "--out", dump, self.uri.replace("/test?", "/?"))
+        self.assertEqual(sorted(os.listdir(dump)), ["prelude.json", "test"], said)
+        self.gridstore("restore", "--drop", self.uri.replace("/test?", "/?"), dump)
 
     def test_stats(self):
         self.fill()

@@ -305,6 +305,24 @@ Result<std::set<std::string>> buckets_of(engine::Database& database, engine::Sna
   return names;
 }
 
+Result<std::set<std::string>> buckets_to_check(engine::Store& store, engine::Database& database,
+                                               engine::Snapshot& snapshot) {
+  if (store.capabilities().exclusive) return buckets_of(database, snapshot);
+  std::set<std::string> collections;
+  GM_ASSIGN(const auto infos, database.collections(snapshot));
+  for (const engine::CollectionInfo& info : infos) {
+    if (!info.options.find("viewOn")) collections.insert(info.name);
+  }
+  std::set<std::string> names;
+  constexpr std::string_view kSuffix = ".files";
+  for (const std::string& name : collections) {
+    if (name.size() <= kSuffix.size() || !name.ends_with(kSuffix)) continue;
+    const std::string bucket = name.substr(0, name.size() - kSuffix.size());
+    if (collections.contains(bucket + ".chunks")) names.insert(bucket);
+  }
+  return names;
+}
+
 bool is_damage(const Error& error) {
   return error.code() == ErrorCode::kDataCorruptionDetected ||
          error.code() == ErrorCode::kStoreDamaged;

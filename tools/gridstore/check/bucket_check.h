@@ -21,6 +21,11 @@ namespace gridmount::tools {
 
 // Returns the names of all buckets, including those of which only orphaned chunks are left.
 Result<std::set<std::string>> buckets_of(engine::Database& database, engine::Snapshot& snapshot);
+// The same for a check or a repair. In a store that others use (Capabilities::exclusive), a bucket
+// has both a collection of files and one of chunks: collections of other applications may have the
+// names of one.
+Result<std::set<std::string>> buckets_to_check(engine::Store& store, engine::Database& database,
+                                               engine::Snapshot& snapshot);
 
 // Returns true if the error means that the store is damaged, as opposed to a failing device or
 // wrong use.

@@ -35,7 +35,7 @@ Status check_content(const CheckOptions& options, engine::Store& store, bool in_
   GM_ASSIGN(const std::vector<std::string> databases, databases_of(options, store, *snapshot));
   for (const std::string& name : databases) {
     auto database = store.database(name);
-    GM_ASSIGN(auto buckets, buckets_of(*database, *snapshot));
+    GM_ASSIGN(auto buckets, buckets_to_check(store, *database, *snapshot));
     for (const std::string& bucket : buckets) {
       const engine::Namespace where{name, bucket};
       whereabouts.at(where.full());

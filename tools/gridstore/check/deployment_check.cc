@@ -37,6 +37,10 @@ Status check_and_repair(CheckOptions& options, Findings& findings) {
   GM_ASSIGN(const StoreInUse opened, open_argument(options.store, {}));
   GM_ASSIGN(options.database, selected_database(opened.database, options.database));
   if (options.repair) {
+    if (options.database.empty()) {
+      return fail(ErrorCode::kBadValue,
+                  "a repair works on one database: name it in the connection string, or by --db");
+    }
     KeepFolder keep(options.keep.empty() ? std::filesystem::absolute("gridstore" + removed_suffix())
                                          : options.keep);
     GM_TRY(keep.check_free());

@@ -56,6 +56,9 @@ Result<std::vector<DumpedCollection>> dumped_collections(engine::Store& store,
   }
   for (const std::string& name : names) {
     if (database.empty() && (name == "local" || name.starts_with(kInternalPrefix))) continue;
+    // A deployment keeps its own state in these.
+    const bool is_of_deployment = name == "admin" || name == "config";
+    if (database.empty() && is_of_deployment && !store.capabilities().exclusive) continue;
     const std::shared_ptr<engine::Database> of = store.database(name);
     GM_ASSIGN(const auto infos, of->collections(snapshot));
     for (const engine::CollectionInfo& info : infos) {

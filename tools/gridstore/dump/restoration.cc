@@ -19,6 +19,9 @@ namespace {
 // its memory.
 constexpr size_t kBatchBytesMax = 8 * 1024 * 1024;
 constexpr size_t kMessageWritesMax = 10'000;
+// The same for a deployment, which ends a transaction after a minute. Each document is a round
+// trip.
+constexpr size_t kDeploymentWritesMax = 1'000;
 // Per collection. Further failures are only counted.
 constexpr uint64_t kFailuresSaidMax = 10;
 
@@ -153,7 +156,9 @@ Status Restoration::add(const engine::Namespace& ns, bson::View document) {
   }
   pending_.push_back({&target, bytes_.size(), document.size()});
   bytes_.insert(bytes_.end(), document.data(), document.data() + document.size());
-  const bool full = bytes_.size() >= kBatchBytesMax || pending_.size() >= kMessageWritesMax;
+  const size_t writes_max =
+      store_.capabilities().exclusive ? kMessageWritesMax : kDeploymentWritesMax;
+  const bool full = bytes_.size() >= kBatchBytesMax || pending_.size() >= writes_max;
   return full ? flush() : Status();
 }
 
@@ -169,30 +174,33 @@ Status Restoration::insert(size_t begin, size_t end) {
   const bool ends_with_failure = !store_.capabilities().continues_after_failed_writes;
   std::vector<RestoreTarget*> inserted;
   Status stop;  // with stop_on_error: the first document that failed
-  GM_ASSIGN(const bool is_whole, gridfs::with_retry(store_, [&]() -> Result<bool> {
-              inserted.clear();
-              stop = Status();
-              GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
-              for (size_t i = begin; i < end; ++i) {
-                const Pending& pending = pending_[i];
-                const Status result = insert(*transaction, pending);
-                if (result) {
-                  inserted.push_back(pending.target);
-                  continue;
-                }
-                const Error& error = result.error();
-                if (ends_everything(error.code()) || engine::is_transient(error) ||
-                    error.code() == ErrorCode::kTransactionTooLarge) {
-                  return fail(error);
-                }
-                if (ends_with_failure && end - begin > 1) return false;
-                stop = document_failed(*pending.target, error);
-                if (!stop || ends_with_failure) break;
-              }
-              if (ends_with_failure && inserted.size() < end - begin) return true;
-              GM_TRY(transaction->commit());
-              return true;
-            }));
+  const auto attempt = [&]() -> Result<bool> {
+    inserted.clear();
+    stop = Status();
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
+    for (size_t i = begin; i < end; ++i) {
+      const Pending& pending = pending_[i];
+      const Status result = insert(*transaction, pending);
+      if (result) {
+        inserted.push_back(pending.target);
+        continue;
+      }
+      const Error& error = result.error();
+      if (ends_everything(error.code()) || engine::is_transient(error) ||
+          error.code() == ErrorCode::kTransactionTooLarge) {
+        return fail(error);
+      }
+      if (ends_with_failure && end - begin > 1) return false;
+      stop = document_failed(*pending.target, error);
+      if (!stop || ends_with_failure) break;
+    }
+    if (ends_with_failure && inserted.size() < end - begin) return true;
+    GM_TRY(transaction->commit());
+    return true;
+  };
+  // Without transactions what was inserted stays, so the attempt must not be repeated.
+  GM_ASSIGN(const bool is_whole,
+            store_.capabilities().transactions ? gridfs::with_retry(store_, attempt) : attempt());
   if (!is_whole) {
     const size_t middle = begin + (end - begin) / 2;
     GM_TRY(insert(begin, middle));

@@ -57,9 +57,10 @@ LostAndFound::LostAndFound(RepairContext& context, const gridfs::Bucket& from,
                            const std::shared_ptr<engine::Database>& database)
     : context_(context), from_(from), to_(context.store, database, lost_and_found_options()) {}
 
-Status LostAndFound::move(const ContentDamage::File& file) {
+Result<bool> LostAndFound::move(const ContentDamage::File& file) {
   const bson::Document by_id = gridfs::equals("_id", file.id);
   std::optional<RescuedFile> target;
+  GM_ASSIGN(const ChunkFacts chunks, measure_chunks(file.id));
   GM_TRY(gridfs::with_retry(context_.store, [&]() -> Status {
     target.reset();
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
@@ -67,12 +68,13 @@ Status LostAndFound::move(const ContentDamage::File& file) {
     GM_ASSIGN(const std::optional<bson::View> found, from_.files().find_one(*transaction, by_id));
     if (!found || !is_as_judged(file, *found)) return {};
     const bson::Document document(*found);
-    GM_ASSIGN(target, make_target(*transaction, file, document, /*is_original=*/true));
+    GM_ASSIGN(target, make_target(*transaction, file, document, chunks, /*is_original=*/true));
     // From here on nobody can write to the file.
     GM_TRY(remove_found(from_.files(), *transaction, by_id));
     return commit_kept(context_, *transaction);
   }));
-  return target ? move_rest(file, *target) : Status();
+  if (target) GM_TRY(move_rest(file, *target));
+  return target.has_value();
 }
 
 Status LostAndFound::move_orphans(const Location& place, const bson::Value& files_id,
@@ -85,10 +87,11 @@ Status LostAndFound::move_orphans(const Location& place, const bson::Value& file
   if (filename) named.append("filename", *filename);
   const bson::Document document = std::move(named).finish();
   RescuedFile target;
+  GM_ASSIGN(const ChunkFacts chunks, measure_chunks(file.id));
   GM_TRY(gridfs::with_retry(context_.store, [&]() -> Status {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
     GM_TRY(to_.ensure_indexes(*transaction));
-    GM_ASSIGN(target, make_target(*transaction, file, document, /*is_original=*/false));
+    GM_ASSIGN(target, make_target(*transaction, file, document, chunks, /*is_original=*/false));
     return commit_kept(context_, *transaction);
   }));
   return move_rest(file, target);
@@ -135,11 +138,12 @@ Status LostAndFound::finish_interrupted() {
 
 Result<LostAndFound::RescuedFile> LostAndFound::make_target(engine::Transaction& transaction,
                                                             const ContentDamage::File& file,
-                                                            bson::View document, bool is_original) {
+                                                            bson::View document,
+                                                            const ChunkFacts& chunks,
+                                                            bool is_original) {
   RescuedFile target;
   target.id = bson::Value(bson::ObjectId::generate());
   target.old_id = file.id;
-  GM_ASSIGN(const ChunkFacts chunks, measure_chunks(transaction, file.id));
   const Result<gridfs::FilesDocument> parsed = gridfs::FilesDocument::parse(document);
   if (parsed) {
     target.chunk_bytes = parsed->chunk_bytes;
@@ -199,14 +203,18 @@ int64_t LostAndFound::ChunkFacts::end(int32_t chunk_bytes) const {
                   gridfs::max_file_bytes(chunk_bytes));
 }
 
-Result<LostAndFound::ChunkFacts> LostAndFound::measure_chunks(engine::Snapshot& snapshot,
-                                                              bson::ValueView id) {
+Result<LostAndFound::ChunkFacts> LostAndFound::measure_chunks(bson::ValueView id) {
+  return gridfs::with_retry(context_.store, [&] { return measure_chunks_once(id); });
+}
+
+Result<LostAndFound::ChunkFacts> LostAndFound::measure_chunks_once(bson::ValueView id) {
   ChunkFacts chunks;
   engine::FindOptions options;
   options.partial = true;
   options.one_at_a_time = true;
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, context_.store.snapshot());
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-            from_.chunks().find(snapshot, gridfs::equals("files_id", id), options));
+            from_.chunks().find(*snapshot, gridfs::equals("files_id", id), options));
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> chunk, cursor->next());
     if (!chunk) return chunks;
@@ -244,16 +252,27 @@ Status LostAndFound::move_chunks(RescuedFile& target) {
                 GM_ASSIGN(const std::vector<bson::Document> chunks,
                           some_chunks(from_, *transaction, by_file));
                 if (chunks.empty()) return true;
+                GM_ASSIGN(const bool is_anew, is_uploaded_anew(*transaction, target));
+                if (is_anew) return true;
                 for (const bson::Document& chunk : chunks) {
                   const bson::Document by_id = gridfs::equals("_id", chunk.view()["_id"]);
-                  GM_TRY(remove_found(from_.chunks(), *transaction, by_id));
                   GM_TRY(move_chunk(*transaction, target, chunk));
+                  GM_TRY(remove_found(from_.chunks(), *transaction, by_id));
                 }
                 GM_TRY(commit_kept(context_, *transaction));
                 return false;
               }));
     if (is_all) return {};
   }
+}
+
+// Others may upload a file with the same _id as soon as the damaged one is gone.
+Result<bool> LostAndFound::is_uploaded_anew(engine::Transaction& transaction,
+                                            const RescuedFile& target) {
+  if (context_.store.capabilities().exclusive) return false;
+  GM_ASSIGN(const std::optional<bson::View> file,
+            from_.files().find_one(transaction, gridfs::equals("_id", target.old_id)));
+  return file.has_value();
 }
 
 Status LostAndFound::move_chunk(engine::Transaction& transaction, RescuedFile& target,
@@ -272,6 +291,14 @@ Status LostAndFound::move_chunk(engine::Transaction& transaction, RescuedFile& t
   moved.append("_id", bson::ObjectId::generate()).append("files_id", target.id);
   moved.append("n", static_cast<int32_t>(found->n));
   moved.append("data", bson::Binary{0, content.data(), static_cast<uint32_t>(content.size())});
+  // In a deployment a refused insertion would end the transaction.
+  if (!context_.store.capabilities().exclusive) {
+    bson::Builder same;
+    same.append("files_id", target.id).append("n", static_cast<int32_t>(found->n));
+    GM_ASSIGN(const std::optional<bson::View> same_place,
+              to_.chunks().find_one(transaction, std::move(same).finish()));
+    if (same_place) return context_.keep.keep_document(from_.chunks().ns(), chunk);
+  }
   const auto inserted = to_.chunks().insert(transaction, std::move(moved).finish());
   if (!inserted && inserted.error().code() == ErrorCode::kDuplicateKey) {
     return context_.keep.keep_document(from_.chunks().ns(), chunk);
@@ -293,7 +320,9 @@ Status LostAndFound::finish_once(const RescuedFile& target) {
   GM_TRY(from_.detached().remove(
       *transaction, gridfs::equals("_id", bson::Value(std::move(marker).finish().view())), false));
   // Repairs of older versions removed it here, and may have been interrupted before.
-  GM_TRY(from_.files().remove(*transaction, gridfs::equals("_id", target.old_id), false));
+  if (context_.store.capabilities().exclusive) {
+    GM_TRY(from_.files().remove(*transaction, gridfs::equals("_id", target.old_id), false));
+  }
   bson::Builder update;
   update.open_document("$unset").append("metadata.lostAndFound.moving", "").close();
   GM_TRY(to_.files().update(*transaction, gridfs::equals("_id", target.id),

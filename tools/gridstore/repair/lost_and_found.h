@@ -32,7 +32,7 @@ class LostAndFound {
   // Moves the file in several transactions. The first moves the document, unless others have
   // changed it since the check. The others move the chunks. Bytes that have no place in the new
   // file, and chunks without a usable n or data, are written to the keep folder.
-  Status move(const ContentDamage::File& file);
+  Result<bool> move(const ContentDamage::File& file);
   // Moves the chunks of a file whose files document is lost. `filename` is set if the name was
   // found. Nothing else of the document is known.
   Status move_orphans(const Location& place, const bson::Value& files_id,
@@ -52,9 +52,6 @@ class LostAndFound {
   };
 
   Status move_rest(const ContentDamage::File& file, RescuedFile& target);
-  // `document` is the files document, or a replacement for it if `is_original` is false.
-  Result<RescuedFile> make_target(engine::Transaction& transaction, const ContentDamage::File& file,
-                                  bson::View document, bool is_original);
   // Facts about the chunks that can have a place in the file.
   struct ChunkFacts {
     int64_t largest = 0;  // in bytes
@@ -63,7 +60,13 @@ class LostAndFound {
     // Returns the end of the last byte that has a place.
     int64_t end(int32_t chunk_bytes) const;
   };
-  Result<ChunkFacts> measure_chunks(engine::Snapshot& snapshot, bson::ValueView id);
+  // Not in the transaction that moves the document, because a deployment ends a long one.
+  Result<ChunkFacts> measure_chunks(bson::ValueView id);
+  Result<ChunkFacts> measure_chunks_once(bson::ValueView id);
+  // `document` is the files document, or a replacement for it if `is_original` is false.
+  Result<RescuedFile> make_target(engine::Transaction& transaction, const ContentDamage::File& file,
+                                  bson::View document, const ChunkFacts& chunks, bool is_original);
+  Result<bool> is_uploaded_anew(engine::Transaction& transaction, const RescuedFile& target);
   Result<std::string> free_name(engine::Snapshot& snapshot, const std::string& wanted);
   bson::Document target_document(const RescuedFile& target, const ContentDamage::File& file,
                                  bson::View original, bool with_original) const;

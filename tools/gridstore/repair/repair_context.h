@@ -25,6 +25,13 @@ struct RepairContext {
 inline constexpr uint64_t kRepairDocumentsMax = 1000;
 inline constexpr uint64_t kRepairBytesMax = 16 * 1024 * 1024;
 
+// Returns how many small documents one transaction of a repair changes. A deployment ends a
+// transaction after a minute, and each document takes several round trips.
+inline uint64_t documents_per_transaction(const engine::Store& store) {
+  constexpr uint64_t kOfDeployments = 100;
+  return store.capabilities().exclusive ? kRepairDocumentsMax : kOfDeployments;
+}
+
 // Removes the document with that _id, which the caller has just read. Fails with an error of damage
 // if it is not found. Otherwise a loop could try to remove such a document forever.
 inline Status remove_found(engine::Collection& collection, engine::Transaction& transaction,

@@ -56,7 +56,7 @@ class FolderRepair {
     GM_TRY(find_folder_flaws(bucket_, *snapshot, [&](const FolderFlaw& flaw) {
       flaws.push_back({flaw.kind, flaw.what, bson::Value(flaw.document["_id"]),
                        bson::Value(flaw.document), flaw.parent});
-      return flaws.size() < kRepairDocumentsMax;
+      return flaws.size() < documents_per_transaction(context_.store);
     }));
     return flaws;
   }

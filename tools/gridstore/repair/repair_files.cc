@@ -28,20 +28,23 @@ class FileRepair {
         lost_and_found_(context, bucket, database) {}
 
   Status run() {
-    GM_TRY(lost_and_found_.finish_interrupted());
-    std::optional<bson::Value> first;
+    std::optional<bson::Value> repaired_first;
     while (true) {
+      GM_TRY(lost_and_found_.finish_interrupted());
       GM_ASSIGN(const ContentDamage damage, find_damage());
       repaired_ = 0;
-      if (!damage.files.empty()) {
-        if (first && *first == damage.files[0].id) {
-          return fail(ErrorCode::kDataCorruptionDetected,
-                      bucket_.files().ns().full() + ": repairing the file with _id " +
-                          bson::to_json(*first, bson::JsonForm::kRelaxed) + " has no effect");
-        }
-        first = damage.files[0].id;
+      if (!damage.files.empty() && repaired_first && *repaired_first == damage.files[0].id) {
+        return fail(ErrorCode::kDataCorruptionDetected,
+                    bucket_.files().ns().full() + ": repairing the file with _id " +
+                        bson::to_json(*repaired_first, bson::JsonForm::kRelaxed) +
+                        " has no effect");
       }
-      for (const ContentDamage::File& file : damage.files) GM_TRY(repair(file));
+      repaired_first.reset();
+      for (const ContentDamage::File& file : damage.files) {
+        const uint64_t before = repaired_;
+        GM_TRY(repair(file));
+        if (&file == &damage.files[0] && repaired_ > before) repaired_first = file.id;
+      }
       for (const ContentDamage::Orphans& orphans : damage.orphans) GM_TRY(take_out(orphans));
       // The check reports what could not be repaired.
       if (repaired_ == 0) return {};
@@ -99,8 +102,9 @@ class FileRepair {
     const engine::Store& store = context_.store;
     if (file.is_detached_too) GM_TRY(gridfs::with_retry(store, [&] { return attach(file); }));
     if (file.verdict.content) {
-      ++repaired_;
-      return lost_and_found_.move(file);
+      GM_ASSIGN(const bool is_moved, lost_and_found_.move(file));
+      if (is_moved) ++repaired_;
+      return {};
     }
     const bool repairs = file.verdict.md5 || file.verdict.upload_date || file.verdict.stored_chunks;
     if (repairs) return gridfs::with_retry(store, [&] { return repair_document(file); });

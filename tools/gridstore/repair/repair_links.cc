@@ -21,7 +21,7 @@ Result<std::vector<LinkFlaw>> find_flaws(RepairContext& context, const gridfs::B
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, context.store.snapshot());
   GM_TRY(find_link_flaws(bucket, *snapshot, [&](LinkFlaw flaw) {
     flaws.push_back(std::move(flaw));
-    return flaws.size() < kRepairDocumentsMax;
+    return flaws.size() < documents_per_transaction(context.store);
   }));
   return flaws;
 }
@@ -48,16 +48,21 @@ Status record_number(const gridfs::Bucket& bucket, engine::Transaction& transact
   return {};
 }
 
-Status repair(RepairContext& context, const gridfs::Bucket& bucket,
-              const std::vector<LinkFlaw>& flaws) {
+// Returns what was repaired, one line each. Passes over what others have changed since the check.
+Result<std::vector<std::string>> repair(RepairContext& context, const gridfs::Bucket& bucket,
+                                        const std::vector<LinkFlaw>& flaws) {
+  std::vector<std::string> lines;
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context.store.begin());
   for (const LinkFlaw& flaw : flaws) {
     GM_ASSIGN(const bool is_there, is_confirmed(bucket, *transaction, flaw));
     if (!is_there) continue;
-    GM_TRY(flaw.kind == LinkFlaw::Kind::kNumber ? record_number(bucket, *transaction, flaw)
-                                                : remove_name(context, bucket, *transaction, flaw));
+    const bool is_number = flaw.kind == LinkFlaw::Kind::kNumber;
+    GM_TRY(is_number ? record_number(bucket, *transaction, flaw)
+                     : remove_name(context, bucket, *transaction, flaw));
+    lines.push_back(flaw.what + (is_number ? ": corrected" : ": removed its document"));
   }
-  return commit_kept(context, *transaction);
+  if (!lines.empty()) GM_TRY(commit_kept(context, *transaction));
+  return lines;
 }
 
 }  // namespace
@@ -66,12 +71,10 @@ Status repair_links(RepairContext& context, const gridfs::Bucket& bucket, const 
   while (true) {
     GM_ASSIGN(const std::vector<LinkFlaw> flaws, find_flaws(context, bucket));
     if (flaws.empty()) return {};
-    GM_TRY(gridfs::with_retry(context.store, [&] { return repair(context, bucket, flaws); }));
-    for (const LinkFlaw& flaw : flaws) {
-      context.findings.repaired(
-          place, flaw.what + (flaw.kind == LinkFlaw::Kind::kNumber ? ": corrected"
-                                                                   : ": removed its document"));
-    }
+    GM_ASSIGN(const std::vector<std::string> lines,
+              gridfs::with_retry(context.store, [&] { return repair(context, bucket, flaws); }));
+    for (const std::string& line : lines) context.findings.repaired(place, line);
+    if (lines.empty()) return {};
   }
 }
 

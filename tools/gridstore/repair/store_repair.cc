@@ -18,7 +18,7 @@ Status repair_database(RepairContext& context, const std::string& name, Whereabo
   std::set<std::string> buckets;
   {
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, context.store.snapshot());
-    GM_ASSIGN(buckets, buckets_of(*database, *snapshot));
+    GM_ASSIGN(buckets, buckets_to_check(context.store, *database, *snapshot));
   }
   for (const std::string& bucket : buckets) {
     const engine::Namespace where{name, bucket};
