@@ -1,0 +1,56 @@
+// A simulation of a sharded cluster that mounts use: events in the order of their times, queues for
+// the processors and links of shards, for each mount's transactions, and for directories that
+// change.
+//
+// What a command costs a shard is measured (costs.h). Where it goes follows from the shard keys.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "costs.h"
+
+namespace gridmount::bench {
+
+// Where the documents of a bucket are. `chunks` is sharded by {files_id: "hashed", n: 1} in all.
+enum class Layout {
+  kPrimary,    // all but chunks on the primary shard of the database
+  kDatabases,  // likewise, with as many databases as shards, each with another primary shard
+  kById,       // files by {_id: "hashed"}, with the zones of chunks; the rest on the primary shard
+  kByName,  // files by {filename: 1, _id: 1}, directories by {parent: 1, name: 1}, and each filter
+            // with the key, which the program does not have today
+};
+
+struct Cluster {
+  Layout layout = Layout::kPrimary;
+  int shards = 1;
+  int cores = 8;               // of a shard's primary
+  double link_mib_s = 1100;    // of a shard's primary: ten gigabits
+  double round_trip_ms = 0.5;  // from a mount through a mongos to a shard
+  double majority_ms = 2;      // until a majority has a write and its journal
+};
+
+struct Load {
+  std::map<std::string, double> weights;  // of operations
+  int mounts = 1;
+  int programs = 4;               // of each mount
+  double think_ms = 100;          // of a program, between two operations, on average
+  int directories = 16;           // that the changes of a mount spread over
+  bool shared_directory = false;  // all mounts change one directory
+  int operations = 5000;
+  uint64_t seed = 1;
+};
+
+struct Outcome {
+  double operations_s = 0;
+  double mean_ms = 0;
+  double late_ms = 0;  // one of a hundred takes longer
+  // "shard 0 CPU" -> the part of the time that it is busy; of mounts and their directories the mean
+  std::map<std::string, double> busy;
+};
+
+Outcome simulate(const Costs& costs, const Cluster& cluster, const Load& load);
+
+}  // namespace gridmount::bench
