@@ -402,7 +402,7 @@ class BrokenStreamTest(Followed):
         )
         self.addCleanup(self.fail, "off")
         # A request that waits for changes when this begins still gets them.
-        self.wait_until(lambda: "the change stream has broken" in self.mount.log())
+        self.wait_for(lambda: "the change stream has broken" in self.mount.log())
         self.bucket.upload_from_stream("b", b"b")
         self.database["fs.files"].delete_one({"filename": "a"})
         time.sleep(1.5)
