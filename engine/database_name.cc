@@ -59,4 +59,8 @@ Status check_namespace(const Namespace& ns) {
   return {};
 }
 
+bool is_internal_database(std::string_view name) {
+  return name == "admin" || name == "config" || name == "local";
+}
+
 }  // namespace gridmount::engine

@@ -1,7 +1,7 @@
 // The rules for database names. check_namespace() (store.h) applies the same rules to the database
 // of a collection.
 //
-// Thread-safety: a pure function.
+// Thread-safety: pure functions.
 #pragma once
 
 #include <string_view>
@@ -13,5 +13,8 @@ namespace gridmount::engine {
 // Fails with InvalidNamespace and says what is wrong: an empty name, more than 63 bytes, a NUL, or
 // one of /\. "$*<>:|?.
 Status check_database_name(std::string_view name);
+
+// Returns true for the databases that a deployment keeps for itself: admin, config and local.
+bool is_internal_database(std::string_view name);
 
 }  // namespace gridmount::engine

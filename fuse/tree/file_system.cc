@@ -211,7 +211,7 @@ Status FileSystem::unlink(uint64_t parent, std::string_view name) {
   if (in.paths->has_links()) loss.emplace(nlink_race_guard_);
   GM_ASSIGN(gridfs::RemovedName last, in.paths->unlink(in.node.path, name));
   record_removed_name(in, std::move(last));
-  table_.note_file_name_removed(parent, name);
+  if (is_shared()) table_.note_file_name_removed(parent, name);
   return {};
 }
 

@@ -12,6 +12,7 @@
 #include "engine/aggregation/statistics.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
+#include "engine/database_name.h"
 #include "engine/local/open_store.h"
 #include "engine/store.h"
 #include "tools/gridstore/message.h"
@@ -62,7 +63,7 @@ Result<std::vector<std::string>> databases_of(const StoreInUse& opened,
                                               engine::Snapshot& snapshot) {
   if (!opened.database.empty()) return std::vector{opened.database};
   GM_ASSIGN(std::vector<std::string> names, opened.store->databases(snapshot));
-  if (opened.is_deployment) std::erase_if(names, is_internal_database);
+  if (opened.is_deployment) std::erase_if(names, engine::is_internal_database);
   return names;
 }
 

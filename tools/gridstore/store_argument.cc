@@ -40,7 +40,7 @@ void add_store_or_deployment(CLI::App& command, StoreArgument& argument) {
                   "of a deployment: how long to wait for a server that takes the commands")
       ->type_name("SECONDS")
       ->check(CLI::Range(kServerSecondsMin, kServerSecondsMax).description(""))
-      ->capture_default_str();
+      ->default_str("30");
 }
 
 bool StoreArgument::is_deployment() const {
@@ -52,9 +52,10 @@ std::string StoreArgument::shown() const {
 }
 
 Status check_fits(const StoreArgument& argument) {
-  if (argument.is_deployment() || argument.password_file.empty()) return {};
-  return fail(ErrorCode::kBadValue,
-              "--password-file is for MongoDB deployments, not for a store in a folder");
+  const bool has_file = !argument.password_file.empty();
+  if (argument.is_deployment() || (!has_file && !argument.server_seconds)) return {};
+  return fail(ErrorCode::kBadValue, std::string(has_file ? "--password-file" : "--server-timeout") +
+                                        " is for MongoDB deployments, not for a store in a folder");
 }
 
 Result<StoreInUse> open_argument(const StoreArgument& argument, const local::OpenOptions& options) {
@@ -65,16 +66,15 @@ Result<StoreInUse> open_argument(const StoreArgument& argument, const local::Ope
     opened.owner = local::owner_beside(*opened.store);
     return opened;
   }
-  if (options.create) {
-    return fail(ErrorCode::kBadValue, "--create is for stores in folders");
-  }
   mongo::ConnectOptions how;
   GM_ASSIGN(opened.database, mongo::database_of(argument.text));
   GM_ASSIGN(how.uri, command_line::uri_with_password(argument.text, argument.password_file));
   how.application = "gridstore";
-  constexpr double kMillisecondsPerSecond = 1000;
-  how.server_timeout =
-      std::chrono::milliseconds(std::llround(argument.server_seconds * kMillisecondsPerSecond));
+  if (argument.server_seconds) {
+    constexpr double kMillisecondsPerSecond = 1000;
+    how.server_timeout =
+        std::chrono::milliseconds(std::llround(*argument.server_seconds * kMillisecondsPerSecond));
+  }
   GM_ASSIGN(opened.store, mongo::connect(how));
   opened.is_deployment = true;
   return opened;
@@ -86,10 +86,6 @@ Result<std::string> selected_database(const std::string& named, const std::strin
                 "--db " + given + " contradicts the connection string, which names " + named);
   }
   return given.empty() ? named : given;
-}
-
-bool is_internal_database(const std::string& name) {
-  return name == "admin" || name == "config" || name == "local";
 }
 
 }  // namespace gridmount::tools

@@ -4,7 +4,6 @@
 // Not thread-safe.
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -27,7 +26,7 @@ void add_store_argument(CLI::App& command, std::filesystem::path& store);
 struct StoreArgument {
   std::string text;  // as given: a path or a connection string
   std::filesystem::path password_file;
-  double server_seconds = 30;
+  std::optional<double> server_seconds;  // of --server-timeout
 
   bool is_deployment() const;
   std::filesystem::path folder() const { return text; }
@@ -51,15 +50,13 @@ struct StoreInUse {
 // Fails with BadValue if options for deployments are given with a folder.
 Status check_fits(const StoreArgument& argument);
 
-// Opens a folder with `options`, or connects to the deployment. Fails with BadValue for options
-// that do not fit, and with the errors of command_line::open_store() and mongo::connect().
+// Opens a folder with `options`, or connects to the deployment, for which `options` say nothing.
+// Fails as check_fits() does, and with the errors of command_line::open_store() and
+// mongo::connect().
 Result<StoreInUse> open_argument(const StoreArgument& argument, const local::OpenOptions& options);
 
 // Returns the database that --db (`given`) or the connection string (`named`) selects, or an empty
 // string if none does. Fails with BadValue if they contradict each other.
 Result<std::string> selected_database(const std::string& named, const std::string& given);
-
-// Returns true for the databases that a deployment keeps for itself.
-bool is_internal_database(const std::string& name);
 
 }  // namespace gridmount::tools

@@ -11,6 +11,7 @@
 #include "engine/bson/json.h"
 #include "engine/mongo/connection.h"
 #include "engine/mongo/mongo_store.h"
+#include "tests/engine/mongo/server_with_fail_points.h"
 #include "tests/must.h"
 #include "tests/peer/mongod_process.h"
 
@@ -25,32 +26,17 @@ using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class ChangeStreamTest : public testing::Test {
+class ChangeStreamTest : public ServerWithFailPoints {
  protected:
-  static void SetUpTestSuite() {
-    peer::require_mongod();
-    server_ = must(
-        MongodProcess::start(MongodKind::kReplicaSet, {"--setParameter", "enableTestCommands=1"}));
-  }
-  static void TearDownTestSuite() { server_.reset(); }
-
   void SetUp() override {
     database_ = testing::UnitTest::GetInstance()->current_test_info()->name();
     store_ = open();
     other_ = open();
   }
-  void TearDown() override { fail_command(R"("off")", "{}"); }
 
   static std::unique_ptr<engine::Store> open() {
     return must(connect({.uri = server_->uri("", "serverSelectionTimeoutMS=20000"),
                          .application = "change stream"}));
-  }
-  static void fail_command(std::string_view mode, std::string_view data) {
-    const auto pool = must(
-        Pool::open({.uri = server_->uri(), .application = "fail point", .connections_max = 1}));
-    const std::string command = R"({"configureFailPoint": "failCommand", "mode": )" +
-                                std::string(mode) + R"(, "data": )" + std::string(data) + "}";
-    must(must(pool->connection())->run_apart("admin", must(bson::document_from_json(command))));
   }
   static Status run(std::string_view database, std::string_view command) {
     GM_ASSIGN(const auto pool,
@@ -94,7 +80,6 @@ class ChangeStreamTest : public testing::Test {
     }
   }
 
-  static inline std::unique_ptr<MongodProcess> server_;
   std::string database_;
   std::unique_ptr<engine::Store> store_;
   std::unique_ptr<engine::Store> other_;

@@ -9,8 +9,8 @@
 #include "engine/error_labels.h"
 #include "engine/mongo/connection.h"
 #include "engine/mongo/mongo_store.h"
+#include "tests/engine/mongo/server_with_fail_points.h"
 #include "tests/must.h"
-#include "tests/peer/mongod_process.h"
 
 namespace gridmount::mongo {
 namespace {
@@ -18,37 +18,19 @@ namespace {
 using engine::has_error_label;
 using engine::kTransientTransactionError;
 using engine::kUnknownTransactionCommitResult;
-using peer::MongodKind;
-using peer::MongodProcess;
 
-class FailingServer : public testing::Test {
+class FailingServer : public ServerWithFailPoints {
  protected:
-  static void SetUpTestSuite() {
-    peer::require_mongod();
-    server_ = must(
-        MongodProcess::start(MongodKind::kReplicaSet, {"--setParameter", "enableTestCommands=1"}));
-  }
-  static void TearDownTestSuite() { server_.reset(); }
-
   void SetUp() override {
     store_ = must(connect(
         {.uri = server_->uri("", "serverSelectionTimeoutMS=5000"), .application = "transactions"}));
   }
-  void TearDown() override { fail_command(R"("off")", "{}"); }
 
   // A collection for each test, because a transaction that a fail point has ended for the client
   // alone still holds its collection on the server.
   std::unique_ptr<engine::Collection> documents() {
     return store_->database("test")->collection(
         testing::UnitTest::GetInstance()->current_test_info()->name());
-  }
-  // `mode` and `data` of the fail point, as JSON.
-  void fail_command(std::string_view mode, std::string_view data) {
-    const auto pool = must(
-        Pool::open({.uri = server_->uri(), .application = "fail point", .connections_max = 1}));
-    const std::string command = R"({"configureFailPoint": "failCommand", "mode": )" +
-                                std::string(mode) + R"(, "data": )" + std::string(data) + "}";
-    must(must(pool->connection())->run_apart("admin", must(bson::document_from_json(command))));
   }
   Status insert(engine::Transaction& transaction, int32_t id) {
     bson::Builder document;
@@ -59,9 +41,6 @@ class FailingServer : public testing::Test {
   int64_t count() { return must(documents()->count(*must(store_->snapshot()), bson::View())); }
 
   std::unique_ptr<engine::Store> store_;
-
- private:
-  static inline std::unique_ptr<MongodProcess> server_;
 };
 
 // libmongoc itself commits again once, so three failures need a further try.

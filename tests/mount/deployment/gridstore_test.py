@@ -353,6 +353,8 @@ class DumpTest(GridstoreCase):
             (["dump", "--db", "other", uri], "contradicts the connection string"),
             (["restore", "--create", uri, "dump"], "--create is for stores in folders"),
             (["check", "--password-file", "p", "folder"], "--password-file is for MongoDB deployments"),
+            (["check", "--server-timeout", "5", "folder"], "--server-timeout is for MongoDB deployments"),
+            (["stats", "--server-timeout", "5", "folder"], "--server-timeout is for MongoDB deployments"),
             (["check", "mongodb://"], "not a MongoDB URI"),
         ):
             run = self.run_gridstore(*arguments)

@@ -22,6 +22,7 @@
 #include "gridfs/bucket/md5.h"
 #include "tools/gridstore/check/bucket_check.h"
 #include "tools/gridstore/check/content_check.h"
+#include "tools/gridstore/check/deployment_check.h"
 #include "tools/gridstore/check/findings.h"
 #include "tools/gridstore/check/progress.h"
 #include "tools/gridstore/guarded_run.h"

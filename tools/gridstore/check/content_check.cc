@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/database_name.h"
 #include "tools/gridstore/check/bucket_check.h"
 #include "tools/quoted.h"
 
@@ -13,12 +14,11 @@ Findings::Format format_of(const CheckOptions& options) {
   return options.json ? Findings::Format::kJson : Findings::Format::kText;
 }
 
-// Returns the databases whose GridFS content is checked.
 Result<std::vector<std::string>> databases_of(const CheckOptions& options, engine::Store& store,
                                               engine::Snapshot& snapshot) {
   GM_ASSIGN(std::vector<std::string> databases, store.databases(snapshot));
   if (options.database.empty()) {
-    if (options.store.is_deployment()) std::erase_if(databases, is_internal_database);
+    if (options.store.is_deployment()) std::erase_if(databases, engine::is_internal_database);
     return databases;
   }
   if (std::find(databases.begin(), databases.end(), options.database) == databases.end()) {

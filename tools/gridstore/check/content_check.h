@@ -38,7 +38,4 @@ Result<std::vector<std::string>> databases_of(const CheckOptions& options, engin
 Status check_content(const CheckOptions& options, engine::Store& store, bool in_use,
                      Findings& findings, Whereabouts& whereabouts);
 
-// Checks a deployment while it is in use, or repairs it and checks it again.
-ExitStatus check_deployment(CheckOptions options);
-
 }  // namespace gridmount::tools

@@ -1,11 +1,9 @@
-// gridstore check of a deployment. Servers check the structure of their collections themselves
-// (validate), so this is the check and the repair of the GridFS content, while others use it.
+#include "tools/gridstore/check/deployment_check.h"
 
 #include <chrono>
 #include <memory>
 #include <utility>
 
-#include "tools/gridstore/check/content_check.h"
 #include "tools/gridstore/message.h"
 #include "tools/gridstore/repair/keep_folder.h"
 #include "tools/gridstore/repair/store_repair.h"

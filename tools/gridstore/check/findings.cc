@@ -107,7 +107,7 @@ void Findings::print_summary(const local::StructureReport* structure) const {
                plural(counts_.chunk_bytes, "byte", "bytes") + ", " +
                plural(counts_.folders, "directory", "directories"));
     print_line(problems == 0 ? "no problems"
-               : structure == nullptr
+               : structure == nullptr && structure_problems_ == 0
                    ? plural(content_problems_, "problem", "problems") + " in the content"
                    : plural(structure_problems_, "problem", "problems") + " in the structure, " +
                          std::to_string(content_problems_) + " in the content");
@@ -126,7 +126,9 @@ void Findings::print_summary(const local::StructureReport* structure) const {
   append_count(line, "chunkBytes", counts_.chunk_bytes);
   append_count(line, "folders", counts_.folders);
   append_count(line, "detached", counts_.detached);
-  if (structure != nullptr) append_count(line, "structureProblems", structure_problems_);
+  if (structure != nullptr || structure_problems_ > 0) {
+    append_count(line, "structureProblems", structure_problems_);
+  }
   append_count(line, "contentProblems", content_problems_);
   print_line(bson::to_json(std::move(line).finish(), bson::JsonForm::kRelaxed));
 }

@@ -18,12 +18,6 @@ constexpr int kLooksMax = 5;
 // there.
 constexpr std::chrono::seconds kCommitPause{1};
 
-bool equal(bson::View a, bson::View b) {
-  const auto left = a.bytes();
-  const auto right = b.bytes();
-  return std::equal(left.begin(), left.end(), right.begin(), right.end());
-}
-
 Status add_chunks(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const bson::Value& id,
                   FileCheck& check) {
   bson::Builder order;
@@ -60,7 +54,7 @@ Result<bool> is_unchanged(engine::Collection& collection, engine::Snapshot& snap
                           bson::View document) {
   GM_ASSIGN(const std::optional<bson::Document> now,
             read_one(collection, snapshot, gridfs::equals("_id", document["_id"])));
-  return now && equal(*now, document);
+  return now && std::ranges::equal(now->view().bytes(), document.bytes());
 }
 
 Result<SecondLook> look_again(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,

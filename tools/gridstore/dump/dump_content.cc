@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "engine/database_name.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {
@@ -56,9 +57,8 @@ Result<std::vector<DumpedCollection>> dumped_collections(engine::Store& store,
   }
   for (const std::string& name : names) {
     if (database.empty() && (name == "local" || name.starts_with(kInternalPrefix))) continue;
-    // A deployment keeps its own state in these.
-    const bool is_of_deployment = name == "admin" || name == "config";
-    if (database.empty() && is_of_deployment && !store.capabilities().exclusive) continue;
+    const bool is_deployment = !store.capabilities().exclusive;
+    if (database.empty() && is_deployment && engine::is_internal_database(name)) continue;
     const std::shared_ptr<engine::Database> of = store.database(name);
     GM_ASSIGN(const auto infos, of->collections(snapshot));
     for (const engine::CollectionInfo& info : infos) {

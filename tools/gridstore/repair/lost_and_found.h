@@ -29,9 +29,10 @@ class LostAndFound {
   LostAndFound(RepairContext& context, const gridfs::Bucket& from,
                const std::shared_ptr<engine::Database>& database);
 
-  // Moves the file in several transactions. The first moves the document, unless others have
-  // changed it since the check. The others move the chunks. Bytes that have no place in the new
-  // file, and chunks without a usable n or data, are written to the keep folder.
+  // Moves the file in several transactions. The first moves the document. If others have changed or
+  // removed it since the check, does nothing and returns false. The other transactions move the
+  // chunks. Bytes that have no place in the new file, and chunks without a usable n or data, are
+  // written to the keep folder.
   Result<bool> move(const ContentDamage::File& file);
   // Moves the chunks of a file whose files document is lost. `filename` is set if the name was
   // found. Nothing else of the document is known.
