@@ -113,6 +113,14 @@ std::vector<uint8_t> details_of(bson::View reply) {
   return std::move(details).finish().release();
 }
 
+std::vector<uint8_t> unknown_commit_result() {
+  bson::Builder details;
+  details.open_array("errorLabels")
+      .push(bson::Value(engine::kUnknownTransactionCommitResult).view())
+      .close();
+  return std::move(details).finish().release();
+}
+
 Error error_of(const bson_error_t& error, bson::View reply) {
   const bool from_server = error.domain == MONGOC_ERROR_SERVER ||
                            error.domain == MONGOC_ERROR_WRITE_CONCERN ||
@@ -291,7 +299,11 @@ class PooledConnection final : public Connection {
     }
     const std::vector<uint8_t> bytes = reply.bytes();
     const Result<bson::View> view = bson::validate(bytes, kMessageBytesMax);
-    return failed(error, view ? *view : bson::View());
+    Error failure = failed(error, view ? *view : bson::View()).value();
+    if (failure.code() != ErrorCode::kHostUnreachable) return fail(std::move(failure));
+    // libmongoc leaves the label out if it tries again after a lost connection, and then cannot
+    // connect. The first try may have committed.
+    return fail(std::move(failure).with_details(unknown_commit_result()));
   }
   tl::unexpected<Error> failed(const bson_error_t& error, bson::View reply) {
     Error failure = error_of(error, reply);

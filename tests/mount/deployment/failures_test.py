@@ -17,8 +17,10 @@ import unittest
 from deployment import Deployment, ReplicaSet
 from mongod import PASSWORD, ROOT, Mongod, require_mongod
 from mounts import is_mounted
+from proxy import Proxy
 
 SERVER_SECONDS = 20.0
+LOST_SECONDS = 4.0
 
 
 class OwnReplicaSet(unittest.TestCase):
@@ -94,6 +96,24 @@ class ServerFailsTest(OwnReplicaSet):
         mount.process = None
         self.assertFalse(is_mounted(mount.mount_point))
         self.servers.start_again()
+
+
+class LostReplyTest(OwnReplicaSet):
+    def test_what_was_committed_is_not_done_again(self):
+        """The reply to a commit is lost, and connections made afterwards get no answers for a while."""
+        with Proxy(self.servers.address) as proxy:
+            mount = Deployment(
+                uri=f"mongodb://{proxy.address}/test?directConnection=true",
+                options=[f"--server-timeout={LOST_SECONDS * 2:.0f}"],
+            )
+            self.addCleanup(mount.cleanup)
+            mount.start()
+            path = os.path.join(mount.root, "a")
+            os.mkdir(path)
+            proxy.lose_reply("commitTransaction", LOST_SECONDS)
+            os.rename(path, path + ".new")
+            self.assertTrue(proxy.has_lost_reply())
+            mount.cleanup()
 
 
 class MountIsKilledTest(OwnReplicaSet):
