@@ -5,10 +5,8 @@ installed, such a test is skipped: it calls require_mongod() before anything els
 option PEER in CMakeLists.txt. Needs Debian's pymongo or a newer one.
 """
 
-import ctypes
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -34,11 +32,6 @@ def require_mongod():
         sys.exit(SKIPPED)
 
 
-def _die_with_parent():
-    """So that no server is left when a test is killed (prctl(2), PR_SET_PDEATHSIG)."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-
-
 def _free_port():
     with socket.socket() as chosen:
         chosen.bind(("127.0.0.1", 0))
@@ -57,6 +50,7 @@ class Mongod:
         self.options = list(options)
         self.address = None
         self.process = None
+        self.next_process = None
         self.temp = None
 
     def __enter__(self):
@@ -72,6 +66,8 @@ class Mongod:
         return self
 
     def __exit__(self, *_):
+        if self.next_process is not None:
+            self.next_process.communicate()
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
             try:
@@ -100,9 +96,12 @@ class Mongod:
 
     def start_again(self):
         """After kill(), on the same port and folder."""
-        self._run(int(self.address.rpartition(":")[2]))
+        self.process = self.next_process
+        self.process.stdin.write(b"\n")
+        self.process.stdin.close()
         if not self._wait_until_it_answers():
             raise RuntimeError(f"mongod does not answer again:\n{self.log()}")
+        self.next_process = self._prepare()
 
     def kill_and_start_again(self):
         self.kill()
@@ -110,27 +109,41 @@ class Mongod:
 
     def _start(self):
         for _ in range(PORTS_TRIED_MAX):
-            port = _free_port()
-            self.address = f"127.0.0.1:{port}"
-            self._run(port)
+            self.address = f"127.0.0.1:{_free_port()}"
+            with open(os.path.join(self.temp, "log"), "wb") as log:
+                self.process = subprocess.Popen(
+                    self._command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                )
             if self._wait_until_it_answers():
+                self.next_process = self._prepare()
                 return
             if "Address already in use" not in self.log():
                 break
         raise RuntimeError(f"mongod does not answer:\n{self.log()}")
 
-    def _run(self, port):
-        command = [os.environ["MONGOD"], "--dbpath", self.temp, "--bind_ip", "127.0.0.1"]
-        command += ["--port", str(port), "--nounixsocket", "--wiredTigerCacheSizeGB", "0.25"]
+    def _command(self):
+        # So that no server is left when a test is killed. Not by a function of Python between fork
+        # and exec, which may wait for ever for a lock that another thread held.
+        command = ["setpriv", "--pdeathsig", "KILL", os.environ["MONGOD"]]
+        command += ["--dbpath", self.temp, "--bind_ip", "127.0.0.1"]
+        command += ["--port", self.address.rpartition(":")[2]]
+        command += ["--nounixsocket", "--wiredTigerCacheSizeGB", "0.25"]
         command += ["--setParameter", "diagnosticDataCollectionEnabled=false"]
         command += ["--auth"] if self.auth else []
-        with open(os.path.join(self.temp, "log"), "wb") as log:
-            self.process = subprocess.Popen(
-                [*command, *self.options],
-                stdin=subprocess.DEVNULL,
+        return [*command, *self.options]
+
+    def _prepare(self):
+        """The process that is the server after a kill(), from a line on its standard input on.
+
+        It is made while the server answers. A new process closes what this one has open before it
+        becomes another program, and closing a file on a mount of the server waits for the server.
+        """
+        with open(os.path.join(self.temp, "log"), "ab") as log:
+            return subprocess.Popen(
+                ["sh", "-c", 'read -r line && exec "$@" < /dev/null', "sh", *self._command()],
+                stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
-                preexec_fn=_die_with_parent,
             )
 
     def _wait_until_it_answers(self):
