@@ -4,6 +4,7 @@ for localhost and a client's certificate signed by it, and the same for an unkno
 
 import os
 import subprocess
+import time
 
 DAYS = "2"
 KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
@@ -32,6 +33,26 @@ def sign(folder, name, authority, extensions):
     run("x509", "-req", "-in", path + ".csr", "-CA", authority + ".pem", "-CAkey",
         authority + ".key", "-CAcreateserial", "-days", DAYS, "-extfile", path + ".ext",
         "-out", path + ".crt")
+    combine(path)
+
+
+def make_valid_until(folder, name, end):
+    """Signs the certificate anew, which `ca` has signed; `end` is a time as time.time() returns it."""
+    path = os.path.join(folder, name)
+    authority = os.path.join(folder, "ca")
+    with open(path + ".index", "w", encoding="ascii"):
+        pass
+    with open(path + ".cnf", "w", encoding="ascii") as file:
+        file.write(f"[ca]\ndefault_ca = own\n[own]\ndatabase = {path}.index\n"
+                   f"serial = {path}.serial\nnew_certs_dir = {folder}\ndefault_md = sha256\nunique_subject = no\n"
+                   "policy = any\n[any]\norganizationName = optional\ncommonName = supplied\n")
+    run("ca", "-batch", "-notext", "-config", path + ".cnf", "-in", path + ".csr", "-rand_serial",
+        "-cert", authority + ".pem", "-keyfile", authority + ".key", "-extfile", path + ".ext",
+        "-enddate", time.strftime("%y%m%d%H%M%SZ", time.gmtime(end)), "-out", path + ".crt")
+    combine(path)
+
+
+def combine(path):
     with open(path + ".pem", "wb") as combined:
         for part in (".crt", ".key"):
             with open(path + part, "rb") as file:

@@ -19,14 +19,19 @@ PRIMARY_SECONDS_MAX = 60.0
 class ReplicaSet(Mongod):
     """Of one member, which is the primary while the context lasts.
 
-    In memory where that is possible: the server syncs its journal for each commit, and no test looks
-    at what a power loss leaves of it.
+    In memory where that is possible, if no `parent` is given: the server syncs its journal for each
+    commit, and no test looks at what a power loss leaves of it. `client_options` are those of clients.
     """
 
-    def __init__(self, auth=False, options=()):
-        memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-        super().__init__(auth, [*options, "--replSet", SET_NAME], parent=memory)
+    def __init__(self, auth=False, options=(), parent=None, client_options=None):
+        if parent is None and os.access("/dev/shm", os.W_OK):
+            parent = "/dev/shm"
+        super().__init__(auth, [*options, "--replSet", SET_NAME], parent=parent)
         self.is_initiated = False
+        self.client_options = client_options or {}
+
+    def client(self, **options):
+        return super().client(**self.client_options, **options)
 
     def _wait_until_it_answers(self):
         if not super()._wait_until_it_answers():
