@@ -38,6 +38,13 @@ bool is_connection_string(std::string_view text) {
   return text.starts_with(kScheme) || text.starts_with(kSeedListScheme);
 }
 
+Status check_connection_string(std::string_view text) {
+  const bool is_meant = text.starts_with("mongodb:") || text.starts_with("mongodb+srv:");
+  if (!is_meant || is_connection_string(text)) return {};
+  return fail(ErrorCode::kBadValue,
+              "STORE: a connection string begins with mongodb:// or mongodb+srv://");
+}
+
 std::string percent_encoded(std::string_view text) {
   std::string encoded;
   for (const char character : text) {

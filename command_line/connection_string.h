@@ -8,10 +8,16 @@
 #include <string>
 #include <string_view>
 
+#include "engine/base/error.h"
+
 namespace gridmount::command_line {
 
 // Returns true for "mongodb://..." and "mongodb+srv://...".
 bool is_connection_string(std::string_view text);
+
+// Fails with BadValue for what is meant as a connection string but would be taken for a folder,
+// such as "mongodb:/host". Succeeds for connection strings and for paths.
+Status check_connection_string(std::string_view text);
 
 // Escapes every byte other than letters, digits and "-_.~".
 std::string percent_encoded(std::string_view text);

@@ -343,13 +343,7 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
 
 // Adds to the error the option with which gridmount opens the store, if there is one.
 Error with_advice(const GridmountOptions& options, const Error& error) {
-  if (options.uri) {
-    if (error.code() != ErrorCode::kHostUnreachable) return error;
-    return Error(error.code(), error.message() +
-                                   "; check the addresses, and that the servers run and can be "
-                                   "reached from here");
-  }
-  if (options.read_only) return error;
+  if (options.uri || options.read_only) return error;
   if (error.code() == ErrorCode::kStoreReadOnly) {
     return Error(error.code(), error.message() + " (mount it with -o ro)");
   }

@@ -326,10 +326,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
     return fail(ErrorCode::kBadValue, "--server-timeout must be from 0.1 to 86400 seconds");
   }
   const bool is_deployment = command_line::is_connection_string(store);
-  if (!is_deployment && (store.starts_with("mongodb:") || store.starts_with("mongodb+srv:"))) {
-    return fail(ErrorCode::kBadValue,
-                "STORE: a connection string begins with mongodb:// or mongodb+srv://");
-  }
+  GM_TRY(command_line::check_connection_string(store));
   GM_TRY(check_fits(app, is_deployment));
   if (is_deployment) GM_TRY(read_uri(app, store, password_file, options));
   options.remount =

@@ -166,9 +166,15 @@ Result<std::shared_ptr<Reads>> reads_of(engine::Snapshot& snapshot) {
 Result<std::unique_ptr<engine::Store>> connect(const ConnectOptions& options) {
   auto sessions = std::make_shared<OwnSessions>();
   GM_ASSIGN(std::unique_ptr<Pool> pool, Pool::open(options, sessions));
-  GM_ASSIGN(const Deployment deployment, pool->deployment());
+  const Result<Deployment> deployment = pool->deployment();
+  if (!deployment && deployment.error().code() == ErrorCode::kHostUnreachable) {
+    return fail(ErrorCode::kHostUnreachable,
+                deployment.error().message() +
+                    "; check the addresses, and that the servers run and can be reached from here");
+  }
+  if (!deployment) return fail(deployment.error());
   return std::unique_ptr<engine::Store>(
-      std::make_unique<MongoStore>(std::move(pool), std::move(sessions), deployment, options));
+      std::make_unique<MongoStore>(std::move(pool), std::move(sessions), *deployment, options));
 }
 
 }  // namespace gridmount::mongo

@@ -21,6 +21,17 @@ TEST(ConnectionString, Credentials_AreNotLogged) {
             "mongodb://a,b:2/files");
 }
 
+TEST(ConnectionString, MistypedOnes_AreNotTakenForFolders) {
+  for (const char* text : {"mongodb:", "mongodb:/host/db", "mongodb+srv:host"}) {
+    const Status checked = check_connection_string(text);
+    ASSERT_FALSE(checked) << text;
+    EXPECT_EQ(checked.error().code(), ErrorCode::kBadValue);
+  }
+  for (const char* text : {"mongodb://host/db", "mongodb+srv://host", "store.gfs", "mongodb"}) {
+    EXPECT_TRUE(check_connection_string(text)) << text;
+  }
+}
+
 TEST(ConnectionString, Socket_IsAnEscapedHost) {
   EXPECT_EQ(uri_of_socket("/a b/gridmount.sock"), "mongodb://%2Fa%20b%2Fgridmount.sock");
 }

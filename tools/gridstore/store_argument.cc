@@ -52,6 +52,7 @@ std::string StoreArgument::shown() const {
 }
 
 Status check_fits(const StoreArgument& argument) {
+  GM_TRY(command_line::check_connection_string(argument.text));
   const bool has_file = !argument.password_file.empty();
   if (argument.is_deployment() || (!has_file && !argument.server_seconds)) return {};
   return fail(ErrorCode::kBadValue, std::string(has_file ? "--password-file" : "--server-timeout") +

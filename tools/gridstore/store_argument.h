@@ -47,7 +47,8 @@ struct StoreInUse {
   bool is_deployment = false;
 };
 
-// Fails with BadValue if options for deployments are given with a folder.
+// Fails with BadValue for a mistyped connection string, and if options for deployments are given
+// with a folder.
 Status check_fits(const StoreArgument& argument);
 
 // Opens a folder with `options`, or connects to the deployment, for which `options` say nothing.

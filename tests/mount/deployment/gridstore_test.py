@@ -356,6 +356,8 @@ class DumpTest(GridstoreCase):
             (["check", "--server-timeout", "5", "folder"], "--server-timeout is for MongoDB deployments"),
             (["stats", "--server-timeout", "5", "folder"], "--server-timeout is for MongoDB deployments"),
             (["check", "mongodb://"], "not a MongoDB URI"),
+            (["check", "mongodb:/host"], "a connection string begins with mongodb://"),
+            (["stats", "mongodb:/host"], "a connection string begins with mongodb://"),
         ):
             run = self.run_gridstore(*arguments)
             self.assertEqual(run.returncode, 1, (arguments, run.stdout, run.stderr))
@@ -369,6 +371,7 @@ class DumpTest(GridstoreCase):
             "check", "--server-timeout", "1", "mongodb://127.0.0.1:1/test"
         )
         self.assertEqual(unreachable.returncode, 25, unreachable.stderr)
+        self.assertIn("check the addresses", unreachable.stderr)
 
 
 class LogInTest(unittest.TestCase):
