@@ -107,8 +107,11 @@ std::vector<Moment> Comparison::moments() {
 // Returns the calls, and for each state its difference from the image.
 std::string Comparison::explain(const std::map<size_t, std::string>& problems) const {
   std::string text = "user " + std::to_string(user_) + " finds the state after none of its calls " +
-                     std::to_string(oldest_) + " to " + std::to_string(newest_) + ", " +
-                     problems.rbegin()->second + ":";
+                     std::to_string(oldest_) + " to " + std::to_string(newest_) + ":";
+  // First all of it in one line, because a log may keep no more.
+  for (const auto& [count, problem] : problems)
+    text += " [" + std::to_string(count) + ": " + problem + "]";
+  text += killed_ ? ", after a kill" : ", after a power loss";
   for (size_t i = oldest_ - std::min(oldest_, kCallsShown); i <= newest_; ++i) {
     if (problems.contains(i)) text += "\n      [" + problems.at(i) + "]";
     if (i < newest_) text += "\n    " + std::to_string(i) + " " + text_of(program_.calls[i]);
