@@ -165,8 +165,11 @@ class Kill(MountCase):
         self.expected = [{} for _ in range(WORKERS)]
         self.operations = 0
 
-    def work_until_killed(self, seconds, sizes):
-        """Returns the workers: what they expect, and what was under way."""
+    def work_until_killed(self, seconds, sizes, disturb=lambda: None):
+        """Returns the workers: what they expect, and what was under way.
+
+        `disturb` is called in the middle; no call of a worker may fail by it.
+        """
         workers = [
             Worker(self.root, number, self.random.random(), sizes, self.expected[number])
             for number in range(WORKERS)
@@ -174,7 +177,9 @@ class Kill(MountCase):
         for number, worker in enumerate(workers):
             os.makedirs(self.path(f"worker{number}"), exist_ok=True)
             worker.start()
-        time.sleep(seconds)
+        time.sleep(seconds / 2)
+        disturb()
+        time.sleep(seconds / 2)
         for worker in workers:
             worker.stopping = True
         self.system.kill(lambda: [worker.join(timeout=30) for worker in workers])

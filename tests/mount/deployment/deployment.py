@@ -81,11 +81,16 @@ class Deployment(Mounted):
         return pymongo.MongoClient(self.uri, serverSelectionTimeoutMS=10_000)
 
     @classmethod
-    def _fresh_uri(cls):
+    def shared(cls):
+        """The replica set that the mounts without a `uri` of their own share."""
         if Deployment._shared is None:
             require_mongod()
             Deployment._shared = ReplicaSet()
             Deployment._shared.__enter__()
             atexit.register(Deployment._shared.__exit__, None, None, None)
+        return Deployment._shared
+
+    @classmethod
+    def _fresh_uri(cls):
         Deployment._databases += 1
-        return Deployment._shared.uri(f"db{Deployment._databases}")
+        return Deployment.shared().uri(f"db{Deployment._databases}")
