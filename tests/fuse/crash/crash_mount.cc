@@ -83,7 +83,8 @@ std::string Examination::find_state(const CrashTrial& trial) {
   const std::vector<local::testing::Event>& events = WriteRecorder::instance().events();
   const uint64_t stamp =
       trial.cut < events.size() ? events[trial.cut].stamp : std::numeric_limits<uint64_t>::max();
-  return problem_with_image(programs_, clock_, stamp, trial.killed, tree_);
+  return problem_with_image(programs_, clock_, stamp, trial.killed,
+                            static_cast<size_t>(settings_.buckets.bucket.chunk_bytes), tree_);
 }
 
 std::string Examination::compare(const char* when) {

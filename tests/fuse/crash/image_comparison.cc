@@ -22,12 +22,13 @@ struct Moment {
 class Comparison {
  public:
   Comparison(const Program& program, size_t user, CrashClock& clock, uint64_t stamp, bool killed,
-             FoundTree found)
+             size_t chunk_bytes, FoundTree found)
       : program_(program),
         user_(user),
         clock_(clock),
         stamp_(stamp),
         killed_(killed),
+        chunk_bytes_(chunk_bytes),
         found_(std::move(found)) {}
 
   // Returns when the states that match the image may have existed. If none matches, returns none
@@ -57,6 +58,7 @@ class Comparison {
   CrashClock& clock_;
   const uint64_t stamp_;
   const bool killed_;
+  const size_t chunk_bytes_;
   const FoundTree found_;
   size_t oldest_ = 0;
   size_t newest_ = 0;
@@ -90,7 +92,7 @@ std::vector<Moment> Comparison::moments() {
     if (count >= oldest_ && ends_here) {
       Model state = model;
       if (!is_last) state.apply_partly(program_.calls[count]);
-      std::string problem = state.problem_with(found_);
+      std::string problem = state.problem_with(found_, chunk_bytes_);
       moment.to =
           !is_last && has_returned(count) ? clock_.call(user_, count).returned.load() : kNever;
       if (problem.empty()) moments.push_back(moment);
@@ -140,13 +142,14 @@ bool has(const std::vector<Moment>& moments, uint64_t time) {
 }  // namespace
 
 std::string problem_with_image(const std::vector<Program>& programs, CrashClock& clock,
-                               uint64_t stamp, bool killed, const FoundTree& found) {
+                               uint64_t stamp, bool killed, size_t chunk_bytes,
+                               const FoundTree& found) {
   std::vector<std::vector<Moment>> users;
   size_t names = 0;
   for (size_t user = 0; user < programs.size(); ++user) {
     FoundTree part = part_of(found, folder_of_user(user));
     names += part.size();
-    Comparison comparison(programs[user], user, clock, stamp, killed, std::move(part));
+    Comparison comparison(programs[user], user, clock, stamp, killed, chunk_bytes, std::move(part));
     users.push_back(comparison.moments());
     if (users.back().empty()) return comparison.problem();
   }

@@ -11,10 +11,11 @@
 
 namespace gridmount::fuse::testing {
 
-// Checks an image of the moment `stamp` (CrashClock). After a kill of the daemon everything
-// committed must be there. After a power loss everything durable must be. Returns what is wrong, or
-// an empty string.
+// Checks an image of the moment `stamp` (CrashClock) of a mount with chunks of this size. After a
+// kill of the daemon everything committed must be there. After a power loss everything durable must
+// be. Returns what is wrong, or an empty string.
 std::string problem_with_image(const std::vector<Program>& programs, CrashClock& clock,
-                               uint64_t stamp, bool killed, const FoundTree& found);
+                               uint64_t stamp, bool killed, size_t chunk_bytes,
+                               const FoundTree& found);
 
 }  // namespace gridmount::fuse::testing

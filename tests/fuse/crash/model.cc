@@ -219,10 +219,12 @@ void Model::apply_partly(const Call& call) {
 }
 
 std::string Model::problem_with_file(const std::string& path, const FoundName& found,
-                                     const File& file) const {
+                                     const File& file, size_t chunk_bytes) const {
   if (found.mode != file.mode) return "'" + path + "' has another mode";
   if (found.xattr != file.xattr) return "'" + path + "' has another attribute";
-  const auto allows = [&](const PossibleContent& content) { return content.allows(found.content); };
+  const auto allows = [&](const PossibleContent& content) {
+    return content.allows(found.content, chunk_bytes);
+  };
   if (std::none_of(file.committed.begin(), file.committed.end(), allows)) {
     return "'" + path + "' has content of " + std::to_string(found.content.size()) +
            " bytes that it never had (the newest has " + std::to_string(file.content.size()) + ")";
@@ -234,7 +236,7 @@ std::string Model::problem_with_file(const std::string& path, const FoundName& f
   return "";
 }
 
-std::string Model::problem_with(const FoundTree& found) const {
+std::string Model::problem_with(const FoundTree& found, size_t chunk_bytes) const {
   for (const auto& [path, name] : found) {
     if (!names_.contains(path)) return "'" + path + "' should not be there";
   }
@@ -261,7 +263,7 @@ std::string Model::problem_with(const FoundTree& found) const {
       return "'" + path + "' is not the file that it is by another name";
     }
     if (other.links != links.at(name.file)) return "'" + path + "' has another number of names";
-    std::string problem = problem_with_file(path, other, files_.at(name.file));
+    std::string problem = problem_with_file(path, other, files_.at(name.file), chunk_bytes);
     if (!problem.empty()) return problem;
   }
   for (const auto& [one, number] : numbers) {

@@ -6,6 +6,7 @@
 // and attributes are exactly those after some call. The content of a file is what a call has
 // committed, or what the daemon has committed by itself since. Each page of it may have any state
 // that it has had since, because the kernel hands over pages when it likes, but always whole pages.
+// The file may end at the end of any chunk, because the daemon takes pages chunk by chunk.
 #pragma once
 
 #include <array>
@@ -82,7 +83,8 @@ class Model {
   bool is_durable(const Call& call) const;
 
   // Returns an empty string if the store may have this state, otherwise what it may not have.
-  std::string problem_with(const FoundTree& found) const;
+  // `chunk_bytes` is the size of the daemon's chunks.
+  std::string problem_with(const FoundTree& found, size_t chunk_bytes) const;
 
  private:
   File& file_of(const Call& call) { return files_.at(handle(call.slot)->file); }
@@ -90,8 +92,8 @@ class Model {
   void write(File& file, uint64_t offset, const std::string& bytes);
   void resize(File& file, size_t size, bool is_committed);
   void settle(File& file, std::optional<int64_t> modified_ns);
-  std::string problem_with_file(const std::string& path, const FoundName& found,
-                                const File& file) const;
+  std::string problem_with_file(const std::string& path, const FoundName& found, const File& file,
+                                size_t chunk_bytes) const;
 
   std::map<std::string, Name> names_;  // "" is the user's folder
   std::map<int, File> files_;

@@ -89,11 +89,11 @@ bool PossibleContent::allows(const Candidates& candidates, std::string_view page
   return false;
 }
 
-bool PossibleContent::allows(std::string_view content) const {
+bool PossibleContent::allows(std::string_view content, size_t chunk_bytes) const {
   const size_t size = content.size();
-  const bool may_end_here =
-      lengths_.contains(size) ||
-      (size % kPageBytes == 0 && size > *lengths_.begin() && size < *lengths_.rbegin());
+  const bool ends_a_part = size % kPageBytes == 0 || size % chunk_bytes == 0;
+  const bool may_end_here = lengths_.contains(size) ||
+                            (ends_a_part && size > *lengths_.begin() && size < *lengths_.rbegin());
   if (!may_end_here) return false;
   for (size_t page = 0; page * kPageBytes < size; ++page) {
     const std::string_view found = content.substr(page * kPageBytes, kPageBytes);

@@ -2,7 +2,9 @@
 // order.
 //
 // Each page has candidates: its state when all pages had been handed over, and every state since.
-// The length may be any that the file has had since, or the end of any page in between.
+// The length may be any that the file has had since, or the end of any page in between. It may also
+// be the end of any chunk in between: the daemon takes the pages of one request chunk by chunk, and
+// may commit before it has taken the last one.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +30,8 @@ class PossibleContent {
   // The file was truncated, or extended by zeros.
   void resize(size_t size);
 
-  bool allows(std::string_view content) const;
+  // `chunk_bytes` is the size of the daemon's chunks.
+  bool allows(std::string_view content, size_t chunk_bytes) const;
 
  private:
   // The possible states of a page in the order in which they arose, each with its own length and
