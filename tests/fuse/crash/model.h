@@ -6,7 +6,7 @@
 // and attributes are exactly those after some call. The content of a file is what a call has
 // committed, or what the daemon has committed by itself since. Each page of it may have any state
 // that it has had since, because the kernel hands over pages when it likes, but always whole pages.
-// The file may end at the end of any chunk, because the daemon takes pages chunk by chunk.
+// The daemon takes them chunk by chunk, and may commit in between (possible_content.h).
 #pragma once
 
 #include <array>

@@ -16,18 +16,19 @@ uint8_t byte_of(const std::string& candidate, size_t i) {
   return i < candidate.size() ? static_cast<uint8_t>(candidate[i]) : 0;
 }
 
-bool is_like(const std::string& candidate, std::string_view page) {
-  for (size_t i = 0; i < page.size(); ++i) {
-    if (byte_of(candidate, i) != static_cast<uint8_t>(page[i])) return false;
+bool is_like(const std::string& candidate, size_t from, std::string_view part) {
+  for (size_t i = 0; i < part.size(); ++i) {
+    if (byte_of(candidate, from + i) != static_cast<uint8_t>(part[i])) return false;
   }
   return true;
 }
 
 // The kernel lets a page be written to while it is copied.
-bool is_between(const std::string& one, const std::string& next, std::string_view page) {
-  for (size_t i = 0; i < page.size(); ++i) {
-    const auto byte = static_cast<uint8_t>(page[i]);
-    if (byte_of(one, i) != byte && byte_of(next, i) != byte) return false;
+bool is_between(const std::string& one, const std::string& next, size_t from,
+                std::string_view part) {
+  for (size_t i = 0; i < part.size(); ++i) {
+    const auto byte = static_cast<uint8_t>(part[i]);
+    if (byte_of(one, from + i) != byte && byte_of(next, from + i) != byte) return false;
   }
   return true;
 }
@@ -80,11 +81,11 @@ void PossibleContent::resize(size_t size) {
   lengths_ = {size};
 }
 
-bool PossibleContent::allows(const Candidates& candidates, std::string_view page) {
-  if (candidates.empty()) return is_like({}, page);
+bool PossibleContent::allows(const Candidates& candidates, size_t from, std::string_view part) {
+  if (candidates.empty()) return is_like({}, from, part);
   for (size_t i = 0; i < candidates.size(); ++i) {
-    if (is_like(candidates[i], page)) return true;
-    if (i > 0 && is_between(candidates[i - 1], candidates[i], page)) return true;
+    if (is_like(candidates[i], from, part)) return true;
+    if (i > 0 && is_between(candidates[i - 1], candidates[i], from, part)) return true;
   }
   return false;
 }
@@ -95,9 +96,13 @@ bool PossibleContent::allows(std::string_view content, size_t chunk_bytes) const
   const bool may_end_here = lengths_.contains(size) ||
                             (ends_a_part && size > *lengths_.begin() && size < *lengths_.rbegin());
   if (!may_end_here) return false;
-  for (size_t page = 0; page * kPageBytes < size; ++page) {
-    const std::string_view found = content.substr(page * kPageBytes, kPageBytes);
-    if (!allows(page < pages_.size() ? pages_[page] : Candidates(), found)) return false;
+  for (size_t at = 0; at < size;) {
+    const size_t page = at / kPageBytes;
+    const size_t end = std::min((page + 1) * kPageBytes, (at / chunk_bytes + 1) * chunk_bytes);
+    const std::string_view part = content.substr(at, end - at);
+    const bool is_known = page < pages_.size();
+    if (!allows(is_known ? pages_[page] : Candidates(), at % kPageBytes, part)) return false;
+    at = end;
   }
   return true;
 }

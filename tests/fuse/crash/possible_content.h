@@ -2,9 +2,11 @@
 // order.
 //
 // Each page has candidates: its state when all pages had been handed over, and every state since.
-// The length may be any that the file has had since, or the end of any page in between. It may also
-// be the end of any chunk in between: the daemon takes the pages of one request chunk by chunk, and
-// may commit before it has taken the last one.
+// The length may be any that the file has had since, or the end of any page in between.
+//
+// The daemon takes the pages of one request chunk by chunk, and may commit before it has taken the
+// last one. So the two parts of a page that belong to two chunks may have different states, and the
+// length may be the end of a chunk.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +40,8 @@ class PossibleContent {
   // followed by zeros. A page that was never written back has none, and is zeros.
   using Candidates = std::vector<std::string>;
 
-  static bool allows(const Candidates& candidates, std::string_view page);
+  // `part` begins at this byte of the page.
+  static bool allows(const Candidates& candidates, size_t from, std::string_view part);
   Candidates& candidates_of(size_t page);
 
   std::vector<Candidates> pages_;
