@@ -56,6 +56,17 @@ int status_number(ExitStatus status) {
   return static_cast<int>(status);
 }
 
+void warn_of_options_for_less(const std::string& uri) {
+  const Result<std::vector<std::string>> options = mongo::options_for_less(uri);
+  if (!options) return;  // not with the URI of an open store
+  for (const std::string& option : *options) {
+    spdlog::warn(
+        "{} of the connection string has no effect: a mount reads from the primary, and its "
+        "commits wait for a majority of the members",
+        option);
+  }
+}
+
 Result<std::unique_ptr<engine::Store>> open_store(const GridmountOptions& options) {
   if (options.uri) {
     mongo::ConnectOptions how;
@@ -387,6 +398,7 @@ ExitStatus start(GridmountOptions options) {
         "may leave a part of it",
         options.store.string());
   }
+  if (options.uri) warn_of_options_for_less(*options.uri);
   std::optional<Signals> signals;
   return serve(std::move(store).value(), options, *startup, signals);
 }

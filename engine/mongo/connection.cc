@@ -245,10 +245,12 @@ class PooledConnection final : public Connection {
   PooledConnection& operator=(const PooledConnection&) = delete;
 
   // All commands go to one server, because a cursor exists on one server only.
-  Status select_server() {
+  Status select_server(Pool::Purpose purpose) {
+    const bool writes = purpose == Pool::Purpose::kWrites;
+    if (!writes) read_preference_ = mongoc_client_get_read_prefs(client_);
     bson_error_t error;
     mongoc_server_description_t* const server =
-        mongoc_client_select_server(client_, true, nullptr, &error);
+        mongoc_client_select_server(client_, writes, read_preference_, &error);
     if (server == nullptr) return failed(error, bson::View());
     server_id_ = mongoc_server_description_id(server);
     mongoc_server_description_destroy(server);
@@ -351,8 +353,8 @@ class PooledConnection final : public Connection {
     }
     OwnedBson reply;
     const bool done =
-        mongoc_client_command_with_opts(client_, std::string(database).c_str(), &body, nullptr,
-                                        options.get(), reply.for_reply(), &error);
+        mongoc_client_command_with_opts(client_, std::string(database).c_str(), &body,
+                                        read_preference_, options.get(), reply.for_reply(), &error);
     std::vector<uint8_t> bytes = reply.bytes();
     const Result<bson::View> view = bson::validate(bytes, kMessageBytesMax);
     if (!done) return failed(error, view ? *view : bson::View());
@@ -364,6 +366,7 @@ class PooledConnection final : public Connection {
   OwnedClient owned_;
   mongoc_client_t* const client_;
   uint32_t server_id_ = 0;
+  const mongoc_read_prefs_t* read_preference_ = nullptr;  // the client's; null: the primary
   std::unique_ptr<mongoc_client_session_t, SessionDeleter> session_;
   bool in_transaction_ = false;
   bool is_lost_ = false;  // a command got no answer
@@ -382,15 +385,15 @@ class LibmongocPool final : public Pool {
     return {};
   }
 
-  Result<std::unique_ptr<Connection>> connection() override {
+  Result<std::unique_ptr<Connection>> connection(Purpose purpose) override {
     GM_ASSIGN(OwnedClient client, clients_.take());
     auto connection = std::make_unique<PooledConnection>(clients_, std::move(client));
-    GM_TRY(connection->select_server());
+    GM_TRY(connection->select_server(purpose));
     return std::unique_ptr<Connection>(std::move(connection));
   }
 
   Result<Deployment> deployment() override {
-    GM_ASSIGN(const std::unique_ptr<Connection> one, connection());
+    GM_ASSIGN(const std::unique_ptr<Connection> one, connection(Purpose::kWrites));
     bson::Builder hello;
     hello.append("hello", int32_t{1});
     GM_ASSIGN(const bson::Document reply, one->run("admin", std::move(hello).finish()));
@@ -412,6 +415,34 @@ Result<std::string> database_of(const std::string& uri) {
   GM_ASSIGN(const UriPointer parsed, parse_uri(uri));
   const char* const database = mongoc_uri_get_database(parsed.get());
   return std::string(database == nullptr ? "" : database);
+}
+
+Result<std::vector<std::string>> options_for_less(const std::string& uri) {
+  GM_ASSIGN(const UriPointer parsed, parse_uri(uri));
+  std::vector<std::string> options;
+  switch (mongoc_read_prefs_get_mode(mongoc_uri_get_read_prefs_t(parsed.get()))) {
+    case MONGOC_READ_PRIMARY:
+      break;
+    case MONGOC_READ_SECONDARY:
+      options.emplace_back("readPreference=secondary");
+      break;
+    case MONGOC_READ_PRIMARY_PREFERRED:
+      options.emplace_back("readPreference=primaryPreferred");
+      break;
+    case MONGOC_READ_SECONDARY_PREFERRED:
+      options.emplace_back("readPreference=secondaryPreferred");
+      break;
+    case MONGOC_READ_NEAREST:
+      options.emplace_back("readPreference=nearest");
+      break;
+  }
+  const mongoc_write_concern_t* const concern = mongoc_uri_get_write_concern(parsed.get());
+  const int32_t members = mongoc_write_concern_get_w(concern);
+  if (members >= 0) options.push_back("w=" + std::to_string(members));
+  if (mongoc_write_concern_journal_is_set(concern) && !mongoc_write_concern_get_journal(concern)) {
+    options.emplace_back("journal=false");
+  }
+  return options;
 }
 
 Result<std::unique_ptr<Pool>> Pool::open(const ConnectOptions& options,

@@ -55,8 +55,10 @@ class Pool {
                                             std::shared_ptr<OwnSessions> sessions = nullptr);
   virtual ~Pool() = default;
 
-  // Waits while all connections are in use.
-  virtual Result<std::unique_ptr<Connection>> connection() = 0;
+  // Waits while all connections are in use. The connection is to the primary, or, if it is for
+  // `reads`, to a member that the URI's readPreference allows.
+  enum class Purpose { kReads, kWrites };
+  virtual Result<std::unique_ptr<Connection>> connection(Purpose purpose = Purpose::kWrites) = 0;
   virtual Result<Deployment> deployment() = 0;
 };
 

@@ -75,7 +75,9 @@ class MongoStore final : public engine::Store {
   }
 
   Result<std::unique_ptr<engine::Snapshot>> snapshot() override {
-    GM_ASSIGN(std::unique_ptr<Connection> connection, pool_->connection());
+    const auto purpose =
+        options_.reads_by_preference ? Pool::Purpose::kReads : Pool::Purpose::kWrites;
+    GM_ASSIGN(std::unique_ptr<Connection> connection, pool_->connection(purpose));
     return std::unique_ptr<engine::Snapshot>(
         std::make_unique<MongoSnapshot>(std::move(connection)));
   }

@@ -33,6 +33,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/store.h"
@@ -50,12 +51,19 @@ struct ConnectOptions {
   // Transactions of this store wait for each other, so that only those of other processes conflict
   // with them. A thread must then not begin a second one while it holds one.
   bool queues_transactions = false;
+  // Snapshots read from the members that the URI's readPreference allows. Otherwise they read from
+  // the primary, as transactions always do.
+  bool reads_by_preference = false;
   uint32_t connections_max = 100;  // Snapshots and Transactions at one time; more have to wait
 };
 
 // Returns the database that a connection string names, or an empty string if it names none. Fails
 // with FailedToParse for a malformed URI.
 Result<std::string> database_of(const std::string& uri);
+
+// Returns the options of a connection string that ask for less than commits with write concern
+// majority and reads from the primary, as `name=value`. Fails as database_of() does.
+Result<std::vector<std::string>> options_for_less(const std::string& uri);
 
 // Connects, and verifies that the deployment answers and that authentication succeeds. Fails with
 // FailedToParse for a malformed URI.

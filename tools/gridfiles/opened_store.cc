@@ -27,6 +27,7 @@ Result<OpenedStore> connect_to(const std::string& uri) {
   mongo::ConnectOptions options;
   options.uri = uri;
   options.application = kApplication;
+  options.reads_by_preference = true;
   GM_ASSIGN(std::unique_ptr<engine::Store> store, mongo::connect(options));
   return OpenedStore{std::move(store), command_line::without_credentials(uri), false};
 }

@@ -76,6 +76,7 @@ Result<StoreInUse> open_argument(const StoreArgument& argument, const local::Ope
     how.server_timeout =
         std::chrono::milliseconds(std::llround(*argument.server_seconds * kMillisecondsPerSecond));
   }
+  how.reads_by_preference = options.read_only;
   GM_ASSIGN(opened.store, mongo::connect(how));
   opened.is_deployment = true;
   return opened;

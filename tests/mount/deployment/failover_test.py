@@ -9,10 +9,13 @@ time, and the mount goes on afterwards.
 import os
 import random
 import signal
+import subprocess
 import threading
 import time
 import unittest
 
+import gridfs
+import pymongo
 from deployment import Deployment, ReplicaSet
 from mongod import Mongod, require_mongod
 from pymongo.errors import PyMongoError
@@ -202,6 +205,38 @@ class FailoverTest(unittest.TestCase):
         finally:
             hanging.process.send_signal(signal.SIGCONT)
         self.assert_all_is_there(self.mount())
+
+    def queries_of_secondaries(self):
+        primary = self.servers.primary()
+        count = 0
+        for member in self.servers.members:
+            if member is not primary:
+                with member.client() as client:
+                    count += client.admin.command("serverStatus")["opcounters"]["query"]
+        return count
+
+    def test_tools_read_from_secondaries_and_the_mount_from_the_primary(self):
+        uri = self.servers.uri("media")
+        with pymongo.MongoClient(uri, w=3) as client:
+            gridfs.GridFS(client.media).put(b"content", filename="a")
+        uri += "&readPreference=secondary"
+        for command in (
+            [os.environ["GRIDFILES"], "--quiet", "--uri", uri, "list"],
+            [os.environ["GRIDSTORE"], "check", uri],
+            [os.environ["GRIDSTORE"], "dump", uri, "--archive"],
+        ):
+            before = self.queries_of_secondaries()
+            subprocess.run(command, check=True, capture_output=True)
+            self.assertGreater(self.queries_of_secondaries(), before, command)
+        mount = Deployment(uri=uri)
+        self.addCleanup(mount.cleanup)
+        mount.start()
+        self.assertEqual(os.listdir(mount.root), ["a"])
+        before = self.queries_of_secondaries()
+        self.assertEqual(os.listdir(mount.root), ["a"])
+        self.assertEqual(self.queries_of_secondaries(), before)
+        self.assertIn("readPreference=secondary of the connection string", mount.log())
+        mount.cleanup()
 
 
 class OneMemberHangsTest(unittest.TestCase):

@@ -32,7 +32,9 @@ Status repair(const CheckOptions& options, engine::Store& store, KeepFolder& kee
 }
 
 Status check_and_repair(CheckOptions& options, Findings& findings) {
-  GM_ASSIGN(const StoreInUse opened, open_argument(options.store, {}));
+  local::OpenOptions open_options;
+  open_options.read_only = !options.repair;
+  GM_ASSIGN(const StoreInUse opened, open_argument(options.store, open_options));
   GM_ASSIGN(options.database, selected_database(opened.database, options.database));
   if (options.repair) {
     if (options.database.empty()) {
