@@ -141,6 +141,7 @@ Status WriteQueue::make_batch_again() {
   if (made || !batch_.is_open()) return made;
   if (context_of(batch_.txn()).interrupted) {
     batch_.abandon();
+    refuse_what_cannot_be();
   } else {
     batch_.abort();
   }
