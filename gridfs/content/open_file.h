@@ -232,6 +232,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
 
   // --- Committing (open_file_commit.cc).
   Status commit(CommitKind kind) GM_EXCLUDES(mutex_);
+  // The work of commit(). If it throws, the caller must undo what is prepared.
+  Status commit_prepared(CommitKind kind, Prepared& prepared) GM_EXCLUDES(mutex_);
   // Each commit of content has its own uploadDate, so that (_id, uploadDate) identifies one
   // content.
   bson::Date next_upload_date() const GM_REQUIRES(mutex_) {
