@@ -20,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "engine/base/thread_safety.h"
 #include "gridfs/bucket/chunk_document.h"
@@ -128,6 +129,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
     std::shared_ptr<OpenFile> listed;  // released without the lock
   };
 
+  // Names the file, for messages.
+  std::string described() const;
   uint8_t* content_of(const Chunk& chunk) const {
     return chunk.buffer->bytes() + layout_.header_bytes();
   }

@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "engine/base/invariant.h"
+#include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/content/commit_lock.h"
@@ -144,9 +146,15 @@ bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
     commit.ctime = posix_.ctime;
   }
   if (prepared.allocated) commit.allocated = allocated_;
+  GM_INVARIANT("F1", prepared.content || dirty_.empty(), described());
+  GM_INVARIANT("F2", frozen_.empty(), described());
   frozen_.swap(dirty_);
   frozen_end_ = kNoLimit;
   return true;
+}
+
+std::string OpenFile::described() const {
+  return "the file with _id " + bson::to_json(id_, bson::JsonForm::kRelaxed);
 }
 
 void OpenFile::prepare_chunks(FileCommit& commit) {
