@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 
 #include <future>
-#include <new>
 #include <thread>
 
 #include "gridfs/bucket/chunk_size.h"
@@ -337,31 +336,6 @@ TEST_F(FileTest, Flush_NothingDirty_CommitsNothing) {
   const bson::Date date = this->file(id).upload_date;
   must(file->flush());
   EXPECT_EQ(this->file(id).upload_date, date);
-}
-
-// The mount goes on if there is no memory for one request.
-TEST_F(FileTest, Flush_WithoutMemory_LosesNothing) {
-  bool is_short = false;
-  FileTableOptions options;
-  options.commit_interval = std::chrono::hours(1);
-  options.adjust_upload_date = [&](const Bucket&, engine::Transaction&, const bson::Value&,
-                                   bson::Date&) -> Status {
-    if (is_short) throw std::bad_alloc();
-    return {};
-  };
-  const auto files = table(options);
-  const bson::Value id = create("a");
-  const auto file = must(files->open(id));
-  must(write(*file, 0, "hello"));
-  is_short = true;
-  EXPECT_THROW((void)file->flush(), std::bad_alloc);
-  // Newer than what was being committed.
-  must(write(*file, 0, "J"));
-  is_short = false;
-  EXPECT_EQ(read_all(*file), "Jello");
-  must(file->flush());
-  EXPECT_EQ(must(download(id)), "Jello");
-  EXPECT_THAT(problems(), IsEmpty());
 }
 
 TEST_F(FileTest, Flush_FileDeletedInTheStore_SaysSoOnceAndRefusesWrites) {
