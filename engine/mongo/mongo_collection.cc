@@ -173,15 +173,22 @@ Result<int64_t> MongoCollection::count(engine::Snapshot& snapshot, bson::View fi
   return number_of(reply, "n");
 }
 
+Builder MongoCollection::distinct_command(std::string_view path, bson::View filter,
+                                          const std::optional<bson::Value>& hint,
+                                          const std::optional<engine::Deadline>& deadline) const {
+  Builder distinct = command("distinct");
+  distinct.append("key", path).append("query", filter);
+  append_hint(distinct, hint);
+  append_deadline(distinct, deadline);
+  return distinct;
+}
+
 Result<std::vector<bson::Value>> MongoCollection::distinct(engine::Snapshot& snapshot,
                                                            std::string_view path, bson::View filter,
                                                            const engine::DistinctOptions& options) {
   GM_TRY(check_deadline(options.deadline));
-  Builder distinct = command("distinct");
-  distinct.append("key", path).append("query", filter);
-  append_hint(distinct, options.hint);
-  append_deadline(distinct, options.deadline);
-  GM_ASSIGN(const bson::Document reply, run(snapshot, std::move(distinct)));
+  GM_ASSIGN(const bson::Document reply,
+            run(snapshot, distinct_command(path, filter, options.hint, options.deadline)));
   std::vector<bson::Value> values;
   const std::optional<bson::ValueView> list = reply.find("values");
   if (!list || list->type() != Type::kArray) {
@@ -230,10 +237,9 @@ Result<bson::Document> MongoCollection::explain(engine::Snapshot& snapshot, bson
   if (options.distinct_path.empty()) {
     explain.append("explain", find_command(filter, options).finish());
   } else {
-    Builder distinct = command("distinct");
-    distinct.append("key", options.distinct_path).append("query", filter);
-    append_deadline(distinct, options.deadline);
-    explain.append("explain", std::move(distinct).finish());
+    explain.append(
+        "explain",
+        distinct_command(options.distinct_path, filter, options.hint, options.deadline).finish());
   }
   explain.append("verbosity", shown(verbosity));
   return run_apart(snapshot, std::move(explain));

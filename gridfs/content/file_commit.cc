@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "engine/base/invariant.h"
 #include "engine/bson/builder.h"
+#include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/posix_place.h"
 #include "gridfs/bucket/retry.h"
@@ -226,6 +228,10 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
                     int32_t chunk_bytes, FileCommit& commit) {
   const Bucket& bucket = context.bucket;
   const bool cuts = commit.remove_from < commit.remove_to;
+  const bool has_content = cuts || !commit.chunks.empty();
+  // Another content has another date, by which an md5 of the old content is known as such.
+  GM_INVARIANT("F3", !has_content || (commit.upload_date && !commit.keep_md5),
+               "the file with _id " + bson::to_json(id, bson::JsonForm::kRelaxed));
   // Chunks within the length are content, even if an earlier truncation marked them as garbage.
   const int64_t end = commit.length / chunk_bytes + (commit.length % chunk_bytes != 0 ? 1 : 0);
   if (const std::optional<int64_t> garbage = context.background_work.truncated_from(id)) {

@@ -20,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "engine/base/thread_safety.h"
 #include "gridfs/bucket/chunk_document.h"
@@ -128,6 +129,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
     std::shared_ptr<OpenFile> listed;  // released without the lock
   };
 
+  // Names the file, for messages.
+  std::string described() const;
   uint8_t* content_of(const Chunk& chunk) const {
     return chunk.buffer->bytes() + layout_.header_bytes();
   }
@@ -232,6 +235,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
 
   // --- Committing (open_file_commit.cc).
   Status commit(CommitKind kind) GM_EXCLUDES(mutex_);
+  // The work of commit(). If it throws, the caller must undo what is prepared.
+  Status commit_prepared(CommitKind kind, Prepared& prepared) GM_EXCLUDES(mutex_);
   // Each commit of content has its own uploadDate, so that (_id, uploadDate) identifies one
   // content.
   bson::Date next_upload_date() const GM_REQUIRES(mutex_) {

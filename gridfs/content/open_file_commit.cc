@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
+#include "engine/base/invariant.h"
+#include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/content/commit_lock.h"
@@ -30,6 +33,17 @@ Status OpenFile::commit_in_background() {
 Status OpenFile::commit(CommitKind kind) {
   CommitLock commit_lock(*this);
   Prepared prepared;
+  try {
+    return commit_prepared(kind, prepared);
+  } catch (const std::bad_alloc&) {
+    // The caller reports it, and the file goes on. So what was not committed must stay known.
+    MutexLock lock(mutex_);
+    undo(prepared, Error(ErrorCode::kOperationFailed, "no memory"));
+    throw;
+  }
+}
+
+Status OpenFile::commit_prepared(CommitKind kind, Prepared& prepared) {
   {
     MutexLock lock(mutex_);
     if (!prepare(kind, prepared)) return {};
@@ -107,6 +121,7 @@ bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
   if (!content_changed_ && !times_changed_ && !allocated_changed_ && !wants_md5) return false;
 
   FileCommit& commit = prepared.commit;
+  commit.stored_chunks = chunks_in_store();
   prepared.content = std::exchange(content_changed_, false);
   prepared.times = std::exchange(times_changed_, false);
   prepared.allocated = std::exchange(allocated_changed_, false);
@@ -126,15 +141,20 @@ bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
   }
   commit.sparse = holes_unknown_ || !holes_.empty();
   commit.was_sparse = stored_.sparse;
-  commit.stored_chunks = chunks_in_store();
   if (prepared.times) {
     commit.mtime = posix_.mtime;
     commit.ctime = posix_.ctime;
   }
   if (prepared.allocated) commit.allocated = allocated_;
+  GM_INVARIANT("F1", prepared.content || dirty_.empty(), described());
+  GM_INVARIANT("F2", frozen_.empty(), described());
   frozen_.swap(dirty_);
   frozen_end_ = kNoLimit;
   return true;
+}
+
+std::string OpenFile::described() const {
+  return "the file with _id " + bson::to_json(id_, bson::JsonForm::kRelaxed);
 }
 
 void OpenFile::prepare_chunks(FileCommit& commit) {
@@ -256,9 +276,8 @@ void OpenFile::undo(Prepared& prepared, const Error& error) {
   if (error.code() == kFileChanged) return drop_changes();
   if (error.code() == ErrorCode::kOutOfDiskSpace) no_room_ = error;
   if (stored_.sparse) stored_.stored_chunks = prepared.commit.stored_chunks;
-  for (auto& [n, chunk] : frozen_) {
-    if (n < frozen_end_ && n < chunk_count(length_)) dirty_.try_emplace(n, std::move(chunk));
-  }
+  frozen_.erase(frozen_.lower_bound(std::min(frozen_end_, chunk_count(length_))), frozen_.end());
+  dirty_.merge(frozen_);  // allocates nothing, and keeps the newer ones
   frozen_.clear();
   content_changed_ = content_changed_ || prepared.content;
   times_changed_ = times_changed_ || prepared.times;

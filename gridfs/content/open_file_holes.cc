@@ -1,6 +1,7 @@
 // OpenFile: punching holes.
 
 #include <algorithm>
+#include <new>
 
 #include "engine/bson/builder.h"
 #include "gridfs/bucket/error.h"
@@ -83,7 +84,16 @@ Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
     }
     punching_ = true;
   }
-  const Status written = write_to_store(commit);
+  const auto write = [&]() -> Status {
+    try {
+      return write_to_store(commit);
+    } catch (const std::bad_alloc&) {
+      MutexLock lock(mutex_);
+      punching_ = false;
+      throw;
+    }
+  };
+  const Status written = write();
   MutexLock lock(mutex_);
   punching_ = false;
   if (!written) return written;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/chunk_size.h"
 #include "gridfs/bucket/error.h"
@@ -15,8 +14,7 @@ namespace gridmount::gridfs {
 
 Status OpenFile::check_change(int64_t offset, uint64_t size) const {
   const auto refuse = [&](ErrorCode code, const std::string& why) {
-    return fail(code,
-                "the file with _id " + bson::to_json(id_, bson::JsonForm::kRelaxed) + ": " + why);
+    return fail(code, described() + ": " + why);
   };
   if (offset < 0) return refuse(ErrorCode::kBadValue, std::to_string(offset) + " is negative");
   int64_t bytes_max = max_file_bytes(static_cast<int32_t>(chunk_bytes_));

@@ -1,17 +1,36 @@
 // Goal: an invariant that does not hold ends the process, and the message names it. One that holds
 // costs nothing but its condition. Method: death tests, of the assertion itself and of a rule of
-// the store whose caller breaks it.
+// the store whose caller breaks it. This program replaces fdatasync, so that syncs can fail.
 #include "engine/base/invariant.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <stdlib.h>
 
+#include <cerrno>
+#include <filesystem>
 #include <list>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "engine/local/files/checkpoint_file.h"
 #include "engine/local/files/redo_file.h"
+#include "engine/local/storage/redo_log.h"
+
+namespace {
+
+bool syncs_fail = false;
+
+}  // namespace
+
+extern "C" int fdatasync(int) {
+  if (!syncs_fail) return 0;
+  errno = EIO;
+  return -1;
+}
 
 namespace gridmount {
 namespace {
@@ -57,6 +76,55 @@ TEST_F(Invariant, RecordWithoutAPlaceInTheLog_IsNotWritten) {
   std::list<local::RedoTransaction> transactions;
   transactions.push_back({7, {}});
   EXPECT_DEATH((void)file.append({}, transactions, /*syncs=*/true), "invariant D11");
+}
+
+// A file whose syncs fail, at a path of its own.
+class FailingFile {
+ public:
+  FailingFile() {
+    std::string folder = std::filesystem::temp_directory_path() / "invariant_test.XXXXXX";
+    folder_ = ::mkdtemp(folder.data());
+  }
+  ~FailingFile() {
+    syncs_fail = false;
+    std::filesystem::remove_all(folder_);
+  }
+  std::filesystem::path path() const { return folder_ / "file"; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+TEST_F(Invariant, LogWhoseSyncHasFailed_IsNotWrittenAgain) {
+  const FailingFile failing;
+  Result<system::File> opened = system::File::open(failing.path(), O_RDWR | O_CREAT);
+  ASSERT_TRUE(opened);
+  local::RedoFile file(std::move(*opened), {});
+  ASSERT_TRUE(file.prepare(1 << 20));
+  syncs_fail = true;
+  std::list<local::RedoTransaction> transactions;
+  transactions.push_back({7, {}});
+  const auto failure = file.append({}, transactions, /*syncs=*/true);
+  ASSERT_TRUE(failure && failure->sync);
+  EXPECT_DEATH((void)file.append({}, transactions, /*syncs=*/true), "invariant D8");
+}
+
+TEST_F(Invariant, CheckpointWhoseSyncHasFailed_IsNotWrittenAgain) {
+  const FailingFile failing;
+  Result<local::CheckpointFile> file = local::CheckpointFile::create(failing.path());
+  ASSERT_TRUE(file);
+  syncs_fail = true;
+  const auto failure = file->write({});
+  ASSERT_TRUE(failure && failure->sync);
+  EXPECT_DEATH((void)file->write({}), "invariant D8");
+}
+
+TEST_F(Invariant, CommitThatTheLogDoesNotKnow_IsNoticed) {
+  local::RedoLog log(local::RedoFile(), {});
+  log.committed(7, {});
+  log.committed(7, {});  // a batch's second transaction
+  log.committed(8, {});
+  EXPECT_DEATH(log.committed(10, {}), "invariant W8 does not hold for transaction 10");
 }
 
 }  // namespace

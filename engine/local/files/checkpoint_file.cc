@@ -112,12 +112,14 @@ Status CheckpointFile::confirm() {
 std::optional<CheckpointFile::Failure> CheckpointFile::write(const MetaPair& pair) {
   GM_INVARIANT("D3", !newest_ || pair.current.txn >= newest_->current.txn,
                "a slot of transaction " + std::to_string(pair.current.txn));
+  GM_INVARIANT("D8", !sync_failed_, file_.path().string());
   const uint64_t sequence = sequence_ + 1;
   const uint64_t offset = sequence % 2 * kSlotBytes;
   if (Status status = file_.write(offset, slot_bytes(sequence, pair, log_)); !status) {
     return Failure{std::move(status).error(), false};
   }
   if (Status status = file_.sync_data(); !status) {
+    sync_failed_ = true;
     return Failure{std::move(status).error(), true};
   }
   sequence_ = sequence;

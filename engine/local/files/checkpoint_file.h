@@ -41,7 +41,8 @@ class CheckpointFile {
     bool sync;  // true: the sync failed; false: the write failed
   };
   // Writes the meta pages to the slot that does not hold newest(), and syncs the file (invariant
-  // D3). Their snapshot must be durable in data.mdb. On success they are newest().
+  // D3). Their snapshot must be durable in data.mdb. On success they are newest(). Must not be
+  // called again after a failed sync (D8).
   std::optional<Failure> write(const MetaPair& pair);
   // Writes newest() to its slot again and syncs the file. If the last owner was killed or its sync
   // failed, the slot may be in the kernel's memory only.
@@ -56,6 +57,7 @@ class CheckpointFile {
   std::optional<MetaPair> newest_;
   std::optional<LogId> newest_log_;
   std::optional<LogId> log_;  // of the next slot that is written
+  bool sync_failed_ = false;  // in write()
 };
 
 }  // namespace gridmount::local

@@ -59,6 +59,8 @@ class PendingFile {
   // Writes a record of the next transaction's changes. Returns false if the file has no room for
   // them, if memory is short, or if the write failed. A failed write makes this object unusable.
   bool append(std::string_view changes);
+  // Returns how many records the batch has in the file, as far as this object has written them.
+  uint32_t count() const { return count_; }
 
  private:
   system::File file_;

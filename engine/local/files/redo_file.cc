@@ -62,6 +62,7 @@ std::optional<RedoFile::Extent> RedoFile::reserve(uint64_t record_bytes,
 std::optional<RedoFile::Failure> RedoFile::append(const Extent& extent,
                                                   const std::list<RedoTransaction>& transactions,
                                                   bool syncs) {
+  GM_INVARIANT("D8", !sync_failed_, file_.path().string());
   const bool continues = segments_[current_].last_transaction == transactions.front().number;
   format_redo_record(id_, records_ + 1, continues, transactions, record_);
   GM_INVARIANT("D11",
@@ -74,6 +75,7 @@ std::optional<RedoFile::Failure> RedoFile::append(const Extent& extent,
   }
   if (syncs) {
     if (Status status = file_.sync_data(); !status) {
+      sync_failed_ = true;
       return Failure{std::move(status).error(), true};
     }
   }

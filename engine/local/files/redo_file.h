@@ -41,7 +41,7 @@ class RedoFile {
     bool sync;  // true: the sync failed; false: the write failed
   };
   // Writes a record of these transactions at a place that reserve() returned, and syncs the
-  // file. Crash tests set `syncs` to false.
+  // file. Crash tests set `syncs` to false. Must not be called again after a failed sync (D8).
   std::optional<Failure> append(const Extent& extent,
                                 const std::list<RedoTransaction>& transactions, bool syncs);
 
@@ -64,6 +64,7 @@ class RedoFile {
   size_t current_ = 0;
   uint64_t records_ = 0;         // how many were written, which is also the last one's number
   std::vector<uint8_t> record_;  // the last record; a member to reuse its memory
+  bool sync_failed_ = false;     // in append()
 };
 
 }  // namespace gridmount::local

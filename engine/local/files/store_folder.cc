@@ -11,6 +11,7 @@
 #include <set>
 #include <string_view>
 
+#include "engine/base/invariant.h"
 #include "engine/local/files/map_coherence.h"
 #include "engine/system/system_error.h"
 
@@ -474,6 +475,7 @@ Status StoreFolder::find_what_to_replay(const TestOptions& test) {
   const bool checks_id = test.checks_log_id && test.checks_order;
   GM_ASSIGN(redo_contents_, read_redo(redo, checks_id ? &*checkpoint_->newest_log() : nullptr,
                                       checkpoint_->newest()->current.txn, test.checks_order));
+  replays_before_open_ = !to_replay().empty() && test.marks_after_replay;
   if (!read_only_ || to_replay().empty()) return {};
   return fail(ErrorCode::kStoreReadOnly,
               "store " + path_.string() +
@@ -546,6 +548,12 @@ Status StoreFolder::owner_in_place() const {
 }
 
 Status StoreFolder::mark(OwnerState state) const {
+  const bool opens = state == OwnerState::kOpen;
+  GM_INVARIANT("D6", !read_only_, "the mark of a reader of " + path_.string());
+  GM_INVARIANT("D6", !opens || is_new_ || (checkpoint_ && checkpoint_->newest()),
+               "the mark `open` of " + path_.string());
+  GM_INVARIANT("D13", !opens || !replays_before_open_ || has_own_slot(),
+               "the mark `open` of " + path_.string());
   uint64_t inode = 0;
   if (data_.is_open()) {
     GM_ASSIGN(inode, data_.inode());

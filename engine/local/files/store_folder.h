@@ -70,6 +70,9 @@ class StoreFolder {
   // From now on, checkpoint slots are written with the id of this opening's log. Call it after the
   // replay of pending(): until then slots keep the previous log's id (D15).
   void begin_own_log();
+  // Returns whether the newest slot has the id of this opening's log. Then this opening has taken a
+  // checkpoint of everything that it has replayed. Not while a checkpoint may be being taken.
+  bool has_own_slot() const { return checkpoint_->newest_log() == log_id_; }
   // Moves this opening's log out, so call it once. The log has no room if the store is read-only or
   // of format version 1.
   RedoFile take_redo() { return std::exchange(redo_, RedoFile()); }
@@ -133,7 +136,8 @@ class StoreFolder {
   std::optional<CheckpointFile> checkpoint_;
   std::string went_back_because_;
   RedoContents redo_contents_;
-  std::optional<LogId> log_id_;  // of this opening's log
+  bool replays_before_open_ = false;  // to_replay() must be replayed before the mark is `open`
+  std::optional<LogId> log_id_;       // of this opening's log
   RedoFile redo_;
   PendingContents pending_contents_;
   PendingFile pending_;

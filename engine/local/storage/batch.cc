@@ -1,8 +1,10 @@
 #include "engine/local/storage/batch.h"
 
 #include <exception>
+#include <string>
 #include <utility>
 
+#include "engine/base/invariant.h"
 #include "engine/base/thread_name.h"
 #include "engine/local/storage/lmdb_context.h"
 
@@ -78,9 +80,13 @@ int Batch::begin() {
     return code;
   }
   if (is_empty()) {
-    pending_.begin(mdb_txn_id(txn_) - 1);
+    snapshot_ = mdb_txn_id(txn_) - 1;
+    pending_.begin(snapshot_);
     begun_at_ = std::chrono::steady_clock::now();
   }
+  // The records in `pending` count only for this snapshot.
+  GM_INVARIANT("W11", mdb_txn_id(txn_) == snapshot_ + 1,
+               "the batch of snapshot " + std::to_string(snapshot_));
   return code;
 }
 
@@ -110,6 +116,8 @@ bool Batch::add(const RedoChanges& changes) {
   }
   changes_.append(changes);
   ++transactions_;
+  GM_INVARIANT("D14", pending_.count() == static_cast<uint32_t>(transactions_),
+               "the batch of snapshot " + std::to_string(snapshot_));
   return true;
 }
 

@@ -101,14 +101,27 @@ Status Checkpointer::pin() {
     }
   }
   pins_[1 - pinned_].release();
-  if (!test_.pin) pins_[pinned_].release();
+  if (test_.pin) {
+    pinned_snapshot_ = pins_[pinned_].snapshot();
+  } else {
+    pins_[pinned_].release();
+  }
   const MutexLock lock(counting_);
   counted_to_ = newest_snapshot();
   return {};
 }
 
+// Upholds D15: the snapshot from which the batch began is durable before the batch is replayed.
+Status Checkpointer::take_first() {
+  GM_TRY(take());
+  GM_INVARIANT("D15", is_durable(), "store " + folder_.path().string());
+  return {};
+}
+
 Status Checkpointer::start() {
   GM_TRY(take());
+  GM_INVARIANT("D13", is_durable(), "store " + folder_.path().string());
+  GM_INVARIANT("D12", folder_.has_own_slot(), "the first slot of " + folder_.path().string());
   thread_ = std::thread([this] { run(); });
   return {};
 }
@@ -154,10 +167,13 @@ Status Checkpointer::checkpoint() {
   if (std::optional<Error> refusal = queue_.refusal()) return fail(std::move(*refusal));
   GM_TRY(queue_.flush());
   MutexLock lock(mutex_);
-  if (durable_snapshot_ == newest_snapshot()) return {};
+  const uint64_t newest = newest_snapshot();
+  if (durable_snapshot_ == newest) return {};
   const uint64_t request = ++wanted_;
   wanted_changed_.notify_all();
   while (taken_ < request) taken_changed_.wait(mutex_);
+  GM_INVARIANT("S4", !last_ || durable_snapshot_ >= newest,
+               "transaction " + std::to_string(newest) + " of " + folder_.path().string());
   // last_ may be the failure of a later checkpoint. It never hides a failure of this request's own.
   return last_;
 }
@@ -289,8 +305,10 @@ Status Checkpointer::take() {
   begun_at_page_ = metas->current.last_page;
   const uint64_t freed = count_freed();
   freed_at_begun_ = freed;
+  GM_INVARIANT("D8", !sync_failed_, folder_.data_path().string());
   // D1: sync the data first. Writers go on meanwhile. The pins keep both snapshots intact.
   if (Status status = folder_.data().sync_data(); !status) {
+    sync_failed_ = true;
     return fail(sync_failed(status.error()));
   }
   // D3: then write the slot.
@@ -303,6 +321,7 @@ Status Checkpointer::take() {
   GM_INVARIANT("D2", pin.snapshot() == metas->current.txn,
                "the pin of transaction " + std::to_string(pin.snapshot()) + " in " +
                    folder_.path().string());
+  if (test_.pin) pinned_snapshot_ = pin.snapshot();
   pins_[pinned_].release();
   pinned_ = 1 - pinned_;
   if (!test_.pin) pins_[pinned_].release();

@@ -21,6 +21,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -46,7 +47,7 @@ class Checkpointer {
   // Pins the current snapshot (D2). Must be called before any write.
   Status pin();
   // Takes a checkpoint before start() (D15).
-  Status take_first() { return take(); }
+  Status take_first();
   // Takes a checkpoint and starts the thread.
   Status start();
   // Ends the thread and takes a last checkpoint if one is needed. Fails if not all commits are
@@ -70,6 +71,11 @@ class Checkpointer {
   uint64_t freed_since_checkpoint() GM_EXCLUDES(counting_);
 
   std::chrono::milliseconds since_last() const GM_EXCLUDES(mutex_);
+
+  // Returns the snapshot of the newest checkpoint, which is pinned. Crash tests have no pins, and
+  // get the highest number. A pin is taken before this returns it, and released after this returns
+  // another one.
+  uint64_t pinned_snapshot() const { return pinned_snapshot_; }
 
  private:
   // A read transaction that keeps a snapshot intact: LMDB reuses no page to which the snapshot of
@@ -130,6 +136,7 @@ class Checkpointer {
   // Used by take() only: the pin of the newest checkpoint, and the one for the next.
   std::array<Pin, 2> pins_;
   size_t pinned_ = 0;
+  bool sync_failed_ = false;  // of data.mdb, in take()
   bool has_told_refusal_ = false;
 
   mutable Mutex mutex_;
@@ -143,6 +150,7 @@ class Checkpointer {
   bool stopping_ GM_GUARDED_BY(mutex_) = false;
   // A checkpoint is due: data.mdb has grown, much of it was freed, or the log has begun a segment.
   bool grown_ GM_GUARDED_BY(mutex_) = false;
+  std::atomic<uint64_t> pinned_snapshot_ = std::numeric_limits<uint64_t>::max();
   // The last page of data.mdb when the last checkpoint was begun.
   std::atomic<uint64_t> begun_at_page_ = 0;
   // freed_ is how many bytes transactions up to counted_to_ have freed since the opening. It is

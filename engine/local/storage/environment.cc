@@ -177,10 +177,13 @@ Result<uint64_t> Environment::Parts::return_free_pages(
   constexpr uint64_t kBytesAtOnce = uint64_t{64} << 20;
   // The list of free pages is read from the map, so check that the map can be trusted before each
   // hole.
-  FreePages pages(env.get(), folder.data(), [this] {
-    if (context.sequence) (void)context.sequence->follows();
-    return found_unreadable();
-  });
+  FreePages pages(
+      env.get(), folder.data(),
+      [this] {
+        if (context.sequence) (void)context.sequence->follows();
+        return found_unreadable();
+      },
+      [this] { return checkpointer->pinned_snapshot(); });
   uint64_t freed = 0;
   uint64_t page = 0;
   do {

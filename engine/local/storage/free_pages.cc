@@ -5,8 +5,11 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 
+#include "engine/base/invariant.h"
 #include "engine/local/files/fault_scope.h"
 #include "engine/local/files/lmdb_error.h"
 #include "engine/local/storage/lmdb_opening.h"
@@ -100,7 +103,7 @@ Result<uint64_t> FreePages::oldest_snapshot(uint64_t newest) {
   return oldest;
 }
 
-Result<std::vector<bool>> FreePages::reusable_pages() {
+Result<FreePages::Reusable> FreePages::reusable_pages() {
   MDB_txn* txn = nullptr;
   const int code = mdb_txn_begin(env_, nullptr, MDB_RDONLY, &txn);
   if (code != MDB_SUCCESS) return fail(lmdb_error(code, kDoing));
@@ -118,12 +121,16 @@ Result<std::vector<bool>> FreePages::reusable_pages() {
     }
     return true;
   }));
-  return free;
+  return Reusable{oldest, std::move(free)};
 }
 
+// Upholds D16.
 Result<FreePages::PunchedHoles> FreePages::punch_holes(uint64_t first, Bytes wanted) {
-  GM_ASSIGN(const std::vector<bool> free, reusable_pages());
+  GM_ASSIGN(const Reusable reusable, reusable_pages());
   if (std::optional<Error> unreadable = found_unreadable_()) return fail(std::move(*unreadable));
+  GM_INVARIANT("D16", reusable.oldest_snapshot <= pinned_snapshot_(),
+               "pages freed before transaction " + std::to_string(reusable.oldest_snapshot));
+  const std::vector<bool>& free = reusable.pages;
   GM_ASSIGN(const uint64_t before, data_.allocated_bytes());
   const uint64_t page_bytes = page_bytes_of(env_);
   uint64_t punched = 0;

@@ -32,9 +32,15 @@ class FreePages {
 
   // Returns an error if what was read from the mapped files cannot be trusted.
   using FoundUnreadable = std::function<std::optional<Error>()>;
+  // Returns a snapshot that a reader of this process holds, so that no page of it may be reused.
+  using PinnedSnapshot = std::function<uint64_t()>;
   // `env` and `data` must outlive this.
-  FreePages(MDB_env* env, const system::File& data, FoundUnreadable found_unreadable)
-      : env_(env), data_(data), found_unreadable_(std::move(found_unreadable)) {}
+  FreePages(MDB_env* env, const system::File& data, FoundUnreadable found_unreadable,
+            PinnedSnapshot pinned_snapshot)
+      : env_(env),
+        data_(data),
+        found_unreadable_(std::move(found_unreadable)),
+        pinned_snapshot_(std::move(pinned_snapshot)) {}
 
   struct PunchedHoles {
     uint64_t bytes = 0;      // how much less data.mdb takes of the disk
@@ -50,14 +56,18 @@ class FreePages {
   Result<PunchedHoles> punch_holes(uint64_t first, Bytes wanted);
 
  private:
-  // Returns for each page whether it may be reused, with a false after the last page.
-  Result<std::vector<bool>> reusable_pages();
+  struct Reusable {
+    uint64_t oldest_snapshot = 0;  // pages freed by older transactions may be reused
+    std::vector<bool> pages;       // whether each may be reused, with a false after the last one
+  };
+  Result<Reusable> reusable_pages();
   // Returns the oldest snapshot of any reader, or `newest` if none is older.
   Result<uint64_t> oldest_snapshot(uint64_t newest);
 
   MDB_env* const env_;
   const system::File& data_;
   const FoundUnreadable found_unreadable_;
+  const PinnedSnapshot pinned_snapshot_;
 };
 
 }  // namespace gridmount::local

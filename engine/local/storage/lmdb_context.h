@@ -1,9 +1,9 @@
 // Our own data about an LMDB environment. It is reachable from each of the environment's
 // transactions.
 //
-// Thread-safety: any thread may use `interrupted` and `unchecked_keyspaces`, and may read `pages`
-// once it is set. `check` and `sequence` belong to the holder of the write lock, except for the
-// functions that their headers call thread-safe.
+// Thread-safety: any thread may use `interrupted`, `write_interrupted` and `unchecked_keyspaces`,
+// and may read `pages` once it is set. `check` and `sequence` belong to the holder of the write
+// lock, except for the functions that their headers call thread-safe.
 #pragma once
 
 #include <lmdb.h>
@@ -24,6 +24,9 @@ struct LmdbContext {
   // A fault has interrupted a call that writes (fault_scope.h). Neither its transaction nor the
   // environment may be written to or closed any more. Reading goes on.
   std::atomic<bool> interrupted = false;
+  // The same, but only if the call was of the holder of the write lock. `interrupted` is also set
+  // by any thread that finds LMDB's table of readers lost.
+  std::atomic<bool> write_interrupted = false;
   // Set when the environment is opened. Has no map if the map is not guarded (map_guard.h).
   PageMap pages = {};
   // Null if the environment is read-only, is still being opened, or has no map in `pages`.
@@ -34,13 +37,16 @@ struct LmdbContext {
 
   // Must be passed the result of each call that writes, and returns it.
   int wrote(int code) {
-    if (code == kLmdbFault) interrupted = true;
+    if (code == kLmdbFault) interrupted = write_interrupted = true;
     return code;
   }
 };
 
+inline LmdbContext& context_of(MDB_env* env) {
+  return *static_cast<LmdbContext*>(mdb_env_get_userctx(env));
+}
 inline LmdbContext& context_of(MDB_txn* txn) {
-  return *static_cast<LmdbContext*>(mdb_env_get_userctx(mdb_txn_env(txn)));
+  return context_of(mdb_txn_env(txn));
 }
 
 // Returns whether an error inside LMDB, or a fault, has made the transaction unusable.
@@ -68,8 +74,7 @@ inline int commit_in_sequence(MDB_txn* txn) {
 
 // Begins a write transaction that is not nested. Returns LMDB's code, or kLmdbStale.
 inline int begin_in_sequence(MDB_env* env, MDB_txn** txn) {
-  CommitSequence* const sequence =
-      static_cast<LmdbContext*>(mdb_env_get_userctx(env))->sequence.get();
+  CommitSequence* const sequence = context_of(env).sequence.get();
   if (sequence == nullptr) return mdb_txn_begin(env, nullptr, 0, txn);
   return sequence->begin(env, txn);
 }

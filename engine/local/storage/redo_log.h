@@ -34,8 +34,8 @@ class RedoLog {
   Status start(uint64_t bytes) GM_EXCLUDES(mutex_);
 
   // Adds a commit to the log. `transaction` is the number of the LMDB transaction that has
-  // committed it, or whose batch it belongs to. Commits must be added in order, and the caller must
-  // hold the write lock.
+  // committed it, or whose batch it belongs to. All commits must be added, in order, and the caller
+  // must hold the write lock.
   void committed(uint64_t transaction, RedoChanges changes) noexcept GM_EXCLUDES(mutex_);
   // Call when a checkpoint of all commits added so far begins. The caller must hold the write lock.
   void checkpoint_begins() GM_EXCLUDES(mutex_);
@@ -77,6 +77,7 @@ class RedoLog {
   uint64_t durable_ GM_GUARDED_BY(mutex_) = 0;        // all commits up to this one are durable
   uint64_t at_checkpoint_ GM_GUARDED_BY(mutex_) = 0;  // newest_ when the last checkpoint was begun
   uint64_t checkpointed_ GM_GUARDED_BY(mutex_) = 0;   // the newest synced slot's transaction
+  uint64_t transaction_ GM_GUARDED_BY(mutex_) = 0;    // that committed() was called with last
   bool writing_ GM_GUARDED_BY(mutex_) = false;
   bool usable_ GM_GUARDED_BY(mutex_) = false;
   bool has_begun_segment_ GM_GUARDED_BY(mutex_) = false;

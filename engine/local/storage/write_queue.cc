@@ -55,7 +55,10 @@ WriteQueue::Role WriteQueue::wait_for_lock(Waiter& waiter) {
 }
 
 void WriteQueue::pass_on() {
-  GM_INVARIANT("W1", is_held_, "the write lock, which is passed on");
+  GM_INVARIANT("W1", is_held_ && holder_ == std::this_thread::get_id(),
+               "the write lock, which is passed on");
+  GM_INVARIANT("W6", refusal_ || !context_of(env_).write_interrupted,
+               "the write lock, which is passed on");
   holder_ = {};
   if (waiters_.empty()) {
     is_held_ = false;
@@ -126,6 +129,8 @@ Result<WriteTransaction> WriteQueue::join(std::shared_ptr<WriteGroup> group) {
 }
 
 void WriteQueue::member_done(WriteGroup& group) {
+  GM_INVARIANT("W1", group.member_working && holder_ == std::this_thread::get_id(),
+               "the member of a group that ends");
   holder_ = {};
   group.member_working = false;
   group.leader_wakes.notify_one();
@@ -175,6 +180,7 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
   bool refused;
   {
     MutexLock lock(mutex_);
+    GM_INVARIANT("W1", holder_ == std::this_thread::get_id(), "a leader that commits");
     if (!waiters_.empty() && room == SpaceReserve::Room::kEnough) run_members(group);
     holder_ = std::this_thread::get_id();
   }
@@ -267,8 +273,13 @@ void WriteQueue::abort(WriteTransaction& transaction) {
   abort_unless_interrupted(std::exchange(transaction.txn_, nullptr));
   refuse_what_cannot_be();
   const std::shared_ptr<WriteGroup> group = std::move(transaction.group_);
+  if (!transaction.leader_) {
+    GM_INVARIANT("W2", context_of(env_).interrupted || !is_broken(group->txn),
+                 "a leader whose member has failed");
+  }
   MutexLock lock(mutex_);
   if (transaction.leader_) {
+    GM_INVARIANT("W3", group->members == 0, "a leader that fails");
     pass_on();
   } else {
     member_done(*group);

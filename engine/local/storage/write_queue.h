@@ -43,6 +43,11 @@
 //      (commit_sequence.h). If the map does not show a commit, commit() fails although LMDB has
 //      committed, as nobody knows what the next opening will find.
 //
+// W1 to W4, W6, W8, W10 to W12 are asserted, as far as a comparison can tell that they hold. W5 is
+// held by looks at the refusal under the mutex, after the lock was given and before a commit; a
+// commit that has begun is finished. W7 is held by the tests of the size limit and of full disks,
+// W9 by those of batches. W13 depends on the file system, so that the writer gets an error.
+//
 // LMDB's own writer lock belongs to the leader's thread, which begins and ends the LMDB
 // transaction. Members use the leader's transaction from their own threads while the leader waits
 // in commit().

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "engine/base/invariant.h"
 #include "engine/local/files/lmdb_error.h"
 #include "engine/local/storage/lmdb_context.h"
 #include "engine/local/storage/lmdb_opening.h"
@@ -141,6 +142,7 @@ Status WriteQueue::make_batch_again() {
   if (made || !batch_.is_open()) return made;
   if (context_of(batch_.txn()).interrupted) {
     batch_.abandon();
+    refuse_what_cannot_be();
   } else {
     batch_.abort();
   }
@@ -187,8 +189,14 @@ Status WriteQueue::commit_batch(bool releases) {
 // Called by a thread that has got the write lock and does not write in the batch.
 Status WriteQueue::end_batch_after_locking() {
   Status ended = end_batch();
-  if (!ended) release_lock();
-  return ended;
+  if (!ended) {
+    release_lock();
+    return ended;
+  }
+  GM_INVARIANT("W10", !batch_.is_open(), "the batch, when another writer has the lock");
+  GM_INVARIANT("W12", !is_dirty_ && batch_.is_empty(),
+               "the batch, when another writer has the lock");
+  return {};
 }
 
 void WriteQueue::flushed() {

@@ -108,6 +108,17 @@ TEST_P(StoreContract, Explain_DistinctPassesOverEqualEntries) {
   EXPECT_EQ(ids.keys, 2000);
 }
 
+// The query would fail, and so does its explanation.
+TEST_P(StoreContract, Explain_DistinctWithAHintThatNamesNoIndex_Fails) {
+  insert(R"({"_id": 1, "a": 1})");
+  const std::unique_ptr<Collection> documents = collection();
+  const std::unique_ptr<Snapshot> now = snapshot();
+  FindOptions options;
+  options.distinct_path = "a";
+  options.hint = bson::Value("nosuch");
+  EXPECT_FALSE(documents->explain(*now, doc("{}"), options, Verbosity::kQueryPlanner));
+}
+
 TEST_P(StoreContract, Explain_NamesStagesAndCounts) {
   for (int i = 0; i < 40; ++i) {
     insert(R"({"_id": )" + std::to_string(i) + R"(, "a": )" + std::to_string(i % 4) + R"(, "b": )" +

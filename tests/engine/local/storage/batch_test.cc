@@ -22,6 +22,8 @@
 #include <thread>
 #include <vector>
 
+#include "engine/local/files/lmdb_error.h"
+#include "engine/local/storage/lmdb_context.h"
 #include "engine/local/storage/write_queue.h"
 #include "tests/engine/local/storage/environment_fixture.h"
 #include "tests/engine/local/storage/sync_gate.h"
@@ -456,6 +458,67 @@ TEST_F(BatchTest, OldFormat_HasNoBatches_UpgradedFromTheNextOpeningOn) {
   ASSERT_TRUE(put("a", "3"));
   EXPECT_EQ(commits(), before);
   EXPECT_EQ(get("a"), "3");
+}
+
+// W6: the writer that meets the fault tells it before anybody else gets the lock. The queue works on
+// an environment of its own, in which a batch that is made again meets a fault.
+TEST_F(BatchTest, FaultWhileItIsMadeAgain_RefusesWritesBeforeTheLockPassesOn) {
+  // Never closed: after a fault, locks of LMDB are held that closing it would free.
+  static MDB_env* env = nullptr;
+  static LmdbContext context;
+  const fs::path folder = folder_ / "q";
+  fs::create_directory(folder);
+  ASSERT_EQ(mdb_env_create(&env), 0);
+  ASSERT_EQ(mdb_env_set_mapsize(env, size_t{256} << 20), 0);
+  ASSERT_EQ(mdb_env_open(env, folder.c_str(), MDB_NOSYNC, 0600), 0);
+  mdb_env_set_userctx(env, &context);
+  MDB_txn* opening = nullptr;
+  MDB_dbi tree = 0;
+  ASSERT_EQ(mdb_txn_begin(env, nullptr, 0, &opening), 0);
+  ASSERT_EQ(mdb_dbi_open(opening, nullptr, 0, &tree), 0);
+  ASSERT_EQ(mdb_txn_commit(opening), 0);
+  Result<system::File> pending = system::File::open(folder / "pending", O_RDWR | O_CREAT);
+  ASSERT_TRUE(pending);
+
+  SpaceReserve reserve(folder);
+  RedoLog log(RedoFile(), {});
+  bool answers = true;
+  const auto found_unreadable = [&]() -> std::optional<Error> {
+    if (!answers || !context.interrupted) return std::nullopt;
+    return Error(ErrorCode::kWritesRefused, "a fault");
+  };
+  const auto meet_fault = [](std::string_view, MDB_txn*) -> Status {
+    context.wrote(kLmdbFault);
+    return fail(ErrorCode::kWritesRefused, "a fault");
+  };
+  WriteQueue queue(
+      env, reserve, SizeLimit(env, 0), log, PendingFile(std::move(*pending), {}),
+      {[](int code) { return lmdb_error(code, "committing"); }, found_unreadable, meet_fault},
+      {.small_before_batch = 0});
+  queue.allow_batches();
+  const auto put_in = [&](WriteTransaction& transaction) {
+    MDB_val key = to_mdb("k");
+    MDB_val value = to_mdb("v");
+    ASSERT_EQ(mdb_put(transaction.lmdb(), tree, &key, &value, 0), 0);
+    RedoChanges changes;
+    changes.put(0, "k", "v");
+    transaction.log(std::move(changes));
+  };
+  {
+    Result<WriteTransaction> committed = queue.begin(engine::TransactionKind::kShort);
+    ASSERT_TRUE(committed);
+    put_in(*committed);
+    ASSERT_TRUE(committed->commit());
+    ASSERT_FALSE(queue.is_flushed());
+    Result<WriteTransaction> given_up = queue.begin(engine::TransactionKind::kShort);
+    ASSERT_TRUE(given_up);
+    put_in(*given_up);
+  }
+  // From here on only the queue itself knows.
+  answers = false;
+  ASSERT_TRUE(queue.refusal());
+  EXPECT_THAT(queue.refusal()->message(), HasSubstr("a fault"));
+  EXPECT_FALSE(queue.begin(engine::TransactionKind::kShort));
 }
 
 std::string record(uint64_t snapshot, uint32_t index, const std::string& changes,

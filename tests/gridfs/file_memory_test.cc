@@ -1,0 +1,66 @@
+// Goal: a file of which a change fails for lack of memory loses nothing, and goes on as before.
+// Method: the function that a commit calls in its transaction throws std::bad_alloc.
+
+#include <gmock/gmock.h>
+
+#include <new>
+
+#include "tests/gridfs/bucket_fixture.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+using ::testing::IsEmpty;
+
+class FileMemoryTest : public BucketFixture {
+ protected:
+  FileMemoryTest() {
+    FileTableOptions options;
+    options.commit_interval = std::chrono::hours(1);
+    options.adjust_upload_date = [this](const Bucket&, engine::Transaction&, const bson::Value&,
+                                        bson::Date&) -> Status {
+      if (is_short_) throw std::bad_alloc();
+      return {};
+    };
+    files_ = FileTable::create(bucket(), options);
+  }
+  ~FileMemoryTest() override { files_.reset(); }
+
+  bool is_short_ = false;  // commits of content throw
+  std::unique_ptr<FileTable> files_;
+};
+
+// The mount goes on if there is no memory for one request.
+TEST_F(FileMemoryTest, Flush_WithoutMemory_LosesNothing) {
+  const bson::Value id = create("a");
+  const auto file = must(files_->open(id));
+  must(write(*file, 0, "hello"));
+  is_short_ = true;
+  EXPECT_THROW((void)file->flush(), std::bad_alloc);
+  // Newer than what was being committed.
+  must(write(*file, 0, "J"));
+  is_short_ = false;
+  EXPECT_EQ(read_all(*file), "Jello");
+  must(file->flush());
+  EXPECT_EQ(must(download(id)), "Jello");
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+// F4: while a hole is made, absent chunks read as zeros.
+TEST_F(FileMemoryTest, Zero_WithoutMemory_MissingChunksAreNoHoles) {
+  const bson::Value id = upload("a", "abcdefgh", {std::nullopt, 4, {}, std::nullopt});
+  const auto file = must(files_->open(id));
+  is_short_ = true;
+  EXPECT_THROW((void)file->zero(0, 4, TimeUpdate::kNow), std::bad_alloc);
+  is_short_ = false;
+  EXPECT_EQ(read_all(*file), "abcdefgh");
+  change([&](engine::Transaction& transaction) {
+    bson::Builder filter;
+    filter.append("n", 1);
+    must(bucket().chunks().remove(transaction, std::move(filter).finish(), false));
+  });
+  EXPECT_EQ(code_of(file->read(4, 4)), kChunkIsMissing);
+}
+
+}  // namespace
+}  // namespace gridmount::gridfs
