@@ -366,7 +366,8 @@ class FileSystem {
   Status start_revision(uint64_t ino);
   Result<FileHandle*> open_file(uint64_t ino, const std::shared_ptr<MountedBucket>& bucket,
                                 const std::shared_ptr<gridfs::PathNamespace>& paths,
-                                bson::ValueView id, int flags);
+                                bson::ValueView id, int flags,
+                                std::shared_ptr<gridfs::File> opened = nullptr);
 
   // Adds the handle to the open files.
   FileHandle* add_open(std::unique_ptr<FileHandle> handle) GM_EXCLUDES(handles_mutex_);

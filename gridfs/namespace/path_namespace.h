@@ -190,14 +190,17 @@ class PathNamespace {
   // permission bits only. posix_changes.h says what a new node inherits from its directory.
   virtual Result<Node> create_file(std::string_view directory, std::string_view name, uint32_t mode,
                                    Creator creator) = 0;
-  // Creates a tmpfile (O_TMPFILE): an open file that has no name yet. It inherits from `directory`.
-  // It is removed when the last holder releases it, unless link() has given it a name.
-  struct Tmpfile {
+  struct OpenedFile {
     Node node;
     std::shared_ptr<File> file;
   };
-  virtual Result<Tmpfile> create_tmpfile(std::string_view directory, uint32_t mode,
-                                         Creator creator) = 0;
+  // Also opens the file, which costs nothing then.
+  virtual Result<OpenedFile> create_open_file(std::string_view directory, std::string_view name,
+                                              uint32_t mode, Creator creator) = 0;
+  // Creates a tmpfile (O_TMPFILE): an open file that has no name yet. It inherits from `directory`.
+  // It is removed when the last holder releases it, unless link() has given it a name.
+  virtual Result<OpenedFile> create_tmpfile(std::string_view directory, uint32_t mode,
+                                            Creator creator) = 0;
   // Creates a pipe, socket or device. `mode` also holds its type.
   virtual Result<Node> mknod(std::string_view directory, std::string_view name, uint32_t mode,
                              uint64_t rdev, Creator creator) = 0;

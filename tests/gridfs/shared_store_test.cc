@@ -5,13 +5,18 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <atomic>
+#include <climits>
+#include <map>
 #include <memory>
+#include <thread>
 
 #include "engine/transient_error.h"
 #include "gridfs/bucket/retry.h"
 #include "gridfs/namespace/path_namespace.h"
 #include "tests/gridfs/bucket_fixture.h"
+#include "tests/gridfs/namespace_counting_store.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -316,6 +321,89 @@ TEST_F(SharedStoreTest, GarbageOfTheOthersTruncation_IsRemovedBeforeTheFileGrows
   EXPECT_EQ(count(bucket().detached()), 0);
   EXPECT_EQ(content(*must(store().snapshot()), id.view()),
             "content" + std::string(3LL * kDefaultChunkBytes - 7, '\0') + "tail");
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+// Each command is a round trip. Now and then the namespace also sends some for itself: for links,
+// and for orphans. So each operation is done three times, and the least counts.
+TEST_F(SharedStoreTest, CommandsOfSmallFiles_AreFew) {
+  const auto counted = std::make_shared<CountingDatabase>(one_store_.database("test"));
+  const auto paths = must(PathNamespace::open(one_store_, counted, bucket().options(), {}, {}));
+  must(paths->mkdir("", "d", 0755, kCreator));
+  const auto commands_of = [&](const auto& operation) {
+    int least = INT_MAX;
+    for (const char* name : {"a", "b", "c"}) {
+      counted->take();
+      operation(std::string(name));
+      const EngineCounts counts = counted->take();
+      least = std::min(least, counts.searches + counts.changes + counts.other);
+    }
+    return least;
+  };
+  std::map<std::string, std::shared_ptr<File>> files;
+  const auto create = [&](const std::string& name) {
+    files[name] = must(paths->create_open_file("d", name, 0644, kCreator)).file;
+  };
+  EXPECT_EQ(commands_of(create), 3) << "the directory's times, what has the name, the document";
+  for (const auto& [name, file] : files) must(write(*file, 0, std::string(600'000, 'x')));
+  const auto flush = [&](const std::string& name) { must(files[name]->flush()); };
+  EXPECT_EQ(commands_of(flush), 3 + 1) << "the chunks, which a server takes at once, the document";
+  for (const auto& [name, file] : files) must(write(*file, 0, "y"));
+  EXPECT_EQ(commands_of(flush), 2) << "the chunk, the document";
+  files.clear();
+  EXPECT_EQ(commands_of([&](const std::string& name) { must(paths->lookup("d", name)); }), 1);
+  const auto rename = [&](const std::string& name) {
+    must(paths->rename("d", name, "d", name + "1", RenameMode::kReplace));
+  };
+  EXPECT_EQ(commands_of(rename), 4) << "each name, the document, the directory's times";
+  const auto unlink = [&](const std::string& name) { must(paths->unlink("d", name + "1")); };
+  EXPECT_EQ(commands_of(unlink), 5) << "the name, garbage, the document, chunks, the directory";
+  const auto mkdir = [&](const std::string& name) {
+    must(paths->mkdir("d", name, 0755, kCreator));
+  };
+  EXPECT_EQ(commands_of(mkdir), 3) << "the directory's times, what has the name, the document";
+  EXPECT_TRUE(paths->close());
+}
+
+TEST_F(SharedStoreTest, FileUnderADriversFolder_IsMadeAndRemoved) {
+  upload("made/by/driver", "content");
+  must(one_->create_file("made/by", "me", 0644, kCreator));
+  EXPECT_THAT(names(*other_, "made/by"), UnorderedElementsAre("driver", "me"));
+  EXPECT_EQ(code_of(other_->create_file("made", "by", 0644, kCreator)), kEntryExists);
+  EXPECT_EQ(code_of(other_->mkdir("made/by", "driver", 0755, kCreator)), kEntryExists);
+  must(other_->unlink("made/by", "driver"));
+  EXPECT_THAT(names(*one_, "made/by"), UnorderedElementsAre("me"));
+}
+
+TEST_F(SharedStoreTest, NameOfManyRevisions_IsRemovedAndMovedWhole) {
+  for (int i = 0; i < 9; ++i) upload("d/a", "revision " + std::to_string(i));
+  must(one_->rename("d", "a", "d", "b", RenameMode::kReplace));
+  EXPECT_EQ(count(bucket().files()), 9);
+  EXPECT_THAT(names(*other_, "d"), UnorderedElementsAre("b"));
+  EXPECT_EQ(read(*other_, must(other_->lookup("d", "b")).id), "revision 8");
+  must(other_->unlink("d", "b"));
+  EXPECT_EQ(count(bucket().files()), 0);
+  EXPECT_EQ(count(bucket().chunks()), 0);
+}
+
+TEST_F(SharedStoreTest, ManyThreadsInOneFolder_MakeAllTheirFiles) {
+  constexpr int kThreads = 4;
+  constexpr int kFiles = 25;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      PathNamespace& paths = thread % 2 == 0 ? *one_ : *other_;
+      for (int i = 0; i < kFiles; ++i) {
+        const std::string name = std::to_string(thread) + "-" + std::to_string(i);
+        const auto made = must(paths.create_open_file("", name, 0644, kCreator));
+        must(write(*made.file, 0, name));
+        must(made.file->flush());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(names(*one_).size(), static_cast<size_t>(kThreads * kFiles));
+  EXPECT_EQ(count(bucket().chunks()), kThreads * kFiles);
   EXPECT_THAT(problems(), IsEmpty());
 }
 
