@@ -73,6 +73,7 @@ Result<std::pair<EntryReply, FileHandle*>> FileSystem::create_or_open(uint64_t p
                                                                       bool& existed) {
   TreeReadLock lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Directory in, directory(parent, "a file"));
+  const KnownWithoutXattrs::Moment before = moment();
   using OpenedFile = gridfs::PathNamespace::OpenedFile;
   Result<OpenedFile> made = in.paths->create_open_file(in.node.path, name, mode, creator);
   existed = !made && made.error().code() == gridfs::kEntryExists;
@@ -87,6 +88,7 @@ Result<std::pair<EntryReply, FileHandle*>> FileSystem::create_or_open(uint64_t p
   if (!made) return fail(std::move(made).error());
   const gridfs::Node& node = made->node;
   GM_ASSIGN(EntryReply entry, entry_of(in.node, name, node));
+  note_xattrs(entry.ino, node, before);
   Result<FileHandle*> file =
       open_file(entry.ino, in.node.bucket, in.paths, node.id, flags, std::move(made->file));
   if (!file) {

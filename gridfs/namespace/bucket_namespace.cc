@@ -41,7 +41,8 @@ BucketNamespace::BucketNamespace(engine::Store& store, std::shared_ptr<engine::D
       access_times_(bucket_, options.read_only ? AccessTimeMode::kNone : options.access_times,
                     options.strict_access_times,
                     [this](bson::ValueView id) { return files_->find(id) != nullptr; }),
-      subdirectories_(store.capabilities().exclusive) {}
+      subdirectories_(store.capabilities().exclusive),
+      seen_directories_(options.directory_age_max) {}
 
 Status BucketNamespace::start(const FileTableOptions& files) {
   if (options_.read_only || !store_.capabilities().exclusive) {
@@ -353,6 +354,13 @@ Result<Node> BucketNamespace::file(bson::ValueView id) {
 }
 
 Result<Node> BucketNamespace::get_directory(std::string_view path) {
+  if (std::optional<DirectoryDocument> seen = seen_directories_.find(path)) {
+    Found found;
+    found.kind = Found::Kind::kExplicitDirectory;
+    found.path = path;
+    found.directory = *std::move(seen);
+    return node_of(found);
+  }
   GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
   GM_ASSIGN(const Found found, find_directory(*snapshot, std::string(path)));
   if (!found.is_directory()) return no_such_entry("", path);

@@ -19,6 +19,7 @@
 #include "gridfs/namespace/name_lookup.h"
 #include "gridfs/namespace/path_index.h"
 #include "gridfs/namespace/path_namespace.h"
+#include "gridfs/namespace/seen_directories.h"
 #include "gridfs/namespace/subdirectory_counts.h"
 
 namespace gridmount::gridfs {
@@ -86,7 +87,10 @@ class BucketNamespace final : public PathNamespace {
   Result<std::unique_ptr<DirectoryStream>> list_ids() override;
 
   void name_changed_externally(std::string_view filename) override;
-  void directories_changed_externally() override { subdirectories_.drop_all(); }
+  void directories_changed_externally() override {
+    subdirectories_.drop_all();
+    seen_directories_.forget_all();
+  }
   void links_changed_externally() override { path_index_.links().changed_externally(); }
   std::vector<std::string> links_of(bson::ValueView id) override;
 
@@ -104,6 +108,7 @@ class BucketNamespace final : public PathNamespace {
     std::shared_ptr<const bson::Document> kept;
     std::shared_ptr<const std::vector<bson::Document>> named;
     bool was_touched = false;  // a directory whose times the transaction has set
+    uint64_t seen_after = 0;   // was_touched: SeenDirectories::forgotten() before that
     // kFile without a string filename: it is identified by its _id only.
     std::optional<bson::Value> unnamed_id;
 
@@ -166,11 +171,18 @@ class BucketNamespace final : public PathNamespace {
   Status touch(engine::Transaction& transaction, std::string_view directory, const Found& found) {
     return found.was_touched ? Status() : touch(transaction, directory);
   }
+  // Called after the commit.
+  void note_seen(const Found& directory) {
+    if (!directory.was_touched) return;
+    seen_directories_.note(directory.path, directory.directory, directory.seen_after);
+  }
   // Finds a directory whose names the transaction changes, and touches it if that costs no further
   // command.
   Result<Found> find_to_change(engine::Transaction& transaction, std::string_view directory) const;
   // Returns the md5 of a new, empty file, or nothing if the bucket keeps no md5.
   std::optional<std::string> md5_of_nothing() const;
+  // Opens the file, with its node as it is.
+  Result<OpenedFile> open_with_node(bson::ValueView id);
   // If `opened` is given, also opens the file.
   Result<Node> insert_file(std::string_view directory, std::string_view name, PosixFields posix,
                            uint32_t umask, std::shared_ptr<File>* opened = nullptr);
@@ -254,6 +266,7 @@ class BucketNamespace final : public PathNamespace {
   std::unique_ptr<FileTable> files_;
   AccessTimes access_times_;
   SubdirectoryCounts subdirectories_;
+  SeenDirectories seen_directories_;
 };
 
 }  // namespace gridmount::gridfs

@@ -133,6 +133,7 @@ Result<BucketNamespace::Found> BucketNamespace::find_to_change(Transaction& tran
     PosixFields times;
     times.mtime = file_time_now();
     times.ctime = times.mtime;
+    found.seen_after = seen_directories_.forgotten();
     GM_ASSIGN(std::optional<DirectoryDocument> document,
               directories_.find_and_update(transaction, directory, times));
     if (document) {
@@ -193,6 +194,7 @@ Result<Node> BucketNamespace::insert_file(std::string_view directory, std::strin
     GM_ASSIGN(file, files_->open_new(files_document));
   }
   GM_TRY(transaction->commit());
+  note_seen(place.directory);
   if (opened != nullptr) *opened = std::move(file);
   return file_node(bucket_.options().name, files_document, options_);
 }
@@ -268,6 +270,7 @@ Result<Node> BucketNamespace::mkdir(std::string_view directory, std::string_view
   }
   subdirectories_.changed(place.directory.directory.id, 1);
   GM_TRY(commit_counted(*transaction));
+  note_seen(place.directory);
   Node node = directory_node(bucket_.options().name, place.path, made, options_);
   complete(node);
   return node;
@@ -281,6 +284,7 @@ Result<RemovedName> BucketNamespace::unlink(std::string_view directory, std::str
   {
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
               store_.begin(kind_of_few_writes(store_)));
+    GM_ASSIGN(const Found parent, find_to_change(*transaction, directory));
     GM_ASSIGN(const Found found, find(*transaction, directory, name));
     if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);
     if (found.is_directory()) {
@@ -288,8 +292,9 @@ Result<RemovedName> BucketNamespace::unlink(std::string_view directory, std::str
     }
     last.posix = posix_of_file(found);
     GM_ASSIGN(last.node, remove_name(*transaction, found));
-    GM_TRY(touch(*transaction, directory));
+    GM_TRY(touch(*transaction, directory, parent));
     GM_TRY(transaction->commit());
+    note_seen(parent);
   }
   files_->after_commit();
   return last;
@@ -304,6 +309,7 @@ Result<bool> BucketNamespace::is_empty(engine::Snapshot& snapshot, std::string_v
 
 Status BucketNamespace::rmdir(std::string_view directory, std::string_view name) {
   GM_TRY(begin_change());
+  const SeenDirectories::Forgetting forgetting(seen_directories_);
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
             store_.begin(kind_of_few_writes(store_)));
   GM_ASSIGN(const Found found, find(*transaction, directory, name));
@@ -322,10 +328,23 @@ Status BucketNamespace::rmdir(std::string_view directory, std::string_view name)
 
 // --- Attributes.
 
+Result<PathNamespace::OpenedFile> BucketNamespace::open_with_node(bson::ValueView id) {
+  OpenedFile opened;
+  const bool counts_names = store_.capabilities().exclusive || path_index_.links().in_use();
+  if (counts_names) {
+    GM_ASSIGN(opened.node, file(id));
+  }
+  GM_ASSIGN(opened.file, files_->open(id));
+  // One command less.
+  if (!counts_names) opened.node = node_of_open(*opened.file);
+  return opened;
+}
+
 Result<Node> BucketNamespace::setattr_file(bson::ValueView id, const AttributeChanges& changes) {
   GM_TRY(begin_change());
-  GM_ASSIGN(const Node before, file(id));
-  GM_ASSIGN(const std::shared_ptr<File> file, files_->open(id));
+  GM_ASSIGN(const OpenedFile opened, open_with_node(id));
+  const Node& before = opened.node;
+  const std::shared_ptr<File>& file = opened.file;
   if (changes.atime) access_times_.drop(NodeKind::kFile, file->id());
   PosixFields posix = posix_of(changes);
   const uint32_t mode = before.attributes.mode;
@@ -342,7 +361,7 @@ Result<Node> BucketNamespace::setattr_file(bson::ValueView id, const AttributeCh
     if (changes.mtime) file->set_times(*changes.mtime, *posix.ctime);
   } else if (changes.permissions) {
     GM_TRY(file->change_posix([&](PosixFields now) -> Result<PosixFields> {
-      now.mode = before.attributes.mode;
+      now.mode = opened.node.attributes.mode;
       add_permissions(now, *changes.permissions, posix);
       return posix;
     }));
@@ -357,6 +376,7 @@ Result<Node> BucketNamespace::setattr_file(bson::ValueView id, const AttributeCh
 Result<Node> BucketNamespace::setattr_directory(std::string_view path,
                                                 const AttributeChanges& changes) {
   GM_TRY(begin_change());
+  const SeenDirectories::Forgetting forgetting(seen_directories_);
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
             store_.begin(kind_of_few_writes(store_)));
   GM_ASSIGN(const Found before, find_directory(*transaction, std::string(path)));
@@ -392,16 +412,16 @@ Result<PosixFields> BucketNamespace::directory_posix(std::string_view path) {
 
 Status BucketNamespace::change_file_posix(bson::ValueView id, const PosixChange& change) {
   GM_TRY(begin_change());
-  GM_ASSIGN(const Node before, file(id));
-  GM_ASSIGN(const std::shared_ptr<File> file, files_->open(id));
-  return file->change_posix([&](PosixFields now) {
-    now.mode = before.attributes.mode;
+  GM_ASSIGN(const OpenedFile opened, open_with_node(id));
+  return opened.file->change_posix([&](PosixFields now) {
+    now.mode = opened.node.attributes.mode;
     return change(now);
   });
 }
 
 Status BucketNamespace::change_directory_posix(std::string_view path, const PosixChange& change) {
   GM_TRY(begin_change());
+  const SeenDirectories::Forgetting forgetting(seen_directories_);
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
             store_.begin(kind_of_few_writes(store_)));
   GM_ASSIGN(const Found before, find_directory(*transaction, std::string(path)));

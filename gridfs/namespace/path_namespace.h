@@ -20,6 +20,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -63,6 +64,9 @@ struct NamespaceOptions {
   bool access_lists = true;
   // How many earlier contents a file keeps when it is replaced or truncated to nothing.
   uint32_t revisions = 0;
+  // For a store that others change: for so long the attributes of a directory may be those that
+  // this process gave it when it changed a name in it.
+  std::chrono::milliseconds directory_age_max{0};
   // Shows the tree as it was at that time, as far as the files documents record it. Files with a
   // later uploadDate are hidden. So are directories that were made later, unless they contain
   // something that is shown. Requires read_only.
@@ -97,6 +101,7 @@ struct Node {
   // implied, became explicit and was moved keeps its old ino.
   uint64_t ino = 0;
   Attributes attributes;
+  bool has_xattrs = false;
 };
 
 struct DirectoryEntry {

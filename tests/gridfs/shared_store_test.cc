@@ -365,6 +365,37 @@ TEST_F(SharedStoreTest, CommandsOfSmallFiles_AreFew) {
   EXPECT_TRUE(paths->close());
 }
 
+TEST_F(SharedStoreTest, DirectoryAfterAnOwnChange_IsKnownUntilSomethingChangesIt) {
+  NamespaceOptions options;
+  options.directory_age_max = std::chrono::hours(1);
+  const auto mine = must(PathNamespace::open(one_store_, one_store_.database("test"),
+                                             bucket().options(), options, {}));
+  const auto mode = [&] { return must(mine->get_directory("d")).attributes.mode & 07777; };
+  const auto set_mode = [](PathNamespace& paths, uint32_t permissions) {
+    AttributeChanges changes;
+    changes.permissions = permissions;
+    must(paths.setattr_directory("d", changes));
+  };
+  must(mine->mkdir("", "d", 0755, kCreator));
+  AttributeChanges old;
+  old.mtime = timespec{1, 0};
+  must(mine->setattr_directory("d", old));
+  EXPECT_EQ(must(mine->get_directory("d")).attributes.mtime.tv_sec, 1);
+  must(mine->create_file("d", "a", 0644, kCreator));
+  EXPECT_GT(must(mine->get_directory("d")).attributes.mtime.tv_sec, 1);
+  set_mode(*other_, 0711);
+  EXPECT_EQ(mode(), 0755U);
+  mine->directories_changed_externally();
+  EXPECT_EQ(mode(), 0711U);
+  must(mine->create_file("d", "b", 0644, kCreator));
+  set_mode(*mine, 0700);
+  EXPECT_EQ(mode(), 0700U);
+  must(mine->create_file("d", "c", 0644, kCreator));
+  must(mine->rename("", "d", "", "e", RenameMode::kReplace));
+  EXPECT_EQ(code_of(mine->get_directory("d")), kNoSuchEntry);
+  EXPECT_TRUE(mine->close());
+}
+
 TEST_F(SharedStoreTest, FileUnderADriversFolder_IsMadeAndRemoved) {
   upload("made/by/driver", "content");
   must(one_->create_file("made/by", "me", 0644, kCreator));
