@@ -9,10 +9,15 @@ namespace gridmount::gridfs {
 
 namespace {
 
+// The part of the time for which a call tries again that it may also wait for its turn.
+constexpr int kTurnPart = 10;
+
 class RetryingNamespace final : public PathNamespace {
  public:
   RetryingNamespace(engine::Store& store, std::unique_ptr<PathNamespace> paths)
-      : store_(store), paths_(std::move(paths)) {}
+      : store_(store),
+        turns_(store.capabilities().retry_for / kTurnPart),
+        paths_(std::move(paths)) {}
 
   const Bucket& bucket() const override { return paths_->bucket(); }
   FileTable& files() override { return paths_->files(); }

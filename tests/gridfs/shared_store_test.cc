@@ -14,6 +14,7 @@
 
 #include "engine/transient_error.h"
 #include "gridfs/bucket/retry.h"
+#include "gridfs/namespace/directory_turns.h"
 #include "gridfs/namespace/path_namespace.h"
 #include "tests/gridfs/bucket_fixture.h"
 #include "tests/gridfs/namespace_counting_store.h"
@@ -436,6 +437,33 @@ TEST_F(SharedStoreTest, ManyThreadsInOneFolder_MakeAllTheirFiles) {
   EXPECT_EQ(names(*one_).size(), static_cast<size_t>(kThreads * kFiles));
   EXPECT_EQ(count(bucket().chunks()), kThreads * kFiles);
   EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST(DirectoryTurns, ChangesOfOneDirectory_TakeTurns) {
+  DirectoryTurns turns(std::chrono::hours(1));
+  std::atomic<int> inside = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      for (int round = 0; round < 200; ++round) {
+        const std::string other = i % 2 == 0 ? "d" : "other" + std::to_string(round);
+        turns.in_turn(i % 4 < 2 ? "d" : other, i % 4 < 2 ? other : "d", [&] {
+          EXPECT_EQ(++inside, 1);
+          --inside;
+        });
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(DirectoryTurns, WhoHasWaited_GoesOn) {
+  DirectoryTurns turns(std::chrono::milliseconds(1));
+  bool went_on = false;
+  turns.in_turn("d", "d", [&] {
+    std::thread([&] { turns.in_turn("d", "e", [&] { went_on = true; }); }).join();
+    EXPECT_TRUE(went_on);
+  });
 }
 
 }  // namespace
