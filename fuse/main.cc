@@ -123,6 +123,7 @@ BucketSettings bucket_settings(const GridmountOptions& options,
   settings.files.dirty_bytes_max = options.dirty_bytes.value_or(memory.dirty_bytes);
   settings.files.md5 = options.md5;
   if (options.uri) settings.cache_time = options.cache_time;
+  settings.paths.directory_age_max = fuse::FileSystem::directory_age_max(settings.cache_time);
   return settings;
 }
 

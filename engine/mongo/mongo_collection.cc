@@ -38,6 +38,10 @@ void append_update(Builder& command, std::string_view name, bson::View update, b
   }
 }
 
+// Of the documents of one insert: the command is itself a document, with some bytes around each.
+constexpr size_t kInsertBytesMax = 16'000'000;
+constexpr size_t kInsertDocumentsMax = 10'000;
+
 int64_t number_of(bson::View reply, std::string_view name) {
   const std::optional<bson::ValueView> value = reply.find(name);
   if (!value) return 0;
@@ -282,6 +286,26 @@ Result<engine::InsertResult> MongoCollection::insert(engine::Transaction& transa
   GM_ASSIGN(const bson::Document reply, run(transaction, std::move(insert)));
   GM_TRY(check_writes(reply));
   return engine::InsertResult{bson::Value(document["_id"])};
+}
+
+Status MongoCollection::insert_all(engine::Transaction& transaction,
+                                   std::span<const bson::View> documents) {
+  while (!documents.empty()) {
+    Builder insert = command("insert");
+    Builder& list = insert.open_array("documents");
+    size_t count = 0;
+    size_t bytes = 0;
+    while (count < documents.size() && count < kInsertDocumentsMax &&
+           (count == 0 || bytes + documents[count].size() <= kInsertBytesMax)) {
+      list.push(documents[count]);
+      bytes += documents[count++].size();
+    }
+    list.close();
+    GM_ASSIGN(const bson::Document reply, run(transaction, std::move(insert)));
+    GM_TRY(check_writes(reply));
+    documents = documents.subspan(count);
+  }
+  return {};
 }
 
 Result<engine::UpdateResult> MongoCollection::update(engine::Transaction& transaction,

@@ -4,17 +4,19 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "engine/batch_insert.h"
 #include "engine/bson/builder.h"
 #include "engine/mongo/mongo_snapshot.h"
 #include "engine/store.h"
 
 namespace gridmount::mongo {
 
-class MongoCollection final : public engine::Collection {
+class MongoCollection final : public engine::Collection, public engine::BatchInserter {
  public:
   explicit MongoCollection(engine::Namespace ns) : ns_(std::move(ns)) {}
 
@@ -45,6 +47,9 @@ class MongoCollection final : public engine::Collection {
 
   Result<engine::InsertResult> insert(engine::Transaction& transaction, bson::View document,
                                       const engine::InsertOptions& options) override;
+  // One command for as many documents as fit in one.
+  Status insert_all(engine::Transaction& transaction,
+                    std::span<const bson::View> documents) override;
   Result<engine::UpdateResult> update(engine::Transaction& transaction, bson::View filter,
                                       bson::View update,
                                       const engine::UpdateOptions& options) override;

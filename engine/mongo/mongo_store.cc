@@ -82,10 +82,13 @@ class MongoStore final : public engine::Store {
         std::make_unique<MongoSnapshot>(std::move(connection)));
   }
 
-  Result<std::unique_ptr<engine::Transaction>> begin(engine::TransactionKind /*waits*/) override {
+  Result<std::unique_ptr<engine::Transaction>> begin(engine::TransactionKind kind) override {
     std::optional<QueuePlace> place;
     if (options_.queues_transactions) {
-      place = QueuePlace::wait_for(queue_, options_.server_timeout);
+      place = QueuePlace::wait_for(queue_, options_.server_timeout,
+                                   kind == engine::TransactionKind::kShort
+                                       ? TransactionQueue::Turn::kShared
+                                       : TransactionQueue::Turn::kAlone);
       if (!place) {
         return fail(kLockTimeout, "the transactions before this one have not ended in time");
       }

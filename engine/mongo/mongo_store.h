@@ -8,11 +8,12 @@
 // M2. A Transaction is a transaction of the deployment if the deployment has them (replica sets,
 //     sharded clusters). Two that write to one document conflict, and every error of the server
 //     ends one. With ConnectOptions::queues_transactions those of this store wait for each other,
-//     so that they do not. commit() is durable then: it has write concern majority with journaling,
-//     and goes on while its result is unknown. Without transactions each write happens at once, in
-//     the order of the calls, and stays even if a later write fails or commit() is not called. So a
-//     caller that writes several documents must order them such that the store is consistent after
-//     each write.
+//     so that they do not, except for short ones (TransactionKind::kShort): these run at the same
+//     time, and can conflict with each other. commit() is durable then: it has write concern
+//     majority with journaling, and goes on while its result is unknown. Without transactions each
+//     write happens at once, in the order of the calls, and stays even if a later write fails or
+//     commit() is not called. So a caller that writes several documents must order them such that
+//     the store is consistent after each write.
 // M3. Changes to collections and indexes, and the writes of $out and $merge, happen at once,
 //     outside of the transaction. They fail with OperationNotSupportedInTransaction if the
 //     transaction has used the collection, because they would wait for its end. stats(), indexes(),
@@ -48,8 +49,8 @@ struct ConnectOptions {
   // How long a command waits for its answer, unless the URI has the option socketTimeoutMS. Zero:
   // as long as libmongoc does by default, which is five minutes.
   std::chrono::milliseconds answer_timeout{0};
-  // Transactions of this store wait for each other, so that only those of other processes conflict
-  // with them. A thread must then not begin a second one while it holds one.
+  // Transactions of this store wait for each other, so that only those of other processes, and
+  // short ones, conflict with them. A thread must then not begin a second one while it holds one.
   bool queues_transactions = false;
   // Snapshots read from the members that the URI's readPreference allows. Otherwise they read from
   // the primary, as transactions always do.

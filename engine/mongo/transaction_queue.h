@@ -1,12 +1,13 @@
 // The FIFO queue in which the threads of this process wait for their transaction (engine/store.h,
-// S2). Other processes' transactions are not in it: they meet ours in the deployment, which refuses
-// one of two with WriteConflict.
+// S2). Those that share their turn run at the same time, the others alone: a long transaction would
+// otherwise conflict with some short one each time it is begun anew. Other processes' transactions
+// are not in the queue: they meet ours in the deployment, which refuses one of two with
+// WriteConflict.
 //
 // Thread-safe.
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <list>
 #include <optional>
 #include <utility>
@@ -19,59 +20,80 @@ class TransactionQueue {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Waits until all callers before have called leave() or have given up. Returns false, and leaves
-  // the queue, if that takes longer than `patience`.
-  bool enter(std::chrono::milliseconds patience) GM_EXCLUDES(mutex_) {
+  enum class Turn { kAlone, kShared };
+  struct Entry {
+    Turn turn = Turn::kAlone;
+  };
+  // A caller's place, for leave().
+  using Place = std::list<Entry>::const_iterator;
+
+  // Waits until all callers before have called leave() or have given up, or until those that are
+  // left share their turn as this one does. Returns nothing, and leaves the queue, if that takes
+  // longer than `patience`.
+  std::optional<Place> enter(Turn turn, std::chrono::milliseconds patience) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     const Clock::time_point end = Clock::now() + patience;
-    const uint64_t number = last_++;
-    waiting_.push_back(number);
-    while (waiting_.front() != number) {
+    const Place place = entries_.insert(entries_.end(), Entry{turn});
+    while (!has_turn(place)) {
       const Clock::time_point now = Clock::now();
       if (now >= end) {
-        waiting_.remove(number);
-        return false;
+        entries_.erase(place);
+        left_.notify_all();
+        return std::nullopt;
       }
       (void)left_.wait_for(mutex_, end - now);
     }
-    return true;
+    return place;
   }
-  void leave() GM_EXCLUDES(mutex_) {
+  void leave(Place place) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
-    waiting_.pop_front();
+    entries_.erase(place);
     left_.notify_all();
   }
 
  private:
+  bool has_turn(Place place) const GM_REQUIRES(mutex_) {
+    if (place->turn == Turn::kAlone) return place == entries_.begin();
+    for (Place before = entries_.begin(); before != place; ++before) {
+      if (before->turn == Turn::kAlone) return false;
+    }
+    return true;
+  }
+
   Mutex mutex_;
   Condition left_;
-  uint64_t last_ GM_GUARDED_BY(mutex_) = 0;
-  // The first one has its turn.
-  std::list<uint64_t> waiting_ GM_GUARDED_BY(mutex_);
+  // In their order. The first one has its turn.
+  std::list<Entry> entries_ GM_GUARDED_BY(mutex_);
 };
 
 // A thread's turn in the queue, which it gives up at the end of this object.
 class QueuePlace {
  public:
   // Returns nothing if enter() gives up.
-  static std::optional<QueuePlace> wait_for(TransactionQueue& queue,
-                                            std::chrono::milliseconds patience) {
-    if (!queue.enter(patience)) return std::nullopt;
-    return QueuePlace(queue);
+  static std::optional<QueuePlace> wait_for(
+      TransactionQueue& queue, std::chrono::milliseconds patience,
+      TransactionQueue::Turn turn = TransactionQueue::Turn::kAlone) {
+    const std::optional<TransactionQueue::Place> place = queue.enter(turn, patience);
+    if (!place) return std::nullopt;
+    return QueuePlace(queue, *place);
   }
   ~QueuePlace() {
-    if (queue_ != nullptr) queue_->leave();
+    if (queue_ != nullptr) queue_->leave(place_);
   }
-  QueuePlace(QueuePlace&& other) noexcept : queue_(std::exchange(other.queue_, nullptr)) {}
+  QueuePlace(QueuePlace&& other) noexcept
+      : queue_(std::exchange(other.queue_, nullptr)), place_(other.place_) {}
   QueuePlace& operator=(QueuePlace&& other) noexcept {
     std::swap(queue_, other.queue_);
+    std::swap(place_, other.place_);
     return *this;
   }
 
  private:
-  explicit QueuePlace(TransactionQueue& queue) : queue_(&queue) {}
+  QueuePlace(TransactionQueue& queue, TransactionQueue::Place place)
+      : queue_(&queue), place_(place) {}
 
   TransactionQueue* queue_;
+  TransactionQueue::Place place_;
 };
 
 }  // namespace gridmount::mongo

@@ -120,12 +120,15 @@ Result<EntryReply> FileSystem::lookup(uint64_t parent, std::string_view name) {
     return control_entry(node, name, gridfs::join(node.path, name));
   }
   GM_ASSIGN(Directory in, directory(parent, name));
+  const KnownWithoutXattrs::Moment before = moment();
   Result<gridfs::Node> found = in.paths->lookup(in.node.path, name);
   if (!found && is_impossible_name(found.error())) {
     return fail(gridfs::kNoSuchEntry, found.error().message());
   }
   if (!found) return fail(std::move(found).error());
-  return entry_of(in.node, name, *found);
+  GM_ASSIGN(const EntryReply entry, entry_of(in.node, name, *found));
+  note_xattrs(entry.ino, *found, before);
+  return entry;
 }
 
 Result<EntryReply> FileSystem::mkdir(uint64_t parent, std::string_view name, uint32_t mode,

@@ -24,6 +24,7 @@
 // code of errno.h.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -46,6 +47,7 @@
 #include "fuse/tree/external_changes.h"
 #include "fuse/tree/inode_table.h"
 #include "fuse/tree/kernel_cache.h"
+#include "fuse/tree/known_without_xattrs.h"
 #include "fuse/tree/nlink_race_guard.h"
 #include "fuse/tree/room_watch.h"
 #include "fuse/tree/seen_contents.h"
@@ -158,6 +160,12 @@ class FileSystem {
   double node_cache_seconds() const {
     const auto& time = buckets_.settings().cache_time;
     return time ? std::chrono::duration<double>(*time).count() : kCacheForever;
+  }
+  // The part of that time for which the daemon itself may answer with what it knows of a directory.
+  static std::chrono::milliseconds directory_age_max(
+      const std::optional<std::chrono::milliseconds>& cache_time) {
+    return cache_time ? std::min(*cache_time / 10, std::chrono::milliseconds(100))
+                      : std::chrono::milliseconds(0);
   }
   // Where the kernel collects writes, it also sends the times.
   gridfs::TimeUpdate time_update() const {
@@ -334,6 +342,18 @@ class FileSystem {
   Result<EntryReply> bucket_entry(std::string_view name,
                                   const std::shared_ptr<MountedBucket>& bucket);
   // Counts the lookup.
+  KnownWithoutXattrs::Moment moment() const {
+    return {changes_noted_ + xattrs_changed_, KnownWithoutXattrs::Clock::now()};
+  }
+  // `node` was read after that moment.
+  void note_xattrs(uint64_t ino, const gridfs::Node& node,
+                   const KnownWithoutXattrs::Moment& before) {
+    if (is_shared() && !node.has_xattrs) without_xattrs_.note(ino, before);
+  }
+  bool is_known_without_xattrs(uint64_t ino) const {
+    if (!is_shared()) return false;
+    return without_xattrs_.contains(ino, moment(), *buckets_.settings().cache_time);
+  }
   Result<EntryReply> entry_of(const ResolvedNode& parent, std::string_view name,
                               const gridfs::Node& node);
   double cache_seconds(const ResolvedNode& node) const;
@@ -366,7 +386,8 @@ class FileSystem {
   Status start_revision(uint64_t ino);
   Result<FileHandle*> open_file(uint64_t ino, const std::shared_ptr<MountedBucket>& bucket,
                                 const std::shared_ptr<gridfs::PathNamespace>& paths,
-                                bson::ValueView id, int flags);
+                                bson::ValueView id, int flags,
+                                std::shared_ptr<gridfs::File> opened = nullptr);
 
   // Adds the handle to the open files.
   FileHandle* add_open(std::unique_ptr<FileHandle> handle) GM_EXCLUDES(handles_mutex_);
@@ -429,6 +450,8 @@ class FileSystem {
   RoomWatch room_;
   SeenContents seen_contents_;
   std::atomic<uint64_t> changes_noted_{0};
+  KnownWithoutXattrs without_xattrs_;
+  std::atomic<uint64_t> xattrs_changed_{0};  // by this mount
 
   mutable Mutex handles_mutex_;
   std::unordered_set<FileHandle*> open_files_ GM_GUARDED_BY(handles_mutex_);

@@ -16,7 +16,9 @@ namespace gridmount::fuse {
 double FileSystem::cache_seconds(const ResolvedNode& node) const {
   const bool shared = node.kind == InodeKind::kMountRoot ||
                       (node.kind == InodeKind::kBucketRoot && node.ino != kRootNode);
-  return shared ? std::min(kCacheBriefly, node_cache_seconds()) : node_cache_seconds();
+  const std::chrono::duration<double> known = buckets_.settings().paths.directory_age_max;
+  const double seconds = node_cache_seconds() - known.count();
+  return shared ? std::min(kCacheBriefly, seconds) : seconds;
 }
 
 EntryReply FileSystem::entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const {

@@ -94,6 +94,10 @@ void FileSystem::add_changes_by_others(const std::string& name, const BucketChan
                                        StaleEntries& stale) {
   const std::shared_ptr<gridfs::PathNamespace> paths = buckets_.find_opened(name);
   if (paths && (changes.everything || changes.links)) paths->links_changed_externally();
+  if (paths && (changes.everything || !changes.directories.empty() ||
+                !changes.renamed_directories.empty())) {
+    paths->directories_changed_externally();
+  }
   const std::optional<ChangedBucket> changed = find_changed(name);
   if (!changed) return;
   if (changes.everything) {

@@ -20,7 +20,8 @@ FileHandle::~FileHandle() {
 Result<FileHandle*> FileSystem::open_file(uint64_t ino,
                                           const std::shared_ptr<MountedBucket>& bucket,
                                           const std::shared_ptr<gridfs::PathNamespace>& paths,
-                                          bson::ValueView id, int flags) {
+                                          bson::ValueView id, int flags,
+                                          std::shared_ptr<gridfs::File> opened) {
   auto handle = std::make_unique<FileHandle>();
   handle->ino = ino;
   // Counted before the file opens, so that the bucket is not retired in between.
@@ -34,9 +35,11 @@ Result<FileHandle*> FileSystem::open_file(uint64_t ino,
   if (node && node->open_file) {
     handle->go_on_with(std::move(node->open_file));
   } else {
-    GM_ASSIGN(const std::shared_ptr<gridfs::File> file, paths->open_file(id));
-    table_.set_open_file(ino, file);
-    handle->go_on_with(file);
+    if (!opened) {
+      GM_ASSIGN(opened, paths->open_file(id));
+    }
+    table_.set_open_file(ino, opened);
+    handle->go_on_with(std::move(opened));
   }
   return add_open(std::move(handle));
 }
@@ -70,18 +73,24 @@ Result<std::pair<EntryReply, FileHandle*>> FileSystem::create_or_open(uint64_t p
                                                                       bool& existed) {
   TreeReadLock lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(Directory in, directory(parent, "a file"));
-  Result<gridfs::Node> made = in.paths->create_file(in.node.path, name, mode, creator);
+  const KnownWithoutXattrs::Moment before = moment();
+  using OpenedFile = gridfs::PathNamespace::OpenedFile;
+  Result<OpenedFile> made = in.paths->create_open_file(in.node.path, name, mode, creator);
   existed = !made && made.error().code() == gridfs::kEntryExists;
   if (existed && (flags & O_EXCL) == 0) {
     // The kernel believed the name to be free, but somebody else has just taken it.
-    made = in.paths->lookup(in.node.path, name);
-    if (made && made->kind == gridfs::NodeKind::kDirectory) {
+    GM_ASSIGN(gridfs::Node found, in.paths->lookup(in.node.path, name));
+    if (found.kind == gridfs::NodeKind::kDirectory) {
       return fail(gridfs::kIsADirectory, std::string(name) + " is a directory");
     }
+    made = OpenedFile{std::move(found), nullptr};
   }
   if (!made) return fail(std::move(made).error());
-  GM_ASSIGN(EntryReply entry, entry_of(in.node, name, *made));
-  Result<FileHandle*> file = open_file(entry.ino, in.node.bucket, in.paths, made->id, flags);
+  const gridfs::Node& node = made->node;
+  GM_ASSIGN(EntryReply entry, entry_of(in.node, name, node));
+  note_xattrs(entry.ino, node, before);
+  Result<FileHandle*> file =
+      open_file(entry.ino, in.node.bucket, in.paths, node.id, flags, std::move(made->file));
   if (!file) {
     table_.forget(entry.ino, 1);
     return fail(std::move(file).error());
@@ -114,7 +123,7 @@ Result<std::pair<EntryReply, FileHandle*>> FileSystem::create_tmpfile(uint64_t p
                                                                       gridfs::Creator creator) {
   TreeReadLock lock(moves_, tree_mutex_, parent);
   GM_ASSIGN(const Directory in, directory(parent, "a file"));
-  GM_ASSIGN(const gridfs::PathNamespace::Tmpfile made,
+  GM_ASSIGN(const gridfs::PathNamespace::OpenedFile made,
             in.paths->create_tmpfile(in.node.path, mode, creator));
   EntryReply entry{0, made.node.attributes, node_cache_seconds()};
   entry.ino = table_.acquire_file(in.node.bucket, made.node.id, made.node.ino);

@@ -71,6 +71,8 @@ Status FileSystem::readdir(DirectoryHandle& directory, uint64_t offset, bool loo
     GM_ASSIGN(std::vector<std::string> names, shown_bucket_names());
     directory.set_bucket_names(std::move(names));
   }
+  // What was read ahead is read again after this.
+  const KnownWithoutXattrs::Moment before = moment();
   GM_TRY(directory.seek(offset, node.path));
   if (offset == 0) directory.record_read();
   for (bool first = true;; first = false) {
@@ -100,6 +102,7 @@ Status FileSystem::readdir(DirectoryHandle& directory, uint64_t offset, bool loo
         } else if (lookup_each) {
           Result<EntryReply> found = entry_of(node, entry.name, child);
           if (!found) return first ? Status(fail(std::move(found).error())) : Status();
+          note_xattrs(found->ino, child, before);
           lister.add(entry, found->ino, type, &*found);
         } else if (child.kind == gridfs::NodeKind::kFile) {
           lister.add(entry, table_.ino_of_file(node.bucket.get(), child.id, child.ino), type,

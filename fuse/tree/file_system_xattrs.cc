@@ -84,6 +84,7 @@ Status FileSystem::change_posix(uint64_t ino, const gridfs::PosixChange& change)
     return paths->change_file_posix(node.id, change);
   };
   Status changed = write();
+  xattrs_changed_.fetch_add(1);
   if (changed || !is_absent(changed.error())) return changed;
   // The file has no name any more. Only the open file is left of it.
   if (node.open_file) {
@@ -172,6 +173,7 @@ Result<std::string> FileSystem::getxattr(uint64_t ino, std::string_view name) {
   TreeReadLock lock(moves_, tree_mutex_, ino);
   if (name.starts_with(kFieldLead)) return field(ino, name);
   GM_TRY(check_xattr_name(name, keeps_access_lists()));
+  if (is_known_without_xattrs(ino)) return gridfs::no_such_xattr(name);
   GM_ASSIGN(const gridfs::PosixFields posix, posix_of(ino));
   if (posix.xattrs) {
     const std::optional<std::string_view> found = posix.xattrs->find(name);
@@ -182,8 +184,9 @@ Result<std::string> FileSystem::getxattr(uint64_t ino, std::string_view name) {
 
 Result<std::vector<std::string>> FileSystem::listxattr(uint64_t ino) {
   TreeReadLock lock(moves_, tree_mutex_, ino);
-  GM_ASSIGN(const gridfs::PosixFields posix, posix_of(ino));
   std::vector<std::string> names;
+  if (is_known_without_xattrs(ino)) return names;
+  GM_ASSIGN(const gridfs::PosixFields posix, posix_of(ino));
   if (posix.xattrs) {
     for (const auto& [name, value] : posix.xattrs->attributes()) {
       if (is_shown(name, value, keeps_access_lists())) names.emplace_back(name);

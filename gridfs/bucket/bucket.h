@@ -133,9 +133,14 @@ class Bucket {
   // Removes a file inside the caller's transaction. Returns false if the file is large and was only
   // moved to `detached`. The caller must then call reclaim() after the commit.
   Result<bool> remove(engine::Transaction& transaction, bson::ValueView id) const;
+  // The same for a document that was read in the transaction.
+  Result<bool> remove_document(engine::Transaction& transaction,
+                               const bson::Document& files_document) const;
   // Moves a files document to `detached` inside the caller's transaction, so that no name leads to
   // it while its chunks still exist. reclaim() then removes them. Fails with FileNotFound.
   Status detach(engine::Transaction& transaction, bson::ValueView id) const;
+  Status detach_document(engine::Transaction& transaction,
+                         const bson::Document& files_document) const;
   // Removes one orphan of `detached` and its chunks, a bounded number of chunks per transaction.
   // Does nothing if `detached` has no file with that id.
   Status reclaim(bson::ValueView id) const;
@@ -177,6 +182,8 @@ class Bucket {
   Result<std::vector<bson::Value>> remove_batch(std::string_view filename,
                                                 const std::vector<bson::Value>& ids) const;
   Status remove_marker(engine::Transaction& transaction, bson::ValueView id) const;
+  // Fails with FileNotFound.
+  Result<bson::Document> read_file(engine::Transaction& transaction, bson::ValueView id) const;
   // Removes the further names of a file that is being removed.
   Status remove_links(engine::Transaction& transaction, bson::View files_document) const;
   // Returns the number after the last stored chunk of [from, to), or `from` if none is stored.

@@ -113,17 +113,29 @@ Status Bucket::remove(bson::ValueView id) const {
 }
 
 Result<bool> Bucket::remove(engine::Transaction& transaction, bson::ValueView id) const {
-  const bson::Document by_id = equals("_id", id);
-  GM_ASSIGN(const std::optional<bson::View> document, files_->find_one(transaction, by_id));
+  GM_ASSIGN(const bson::Document document, read_file(transaction, id));
+  return remove_document(transaction, document);
+}
+
+// A copy, because writes invalidate views.
+Result<bson::Document> Bucket::read_file(engine::Transaction& transaction,
+                                         bson::ValueView id) const {
+  GM_ASSIGN(const std::optional<bson::View> document,
+            files_->find_one(transaction, equals("_id", id)));
   if (!document) return file_not_found(*this, id);
-  const bson::Document by_marker = equals("_id", marker_id(id));
-  GM_ASSIGN(const std::optional<bson::View> marker, detached_->find_one(transaction, by_marker));
-  if (marker || is_large(*document)) {
-    GM_TRY(detach(transaction, id));
+  return bson::Document(*document);
+}
+
+Result<bool> Bucket::remove_document(engine::Transaction& transaction,
+                                     const bson::Document& files_document) const {
+  const bson::ValueView id = files_document.view()["_id"];
+  GM_ASSIGN(const bool is_marked, has_garbage(transaction, id));
+  if (is_marked || is_large(files_document)) {
+    GM_TRY(detach_document(transaction, files_document));
     return false;
   }
-  GM_TRY(remove_links(transaction, *document));
-  GM_TRY(files_->remove(transaction, by_id, false));
+  GM_TRY(remove_links(transaction, files_document));
+  GM_TRY(files_->remove(transaction, equals("_id", id), false));
   GM_TRY(chunks_->remove(transaction, equals("files_id", id), true));
   return true;
 }
@@ -223,15 +235,18 @@ Result<std::vector<bson::Value>> Bucket::remove_batch(std::string_view filename,
 }
 
 Status Bucket::detach(engine::Transaction& transaction, bson::ValueView id) const {
-  const bson::Document by_id = equals("_id", id);
-  GM_ASSIGN(const std::optional<bson::View> found, files_->find_one(transaction, by_id));
-  if (!found) return file_not_found(*this, id);
-  const bson::Document document(*found);  // a copy, because the write below invalidates the view
-  GM_TRY(remove_links(transaction, document));
+  GM_ASSIGN(const bson::Document document, read_file(transaction, id));
+  return detach_document(transaction, document);
+}
+
+Status Bucket::detach_document(engine::Transaction& transaction,
+                               const bson::Document& files_document) const {
+  const bson::ValueView id = files_document.view()["_id"];
+  GM_TRY(remove_links(transaction, files_document));
   // reclaim() will remove all chunks, including those after the end of the file.
   GM_TRY(remove_marker(transaction, id));
-  GM_TRY(detached_->insert(transaction, as_orphan(document)));
-  GM_TRY(files_->remove(transaction, by_id, false));
+  GM_TRY(detached_->insert(transaction, as_orphan(files_document)));
+  GM_TRY(files_->remove(transaction, equals("_id", id), false));
   return {};
 }
 

@@ -52,8 +52,13 @@ std::optional<bson::Document> making_place(bson::View files_document) {
 
 Result<engine::UpdateResult> update_file(engine::Collection& collection,
                                          engine::Transaction& transaction, bson::ValueView id,
-                                         bson::View update) {
-  const bson::Document by_id = equals("_id", id);
+                                         bson::View update, std::optional<bson::Date> upload_date) {
+  bson::Document by_id = equals("_id", id);
+  if (upload_date) {
+    bson::Builder filter;
+    filter.append_all(by_id).append("uploadDate", *upload_date);
+    by_id = std::move(filter).finish();
+  }
   Result<engine::UpdateResult> updated = collection.update(transaction, by_id, update);
   if (updated || updated.error().code() != ErrorCode::kPathNotViable) return updated;
   std::optional<bson::Document> place;

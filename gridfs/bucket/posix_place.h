@@ -22,9 +22,11 @@ bool takes_posix_fields(bson::View files_document);
 std::optional<bson::Document> making_place(bson::View files_document);
 
 // Updates the document of that _id, in `files` or `detached`, by an update that sets fields of
-// `metadata`. Makes place for them first if needed.
+// `metadata`. Makes place for them first if needed. If `upload_date` is given, a document with
+// another one does not match.
 Result<engine::UpdateResult> update_file(engine::Collection& collection,
                                          engine::Transaction& transaction, bson::ValueView id,
-                                         bson::View update);
+                                         bson::View update,
+                                         std::optional<bson::Date> upload_date = {});
 
 }  // namespace gridmount::gridfs

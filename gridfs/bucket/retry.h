@@ -13,6 +13,13 @@
 
 namespace gridmount::gridfs {
 
+// The kind of a transaction that writes few documents. Where others write to the store too, such
+// transactions of this process run at the same time, and their callers repeat what conflicts.
+inline engine::TransactionKind kind_of_few_writes(const engine::Store& store) {
+  return store.capabilities().exclusive ? engine::TransactionKind::kMayBlock
+                                        : engine::TransactionKind::kShort;
+}
+
 // Calls `attempt` until it succeeds, fails with another error than a transient one, or
 // Capabilities::retry_for is over. Returns its last result. `attempt` must be able to begin anew:
 // it is one transaction, or only reads. The pause between two attempts doubles, so that two mounts

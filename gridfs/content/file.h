@@ -156,6 +156,9 @@ class FileTable {
   // Opens a file whose files document the caller has just inserted into `detached`, so that nobody
   // else knows it.
   virtual Result<std::shared_ptr<File>> open_detached(bson::View document) = 0;
+  // Opens a file whose files document the caller's transaction inserts into `files`, before the
+  // commit, so that nobody else knows it.
+  virtual Result<std::shared_ptr<File>> open_new(bson::View document) = 0;
   // Called after the commit of a transaction that moved an open file's document from `detached` to
   // `files`.
   virtual void set_attached(bson::ValueView id) = 0;
@@ -166,7 +169,10 @@ class FileTable {
   // the same thread once the transaction is committed. after_commit() starts the removal of chunks
   // in the background. If free space is scarce, it waits until the removals are done or have
   // failed.
-  virtual Status remove(engine::Transaction& transaction, bson::ValueView id) = 0;
+  //
+  // `document` is the files document, if the caller has read it in the transaction.
+  virtual Status remove(engine::Transaction& transaction, bson::ValueView id,
+                        const bson::Document* document = nullptr) = 0;
   virtual void after_commit() = 0;
 
   // Begins to care for the orphans of a store that others use too (orphan_leases.h). Called when

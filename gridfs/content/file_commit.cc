@@ -1,8 +1,10 @@
 #include "gridfs/content/file_commit.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/base/invariant.h"
+#include "engine/batch_insert.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"
@@ -14,16 +16,6 @@ namespace gridmount::gridfs {
 namespace {
 
 constexpr std::string_view kPosixPath = "metadata.posix.";
-
-// The document is in `files`, or in `detached` if the file is an orphan.
-Status update_files_document(const Bucket& bucket, engine::Transaction& transaction,
-                             const bson::Value& id, bson::View update) {
-  for (engine::Collection* collection : {&bucket.files(), &bucket.detached()}) {
-    GM_ASSIGN(const engine::UpdateResult result, update_file(*collection, transaction, id, update));
-    if (result.matched != 0) return {};
-  }
-  return file_not_found(bucket, id);
-}
 
 // Fails with FileChanged if the files document has another uploadDate. A deployment with
 // transactions lets no other one change the document between this look and the commit. A standalone
@@ -41,6 +33,20 @@ Status check_unchanged(const Bucket& bucket, engine::Transaction& transaction,
     }
     return fail(file_changed(bucket, id));
   }
+  return file_not_found(bucket, id);
+}
+
+// The document is in `files`, or in `detached` if the file is an orphan. With `expected` it must
+// have that uploadDate: fails as check_unchanged() does.
+Status update_files_document(const Bucket& bucket, engine::Transaction& transaction,
+                             const bson::Value& id, bson::View update,
+                             std::optional<bson::Date> expected = {}) {
+  for (engine::Collection* collection : {&bucket.files(), &bucket.detached()}) {
+    GM_ASSIGN(const engine::UpdateResult result,
+              update_file(*collection, transaction, id, update, expected));
+    if (result.matched != 0) return {};
+  }
+  if (expected) GM_TRY(check_unchanged(bucket, transaction, id, *expected));
   return file_not_found(bucket, id);
 }
 
@@ -92,13 +98,19 @@ class ChunkWriter {
         layout_(layout),
         replaces_all_(replaces_all),
         continues_(bucket.store().capabilities().continues_after_failed_writes),
+        is_exclusive_(bucket.store().capabilities().exclusive),
         filter_(files_id) {}
 
-  // Returns true if the file has one more chunk now.
+  // Returns true if the file has one more chunk now. Without Capabilities::exclusive, new chunks
+  // are inserted by finish(), all at once.
   Result<bool> put(const CommittedChunk& chunk) {
     if (chunk.may_be_stored) return replace(chunk);
     if (replaces_all_) {
       GM_TRY(replace(chunk));
+      return true;
+    }
+    if (!continues_) {
+      new_.push_back(laid_out(chunk, chunk.id));
       return true;
     }
     const Status inserted = insert(chunk, chunk.id);
@@ -106,15 +118,19 @@ class ChunkWriter {
     if (inserted.error().code() != ErrorCode::kDuplicateKey) return fail(inserted.error());
     // A driver may have left chunks after the end of the file. They did not count as chunks of the
     // file.
-    if (!continues_) return fail(inserted.error());
     GM_TRY(replace(chunk));
     return true;
   }
+  Status finish() { return engine::insert_all(chunks_, transaction_, std::exchange(new_, {})); }
 
  private:
+  Result<bool> replace(const CommittedChunk& chunk) {
+    return is_exclusive_ ? replace_by_insertion(chunk) : replace_by_update(chunk);
+  }
+
   // Replaces the chunk by a removal and an insertion. An update costs more, because it copies the
   // content twice more. Returns true if there was no chunk.
-  Result<bool> replace(const CommittedChunk& chunk) {
+  Result<bool> replace_by_insertion(const CommittedChunk& chunk) {
     const bson::View filter = filter_.at(static_cast<int32_t>(chunk.n));
     std::optional<bson::Value> stored_id;
     if (chunk.id) {
@@ -140,17 +156,34 @@ class ChunkWriter {
     bson::Builder document;
     document.append("_id", *stored_id).append("files_id", files_id_);
     document.append("n", static_cast<int32_t>(chunk.n));
-    document.append("data",
-                    bson::Binary{0, chunk.buffer->bytes() + layout_.header_bytes(), chunk.size});
+    document.append("data", content_of(chunk));
     GM_TRY(chunks_.insert(transaction_, std::move(document).finish()));
     return is_new;
   }
 
-  Status insert(const CommittedChunk& chunk, std::optional<bson::ObjectId> id) {
+  // The same where a command costs more than copies of the content.
+  Result<bool> replace_by_update(const CommittedChunk& chunk) {
+    bson::Builder update;
+    update.open_document("$set").append("data", content_of(chunk)).close();
+    engine::UpdateOptions options;
+    options.upsert = true;
+    GM_ASSIGN(const engine::UpdateResult result,
+              chunks_.update(transaction_, filter_.at(static_cast<int32_t>(chunk.n)),
+                             std::move(update).finish(), options));
+    return result.matched == 0;
+  }
+
+  bson::Binary content_of(const CommittedChunk& chunk) const {
+    return {0, chunk.buffer->bytes() + layout_.header_bytes(), chunk.size};
+  }
+  // Returns the document, which is in the buffer.
+  bson::View laid_out(const CommittedChunk& chunk, std::optional<bson::ObjectId> id) const {
     uint8_t* const bytes = chunk.buffer->bytes();
     layout_.begin(bytes, id ? *id : bson::ObjectId::generate());
-    GM_TRY(chunks_.insert(transaction_,
-                          layout_.finish(bytes, static_cast<int32_t>(chunk.n), chunk.size)));
+    return layout_.finish(bytes, static_cast<int32_t>(chunk.n), chunk.size);
+  }
+  Status insert(const CommittedChunk& chunk, std::optional<bson::ObjectId> id) {
+    GM_TRY(chunks_.insert(transaction_, laid_out(chunk, id)));
     return {};
   }
 
@@ -160,7 +193,9 @@ class ChunkWriter {
   const ChunkLayout& layout_;
   const bool replaces_all_;
   const bool continues_;  // a transaction after a failed write
+  const bool is_exclusive_;
   ChunkFilter filter_;
+  std::vector<bson::View> new_;  // to be inserted
 };
 
 // Divides the chunks to remove: if there are many, those after the last chunk written are removed
@@ -210,6 +245,7 @@ Status write_cut_and_growth(FileContext& context, const bson::Value& id, const C
   cut.chunk_bytes = commit.chunk_bytes;
   cut.upload_date = commit.upload_date;
   cut.expected_date = commit.expected_date;
+  cut.may_meet_garbage = commit.may_meet_garbage;
   cut.sparse = commit.was_sparse;
   cut.was_sparse = commit.was_sparse;
   cut.stored_chunks = commit.stored_chunks;
@@ -252,9 +288,13 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
   const auto write = [&]() -> Status {
     int64_t fewer = recorded;
     int64_t more = 0;
-    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket.store().begin());
-    if (commit.expected_date) {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction,
+              bucket.store().begin(kind_of_few_writes(bucket.store())));
+    // A transaction finds that out by its update of the files document.
+    if (commit.expected_date && !bucket.store().capabilities().transactions) {
       GM_TRY(check_unchanged(bucket, *transaction, id, *commit.expected_date));
+    }
+    if (commit.may_meet_garbage) {
       GM_ASSIGN(meets_garbage, bucket.has_garbage(*transaction, id));
       if (meets_garbage) return {};
     }
@@ -273,10 +313,12 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
       GM_ASSIGN(const bool is_new, writer.put(chunk));
       more += is_new ? 1 : 0;
     }
+    GM_TRY(writer.finish());
     if (commit.stored_chunks) {
       stored_chunks = std::max<int64_t>(*commit.stored_chunks + more - fewer, 0);
     }
-    GM_TRY(update_files_document(bucket, *transaction, id, files_update(commit, stored_chunks)));
+    GM_TRY(update_files_document(bucket, *transaction, id, files_update(commit, stored_chunks),
+                                 commit.expected_date));
     return transaction->commit();
   };
   const auto write_with_retry = [&]() -> Status {
@@ -304,7 +346,8 @@ Result<PosixFields> change_posix(const FileContext& context, const bson::Value& 
   const Bucket& bucket = context.bucket;
   const bson::Document by_id = equals("_id", id);
   return with_retry(bucket.store(), [&]() -> Result<PosixFields> {
-    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket.store().begin());
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction,
+              bucket.store().begin(kind_of_few_writes(bucket.store())));
     std::optional<bson::View> document;
     for (engine::Collection* collection : {&bucket.files(), &bucket.detached()}) {
       GM_ASSIGN(document, collection->find_one(*transaction, by_id));
@@ -326,7 +369,8 @@ Status write_posix(const FileContext& context, const bson::Value& id, const Posi
   if (update.view().empty()) return {};
   engine::Store& store = context.bucket.store();
   return with_retry(store, [&]() -> Status {
-    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store.begin());
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction,
+              store.begin(kind_of_few_writes(store)));
     GM_TRY(update_files_document(context.bucket, *transaction, id, update));
     return transaction->commit();
   });

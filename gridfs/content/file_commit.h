@@ -41,6 +41,8 @@ struct FileCommit {
   std::optional<bson::Date> upload_date;
   // Set if other processes may change the file: the uploadDate that the document must still have.
   std::optional<bson::Date> expected_date;
+  // Set if another process may have truncated the file and not removed all of its chunks yet.
+  bool may_meet_garbage = false;
   std::optional<std::string> md5;  // if set, becomes the document's md5
   bool keep_md5 = false;           // without `md5`: true keeps the stored md5, false removes it
   bool sparse = false;

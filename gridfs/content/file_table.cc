@@ -33,12 +33,18 @@ class BucketFileTable final : public FileTable {
     return std::shared_ptr<File>(std::move(file));
   }
 
+  Result<std::shared_ptr<File>> open_new(bson::View document) override {
+    GM_ASSIGN(std::shared_ptr<OpenFile> file, context_->open_files.open_new(context_, document));
+    return std::shared_ptr<File>(std::move(file));
+  }
+
   void set_attached(bson::ValueView id) override {
     if (const auto file = context_->open_files.find(id)) file->set_detached(false);
   }
 
-  Status remove(engine::Transaction& transaction, bson::ValueView id) override {
-    return context_->open_files.remove(transaction, id);
+  Status remove(engine::Transaction& transaction, bson::ValueView id,
+                const bson::Document* document) override {
+    return context_->open_files.remove(transaction, id, document);
   }
 
   void after_commit() override {

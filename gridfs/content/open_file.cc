@@ -11,7 +11,7 @@
 
 namespace gridmount::gridfs {
 
-OpenFile::OpenFile(std::shared_ptr<FileContext> context, FilesDocument stored)
+OpenFile::OpenFile(std::shared_ptr<FileContext> context, FilesDocument stored, bool is_new)
     : context_(std::move(context)),
       id_(stored.id),
       chunk_bytes_(stored.chunk_bytes),
@@ -22,6 +22,7 @@ OpenFile::OpenFile(std::shared_ptr<FileContext> context, FilesDocument stored)
       store_end_(stored.chunk_count()),
       holes_unknown_(stored.sparse),
       stored_(std::move(stored)),
+      may_have_garbage_(!is_new && !context_->bucket.store().capabilities().exclusive),
       md5_intact_(context_->options.md5 && stored_.length == 0),
       changed_at_(Clock::now() - std::chrono::hours(1)) {}
 

@@ -36,9 +36,9 @@ namespace gridmount::gridfs {
 
 class OpenFile final : public File, public std::enable_shared_from_this<OpenFile> {
  public:
-  // `stored` is the files document in the store. The caller holds the lock of OpenFiles, or nobody
-  // else knows the file yet.
-  OpenFile(std::shared_ptr<FileContext> context, FilesDocument stored);
+  // `stored` is the files document in the store. `is_new` if nobody else has ever known it. The
+  // caller holds the lock of OpenFiles, or nobody else knows the file yet.
+  OpenFile(std::shared_ptr<FileContext> context, FilesDocument stored, bool is_new = false);
   ~OpenFile() override;
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
@@ -298,6 +298,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   std::optional<Error> gone_ GM_GUARDED_BY(mutex_);  // why the files document is gone
   bool detached_ GM_GUARDED_BY(mutex_) = false;
   bool outdated_ GM_GUARDED_BY(mutex_) = false;  // stored_ is not what the store has
+  // Another process may have truncated the file to what it is now, and not removed all chunks yet.
+  bool may_have_garbage_ GM_GUARDED_BY(mutex_);
 
   // While md5_intact_, the bytes [0, md5_end_) have been submitted to md5_ and have not changed
   // since. md5_ is null while no bytes have been submitted.

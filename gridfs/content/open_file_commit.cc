@@ -134,6 +134,7 @@ bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
   // Every commit writes the length, so none may follow one of another process.
   if (!context_->bucket.store().capabilities().exclusive) {
     commit.expected_date = stored_.upload_date;
+    commit.may_meet_garbage = may_have_garbage_;
   }
   if (prepared.content) {
     commit.upload_date = next_upload_date();
@@ -189,6 +190,8 @@ void OpenFile::finish(const Prepared& prepared) {
     background_error_.reset();
   }
   stored_.length = commit.length;
+  // Whoever truncates the file changes its uploadDate.
+  may_have_garbage_ = false;
   record_holes(commit);
   const bool has_own_date = prepared.content && *commit.upload_date > stored_.upload_date;
   if (prepared.content) stored_.upload_date = *commit.upload_date;
@@ -254,6 +257,7 @@ void OpenFile::refresh(const FilesDocument& stored) {
     return;
   }
   outdated_ = false;
+  may_have_garbage_ = true;
   length_ = stored.length;
   allocated_ = stored.allocated;
   store_end_ = stored.chunk_count();

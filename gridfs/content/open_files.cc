@@ -17,50 +17,65 @@ std::shared_ptr<OpenFile> OpenFiles::find(bson::ValueView id) const {
   return find_locked(key);
 }
 
+std::shared_ptr<OpenFile> OpenFiles::find_or_removal(const bson::Value& id,
+                                                     uint64_t& removal) const {
+  MutexLock lock(mutex_);
+  const auto found = being_removed_.find(id);
+  removal = found == being_removed_.end() ? 0 : found->second;
+  return find_locked(id);
+}
+
 Result<std::shared_ptr<OpenFile>> OpenFiles::open(const std::shared_ptr<FileContext>& context,
                                                   bson::ValueView id) {
   const bson::Value key(id);
   const bson::Document by_id = equals("_id", id);
+  // Held while the files document is read. Otherwise another thread could open, change and close
+  // the file in between, and this thread would continue with the old document.
+  MutexLock opening(opening_[bson::ValueHash()(key) % kOpeningLocks]);
   while (true) {
     uint64_t removal = 0;
-    // Declared outside the block of the lock, because the destructor of OpenFile takes the lock. It
-    // runs if the table has no memory for the entry.
-    std::shared_ptr<OpenFile> opened;
-    {
-      // Held while the files document is read. Otherwise another thread could open, change and
-      // close the file in between, and this thread would continue with the old document. The read
-      // takes microseconds, because the caller has just read the document to find the file.
-      MutexLock lock(mutex_);
-      if (std::shared_ptr<OpenFile> file = find_locked(key)) {
-        if (!bucket_.store().capabilities().exclusive) GM_TRY(refresh(*file));
-        return file;
-      }
-      const auto found = being_removed_.find(key);
-      if (found == being_removed_.end()) {
+    if (std::shared_ptr<OpenFile> file = find_or_removal(key, removal)) {
+      if (!bucket_.store().capabilities().exclusive) GM_TRY(refresh(*file));
+      return file;
+    }
+    if (removal == 0) {
+      std::optional<FilesDocument> stored;
+      {
         GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket_.store().snapshot());
         GM_ASSIGN(const std::optional<bson::View> document,
                   bucket_.files().find_one(*snapshot, by_id));
         if (!document) return file_not_found(bucket_, id);
-        GM_ASSIGN(FilesDocument stored, FilesDocument::parse(*document));
-        // The caller may have given the id as another numeric type.
-        if (std::shared_ptr<OpenFile> file = find_locked(stored.id)) return file;
-        opened = std::make_shared<OpenFile>(context, std::move(stored));
+        GM_ASSIGN(stored, FilesDocument::parse(*document));
+      }
+      // Declared before the lock, because the destructor of OpenFile takes the lock. It runs if the
+      // table has no memory for the entry.
+      auto opened = std::make_shared<OpenFile>(context, *std::move(stored));
+      MutexLock lock(mutex_);
+      // The caller may have given the id as another numeric type.
+      if (std::shared_ptr<OpenFile> file = find_locked(opened->id())) return file;
+      const auto found = being_removed_.find(key);
+      if (found == being_removed_.end()) {
         files_[opened->id()] = OpenEntry{opened.get(), opened};
         return opened;
       }
       removal = found->second;
     }
-    // A transaction that may not be committed yet has removed the file. This empty transaction
-    // waits for it. The other one may belong to the same commit group. In that case commit()
-    // returns once the whole group is visible, or has failed.
-    {
-      GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket_.store().begin());
-      (void)transaction->commit();
-    }
-    MutexLock lock(mutex_);
-    const auto found = being_removed_.find(key);
-    if (found != being_removed_.end() && found->second == removal) being_removed_.erase(found);
+    GM_TRY(wait_for_removal(key, removal));
   }
+}
+
+// A transaction that may not be committed yet has removed the file. This empty transaction waits
+// for it. The other one may belong to the same commit group. In that case commit() returns once the
+// whole group is visible, or has failed.
+Status OpenFiles::wait_for_removal(const bson::Value& id, uint64_t removal) {
+  {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket_.store().begin());
+    (void)transaction->commit();
+  }
+  MutexLock lock(mutex_);
+  const auto found = being_removed_.find(id);
+  if (found != being_removed_.end() && found->second == removal) being_removed_.erase(found);
+  return {};
 }
 
 Status OpenFiles::refresh(OpenFile& file) const {
@@ -76,9 +91,16 @@ Status OpenFiles::refresh(OpenFile& file) const {
 
 Result<std::shared_ptr<OpenFile>> OpenFiles::open_detached(
     const std::shared_ptr<FileContext>& context, bson::View document) {
-  GM_ASSIGN(FilesDocument stored, FilesDocument::parse(document));
-  auto opened = std::make_shared<OpenFile>(context, std::move(stored));
+  GM_ASSIGN(std::shared_ptr<OpenFile> opened, open_new(context, document));
   opened->set_detached(true);
+  return opened;
+}
+
+Result<std::shared_ptr<OpenFile>> OpenFiles::open_new(const std::shared_ptr<FileContext>& context,
+                                                      bson::View document) {
+  GM_ASSIGN(FilesDocument stored, FilesDocument::parse(document));
+  constexpr bool kIsNew = true;
+  auto opened = std::make_shared<OpenFile>(context, std::move(stored), kIsNew);
   MutexLock lock(mutex_);
   files_[opened->id()] = OpenEntry{opened.get(), opened};
   return opened;
@@ -96,7 +118,8 @@ void OpenFiles::end_removal(const FileRemoval& removal) {
   if (found != being_removed_.end() && found->second == removal.number) being_removed_.erase(found);
 }
 
-Status OpenFiles::remove(engine::Transaction& transaction, bson::ValueView id) {
+Status OpenFiles::remove(engine::Transaction& transaction, bson::ValueView id,
+                         const bson::Document* document) {
   FileRemoval removal;
   removal.id = bson::Value(id);
   {
@@ -116,9 +139,11 @@ Status OpenFiles::remove(engine::Transaction& transaction, bson::ValueView id) {
   Status removed;
   if (removal.number == 0) {
     removal.detached = true;
-    removed = bucket_.detach(transaction, id);
+    removed = document != nullptr ? bucket_.detach_document(transaction, *document)
+                                  : bucket_.detach(transaction, id);
   } else {
-    Result<bool> whole = bucket_.remove(transaction, removal.id);
+    Result<bool> whole = document != nullptr ? bucket_.remove_document(transaction, *document)
+                                             : bucket_.remove(transaction, removal.id);
     if (whole) {
       removal.detached = !*whole;
     } else {

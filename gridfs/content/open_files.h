@@ -3,6 +3,7 @@
 // Thread-safe.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <thread>
 #include <unordered_map>
@@ -27,11 +28,15 @@ class OpenFiles {
   // Implements FileTable::open_detached().
   Result<std::shared_ptr<OpenFile>> open_detached(const std::shared_ptr<FileContext>& context,
                                                   bson::View document) GM_EXCLUDES(mutex_);
+  // Implements FileTable::open_new().
+  Result<std::shared_ptr<OpenFile>> open_new(const std::shared_ptr<FileContext>& context,
+                                             bson::View document) GM_EXCLUDES(mutex_);
   // Called by the destructor of `file`.
   void closed(const OpenFile* file, const bson::Value& id) GM_EXCLUDES(mutex_);
 
   // Implements FileTable::remove().
-  Status remove(engine::Transaction& transaction, bson::ValueView id) GM_EXCLUDES(mutex_);
+  Status remove(engine::Transaction& transaction, bson::ValueView id,
+                const bson::Document* document) GM_EXCLUDES(mutex_);
   struct Detached {
     std::vector<bson::Value> unreachable;  // files that nobody has open
     bool some_are_open = false;
@@ -61,11 +66,20 @@ class OpenFiles {
   };
 
   // Reads the files document again and gives it to the file (OpenFile::refresh()).
-  Status refresh(OpenFile& file) const GM_REQUIRES(mutex_);
+  Status refresh(OpenFile& file) const GM_EXCLUDES(mutex_);
+  // Returns the open file, or nothing if it is not open. Sets `removal` to the number of the
+  // removal that has begun, or to 0.
+  std::shared_ptr<OpenFile> find_or_removal(const bson::Value& id, uint64_t& removal) const
+      GM_EXCLUDES(mutex_);
+  // Waits for the removal, which a transaction has begun.
+  Status wait_for_removal(const bson::Value& id, uint64_t removal) GM_EXCLUDES(mutex_);
   std::shared_ptr<OpenFile> find_locked(const bson::Value& id) const GM_REQUIRES(mutex_);
   void end_removal(const FileRemoval& removal) GM_REQUIRES(mutex_);
 
   const Bucket& bucket_;
+  // Held while a file is opened, so that it is opened once. Files share them.
+  static constexpr size_t kOpeningLocks = 64;
+  std::array<Mutex, kOpeningLocks> opening_;
   mutable Mutex mutex_;
   std::unordered_map<bson::Value, OpenEntry, bson::ValueHash> files_ GM_GUARDED_BY(mutex_);
   // Keyed by the thread that owns the transaction.

@@ -37,10 +37,12 @@ BucketNamespace::BucketNamespace(engine::Store& store, std::shared_ptr<engine::D
       bucket_(store, std::move(database), bucket),
       directories_(bucket_, options.at),
       path_index_(bucket_, options.at),
+      name_lookup_(bucket_),
       access_times_(bucket_, options.read_only ? AccessTimeMode::kNone : options.access_times,
                     options.strict_access_times,
                     [this](bson::ValueView id) { return files_->find(id) != nullptr; }),
-      subdirectories_(store.capabilities().exclusive) {}
+      subdirectories_(store.capabilities().exclusive),
+      seen_directories_(options.directory_age_max) {}
 
 Status BucketNamespace::start(const FileTableOptions& files) {
   if (options_.read_only || !store_.capabilities().exclusive) {
@@ -161,6 +163,10 @@ Result<BucketNamespace::Found> BucketNamespace::find_plain(Snapshot& snapshot,
   found.path = path;
   // The empty filename is a file's. As a directory's path it would be the root.
   if (!path.empty() && can_be_directory(path)) {
+    if (name_lookup_.is_usable() && !options_.at) {
+      GM_ASSIGN(std::optional<Found> at_once, find_at_once(snapshot, path));
+      if (at_once) return *std::move(at_once);
+    }
     GM_ASSIGN(std::optional<DirectoryDocument> directory, directories_.find(snapshot, path));
     if (directory) {
       found.kind = Found::Kind::kExplicitDirectory;
@@ -177,6 +183,40 @@ Result<BucketNamespace::Found> BucketNamespace::find_plain(Snapshot& snapshot,
     found.document = *at.file;
   }
   return found;
+}
+
+Result<std::optional<BucketNamespace::Found>> BucketNamespace::find_at_once(
+    Snapshot& snapshot, const std::string& path) const {
+  GM_ASSIGN(std::optional<NameLookup::AtPath> at, name_lookup_.find(snapshot, path));
+  if (!at) return std::optional<Found>();
+  Found found;
+  found.path = path;
+  if (at->directory) {
+    found.kind = Found::Kind::kExplicitDirectory;
+    found.directory = DirectoryDocument::parse(*at->directory);
+    return std::optional(std::move(found));
+  }
+  if (at->below && !has_filename(*at->below)) return std::optional<Found>();
+  std::erase_if(at->files, [](const bson::Document& file) { return !has_filename(file); });
+  PathIndex::AtPath linked;
+  GM_TRY(path_index_.add_links(snapshot, path, linked));
+  if (at->below) found.kept = std::make_shared<bson::Document>(*std::move(at->below));
+  if (at->below || linked.below) {
+    found.kind = Found::Kind::kImpliedDirectory;
+    found.document = found.kept ? bson::View(*found.kept) : *linked.below;
+    return std::optional(std::move(found));
+  }
+  if (!at->has_all_files) return std::optional<Found>();
+  found.named = std::make_shared<std::vector<bson::Document>>(std::move(at->files));
+  std::optional<bson::View> newest = linked.file;
+  for (const bson::View file : *found.named) {
+    if (!newest || is_newer(file, *newest)) newest = file;
+  }
+  if (newest) {
+    found.kind = Found::Kind::kFile;
+    found.document = *newest;
+  }
+  return std::optional(std::move(found));
 }
 
 Result<BucketNamespace::Found> BucketNamespace::find_long(Snapshot& snapshot,
@@ -314,6 +354,13 @@ Result<Node> BucketNamespace::file(bson::ValueView id) {
 }
 
 Result<Node> BucketNamespace::get_directory(std::string_view path) {
+  if (std::optional<DirectoryDocument> seen = seen_directories_.find(path)) {
+    Found found;
+    found.kind = Found::Kind::kExplicitDirectory;
+    found.path = path;
+    found.directory = *std::move(seen);
+    return node_of(found);
+  }
   GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
   GM_ASSIGN(const Found found, find_directory(*snapshot, std::string(path)));
   if (!found.is_directory()) return no_such_entry("", path);

@@ -16,8 +16,10 @@
 #include "engine/base/thread_safety.h"
 #include "gridfs/namespace/access_times.h"
 #include "gridfs/namespace/directory_store.h"
+#include "gridfs/namespace/name_lookup.h"
 #include "gridfs/namespace/path_index.h"
 #include "gridfs/namespace/path_namespace.h"
+#include "gridfs/namespace/seen_directories.h"
 #include "gridfs/namespace/subdirectory_counts.h"
 
 namespace gridmount::gridfs {
@@ -42,8 +44,10 @@ class BucketNamespace final : public PathNamespace {
 
   Result<Node> create_file(std::string_view directory, std::string_view name, uint32_t mode,
                            Creator creator) override;
-  Result<Tmpfile> create_tmpfile(std::string_view directory, uint32_t mode,
-                                 Creator creator) override;
+  Result<OpenedFile> create_open_file(std::string_view directory, std::string_view name,
+                                      uint32_t mode, Creator creator) override;
+  Result<OpenedFile> create_tmpfile(std::string_view directory, uint32_t mode,
+                                    Creator creator) override;
   Result<Node> mknod(std::string_view directory, std::string_view name, uint32_t mode,
                      uint64_t rdev, Creator creator) override;
   Result<Node> symlink(std::string_view directory, std::string_view name, std::string_view target,
@@ -83,7 +87,10 @@ class BucketNamespace final : public PathNamespace {
   Result<std::unique_ptr<DirectoryStream>> list_ids() override;
 
   void name_changed_externally(std::string_view filename) override;
-  void directories_changed_externally() override { subdirectories_.drop_all(); }
+  void directories_changed_externally() override {
+    subdirectories_.drop_all();
+    seen_directories_.forget_all();
+  }
   void links_changed_externally() override { path_index_.links().changed_externally(); }
   std::vector<std::string> links_of(bson::ValueView id) override;
 
@@ -97,6 +104,11 @@ class BucketNamespace final : public PathNamespace {
     std::string path;             // the directory's path, or the filename
     DirectoryDocument directory;  // kExplicitDirectory
     bson::View document;          // kFile: the newest revision. kImpliedDirectory: a file below it
+    // If NameLookup has found it: the file that `document` shows, or all files of that filename.
+    std::shared_ptr<const bson::Document> kept;
+    std::shared_ptr<const std::vector<bson::Document>> named;
+    bool was_touched = false;  // a directory whose times the transaction has set
+    uint64_t seen_after = 0;   // was_touched: SeenDirectories::forgotten() before that
     // kFile without a string filename: it is identified by its _id only.
     std::optional<bson::Value> unnamed_id;
 
@@ -113,6 +125,9 @@ class BucketNamespace final : public PathNamespace {
   // Finds a file whose name is also a directory's.
   Result<Found> find_shadowed(engine::Snapshot& snapshot, const std::string& path) const;
   Result<Found> find_plain(engine::Snapshot& snapshot, const std::string& path) const;
+  // The same with one command. Returns nothing if that is not possible.
+  Result<std::optional<Found>> find_at_once(engine::Snapshot& snapshot,
+                                            const std::string& path) const;
   Result<Found> find_long(engine::Snapshot& snapshot, std::string_view directory,
                           const struct ParsedName& name) const;
   Result<Found> find_by_id(engine::Snapshot& snapshot, std::string_view name,
@@ -152,10 +167,25 @@ class BucketNamespace final : public PathNamespace {
   Status change_directory(engine::Transaction& transaction, std::string_view path,
                           const PosixFields& changes);
   Status touch(engine::Transaction& transaction, std::string_view directory);
+  // Does so unless the transaction has done it.
+  Status touch(engine::Transaction& transaction, std::string_view directory, const Found& found) {
+    return found.was_touched ? Status() : touch(transaction, directory);
+  }
+  // Called after the commit.
+  void note_seen(const Found& directory) {
+    if (!directory.was_touched) return;
+    seen_directories_.note(directory.path, directory.directory, directory.seen_after);
+  }
+  // Finds a directory whose names the transaction changes, and touches it if that costs no further
+  // command.
+  Result<Found> find_to_change(engine::Transaction& transaction, std::string_view directory) const;
   // Returns the md5 of a new, empty file, or nothing if the bucket keeps no md5.
   std::optional<std::string> md5_of_nothing() const;
+  // Opens the file, with its node as it is.
+  Result<OpenedFile> open_with_node(bson::ValueView id);
+  // If `opened` is given, also opens the file.
   Result<Node> insert_file(std::string_view directory, std::string_view name, PosixFields posix,
-                           uint32_t umask);
+                           uint32_t umask, std::shared_ptr<File>* opened = nullptr);
   // Returns the document of an empty file. It has no filename if there is no path.
   bson::Document new_files_document(const std::optional<std::string>& path,
                                     const PosixFields& posix) const;
@@ -232,9 +262,11 @@ class BucketNamespace final : public PathNamespace {
   const Bucket bucket_;
   DirectoryStore directories_;
   PathIndex path_index_;
+  const NameLookup name_lookup_;
   std::unique_ptr<FileTable> files_;
   AccessTimes access_times_;
   SubdirectoryCounts subdirectories_;
+  SeenDirectories seen_directories_;
 };
 
 }  // namespace gridmount::gridfs

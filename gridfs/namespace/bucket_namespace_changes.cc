@@ -9,6 +9,7 @@
 #include "gridfs/bucket/file_time.h"
 #include "gridfs/bucket/md5.h"
 #include "gridfs/bucket/posix_changes.h"
+#include "gridfs/bucket/retry.h"
 #include "gridfs/namespace/bucket_namespace.h"
 #include "gridfs/namespace/name_mapping.h"
 #include "gridfs/namespace/nodes.h"
@@ -79,7 +80,7 @@ Result<BucketNamespace::NewPath> BucketNamespace::new_path_in(Transaction& trans
                                                               std::string_view name) const {
   NewPath place;
   GM_ASSIGN(place.path, new_path(directory, name));
-  GM_ASSIGN(place.directory, find_directory(transaction, std::string(directory)));
+  GM_ASSIGN(place.directory, find_to_change(transaction, directory));
   if (!place.directory.is_directory()) return no_such_entry("", directory);
   GM_ASSIGN(const Found taken, find_plain(transaction, place.path));
   if (taken.kind != Found::Kind::kNothing) {
@@ -123,6 +124,29 @@ Status BucketNamespace::touch(Transaction& transaction, std::string_view directo
   return change_directory(transaction, directory, times);
 }
 
+Result<BucketNamespace::Found> BucketNamespace::find_to_change(Transaction& transaction,
+                                                               std::string_view directory) const {
+  const engine::Capabilities can = store_.capabilities();
+  // Without transactions, nothing must be changed before it is certain that the change is made.
+  if (!can.exclusive && can.transactions && (directory.empty() || can_be_directory(directory))) {
+    Found found;
+    PosixFields times;
+    times.mtime = file_time_now();
+    times.ctime = times.mtime;
+    found.seen_after = seen_directories_.forgotten();
+    GM_ASSIGN(std::optional<DirectoryDocument> document,
+              directories_.find_and_update(transaction, directory, times));
+    if (document) {
+      found.kind = Found::Kind::kExplicitDirectory;
+      found.path = directory;
+      found.directory = *std::move(document);
+      found.was_touched = true;
+      return found;
+    }
+  }
+  return find_directory(transaction, std::string(directory));
+}
+
 PosixFields BucketNamespace::posix_of_directory(const Found& directory) const {
   const Attributes shown = node_of(directory).attributes;
   PosixFields posix = directory.directory.posix;
@@ -155,15 +179,23 @@ bson::Document BucketNamespace::new_files_document(const std::optional<std::stri
 }
 
 Result<Node> BucketNamespace::insert_file(std::string_view directory, std::string_view name,
-                                          PosixFields posix, uint32_t umask) {
+                                          PosixFields posix, uint32_t umask,
+                                          std::shared_ptr<File>* opened) {
   GM_TRY(begin_change());
-  GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
+            store_.begin(kind_of_few_writes(store_)));
   GM_ASSIGN(const NewPath place, new_path_in(*transaction, directory, name));
   inherit(posix_of_directory(place.directory), umask, options_.access_lists, posix);
   const bson::Document files_document = new_files_document(place.path, posix);
   GM_TRY(bucket_.files().insert(*transaction, files_document));
-  GM_TRY(touch(*transaction, directory));
+  GM_TRY(touch(*transaction, directory, place.directory));
+  std::shared_ptr<File> file;
+  if (opened != nullptr) {
+    GM_ASSIGN(file, files_->open_new(files_document));
+  }
   GM_TRY(transaction->commit());
+  note_seen(place.directory);
+  if (opened != nullptr) *opened = std::move(file);
   return file_node(bucket_.options().name, files_document, options_);
 }
 
@@ -173,12 +205,24 @@ Result<Node> BucketNamespace::create_file(std::string_view directory, std::strin
                      creator.umask);
 }
 
+Result<PathNamespace::OpenedFile> BucketNamespace::create_open_file(std::string_view directory,
+                                                                    std::string_view name,
+                                                                    uint32_t mode,
+                                                                    Creator creator) {
+  OpenedFile made;
+  GM_ASSIGN(made.node,
+            insert_file(directory, name, posix_of(S_IFREG | (mode & kPermissionBits), creator),
+                        creator.umask, &made.file));
+  return made;
+}
+
 // The tmpfile is an orphan in `detached` from the beginning, so it is removed if this process is
 // killed.
-Result<PathNamespace::Tmpfile> BucketNamespace::create_tmpfile(std::string_view directory,
-                                                               uint32_t mode, Creator creator) {
+Result<PathNamespace::OpenedFile> BucketNamespace::create_tmpfile(std::string_view directory,
+                                                                  uint32_t mode, Creator creator) {
   GM_TRY(begin_change());
-  GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
+            store_.begin(kind_of_few_writes(store_)));
   GM_ASSIGN(const Found in, find_directory(*transaction, std::string(directory)));
   if (!in.is_directory()) return no_such_entry("", directory);
   PosixFields posix = posix_of(S_IFREG | (mode & kPermissionBits), creator);
@@ -186,7 +230,7 @@ Result<PathNamespace::Tmpfile> BucketNamespace::create_tmpfile(std::string_view 
   const bson::Document document = new_files_document(std::nullopt, posix);
   GM_TRY(bucket_.detached().insert(*transaction, bucket_.as_orphan(document)));
   GM_TRY(transaction->commit());
-  Tmpfile made;
+  OpenedFile made;
   GM_ASSIGN(made.file, files_->open_detached(document));
   made.node = file_node(bucket_.options().name, document, options_);
   made.node.attributes.nlink = 0;
@@ -210,19 +254,23 @@ Result<Node> BucketNamespace::symlink(std::string_view directory, std::string_vi
 Result<Node> BucketNamespace::mkdir(std::string_view directory, std::string_view name,
                                     uint32_t mode, Creator creator) {
   GM_TRY(begin_change());
-  GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
+            store_.begin(kind_of_few_writes(store_)));
   GM_ASSIGN(const NewPath place, new_path_in(*transaction, directory, name));
   GM_TRY(check_directory_path(place.path));
   PosixFields posix = posix_of(S_IFDIR | (mode & kPermissionBits), creator);
   inherit(posix_of_directory(place.directory), creator.umask, options_.access_lists, posix);
   // Before the new directory itself, so that the directories above it become explicit first.
-  GM_TRY(touch(*transaction, directory));
+  GM_TRY(touch(*transaction, directory, place.directory));
   GM_ASSIGN(const DirectoryDocument made, directories_.insert(*transaction, place.path, posix));
-  // Somebody else may have made documents of subdirectories before the one of their parent.
-  GM_ASSIGN(const bool has_directories, directories_.has_children(*transaction, place.path));
-  if (!has_directories) subdirectories_.made(made.id);
+  if (subdirectories_.keeps_any()) {
+    // Somebody else may have made documents of subdirectories before the one of their parent.
+    GM_ASSIGN(const bool has_directories, directories_.has_children(*transaction, place.path));
+    if (!has_directories) subdirectories_.made(made.id);
+  }
   subdirectories_.changed(place.directory.directory.id, 1);
   GM_TRY(commit_counted(*transaction));
+  note_seen(place.directory);
   Node node = directory_node(bucket_.options().name, place.path, made, options_);
   complete(node);
   return node;
@@ -234,7 +282,9 @@ Result<RemovedName> BucketNamespace::unlink(std::string_view directory, std::str
   GM_TRY(begin_change());
   RemovedName last;
   {
-    GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+    GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
+              store_.begin(kind_of_few_writes(store_)));
+    GM_ASSIGN(const Found parent, find_to_change(*transaction, directory));
     GM_ASSIGN(const Found found, find(*transaction, directory, name));
     if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);
     if (found.is_directory()) {
@@ -242,8 +292,9 @@ Result<RemovedName> BucketNamespace::unlink(std::string_view directory, std::str
     }
     last.posix = posix_of_file(found);
     GM_ASSIGN(last.node, remove_name(*transaction, found));
-    GM_TRY(touch(*transaction, directory));
+    GM_TRY(touch(*transaction, directory, parent));
     GM_TRY(transaction->commit());
+    note_seen(parent);
   }
   files_->after_commit();
   return last;
@@ -258,7 +309,9 @@ Result<bool> BucketNamespace::is_empty(engine::Snapshot& snapshot, std::string_v
 
 Status BucketNamespace::rmdir(std::string_view directory, std::string_view name) {
   GM_TRY(begin_change());
-  GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  const SeenDirectories::Forgetting forgetting(seen_directories_);
+  GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
+            store_.begin(kind_of_few_writes(store_)));
   GM_ASSIGN(const Found found, find(*transaction, directory, name));
   if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);
   if (!found.is_directory())
@@ -275,10 +328,23 @@ Status BucketNamespace::rmdir(std::string_view directory, std::string_view name)
 
 // --- Attributes.
 
+Result<PathNamespace::OpenedFile> BucketNamespace::open_with_node(bson::ValueView id) {
+  OpenedFile opened;
+  const bool counts_names = store_.capabilities().exclusive || path_index_.links().in_use();
+  if (counts_names) {
+    GM_ASSIGN(opened.node, file(id));
+  }
+  GM_ASSIGN(opened.file, files_->open(id));
+  // One command less.
+  if (!counts_names) opened.node = node_of_open(*opened.file);
+  return opened;
+}
+
 Result<Node> BucketNamespace::setattr_file(bson::ValueView id, const AttributeChanges& changes) {
   GM_TRY(begin_change());
-  GM_ASSIGN(const Node before, file(id));
-  GM_ASSIGN(const std::shared_ptr<File> file, files_->open(id));
+  GM_ASSIGN(const OpenedFile opened, open_with_node(id));
+  const Node& before = opened.node;
+  const std::shared_ptr<File>& file = opened.file;
   if (changes.atime) access_times_.drop(NodeKind::kFile, file->id());
   PosixFields posix = posix_of(changes);
   const uint32_t mode = before.attributes.mode;
@@ -295,7 +361,7 @@ Result<Node> BucketNamespace::setattr_file(bson::ValueView id, const AttributeCh
     if (changes.mtime) file->set_times(*changes.mtime, *posix.ctime);
   } else if (changes.permissions) {
     GM_TRY(file->change_posix([&](PosixFields now) -> Result<PosixFields> {
-      now.mode = before.attributes.mode;
+      now.mode = opened.node.attributes.mode;
       add_permissions(now, *changes.permissions, posix);
       return posix;
     }));
@@ -310,7 +376,9 @@ Result<Node> BucketNamespace::setattr_file(bson::ValueView id, const AttributeCh
 Result<Node> BucketNamespace::setattr_directory(std::string_view path,
                                                 const AttributeChanges& changes) {
   GM_TRY(begin_change());
-  GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  const SeenDirectories::Forgetting forgetting(seen_directories_);
+  GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
+            store_.begin(kind_of_few_writes(store_)));
   GM_ASSIGN(const Found before, find_directory(*transaction, std::string(path)));
   if (!before.is_directory()) return no_such_entry("", path);
   if (changes.atime) access_times_.drop(NodeKind::kDirectory, before.directory.id);
@@ -344,17 +412,18 @@ Result<PosixFields> BucketNamespace::directory_posix(std::string_view path) {
 
 Status BucketNamespace::change_file_posix(bson::ValueView id, const PosixChange& change) {
   GM_TRY(begin_change());
-  GM_ASSIGN(const Node before, file(id));
-  GM_ASSIGN(const std::shared_ptr<File> file, files_->open(id));
-  return file->change_posix([&](PosixFields now) {
-    now.mode = before.attributes.mode;
+  GM_ASSIGN(const OpenedFile opened, open_with_node(id));
+  return opened.file->change_posix([&](PosixFields now) {
+    now.mode = opened.node.attributes.mode;
     return change(now);
   });
 }
 
 Status BucketNamespace::change_directory_posix(std::string_view path, const PosixChange& change) {
   GM_TRY(begin_change());
-  GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  const SeenDirectories::Forgetting forgetting(seen_directories_);
+  GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
+            store_.begin(kind_of_few_writes(store_)));
   GM_ASSIGN(const Found before, find_directory(*transaction, std::string(path)));
   if (!before.is_directory()) return no_such_entry("", path);
   GM_ASSIGN(const PosixFields changes, change(posix_of_directory(before)));

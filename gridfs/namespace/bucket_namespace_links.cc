@@ -10,6 +10,7 @@
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/file_time.h"
 #include "gridfs/bucket/posix_place.h"
+#include "gridfs/bucket/retry.h"
 #include "gridfs/namespace/bucket_namespace.h"
 #include "gridfs/namespace/links.h"
 #include "gridfs/namespace/name_mapping.h"
@@ -54,14 +55,16 @@ Result<Node> BucketNamespace::link(bson::ValueView id, std::string_view director
                                    std::string_view name) {
   {
     GM_TRY(begin_change());
-    GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+    const SeenDirectories::Forgetting forgetting(seen_directories_);
+    GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
+              store_.begin(kind_of_few_writes(store_)));
     GM_ASSIGN(const NewPath place, new_path_in(*transaction, directory, name));
     const bson::Document by_id = equals("_id", id);
     GM_ASSIGN(const std::optional<bson::View> document,
               bucket_.files().find_one(*transaction, by_id));
     if (!document) {
       GM_TRY(attach(*transaction, id, place.path));
-      GM_TRY(touch(*transaction, directory));
+      GM_TRY(touch(*transaction, directory, place.directory));
       GM_TRY(transaction->commit());
       files_->set_attached(id);
       return this->file(id);
@@ -79,7 +82,7 @@ Result<Node> BucketNamespace::link(bson::ValueView id, std::string_view director
     GM_TRY(path_index_.links().put(*transaction, place.path, id));
     ++file->links;
     GM_TRY(write_names(bucket_, *transaction, *file));
-    GM_TRY(touch(*transaction, directory));
+    GM_TRY(touch(*transaction, directory, place.directory));
     GM_TRY(transaction->commit());
   }
   path_index_.links().set_made();
@@ -112,6 +115,13 @@ Result<Node> BucketNamespace::remove_name(Transaction& transaction, const Found&
   --last.attributes.nlink;
   if (!file.has_filename()) {
     GM_TRY(files_->remove(transaction, *file.unnamed_id));
+    return last;
+  }
+  if (file.named && !path_index_.links().in_use()) {
+    for (const bson::Document& named : *file.named) {
+      GM_TRY(files_->remove(transaction, named.view()["_id"], &named));
+    }
+    last.attributes.nlink = 0;
     return last;
   }
   GM_ASSIGN(const std::vector<bson::View> named, path_index_.all(transaction, file.path));
@@ -165,7 +175,9 @@ Status BucketNamespace::move_file(Transaction& transaction, const Found& source,
     return {};
   }
   std::vector<LinkedFile> files;
-  {
+  if (source.named && !path_index_.links().in_use()) {
+    for (const bson::View document : *source.named) files.push_back(LinkedFile::parse(document));
+  } else {
     GM_ASSIGN(const std::vector<bson::View> named, path_index_.all(transaction, source.path));
     for (const bson::View document : named) files.push_back(LinkedFile::parse(document));
   }

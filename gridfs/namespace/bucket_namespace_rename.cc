@@ -10,6 +10,7 @@
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/file_time.h"
 #include "gridfs/bucket/posix_changes.h"
+#include "gridfs/bucket/retry.h"
 #include "gridfs/namespace/bucket_namespace.h"
 #include "gridfs/namespace/name_mapping.h"
 #include "gridfs/namespace/nodes.h"
@@ -18,6 +19,7 @@
 namespace gridmount::gridfs {
 
 using engine::Transaction;
+using engine::TransactionKind;
 
 namespace {
 
@@ -72,16 +74,21 @@ Result<std::optional<RemovedName>> BucketNamespace::rename_by(
     std::string_view from_directory, std::string_view from_name, std::string_view to_directory,
     std::string_view to_name, RenameMode mode, const std::optional<Creator>& whiteout) {
   GM_TRY(begin_change());
+  const SeenDirectories::Forgetting forgetting(seen_directories_);
   std::optional<RemovedName> replaced;
-  {
-    GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
+  for (const TransactionKind kind : {kind_of_few_writes(store_), TransactionKind::kMayBlock}) {
+    GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin(kind));
     GM_ASSIGN(Found source, find(*transaction, from_directory, from_name));
     if (source.kind == Found::Kind::kNothing) return no_such_entry(from_directory, from_name);
-    GM_ASSIGN(const Found parent, find_directory(*transaction, std::string(to_directory)));
+    GM_ASSIGN(const Found parent, find_to_change(*transaction, to_directory));
     if (!parent.is_directory()) return no_such_entry("", to_directory);
     GM_ASSIGN(Found target, find(*transaction, to_directory, to_name));
+    // Many names can be below a directory.
+    if (kind == TransactionKind::kShort && (source.is_directory() || target.is_directory())) {
+      continue;
+    }
     Found left;
-    if (source.is_directory() || target.is_directory()) {
+    if (subdirectories_.keeps_any() && (source.is_directory() || target.is_directory())) {
       GM_ASSIGN(left, find_directory(*transaction, std::string(from_directory)));
     }
     const bool exists = target.kind != Found::Kind::kNothing;
@@ -105,8 +112,10 @@ Result<std::optional<RemovedName>> BucketNamespace::rename_by(
     }
     if (source.is_directory() && !exists) {
       GM_TRY(check_directory_path(target.path));
-      GM_ASSIGN(const bool has_directories, directories_.has_children(*transaction, target.path));
-      if (has_directories) subdirectories_.drop_all();
+      if (subdirectories_.keeps_any()) {
+        GM_ASSIGN(const bool has_directories, directories_.has_children(*transaction, target.path));
+        if (has_directories) subdirectories_.drop_all();
+      }
     }
     if (mode == RenameMode::kExchange) {
       if (!source.has_filename()) {
@@ -127,10 +136,11 @@ Result<std::optional<RemovedName>> BucketNamespace::rename_by(
       }
     }
     if (whiteout) GM_TRY(insert_whiteout(*transaction, from_directory, from_name, *whiteout));
-    GM_TRY(touch(*transaction, from_directory));
-    if (from_directory != to_directory) GM_TRY(touch(*transaction, to_directory));
+    if (from_directory != to_directory) GM_TRY(touch(*transaction, from_directory));
+    GM_TRY(touch(*transaction, to_directory, parent));
     count_moved(source, left, target, parent, mode);
     GM_TRY(commit_counted(*transaction));
+    break;
   }
   files_->after_commit();
   return replaced;

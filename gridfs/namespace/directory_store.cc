@@ -138,6 +138,20 @@ Result<bool> DirectoryStore::update(engine::Transaction& transaction, std::strin
   return result.matched != 0;
 }
 
+Result<std::optional<DirectoryDocument>> DirectoryStore::find_and_update(
+    engine::Transaction& transaction, std::string_view path, const PosixFields& changes) const {
+  bson::Builder set;
+  bson::Builder unset;
+  append_posix_changes(changes, kPosixPath, set, unset);
+  engine::FindAndModifyOptions options;
+  options.return_new = true;
+  GM_ASSIGN(const engine::FindAndModifyResult result,
+            bucket_.directories().find_and_modify(transaction, by_path(path), update_of(set, unset),
+                                                  options));
+  if (!result.document) return std::optional<DirectoryDocument>();
+  return std::optional(DirectoryDocument::parse(*result.document));
+}
+
 Status DirectoryStore::move(engine::Transaction& transaction, std::string_view from,
                             std::string_view to) const {
   const SplitPath where = split(to);

@@ -53,6 +53,10 @@ class DirectoryStore {
   // Returns false if the directory has no document.
   Result<bool> update(engine::Transaction& transaction, std::string_view path,
                       const PosixFields& changes) const;
+  // Also returns the document as it is then. Returns nothing if the directory has none.
+  Result<std::optional<DirectoryDocument>> find_and_update(engine::Transaction& transaction,
+                                                           std::string_view path,
+                                                           const PosixFields& changes) const;
   // Moves the documents of the directory `from`, and of all directories below it, to `to`.
   Status move(engine::Transaction& transaction, std::string_view from, std::string_view to) const;
 

@@ -111,6 +111,7 @@ Node file_node(std::string_view bucket, const FilesDocument& file,
       posix.symlink_target ? static_cast<int64_t>(posix.symlink_target->size()) : file.length;
   attributes.blocks = blocks_of(file);
   attributes.rdev = posix.rdev.value_or(0);
+  node.has_xattrs = posix.xattrs.has_value();
   return node;
 }
 
@@ -148,6 +149,7 @@ Node directory_node(std::string_view bucket, std::string_view path,
     made.tv_sec = static_cast<time_t>(directory.id.view().as_object_id().seconds());
   }
   set_times(attributes, directory.posix, made);
+  node.has_xattrs = directory.posix.xattrs.has_value();
   return node;
 }
 

@@ -258,7 +258,12 @@ Result<PathIndex::AtPath> PathIndex::at(engine::Snapshot& snapshot, std::string_
     return at;
   }
   GM_ASSIGN(at, at_by_filename(snapshot, path));
-  if (!links_.in_use()) return at;
+  GM_TRY(add_links(snapshot, path, at));
+  return at;
+}
+
+Status PathIndex::add_links(engine::Snapshot& snapshot, std::string_view path, AtPath& at) const {
+  if (!links_.in_use()) return {};
   GM_ASSIGN(const std::vector<bson::View> linked, links_.files_of(snapshot, path));
   for (const bson::View document : linked) {
     if (!at.file || is_newer(document, *at.file)) at.file = document;
@@ -266,7 +271,7 @@ Result<PathIndex::AtPath> PathIndex::at(engine::Snapshot& snapshot, std::string_
   if (!at.below) {
     GM_ASSIGN(at.below, any_link_below(snapshot, path));
   }
-  return at;
+  return {};
 }
 
 Result<PathIndex::AtPath> PathIndex::at_by_filename(engine::Snapshot& snapshot,

@@ -61,6 +61,8 @@ class PathIndex {
     std::optional<bson::View> below;
   };
   Result<AtPath> at(engine::Snapshot& snapshot, std::string_view path) const;
+  // Adds the further names of files to what filenames have found.
+  Status add_links(engine::Snapshot& snapshot, std::string_view path, AtPath& at) const;
 
  private:
   // Returns the files that have that name as a further name.

@@ -20,6 +20,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -63,6 +64,9 @@ struct NamespaceOptions {
   bool access_lists = true;
   // How many earlier contents a file keeps when it is replaced or truncated to nothing.
   uint32_t revisions = 0;
+  // For a store that others change: for so long the attributes of a directory may be those that
+  // this process gave it when it changed a name in it.
+  std::chrono::milliseconds directory_age_max{0};
   // Shows the tree as it was at that time, as far as the files documents record it. Files with a
   // later uploadDate are hidden. So are directories that were made later, unless they contain
   // something that is shown. Requires read_only.
@@ -97,6 +101,7 @@ struct Node {
   // implied, became explicit and was moved keeps its old ino.
   uint64_t ino = 0;
   Attributes attributes;
+  bool has_xattrs = false;
 };
 
 struct DirectoryEntry {
@@ -190,14 +195,17 @@ class PathNamespace {
   // permission bits only. posix_changes.h says what a new node inherits from its directory.
   virtual Result<Node> create_file(std::string_view directory, std::string_view name, uint32_t mode,
                                    Creator creator) = 0;
-  // Creates a tmpfile (O_TMPFILE): an open file that has no name yet. It inherits from `directory`.
-  // It is removed when the last holder releases it, unless link() has given it a name.
-  struct Tmpfile {
+  struct OpenedFile {
     Node node;
     std::shared_ptr<File> file;
   };
-  virtual Result<Tmpfile> create_tmpfile(std::string_view directory, uint32_t mode,
-                                         Creator creator) = 0;
+  // Also opens the file, which costs nothing then.
+  virtual Result<OpenedFile> create_open_file(std::string_view directory, std::string_view name,
+                                              uint32_t mode, Creator creator) = 0;
+  // Creates a tmpfile (O_TMPFILE): an open file that has no name yet. It inherits from `directory`.
+  // It is removed when the last holder releases it, unless link() has given it a name.
+  virtual Result<OpenedFile> create_tmpfile(std::string_view directory, uint32_t mode,
+                                            Creator creator) = 0;
   // Creates a pipe, socket or device. `mode` also holds its type.
   virtual Result<Node> mknod(std::string_view directory, std::string_view name, uint32_t mode,
                              uint64_t rdev, Creator creator) = 0;

@@ -3,15 +3,21 @@
 #include <utility>
 
 #include "gridfs/bucket/retry.h"
+#include "gridfs/namespace/directory_turns.h"
 
 namespace gridmount::gridfs {
 
 namespace {
 
+// The part of the time for which a call tries again that it may also wait for its turn.
+constexpr int kTurnPart = 10;
+
 class RetryingNamespace final : public PathNamespace {
  public:
   RetryingNamespace(engine::Store& store, std::unique_ptr<PathNamespace> paths)
-      : store_(store), paths_(std::move(paths)) {}
+      : store_(store),
+        turns_(store.capabilities().retry_for / kTurnPart),
+        paths_(std::move(paths)) {}
 
   const Bucket& bucket() const override { return paths_->bucket(); }
   FileTable& files() override { return paths_->files(); }
@@ -35,47 +41,52 @@ class RetryingNamespace final : public PathNamespace {
   }
   Result<Node> create_file(std::string_view directory, std::string_view name, uint32_t mode,
                            Creator creator) override {
-    return with_retry(store_, [&] { return paths_->create_file(directory, name, mode, creator); });
+    return in_turn(directory, [&] { return paths_->create_file(directory, name, mode, creator); });
   }
-  Result<Tmpfile> create_tmpfile(std::string_view directory, uint32_t mode,
-                                 Creator creator) override {
+  Result<OpenedFile> create_open_file(std::string_view directory, std::string_view name,
+                                      uint32_t mode, Creator creator) override {
+    return in_turn(directory,
+                   [&] { return paths_->create_open_file(directory, name, mode, creator); });
+  }
+  Result<OpenedFile> create_tmpfile(std::string_view directory, uint32_t mode,
+                                    Creator creator) override {
     return with_retry(store_, [&] { return paths_->create_tmpfile(directory, mode, creator); });
   }
   Result<Node> mknod(std::string_view directory, std::string_view name, uint32_t mode,
                      uint64_t rdev, Creator creator) override {
-    return with_retry(store_, [&] { return paths_->mknod(directory, name, mode, rdev, creator); });
+    return in_turn(directory, [&] { return paths_->mknod(directory, name, mode, rdev, creator); });
   }
   Result<Node> symlink(std::string_view directory, std::string_view name, std::string_view target,
                        Creator creator) override {
-    return with_retry(store_, [&] { return paths_->symlink(directory, name, target, creator); });
+    return in_turn(directory, [&] { return paths_->symlink(directory, name, target, creator); });
   }
   Result<Node> mkdir(std::string_view directory, std::string_view name, uint32_t mode,
                      Creator creator) override {
-    return with_retry(store_, [&] { return paths_->mkdir(directory, name, mode, creator); });
+    return in_turn(directory, [&] { return paths_->mkdir(directory, name, mode, creator); });
   }
   Result<Node> link(bson::ValueView id, std::string_view directory,
                     std::string_view name) override {
-    return with_retry(store_, [&] { return paths_->link(id, directory, name); });
+    return in_turn(directory, [&] { return paths_->link(id, directory, name); });
   }
   bool has_links() const override { return paths_->has_links(); }
   Result<RemovedName> unlink(std::string_view directory, std::string_view name) override {
-    return with_retry(store_, [&] { return paths_->unlink(directory, name); });
+    return in_turn(directory, [&] { return paths_->unlink(directory, name); });
   }
   Status rmdir(std::string_view directory, std::string_view name) override {
-    return with_retry(store_, [&] { return paths_->rmdir(directory, name); });
+    return in_turn(directory, [&] { return paths_->rmdir(directory, name); });
   }
   Result<std::optional<RemovedName>> rename(std::string_view from_directory,
                                             std::string_view from_name,
                                             std::string_view to_directory, std::string_view to_name,
                                             RenameMode mode) override {
-    return with_retry(store_, [&] {
+    return in_turn(from_directory, to_directory, [&] {
       return paths_->rename(from_directory, from_name, to_directory, to_name, mode);
     });
   }
   Result<std::optional<RemovedName>> rename_leaving_whiteout(
       std::string_view from_directory, std::string_view from_name, std::string_view to_directory,
       std::string_view to_name, RenameMode mode, Creator creator) override {
-    return with_retry(store_, [&] {
+    return in_turn(from_directory, to_directory, [&] {
       return paths_->rename_leaving_whiteout(from_directory, from_name, to_directory, to_name, mode,
                                              creator);
     });
@@ -84,7 +95,7 @@ class RetryingNamespace final : public PathNamespace {
     return with_retry(store_, [&] { return paths_->setattr_file(id, changes); });
   }
   Result<Node> setattr_directory(std::string_view path, const AttributeChanges& changes) override {
-    return with_retry(store_, [&] { return paths_->setattr_directory(path, changes); });
+    return in_turn(path, [&] { return paths_->setattr_directory(path, changes); });
   }
   Result<std::string> readlink(bson::ValueView id) override {
     return with_retry(store_, [&] { return paths_->readlink(id); });
@@ -101,7 +112,7 @@ class RetryingNamespace final : public PathNamespace {
     return with_retry(store_, [&] { return paths_->change_file_posix(id, change); });
   }
   Status change_directory_posix(std::string_view path, const PosixChange& change) override {
-    return with_retry(store_, [&] { return paths_->change_directory_posix(path, change); });
+    return in_turn(path, [&] { return paths_->change_directory_posix(path, change); });
   }
   Result<std::string> file_field(bson::ValueView id, std::string_view field) override {
     return with_retry(store_, [&] { return paths_->file_field(id, field); });
@@ -135,7 +146,18 @@ class RetryingNamespace final : public PathNamespace {
   Status close() override { return paths_->close(); }
 
  private:
+  template <typename Attempt>
+  auto in_turn(std::string_view directory, const Attempt& attempt) -> decltype(attempt()) {
+    return in_turn(directory, directory, attempt);
+  }
+  template <typename Attempt>
+  auto in_turn(std::string_view one, std::string_view other, const Attempt& attempt)
+      -> decltype(attempt()) {
+    return turns_.in_turn(one, other, [&] { return with_retry(store_, attempt); });
+  }
+
   engine::Store& store_;
+  DirectoryTurns turns_;
   const std::unique_ptr<PathNamespace> paths_;
 };
 

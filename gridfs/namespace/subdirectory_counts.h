@@ -25,6 +25,8 @@ class SubdirectoryCounts {
   // If others write to the store too, no count is ever known.
   explicit SubdirectoryCounts(bool store_is_exclusive) : keeps_any_(store_is_exclusive) {}
 
+  bool keeps_any() const { return keeps_any_; }
+
   // The argument of these functions is the _id of the directory's document.
   void made(const bson::Value& directory) GM_EXCLUDES(mutex_);
   void removed(const bson::Value& directory) GM_EXCLUDES(mutex_);

@@ -5,13 +5,19 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <atomic>
+#include <climits>
+#include <map>
 #include <memory>
+#include <thread>
 
 #include "engine/transient_error.h"
 #include "gridfs/bucket/retry.h"
+#include "gridfs/namespace/directory_turns.h"
 #include "gridfs/namespace/path_namespace.h"
 #include "tests/gridfs/bucket_fixture.h"
+#include "tests/gridfs/namespace_counting_store.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -317,6 +323,147 @@ TEST_F(SharedStoreTest, GarbageOfTheOthersTruncation_IsRemovedBeforeTheFileGrows
   EXPECT_EQ(content(*must(store().snapshot()), id.view()),
             "content" + std::string(3LL * kDefaultChunkBytes - 7, '\0') + "tail");
   EXPECT_THAT(problems(), IsEmpty());
+}
+
+// Each command is a round trip. Now and then the namespace also sends some for itself: for links,
+// and for orphans. So each operation is done three times, and the least counts.
+TEST_F(SharedStoreTest, CommandsOfSmallFiles_AreFew) {
+  const auto counted = std::make_shared<CountingDatabase>(one_store_.database("test"));
+  const auto paths = must(PathNamespace::open(one_store_, counted, bucket().options(), {}, {}));
+  must(paths->mkdir("", "d", 0755, kCreator));
+  const auto commands_of = [&](const auto& operation) {
+    int least = INT_MAX;
+    for (const char* name : {"a", "b", "c"}) {
+      counted->take();
+      operation(std::string(name));
+      const EngineCounts counts = counted->take();
+      least = std::min(least, counts.searches + counts.changes + counts.other);
+    }
+    return least;
+  };
+  std::map<std::string, std::shared_ptr<File>> files;
+  const auto create = [&](const std::string& name) {
+    files[name] = must(paths->create_open_file("d", name, 0644, kCreator)).file;
+  };
+  EXPECT_EQ(commands_of(create), 3) << "the directory's times, what has the name, the document";
+  for (const auto& [name, file] : files) must(write(*file, 0, std::string(600'000, 'x')));
+  const auto flush = [&](const std::string& name) { must(files[name]->flush()); };
+  EXPECT_EQ(commands_of(flush), 3 + 1) << "the chunks, which a server takes at once, the document";
+  for (const auto& [name, file] : files) must(write(*file, 0, "y"));
+  EXPECT_EQ(commands_of(flush), 2) << "the chunk, the document";
+  files.clear();
+  EXPECT_EQ(commands_of([&](const std::string& name) { must(paths->lookup("d", name)); }), 1);
+  const auto rename = [&](const std::string& name) {
+    must(paths->rename("d", name, "d", name + "1", RenameMode::kReplace));
+  };
+  EXPECT_EQ(commands_of(rename), 4) << "each name, the document, the directory's times";
+  const auto unlink = [&](const std::string& name) { must(paths->unlink("d", name + "1")); };
+  EXPECT_EQ(commands_of(unlink), 5) << "the name, garbage, the document, chunks, the directory";
+  const auto mkdir = [&](const std::string& name) {
+    must(paths->mkdir("d", name, 0755, kCreator));
+  };
+  EXPECT_EQ(commands_of(mkdir), 3) << "the directory's times, what has the name, the document";
+  EXPECT_TRUE(paths->close());
+}
+
+TEST_F(SharedStoreTest, DirectoryAfterAnOwnChange_IsKnownUntilSomethingChangesIt) {
+  NamespaceOptions options;
+  options.directory_age_max = std::chrono::hours(1);
+  const auto mine = must(PathNamespace::open(one_store_, one_store_.database("test"),
+                                             bucket().options(), options, {}));
+  const auto mode = [&] { return must(mine->get_directory("d")).attributes.mode & 07777; };
+  const auto set_mode = [](PathNamespace& paths, uint32_t permissions) {
+    AttributeChanges changes;
+    changes.permissions = permissions;
+    must(paths.setattr_directory("d", changes));
+  };
+  must(mine->mkdir("", "d", 0755, kCreator));
+  AttributeChanges old;
+  old.mtime = timespec{1, 0};
+  must(mine->setattr_directory("d", old));
+  EXPECT_EQ(must(mine->get_directory("d")).attributes.mtime.tv_sec, 1);
+  must(mine->create_file("d", "a", 0644, kCreator));
+  EXPECT_GT(must(mine->get_directory("d")).attributes.mtime.tv_sec, 1);
+  set_mode(*other_, 0711);
+  EXPECT_EQ(mode(), 0755U);
+  mine->directories_changed_externally();
+  EXPECT_EQ(mode(), 0711U);
+  must(mine->create_file("d", "b", 0644, kCreator));
+  set_mode(*mine, 0700);
+  EXPECT_EQ(mode(), 0700U);
+  must(mine->create_file("d", "c", 0644, kCreator));
+  must(mine->rename("", "d", "", "e", RenameMode::kReplace));
+  EXPECT_EQ(code_of(mine->get_directory("d")), kNoSuchEntry);
+  EXPECT_TRUE(mine->close());
+}
+
+TEST_F(SharedStoreTest, FileUnderADriversFolder_IsMadeAndRemoved) {
+  upload("made/by/driver", "content");
+  must(one_->create_file("made/by", "me", 0644, kCreator));
+  EXPECT_THAT(names(*other_, "made/by"), UnorderedElementsAre("driver", "me"));
+  EXPECT_EQ(code_of(other_->create_file("made", "by", 0644, kCreator)), kEntryExists);
+  EXPECT_EQ(code_of(other_->mkdir("made/by", "driver", 0755, kCreator)), kEntryExists);
+  must(other_->unlink("made/by", "driver"));
+  EXPECT_THAT(names(*one_, "made/by"), UnorderedElementsAre("me"));
+}
+
+TEST_F(SharedStoreTest, NameOfManyRevisions_IsRemovedAndMovedWhole) {
+  for (int i = 0; i < 9; ++i) upload("d/a", "revision " + std::to_string(i));
+  must(one_->rename("d", "a", "d", "b", RenameMode::kReplace));
+  EXPECT_EQ(count(bucket().files()), 9);
+  EXPECT_THAT(names(*other_, "d"), UnorderedElementsAre("b"));
+  EXPECT_EQ(read(*other_, must(other_->lookup("d", "b")).id), "revision 8");
+  must(other_->unlink("d", "b"));
+  EXPECT_EQ(count(bucket().files()), 0);
+  EXPECT_EQ(count(bucket().chunks()), 0);
+}
+
+TEST_F(SharedStoreTest, ManyThreadsInOneFolder_MakeAllTheirFiles) {
+  constexpr int kThreads = 4;
+  constexpr int kFiles = 25;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      PathNamespace& paths = thread % 2 == 0 ? *one_ : *other_;
+      for (int i = 0; i < kFiles; ++i) {
+        const std::string name = std::to_string(thread) + "-" + std::to_string(i);
+        const auto made = must(paths.create_open_file("", name, 0644, kCreator));
+        must(write(*made.file, 0, name));
+        must(made.file->flush());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(names(*one_).size(), static_cast<size_t>(kThreads * kFiles));
+  EXPECT_EQ(count(bucket().chunks()), kThreads * kFiles);
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST(DirectoryTurns, ChangesOfOneDirectory_TakeTurns) {
+  DirectoryTurns turns(std::chrono::hours(1));
+  std::atomic<int> inside = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      for (int round = 0; round < 200; ++round) {
+        const std::string other = i % 2 == 0 ? "d" : "other" + std::to_string(round);
+        turns.in_turn(i % 4 < 2 ? "d" : other, i % 4 < 2 ? other : "d", [&] {
+          EXPECT_EQ(++inside, 1);
+          --inside;
+        });
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(DirectoryTurns, WhoHasWaited_GoesOn) {
+  DirectoryTurns turns(std::chrono::milliseconds(1));
+  bool went_on = false;
+  turns.in_turn("d", "d", [&] {
+    std::thread([&] { turns.in_turn("d", "e", [&] { went_on = true; }); }).join();
+    EXPECT_TRUE(went_on);
+  });
 }
 
 }  // namespace

@@ -5,6 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
+#include "engine/batch_insert.h"
 #include "engine/bson/json.h"
 #include "engine/error_labels.h"
 #include "engine/mongo/connection.h"
@@ -94,6 +98,30 @@ TEST_F(FailingServer, Error_OfAServer_KeepsItsCodeAndLabels) {
   EXPECT_TRUE(has_error_label(conflict.error(), kTransientTransactionError));
   EXPECT_TRUE(has_error_label(conflict.error(), "Other"));
   EXPECT_FALSE(has_error_label(conflict.error(), "Othe"));
+}
+
+TEST_F(FailingServer, ManyDocuments_AreInsertedWithFewCommands) {
+  constexpr int32_t kDocuments = 50;
+  std::vector<bson::Document> made;
+  std::vector<bson::View> views;
+  const std::string text(400'000, 'x');
+  for (int32_t id = 0; id < kDocuments; ++id) {
+    bson::Builder document;
+    document.append("_id", id).append("text", text);
+    made.push_back(std::move(document).finish());
+  }
+  views.assign(made.begin(), made.end());
+  // 20 MB are two commands. The third one is refused.
+  fail_command(R"({"skip": 2})", R"({"failCommands": ["insert"], "errorCode": 112})");
+  auto transaction = must(store_->begin());
+  must(engine::insert_all(*documents(), *transaction, views));
+  must(transaction->commit());
+  fail_command(R"("off")", "{}");
+  EXPECT_EQ(count(), kDocuments);
+  transaction = must(store_->begin());
+  const Status refused = engine::insert_all(*documents(), *transaction, views);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::kDuplicateKey);
 }
 
 TEST(ErrorLabels, OfAnErrorWithoutDetails_AreNone) {

@@ -1,0 +1,49 @@
+// The nodes that had no extended attributes a short time ago, in a store that others change. The
+// kernel asks for extended attributes before many writes and in each listing by ls(1), and caches
+// no answer. Most nodes have none.
+//
+// Thread-safe.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+
+#include "engine/base/thread_safety.h"
+
+namespace gridmount::fuse {
+
+class KnownWithoutXattrs {
+ public:
+  using Clock = std::chrono::steady_clock;
+  // A moment before a node is read, for note(), and the number of changes that were known then.
+  struct Moment {
+    uint64_t changes = 0;
+    Clock::time_point time;
+  };
+
+  // Records that the node, which was read after that moment, has none.
+  void note(uint64_t ino, const Moment& read_after) GM_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    if (moments_.size() >= kNodesMax) moments_.clear();
+    moments_.insert_or_assign(ino, read_after);
+  }
+  // Returns true if the node had none at most `age` ago, and nothing has changed since. `now` is
+  // the present moment.
+  bool contains(uint64_t ino, const Moment& now, Clock::duration age) const GM_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    const auto found = moments_.find(ino);
+    return found != moments_.end() && found->second.changes == now.changes &&
+           now.time - found->second.time < age;
+  }
+
+ private:
+  // Beyond this number they are forgotten.
+  static constexpr size_t kNodesMax = 100'000;
+
+  mutable Mutex mutex_;
+  std::unordered_map<uint64_t, Moment> moments_ GM_GUARDED_BY(mutex_);
+};
+
+}  // namespace gridmount::fuse
