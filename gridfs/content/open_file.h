@@ -24,6 +24,7 @@
 #include "engine/base/thread_safety.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/retry.h"
+#include "gridfs/content/chunk_cache.h"
 #include "gridfs/content/file_commit.h"
 #include "gridfs/content/file_context.h"
 #include "gridfs/content/file_reader.h"
@@ -261,6 +262,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   const bson::Value id_;
   const int64_t chunk_bytes_;
   const ChunkLayout layout_;
+  const std::unique_ptr<CachedChunks> cache_;  // null for a local store
 
   Mutex write_mutex_;
   mutable Mutex mutex_;
@@ -293,6 +295,9 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   std::optional<Error> gone_ GM_GUARDED_BY(mutex_);  // why the files document is gone
   bool detached_ GM_GUARDED_BY(mutex_) = false;
   bool outdated_ GM_GUARDED_BY(mutex_) = false;  // stored_ is not what the store has
+  // Grows before and after each change of the stored content that this process makes, and when it
+  // learns of one by others (chunk_cache.h, C1).
+  uint64_t version_ GM_GUARDED_BY(mutex_) = 0;
 
   // While md5_intact_, the bytes [0, md5_end_) have been submitted to md5_ and have not changed
   // since. md5_ is null while no bytes have been submitted.

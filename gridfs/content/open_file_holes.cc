@@ -82,10 +82,12 @@ Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
       commit.ctime = commit.mtime;
     }
     punching_ = true;
+    ++version_;
   }
   const Status written = write_to_store(commit);
   MutexLock lock(mutex_);
   punching_ = false;
+  ++version_;
   if (!written) return written;
   holes_.add(first, commit.remove_to);
   record_holes(commit);
