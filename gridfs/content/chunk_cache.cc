@@ -16,6 +16,10 @@ namespace {
 
 // While fetches take longer than this, the window stays as it is: the link is busy.
 constexpr std::chrono::milliseconds kQuickFetch{500};
+// The rate that a window suffices for. What is fetched earlier than this rate demands only occupies
+// memory: a stream from a server nearby took half as much time again with 32 MiB as with 8 MiB.
+constexpr int64_t kBytesPerNanosecond = 2;
+constexpr int64_t kWindowBytesNearby = 8 * 1024 * 1024;
 // Servers return at most so many documents in the first reply to a find.
 constexpr int64_t kRunChunksMax = 100;
 
@@ -61,6 +65,9 @@ Result<ChunkCache::Contents> ChunkCache::fetch_run(const RunPointer& run) {
       run->contents = *contents;
       run->arrived = Clock::now();
       run->file->last_fetch = run->arrived - begun;
+      run->file->quickest_fetch = std::min(run->file->quickest_fetch, run->file->last_fetch);
+      // An idle thread drops it when it is too old.
+      if (ready_.empty()) queued_.notify_one();
       run->place = ready_.insert(ready_.end(), run);
     } else if (run->file != nullptr) {
       drop(run);
@@ -140,8 +147,7 @@ void ChunkCache::record_read(File& file, uint64_t version, int64_t offset, int64
   if (is_ending_ || !adopt(file, version)) return;
   const int64_t chunk_bytes = file.source->chunk_bytes;
   ReadWindow::State state;
-  const int64_t streams = std::max<int64_t>(streams_, 1);
-  state.window_bytes_max = static_cast<int64_t>(options_.bytes_max) / 2 / streams;
+  state.window_bytes_max = window_bytes_max(file);
   state.may_grow = file.last_fetch < kQuickFetch;
   state.is_there = find_fresh(file, offset / chunk_bytes) != nullptr;
   const ReadWindow::Advice advice = file.window.record_read(offset, end, length, state);
@@ -159,6 +165,14 @@ void ChunkCache::record_read(File& file, uint64_t version, int64_t offset, int64
     queued_.notify_one();
     if (idle_ < queue_.size()) start_thread();
   }
+}
+
+int64_t ChunkCache::window_bytes_max(const File& file) const {
+  const int64_t streams = std::max<int64_t>(streams_, 1);
+  const int64_t share = static_cast<int64_t>(options_.bytes_max) / 2 / streams;
+  const auto delay = std::chrono::nanoseconds(
+      std::min<Clock::duration>(file.quickest_fetch, std::chrono::seconds(1)));
+  return std::min(share, std::max(kWindowBytesNearby, delay.count() * kBytesPerNanosecond));
 }
 
 void ChunkCache::start_thread() {

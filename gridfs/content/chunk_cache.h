@@ -101,6 +101,7 @@ class ChunkCache {
     int64_t runs_ahead = 0;              // how many of them were fetched ahead
     ReadWindow window;
     Clock::duration last_fetch{0};
+    Clock::duration quickest_fetch = Clock::duration::max();
   };
 
   Result<Contents> fetch(const Source& source, int64_t first, int64_t last) const;
@@ -114,6 +115,7 @@ class ChunkCache {
 
   // Returns false if the version is an old one, so that its reader goes past the cache.
   bool adopt(File& file, uint64_t version) GM_REQUIRES(mutex_);
+  int64_t window_bytes_max(const File& file) const GM_REQUIRES(mutex_);
   // Returns the run that has chunk `n`, or null.
   RunPointer find(File& file, int64_t n) GM_REQUIRES(mutex_);
   RunPointer find_fresh(File& file, int64_t n) GM_REQUIRES(mutex_);
