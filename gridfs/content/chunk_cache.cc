@@ -58,17 +58,21 @@ Result<ChunkCache::Contents> ChunkCache::fetch_run(const RunPointer& run) {
   const Clock::time_point begun = Clock::now();
   // Stays an error if there is no memory.
   Result<Contents> contents = fail(ErrorCode::kExceededMemoryLimit, "no memory for chunks");
+  // Allocated before the end, which must come: others wait for it.
+  Contents kept;
+  std::list<RunPointer> entry;
   const auto end = [&] {
     MutexLock lock(mutex_);
     run->state = contents ? State::kReady : State::kFailed;
     if (run->file != nullptr && contents) {
-      run->contents = *contents;
+      run->contents = std::move(kept);
       run->arrived = Clock::now();
       run->file->last_fetch = run->arrived - begun;
       run->file->quickest_fetch = std::min(run->file->quickest_fetch, run->file->last_fetch);
       // An idle thread drops it when it is too old.
       if (ready_.empty()) queued_.notify_one();
-      run->place = ready_.insert(ready_.end(), run);
+      run->place = entry.begin();
+      ready_.splice(ready_.end(), entry);
     } else if (run->file != nullptr) {
       drop(run);
     } else {
@@ -77,7 +81,10 @@ Result<ChunkCache::Contents> ChunkCache::fetch_run(const RunPointer& run) {
     fetched_.notify_all();
   };
   try {
-    contents = fetch(*run->source, run->first, run->last);
+    entry.push_back(run);
+    Result<Contents> fetched = fetch(*run->source, run->first, run->last);
+    if (fetched) kept = *fetched;
+    contents = std::move(fetched);
   } catch (const std::bad_alloc&) {
     end();
     throw;
@@ -263,9 +270,12 @@ ChunkCache::RunPointer ChunkCache::add(File& file, int64_t first, int64_t last, 
   run->last = last;
   run->bytes = bytes;
   run->is_ahead = is_ahead;
+  std::list<RunPointer> entry;
+  if (is_ahead) entry.push_back(run);
   file.runs.emplace(first, run);
   if (is_ahead) {
-    run->place = queue_.insert(queue_.end(), run);
+    run->place = entry.begin();
+    queue_.splice(queue_.end(), entry);
     run->state = State::kQueued;
     if (file.runs_ahead++ == 0) ++streams_;
   } else {
