@@ -44,6 +44,7 @@
 #include "fuse/tree/external_changes.h"
 #include "fuse/tree/file_system.h"
 #include "gridfs/bucket/error.h"
+#include "gridfs/content/chunk_cache.h"
 
 namespace gridmount::fuse {
 
@@ -51,6 +52,8 @@ namespace {
 
 // A change stream answers twice a second, unless its server does not answer.
 constexpr std::chrono::milliseconds kFollowerPatience{1500};
+// Chunks that are being fetched ahead at the end arrive within this time, or are left behind.
+constexpr std::chrono::milliseconds kFetchPatience{1500};
 
 int status_number(ExitStatus status) {
   return static_cast<int>(status);
@@ -125,6 +128,17 @@ BucketSettings bucket_settings(const GridmountOptions& options,
   if (options.uri) settings.cache_time = options.cache_time;
   settings.paths.directory_age_max = fuse::FileSystem::directory_age_max(settings.cache_time);
   return settings;
+}
+
+// Returns null for a store in a folder, and if nothing is to be fetched ahead.
+std::shared_ptr<gridfs::ChunkCache> make_chunk_cache(engine::Store& store,
+                                                     const GridmountOptions& options,
+                                                     const system::MemoryShares& memory) {
+  gridfs::ChunkCacheOptions how;
+  // A mount of a deployment serves no drivers, so their share of the memory is free.
+  how.bytes_max = options.read_ahead.value_or(memory.dirty_bytes);
+  if (!options.uri || how.bytes_max == 0) return nullptr;
+  return std::make_shared<gridfs::ChunkCache>(store, how);
 }
 
 // A new store gets its first bucket. If the creation of a store was interrupted, it is still empty.
@@ -259,7 +273,10 @@ ExitStatus closing_status(const Status& closed, const Status& served,
 ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& options,
                  Startup& startup, std::optional<Signals>& signals) {
   const system::MemoryShares memory = memory_shares(options);
-  Buckets buckets(*store, bucket_settings(options, memory));
+  BucketSettings settings = bucket_settings(options, memory);
+  const std::shared_ptr<gridfs::ChunkCache> chunk_cache = make_chunk_cache(*store, options, memory);
+  settings.files.chunk_cache = chunk_cache;
+  Buckets buckets(*store, std::move(settings));
   if (options.create) {
     if (auto made = create_first_bucket(*store, buckets, options); !made) {
       return startup.failed(exit_status_of(made.error().code()), made.error().message());
@@ -318,6 +335,7 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
   const auto stop = [&] {
     notify_manager_stopping();
     follower.request_end();
+    if (chunk_cache) chunk_cache->request_end();
     clients_end.come();
     (*session)->stop();
   };
@@ -338,6 +356,7 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
   }
   notify_manager_stopping();
   follower.request_end();
+  if (chunk_cache) chunk_cache->request_end();
   signals->end_actions();
   // Before the session is destroyed, because clients' changes are reported to it and the metrics
   // read its operations.
@@ -345,11 +364,12 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
   clients_end.come();
   if (clients_end.is_complete()) endpoint->reset();
   // A thread that waits for a server is left behind, with all that it may still use.
-  const bool has_ended = follower.end(kFollowerPatience);
-  if (has_ended) session->reset();
+  const bool follower_has_ended = follower.end(kFollowerPatience);
+  if (follower_has_ended) session->reset();
+  const bool cache_has_ended = !chunk_cache || chunk_cache->end(kFetchPatience);
 
   const ExitStatus status = closing_status(file_system.close(), served, options);
-  if (!clients_end.is_complete() || !has_ended) end_at_once(status);
+  if (!clients_end.is_complete() || !follower_has_ended || !cache_has_ended) end_at_once(status);
   return status;
 }
 

@@ -32,6 +32,8 @@ namespace {
 
 constexpr uint64_t kMinDirtyBytes = 1024 * 1024;
 constexpr uint64_t kMaxDirtyBytes = uint64_t{64} << 30;
+constexpr uint64_t kMinReadAheadBytes = 1024 * 1024;
+constexpr uint64_t kMaxReadAheadBytes = uint64_t{64} << 30;
 constexpr uint64_t kMinCheckpointBytes = 1024 * 1024;
 constexpr uint64_t kMinSizeLimit = 1024 * 1024;
 constexpr uint64_t kMaxCheckpointBytes = uint64_t{1} << 40;
@@ -121,8 +123,8 @@ constexpr std::array<std::string_view, 9> kOfFolders{
     "--tls-ca-file",
     "--tls-certificate-key-file",
     "--tls-allow-connections-without-certificates"};
-constexpr std::array<std::string_view, 3> kOfDeployments{"--cache-seconds", "--server-timeout",
-                                                         "--password-file"};
+constexpr std::array<std::string_view, 4> kOfDeployments{"--cache-seconds", "--read-ahead",
+                                                         "--server-timeout", "--password-file"};
 
 // Refuses the options of the other kind of store.
 Status check_fits(const CLI::App& app, bool is_deployment) {
@@ -242,6 +244,11 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
                  "of a deployment: how long others' changes may stay unseen")
       ->type_name("SECONDS")
       ->capture_default_str();
+  app.add_option("--read-ahead", options.read_ahead,
+                 "of a deployment: memory for what is read and fetched ahead, e.g. 32M; 0: nothing "
+                 "is fetched ahead; default: a sixteenth of the memory, at most 64M")
+      ->transform(size_value)
+      ->type_name("SIZE");
   app.add_option("--server-timeout", server_seconds,
                  "of a deployment: how long a call may wait for a server that does not answer")
       ->type_name("SECONDS")
@@ -297,6 +304,10 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   }
   if (dirty_bytes && (*dirty_bytes < kMinDirtyBytes || *dirty_bytes > kMaxDirtyBytes)) {
     return fail(ErrorCode::kBadValue, "--dirty-bytes must be from 1M to 64G");
+  }
+  if (options.read_ahead.value_or(0) != 0 &&
+      (*options.read_ahead < kMinReadAheadBytes || *options.read_ahead > kMaxReadAheadBytes)) {
+    return fail(ErrorCode::kBadValue, "--read-ahead must be 0 or from 1M to 64G");
   }
   if (options.memory_max && *options.memory_max < system::kLeastMemory) {
     return fail(ErrorCode::kBadValue, "--memory-max must be 96M or more");

@@ -55,6 +55,7 @@ struct GridmountOptions {
   // and how long a call may wait for a server.
   std::chrono::milliseconds cache_time{0};
   std::chrono::milliseconds server_timeout{0};
+  std::optional<uint64_t> read_ahead;  // bytes; unset: a share of the memory; 0: none
 
   // The wire server beside the mount. Its socket is in the store's folder.
   wire::EndpointOptions endpoint;

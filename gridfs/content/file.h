@@ -122,11 +122,16 @@ class File {
   virtual Status expect_room() = 0;
 };
 
+class ChunkCache;
+
 struct FileTableOptions {
   uint64_t dirty_bytes_max = 64 * 1024 * 1024;      // of all files together; a hard limit
   std::chrono::milliseconds commit_interval{1000};  // age at which dirty chunks are committed
   uint64_t commit_bytes = 8 * 1024 * 1024;  // a file with so many dirty bytes is committed early
   bool md5 = true;
+  // For a store over a network: where stored chunks are kept and fetched ahead. May serve other
+  // tables too. Null: each read asks the store.
+  std::shared_ptr<ChunkCache> chunk_cache;
   // Each commit of content calls this in its transaction before the first write. The function may
   // change `upload_date`, the date that the files document will get. An error fails the commit.
   // Must be thread-safe.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/stored_chunks.h"
 #include "gridfs/bucket/zeros.h"
 
@@ -33,8 +34,42 @@ void FileReader::append(ReadResult& result, std::span<const uint8_t> bytes) {
   result.size_ += bytes.size();
 }
 
+Status FileReader::read_cache() {
+  const auto is_stored = [&](size_t i) { return i < pieces_.size() && pieces_[i].bytes.empty(); };
+  for (size_t begin = 0, end = 0; begin < pieces_.size(); begin = end) {
+    end = begin + 1;
+    if (!is_stored(begin)) continue;
+    const int64_t first = pieces_[begin].stored.n;
+    while (is_stored(end) && pieces_[end].stored.n == pieces_[end - 1].stored.n + 1) ++end;
+    GM_ASSIGN(const std::vector<ChunkCache::Content> contents,
+              source_.cache->read(source_.version, first, pieces_[end - 1].stored.n + 1));
+    for (size_t i = begin; i < end; ++i) {
+      Piece& piece = pieces_[i];
+      const StoredPiece& stored = piece.stored;
+      const ChunkCache::Content& content = contents[i - begin];
+      piece.is_absent = content == nullptr;
+      // Otherwise the store is asked, and says what is wrong.
+      if (!content ||
+          content->size() != bytes_of_chunk(stored.n, source_.length, source_.chunk_bytes)) {
+        continue;
+      }
+      held_.push_back(content);
+      piece.bytes = std::span(*content).subspan(stored.begin, stored.end - stored.begin);
+    }
+  }
+  return {};
+}
+
+Result<engine::Snapshot*> FileReader::snapshot(const Bucket& bucket) {
+  if (!source_.snapshot) {
+    GM_ASSIGN(source_.snapshot, bucket.store().snapshot());
+  }
+  return source_.snapshot.get();
+}
+
 Result<ReadResult> FileReader::finish(StoredChunks& chunks, const Bucket& bucket,
                                       bson::ValueView files_id) && {
+  if (source_.cache != nullptr) GM_TRY(read_cache());
   bool is_known_to_be_there = false;
   ReadResult result;
   result.pieces_.reserve(pieces_.size());
@@ -45,14 +80,17 @@ Result<ReadResult> FileReader::finish(StoredChunks& chunks, const Bucket& bucket
     }
     const StoredPiece& stored = piece.stored;
     const size_t size = stored.end - stored.begin;
-    GM_ASSIGN(const std::optional<StoredChunks::Chunk> chunk,
-              chunks.find(*source_.snapshot, stored.n, source_.length, stored.verify));
-    if (chunk) {
-      append(result, chunk->content.subspan(stored.begin, size));
-      continue;
+    GM_ASSIGN(engine::Snapshot* const snapshot, this->snapshot(bucket));
+    if (!piece.is_absent || !source_.absent_is_hole) {
+      GM_ASSIGN(const std::optional<StoredChunks::Chunk> chunk,
+                chunks.find(*snapshot, stored.n, source_.length, stored.verify));
+      if (chunk) {
+        append(result, chunk->content.subspan(stored.begin, size));
+        continue;
+      }
     }
     if (!std::exchange(is_known_to_be_there, true)) {
-      GM_TRY(bucket.expect_file(*source_.snapshot, files_id));
+      GM_TRY(bucket.expect_file(*snapshot, files_id));
     }
     if (!source_.absent_is_hole) return chunk_is_missing(files_id, stored.n);
     for (size_t done = 0; done < size;) {

@@ -10,6 +10,7 @@
 
 #include "gridfs/bucket/bucket.h"
 #include "gridfs/bucket/stored_chunks.h"
+#include "gridfs/content/chunk_cache.h"
 #include "gridfs/content/chunk_memory.h"
 #include "gridfs/content/file.h"
 
@@ -30,11 +31,15 @@ class FileReader {
 
   bool needs_store() const { return needs_store_; }
   // The snapshot from which stored pieces are read, and the state of the file in it.
-  // `absent_is_hole`: a chunk that the store does not have reads as zeros.
+  // `absent_is_hole`: a chunk that the store does not have reads as zeros. With a cache there need
+  // not be a snapshot.
   struct Source {
     std::unique_ptr<engine::Snapshot> snapshot;
     int64_t length = 0;
     bool absent_is_hole = false;
+    CachedChunks* cache = nullptr;
+    uint64_t version = 0;     // of the content in the cache
+    int64_t chunk_bytes = 0;  // with a cache
   };
   void set_source(Source source) { source_ = std::move(source); }
   const Source& source() const { return source_; }
@@ -48,9 +53,13 @@ class FileReader {
   struct Piece {
     std::span<const uint8_t> bytes;  // in memory
     StoredPiece stored;              // used if `bytes` is empty
+    bool is_absent = false;          // the cache knows that the store does not have the chunk
   };
 
   void append(ReadResult& result, std::span<const uint8_t> bytes);
+  // Gets what it can from the cache.
+  Status read_cache();
+  Result<engine::Snapshot*> snapshot(const Bucket& bucket);
 
   std::vector<Piece> pieces_;
   std::vector<std::shared_ptr<const void>> held_;

@@ -10,12 +10,23 @@
 #include "gridfs/content/commit_lock.h"
 
 namespace gridmount::gridfs {
+namespace {
+
+std::unique_ptr<CachedChunks> cached_chunks(const FileContext& context,
+                                            const FilesDocument& stored) {
+  if (!context.options.chunk_cache) return nullptr;
+  return std::make_unique<CachedChunks>(context.options.chunk_cache, context.bucket, stored.id,
+                                        stored.chunk_bytes);
+}
+
+}  // namespace
 
 OpenFile::OpenFile(std::shared_ptr<FileContext> context, FilesDocument stored, bool is_new)
     : context_(std::move(context)),
       id_(stored.id),
       chunk_bytes_(stored.chunk_bytes),
       layout_(id_, stored.chunk_bytes),
+      cache_(cached_chunks(*context_, stored)),
       length_(stored.length),
       posix_(stored.posix),
       allocated_(stored.allocated),
@@ -66,6 +77,8 @@ Result<ReadResult> OpenFile::read_once(int64_t offset, size_t size) {
   }
   FileReader reader;
   ReadAhead::Advice advice;
+  int64_t stored_length = 0;
+  uint64_t version = 0;
   {
     MutexLock lock(mutex_);
     if (offset >= length_ || size == 0) return ReadResult();
@@ -101,7 +114,14 @@ Result<ReadResult> OpenFile::read_once(int64_t offset, size_t size) {
       }
       at = chunk_begin + to;
     }
-    if (reader.needs_store() || advice.begin < advice.end) {
+    if (cache_) {
+      // Each read of a store over a network shows the newest contents, so a snapshot would not help
+      // (Capabilities::stable_snapshots).
+      reader.set_source({nullptr, stored_.length, holes_unknown_ || punching_, cache_.get(),
+                         version_, chunk_bytes_});
+      stored_length = stored_.length;
+      version = version_;
+    } else if (reader.needs_store() || advice.begin < advice.end) {
       // Taken under the lock, so that the snapshot and the chunks found in memory belong to one
       // moment. Taking a snapshot never waits for a writer.
       GM_ASSIGN(std::unique_ptr<engine::Snapshot> snapshot, context_->bucket.store().snapshot());
@@ -109,7 +129,9 @@ Result<ReadResult> OpenFile::read_once(int64_t offset, size_t size) {
     }
   }
   StoredChunks chunks(context_->bucket.chunks(), id_, static_cast<int32_t>(chunk_bytes_));
-  if (advice.begin < advice.end) {
+  if (cache_) {
+    cache_->record_read(version, offset, offset + static_cast<int64_t>(size), stored_length);
+  } else if (advice.begin < advice.end) {
     chunks.prefetch(*reader.source().snapshot, chunk_count(advice.begin), chunk_count(advice.end));
   }
   return std::move(reader).finish(chunks, context_->bucket, id_);

@@ -25,6 +25,7 @@
 #include "engine/base/thread_safety.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/retry.h"
+#include "gridfs/content/chunk_cache.h"
 #include "gridfs/content/file_commit.h"
 #include "gridfs/content/file_context.h"
 #include "gridfs/content/file_reader.h"
@@ -266,6 +267,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   const bson::Value id_;
   const int64_t chunk_bytes_;
   const ChunkLayout layout_;
+  const std::unique_ptr<CachedChunks> cache_;  // null for a local store
 
   Mutex write_mutex_;
   mutable Mutex mutex_;
@@ -300,6 +302,9 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   bool outdated_ GM_GUARDED_BY(mutex_) = false;  // stored_ is not what the store has
   // Another process may have truncated the file to what it is now, and not removed all chunks yet.
   bool may_have_garbage_ GM_GUARDED_BY(mutex_);
+  // Grows before and after each change of the stored content that this process makes, and when it
+  // learns of one by others (chunk_cache.h, C1).
+  uint64_t version_ GM_GUARDED_BY(mutex_) = 0;
 
   // While md5_intact_, the bytes [0, md5_end_) have been submitted to md5_ and have not changed
   // since. md5_ is null while no bytes have been submitted.

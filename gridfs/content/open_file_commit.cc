@@ -125,7 +125,10 @@ bool OpenFile::prepare(CommitKind kind, Prepared& prepared) {
   prepared.content = std::exchange(content_changed_, false);
   prepared.times = std::exchange(times_changed_, false);
   prepared.allocated = std::exchange(allocated_changed_, false);
-  if (prepared.content) prepare_chunks(commit);
+  if (prepared.content) {
+    ++version_;
+    prepare_chunks(commit);
+  }
   if (wants_md5 && complete_md5()) {
     prepared.md5 = md5_;
     prepared.mark = md5_->mark();
@@ -185,6 +188,7 @@ void OpenFile::record_holes(const FileCommit& commit) {
 void OpenFile::finish(const Prepared& prepared) {
   const FileCommit& commit = prepared.commit;
   no_room_.reset();
+  if (prepared.content) ++version_;
   // The data for which there was no room is in the store now.
   if (background_error_ && background_error_->code() == ErrorCode::kOutOfDiskSpace) {
     background_error_.reset();
@@ -223,6 +227,7 @@ void OpenFile::reschedule_md5(bool has_own_date) {
 }
 
 void OpenFile::drop_changes() {
+  ++version_;
   frozen_.clear();
   dirty_.clear();
   content_changed_ = false;
@@ -258,6 +263,7 @@ void OpenFile::refresh(const FilesDocument& stored) {
   }
   outdated_ = false;
   may_have_garbage_ = true;
+  ++version_;
   length_ = stored.length;
   allocated_ = stored.allocated;
   store_end_ = stored.chunk_count();
@@ -270,6 +276,8 @@ void OpenFile::refresh(const FilesDocument& stored) {
 }
 
 void OpenFile::undo(Prepared& prepared, const Error& error) {
+  // It may have been committed, although no answer came.
+  ++version_;
   if (error.code() == kFileDeleted) {
     // Somebody has deleted the file in the store. There is nothing left to write to.
     gone_ = error;

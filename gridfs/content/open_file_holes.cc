@@ -83,6 +83,7 @@ Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
       commit.ctime = commit.mtime;
     }
     punching_ = true;
+    ++version_;
   }
   const auto write = [&]() -> Status {
     try {
@@ -96,6 +97,7 @@ Status OpenFile::punch(int64_t first, int64_t last, TimeUpdate times) {
   const Status written = write();
   MutexLock lock(mutex_);
   punching_ = false;
+  ++version_;
   if (!written) return written;
   holes_.add(first, commit.remove_to);
   record_holes(commit);

@@ -233,6 +233,9 @@ TEST(GridmountOptions, Deployment) {
   EXPECT_EQ(options.database, "media");
   EXPECT_EQ(options.cache_time, std::chrono::milliseconds(1000));
   EXPECT_EQ(options.server_timeout, std::chrono::milliseconds(30'000));
+  EXPECT_FALSE(options.read_ahead);
+  EXPECT_EQ(parse({"--read-ahead=8M", "mongodb://localhost", "mnt"}).read_ahead, 8U << 20);
+  EXPECT_EQ(parse({"--read-ahead=0", "mongodb://localhost", "mnt"}).read_ahead, 0U);
   EXPECT_FALSE(options.access_times);
   EXPECT_TRUE(parse({"-o", "relatime", "mongodb://localhost", "mnt"}).access_times);
   EXPECT_EQ(parse({"--db", "x", "mongodb://localhost", "mnt"}).database, "x");
@@ -252,6 +255,9 @@ TEST(GridmountOptions, Deployment_WhatDoesNotFit) {
   }
   EXPECT_THAT(refusal_of({"--cache-seconds=1", "store", "mnt"}),
               HasSubstr("for MongoDB deployments"));
+  EXPECT_THAT(refusal_of({"--read-ahead=8M", "store", "mnt"}),
+              HasSubstr("for MongoDB deployments"));
+  EXPECT_THAT(refusal_of({"--read-ahead=8K", uri, "mnt"}), HasSubstr("--read-ahead"));
   EXPECT_THAT(refusal_of({"--db=x", uri, "mnt"}), HasSubstr("contradicts"));
   EXPECT_THAT(refusal_of({"mongodb://a:b:c", "mnt"}), HasSubstr("not a MongoDB URI"));
   EXPECT_THAT(refusal_of({"mongodb:/host/db", "mnt"}), HasSubstr("begins with mongodb://"));
