@@ -80,7 +80,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
 
   // For a store that other processes change: `stored` is the files document that was just read. If
   // nothing is uncommitted here, the file becomes what the document says.
-  void refresh(const FilesDocument& stored) GM_EXCLUDES(mutex_);
+  void refresh(const FilesDocument& stored) GM_EXCLUDES(write_mutex_, mutex_);
 
   // Returns true if nothing is dirty and nothing has changed for `duration`.
   bool quiet_for(std::chrono::milliseconds duration) const GM_EXCLUDES(mutex_);
@@ -235,6 +235,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   const Chunk* find_in_memory(int64_t n) const GM_REQUIRES(mutex_);
 
   // --- Committing (open_file_commit.cc).
+  // Implements refresh().
+  void adopt(const FilesDocument& stored) GM_REQUIRES(write_mutex_) GM_EXCLUDES(mutex_);
   Status commit(CommitKind kind) GM_EXCLUDES(mutex_);
   // The work of commit(). If it throws, the caller must undo what is prepared.
   Status commit_prepared(CommitKind kind, Prepared& prepared) GM_EXCLUDES(mutex_);

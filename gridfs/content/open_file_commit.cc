@@ -249,6 +249,14 @@ bool OpenFile::is_current(const PosixFields& posix) const {
 }
 
 void OpenFile::refresh(const FilesDocument& stored) {
+  // A writer that has read a part of a chunk would add it to the new content. The writer goes on
+  // with the old one, over which its commit fails.
+  if (!write_mutex_.try_lock()) return;
+  adopt(stored);
+  write_mutex_.unlock();
+}
+
+void OpenFile::adopt(const FilesDocument& stored) {
   MutexLock lock(mutex_);
   if (gone_ || has_changes()) return;
   // A reader may have read the document before the last commit of this process.

@@ -33,7 +33,7 @@ class CountingCollection final : public engine::Collection {
   const engine::Namespace& ns() const override { return collection_->ns(); }
   Result<std::unique_ptr<engine::Cursor>> find(Snapshot& snapshot, bson::View filter,
                                                const engine::FindOptions& options) override {
-    ++counts_->searches;
+    begin_search();
     snapshot.observe(reads_);
     GM_ASSIGN(auto cursor, collection_->find(snapshot, filter, options));
     return std::unique_ptr<engine::Cursor>(
@@ -41,7 +41,7 @@ class CountingCollection final : public engine::Collection {
   }
   Result<std::optional<bson::View>> find_one(Snapshot& snapshot, bson::View filter,
                                              const engine::FindOptions& options) override {
-    ++counts_->searches;
+    begin_search();
     snapshot.observe(reads_);
     GM_ASSIGN(const std::optional<bson::View> document,
               collection_->find_one(snapshot, filter, options));
@@ -134,6 +134,11 @@ class CountingCollection final : public engine::Collection {
   }
 
  private:
+  void begin_search() {
+    ++counts_->searches;
+    if (const auto call = std::exchange(counts_->before_search, nullptr)) call();
+  }
+
   std::unique_ptr<engine::Collection> collection_;
   std::shared_ptr<EngineCounts> counts_;
   std::shared_ptr<engine::ReadObserver> reads_;

@@ -1,8 +1,10 @@
 // A database that counts the requests to it and passes them on.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/store.h"
@@ -16,6 +18,7 @@ struct EngineCounts {
   int64_t documents_examined = 0;
   int changes = 0;  // insert, update, remove, find_and_modify
   int other = 0;
+  std::function<void()> before_search;  // is called once
 };
 
 class CountingDatabase final : public engine::Database {
@@ -32,6 +35,9 @@ class CountingDatabase final : public engine::Database {
     counts_->documents_examined = read.documents_examined;
     return std::exchange(*counts_, {});
   }
+
+  // Calls it when the next search begins, and forgets it then, or with take().
+  void before_next_search(std::function<void()> call) { counts_->before_search = std::move(call); }
 
   const std::string& name() const override { return database_->name(); }
   std::unique_ptr<engine::Collection> collection(std::string_view name) override;

@@ -170,6 +170,26 @@ TEST_F(SharedStoreTest, TwoWriters_TheSecondLearnsThatItIsTooLate) {
   EXPECT_EQ(content(*must(store().snapshot()), id.view()), "lateaaaaaa");
 }
 
+TEST_F(SharedStoreTest, WriterBetweenTwoLooksAtTheFile_DoesNotMixContents) {
+  const bson::Value id = create(*other_, "a");
+  write_all(*other_, id, std::string(1000, 'a'));
+  const auto counted = std::make_shared<CountingDatabase>(one_store_.database("test"));
+  const auto paths = must(PathNamespace::open(one_store_, counted, bucket().options(), {}, {}));
+  {
+    const auto mine = must(paths->open_file(id));
+    counted->before_next_search([&] {
+      const auto theirs = must(other_->open_file(id));
+      must(theirs->truncate(10, TimeUpdate::kNow));
+      must(theirs->flush());
+      must(paths->open_file(id));  // looks at the document
+    });
+    must(write(*mine, 500, "mine"));
+    EXPECT_EQ(code_of(mine->flush()), kFileChanged);
+    EXPECT_EQ(content(*must(store().snapshot()), id.view()), std::string(10, 'a'));
+  }
+  EXPECT_TRUE(paths->close());
+}
+
 TEST_F(SharedStoreTest, TimesAlone_DoNotOverwriteTheLengthOfTheOther) {
   const bson::Value id = create(*one_, "a");
   write_all(*one_, id, "short");
