@@ -51,10 +51,9 @@ struct StoreInUse {
 // with a folder.
 Status check_fits(const StoreArgument& argument);
 
-// Opens a folder with `options`, or connects to the deployment, for which `options` only say whether
-// it may be read from the members that readPreference allows (read_only).
-// Fails as check_fits() does, and with the errors of command_line::open_store() and
-// mongo::connect().
+// Opens a folder with `options`, or connects to the deployment, for which `options` only say
+// whether it may be read from the members that readPreference allows (read_only). Fails as
+// check_fits() does, and with the errors of command_line::open_store() and mongo::connect().
 Result<StoreInUse> open_argument(const StoreArgument& argument, const local::OpenOptions& options);
 
 // Returns the database that --db (`given`) or the connection string (`named`) selects, or an empty
