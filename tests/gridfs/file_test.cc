@@ -478,6 +478,10 @@ TEST_F(FileTest, Md5_RewrittenContent_IsAbsentThenComputedWhenQuiet) {
   must(file->flush());
   EXPECT_FALSE(this->file(id).md5);
   EXPECT_EQ(await_md5(id), md5_of(bytes));
+  // The open file learns of it a moment after the store has it.
+  for (int i = 0; i < 1000 && !file->document().md5; ++i) {
+    std::this_thread::sleep_for(milliseconds(10));
+  }
   EXPECT_EQ(file->document().md5, md5_of(bytes));
   must(write(*file, 5, "again!!"));
   must(file->flush());
