@@ -1,9 +1,11 @@
-// A database that counts the requests to it and passes them on.
+// A database that counts the requests of the thread that made it, and passes on those of all
+// threads: what works in the background is not counted.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -21,23 +23,44 @@ struct EngineCounts {
   std::function<void()> before_search;  // is called once
 };
 
+// The counts of the thread that made this. Other threads get counts that nobody reads.
+class ThreadCounts {
+ public:
+  EngineCounts& here() { return is_here() ? counts_ : of_another_thread(); }
+  std::shared_ptr<engine::ReadObserver> reads() const {
+    return is_here() ? reads_ : std::make_shared<engine::ReadObserver>();
+  }
+  EngineCounts take() {
+    const engine::ReadObserver read = std::exchange(*reads_, {});
+    counts_.keys_examined = read.keys_examined;
+    counts_.documents_examined = read.documents_examined;
+    return std::exchange(counts_, {});
+  }
+
+ private:
+  bool is_here() const { return std::this_thread::get_id() == thread_; }
+  static EngineCounts& of_another_thread() {
+    thread_local EngineCounts counts;
+    return counts;
+  }
+
+  const std::thread::id thread_ = std::this_thread::get_id();
+  EngineCounts counts_;
+  const std::shared_ptr<engine::ReadObserver> reads_ = std::make_shared<engine::ReadObserver>();
+};
+
 class CountingDatabase final : public engine::Database {
  public:
   explicit CountingDatabase(std::shared_ptr<engine::Database> database)
-      : database_(std::move(database)),
-        counts_(std::make_shared<EngineCounts>()),
-        reads_(std::make_shared<engine::ReadObserver>()) {}
+      : database_(std::move(database)), counts_(std::make_shared<ThreadCounts>()) {}
 
   // Returns the counts since the last call.
-  EngineCounts take() {
-    const engine::ReadObserver read = std::exchange(*reads_, {});
-    counts_->keys_examined = read.keys_examined;
-    counts_->documents_examined = read.documents_examined;
-    return std::exchange(*counts_, {});
-  }
+  EngineCounts take() { return counts_->take(); }
 
   // Calls it when the next search begins, and forgets it then, or with take().
-  void before_next_search(std::function<void()> call) { counts_->before_search = std::move(call); }
+  void before_next_search(std::function<void()> call) {
+    counts_->here().before_search = std::move(call);
+  }
 
   const std::string& name() const override { return database_->name(); }
   std::unique_ptr<engine::Collection> collection(std::string_view name) override;
@@ -59,8 +82,7 @@ class CountingDatabase final : public engine::Database {
 
  private:
   std::shared_ptr<engine::Database> database_;
-  std::shared_ptr<EngineCounts> counts_;
-  std::shared_ptr<engine::ReadObserver> reads_;
+  std::shared_ptr<ThreadCounts> counts_;
 };
 
 }  // namespace gridmount::gridfs
