@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <random>
 #include <string>
@@ -20,7 +21,10 @@ namespace {
 std::string random_bytes(size_t size) {
   std::mt19937_64 random(size);
   std::string bytes(size, '\0');
-  for (char& c : bytes) c = static_cast<char>(random());
+  for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
+    const uint64_t word = random();
+    std::memcpy(bytes.data() + at, &word, std::min(sizeof word, size - at));
+  }
   return bytes;
 }
 
