@@ -59,12 +59,12 @@ int status_number(ExitStatus status) {
   return static_cast<int>(status);
 }
 
-void warn_of_options_for_less(const std::string& uri) {
-  const Result<std::vector<std::string>> options = mongo::options_for_less(uri);
+void warn_of_options_without_effect(const std::string& uri) {
+  const Result<std::vector<std::string>> options = mongo::options_without_effect(uri);
   if (!options) return;  // not with the URI of an open store
   for (const std::string& option : *options) {
     spdlog::warn(
-        "{} of the connection string has no effect: a mount reads from the primary, and its "
+        "{} of the connection string has no effect: a mount reads what the primary has, and its "
         "commits wait for a majority of the members",
         option);
   }
@@ -419,7 +419,7 @@ ExitStatus start(GridmountOptions options) {
         "may leave a part of it",
         options.store.string());
   }
-  if (options.uri) warn_of_options_for_less(*options.uri);
+  if (options.uri) warn_of_options_without_effect(*options.uri);
   std::optional<Signals> signals;
   return serve(std::move(store).value(), options, *startup, signals);
 }

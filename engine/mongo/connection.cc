@@ -417,29 +417,20 @@ Result<std::string> database_of(const std::string& uri) {
   return std::string(database == nullptr ? "" : database);
 }
 
-Result<std::vector<std::string>> options_for_less(const std::string& uri) {
+Result<std::vector<std::string>> options_without_effect(const std::string& uri) {
   GM_ASSIGN(const UriPointer parsed, parse_uri(uri));
+  const std::string preference =
+      mongoc_uri_get_option_as_utf8(parsed.get(), MONGOC_URI_READPREFERENCE, "primary");
+  const char* const level =
+      mongoc_read_concern_get_level(mongoc_uri_get_read_concern(parsed.get()));
+  const std::string mode = mongoc_uri_get_option_as_utf8(parsed.get(), MONGOC_URI_W, "majority");
+  const int32_t members = mongoc_uri_get_option_as_int32(parsed.get(), MONGOC_URI_W, -1);
   std::vector<std::string> options;
-  switch (mongoc_read_prefs_get_mode(mongoc_uri_get_read_prefs_t(parsed.get()))) {
-    case MONGOC_READ_PRIMARY:
-      break;
-    case MONGOC_READ_SECONDARY:
-      options.emplace_back("readPreference=secondary");
-      break;
-    case MONGOC_READ_PRIMARY_PREFERRED:
-      options.emplace_back("readPreference=primaryPreferred");
-      break;
-    case MONGOC_READ_SECONDARY_PREFERRED:
-      options.emplace_back("readPreference=secondaryPreferred");
-      break;
-    case MONGOC_READ_NEAREST:
-      options.emplace_back("readPreference=nearest");
-      break;
-  }
-  const mongoc_write_concern_t* const concern = mongoc_uri_get_write_concern(parsed.get());
-  const int32_t members = mongoc_write_concern_get_w(concern);
+  if (preference != "primary") options.push_back("readPreference=" + preference);
+  if (level != nullptr) options.push_back(std::string("readConcernLevel=") + level);
   if (members >= 0) options.push_back("w=" + std::to_string(members));
-  if (mongoc_write_concern_journal_is_set(concern) && !mongoc_write_concern_get_journal(concern)) {
+  if (mode != "majority") options.push_back("w=" + mode);
+  if (!mongoc_uri_get_option_as_bool(parsed.get(), MONGOC_URI_JOURNAL, true)) {
     options.emplace_back("journal=false");
   }
   return options;

@@ -62,9 +62,11 @@ struct ConnectOptions {
 // with FailedToParse for a malformed URI.
 Result<std::string> database_of(const std::string& uri);
 
-// Returns the options of a connection string that ask for less than commits with write concern
-// majority and reads from the primary, as `name=value`. Fails as database_of() does.
-Result<std::vector<std::string>> options_for_less(const std::string& uri);
+// Returns the options of a connection string that say something about reads and commits and change
+// nothing, unless ConnectOptions::reads_by_preference is set, as `name=value`. They are those that
+// ask for something else than reads of what the primary has, and commits that a majority of the
+// members has in its journal. Fails as database_of() does.
+Result<std::vector<std::string>> options_without_effect(const std::string& uri);
 
 // Connects, and verifies that the deployment answers and that authentication succeeds. Fails with
 // FailedToParse for a malformed URI.

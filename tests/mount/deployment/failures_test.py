@@ -233,6 +233,15 @@ class UsersTest(unittest.TestCase):
         with self.server.root_client() as client:
             self.assertEqual(client.media.list_collection_names(), ["fs.files"])
 
+    def test_options_that_change_nothing_are_named(self):
+        options = ["readPreference=nearest", "readConcernLevel=majority", "w=1", "journal=false"]
+        mount = self.mount("&".join([self.uri("reader:reads"), *options]))
+        for option in options:
+            self.assertIn(f"{option} of the connection string has no effect", mount.log())
+        usual = ["readPreference=primary", "w=majority", "journal=true"]
+        mount = self.mount("&".join([self.uri("reader:reads"), *usual]))
+        self.assertNotIn("has no effect", mount.log())
+
     def test_password_is_not_in_the_list_of_processes(self):
         mount = self.mount(self.uri("reader:reads"))
         with open(f"/proc/{mount.pid}/cmdline", "rb") as file:
