@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "gridfs/bucket/chunk_document.h"
+#include "tests/forwarding_store.h"
 #include "tests/gridfs/bucket_fixture.h"
 #include "tests/sanitized.h"
 
@@ -28,19 +29,13 @@ constexpr milliseconds kForEver = std::chrono::hours(1);
 constexpr int32_t kChunk = 64 * 1024;
 
 // A store that others change.
-class RemoteStore final : public engine::Store {
+class RemoteStore final : public ForwardingStore {
  public:
-  explicit RemoteStore(engine::Store& store) : store_(store) {}
+  using ForwardingStore::ForwardingStore;
 
-  std::shared_ptr<engine::Database> database(std::string_view name) override {
-    return store_.database(name);
-  }
-  Result<std::vector<std::string>> databases(engine::Snapshot& snapshot) override {
-    return store_.databases(snapshot);
-  }
   Result<std::unique_ptr<engine::Snapshot>> snapshot() override {
     ++snapshots_;
-    Result<std::unique_ptr<engine::Snapshot>> snapshot = store_.snapshot();
+    Result<std::unique_ptr<engine::Snapshot>> snapshot = inner().snapshot();
     if (std::this_thread::get_id() == main_) return snapshot;
     while (others_wait_) {
       ++waiting_;
@@ -50,16 +45,6 @@ class RemoteStore final : public engine::Store {
     if (others_fail_) return fail(ErrorCode::kHostUnreachable, "no server");
     return snapshot;
   }
-  Result<std::unique_ptr<engine::Transaction>> begin(engine::TransactionKind kind) override {
-    return store_.begin(kind);
-  }
-  Status make_durable() override { return store_.make_durable(); }
-  Result<int64_t> compact(const engine::Namespace& ns,
-                          const std::optional<engine::Deadline>& deadline) override {
-    return store_.compact(ns, deadline);
-  }
-  Result<engine::StoreStats> stats() override { return store_.stats(); }
-  bool read_only() const override { return store_.read_only(); }
   engine::Capabilities capabilities() const override { return {.exclusive = false}; }
 
   int snapshots() const { return snapshots_; }
@@ -73,7 +58,6 @@ class RemoteStore final : public engine::Store {
   void let_others_fail() { others_fail_ = true; }
 
  private:
-  engine::Store& store_;
   const std::thread::id main_ = std::this_thread::get_id();
   std::atomic<int> snapshots_ = 0;
   std::atomic<int> waiting_ = 0;

@@ -16,6 +16,7 @@
 #include "gridfs/bucket/retry.h"
 #include "gridfs/namespace/directory_turns.h"
 #include "gridfs/namespace/path_namespace.h"
+#include "tests/forwarding_store.h"
 #include "tests/gridfs/bucket_fixture.h"
 #include "tests/gridfs/namespace_counting_store.h"
 
@@ -28,32 +29,18 @@ using ::testing::UnorderedElementsAre;
 constexpr Creator kCreator{1, 2, 0};
 constexpr ErrorCode kWriteConflict{112};
 
-class SharedStore final : public engine::Store {
+class SharedStore final : public ForwardingStore {
  public:
-  explicit SharedStore(engine::Store& store) : store_(store) {}
+  using ForwardingStore::ForwardingStore;
 
-  std::shared_ptr<engine::Database> database(std::string_view name) override {
-    return store_.database(name);
-  }
-  Result<std::vector<std::string>> databases(engine::Snapshot& snapshot) override {
-    return store_.databases(snapshot);
-  }
-  Result<std::unique_ptr<engine::Snapshot>> snapshot() override { return store_.snapshot(); }
   Result<std::unique_ptr<engine::Transaction>> begin(engine::TransactionKind kind) override {
     if (failures_ > 0) {
       --failures_;
       return fail(code_, "somebody else was faster");
     }
     ++begun_;
-    return store_.begin(kind);
+    return inner().begin(kind);
   }
-  Status make_durable() override { return store_.make_durable(); }
-  Result<int64_t> compact(const engine::Namespace& ns,
-                          const std::optional<engine::Deadline>& deadline) override {
-    return store_.compact(ns, deadline);
-  }
-  Result<engine::StoreStats> stats() override { return store_.stats(); }
-  bool read_only() const override { return store_.read_only(); }
   engine::Capabilities capabilities() const override {
     return {.exclusive = false,
             .continues_after_failed_writes = false,
@@ -68,7 +55,6 @@ class SharedStore final : public engine::Store {
   int begun() const { return begun_; }
 
  private:
-  engine::Store& store_;
   std::atomic<int> failures_ = 0;
   std::atomic<int> begun_ = 0;
   ErrorCode code_ = kWriteConflict;
