@@ -4,13 +4,13 @@
 // Beyond the specification, the chunks of an upload are never orphans. Its files document stands in
 // `<bucket>.detached` from the first chunk on. close() moves it to `<bucket>.files` in the
 // transaction that writes the last chunks. reclaim() removes documents that a killed process has
-// left in `detached`, with their chunks. If other processes use the store too, an orphan may be
-// theirs: it has a lease, the field `leased` (orphan_leases.h).
+// left in `detached`, with their chunks. If other processes use the store too, an orphan may belong
+// to one of them. Each orphan then has a lease, the field `leased` (orphan_leases.h).
 //
 // A file may be truncated by more chunks than one transaction should remove. `<bucket>.detached`
 // then also holds the marker {_id: {truncated: <files_id>}, from: int64, to: int64}: the file's
-// chunks with from <= n < to are garbage after its end. The marker is removed with the last of
-// them.
+// chunks with from <= n < to are garbage after its end. The transaction that removes the last of
+// these chunks also removes the marker.
 //
 // `<bucket>.links` holds the further names of files (links.h). The removal of a file also removes
 // them.
@@ -54,8 +54,8 @@ class UploadStream {
   // Commits full chunks as they fill, a few at a time. Fails with StreamClosed after close() or
   // abort().
   virtual Status write(std::span<const uint8_t> data) = 0;
-  // Writes the rest and the files document. Committed on return, and durable only if `durability`
-  // asks for it.
+  // Writes the rest and the files document. On return the file is committed. It is durable only if
+  // `durability` asks for it.
   virtual Status close(engine::Durability durability = engine::Durability::kCommitted) = 0;
   // Removes everything that was uploaded.
   virtual Status abort() = 0;
@@ -127,7 +127,8 @@ class Bucket {
   Status remove_by_name(std::string_view filename) const;
   Status rename(bson::ValueView id, std::string_view new_filename) const;
   Status rename_by_name(std::string_view filename, std::string_view new_filename) const;
-  // Drops the bucket's files, chunks and our own collections.
+  // Drops all collections of the bucket in one transaction: those of GridFS and those that only
+  // gridmount has.
   Status drop() const;
 
   // Removes a file inside the caller's transaction. Returns false if the file is large and was only
@@ -150,13 +151,13 @@ class Bucket {
   Status record_truncated(engine::Transaction& transaction, bson::ValueView id, int64_t from,
                           int64_t to) const;
   Status reclaim_truncated(bson::ValueView id) const;
-  // Returns the document as it stands in `detached`. If others use the store too, it gets a lease:
-  // the field `leased`, a date.
+  // Returns the form that a files document has in `detached`. If others use the store too, it has a
+  // lease: the field `leased`, a date.
   bson::Document as_orphan(bson::View files_document) const;
-  // Renews the leases of these files, as far as they are in `detached`. One transaction.
+  // Renews the leases of those of these files that are in `detached`, in one transaction.
   Status renew_leases(const std::vector<bson::Value>& ids) const;
-  // Reclaims the orphans whose lease is older than kOrphanLease, and what truncations have left. An
-  // orphan without a lease gets one.
+  // Reclaims the orphans whose lease is older than kOrphanLease, and the chunks that truncations
+  // have left. An orphan without a lease gets one.
   Status reclaim_expired() const;
   // Returns true if a truncation of the file has left garbage: reclaim_truncated() removes it.
   Result<bool> has_garbage(engine::Snapshot& snapshot, bson::ValueView id) const;
@@ -166,7 +167,7 @@ class Bucket {
 
  private:
   struct IndexCheck;
-  // What `detached` holds.
+  // A file in `detached`.
   struct Orphan {
     bson::Value id;
     std::optional<bson::Date> leased;
@@ -202,16 +203,16 @@ class Bucket {
   std::shared_ptr<IndexCheck> index_check_;
 };
 
-// How long an orphan stays if its owner gives no sign of life.
+// How long an orphan stays if its owner does not renew the lease.
 inline constexpr std::chrono::hours kOrphanLease{24};
 
-// A file of at most so many chunks is deleted within one transaction.
+// A file with no more chunks than this is deleted in one transaction.
 inline constexpr int64_t kChunksDeletedAtOnce = 16;
 
-// Returns a document of `detached` as it stands in `files`.
+// Returns the form that a document of `detached` has in `files`: without the lease.
 bson::Document without_lease(bson::View orphan);
 
-// Return the FileNotFound error and the FileDeleted error for that _id.
+// These functions return the errors FileNotFound, FileDeleted and FileChanged for that _id.
 tl::unexpected<Error> file_not_found(const Bucket& bucket, bson::ValueView id);
 Error file_deleted(const Bucket& bucket, bson::ValueView id);
 Error file_changed(const Bucket& bucket, bson::ValueView id);

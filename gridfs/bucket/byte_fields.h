@@ -1,5 +1,5 @@
-// Bytes in documents: a string where other programs may read it as one, else Binary. Pure
-// functions, so thread-safe.
+// Bytes in documents: a string if they are valid UTF-8, else Binary. Other programs can then read
+// them as text wherever possible. Pure functions, so thread-safe.
 #pragma once
 
 #include <optional>

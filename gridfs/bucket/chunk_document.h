@@ -36,7 +36,7 @@ class ChunkLayout {
   uint32_t chunk_bytes_;
 };
 
-// The filter {files_id: X, n: N}. Changing n does not build it anew. Not thread-safe.
+// The filter {files_id: X, n: N}. at() writes another n into the same document. Not thread-safe.
 class ChunkFilter {
  public:
   explicit ChunkFilter(bson::ValueView files_id);

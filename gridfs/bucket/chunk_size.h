@@ -17,9 +17,10 @@ inline constexpr int32_t kDefaultChunkBytes = 256 * 1024;
 // of less than 16 KiB, and the size is a multiple of the page size.
 inline constexpr int32_t kMaxChunkBytes = 16 * 1024 * 1024 - 16 * 1024;
 // The largest content that a chunk document can have, whoever made it: 16 MiB without the fields
-// _id, files_id, n and data, where the first two have values of no bytes.
+// _id, files_id, n and data, if the values of _id and files_id have no bytes.
 inline constexpr int32_t kMaxStoredChunkBytes = 16 * 1024 * 1024 - 38;
-// Returns the limit for chunk documents made here for the file with that _id. At least 1.
+// Returns the largest content that a chunk document made here can have for the file with that _id.
+// At least 1.
 int32_t max_chunk_bytes(bson::ValueView files_id);
 // Returns the length of the largest file whose chunks have that size. It is limited because n is an
 // int32.

@@ -8,7 +8,8 @@
 
 namespace gridmount::gridfs {
 
-// `bucket` must outlive the stream. Fails with InvalidRange.
+// `bucket` must outlive the stream. Fails with InvalidRange if the range is negative, reversed or
+// past the end.
 Result<std::unique_ptr<DownloadStream>> make_download_stream(
     const Bucket& bucket, std::unique_ptr<engine::Snapshot> snapshot, FilesDocument file,
     std::optional<ByteRange> range);

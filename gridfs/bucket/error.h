@@ -27,7 +27,7 @@ inline constexpr ErrorCode kNotADirectory{100103};
 inline constexpr ErrorCode kIsADirectory{100104};
 inline constexpr ErrorCode kDirectoryNotEmpty{100105};
 inline constexpr ErrorCode kNameTooLong{100106};
-inline constexpr ErrorCode kInvalidName{100107};  // reserved, or an escape that nothing is shown as
+inline constexpr ErrorCode kInvalidName{100107};  // reserved, or an escape that is never shown
 inline constexpr ErrorCode kMoveIntoItself{100108};
 inline constexpr ErrorCode kCrossBucket{100109};
 inline constexpr ErrorCode kFileTooLarge{100110};

@@ -49,7 +49,7 @@ struct PosixFields {
   std::optional<Xattrs> xattrs;               // in a change, an empty set removes all
 };
 
-// Returns the fields of a node to change. The argument is the fields that the node has.
+// Takes the fields that a node has, and returns those to change.
 using PosixChange = std::function<Result<PosixFields>(const PosixFields&)>;
 
 // Returns true if the process that asks for a change is in the group, or is privileged.
@@ -81,8 +81,8 @@ struct FilesDocument {
   int64_t length = 0;
   int32_t chunk_bytes = kDefaultChunkBytes;
   // True if the document's chunkSize is larger than a chunk can be. The first chunk then has all
-  // content. `chunk_bytes` is then a size that a chunk can have. A commit that changes the content
-  // writes it into the document.
+  // content, and `chunk_bytes` is a size that a chunk can have. A commit that changes the content
+  // writes `chunk_bytes` into the document.
   bool chunk_size_is_too_large = false;
   bson::Date upload_date;
   std::optional<std::string> md5;           // 32 hexadecimal digits

@@ -30,7 +30,8 @@ uint32_t without_set_id(uint32_t mode, uint32_t group, const GroupCheck& may_kee
 //
 // Times that a user sets are not mistaken for those of a write:
 // - If the user's mtime is not the time of the call, the mtime differs from the ctime.
-// - If it is, only an mtime in the future is later. The function returns false if `now` has one.
+// - If it is the time of the call, only an mtime in the future can be later than it. The function
+//   returns false if `now` has an mtime in the future.
 bool are_times_of_before(const PosixFields& changes, const PosixFields& now);
 
 // Do what setxattr(2) and removexattr(2) do. Fail with the errors of xattrs.h, and with BadValue
@@ -39,9 +40,13 @@ Result<PosixFields> with_xattr(const PosixFields& now, std::string_view name,
                                std::string_view value, XattrMode mode);
 Result<PosixFields> without_xattr(const PosixFields& now, std::string_view name);
 
-// Applies to `made` what a new node inherits from its directory, whose fields are `parent`: its
-// group and set-group-ID bit, as inode_init_owner() of Linux does; and its default list if it has
-// one and `lists` is true, or else `umask`. mode, uid and gid of `made` must be set.
+// Applies to `made`, the fields of a new node, what the node inherits from its directory, whose
+// fields are `parent`. If the directory has the set-group-ID bit, the node gets the directory's
+// group, and a new directory also gets the bit, as by inode_init_owner() of Linux. If the directory
+// has a default access control list and `lists` is true, the list restricts the mode of the node
+// and becomes its access list, and a new directory also keeps it as its default list. Otherwise
+// `umask` removes bits from the mode. The mode of a symbolic link stays. mode, uid and gid of
+// `made` must be set.
 void inherit(const PosixFields& parent, uint32_t umask, bool lists, PosixFields& made);
 
 }  // namespace gridmount::gridfs

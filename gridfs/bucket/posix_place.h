@@ -18,12 +18,13 @@ namespace gridmount::gridfs {
 // Returns true if `metadata.posix.*` can be set without moving a value that others have written.
 bool takes_posix_fields(bson::View files_document);
 
-// Returns the update after which the fields can be set, or nothing if none is needed.
+// Returns the update that moves such a value, so that the fields can be set afterwards. Returns
+// nothing if no update is needed.
 std::optional<bson::Document> making_place(bson::View files_document);
 
-// Updates the document of that _id, in `files` or `detached`, by an update that sets fields of
-// `metadata`. Makes place for them first if needed. If `upload_date` is given, a document with
-// another one does not match.
+// Updates the document with that _id, in `files` or `detached`. `update` sets fields of `metadata`.
+// If needed, first applies making_place(). If `upload_date` is given, a document with another
+// uploadDate does not match.
 Result<engine::UpdateResult> update_file(engine::Collection& collection,
                                          engine::Transaction& transaction, bson::ValueView id,
                                          bson::View update,

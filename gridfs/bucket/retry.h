@@ -1,5 +1,5 @@
-// Repeats what failed with a transient error of a deployment. A local store has no such errors, so
-// there this costs nothing.
+// Repeats transactions and reads that failed with a transient error of a deployment. A local store
+// has no such errors, so the repetition costs nothing there.
 //
 // Thread-safe.
 #pragma once
@@ -13,8 +13,9 @@
 
 namespace gridmount::gridfs {
 
-// The kind of a transaction that writes few documents. Where others write to the store too, such
-// transactions of this process run at the same time, and their callers repeat what conflicts.
+// Returns the kind of a transaction that writes few documents. If others write to the store too,
+// such transactions of this process run at the same time, and a caller repeats its transaction
+// after a conflict.
 inline engine::TransactionKind kind_of_few_writes(const engine::Store& store) {
   return store.capabilities().exclusive ? engine::TransactionKind::kMayBlock
                                         : engine::TransactionKind::kShort;

@@ -18,8 +18,9 @@ namespace gridmount::gridfs {
 // The chunks of one file in the store. Cheap to construct. Not thread-safe.
 class StoredChunks {
  public:
-  // With kLast only the content of the chunk that was found last is valid, for streams of any
-  // length. Otherwise each is valid as long as the snapshot.
+  // With kAll, each content is valid as long as the snapshot. With kLast, only the content of the
+  // chunk that was found last is valid. A stream of any length uses kLast, so that contents do not
+  // accumulate.
   enum class Valid { kAll, kLast };
   StoredChunks(engine::Collection& chunks, bson::ValueView files_id, int32_t chunk_bytes,
                Valid valid = Valid::kAll);
