@@ -34,23 +34,23 @@ class BackgroundWork {
   // Called when the file was moved to `detached` and nobody has it open.
   void reclaim(const bson::Value& id) GM_EXCLUDES(mutex_);
 
-  // A truncation makes the chunks of the file from `from` on garbage. The caller calls
-  // record_truncated() before the commit that records this in the store, so that truncated_from()
-  // never misses a record that the store has. After the commit the caller calls start_truncated(),
-  // to start the removal.
+  // Called for a truncation, after which the chunks of the file from `from` on are garbage. The
+  // caller calls record_truncated() before the commit that records this in the store, so that
+  // truncated_from() never misses a record that the store has. After the commit the caller calls
+  // start_truncated(), to start the removal.
   void record_truncated(const bson::Value& id, int64_t from) GM_EXCLUDES(mutex_);
   void start_truncated(const bson::Value& id) GM_EXCLUDES(mutex_);
   // Returns where the garbage of the file begins, or nothing if it has none.
   std::optional<int64_t> truncated_from(const bson::Value& id) const GM_EXCLUDES(mutex_);
-  // Removes the garbage of the file on this thread.
+  // Removes the garbage of the file on the calling thread.
   Status finish_truncated(const bson::Value& id) GM_EXCLUDES(mutex_);
 
-  // Removes chunks on this thread too. Returns when all requested removals are done or have failed.
-  // A failed removal is tried again every second, and by each call of this function.
+  // Helps to remove chunks on the calling thread. Returns when all requested removals are done or
+  // have failed. A failed removal is tried again every second, and by each call of this function.
   void finish_removals() GM_EXCLUDES(mutex_);
 
-  // Ends the thread, then tries each remaining removal once. A removal that fails stays recorded in
-  // `detached`. An md5 that is not computed yet stays absent.
+  // Ends the background thread, then tries each remaining removal once. A removal that fails stays
+  // recorded in `detached`. An md5 that is not computed yet stays absent.
   void stop() GM_EXCLUDES(mutex_);
 
  private:

@@ -1,19 +1,19 @@
-// Stored chunks in memory, for a store over a network: those that were read a moment ago, and those
-// that threads fetch ahead of programs which read files in order.
+// Stored chunks in memory, for a store over a network: chunks that were read a moment ago, and
+// chunks that threads fetch ahead of programs that read files in order.
 //
 // One cache serves the open files of all buckets. Its unit is a run of chunks that one command
 // fetches. Invariants:
 // C1. A chunk belongs to a version of its file: a number that grows with each change of the stored
 //     content that this process makes or learns of. A chunk is given to readers of the version for
-//     which it was fetched, and to no others. The fetch begins after the version does. So who opens
-//     a file, and thereby learns the newest version, gets nothing older.
+//     which it was fetched, and to no others. The fetch begins after the version does. An open of a
+//     file learns the newest version, so a program that opens the file gets nothing older.
 // C2. A chunk is given to readers for at most ChunkCacheOptions::fresh_for after it has arrived.
-//     This bounds the age for who keeps a file open while others change it.
-// C3. What is in the cache, or being fetched for it, is never more than `bytes_max`. The room is
-//     reserved before the fetch, by the sizes that the chunks have in a sound file. A reply of the
-//     server takes as much again, and once more, while it is read.
-// C4. One fetch at a time brings a chunk: others who need it wait for that fetch.
-// C5. Errors of fetching ahead are not reported: who reads the chunks asks for them anew.
+//     This limits the age of what a program reads that keeps a file open while others change it.
+// C3. The chunks that are in the cache or being fetched never have more than `bytes_max` bytes
+//     together. The room is reserved before the fetch, by the sizes that the chunks have in a sound
+//     file. While a reply of the server is read, twice its size is needed in addition.
+// C4. Only one fetch at a time gets a chunk. Other readers of the chunk wait for that fetch.
+// C5. Errors of fetching ahead are not reported. A later read of these chunks fetches them again.
 //
 // Thread-safe. The cache's lock is taken last and not held over I/O.
 #pragma once
@@ -36,8 +36,8 @@ namespace gridmount::gridfs {
 struct ChunkCacheOptions {
   uint64_t bytes_max = 64 * 1024 * 1024;
   std::chrono::milliseconds fresh_for{2000};
-  uint32_t threads_max =
-      8;  // that fetch ahead; each uses a connection. 0: nothing is fetched ahead
+  // The maximum number of threads that fetch ahead. Each uses a connection. 0: none.
+  uint32_t threads_max = 8;
 };
 
 class ChunkCache {
@@ -45,10 +45,11 @@ class ChunkCache {
   // The content of a chunk; null if the store does not have the chunk.
   using Content = std::shared_ptr<const std::vector<uint8_t>>;
 
-  // The store must outlive all fetches: end() must have returned true before it is destroyed.
+  // The store must outlive all fetches: end() must have returned true before the store is
+  // destroyed.
   ChunkCache(engine::Store& store, const ChunkCacheOptions& options)
       : store_(store), options_(options) {}
-  // Calls end(), without a limit of time.
+  // Calls end() without a time limit.
   ~ChunkCache();
   ChunkCache(const ChunkCache&) = delete;
   ChunkCache& operator=(const ChunkCache&) = delete;
@@ -78,7 +79,7 @@ class ChunkCache {
     int64_t chunk_bytes = 0;
   };
   enum class State { kQueued, kFetching, kReady, kFailed };
-  // The chunks [first, last) of a file. A file drops runs, and then `file` is null.
+  // The chunks [first, last) of a file. `file` is null after the file has dropped the run.
   struct Run {
     std::shared_ptr<const Source> source;
     File* file = nullptr;
@@ -93,7 +94,7 @@ class ChunkCache {
     std::list<std::shared_ptr<Run>>::iterator place;  // in queue_ or ready_
   };
   using RunPointer = std::shared_ptr<Run>;
-  // An open file. All fields but `source` belong to mutex_.
+  // An open file. mutex_ guards all fields but `source`.
   struct File {
     std::shared_ptr<const Source> source;
     uint64_t version = 0;
@@ -113,19 +114,20 @@ class ChunkCache {
       GM_EXCLUDES(mutex_);
   void close(File& file) GM_EXCLUDES(mutex_);
 
-  // Returns false if the version is an old one, so that its reader goes past the cache.
+  // Makes `version` the file's version, and drops all runs if it is newer. Returns false if it is
+  // older: its reader must then bypass the cache.
   bool adopt(File& file, uint64_t version) GM_REQUIRES(mutex_);
   int64_t window_bytes_max(const File& file) const GM_REQUIRES(mutex_);
   // Returns the run that has chunk `n`, or null.
   RunPointer find(File& file, int64_t n) GM_REQUIRES(mutex_);
   RunPointer find_fresh(File& file, int64_t n) GM_REQUIRES(mutex_);
-  // Adds a run of at most the chunks [first, last) that begins with `first`, which no run has.
+  // Adds a run that begins with the chunk `first`, which no run has, and ends at `last` or before.
   // Returns null if there is no room.
   RunPointer add(File& file, int64_t first, int64_t last, bool is_ahead) GM_REQUIRES(mutex_);
   bool make_room(uint64_t bytes, bool is_ahead) GM_REQUIRES(mutex_);
   void drop(const RunPointer& run) GM_REQUIRES(mutex_);
   void drop_all(File& file) GM_REQUIRES(mutex_);
-  // Drops what was used and ends before that byte.
+  // Drops the runs that somebody has used and that end at or before the byte `before`.
   void drop_used(File& file, int64_t before) GM_REQUIRES(mutex_);
   void drop_stale() GM_REQUIRES(mutex_);
   void release(Run& run) GM_REQUIRES(mutex_);
@@ -158,14 +160,14 @@ class CachedChunks {
   CachedChunks(const CachedChunks&) = delete;
   CachedChunks& operator=(const CachedChunks&) = delete;
 
-  // Must be called before each read of the bytes [offset, end). `length`: of the file in the store.
-  // Begins to fetch what a program that reads in order will ask for next.
+  // Must be called before each read of the bytes [offset, end). `length` is the file's length in
+  // the store. Begins to fetch what a program that reads in order will ask for next.
   void record_read(uint64_t version, int64_t offset, int64_t end, int64_t length) {
     cache_->record_read(file_, version, offset, end, length);
   }
   // Returns the contents of the chunks [first, last), whatever sizes they have. A chunk without
-  // binary data has no bytes. Fetches with one command what is not in the cache, and fails if this
-  // command does.
+  // binary data has no bytes. Fetches with one command the chunks that are not in the cache. Fails
+  // if this command fails.
   Result<std::vector<ChunkCache::Content>> read(uint64_t version, int64_t first, int64_t last) {
     return cache_->read(file_, version, first, last);
   }

@@ -1,5 +1,6 @@
-// The commit lock of an OpenFile: one commit of a file at a time. It is a lock in all but type. It
-// is held over a transaction, so no thread that has a transaction takes it.
+// The commit lock of an OpenFile: one commit of a file at a time. It works like a mutex, but
+// consists of OpenFile::committing_ and a condition. It is held over a transaction, so no thread
+// that has a transaction takes it.
 //
 // Thread-safe: each thread makes an object of its own.
 #pragma once

@@ -17,9 +17,9 @@
 //     commits. A read checks that the files document exists before it treats an absent chunk as a
 //     hole. Only holes that are known in memory still read as zeros.
 // F6. If other processes change the store too (Capabilities::exclusive), an open file without
-//     uncommitted changes continues with the content that they commit. A commit over one of theirs
-//     fails with FileChanged: what was not committed is lost, and the store has their whole
-//     content.
+//     uncommitted changes continues with the content that they commit. If another process has
+//     committed content that this file has not adopted, our commit fails with FileChanged. Our
+//     uncommitted changes are then lost, and the store has the other process's whole content.
 //
 // Thread-safe.
 #pragma once
@@ -180,8 +180,9 @@ class FileTable {
                         const bson::Document* document = nullptr) = 0;
   virtual void after_commit() = 0;
 
-  // Begins to care for the orphans of a store that others use too (orphan_leases.h). Called when
-  // the bucket is ready for changes.
+  // Begins to renew the leases of this table's orphans, and to remove orphans whose lease has
+  // expired (orphan_leases.h). Called for a store that others use too, when the bucket is ready for
+  // changes.
   virtual void keep_leases() = 0;
 
   // Commits all dirty files. With kDurable, also makes the commits durable. Returns the first

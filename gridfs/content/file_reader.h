@@ -57,7 +57,7 @@ class FileReader {
   };
 
   void append(ReadResult& result, std::span<const uint8_t> bytes);
-  // Gets what it can from the cache.
+  // Replaces stored pieces by what the cache has or can fetch.
   Status read_cache();
   Result<engine::Snapshot*> snapshot(const Bucket& bucket);
 

@@ -37,8 +37,8 @@ namespace gridmount::gridfs {
 
 class OpenFile final : public File, public std::enable_shared_from_this<OpenFile> {
  public:
-  // `stored` is the files document in the store. `is_new` if nobody else has ever known it. The
-  // caller holds the lock of OpenFiles, or nobody else knows the file yet.
+  // `stored` is the files document in the store. `is_new` is true if no other process has ever seen
+  // the document. The caller holds the lock of OpenFiles, or no other thread knows the file yet.
   OpenFile(std::shared_ptr<FileContext> context, FilesDocument stored, bool is_new = false);
   ~OpenFile() override;
   OpenFile(const OpenFile&) = delete;
@@ -79,7 +79,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   std::shared_ptr<OpenFile> unlist() GM_EXCLUDES(mutex_);
 
   // For a store that other processes change: `stored` is the files document that was just read. If
-  // nothing is uncommitted here, the file becomes what the document says.
+  // nothing is uncommitted here, the file adopts the document's content and fields.
   void refresh(const FilesDocument& stored) GM_EXCLUDES(write_mutex_, mutex_);
 
   // Returns true if nothing is dirty and nothing has changed for `duration`.
@@ -258,9 +258,11 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // a later one.
   void reschedule_md5(bool has_own_date) GM_REQUIRES(mutex_);
   void undo(Prepared& prepared, const Error& error) GM_REQUIRES(mutex_);
-  // After another process has changed the content: ours cannot be committed any more.
+  // Drops all uncommitted changes. Called when another process has changed the content, so that
+  // ours cannot be committed any more.
   void drop_changes() GM_REQUIRES(mutex_);
-  // Returns false if the fields were read before this process changed them.
+  // Returns false if the ctime of `posix` is earlier than ours, so that the fields were read before
+  // this process changed them.
   bool is_current(const PosixFields& posix) const GM_REQUIRES(mutex_);
   // Returns true if anything is not committed, or is being committed.
   bool has_changes() const GM_REQUIRES(mutex_);
@@ -302,10 +304,11 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   std::optional<Error> gone_ GM_GUARDED_BY(mutex_);  // why the files document is gone
   bool detached_ GM_GUARDED_BY(mutex_) = false;
   bool outdated_ GM_GUARDED_BY(mutex_) = false;  // stored_ is not what the store has
-  // Another process may have truncated the file to what it is now, and not removed all chunks yet.
+  // Another process may have truncated the file to its present length, and not removed all chunks
+  // yet.
   bool may_have_garbage_ GM_GUARDED_BY(mutex_);
-  // Grows before and after each change of the stored content that this process makes, and when it
-  // learns of one by others (chunk_cache.h, C1).
+  // The version of the stored content (chunk_cache.h, C1). Grows before and after each change that
+  // this process makes, and when the process learns of a change by others.
   uint64_t version_ GM_GUARDED_BY(mutex_) = 0;
 
   // While md5_intact_, the bytes [0, md5_end_) have been submitted to md5_ and have not changed

@@ -77,7 +77,8 @@ class OpenFiles {
   void end_removal(const FileRemoval& removal) GM_REQUIRES(mutex_);
 
   const Bucket& bucket_;
-  // Held while a file is opened, so that it is opened once. Files share them.
+  // Locks, one of which is held while a file is opened, so that the file is opened once. Files
+  // share these locks.
   static constexpr size_t kOpeningLocks = 64;
   std::array<Mutex, kOpeningLocks> opening_;
   mutable Mutex mutex_;

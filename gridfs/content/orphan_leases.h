@@ -1,8 +1,8 @@
 // Keeps the orphans of a store that other processes use too: files that have lost their name here
-// while somebody has them open, and uploads in progress. Each document in `detached` has a lease
-// there, the time of the last sign of life of its owner. The owner renews it, and whoever opens the
-// bucket removes the orphans whose lease is older than kOrphanLease (Bucket::reclaim_expired()).
-// The times are those of the machines' own clocks, which must agree to within some hours.
+// while somebody has them open, and uploads in progress. Each document in `detached` has a lease:
+// the time at which its owner last renewed it. Every process that is ready to change the bucket
+// removes the orphans whose lease is older than kOrphanLease (Bucket::reclaim_expired()). The times
+// are those of the machines' own clocks, which must agree to within some hours.
 //
 // Thread-safe.
 #pragma once
@@ -18,7 +18,8 @@ class OrphanLeases {
   // Both must outlive this object.
   OrphanLeases(const Bucket& bucket, OpenFiles& open_files);
 
-  // Begins to renew and to sweep, at once and then each hour.
+  // Starts the thread. It renews our leases and removes expired orphans, at once and then every
+  // hour.
   void start() { thread_.wake(); }
   void stop() { thread_.stop(); }
 

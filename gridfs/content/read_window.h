@@ -2,9 +2,10 @@
 // each request waits for a round trip.
 //
 // Fetching ahead begins at the second read in order, because many programs read only the beginning
-// of a file. The window grows each time that the program gets to what the last growth has fetched,
-// so what is fetched in vain is a small multiple of what is read. It shrinks, and grows less, if
-// the program was so slow that what was fetched is not there any more.
+// of a file. The window grows each time that the program reaches the bytes that the last growth has
+// fetched. So the bytes that are fetched in vain are a small multiple of the bytes that are read.
+// The window shrinks, and later grows less, if the program was so slow that the fetched bytes are
+// no longer in the cache.
 //
 // Not thread-safe.
 #pragma once
@@ -23,7 +24,7 @@ class ReadWindow {
     int64_t window_bytes_max = 0;
     // False if the last requests took long, so that more of them would only queue up.
     bool may_grow = true;
-    // What is read now was fetched or is being fetched.
+    // True if the bytes that are read now are in the cache or are being fetched.
     bool is_there = false;
   };
   struct Advice {
@@ -31,7 +32,7 @@ class ReadWindow {
     int64_t begin = 0;
     int64_t end = 0;
     int64_t request_bytes = 0;
-    // Nobody who reads in order needs what comes before this any more.
+    // No reader in order still needs the bytes before this offset.
     int64_t done_to = 0;
   };
 

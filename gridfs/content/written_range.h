@@ -1,4 +1,5 @@
-// How far a chunk has been written from its beginning, for pieces that come in order or nearly so.
+// How far a chunk has been written from its beginning on. Meant for pieces that come in order or
+// nearly in order.
 //
 // Not thread-safe.
 #pragma once
