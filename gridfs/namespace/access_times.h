@@ -1,4 +1,4 @@
-// The atimes of a bucket's nodes, until they are written to the documents.
+// Keeps the new atimes of a bucket's nodes until they are written to the documents.
 //
 // The rule is Linux's relatime: a read changes a node's atime if it is not later than mtime, or not
 // later than ctime, or a day old. With strictatime every read changes it. A change is shown at once
@@ -53,7 +53,7 @@ class AccessTimes {
 
   struct Noted {
     timespec atime{};
-    // The document has it, but a file that was opened before may not show it.
+    // The document has the atime, but a file that was opened before may not show it.
     bool written = false;
   };
   using ById = std::unordered_map<bson::Value, Noted, bson::ValueHash>;

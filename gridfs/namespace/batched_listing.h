@@ -45,7 +45,7 @@ class BatchedListing : public DirectoryStream {
   }
 
  protected:
-  // `store` is the one that is read. It must outlive the listing.
+  // `store` is the store that read_batch() reads. It must outlive the listing.
   explicit BatchedListing(engine::Store& store) : store_(store) {}
 
   // Reads on from read_to() and calls add(), pass() and end(). A batch may be empty.

@@ -28,8 +28,8 @@ class BucketNamespace final : public PathNamespace {
  public:
   BucketNamespace(engine::Store& store, std::shared_ptr<engine::Database> database,
                   const BucketOptions& bucket, const NamespaceOptions& options);
-  // Creates the indexes and the root's document, and reclaims what a killed process has left. If
-  // read-only, or if others write to the store too, only reads what it needs.
+  // Creates the indexes and the root's document, and reclaims the orphans that a killed process has
+  // left. If the namespace is read-only, or if others write to the store too, only reads.
   Status start(const FileTableOptions& files);
 
   const Bucket& bucket() const override { return bucket_; }
@@ -97,14 +97,15 @@ class BucketNamespace final : public PathNamespace {
   Status close() override;
 
  private:
-  // The meaning of a name in a snapshot. The views are valid as long as the snapshot's.
+  // What a name leads to in a snapshot. The views are valid as long as views of the snapshot are.
   struct Found {
     enum class Kind { kNothing, kExplicitDirectory, kImpliedDirectory, kFile };
     Kind kind = Kind::kNothing;
     std::string path;             // the directory's path, or the filename
     DirectoryDocument directory;  // kExplicitDirectory
     bson::View document;          // kFile: the newest revision. kImpliedDirectory: a file below it
-    // If NameLookup has found it: the file that `document` shows, or all files of that filename.
+    // Set if NameLookup has found the name. One of these holds the bytes of `document`: `kept`
+    // alone, or `named` with all files of that filename.
     std::shared_ptr<const bson::Document> kept;
     std::shared_ptr<const std::vector<bson::Document>> named;
     bool was_touched = false;  // a directory whose times the transaction has set
@@ -122,10 +123,11 @@ class BucketNamespace final : public PathNamespace {
                      std::string_view name) const;
   Result<Found> find_directory(engine::Snapshot& snapshot, const std::string& path) const;
   Result<Found> find_file(engine::Snapshot& snapshot, const std::string& path) const;
-  // Finds a file whose name is also a directory's.
+  // Finds the file at a path that is also a directory's.
   Result<Found> find_shadowed(engine::Snapshot& snapshot, const std::string& path) const;
   Result<Found> find_plain(engine::Snapshot& snapshot, const std::string& path) const;
-  // The same with one command. Returns nothing if that is not possible.
+  // Like find_plain(), but with one command (name_lookup.h). Returns nothing if that is not
+  // possible.
   Result<std::optional<Found>> find_at_once(engine::Snapshot& snapshot,
                                             const std::string& path) const;
   Result<Found> find_long(engine::Snapshot& snapshot, std::string_view directory,
@@ -148,9 +150,9 @@ class BucketNamespace final : public PathNamespace {
   // If others write to the store, finds out whether they have made the bucket's first link. Looks
   // at most once a second.
   void look_for_links();
-  // Creates what changes need: the bucket's indexes and the root's document. One transaction.
+  // Creates the bucket's indexes and the root's document, which changes need, in one transaction.
   Status prepare();
-  // The same, if it was not done yet.
+  // Calls prepare() unless it has succeeded before.
   Status prepare_for_changes() GM_EXCLUDES(preparing_);
   // The path that a new child would have, and its directory.
   struct NewPath {
@@ -163,15 +165,15 @@ class BucketNamespace final : public PathNamespace {
                               std::string_view name) const;
   Result<std::string> new_path(std::string_view directory, std::string_view name) const;
   Status check_directory_path(std::string_view path) const;
-  // Changes the directory. Makes it and the directories above it explicit if they are not.
+  // Changes the directory's fields. Makes it and the directories above it explicit if they are not.
   Status change_directory(engine::Transaction& transaction, std::string_view path,
                           const PosixFields& changes);
   Status touch(engine::Transaction& transaction, std::string_view directory);
-  // Does so unless the transaction has done it.
+  // Touches the directory unless the transaction has done so.
   Status touch(engine::Transaction& transaction, std::string_view directory, const Found& found) {
     return found.was_touched ? Status() : touch(transaction, directory);
   }
-  // Called after the commit.
+  // Called after the commit. Puts a touched directory into seen_directories_.
   void note_seen(const Found& directory) {
     if (!directory.was_touched) return;
     seen_directories_.note(directory.path, directory.directory, directory.seen_after);
@@ -181,7 +183,7 @@ class BucketNamespace final : public PathNamespace {
   Result<Found> find_to_change(engine::Transaction& transaction, std::string_view directory) const;
   // Returns the md5 of a new, empty file, or nothing if the bucket keeps no md5.
   std::optional<std::string> md5_of_nothing() const;
-  // Opens the file, with its node as it is.
+  // Opens the file, and returns it with its present node.
   Result<OpenedFile> open_with_node(bson::ValueView id);
   // If `opened` is given, also opens the file.
   Result<Node> insert_file(std::string_view directory, std::string_view name, PosixFields posix,

@@ -53,7 +53,7 @@ class DirectoryStore {
   // Returns false if the directory has no document.
   Result<bool> update(engine::Transaction& transaction, std::string_view path,
                       const PosixFields& changes) const;
-  // Also returns the document as it is then. Returns nothing if the directory has none.
+  // Like update(), but returns the document after the update, or nothing if the directory has none.
   Result<std::optional<DirectoryDocument>> find_and_update(engine::Transaction& transaction,
                                                            std::string_view path,
                                                            const PosixFields& changes) const;

@@ -1,6 +1,6 @@
-// Turns of the threads that change the names of one directory, for a store whose transactions run
-// at the same time: each change of a name writes its directory's document, so two at once would
-// conflict, and one of them would begin anew.
+// Lets the threads that change names of one directory take turns, for a store whose transactions
+// run at the same time. Each change of a name writes its directory's document. So two changes at
+// once would conflict, and one of them would begin anew.
 //
 // Thread-safe.
 #pragma once
@@ -18,8 +18,8 @@ namespace gridmount::gridfs {
 
 class DirectoryTurns {
  public:
-  // Who has waited for `patience` goes on without its turn: those before may wait for a server that
-  // does not answer.
+  // A thread that has waited for `patience` goes on without its turn, because the threads before it
+  // may be waiting for a server that does not answer.
   explicit DirectoryTurns(std::chrono::milliseconds patience) : patience_(patience) {}
 
   // Calls `change` while no other thread changes the names of one of these directories, which may
@@ -37,7 +37,7 @@ class DirectoryTurns {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // Directories share them.
+  // The number of turns. Directories share them.
   static constexpr size_t kTurns = 64;
 
   class Turn {

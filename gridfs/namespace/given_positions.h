@@ -6,12 +6,12 @@
 // that the stream has returned after the start, in that order. The names of an interval are always
 // in the order of the listing.
 //
-// seek() goes to the start of the cookie's interval and reads names until it finds the cookie's. So
-// it reads the names of one interval and those that were created between them. If the cookie's name
-// is gone, seeking ends after the nearest earlier name of the interval that exists. This works for
-// the last kMaxIntervals intervals. The last kRecentPositions names are found without reading. An
-// older cookie, or one of another stream over the same directory, is found by its hash
-// (name_search.h).
+// seek() goes to the start of the cookie's interval and reads names until it finds the cookie's
+// name. So it reads the names of one interval and those that were created between them. If the
+// cookie's name is gone, seeking ends after the nearest earlier name of the interval that exists.
+// This works for the last kMaxIntervals intervals. The last kRecentPositions names are found
+// without reading. An older cookie, or one of another stream over the same directory, is found by
+// its hash (name_search.h).
 //
 // Not thread-safe. Belongs to one stream.
 #pragma once
@@ -112,7 +112,7 @@ class GivenPositions {
     size_t passed = 0;
   };
 
-  // Returns true if give() returns such cookies.
+  // Returns true if give() could have returned the cookie.
   static bool may_be_given(uint64_t cookie) { return (cookie & 1) != 0 && cookie >> 62 == 0; }
   // The lowest bit is not part of the mark, because it is set in all cookies.
   static uint32_t mark_of(uint64_t hash) {
@@ -199,7 +199,7 @@ class GivenPositions {
     std::optional<Position> found;
     if (may_be_given(cookie)) {
       GM_ASSIGN(const std::optional<uint64_t> newest, version());
-      // The search compares what give() makes of hashes.
+      // The search compares hashes as give() puts them into cookies.
       GM_ASSIGN(found, search_.find(cookie, newest, go_to, [&]() -> Result<std::optional<Passed>> {
         GM_ASSIGN(std::optional<Passed> passed, pass());
         if (passed) passed->hash |= 1;

@@ -52,7 +52,8 @@ class Links {
     has_documents_ = true;
     is_made_ = false;
   }
-  // Called after the commit of a put(): the collection and its index exist.
+  // Called after the commit of a transaction with a put(). From then on, the collection and its
+  // index exist.
   void set_made() const { is_made_ = true; }
 
   // Returns how many names to show for a file, at least one.

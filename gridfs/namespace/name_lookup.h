@@ -1,5 +1,5 @@
-// Everything that has one path, found with one command instead of one for each collection. For a
-// store at the other end of a network, where each command is a round trip.
+// Finds everything that has one path with one command, instead of one command for each collection.
+// For a store over a network, where each command is a round trip.
 //
 // Thread-safe.
 #pragma once
@@ -28,10 +28,11 @@ class NameLookup {
     bool has_all_files = false;
     std::optional<bson::Document> below;  // some file with a filename below the path
   };
-  // `path` can be a directory's and is not the root's. Files may be among the results whose
-  // filename is an array. Returns nothing if this cannot say: in a transaction, if the directory
-  // that the path is in has no document, or if the server refuses the command. A transaction is
-  // then at its end, and whoever begins it anew finds is_usable() false.
+  // `path` can be a directory's and is not the root's. The results may include files whose filename
+  // is an array. Returns nothing if the server refuses the command, or, in a transaction, if the
+  // parent directory of the path has no document. If the server has refused the command in a
+  // transaction, the transaction has ended. The caller then begins another one, for which
+  // is_usable() is false.
   Result<std::optional<AtPath>> find(engine::Snapshot& snapshot, std::string_view path) const;
 
  private:

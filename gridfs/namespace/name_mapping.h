@@ -6,8 +6,8 @@
 // holds the rules with examples. A component is escaped only if it must be:
 // - %gridfs:esc:TEXT: an empty component, ".", "..", a component with a NUL, leading slashes or
 //   bytes that are not UTF-8, ".gridfs" at the root of the bucket, or a component that itself
-//   begins with "%gridfs:". In TEXT these are written %XX, with digits in upper case: the bytes
-//   '%', '/' and NUL, bytes that are not UTF-8, and the dots of "." and "..".
+//   begins with "%gridfs:". TEXT has these bytes as %XX, with digits in upper case: '%', '/' and
+//   NUL, bytes that are not UTF-8, and the dots of "." and "..".
 // - %gridfs:file:TEXT: a file whose name is also a directory's. The directory keeps the plain name.
 // - %gridfs:long:TEXT:HASH: a component that would be shown with over 255 bytes. TEXT is its first
 //   bytes (whole characters), HASH the first 32 hexadecimal digits of the SHA-256 of the whole

@@ -8,7 +8,8 @@
 // store has not changed. After a change, a hash that is not found is searched for from the
 // beginning again.
 //
-// At most kNamesMax names are kept. Each search for a name behind them reads on from there.
+// At most kNamesMax names are kept. Each search for a name after these reads on from the last of
+// them.
 //
 // Not thread-safe. Belongs to one stream.
 #pragma once
@@ -76,7 +77,7 @@ class NameSearch {
 
   // Returns the first block that has a name with that hash.
   std::optional<size_t> block_of(uint64_t hash) {
-    // The names behind the sorted ones stay few, so that sorting is rare and searching is quick.
+    // Only few names are unsorted, so that sorting is rare and searching is quick.
     if (names_.size() - sorted_ > kBlockNames + sorted_ / 8) {
       std::sort(names_.begin(), names_.end());
       sorted_ = names_.size();
@@ -128,7 +129,8 @@ class NameSearch {
   std::optional<uint64_t> version_;  // the store's when the first name was read
   // The hash of each name that was read, and in the low bits its block.
   std::vector<uint64_t> names_;
-  // So many of the names are in the order of their hashes. The others are as they were read.
+  // The first `sorted_` names are in the order of their hashes. The others are in the order of the
+  // listing.
   size_t sorted_ = 0;
   std::vector<Position> starts_;  // of the blocks
   Position read_to_{};            // the position after these names

@@ -38,9 +38,9 @@ class PathIndex {
   // Returns all files of that name.
   Result<std::vector<bson::View>> all(engine::Snapshot& snapshot, std::string_view name) const;
   // Finds the file of that name at position `number`, oldest first. Returns all files of the name
-  // that have its uploadDate, and sets `number` to its position among them in the order of
-  // is_newer(). Reads no other files: it counts in the index. If the index does not suffice,
-  // returns all files of the name. If there are not so many, returns none.
+  // that have that file's uploadDate, and sets `number` to its position among them in the order of
+  // is_newer(). Counts the other files in the index, without reading them. If the index does not
+  // suffice, returns all files of the name. If the name has too few files, returns none.
   Result<std::vector<bson::View>> at_position(engine::Snapshot& snapshot, std::string_view name,
                                               uint64_t& number) const;
   // Returns some files of that name: at most two with that filename, and all that have it as a
@@ -54,14 +54,15 @@ class PathIndex {
   // Returns a file below the directory, if there is one. Such a file implies the directory.
   Result<std::optional<bson::View>> any_below(engine::Snapshot& snapshot,
                                               std::string_view directory) const;
-  // The result of newest() and any_below() for one path. at() needs only one look-up in the
-  // filename index, unless there are names like "a.txt" between "a" and "a/b", or many revisions.
+  // The results of newest() and any_below() for one path. at() needs only one look-up in the
+  // filename index, unless the path has many revisions, or unless names such as "a.txt" are between
+  // "a" and "a/b".
   struct AtPath {
     std::optional<bson::View> file;
     std::optional<bson::View> below;
   };
   Result<AtPath> at(engine::Snapshot& snapshot, std::string_view path) const;
-  // Adds the further names of files to what filenames have found.
+  // Completes `at`, which was found by filenames, with files that have the path as a further name.
   Status add_links(engine::Snapshot& snapshot, std::string_view path, AtPath& at) const;
 
  private:

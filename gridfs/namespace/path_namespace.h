@@ -14,8 +14,8 @@
 // V4. A name leads to its directory, explicit or implied. A file of the same name is reached by its
 //     escaped name. Nothing made here creates such a conflict.
 //
-// Thread-safe, except close(), which is called as FileTable::close() is. Cost: a look-up is a fixed
-// number of index seeks. Listing costs one or a few seeks per child.
+// Thread-safe, except close(), for which the rules of FileTable::close() apply. Cost: a look-up is
+// a fixed number of index seeks. Listing costs one or a few seeks per child.
 #pragma once
 
 #include <sys/types.h>
@@ -47,7 +47,7 @@ struct Creator {
   uint32_t umask = 0;
 };
 
-// Whose atime a read changes (access_times.h).
+// The nodes whose atime a read changes (access_times.h).
 enum class AccessTimeMode { kNone, kFiles, kAll };
 
 struct NamespaceOptions {
@@ -64,8 +64,8 @@ struct NamespaceOptions {
   bool access_lists = true;
   // How many earlier contents a file keeps when it is replaced or truncated to nothing.
   uint32_t revisions = 0;
-  // For a store that others change: for so long the attributes of a directory may be those that
-  // this process gave it when it changed a name in it.
+  // For a store that others change: how long the attributes of a directory may be answered as this
+  // process wrote them when it changed a name there (seen_directories.h).
   std::chrono::milliseconds directory_age_max{0};
   // Shows the tree as it was at that time, as far as the files documents record it. Files with a
   // later uploadDate are hidden. So are directories that were made later, unless they contain
@@ -125,11 +125,11 @@ class DirectoryStream {
   // next() reads the store again after a seek. So a caller that puts attributes into a cache seeks
   // to the present position before each run of next().
   //
-  // A cookie is valid for this directory only, but may come from another stream. A cookie of one of
-  // the last million entries of this stream costs the reading of a few dozen names, and leads to
-  // the same position even if its entry is gone. Any other cookie leads to the beginning if its
-  // entry is gone. The first of these costs one reading of the directory's names at most, and those
-  // after it cost a few dozen names, until the store changes.
+  // A cookie is valid for this directory only, but may come from another stream. For a cookie of
+  // one of the last million entries of this stream, seek() reads a few dozen names, and finds the
+  // position even if the entry is gone. Any other cookie leads to the beginning if its entry is
+  // gone. For the first of these other cookies, seek() reads the names of the directory once at
+  // most. For each later one it reads a few dozen names, until the store changes.
   //
   // If seek() fails, the caller must seek again before next().
   virtual Status seek(uint64_t cookie) = 0;
@@ -180,8 +180,8 @@ class PathNamespace {
   virtual const Bucket& bucket() const = 0;
   virtual FileTable& files() = 0;
 
-  // --- Names. `directory` is a directory's path, `name` is a child as the mount shows it. With a
-  // name they fail with NoSuchEntry, NotADirectory, NameTooLong or InvalidName.
+  // --- Names. `directory` is a directory's path, `name` is a child as the mount shows it.
+  // Functions that take a name fail with NoSuchEntry, NotADirectory, NameTooLong or InvalidName.
   virtual Result<Node> lookup(std::string_view directory, std::string_view name) = 0;
   virtual Result<Node> root() = 0;
   virtual Result<Node> file(bson::ValueView id) = 0;              // fails with FileNotFound
@@ -199,7 +199,7 @@ class PathNamespace {
     Node node;
     std::shared_ptr<File> file;
   };
-  // Also opens the file, which costs nothing then.
+  // Like create_file(), and opens the file, which needs no further request to the store.
   virtual Result<OpenedFile> create_open_file(std::string_view directory, std::string_view name,
                                               uint32_t mode, Creator creator) = 0;
   // Creates a tmpfile (O_TMPFILE): an open file that has no name yet. It inherits from `directory`.
@@ -248,9 +248,9 @@ class PathNamespace {
   // of its attributes.
   virtual bool record_read(const File& file) = 0;
   virtual bool record_read(std::string_view directory) = 0;
-  // The first two return the POSIX fields in the node's document, with `mode` filled in if the
-  // document has none. The other two call `change` with these fields and write its result in the
-  // same transaction.
+  // file_posix() and directory_posix() return the POSIX fields in the node's document, with `mode`
+  // filled in if the document has none. The other two functions call `change` with these fields and
+  // write its result in the same transaction.
   virtual Result<PosixFields> file_posix(bson::ValueView id) = 0;  // fails with FileNotFound
   virtual Result<PosixFields> directory_posix(std::string_view path) = 0;  // fails with NoSuchEntry
   virtual Status change_file_posix(bson::ValueView id, const PosixChange& change) = 0;
@@ -268,10 +268,10 @@ class PathNamespace {
   // Returns the revisions of the file `name`, oldest first. Fails with NoSuchEntry or IsADirectory.
   virtual Result<std::vector<Node>> revisions(std::string_view directory,
                                               std::string_view name) = 0;
-  // Returns the revision that has that position in revisions(), or nothing if there are not so
-  // many. Reads only the index entries of the revisions before it, and only the documents with the
-  // same uploadDate. But it reads all documents if the name is a further name of a file, or if a
-  // driver has stored an array as filename or uploadDate in the bucket.
+  // Returns the revision that has that position in revisions(), or nothing if there are too few.
+  // Reads only the index entries of the revisions before it, and only the documents with the same
+  // uploadDate. But it reads all documents if the name is a further name of a file, or if a driver
+  // has stored an array as filename or uploadDate in the bucket.
   virtual Result<std::optional<Node>> revision(std::string_view directory, std::string_view name,
                                                uint64_t number) = 0;
   // Keeps the file's content as an earlier revision. The filename and all further names now lead to
@@ -290,7 +290,8 @@ class PathNamespace {
   virtual void name_changed_externally(std::string_view filename) = 0;
   virtual void directories_changed_externally() = 0;
   virtual void links_changed_externally() = 0;
-  // Returns the further names of a file that exists or existed, as far as they can be read.
+  // Returns the further names that `links` has for a file, even if the file is gone. Returns none
+  // if they cannot be read.
   virtual std::vector<std::string> links_of(bson::ValueView id) = 0;
 
   // Commits all open files and stops background work. Returns the first error of any file.

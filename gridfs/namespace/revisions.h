@@ -33,10 +33,10 @@ bson::Date date_after(bson::View files_document);
 bson::Document continued(bson::View old, const bson::Value& id, bson::Date date,
                          const std::optional<std::string>& md5);
 
-// Keeps the order of revisions when a commit gives that file `upload_date`. Makes the date later
-// than the document's. If the file is an earlier revision by now, the date stays before the newest
-// one's. Runs in the commit's transaction. Changes nothing if there is no such file in `files`, or
-// it has no name.
+// Keeps the order of revisions when a commit gives the file with that _id `upload_date`. Makes the
+// date later than the document's. If the file is an earlier revision by now, the date stays before
+// the newest one's. Runs in the commit's transaction. Changes nothing if there is no such file in
+// `files`, or it has no name.
 Status keep_revision_order(const Bucket& bucket, engine::Transaction& transaction,
                            const bson::Value& id, bson::Date& upload_date);
 

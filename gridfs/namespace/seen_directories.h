@@ -1,5 +1,6 @@
-// Documents of directories as this process has just written them, in a store that others change
-// too. After each change of a name the kernel asks for the directory's attributes.
+// Keeps the documents of directories as this process has just written them, for a store that others
+// change too. After each change of a name the kernel asks for the directory's attributes, and this
+// answer then needs no request to the store.
 //
 // Thread-safe.
 #pragma once
@@ -17,7 +18,7 @@ namespace gridmount::gridfs {
 
 class SeenDirectories {
  public:
-  // With an age of 0 nothing is kept.
+  // Documents are kept for `age_max`. If it is 0, none is kept.
   explicit SeenDirectories(std::chrono::milliseconds age_max) : age_max_(age_max) {}
 
   // Counts the calls of forget_all().
@@ -34,7 +35,7 @@ class SeenDirectories {
     if (directories_.size() >= kDirectoriesMax) directories_.clear();
     directories_.insert_or_assign(path, Seen{directory, Clock::now()});
   }
-  // Returns a document that is not older than the age.
+  // Returns the directory's document if it is younger than `age_max`, or else nothing.
   std::optional<DirectoryDocument> find(std::string_view path) const GM_EXCLUDES(mutex_) {
     if (age_max_.count() == 0) return std::nullopt;
     const MutexLock lock(mutex_);
@@ -50,7 +51,8 @@ class SeenDirectories {
     directories_.clear();
   }
 
-  // A change of directories that does not note what it has written.
+  // The scope of a change of directories after which note() is not called. Forgets all documents at
+  // its beginning and at its end.
   class Forgetting {
    public:
     explicit Forgetting(SeenDirectories& seen) : seen_(seen) { seen_.forget_all(); }

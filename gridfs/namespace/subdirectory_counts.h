@@ -1,6 +1,6 @@
-// The number of subdirectories of each directory, as far as it is known: for directories made since
-// the bucket was opened. To count those of another directory, everything below it would have to be
-// read, because filenames imply directories.
+// The number of subdirectories of each directory, as far as it is known. It is known for
+// directories that were made since the bucket was opened. To count those of another directory,
+// everything below it would have to be read, because filenames imply directories.
 //
 // A count is right or absent. Whenever an implied directory may have come into being, the counts
 // are dropped. Changes are recorded inside the transaction that makes them. After that, only its
