@@ -6,8 +6,8 @@
 
 namespace gridmount::fuse {
 
-// Conditions of the mount itself that no lower layer knows. They are in the open range of the
-// enumeration, so that every operation of FileSystem fails with an Error.
+// Conditions of the mount itself that no lower layer knows. They are numbers of the open
+// enumeration ErrorCode, so that every operation of FileSystem fails with an Error.
 
 // The kernel named a node that is no longer in the table.
 inline constexpr ErrorCode kStaleNode{110001};

@@ -46,7 +46,7 @@ struct GridmountOptions {
   // If true, a read of a file changes its atime, and a listing that of the directory.
   bool access_times = true;
   bool folder_access_times = true;
-  bool strict_access_times = false;  // every read changes it, not only the first after a change
+  bool strict_access_times = false;  // every read changes atime, not only the first after a change
 
   uint32_t revisions = 0;        // earlier contents kept of each file
   std::optional<bson::Date> at;  // shows the tree of that time; implies read_only

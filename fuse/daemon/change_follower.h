@@ -1,9 +1,9 @@
-// Follows what others change in the mount's database, over a deployment with change streams: a
-// thread that waits for events and reports them.
+// Follows what others change in the mount's database, over a deployment with change streams. A
+// thread waits for events and reports them.
 //
-// If the stream breaks, it goes on at the place where it was. If it cannot, because the deployment
-// does not keep the changes since then, it begins anew, and reports that everything may have
-// changed. So no change goes unnoticed, as long as the thread runs.
+// If the stream breaks, the thread resumes it after the last event. If the deployment no longer has
+// the events since then, the thread opens a new stream and reports that everything may have
+// changed. So no change goes unnoticed as long as the thread runs.
 //
 // Used by one thread, except for request_end(), which is thread-safe.
 #pragma once
@@ -32,25 +32,26 @@ class ChangeFollower {
   ChangeFollower(const ChangeFollower&) = delete;
   ChangeFollower& operator=(const ChangeFollower&) = delete;
 
-  // Opens the stream: all changes after this call are reported. Logs if there are no change streams
-  // or the user may not open one. begin() does nothing then.
+  // Opens the stream: all changes after this call are reported. If the deployment has no change
+  // streams, or the user may not open one, logs this, and begin() does nothing.
   void open();
   // Starts the thread.
   void begin();
 
-  // The thread reports nothing that it has not begun to report. Does not wait.
+  // Asks the thread to end. It begins no further report. Does not wait for its end.
   void request_end() GM_EXCLUDES(mutex_);
-  // Waits for the thread's end. Returns false if that takes longer than `patience`, because the
-  // thread waits for a server. Then neither this object nor the store may be destroyed.
+  // Calls request_end() and waits for the thread's end. Returns false if that takes longer than
+  // `patience`, because the thread waits for a server. Then neither this object nor the store may
+  // be destroyed.
   bool end(std::chrono::milliseconds patience) GM_EXCLUDES(mutex_);
 
  private:
   void run() GM_EXCLUDES(mutex_);
   Result<std::unique_ptr<engine::ChangeStream>> watch();
-  // Returns false if there is no stream yet.
+  // Tries to open or resume the stream. Returns false if that fails.
   bool reopen();
   void follow() GM_EXCLUDES(mutex_);
-  // Logs it once until reopen() has succeeded.
+  // Logs that the stream is broken, once until reopen() has succeeded.
   void say_broken(const Error& error);
   bool must_end() GM_EXCLUDES(mutex_);
   void pause() GM_EXCLUDES(mutex_);
@@ -58,10 +59,10 @@ class ChangeFollower {
   engine::Store& store_;
   const std::string database_;
   const std::function<void(const FollowedChanges&)> changed_;
-  // These belong to the thread after begin().
+  // Only the thread uses these fields after begin().
   bool follows_ = false;
   std::unique_ptr<engine::ChangeStream> stream_;  // null while there is none
-  bson::Document resume_token_;                   // the place to go on at; empty: nowhere
+  bson::Document resume_token_;                   // where to resume; empty: unknown
   bool has_said_broken_ = false;
 
   Mutex mutex_;

@@ -1,5 +1,5 @@
-// Going into the background. The background process reports the success of the start to the process
-// that the user started.
+// Moves the program into the background. The background process reports the success of the start to
+// the process that the user started.
 //
 // Not thread-safe. For the main thread, before others are started.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace gridmount::fuse {
 
-// Where the start is reported to: the waiting parent, or the user's terminal.
+// Reports the start to the waiting parent, or on the user's terminal.
 class Startup {
  public:
   // Does not fork. failed() prints.

@@ -112,8 +112,8 @@ void reply_status(fuse_req_t request, const char* operation, fuse_ino_t ino, con
 // Notes how many changes by others the file system knew when this thread began a request.
 void begin_request(const FileSystem& file_system);
 // Returns how long the kernel may cache an answer that could be cached for `seconds`: not at all if
-// others have changed something since this thread's request began. The answer may then be from
-// before that, and reach the kernel after it was told to drop what has changed.
+// others have changed something since this thread's request began. The answer may then be older
+// than the change, and reach the kernel after the kernel was told to drop what the change affects.
 double cache_seconds_of(const FileSystem& file_system, double seconds);
 
 // Runs the body of a handler, which must reply, as an operation that is recorded and counted.

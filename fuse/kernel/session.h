@@ -1,13 +1,13 @@
 // A mounted FileSystem, from mount(2) to the unmount.
 //
-// Over a store of our own the kernel's page cache is in writeback mode: the kernel collects writes
-// in it and owns the size and mtime of a cached file. It sends the data on close, fsync, memory
-// pressure, and after some seconds. So stop(), which ends the mount on a signal, first makes the
-// kernel send everything it still holds.
+// Over a local store the kernel's page cache is in writeback mode: the kernel collects writes in it
+// and owns the size and mtime of a cached file. It sends the data on close, fsync, memory pressure,
+// and after some seconds. So stop(), which ends the mount on a signal, first makes the kernel send
+// everything it still holds.
 //
 // This process never accesses its own mount. A thread that is blocked in its own mount cannot be
 // killed. So the daemon could not be killed either, and all users of the mount would hang. A child
-// process without the connection does what must be done there.
+// process without the FUSE connection does what must be done in the mount.
 //
 // run() belongs to one thread. Another thread may call stop() at any time after mount().
 #pragma once
@@ -33,8 +33,8 @@ struct SessionOptions {
 
 class Session {
  public:
-  // Mounts `file_system`, which must outlive the session. The caller checks the mount point before
-  // (mount_point.h). An error holds the message of libfuse or the kernel.
+  // Mounts `file_system`, which must outlive the session. The caller must have checked the mount
+  // point (mount_point.h). An error holds the message of libfuse or the kernel.
   static Result<std::unique_ptr<Session>> mount(FileSystem& file_system,
                                                 const SessionOptions& options);
   virtual ~Session() = default;  // unmounts if the session is still mounted
@@ -53,7 +53,7 @@ class Session {
   // Thread-safe until the session is destroyed.
   virtual KernelCache& kernel_cache() = 0;
 
-  // The stats of all operations that the kernel has requested.
+  // Returns the stats of all operations that the kernel has requested.
   virtual const Statistics& statistics() const = 0;
   virtual OperationsInProgress& in_progress() = 0;
 };

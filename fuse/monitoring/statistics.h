@@ -50,7 +50,7 @@ struct OperationSummary {
 
 class Statistics {
  public:
-  // Kinds beyond that count together, as kOthers.
+  // The maximum number of kinds of operations. Further kinds are counted together, as kOthers.
   static constexpr size_t kOperationsMax = 64;
   static constexpr const char* kOthers = "others";
 

@@ -1,11 +1,11 @@
 // Reads the events of a change stream (engine/change_stream.h) as changes of buckets.
 //
-// An event says less than a transaction that is watched (external_changes.h): of a removed document
-// only its _id, of a changed one not what it was before. So the names that a document had are left
-// to the caller, who knows which names it has shown.
+// An event says less than a watched transaction (external_changes.h). For a removed document it has
+// only the _id, and for a changed document it does not have the former content. So the caller must
+// find the names that a document had, among the names that it has shown to the kernel.
 //
-// Events come from outside. What cannot be understood counts as a change of the whole bucket, or of
-// all buckets.
+// Events come from outside. An event that cannot be understood counts as a change of the whole
+// bucket, or of all buckets.
 //
 // Not thread-safe.
 #pragma once
@@ -19,13 +19,13 @@
 
 namespace gridmount::fuse {
 
-// Returns the stages that choose the events which matter, and their fields, for
-// ChangeStreamOptions::stages. The stream needs full documents.
+// Returns the stages for ChangeStreamOptions::stages. They select the events, and the fields of
+// events, that matter here. The stream must deliver full documents.
 bson::Document change_event_stages();
 
 struct FollowedChanges {
   ExternalChanges buckets;
-  bool everything = false;  // in any bucket, something has changed that is not known
+  bool everything = false;  // anything may have changed in any bucket
 };
 
 class ChangeEvents {

@@ -39,7 +39,7 @@ class DirectoryHandle {
                                                        std::shared_ptr<gridfs::PathNamespace> paths,
                                                        std::string path);
 
-  // Lists the names from `stream`. The kernel may keep them if `may_be_cached`.
+  // Lists the names from `stream`. If `may_be_cached` is true, the kernel may cache the listing.
   DirectoryHandle(uint64_t ino, std::shared_ptr<MountedBucket> bucket,
                   std::shared_ptr<gridfs::PathNamespace> paths, std::string path,
                   std::unique_ptr<gridfs::DirectoryStream> stream, bool may_be_cached);

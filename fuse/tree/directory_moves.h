@@ -1,5 +1,5 @@
-// The tree lock, and directories that are being moved. The rename of a directory takes as long as
-// there are names below it, and only operations on these names should wait for it.
+// The tree lock, and directories that are being moved. The more names are below a directory, the
+// longer its rename takes. Only operations on these names should wait for it.
 //
 // The mover locks the tree exclusively twice, each time for a moment. First it waits until nobody
 // uses a path any more, and marks the directories that move. At the end it publishes their new
@@ -30,8 +30,8 @@ class DirectoryMoves {
   // Waits until neither node is in a moving directory, or with kWholeTree until nothing
   // moves. Returns with the tree locked shared.
   void lock_shared(uint64_t ino, std::optional<uint64_t> other) GM_ACQUIRE_SHARED(tree_);
-  // any(): returns whether any directory moves. moves(): returns whether this node moves, or is
-  // below a directory that does. The answer may already be out of date. The caller needs no lock.
+  // any() returns true if any directory moves. moves() returns true if this node moves, or is below
+  // a directory that moves. The answer may already be out of date. The caller needs no lock.
   bool any() const { return is_any_.load(std::memory_order_relaxed); }
   bool moves(uint64_t ino) const { return any() && table_.is_moving(ino); }
   // Waits until nothing moves.

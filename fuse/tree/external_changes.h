@@ -1,7 +1,7 @@
-// External changes: what others change in the mount's buckets. A WatchedStore watches the
-// transactions of the wire protocol's clients; over a deployment there is a change stream instead
-// (change_events.h). file_system_changes.cc decides which parts of the kernel's cache a
-// change makes wrong, and KernelCache (kernel_cache.h) drops them.
+// External changes: changes of the mount's buckets by others. A WatchedStore watches the
+// transactions of the wire protocol's clients. Over a deployment, a change stream reports the
+// changes instead (change_events.h). file_system_changes.cc decides which parts of the kernel's
+// cache a change makes wrong, and KernelCache (kernel_cache.h) drops them.
 //
 // A WatchedStore reports the changes of a commit before the commit returns. So a client that got
 // its reply finds the mount up to date.
@@ -29,8 +29,8 @@ struct BucketChanges {
   std::vector<bson::Value> unnamed;
   // Paths of explicit directories that were added, removed or changed.
   std::set<std::string> directories;
-  // From a change stream only, which does not say what these documents were before: the _ids of
-  // files and of directories that may have lost names.
+  // Used only for changes from a change stream, which does not have the former content of
+  // documents: the _ids of files and directories that may have lost names.
   std::vector<bson::Value> renamed_files;
   std::vector<bson::Value> renamed_directories;
   bool links = false;       // link documents changed; their names are in `filenames`

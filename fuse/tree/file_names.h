@@ -1,7 +1,7 @@
-// The names by which the kernel knows files. A change stream tells that a file was removed or
-// renamed, and not which names it had.
+// The names by which the kernel knows files. They are needed because a change stream tells that a
+// file was removed or renamed, but not which names it had.
 //
-// Directories are not here: the inode table has their names (inode_table.h).
+// This class has no names of directories: the inode table has them (inode_table.h).
 //
 // Not thread-safe: the inode table's lock guards it.
 #pragma once
@@ -46,7 +46,7 @@ class FileNames {
   uint64_t take(const ShownName& name);
   void put(const ShownName& name, uint64_t ino);
 
-  // The keys of a map keep their addresses.
+  // names_ points to the keys of this map, which keep their addresses.
   std::unordered_map<ShownName, uint64_t, Hash> inos_;
   std::unordered_multimap<uint64_t, const ShownName*> names_;  // by the ino of the file
 };

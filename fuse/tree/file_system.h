@@ -56,9 +56,9 @@ namespace gridmount::fuse {
 
 // How long the kernel may cache attributes, in seconds. All changes of a local store go through
 // this process, which tells the kernel what drivers change, so the kernel may cache practically for
-// ever. For a deployment, BucketSettings::cache_time is the time. It is short for the control
-// directory's directories, and for a root of buckets and its buckets, because nobody reports to the
-// kernel that a driver has created a bucket.
+// ever. For a deployment, BucketSettings::cache_time limits the time. For the control directory's
+// directories, and for a root of buckets and its buckets, the time is short, because nobody reports
+// to the kernel that a driver has created a bucket.
 inline constexpr double kCacheForever = 365.0 * 86400;
 inline constexpr double kCacheBriefly = 1;
 
@@ -119,7 +119,8 @@ class FileSystem {
   // Returns the parent of a directory that the kernel knows. Fails with NoSuchEntry if the
   // directory has been removed.
   Result<EntryReply> lookup_parent(uint64_t ino);
-  // Returns how long the kernel may remember that a name does not exist.
+  // Returns for how many seconds the kernel may remember that a name does not exist in that
+  // directory.
   double absence_seconds(uint64_t parent) const;
   void forget(uint64_t ino, uint64_t lookups) { table_.forget(ino, lookups); }
   Result<EntryReply> mkdir(uint64_t parent, std::string_view name, uint32_t mode,
@@ -161,13 +162,14 @@ class FileSystem {
     const auto& time = buckets_.settings().cache_time;
     return time ? std::chrono::duration<double>(*time).count() : kCacheForever;
   }
-  // The part of that time for which the daemon itself may answer with what it knows of a directory.
+  // Returns for how long the daemon itself may answer with a directory's attributes as it has
+  // written them (gridfs/namespace/seen_directories.h): a part of `cache_time`.
   static std::chrono::milliseconds directory_age_max(
       const std::optional<std::chrono::milliseconds>& cache_time) {
     return cache_time ? std::min(*cache_time / 10, std::chrono::milliseconds(100))
                       : std::chrono::milliseconds(0);
   }
-  // Where the kernel collects writes, it also sends the times.
+  // Returns kKeep if the kernel collects writes, because it then also sends the times.
   gridfs::TimeUpdate time_update() const {
     return is_shared() ? gridfs::TimeUpdate::kNow : gridfs::TimeUpdate::kKeep;
   }
@@ -279,11 +281,12 @@ class FileSystem {
   // --- External changes. Returns what must be invalidated in the kernel's cache. The caller tells
   // the kernel, without our locks, because the kernel waits for operations that may need them.
   StaleEntries changed_externally(const ExternalChanges& changes);
-  // The same for what a change stream reports over a shared store. It asks the store only if
-  // everything in a bucket may have changed.
+  // Like changed_externally(), for the reports of a change stream over a shared store. Reads the
+  // store only if everything in a bucket may have changed.
   StaleEntries changed_by_others(const FollowedChanges& changes);
-  // Counts the calls of changed_by_others(). If it has grown while a request was answered, the
-  // answer may be older than what the kernel was told to drop, so the kernel must not cache it.
+  // Returns the number of calls of changed_by_others(). If it has grown while a request was
+  // answered, the answer may be older than the changes for which the kernel was told to drop its
+  // cache. So the kernel must not cache the answer.
   uint64_t changes_noted() const { return changes_noted_; }
 
   // --- The control directory (control_directory.h).
@@ -317,16 +320,16 @@ class FileSystem {
   void add_all_stale(const ChangedBucket& changed, gridfs::PathNamespace& paths,
                      StaleEntries& stale);
 
-  // For a shared store.
+  // Adds what the changes of others have made out of date in one bucket, for a shared store.
   void add_changes_by_others(const std::string& name, const BucketChanges& changes,
                              StaleEntries& stale);
   void add_changed_documents(const ChangedBucket& changed, const BucketChanges& changes,
                              StaleEntries& stale) const;
-  // A path that leads to something else now, but has not vanished.
+  // Adds a path that leads to something else now, but has not vanished.
   void add_path_of_others(uint64_t root, std::string_view path, StaleEntries& stale) const;
-  // A name that may have vanished.
+  // Adds a name that may have vanished.
   void add_vanished(const ShownName& name, StaleEntries& stale) const;
-  // A directory without a document that may have vanished.
+  // Adds a directory without a document that may have vanished.
   void add_implied(const InodeTable::ImpliedDirectory& implied, StaleEntries& stale) const;
 
   Result<ResolvedNode> resolve(uint64_t ino) const;
@@ -339,13 +342,13 @@ class FileSystem {
                                    std::string_view path);
   Result<EntryReply> control_attributes(const ResolvedNode& node, const FileHandle* file) const;
   Result<FileHandle*> open_control(const ResolvedNode& node, int flags);
+  // Counts the lookup.
   Result<EntryReply> bucket_entry(std::string_view name,
                                   const std::shared_ptr<MountedBucket>& bucket);
-  // Counts the lookup.
   KnownWithoutXattrs::Moment moment() const {
     return {changes_noted_ + xattrs_changed_, KnownWithoutXattrs::Clock::now()};
   }
-  // `node` was read after that moment.
+  // If `node`, which was read after `before`, has no extended attributes, records this.
   void note_xattrs(uint64_t ino, const gridfs::Node& node,
                    const KnownWithoutXattrs::Moment& before) {
     if (is_shared() && !node.has_xattrs) without_xattrs_.note(ino, before);
@@ -354,12 +357,13 @@ class FileSystem {
     if (!is_shared()) return false;
     return without_xattrs_.contains(ino, moment(), *buckets_.settings().cache_time);
   }
+  // Counts the lookup.
   Result<EntryReply> entry_of(const ResolvedNode& parent, std::string_view name,
                               const gridfs::Node& node);
   double cache_seconds(const ResolvedNode& node) const;
   EntryReply entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const;
   Result<EntryReply> file_attributes(const ResolvedNode& node, const gridfs::File* file) const;
-  // Extended attributes that are fields of the files document.
+  // Get and set extended attributes that are fields of the files document.
   Result<std::string> field(uint64_t ino, std::string_view name);
   Status set_field(uint64_t ino, std::string_view name, std::optional<std::string_view> text,
                    gridfs::XattrMode mode);
@@ -431,10 +435,10 @@ class FileSystem {
   Result<std::vector<std::string>> shown_bucket_names() const;
   void touch_mount_root();
 
-  // Handles.
+  // The handles of one file that are open for writing.
   struct Writers {
     uint64_t open = 0;
-    uint64_t not_closed = 0;  // no holder has closed them
+    uint64_t not_closed = 0;  // of these, the ones that no holder has closed
     uint64_t asked_in = 0;    // the episode of room_ in which the kernel was made to ask
   };
   void record_writer_closed(FileHandle& file);

@@ -90,7 +90,7 @@ class InodeTable {
   // Returns 0 if the parent is not in the table. Normally the kernel holds the parent during the
   // lookup.
   //
-  // `id` is the _id of its document, or nothing if it is only implied.
+  // `id` is the _id of the directory's document, or null if the directory is only implied.
   uint64_t acquire_directory(uint64_t parent, std::string_view name, std::string_view path,
                              uint64_t wanted_ino, const bson::Value& id = {});
   uint64_t acquire_file(const std::shared_ptr<MountedBucket>& bucket, bson::ValueView id,
@@ -127,17 +127,17 @@ class InodeTable {
 
   // --- Names, for a store whose changes by others are told by _id (file_names.h).
   //
-  // Record names of files that the kernel knows.
+  // These functions record new, changed and removed names of files that the kernel knows.
   void note_file_name(uint64_t ino, uint64_t parent, std::string_view name);
   void note_file_renamed(const ShownName& from, const ShownName& to, bool exchanged);
   void note_file_name_removed(uint64_t parent, std::string_view name);
-  // Return the names by which the kernel may know the document's node. Empty if it has no node in
-  // the table. A directory that others have moved has several.
+  // Return the names by which the kernel may know the document's node, or none if the table has no
+  // such node. A directory that others have moved has several names.
   std::vector<ShownName> names_of_file(const MountedBucket* bucket, bson::ValueView id) const;
   std::vector<ShownName> names_of_directory(const MountedBucket* bucket, bson::ValueView id) const;
   std::vector<ShownName> names_of_file(uint64_t ino) const;
-  // Return the directories without a document: all of a bucket, or those that end with `ino`, from
-  // there up to the first one that has a document.
+  // Return directories without a document: all of a bucket, or the directory `ino` and those above
+  // it, up to the first one that has a document.
   struct ImpliedDirectory {
     uint64_t ino;
     ShownName name;

@@ -23,14 +23,14 @@ class KnownWithoutXattrs {
     Clock::time_point time;
   };
 
-  // Records that the node, which was read after that moment, has none.
+  // Records that the node, which was read after that moment, has no extended attributes.
   void note(uint64_t ino, const Moment& read_after) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     if (moments_.size() >= kNodesMax) moments_.clear();
     moments_.insert_or_assign(ino, read_after);
   }
-  // Returns true if the node had none at most `age` ago, and nothing has changed since. `now` is
-  // the present moment.
+  // Returns true if the node had no extended attributes at most `age` ago, and no change has become
+  // known since. `now` is the present moment.
   bool contains(uint64_t ino, const Moment& now, Clock::duration age) const GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     const auto found = moments_.find(ino);
@@ -39,7 +39,7 @@ class KnownWithoutXattrs {
   }
 
  private:
-  // Beyond this number they are forgotten.
+  // When more nodes would be recorded, all are forgotten.
   static constexpr size_t kNodesMax = 100'000;
 
   mutable Mutex mutex_;

@@ -1,5 +1,5 @@
-// Which content of each file the kernel has cached, for a store that others change: at each open
-// the kernel may keep its cache only if the content is still the one that it has.
+// Records which content of each file the kernel has cached, for a store that others change. At each
+// open, the kernel may keep its cache only if the file still has that content.
 //
 // Thread-safe.
 #pragma once
@@ -15,8 +15,8 @@ namespace gridmount::fuse {
 
 class SeenContents {
  public:
-  // Records that the kernel now has the content with this uploadDate (file.h: it identifies one
-  // content of a file). Returns true if that is the content which it had.
+  // Records that the kernel now has the content with this uploadDate, which identifies one content
+  // of a file (OpenFile::next_upload_date()). Returns true if the kernel had this content before.
   bool record(uint64_t ino, bson::Date upload_date) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     if (dates_.size() >= kFilesMax) dates_.clear();
@@ -27,7 +27,8 @@ class SeenContents {
   }
 
  private:
-  // Beyond this number the files are forgotten: the kernel then reads their content again.
+  // When more files would be recorded, all are forgotten. The kernel then reads their content
+  // again.
   static constexpr size_t kFilesMax = 100'000;
 
   Mutex mutex_;
