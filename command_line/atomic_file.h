@@ -1,7 +1,7 @@
 // A file that appears under its name only when it is complete: it is written under a temporary name
 // in the same folder, and renamed by commit(). Without commit(), the temporary file is removed.
 //
-// What is not a regular file, such as a device or a pipe, cannot be replaced, so it is written
+// A device, a pipe or another file that is not regular cannot be replaced, so it is written
 // directly. A new file gets the permissions of the file that it replaces.
 //
 // Not thread-safe.
@@ -33,7 +33,7 @@ struct AtomicFileOptions {
   std::function<Status()> check_interrupt = {};
 };
 
-// Move-only.
+// A file that is being written. Move-only.
 class AtomicFile {
  public:
   // Follows symbolic links, so that the file they lead to is replaced.
@@ -41,7 +41,7 @@ class AtomicFile {
   // Creates the file `name` in a folder open with O_PATH or for reading, and closes the folder at
   // the end. A symbolic link under that name is an error (ELOOP).
   static Result<AtomicFile> create_in(int folder, std::string name, AtomicFileOptions options);
-  // Standard output, which commit() leaves open.
+  // Writes to standard output, which commit() leaves open.
   static AtomicFile to_stdout(AtomicFileOptions options);
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&&) = delete;

@@ -1,6 +1,6 @@
-// Connection strings, "mongodb://...", by which drivers know a MongoDB deployment. Only the
-// questions that a command line asks: libmongoc parses them. Source: the drivers' specification
-// "Connection String".
+// Connection strings, "mongodb://...", by which drivers know a MongoDB deployment. These functions
+// answer only the questions that a command line asks. libmongoc parses the strings
+// (engine/mongo/connection.h). Source: the drivers' specification "Connection String".
 //
 // Thread-safety: free functions without state.
 #pragma once
@@ -15,8 +15,8 @@ namespace gridmount::command_line {
 // Returns true for "mongodb://..." and "mongodb+srv://...".
 bool is_connection_string(std::string_view text);
 
-// Fails with BadValue for what is meant as a connection string but would be taken for a folder,
-// such as "mongodb:/host". Succeeds for connection strings and for paths.
+// Fails with BadValue for a text that is meant as a connection string but would be taken for a
+// folder, such as "mongodb:/host". Succeeds for connection strings and for paths.
 Status check_connection_string(std::string_view text);
 
 // Escapes every byte other than letters, digits and "-_.~".
@@ -27,7 +27,7 @@ std::string uri_of_socket(std::string_view path);
 
 // Returns the URI without its user and password, for logs.
 std::string without_credentials(std::string_view uri);
-// The same without the options, for the list of mounts.
+// Returns the URI also without its options, for the list of mounts.
 std::string without_credentials_and_options(std::string_view uri);
 
 // Returns true if the URI names a user, no password, and a mechanism that needs one.

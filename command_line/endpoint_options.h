@@ -13,7 +13,7 @@ class App;
 namespace gridmount::command_line {
 
 // Adds --listen, --no-auth and the options of TLS. They set fields of `options` when the arguments
-// are parsed, so `options` must outlive that.
+// are parsed, so `options` must live until then.
 void add_endpoint_options(CLI::App& app, wire::EndpointOptions& options);
 
 // Gives the wire server its shares of the process's memory, and as many workers as they allow.

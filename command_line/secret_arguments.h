@@ -9,9 +9,9 @@
 
 namespace gridmount::command_line {
 
-// Writes 'x' over each of `secrets` in `arguments`, which are the process's own: as the
-// value of an option, attached to it or not. Also writes it over the passwords and tokens of a
-// connection string.
+// Writes 'x' over each of `secrets` in `arguments`, which are the process's own. A secret is the
+// value of an option, attached to the option or not. Also writes 'x' over the passwords and tokens
+// of a connection string.
 void hide_secrets(std::span<char*> arguments, std::span<const std::string> secrets);
 
 }  // namespace gridmount::command_line

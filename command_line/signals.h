@@ -21,12 +21,13 @@ struct SignalActions {
   std::function<void()> report;      // SIGUSR1: reports the state; may be empty
 };
 
-// Blocks these signals, and the signal that wakes threads, in this thread and all threads it
-// starts. Must be called before any thread is started, so that none of them is interrupted.
+// Blocks the signals of SignalActions, and the signal that wakes threads, in this thread and all
+// threads that it starts. Must be called before any thread is started, so that none of them is
+// interrupted.
 void block_signals();
 
-// Returns the signal that is sent to a single thread to make it check what it should do. The same
-// signal does nothing if it is sent to the whole process.
+// Returns the signal that wakes a single thread, so that the thread checks what it should do. The
+// same signal does nothing if it is sent to the whole process.
 int wake_signal();
 
 class Signals {

@@ -1,4 +1,4 @@
-// Checks what a command line names as a store and as a database, before anything is opened or
+// Checks the names of the store and the database on a command line before anything is opened or
 // created. So a mistake leaves nothing behind.
 //
 // Thread-safety: free functions without state.

@@ -1,4 +1,4 @@
-// Describes in the programs' words what CLI11 finds wrong with a command line.
+// Describes the errors that CLI11 finds in a command line in the same words for all programs.
 //
 // Thread-safety: a free function without state.
 #pragma once
@@ -13,7 +13,8 @@ class ParseError;
 namespace gridmount::command_line {
 
 // Returns one line that names the wrong word. CLI11 reports missing arguments before unknown words
-// such as a mistyped command; this reports the unknown word. `app` is what has just been parsed.
+// such as a mistyped command. This function reports the unknown word. `app` is the CLI::App that
+// has failed to parse the command line.
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace gridmount::command_line
