@@ -15,7 +15,7 @@ std::string in_quotes(std::string_view text);
 // Returns "`a`, `b`".
 std::string quoted_list(std::span<const std::string> texts);
 
-// Returns the text that Go's library has for an errno: "open a.txt: no such file or directory".
+// Returns the message that Go's library has for an errno: "open a.txt: no such file or directory".
 std::string system_error_text(std::string_view operation, std::string_view name, int error_number);
 
 }  // namespace gridmount::tools

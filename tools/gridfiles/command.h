@@ -29,7 +29,7 @@ struct Command {
   size_t least_arguments = 0;
   size_t most_arguments = 0;
   bool writes = false;  // changes the store
-  // Adds files, so that a store may be created for it. The first argument names a file.
+  // The command adds files, so a store may be created for it. Its first argument names a file.
   bool adds = false;
   // The message of an error follows "Failed: ". Fails with kInterrupted if a signal ended the
   // command.

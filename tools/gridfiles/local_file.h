@@ -38,8 +38,8 @@ class LocalInput {
 enum class LocalName {
   kOfOption,    // --local: "-" is stdout
   kOfArgument,  // somebody has typed it; "-" is a file too
-  // Whoever put the file into the bucket has chosen it. So symbolic links are not followed, and the
-  // name cannot lead out of the current folder.
+  // The program that put the file into the bucket has chosen the name. So symbolic links are not
+  // followed, and the name cannot lead out of the current folder.
   kOfBucket,
 };
 

@@ -11,7 +11,7 @@ namespace gridmount::tools {
 
 class Log {
  public:
-  // The verbosity from which on a line is written.
+  // The lowest verbosity at which a line is written.
   enum Level : int { kAlways = 0, kInfo = 1, kDebug = 2 };
 
   // `verbosity` is the sum of the -v options. Below 0, nothing is written (--quiet).

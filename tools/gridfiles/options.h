@@ -18,7 +18,7 @@ struct Options {
   bool help = false;
   bool version = false;
 
-  std::filesystem::path store;  // empty: not given
+  std::filesystem::path store;  // empty if not given
   bool create = false;          // create the store if it does not exist
 
   ConnectionOptions connection;  // the connection to a server, instead of a store folder
@@ -44,7 +44,7 @@ struct Options {
 // --store and a connection to a server exclude each other.
 Result<Options> parse_options(std::span<const std::string> arguments);
 
-// mongofiles has a separate error for a verbosity that is no number (-v=x). For this,
+// mongofiles has a separate error for a verbosity that is no number (-v=x). In this case
 // parse_options() fails with kBadValue, and the program prints this message and exits with this
 // status.
 inline constexpr std::string_view kInvalidVerbosity = "Invalid verbosity value given";

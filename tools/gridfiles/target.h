@@ -19,8 +19,8 @@ struct Target {
 
 Target target_of(bson::View files_document);
 
-// Returns the file that an _id on the command line names. Fails with "no such file with _id: `ID`"
-// if there is none, and as check_traversal() does.
+// Returns the file with the _id that is written on the command line. Fails with "no such file with
+// _id: `ID`" if there is none, and with the errors of check_traversal().
 Result<Target> find_target_by_id(const CommandContext& context, const std::string& id_text);
 
 // Fails for a name that leads out of the current folder, or only warns with --allowUnsafeTraversal.

@@ -23,8 +23,8 @@ struct WriteConcern {
   // Fails with FailedToParse, also for unknown fields.
   static Result<WriteConcern> parse(std::string_view text);
 
-  // Fails with BadValue, and with a standalone server's words, for what one embedded store cannot
-  // do: more than one member, a tag, or an unacknowledged write that must be journaled.
+  // Fails with BadValue, and with a standalone server's message, if one embedded store cannot do
+  // what is asked: more than one member, a tag, or an unacknowledged write that must be journaled.
   Status check_for_one_member() const;
 
   engine::Durability durability() const {

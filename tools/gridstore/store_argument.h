@@ -34,8 +34,8 @@ struct StoreArgument {
   std::string shown() const;
 };
 
-// The same for a subcommand that also works on deployments. Adds the options --password-file and
-// --server-timeout. `argument` must live until the subcommand runs.
+// Adds the argument STORE to a subcommand that also works on deployments, and the options
+// --password-file and --server-timeout. `argument` must live until the subcommand runs.
 void add_store_or_deployment(CLI::App& command, StoreArgument& argument);
 
 // A store that is open for a subcommand.
@@ -51,9 +51,9 @@ struct StoreInUse {
 // with a folder.
 Status check_fits(const StoreArgument& argument);
 
-// Opens a folder with `options`, or connects to the deployment, for which `options` only say
-// whether it may be read from the members that readPreference allows (read_only). Fails as
-// check_fits() does, and with the errors of command_line::open_store() and mongo::connect().
+// Opens a folder with `options`, or connects to a deployment. For a deployment, only
+// options.read_only counts: if it is true, the members that readPreference allows may be read.
+// Fails with the errors of check_fits(), command_line::open_store() and mongo::connect().
 Result<StoreInUse> open_argument(const StoreArgument& argument, const local::OpenOptions& options);
 
 // Returns the database that --db (`given`) or the connection string (`named`) selects, or an empty

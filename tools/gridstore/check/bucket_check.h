@@ -21,9 +21,9 @@ namespace gridmount::tools {
 
 // Returns the names of all buckets, including those of which only orphaned chunks are left.
 Result<std::set<std::string>> buckets_of(engine::Database& database, engine::Snapshot& snapshot);
-// The same for a check or a repair. In a store that others use (Capabilities::exclusive), a bucket
-// has both a collection of files and one of chunks: collections of other applications may have the
-// names of one.
+// Returns the names of the buckets that a check or a repair examines. In a store that others use
+// (Capabilities::exclusive), these are only buckets with both a collection of files and one of
+// chunks, because a single such collection may belong to another application.
 Result<std::set<std::string>> buckets_to_check(engine::Store& store, engine::Database& database,
                                                engine::Snapshot& snapshot);
 
@@ -31,13 +31,14 @@ Result<std::set<std::string>> buckets_to_check(engine::Store& store, engine::Dat
 // wrong use.
 bool is_damage(const Error& error);
 
-// Reads the whole bucket on `snapshot`. Memory does not grow with the bucket: files and chunks are
-// read side by side in the order of the file's id, through the bucket's indexes. If the index of
-// the chunks is missing, which is a finding, the chunks are sorted in memory. If they are too many
-// for that, the content is reported as not checked. While the store is `in_use`, recent chunks
-// without a file may belong to an upload that has not ended, so they are only a notice. If others
-// change the store meanwhile (Capabilities::stable_snapshots), each problem is looked at twice
-// (second_look.h). Fails for errors of reading that do not concern a single document.
+// Reads the whole bucket on `snapshot`. Memory use does not grow with the bucket: files and chunks
+// are read side by side in the order of the file's id, through the bucket's indexes. If the index
+// of the chunks is missing, this is a finding, and the chunks are sorted in memory. If there are
+// too many chunks for that, the content is reported as not checked. While the store is `in_use`,
+// recent chunks without a file may belong to an upload that has not ended, so they are only a
+// notice. If others change the store meanwhile (Capabilities::stable_snapshots), each problem is
+// looked at twice (second_look.h). Fails for errors of reading that do not concern a single
+// document.
 Status check_bucket(engine::Store& store, engine::Snapshot& snapshot,
                     const std::shared_ptr<engine::Database>& database, const std::string& bucket,
                     bool in_use, Findings& findings);
@@ -49,7 +50,7 @@ struct ContentDamage {
     bson::Value id;
     FileVerdict verdict;
     bool is_detached_too = false;
-    // The files document that was judged, where others may have changed it since.
+    // The files document that was judged. Set if others may have changed it since.
     std::optional<bson::Document> document = {};
   };
   struct Orphans {
@@ -63,8 +64,9 @@ struct ContentDamage {
   std::vector<Orphans> orphans;
 };
 
-// Returns the first ones in the order of the files' ids. Their number is limited, so that memory
-// does not grow with the damage. Orphans for which `passes_over` is true are skipped.
+// Returns the first damaged files and orphans in the order of the files' ids. Their number is
+// limited, so that memory use does not grow with the damage. Orphans for which `passes_over` is
+// true are skipped.
 Result<ContentDamage> find_content_damage(
     const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Location& place,
     const std::function<bool(const ContentDamage::Orphans&)>& passes_over);

@@ -1,5 +1,5 @@
-// The part of `gridstore check` that stores in folders and deployments have in common: its options,
-// and the check of the GridFS content of databases.
+// The part of `gridstore check` that is the same for stores in folders and for deployments: the
+// options, and the check of the GridFS content of databases.
 //
 // Not thread-safe.
 #pragma once

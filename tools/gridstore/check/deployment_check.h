@@ -1,5 +1,5 @@
 // gridstore check of a deployment. Servers check the structure of their collections themselves
-// (validate), so this is the check and the repair of the GridFS content, while others use it.
+// (validate). So this command checks and repairs only the GridFS content, while others use it.
 //
 // Not thread-safe.
 #pragma once

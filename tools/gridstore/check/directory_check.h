@@ -14,8 +14,8 @@
 namespace gridmount::tools {
 
 // Reports directories without a usable parent and name, and directories whose parent has no
-// document. A mount creates the documents of all directories above an explicit one. Without its
-// parent's document, a directory is reached by no listing.
+// document. A mount creates the documents of all directories above an explicit one. A directory
+// without its parent's document appears in no listing.
 Status check_directories(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                          const Location& place, Findings& findings);
 

@@ -1,5 +1,5 @@
-// The findings of a check. Each is printed at once, as one line, and counted, so that memory does
-// not grow with the damage.
+// The findings of a check. Each finding is printed at once, as one line, and counted, so that
+// memory use does not grow with the damage.
 //
 // Not thread-safe.
 #pragma once
@@ -45,8 +45,8 @@ class Findings {
   // Reports something worth knowing that is not damage.
   void notice(const Location& place, const std::string& what);
 
-  // Results of a repair: what it has repaired outside and inside a bucket, what it could not
-  // repair, and the folder in which it has kept the data that it removed.
+  // Report the results of a repair: what it has repaired outside and inside a bucket, what it could
+  // not repair, and the folder in which it has kept the data that it removed.
   void repaired(const std::string& what) const;
   void repaired(const Location& place, const std::string& what) const;
   void unrepairable(const std::string& what);

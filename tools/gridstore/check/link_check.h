@@ -18,7 +18,7 @@ namespace gridmount::tools {
 Status check_links(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Location& place,
                    Findings& findings);
 
-// One defect.
+// One defect of a link or of a link count.
 struct LinkFlaw {
   enum class Kind {
     kStray,   // a link that leads to no file, or that repeats the file's own name

@@ -1,4 +1,4 @@
-// The indexes that GridFS and the directory tree need.
+// Finds the indexes that GridFS and the directory tree need and a bucket lacks.
 //
 // Thread-safe: functions without state.
 #pragma once

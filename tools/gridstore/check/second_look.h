@@ -1,6 +1,7 @@
-// Looks once more at what a check has found damaged, in a store whose snapshots show changes by
-// others (Capabilities::stable_snapshots). What was changed while it was checked may look damaged
-// although it never was, so such a check reports only what a second look confirms.
+// Looks once more at files and documents that a check has found damaged, in a store whose snapshots
+// show changes by others (Capabilities::stable_snapshots). A file that was changed while it was
+// checked may look damaged although it never was. So such a check reports only damage that a second
+// look confirms.
 //
 // Thread-safety: functions without state, if each call has a read view of its own.
 #pragma once
@@ -43,7 +44,7 @@ struct SecondLook {
 Result<SecondLook> look_again(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                               const Location& place, const bson::Value& id, const Garbage& garbage);
 
-// Returns true if chunks of this file are there, but neither a files document nor a document of
+// Returns true if the store has chunks of this file, but neither a files document nor a document of
 // `detached`.
 Result<bool> are_orphans(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                          const bson::Value& files_id);

@@ -7,7 +7,8 @@
 //           | header document {db, collection, EOF: true, CRC: of all its documents}, mark
 //
 // Blocks of several collections may alternate. Each collection of the prelude ends with a block of
-// the second kind. `metadata` has the content of the metadata file of a dump in a folder.
+// the second kind (EOF: true). `metadata` has the text that a dump in a folder has in the metadata
+// file (metadata_file.h).
 //
 // The constants may be used by any thread. The types are plain values and not thread-safe.
 #pragma once

@@ -1,5 +1,5 @@
-// Reads consecutive BSON documents from a file. A `.bson` file has nothing else. An archive has
-// marks between them.
+// Reads consecutive BSON documents from a file. A `.bson` file has nothing else. An archive also
+// has marks between documents.
 //
 // Not thread-safe.
 #pragma once

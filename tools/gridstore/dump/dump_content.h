@@ -21,9 +21,10 @@ struct DumpedCollection {
 // Returns the collections of `database`, sorted by name. An empty `database` means all except local
 // and the server's internal ones. If `collection` is not empty, returns only that one. Otherwise
 // leaves out:
-// - in admin, only system.keys;
-// - in config, unless `database` names it, what servers keep there for themselves;
-// - in other databases, system collections except system.js.
+// - in admin: system.keys only;
+// - in config, unless `database` names it, the collections that servers keep there for themselves;
+// - in other databases: system collections except system.js.
+//
 // Fails with NamespaceNotFound if a requested name does not exist.
 Result<std::vector<DumpedCollection>> dumped_collections(engine::Store& store,
                                                          engine::Snapshot& snapshot,

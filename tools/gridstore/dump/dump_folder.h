@@ -19,8 +19,8 @@ struct DumpFolder {
   std::vector<RestoreItem> items;  // sorted by name
   // One line for each file that is skipped, except those that `names` excludes.
   std::vector<std::string> notices;
-  std::vector<std::string>
-      problems;  // one line for each file that should be restored but cannot be
+  // One line for each file that should be restored but cannot be.
+  std::vector<std::string> problems;
 };
 
 struct DumpFolderOptions {

@@ -44,9 +44,10 @@ class Restoration {
   Restoration(engine::Store& store, const RestoreRules& rules)
       : store_(store), rules_(rules), users_(store) {}
 
-  // An error of any of these functions ends the restore. Nothing may be called afterwards.
+  // An error of any of these functions ends the restore. No other function may be called
+  // afterwards.
 
-  // Creates the collection if it does not exist. Must be called once for each.
+  // Creates the collection if it does not exist. Must be called once for each collection.
   Status begin(const engine::Namespace& ns, const Metadata& metadata);
   // Adds a document. Collections may alternate.
   Status add(const engine::Namespace& ns, bson::View document);

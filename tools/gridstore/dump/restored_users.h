@@ -23,7 +23,7 @@ class RestoredUsers {
   // Returns true if documents of that collection must not be inserted but passed to add().
   static bool are_in(const engine::Namespace& ns);
 
-  // Fails if the document cannot be restored. The others can be.
+  // Fails if the document cannot be restored. The other users can still be restored.
   Status add(const engine::Namespace& ns, bson::View document);
   // Adds the users and returns their number. With `drops_others`, users that are not in the dump
   // are removed, provided that the dump has any.

@@ -31,8 +31,8 @@ class KeepFolder : public local::RemovedData {
  public:
   explicit KeepFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  // Fails if the path is anything but an empty folder or unused, so that kept data of two repairs
-  // are never mixed.
+  // Fails unless the path is unused or an empty folder, so that the kept data of two repairs are
+  // never mixed.
   Status check_free() const;
 
   Status keep_document(const engine::Namespace& ns, bson::View document) override;

@@ -61,7 +61,8 @@ class LostAndFound {
     // Returns the end of the last byte that has a place.
     int64_t end(int32_t chunk_bytes) const;
   };
-  // Not in the transaction that moves the document, because a deployment ends a long one.
+  // Reads outside the transaction that moves the document, because a deployment ends a long
+  // transaction.
   Result<ChunkFacts> measure_chunks(bson::ValueView id);
   Result<ChunkFacts> measure_chunks_once(bson::ValueView id);
   // `document` is the files document, or a replacement for it if `is_original` is false.

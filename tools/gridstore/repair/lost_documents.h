@@ -1,5 +1,5 @@
-// Documents that a repair has lost: their collections, and the bytes in which parts of them may
-// still be found. With these, a file whose chunks are all there gets its name back.
+// Documents that a repair has lost: their collections, and the bytes that may still contain parts
+// of the documents. With these, a file whose chunks are all there gets its name back.
 //
 // Keeps at most kBytesMax bytes. Not thread-safe.
 #pragma once

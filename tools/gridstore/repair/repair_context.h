@@ -1,4 +1,4 @@
-// What every part of a repair of GridFS content works with.
+// The objects that every part of a repair of GridFS content works with.
 //
 // Not thread-safe.
 #pragma once
@@ -42,8 +42,9 @@ inline Status remove_found(engine::Collection& collection, engine::Transaction& 
               collection.ns().full() + ": an existing document is not found by its _id");
 }
 
-// Returns true if the files document is the one that the check has judged, as far as others may
-// have changed it since. The caller writes to it in the same transaction, so that it stays so.
+// Returns true if `document` is the files document that the check has judged. Always true if nobody
+// else could have changed it since. The caller writes to the document in the same transaction, so
+// that the result stays true.
 inline bool is_as_judged(const ContentDamage::File& file, bson::View document) {
   return !file.document || std::ranges::equal(file.document->view().bytes(), document.bytes());
 }

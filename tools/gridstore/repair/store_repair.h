@@ -28,14 +28,14 @@ Status make_store_anew(const std::filesystem::path& folder, KeepFolder& keep, Fi
                        Whereabouts& whereabouts);
 
 // Repairs everything below the documents. If the damage cannot be repaired in place, rebuilds the
-// store and opens it again. What was repaired, and what could not be, becomes findings. Returns
-// false if something could not be repaired. The content should then be left as it is. Fails for
-// errors of the device or the folder.
+// store and opens it again. Repairs, and damage that could not be repaired, become findings.
+// Returns false if something could not be repaired. The caller should then not repair the content.
+// Fails for errors of the device or the folder.
 Result<bool> repair_structure(StoreForRepair& repaired, KeepFolder& keep, Findings& findings,
                               Whereabouts& whereabouts);
 
-// Repairs the GridFS content of `databases` in a store whose structure is sound. Reports its place
-// to `whereabouts`. Errors and findings are as above.
+// Repairs the GridFS content of `databases` in a store whose structure is sound. Reports the place
+// that it has reached to `whereabouts`. Errors and findings are those of repair_structure().
 Status repair_content(RepairContext& context, const std::vector<std::string>& databases,
                       Whereabouts& whereabouts);
 
