@@ -134,7 +134,7 @@ class Bucket {
   // Removes a file inside the caller's transaction. Returns false if the file is large and was only
   // moved to `detached`. The caller must then call reclaim() after the commit.
   Result<bool> remove(engine::Transaction& transaction, bson::ValueView id) const;
-  // The same for a document that was read in the transaction.
+  // Like remove(), for a document that was read in the transaction.
   Result<bool> remove_document(engine::Transaction& transaction,
                                const bson::Document& files_document) const;
   // Moves a files document to `detached` inside the caller's transaction, so that no name leads to

@@ -22,9 +22,9 @@ inline engine::TransactionKind kind_of_few_writes(const engine::Store& store) {
 }
 
 // Calls `attempt` until it succeeds, fails with another error than a transient one, or
-// Capabilities::retry_for is over. Returns its last result. `attempt` must be able to begin anew:
-// it is one transaction, or only reads. The pause between two attempts doubles, so that two mounts
-// which change one directory do not meet for ever.
+// Capabilities::retry_for is over. Returns its last result. `attempt` must be repeatable: it is one
+// transaction, or only reads. The pause between two attempts doubles, so that two mounts that
+// change one directory do not conflict for ever.
 template <typename Attempt>
 auto with_retry(const engine::Store& store, const Attempt& attempt) -> decltype(attempt()) {
   using Clock = std::chrono::steady_clock;

@@ -1,6 +1,6 @@
 // Random access to the content of a GridFS file: read, write and truncate at any offset.
 //
-// A File stands for one files document while a handle is open. All handles share the File. Dirty
+// A File represents one files document while a handle is open. All handles share the File. Dirty
 // chunks live in memory, within the FileTable's budget, until a commit writes them and the files
 // document in one transaction. Invariants:
 // F1. The store shows the state of one commit at any time: all dirty chunks of one moment, with the
@@ -127,7 +127,7 @@ class ChunkCache;
 struct FileTableOptions {
   uint64_t dirty_bytes_max = 64 * 1024 * 1024;      // of all files together; a hard limit
   std::chrono::milliseconds commit_interval{1000};  // age at which dirty chunks are committed
-  uint64_t commit_bytes = 8 * 1024 * 1024;  // a file with so many dirty bytes is committed early
+  uint64_t commit_bytes = 8 * 1024 * 1024;  // a file with this many dirty bytes is committed early
   bool md5 = true;
   // For a store over a network: where stored chunks are kept and fetched ahead. May serve other
   // tables too. Null: each read asks the store.

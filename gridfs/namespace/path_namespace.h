@@ -276,8 +276,8 @@ class PathNamespace {
                                                uint64_t number) = 0;
   // Keeps the file's content as an earlier revision. The filename and all further names now lead to
   // a new, empty files document with the other fields of the old one. Returns its _id. Dirty data
-  // of the old file is committed first. Revisions beyond the limit are removed. Whoever has the old
-  // file open must continue with the new one.
+  // of the old file is committed first. Revisions beyond the limit are removed. The caller must
+  // make the holders of the old file continue with the new one.
   //
   // Returns nothing, and changes nothing, if no content is to be kept: `revisions` is 0, or the
   // file is empty, is not a regular file, has no filename or is not the newest of its name.
