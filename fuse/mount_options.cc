@@ -172,28 +172,29 @@ std::string_view mount_options_help() {
   return R"(Options of -o, separated by commas:
   bucket=NAME       show this bucket at the root instead of all buckets as directories
   uid=N, gid=N      owner of files without an owner of their own (default: the user who mounts)
-  umask=OCTAL       bits their modes lack (default 022)
+  umask=OCTAL       permission bits that files without a mode of their own lack (default 022)
   ro, rw            read-only or not
-  revisions=N       keep the last N contents of files that are replaced or cut to nothing, in
-                    .gridfs/revisions (default 0)
-  at=TIME           the tree as it was then, read-only, as far as revisions tell: a time as
-                    2024-05-01T12:00:00Z, or seconds since 1970
-  acl, noacl        access control lists or not (default acl); without them ls -l asks less
-  allow_other       for all users (others than root need user_allow_other in /etc/fuse.conf)
+  revisions=N       keep the last N contents of files that are replaced or truncated to nothing,
+                    in .gridfs/revisions (default 0)
+  at=TIME           show the tree as it was at that time, as far as revisions recorded it;
+                    read-only; a time such as 2024-05-01T12:00:00Z, or seconds since 1970
+  acl, noacl        access control lists or not (default acl); noacl saves requests for ls -l
+  allow_other       give all users access (users other than root need user_allow_other in
+                    /etc/fuse.conf)
   relatime, strictatime, noatime, nodiratime
-                    the first reading after a change, and after a day, sets the access time
-                    (the default), or each does, or none does, or none of directories
+                    which reads update the access time: the first one after a change and after
+                    a day (the default), all reads, no reads, or no reads of directories
   allow_root, auto_unmount, suid, nosuid, dev, nodev, exec, noexec, async, sync, dirsync,
   atime, norelatime, nostrictatime, context= and its kin
                     as in mount(8) and fuse(8)
   debug             with --log-level debug: log each request of the kernel
   user, users, owner, group
-                    as in mount(8): nosuid and nodev, of users noexec too
-  remount           changes ro, rw, suid, dev, exec and sync of a mount that is there; root alone
+                    as in mount(8): nosuid and nodev, and noexec for the first two
+  remount           change ro, rw, suid, dev, exec and sync of an existing mount; only for root
   auto, noauto, nofail, nouser, _netdev, x-*, comment=
-                    for mount(8) and systemd; nothing to gridmount
-Each long option above but --foreground, too, without its dashes: db=media,no-md5.
-Permissions are always checked by the kernel (default_permissions).
+                    options of mount(8) and systemd; no effect on gridmount
+Each long option above except --foreground works here without its dashes: db=media,no-md5.
+The kernel always checks permissions (default_permissions).
 )";
 }
 
