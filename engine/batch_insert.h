@@ -17,8 +17,8 @@ class BatchInserter {
   virtual Status insert_all(Transaction& transaction, std::span<const bson::View> documents) = 0;
 };
 
-// Inserts the documents in their order. Fails as Collection::insert() does: those after the first
-// one that fails are not inserted. Each must have an _id.
+// Inserts the documents in their order. Stops at the first one that cannot be inserted, and fails
+// with the error that Collection::insert() gives for it. Each document must have an _id.
 inline Status insert_all(Collection& collection, Transaction& transaction,
                          std::span<const bson::View> documents) {
   if (auto* const batches = dynamic_cast<BatchInserter*>(&collection)) {

@@ -1,7 +1,10 @@
 // What a store can do. A caller that needs one of these asks for it first: a store without it does
 // not fail, but does what the comment says.
 //
-// The default is a store that keeps all rules of engine/store.h, and which nobody else changes.
+// The defaults describe a store that keeps all rules of engine/store.h and that no other process
+// changes.
+//
+// Thread-safety: a value.
 #pragma once
 
 #include <chrono>
@@ -29,9 +32,10 @@ struct Capabilities {
   // transaction. Otherwise they happen at once, and fail with OperationNotSupportedInTransaction if
   // the transaction has used the collection before.
   bool transactional_catalog = true;
-  // A cursor reads its next document from the store when it is asked for it. Otherwise it returns
-  // documents of batches that it has read before, although they were removed, or their collection
-  // was dropped, while the snapshot was paused or by the transaction.
+  // A cursor reads its next document from the store when the caller asks for it. Otherwise it reads
+  // batches of documents ahead. It then returns a document of a batch even if the document was
+  // removed or its collection was dropped after the batch was read, by the transaction or while the
+  // snapshot was paused.
   bool live_cursors = true;
   // ReadObserver and WriteObserver are called. Otherwise they are not.
   bool observers = true;
@@ -40,7 +44,7 @@ struct Capabilities {
   bool memory_limits = true;
   // Store::watch() reports what others change. Otherwise it fails with CommandNotSupported.
   bool change_streams = false;
-  // For how long a caller begins anew what failed with a transient error
+  // How long a caller goes on repeating an operation that fails with a transient error
   // (engine/transient_error.h). Zero: there are no such errors.
   std::chrono::milliseconds retry_for{0};
 };

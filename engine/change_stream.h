@@ -3,7 +3,7 @@
 //
 // An event is a document {_id: the resume token, operationType, ns, documentKey, ...}. A server
 // reports a change when a majority of its members has it, in the order of the commits, and each
-// change at least once. By then every read that begins sees the change.
+// change at least once. A read that begins after the report sees the change.
 //
 // Thread-safety: a ChangeStream is used by one thread at a time. It must not outlive its Store.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace gridmount::engine {
 
-// A server's error: it does not keep the changes after a resume token any more.
+// An error of servers: the server no longer has the changes after the resume token.
 inline constexpr ErrorCode kChangeStreamHistoryLost{286};
 
 struct ChangeStreamOptions {
@@ -26,7 +26,7 @@ struct ChangeStreamOptions {
   // The resume token of an earlier stream, whose next event is the first one of this stream. Empty:
   // begins with the changes after the call.
   bson::View resume_after = {};
-  // An update's event has the present document, too, unless that has been removed since.
+  // The event of an update also has the document as it is now, unless it has been removed since.
   bool full_document = false;
   // How long next() waits for events.
   std::chrono::milliseconds patience{1000};

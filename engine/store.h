@@ -2,8 +2,8 @@
 // store's contents, Snapshot and Transaction. All code above a store uses this interface alone.
 //
 // engine/local implements it on LMDB. The contract test suite (tests/engine/contract) verifies
-// there that the rules below hold. engine/mongo implements it over a MongoDB deployment. What such
-// a store cannot do is said by Store::capabilities().
+// there that the rules below hold. engine/mongo implements it over a MongoDB deployment.
+// Store::capabilities() says what such a store cannot do.
 //
 // Rules that hold throughout:
 // S1. A Snapshot never changes and never blocks a writer. snapshot() waits for short transactions
@@ -156,9 +156,9 @@ struct FindOptions {
   // value there, and no array, the cursor may return only one of them.
   std::string_view distinct_path = {};
   // Restricts the read to the keys from `min` (inclusive) to `max` (exclusive) of the index that
-  // `hint` names. A limit must have a value for every field of that index. Error codes: 51173
-  // without a hint, 51174 for fields that are not those of the index, 51175 if `min` does not come
-  // before `max`.
+  // `hint` names. Each of the two must have a value for every field of that index. Error codes:
+  // 51173 without a hint, 51174 for fields that are not those of the index, 51175 if `min` does not
+  // come before `max`.
   bson::View min = {};
   bson::View max = {};
   // Returns the fields of the index that is read instead of documents, or an empty document if no
@@ -173,9 +173,9 @@ struct FindOptions {
   // document and not its checksum: for a document of a chunk's size the checksum costs more than
   // the read. So damage to the values of fields goes unnoticed.
   bool partial = false;
-  // The caller is done with each document before it asks for the next one. A store over a network,
-  // which keeps what it returns in memory for as long as S5 says, then keeps one document or batch
-  // instead of all. For reads of any number of documents.
+  // The caller is done with each document before it asks for the next one. A store over a network
+  // keeps the documents that it returns in memory for as long as S5 says. With this option it keeps
+  // only one document or batch. Set the option for a read that may return any number of documents.
   bool one_at_a_time = false;
   // Limit of the buffer of a sort that no index answers. Above it the read fails with
   // QueryExceededMemoryLimitNoDiskUseAllowed (292).

@@ -1,8 +1,8 @@
 // Assertions of the numbered invariants that headers and engine/local/FORMAT.md state (D, W, S, K,
-// F, V). The code asserts an invariant where it upholds it. One that does not hold is a mistake of
-// this program, and going on could destroy what is stored. So the process ends, as by a kill, which
-// every store survives. What comes from disks, from the wire or from users is never asserted, but
-// checked and reported.
+// F, V). The code asserts an invariant where it upholds it. If an invariant does not hold, this
+// program has a bug, and going on could destroy stored data. So the process aborts, which every
+// store survives as it survives a kill. What comes from disks, from the wire or from users is never
+// asserted, but checked and reported.
 //
 // Thread-safety: thread-safe.
 #pragma once
@@ -17,9 +17,9 @@ namespace gridmount {
 
 }  // namespace gridmount
 
-// Asserts the condition, also in release builds: it must cost no more than a comparison. `rule` is
-// the number of the invariant, for example "D3". `object` is a text that says what the condition is
-// about. It is evaluated only if the condition does not hold.
+// Asserts the condition, in release builds too, so the condition must cost no more than a
+// comparison. `rule` is the number of the invariant, for example "D3". `object` is a text that says
+// what the condition is about. It is evaluated only if the condition does not hold.
 #define GM_INVARIANT(rule, condition, object)                                          \
   do {                                                                                 \
     if (!(condition)) [[unlikely]] {                                                   \

@@ -62,8 +62,8 @@ class Builder {
   Builder& push_open_array();
   Builder& close();
 
-  // Takes memory for `bytes` in total at once. Otherwise it doubles as the document grows, and the
-  // old half exists beside the new one until it has been copied.
+  // Allocates the memory for `bytes` in total at once. Without this call the buffer doubles as the
+  // document grows, and the old buffer exists beside the new one until it has been copied.
   void reserve(size_t bytes) { bytes_.reserve(bytes); }
 
   // The number of bytes so far, for callers that must stay below kMaxDocumentBytes.

@@ -1,5 +1,5 @@
-// MongoDB Extended JSON v2, written and read. libbson writes it. It is read here, because libbson's
-// parser takes the query operator $type for a part of $binary, and misreads some other texts: an
+// MongoDB Extended JSON v2, written and read. libbson writes it. The parser is our own, because
+// libbson's takes the query operator $type for a part of $binary, and misreads some other texts: an
 // ObjectId that is not hexadecimal becomes zeros, and integers are taken modulo 2^64. Source:
 // "MongoDB Extended JSON (v2)", specifications repository.
 //

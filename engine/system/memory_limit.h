@@ -25,7 +25,7 @@ struct MemoryShares {
   uint64_t dirty_bytes;      // file data that is not yet committed
   size_t request_bytes;      // messages received
   size_t reply_bytes;        // messages sent
-  uint64_t operation_bytes;  // of one sort, or one stage that gathers documents
+  uint64_t operation_bytes;  // one sort, or one stage that gathers documents
   uint64_t filter_bytes;     // the filters of all commands together
   size_t worker_threads;     // operations at one time
 };

@@ -1,4 +1,6 @@
 // Random bytes from the kernel.
+//
+// Thread-safety: a thread-safe function.
 #pragma once
 
 #include <array>
@@ -10,6 +12,7 @@ namespace gridmount::system {
 
 using RandomId = std::array<uint8_t, 16>;
 
+// Fails with the error of system_error() if the kernel refuses.
 Result<RandomId> random_id();
 
 }  // namespace gridmount::system
