@@ -1,6 +1,6 @@
 // Access checks of pipelines. A user who runs a pipeline may lack the right to read what it reaches
-// by $lookup, $unionWith, $graphLookup or views, or to write what it writes. The checks follow from
-// the parsed pipeline alone, those of the views included.
+// by $lookup, $unionWith, $graphLookup or views, or to write what it writes. What must be checked
+// follows from the parsed pipeline, and from the pipelines of the views that it reads.
 //
 // A view is read with the rights of the user who reads it, not of the user who made it.
 #pragma once

@@ -1,6 +1,6 @@
 // Runs pipelines over the collections of any store. An implementation of engine/store.h passes its
-// reads of views and its aggregations to these functions. They call it back by find(), insert() and
-// so on.
+// reads of views and its aggregations to these functions. These functions call the implementation
+// back through find(), insert() and so on.
 //
 // Thread-safety: functions without state. A cursor belongs to its snapshot.
 #pragma once
@@ -26,7 +26,7 @@ Result<std::unique_ptr<engine::Cursor>> aggregate(const Databases& databases,
                                                   const engine::Namespace& ns, bson::View stages,
                                                   const engine::AggregateOptions& options);
 
-// Implements engine::Collection::find() of a view.
+// Implements engine::Collection::find() for a view.
 Result<std::unique_ptr<engine::Cursor>> find_in_view(const Databases& databases,
                                                      engine::Snapshot& snapshot,
                                                      const engine::Namespace& ns, bson::View filter,
@@ -37,13 +37,13 @@ Result<std::unique_ptr<engine::Cursor>> find_among(std::vector<bson::Document> d
                                                    engine::Snapshot& snapshot,
                                                    const engine::Namespace& ns, bson::View filter,
                                                    const engine::FindOptions& options);
-// Implements engine::Collection::count() of a view.
+// Implements engine::Collection::count() for a view.
 Result<int64_t> count_in_view(const Databases& databases, engine::Snapshot& snapshot,
                               const engine::Namespace& ns, bson::View filter,
                               const engine::CountOptions& options);
 
-// Implements engine::Collection::explain() of a view, and explain_aggregate(). Returns {stages:
-// [{$cursor: {how the collection below answers the first stages}}, {$group: ...}, ...]}.
+// Implements engine::Collection::explain() for a view, and explain_aggregate(). Returns {stages:
+// [{$cursor: {how the collection under the view answers the first stages}}, {$group: ...}, ...]}.
 Result<bson::Document> explain_view(const Databases& databases, engine::Snapshot& snapshot,
                                     const engine::Namespace& ns, bson::View filter,
                                     const engine::FindOptions& options,

@@ -17,7 +17,8 @@
 namespace gridmount::aggregation {
 
 // A stream of a cursor's documents. It copies one document at a time, because a stage that makes
-// several documents of one ($unwind) keeps it across a pause of the snapshot. Owns the cursor.
+// several documents from one ($unwind) keeps that one across a pause of the snapshot. Owns the
+// cursor.
 class CursorStream : public query::DocumentStream {
  public:
   explicit CursorStream(std::unique_ptr<engine::Cursor> cursor) : cursor_(std::move(cursor)) {}

@@ -2,8 +2,8 @@
 // the first batch, getMore the next one, and killCursors ends the cursor.
 // Source: MongoDB manual, "Cursors", "getMore", "killCursors".
 //
-// A waiting cursor holds no read view (Snapshot::pause()). So it survives writes and holds no space
-// in the store. Each batch reads the newest contents.
+// A waiting cursor holds no read view (Snapshot::pause()). So the store can reuse the space of
+// documents that are removed meanwhile. Each batch reads the newest contents.
 //
 // Thread-safety: thread-safe. Different cursors can be read at the same time.
 #pragma once
@@ -31,9 +31,9 @@ using Clock = std::chrono::steady_clock;
 struct RegistryOptions {
   std::chrono::milliseconds idle_max{600'000};  // an idle cursor expires; a server's default
   size_t cursors_max = 10'000;  // limit of waiting cursors; above it OperationFailed
-  // Limit of the bytes of documents that cursors have read and hold for the next batch. If another
-  // document would exceed the limit, a batch ends before a document that might not fit into it,
-  // because it could not be held.
+  // The limit of the bytes of documents that cursors have read and hold for the next batch. If the
+  // limit leaves no room to hold another document as large as the last one, a batch ends before a
+  // document that might not fit into it.
   uint64_t held_bytes_max = uint64_t{32} << 20;
 };
 
@@ -86,9 +86,9 @@ class CursorRegistry {
   Result<int64_t> open(engine::Namespace ns, std::unique_ptr<engine::Snapshot> snapshot,
                        std::unique_ptr<engine::Cursor> cursor, const CursorOptions& options,
                        const BatchLimits& limits, const Sink& sink) GM_EXCLUDES(mutex_);
-  // Fails with CursorNotFound (43) if there is no such cursor, with Unauthorized (13) if it is of
-  // another namespace, and with code 12051 while another call reads it. An error of the read ends
-  // the cursor.
+  // Fails with CursorNotFound (43) if there is no such cursor, with Unauthorized (13) if it belongs
+  // to another namespace, and with code 12051 while another call reads it. An error of the read
+  // ends the cursor.
   Result<CursorBatch> get_more(int64_t id, const engine::Namespace& ns, const BatchLimits& limits)
       GM_EXCLUDES(mutex_);
   Result<int64_t> get_more(int64_t id, const engine::Namespace& ns, const BatchLimits& limits,
