@@ -1,7 +1,7 @@
 // Lets a caller end the matching of a filter or the evaluation of an expression before it is
 // complete. A regular expression, a sort of a long array, or nested $map, $filter and $reduce may
-// take arbitrarily long for a single document. A command's maxTimeMS, a kill and the loss of its
-// client end it in this way (CallInterruption in engine/wire/service.cc).
+// take arbitrarily long for a single document. This is how a command's maxTimeMS, a kill of the
+// command, and the loss of its client end such work (CallInterruption in engine/wire/service.cc).
 //
 // Thread-safety: a scope belongs to the thread that creates it.
 #pragma once

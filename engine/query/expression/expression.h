@@ -93,8 +93,8 @@ struct EvaluationContext {
   // The document that `$a` is a field of, and the value of $$ROOT.
   bson::View root;
   // The values by slot. The owner of variables declared outside an expression (`let` of a command,
-  // of $lookup or $merge) sets their values. $let, $map, $filter and $reduce set the values of
-  // theirs.
+  // of $lookup or $merge) sets their values. $let, $map, $filter and $reduce set the values of the
+  // variables that they declare.
   std::vector<std::optional<bson::ValueView>> variables;
   Arena& arena;
   bson::Date now;  // $$NOW, the same for a whole command

@@ -11,7 +11,6 @@
 
 namespace gridmount::query {
 
-// The fields that are needed.
 class FieldDependencies {
  public:
   static FieldDependencies all() {
@@ -38,12 +37,12 @@ class FieldDependencies {
   void add(const Expression& expression);
   // Removes a field that a stage's results never have, whatever its input has.
   void remove(std::string_view path);
-  // A stage computes the field and replaces the field of its input. So the input's field is only
-  // needed for its place, if the order of fields matters. With a dotted path the fields around the
-  // computed one are still needed.
+  // Call this for a stage that computes the field, and so replaces the field of its input. The
+  // input's field is then needed only for its place, and only if the order of fields matters. If
+  // the path is dotted, the fields around the computed one are still needed.
   void replace(std::string_view path);
-  // A stage makes its results only from the fields that it names. `ordered` means that the results
-  // have these fields in the order of the input.
+  // Call this for a stage that makes its results only from the fields that it names. `ordered`
+  // means that the results have these fields in the order of the input.
   void clear(bool ordered = false) {
     all_ = false;
     ordered_ = ordered;

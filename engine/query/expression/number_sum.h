@@ -20,7 +20,7 @@ namespace gridmount::query::expressions {
 class DoubleSum {
  public:
   void add(double value);
-  // Adds the value as two halves. Each half is exactly a double.
+  // Adds the value as two halves. A double holds each half exactly.
   void add(int64_t value);
 
   // Returns the nearest double. Infinities and NaN give the same result as plain addition.

@@ -1,6 +1,6 @@
 // A filter in the form in which servers show it in explain's parsedQuery. Each condition has an
-// operator. Nested conjunctions are one. $ne and similar operators become $not. The values of $in
-// and $type are sorted, and conditions are in the order of the server's operators.
+// operator. Nested conjunctions are merged into one. $ne and similar operators become $not. The
+// values of $in and $type are sorted, and conditions are in the order of the server's operators.
 //
 // The functions take filters that Filter::parse() accepts. Anything else is shown as written.
 // Source: MongoDB manual, "Explain Results", parsedQuery, and the server's

@@ -168,8 +168,8 @@ class Filter {
   Kind kind_;
   std::vector<Filter> children_;
   std::unique_ptr<Predicate> predicate_;
-  std::unique_ptr<bson::Document> specification_;   // of a whole filter, for explain_failure()
-  std::unique_ptr<FilterReservation> reservation_;  // of a whole filter, if it is large
+  std::unique_ptr<bson::Document> specification_;   // only in a whole filter, for explain_failure()
+  std::unique_ptr<FilterReservation> reservation_;  // only in a whole filter that is large
 };
 
 }  // namespace gridmount::query

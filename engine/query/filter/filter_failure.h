@@ -13,7 +13,7 @@ class FailureBuilder {
 
   explicit FailureBuilder(Values values) : values_(values) {}
 
-  // The builder to append to, with documents and arrays that are open.
+  // Returns the builder to append to. Documents and arrays may be open in it.
   bson::Builder& out() { return out_; }
   // Append values of the document or of operands, which may be large. Append nothing if values are
   // left out.

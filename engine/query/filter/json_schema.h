@@ -1,11 +1,11 @@
 // $jsonSchema: MongoDB's dialect of JSON Schema draft 4. A schema is a list of keywords, and a
-// value must satisfy each one. A keyword allows all values of types it is not about. Internal to
-// engine/query.
+// value must satisfy each one. A keyword allows every value of a type that it does not constrain.
+// Internal to engine/query.
 //
 // `bsonType` names BSON types, in addition to `type`, which names JSON's. `integer` is not a type.
-// As on servers, `$ref`, `$schema`, `default`, `definitions`, `format` and `id` fail with
-// FailedToParse by name, and an unknown keyword fails with FailedToParse as unknown. Property names
-// are field names, not dotted paths.
+// As on servers, parsing fails with FailedToParse both for `$ref`, `$schema`, `default`,
+// `definitions`, `format` and `id`, which the message calls unsupported, and for any other keyword,
+// which it calls unknown. Property names are field names, not dotted paths.
 //
 // Source: MongoDB manual, "$jsonSchema" and "Schema Validation". Thread-safety: a schema is
 // immutable once parsed, so safe to share between threads.

@@ -53,7 +53,7 @@ class GroupTable {
   Evaluator group_evaluator_;  // its document is the group's _id
   const uint64_t bytes_max_;
   uint64_t bytes_ = 0;
-  std::string key_;              // of the current document
+  std::string key_;              // the key string of the current document's group
   std::vector<uint32_t> slots_;  // hash table with linear probing: a group's number plus one, or 0
   std::vector<Group> groups_;
   std::vector<std::unique_ptr<Accumulator>>

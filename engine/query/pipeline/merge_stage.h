@@ -1,5 +1,5 @@
-// $merge: merges each document with the document of a collection that has the same key. Internal to
-// engine/query. Immutable after parsing, so several threads may run it.
+// $merge: writes each document to a collection, where it is merged with the document that has the
+// same key. Internal to engine/query. Immutable after parsing, so several threads may run it.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // The transform of $project, $unset and $addFields. Internal to engine/query. Immutable after
-// plan().
+// plan(), so several threads may apply it.
 #pragma once
 
 #include <string>

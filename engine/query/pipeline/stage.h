@@ -74,7 +74,7 @@ class InterruptCheck {
   uint32_t made_ = 0;
 };
 
-// --- Memory of stages that gather.
+// --- Memory of stages that gather documents.
 
 // Returns the error "Exceeded memory limit for $group, ...", with the server's message.
 tl::unexpected<Error> memory_exceeded(std::string_view stage);

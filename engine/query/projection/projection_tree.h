@@ -89,9 +89,9 @@ struct ProjectionTree {
   void complete();
 };
 
-// Adds the node at the end of the path below `parent` and returns it. If `inner` is true, an
-// existing inner node is returned instead of failing. Fails with code 31250 or 31249 if the path
-// collides with another one. The error messages name `path`.
+// Adds the node at the end of the path below `parent` and returns it. If `inner` is true and the
+// path leads to an existing inner node, returns that node. Otherwise fails with code 31250 or 31249
+// if the path collides with another one. The error messages name `path`.
 Result<ProjectionNode*> make_node(ProjectionNode& parent, const bson::Path& path, bool inner);
 
 // The context of a projection.

@@ -41,7 +41,8 @@ struct UpdateNode {
 
   // The operator of this node. If set, there are no children and no `matched`.
   std::shared_ptr<const UpdateLeaf> leaf;
-  // By field name. If `of_elements`, by identifier of an array filter, "" for `$[]`.
+  // The children by field name or, if `of_elements` is true, by the identifier of an array filter,
+  // where "" stands for `$[]`.
   Children children;
   bool of_elements = false;
   // The node that `$` leads to.
@@ -59,8 +60,8 @@ Status add_update(UpdateNode& root, const bson::Path& path, std::shared_ptr<cons
 // Sets the ordinals of all children. Must be called once all updates are added.
 void number_children(UpdateNode& root);
 
-// Returns one node with the changes of both. `path` is the path of the nodes, for the message of
-// ConflictingUpdateOperators, which is the result if they collide.
+// Returns one node with the changes of both nodes. Fails with ConflictingUpdateOperators if the
+// changes collide. `path` is the path of the two nodes, for the message.
 Result<std::shared_ptr<UpdateNode>> merge_updates(const std::shared_ptr<UpdateNode>& a,
                                                   const std::shared_ptr<UpdateNode>& b,
                                                   const std::string& path);
