@@ -2,8 +2,8 @@
 // more, owned by one process. FORMAT.md beside this file describes the bytes.
 //
 // Signals: the first open() installs handlers of SIGSEGV and SIGBUS. They pass every fault outside
-// a store to the handlers installed before. The first open() ignores SIGXFSZ if its action is the
-// default.
+// a store to the handlers installed before. The first open() also makes the process ignore SIGXFSZ
+// if the signal still has its default action.
 //
 // Thread-safety: open() is thread-safe. A process may open many stores, but each store folder only
 // once at a time. The functions that take a store are thread-safe, except where their comment asks
@@ -37,7 +37,7 @@ inline constexpr uint64_t kGarbageMax = 4;
 
 struct OpenOptions {
   bool create = false;     // makes the store if there is none; otherwise StoreNotFound
-  bool upgrade = false;    // to kFormatVersion; takes effect at the next open()
+  bool upgrade = false;    // raises the format to kFormatVersion, from the next open() on
   bool read_only = false;  // no writes, no checkpoints; needs only read permission
   // With read_only: if another process owns the store, read it beside the owner instead of failing
   // with StoreLocked. A snapshot is then up to 20 ms old when it is taken, and stays unchanged
@@ -60,8 +60,8 @@ struct OpenOptions {
   // removes more than it adds. Stats report the limit as the size of the disk. The limit belongs to
   // this opening, not to the store. 0: no limit.
   uint64_t size_limit = 0;
-  // The address space to reserve, less if the process cannot have that much. What is reserved is
-  // the upper limit of a store's size.
+  // The address space to reserve. If the process cannot have that much, open() reserves less. A
+  // store cannot become larger than the reserved space.
   uint64_t map_bytes = uint64_t{1} << 40;
 };
 
@@ -91,7 +91,7 @@ struct StructureReport {
   uint64_t collections = 0;
   uint64_t records = 0;
   uint64_t index_entries = 0;
-  std::vector<std::string> problems;  // at most kMaxProblems, then a line with the number left out
+  std::vector<std::string> problems;  // at most kMaxProblems, then a line that counts the rest
 };
 inline constexpr size_t kMaxProblems = 1000;
 

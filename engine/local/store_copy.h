@@ -24,8 +24,8 @@ struct Compaction {
   uint64_t bytes_after = 0;
 };
 
-// Returns the free pages of the store in `folder` to the file system. It makes a copy, reads the
-// copy whole, and puts it in the place of data.mdb. Needs free space for the copy.
+// Returns the free pages of the store in `folder` to the file system. It makes a copy, checks the
+// whole copy, and puts it in the place of data.mdb. Needs free space for the copy.
 // After an interruption at any moment, by a kill or a power loss, the store is either the old or
 // the new one, and the next opening for writing removes what is left of the copy. Fails with
 // StoreLocked if the store is in use. Fails with DataCorruptionDetected and changes nothing if the

@@ -1,7 +1,7 @@
 // Checks that a shared mapping of a file shows what is written to the file. LMDB relies on this: it
 // writes pages through the file and reads them through its map (FORMAT.md, "File systems"). On FUSE
-// and network file systems and those of virtual machines, it depends on the server behind them, and
-// some show older bytes for a while.
+// file systems, network file systems, and those that a host shares with a virtual machine, this
+// depends on the server behind the file system. Some of them show older bytes for a while.
 //
 // Thread-safe, but only one check may run in a folder at a time.
 #pragma once

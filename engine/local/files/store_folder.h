@@ -71,7 +71,8 @@ class StoreFolder {
   // replay of pending(): until then slots keep the previous log's id (D15).
   void begin_own_log();
   // Returns whether the newest slot has the id of this opening's log. Then this opening has taken a
-  // checkpoint of everything that it has replayed. Not while a checkpoint may be being taken.
+  // checkpoint of everything that it has replayed. Must not be called while a checkpoint may be in
+  // progress.
   bool has_own_slot() const { return checkpoint_->newest_log() == log_id_; }
   // Moves this opening's log out, so call it once. The log has no room if the store is read-only or
   // of format version 1.

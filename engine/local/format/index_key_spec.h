@@ -39,11 +39,11 @@ struct IndexKeySpec {
 inline constexpr size_t kMaxIndexParts = 32;
 
 // Parses a definition such as {a: 1, "b.c": -1, d: "hashed"}. It must have from 1 to kMaxIndexParts
-// parts. Each value is a number other than 0, or "hashed" for at most one part. No name may be
-// empty or have a step that begins with '$', except the fields of a DBRef below another field.
-// Fails with CannotCreateIndex otherwise, and also for an unsupported kind of index and for a
-// partial filter with operators that MongoDB refuses there. Fails with MongoDB's own codes for too
-// many parts (13103), several hashed parts (31303) and a unique hashed index (16764).
+// parts. Each value is a number other than 0, or "hashed" for at most one part. No path may have a
+// field name that is empty or that begins with '$', except the fields of a DBRef below another
+// field. Fails with CannotCreateIndex otherwise, and also for an unsupported kind of index and for
+// a partial filter with operators that MongoDB refuses there. Fails with MongoDB's own codes for
+// too many parts (13103), several hashed parts (31303) and a unique hashed index (16764).
 Result<IndexKeySpec> index_key_spec(const query::IndexDefinition& definition);
 
 }  // namespace gridmount::local

@@ -21,7 +21,7 @@ namespace gridmount::local {
 // The type of a value, as one byte for each part of an index. Values that compare equal have the
 // same encoding, so the key does not distinguish them.
 enum class ValueKind : char {
-  kOfClass = 1,  // the one type of the encoding's class that is read back
+  kOfClass = 1,  // the type for which the encoding's class stands
   kInt32 = 2,
   kInt64 = 3,
   kDouble = 4,

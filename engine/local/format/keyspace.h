@@ -1,5 +1,5 @@
-// Keyspaces of keys in the trees, and the numbers in keys. The numbers are big-endian, so that
-// keys, which are compared as bytes, ascend with them.
+// Keyspaces, which are ranges of keys in the trees, and the numbers in keys. The numbers are
+// big-endian, so that keys, which are compared as bytes, ascend with them.
 //
 // Thread-safety: pure functions and plain values.
 #pragma once

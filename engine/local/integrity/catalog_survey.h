@@ -18,7 +18,7 @@ namespace gridmount::local {
 
 struct CatalogSurvey {
   // A key that should not exist. A key that is not removable may be all that is left of something:
-  // a key of unknown kind, or that of a collection without its name.
+  // a key of unknown kind, or the key of a collection without the collection's name.
   struct OrphanKey {
     std::string key;
     std::string what;

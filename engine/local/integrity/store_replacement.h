@@ -24,11 +24,11 @@ struct Replacement {
 // be that of another process at work.
 void remove_copy(const std::filesystem::path& folder);
 
-// Replaces the data of the store in `folder` by the copy. The copy must be a complete, closed
-// store, made from the contents of `folder` after `transaction`, its last one. The store in
-// `folder` must be closed. Fails with StoreLocked if the store has been used meanwhile. The copy is
-// gone afterwards, whatever take_copy() returns. After an interruption at any moment the store has
-// either the old or the new data.
+// Replaces the data of the store in `folder` by the copy. The copy must be a complete, closed store
+// with the contents that the store in `folder` had after `transaction`, its last transaction. The
+// store in `folder` must be closed. Fails with StoreLocked if the store has been used meanwhile.
+// The copy is gone afterwards, whatever take_copy() returns. After an interruption at any moment
+// the store has either the old or the new data.
 Result<Replacement> take_copy(const std::filesystem::path& folder, uint64_t transaction,
                               OldData old);
 

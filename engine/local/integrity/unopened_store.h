@@ -36,8 +36,8 @@ class UnopenedStore {
   // checkpoint.
   const std::string& lost() const { return lost_; }
 
-  // Marks the store as closed. To be called when everything in it has been copied and the new
-  // data.mdb is complete.
+  // Marks the store as closed. Must be called only when everything in the store has been copied and
+  // the new data.mdb is complete.
   Status mark_closed() const;
 
  private:

@@ -26,7 +26,8 @@ class FindCursor : public engine::Cursor {
 
   // For FindOptions::show_record_id.
   void show_record_ids() { shows_record_ids_ = true; }
-  // For FindOptions::return_key. `index` is the index that the stream reads, null if it reads none.
+  // For FindOptions::return_key. `index` is the index that the plan reads, or null if it reads
+  // none.
   void return_keys(std::shared_ptr<const CollectionEntry> entry, const IndexEntry* index);
 
   Result<std::optional<bson::View>> next() override;

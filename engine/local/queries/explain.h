@@ -21,7 +21,7 @@ struct ExplainedQuery {
   const ChosenPlan* plan = nullptr;        // null without `entry`, or if the catalog has the count
   bool counts = false;                     // only counts, returns no documents
   bool by_id = false;                      // PlanExecutor::by_id()
-  bool sorts = false;                      // in a buffer
+  bool sorts = false;                      // sorts the results in a buffer
   bool distinct = false;                   // PlanExecutor::distinct()
   bool covered = false;                    // index entries answer the query; no documents are read
   bool filters_entries = false;            // matches index entries before it reads documents

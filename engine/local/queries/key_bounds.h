@@ -24,8 +24,8 @@ struct KeyBounds {
 };
 
 struct LimitedPlan {
-  query::Plan
-      plan;  // scans the whole hinted index, in the order of `sort` if the index provides it
+  // Scans the whole hinted index, in the order of `sort` if the index provides it.
+  query::Plan plan;
   KeyBounds limits;
 };
 

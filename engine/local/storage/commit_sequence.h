@@ -31,7 +31,8 @@ class CommitSequence {
   // Must be called after LMDB has committed the transaction `number`, which may have changed
   // nothing. Returns kLmdbStale if the map does not show it.
   int committed(MDB_env* env, uint64_t number);
-  // Returns whether the map shows the last commit. If it does not, is_lost() stays true.
+  // Returns whether the map shows the last commit. If it does not, is_lost() returns true from then
+  // on.
   bool follows();
   // Notes that the map does not show a commit. Returns kLmdbStale.
   int lose();

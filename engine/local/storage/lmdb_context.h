@@ -24,8 +24,8 @@ struct LmdbContext {
   // A fault has interrupted a call that writes (fault_scope.h). Neither its transaction nor the
   // environment may be written to or closed any more. Reading goes on.
   std::atomic<bool> interrupted = false;
-  // The same, but only if the call was of the holder of the write lock. `interrupted` is also set
-  // by any thread that finds LMDB's table of readers lost.
+  // The same, but only if the holder of the write lock made the call. `interrupted` is also set by
+  // any thread that finds LMDB's table of readers lost.
   std::atomic<bool> write_interrupted = false;
   // Set when the environment is opened. Has no map if the map is not guarded (map_guard.h).
   PageMap pages = {};
@@ -35,7 +35,7 @@ struct LmdbContext {
   std::unique_ptr<CommitSequence> sequence;
   UncheckedKeyspaces unchecked_keyspaces;
 
-  // Must be passed the result of each call that writes, and returns it.
+  // Takes the result of a call that writes, and returns it. Must be used for each such call.
   int wrote(int code) {
     if (code == kLmdbFault) interrupted = write_interrupted = true;
     return code;

@@ -1,11 +1,11 @@
 // Checks the headers of overflow pages, which hold values that are too large for a leaf. When such
 // a value is removed or replaced, LMDB frees as many pages as the header says, from the page that
-// the header names. So a damaged header must be detected before. Source: LMDB 0.9's file format
-// (mdb.c, MDB_page).
+// the header names. So a damaged header must be detected before LMDB uses it. Source: LMDB 0.9's
+// file format (mdb.c, MDB_page).
 //
 // If a value replaces a larger one within one transaction, it keeps all pages of the larger one
 // (mdb.c, mdb_cursor_put). So a header may rightly claim more pages than its value needs. Whether
-// it does, or is damaged, follows from the tree's own count of all overflow pages.
+// such a header is right or damaged follows from the tree's own count of all overflow pages.
 //
 // Not thread-safe. Created from one read transaction, and usable for entries that any transaction
 // of the same environment has read.
@@ -35,7 +35,7 @@ class OverflowPages {
 
   // Compares the sum of all headers with the tree's count, which reads the whole tree. defect()
   // calls this when it first needs the result. It needs the transaction of `trees`, so a caller
-  // that uses defect() after the end of that transaction must call it before.
+  // that uses defect() after the end of that transaction must call count() before the end.
   void count();
 
  private:

@@ -28,7 +28,7 @@ namespace gridmount::local {
 struct PageReport {
   // One line for each contradiction: a page in the list of free pages that is also in use, is
   // listed twice or does not exist, or a page that is in use twice. Each line names the page.
-  std::vector<std::string> problems;  // at most kPageProblemsMax, then a line that says so
+  std::vector<std::string> problems;  // at most kPageProblemsMax, then a line that says more exist
   // Pages that are neither in use nor free. Unknown, and therefore 0, if a damaged page hides the
   // pages below it.
   uint64_t leaked = 0;

@@ -77,7 +77,7 @@ class RedoLog {
   uint64_t durable_ GM_GUARDED_BY(mutex_) = 0;        // all commits up to this one are durable
   uint64_t at_checkpoint_ GM_GUARDED_BY(mutex_) = 0;  // newest_ when the last checkpoint was begun
   uint64_t checkpointed_ GM_GUARDED_BY(mutex_) = 0;   // the newest synced slot's transaction
-  uint64_t transaction_ GM_GUARDED_BY(mutex_) = 0;    // that committed() was called with last
+  uint64_t transaction_ GM_GUARDED_BY(mutex_) = 0;    // the last one passed to committed()
   bool writing_ GM_GUARDED_BY(mutex_) = false;
   bool usable_ GM_GUARDED_BY(mutex_) = false;
   bool has_begun_segment_ GM_GUARDED_BY(mutex_) = false;

@@ -28,7 +28,7 @@ class SizeLimit {
   Status check() const;
   // Returns whether the limit allows the transaction to be committed. `txn` must not be nested.
   bool allows(MDB_txn* txn) const;
-  // Returns left() in the terms of the reserve.
+  // Returns left() as a class of SpaceReserve::Room.
   SpaceReserve::Room room() const;
   // Returns how many bytes can still be appended, or the largest number if there is no limit.
   uint64_t left() const;

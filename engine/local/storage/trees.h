@@ -141,8 +141,8 @@ class Trees {
 
   // Returns whether the writes so far are a net shrink: a tree was cleared, or there are fewer
   // records and index entries than before, or as many of them and fewer entries of the catalog. The
-  // catalog counts only in the last case, because a removal may create a collection to note itself
-  // in. Returns false once a write has failed.
+  // catalog counts only in the last case, because a removal may create a collection in which its
+  // caller keeps track of the removal. Returns false once a write has failed.
   bool shrinks_net() const;
 
   // Returns all changes, for WriteTransaction::log(). Must be called before end(), and nothing may

@@ -1,6 +1,6 @@
 // The keyspaces of a store whose entries may have no checksums, because they were made before the
-// store was upgraded to the current format version. TreePath needs them: the neighbour of a place
-// in another keyspace may be an entry of theirs.
+// store was upgraded to the current format version. TreePath must know these keyspaces, because the
+// neighbour of a place in another keyspace may be one of their entries.
 //
 // Thread-safe.
 #pragma once
@@ -16,8 +16,8 @@ namespace gridmount::local {
 
 class UncheckedKeyspaces {
  public:
-  // Returns whether the entry, which is of this tree, belongs to such a keyspace. Reads the catalog
-  // if the entry's prefix is not known yet. What is known stays right, as no prefix is used twice.
+  // Returns whether the entry of this tree belongs to such a keyspace. Reads the catalog if the
+  // entry's prefix is not known yet. What is known stays right, as no prefix is used twice.
   Result<bool> have(const Trees& trees, uint32_t tree, const TreeEntry& entry) GM_EXCLUDES(mutex_);
 
  private:

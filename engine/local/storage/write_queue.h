@@ -43,10 +43,11 @@
 //      (commit_sequence.h). If the map does not show a commit, commit() fails although LMDB has
 //      committed, as nobody knows what the next opening will find.
 //
-// W1 to W4, W6, W8, W10 to W12 are asserted, as far as a comparison can tell that they hold. W5 is
-// held by looks at the refusal under the mutex, after the lock was given and before a commit; a
-// commit that has begun is finished. W7 is held by the tests of the size limit and of full disks,
-// W9 by those of batches. W13 depends on the file system, so that the writer gets an error.
+// The code asserts W1 to W4, W6, W8 and W10 to W12, as far as a comparison can tell that they hold.
+// For W5, the code checks for a refusal under the mutex, after the lock was given and before a
+// commit; a commit that has begun is finished. The tests of the size limit and of full disks cover
+// W7, and the tests of batches cover W9. W13 depends on the file system, so it is not asserted: the
+// writer gets an error.
 //
 // LMDB's own writer lock belongs to the leader's thread, which begins and ends the LMDB
 // transaction. Members use the leader's transaction from their own threads while the leader waits
@@ -148,7 +149,7 @@ class WriteQueue {
   void count_shrink() { ++shrinks_; }
 
   struct Counts {
-    uint64_t commits = 0;  // of LMDB, without those of batches
+    uint64_t commits = 0;  // LMDB's commits, except those of batches
     uint64_t members = 0;  // transactions that were committed with a leader's
   };
   Counts counts() const GM_EXCLUDES(mutex_);
