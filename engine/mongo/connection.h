@@ -40,9 +40,9 @@ class Connection {
   virtual Result<bson::Document> run_apart(std::string_view database, bson::View command) = 0;
 
   virtual Status begin_transaction() = 0;
-  // Commits with write concern majority and journaling. As long as the result is unknown, commits
-  // again, up to kCommitRetryMax and ConnectOptions::server_timeout: the error is then that of the
-  // last try.
+  // Commits with write concern majority and journaling. While the result is unknown, repeats the
+  // commit, for at most kCommitRetryMax and at most the time that a call waits for a server
+  // (ConnectOptions::server_timeout). Then fails with the error of the last attempt.
   virtual Status commit_transaction() = 0;
   virtual void abort_transaction() = 0;
 };
@@ -55,8 +55,8 @@ class Pool {
                                             std::shared_ptr<OwnSessions> sessions = nullptr);
   virtual ~Pool() = default;
 
-  // Waits while all connections are in use. The connection is to the primary, or, if it is for
-  // `reads`, to a member that the URI's readPreference allows.
+  // Waits while all connections are in use. The connection is to the primary or, for kReads, to a
+  // member that the URI's readPreference allows.
   enum class Purpose { kReads, kWrites };
   virtual Result<std::unique_ptr<Connection>> connection(Purpose purpose = Purpose::kWrites) = 0;
   virtual Result<Deployment> deployment() = 0;
@@ -65,11 +65,12 @@ class Pool {
 // Returns the first error in a write command's reply: that of a statement or of the write concern.
 Status check_writes(bson::View reply);
 
-// Appends the time left as maxTimeMS, with 1 as the least value, which is the least that a server
-// accepts. Appends nothing without a deadline.
+// Appends the time left as maxTimeMS, but at least 1, because 0 means no limit to a server. Appends
+// nothing without a deadline.
 void append_deadline(bson::Builder& command, const std::optional<engine::Deadline>& deadline);
 
-// Fails with MaxTimeMSExpired if the deadline has passed. A server might still be quick enough.
+// Fails with MaxTimeMSExpired if the deadline has passed. Callers check this before they send a
+// command, because a server could still answer within the 1 ms that append_deadline() gives it.
 Status check_deadline(const std::optional<engine::Deadline>& deadline);
 
 }  // namespace gridmount::mongo

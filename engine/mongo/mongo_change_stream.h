@@ -1,6 +1,6 @@
 // A change stream of a deployment: a cursor that waits on the server.
 //
-// Source: "Change Streams", MongoDB drivers' specifications.
+// Source: MongoDB drivers' specification "Change Streams".
 //
 // Thread-safety: used by one thread at a time.
 #pragma once

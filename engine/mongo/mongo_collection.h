@@ -47,7 +47,7 @@ class MongoCollection final : public engine::Collection, public engine::BatchIns
 
   Result<engine::InsertResult> insert(engine::Transaction& transaction, bson::View document,
                                       const engine::InsertOptions& options) override;
-  // One command for as many documents as fit in one.
+  // Sends as many documents with each command as fit in it.
   Status insert_all(engine::Transaction& transaction,
                     std::span<const bson::View> documents) override;
   Result<engine::UpdateResult> update(engine::Transaction& transaction, bson::View filter,

@@ -17,7 +17,8 @@
 
 namespace gridmount::mongo {
 
-// The common part of both, which their cursors share. Used by one thread at a time.
+// The common part of MongoSnapshot and MongoTransaction, which their cursors share. Used by one
+// thread at a time.
 class Reads {
  public:
   explicit Reads(std::unique_ptr<Connection> connection, bool in_transaction = false)
@@ -32,7 +33,7 @@ class Reads {
   // end.
   Result<bson::Document> change_catalog(const engine::Namespace& changed, std::string_view database,
                                         bson::View command);
-  // What change_catalog() checks first.
+  // Does the check that change_catalog() does first.
   Status check_unused(const engine::Namespace& changed) const;
   // Keeps a document until the next call of this function.
   bson::View keep_one(bson::Document document) {
@@ -49,12 +50,13 @@ class Reads {
   Status check_usable() const;
   Status pause();
   Status resume();
-  // Commits, and ends.
+  // Commits the transaction, then calls end().
   Status commit(bool durable);
   // Closes the cursors on the server and gives the connection back. Nothing can be read any more.
   void end();
 
-  // The cursors that are open on the server, to be closed at the end.
+  // Must be called when a cursor was opened or closed on the server. end() closes the cursors that
+  // are still open.
   void opened(int64_t cursor, const engine::Namespace& ns) { cursors_[cursor] = ns; }
   void closed(int64_t cursor) { cursors_.erase(cursor); }
 
@@ -67,7 +69,7 @@ class Reads {
   std::deque<bson::Document> kept_;
   bson::Document one_;
   std::map<int64_t, engine::Namespace> cursors_;
-  std::set<engine::Namespace> used_;  // by the transaction
+  std::set<engine::Namespace> used_;  // the collections that the transaction has used
 };
 
 class ReadsHolder {
@@ -97,7 +99,8 @@ class MongoSnapshot final : public engine::Snapshot, public ReadsHolder {
 
 class MongoTransaction final : public engine::Transaction, public ReadsHolder {
  public:
-  // `place` is empty if transactions do not wait for each other.
+  // `place` is this transaction's place in the queue. It is empty if transactions do not wait for
+  // each other.
   MongoTransaction(std::unique_ptr<Connection> connection, bool has_transactions,
                    std::optional<QueuePlace> place)
       : ReadsHolder(std::make_shared<Reads>(std::move(connection), has_transactions)),

@@ -4,16 +4,18 @@
 // Differences from a local store, which capabilities() tells:
 // M1. A Snapshot is not a snapshot: each read sees the newest contents. It holds one connection,
 //     and all of its reads go to one server. Its cursors read batches, so what they return may be
-//     older than the newest contents. pause() ends the views of documents, and holds up nobody.
-// M2. A Transaction is a transaction of the deployment if the deployment has them (replica sets,
-//     sharded clusters). Two that write to one document conflict, and every error of the server
-//     ends one. With ConnectOptions::queues_transactions those of this store wait for each other,
-//     so that they do not, except for short ones (TransactionKind::kShort): these run at the same
-//     time, and can conflict with each other. commit() is durable then: it has write concern
-//     majority with journaling, and goes on while its result is unknown. Without transactions each
-//     write happens at once, in the order of the calls, and stays even if a later write fails or
-//     commit() is not called. So a caller that writes several documents must order them such that
-//     the store is consistent after each write.
+//     older than the newest contents. pause() invalidates the views of documents. Nobody ever waits
+//     for a snapshot.
+// M2. A Transaction is a transaction of the deployment if the deployment has transactions (replica
+//     sets, sharded clusters). Two transactions that write to one document conflict, and every
+//     error of the server ends its transaction. With ConnectOptions::queues_transactions the
+//     transactions of this store wait for each other, so they do not conflict. Short transactions
+//     (TransactionKind::kShort) are an exception: they run at the same time, and can conflict with
+//     each other. commit() is durable: it uses write concern majority with journaling, and is
+//     repeated while its result is unknown. If the deployment has no transactions, each write
+//     happens at once, in the order of the calls, and stays even if a later write fails or commit()
+//     is not called. So a caller that writes several documents must order them such that the store
+//     is consistent after each write.
 // M3. Changes to collections and indexes, and the writes of $out and $merge, happen at once,
 //     outside of the transaction. They fail with OperationNotSupportedInTransaction if the
 //     transaction has used the collection, because they would wait for its end. stats(), indexes(),
@@ -50,7 +52,8 @@ struct ConnectOptions {
   // as long as libmongoc does by default, which is five minutes.
   std::chrono::milliseconds answer_timeout{0};
   // Transactions of this store wait for each other, so that only those of other processes, and
-  // short ones, conflict with them. A thread must then not begin a second one while it holds one.
+  // short ones, conflict with them. A thread must then not begin a second transaction while it
+  // holds one.
   bool queues_transactions = false;
   // Snapshots read from the members that the URI's readPreference allows. Otherwise they read from
   // the primary, as transactions always do.
@@ -62,10 +65,10 @@ struct ConnectOptions {
 // with FailedToParse for a malformed URI.
 Result<std::string> database_of(const std::string& uri);
 
-// Returns the options of a connection string that say something about reads and commits and change
-// nothing, unless ConnectOptions::reads_by_preference is set, as `name=value`. They are those that
-// ask for something else than reads of what the primary has, and commits that a majority of the
-// members has in its journal. Fails as database_of() does.
+// Returns, as `name=value`, the options of a connection string that set a read concern level, or a
+// read preference or write concern other than the store's own. The store reads from the primary,
+// and commits with write concern majority and journaling. So these options have no effect, except
+// for readPreference with ConnectOptions::reads_by_preference. Fails as database_of() does.
 Result<std::vector<std::string>> options_without_effect(const std::string& uri);
 
 // Connects, and verifies that the deployment answers and that authentication succeeds. Fails with

@@ -1,5 +1,5 @@
 // The sessions in which this process's transactions run. A change stream names the session of each
-// change that a transaction has made, so it can leave out those of its own process.
+// change that a transaction has made, so it can leave out the changes of its own process.
 //
 // Thread-safe.
 #pragma once
@@ -28,7 +28,7 @@ class OwnSessions {
   }
 
  private:
-  // Beyond this number they are forgotten: their changes then count as those of others.
+  // Beyond this number the sessions are forgotten. Their changes then count as changes of others.
   static constexpr size_t kSessionsMax = 100'000;
 
   mutable Mutex mutex_;

@@ -1,8 +1,8 @@
-// The FIFO queue in which the threads of this process wait for their transaction (engine/store.h,
-// S2). Those that share their turn run at the same time, the others alone: a long transaction would
-// otherwise conflict with some short one each time it is begun anew. Other processes' transactions
-// are not in the queue: they meet ours in the deployment, which refuses one of two with
-// WriteConflict.
+// The FIFO queue in which the threads of this process wait for their transactions (engine/store.h,
+// S2). Transactions that share their turn run at the same time. The others run alone, because a
+// long transaction would otherwise conflict with some short one each time it is begun anew. The
+// transactions of other processes are not in the queue. If one of them conflicts with ours, the
+// deployment refuses one of the two with WriteConflict.
 //
 // Thread-safe.
 #pragma once
@@ -27,9 +27,9 @@ class TransactionQueue {
   // A caller's place, for leave().
   using Place = std::list<Entry>::const_iterator;
 
-  // Waits until all callers before have called leave() or have given up, or until those that are
-  // left share their turn as this one does. Returns nothing, and leaves the queue, if that takes
-  // longer than `patience`.
+  // Waits until all earlier callers have called leave() or have given up. With kShared, waits only
+  // for the earlier callers that want to be alone. Returns nothing, and leaves the queue, if that
+  // takes longer than `patience`.
   std::optional<Place> enter(Turn turn, std::chrono::milliseconds patience) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     const Clock::time_point end = Clock::now() + patience;
@@ -62,11 +62,11 @@ class TransactionQueue {
 
   Mutex mutex_;
   Condition left_;
-  // In their order. The first one has its turn.
+  // In the order of the calls of enter(). The first one has its turn.
   std::list<Entry> entries_ GM_GUARDED_BY(mutex_);
 };
 
-// A thread's turn in the queue, which it gives up at the end of this object.
+// A thread's place in the queue, which the destructor gives up.
 class QueuePlace {
  public:
   // Returns nothing if enter() gives up.
