@@ -1,5 +1,5 @@
 // Decides what a client may do. The service asks it once per request, before the command runs.
-// Everything is allowed to clients for which applies_to() is false.
+// Clients for which applies_to() is false may do everything, and are not checked.
 //
 // Thread-safe.
 #pragma once

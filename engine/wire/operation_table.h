@@ -47,7 +47,7 @@ class OperationTable {
   void set_session(Operation& operation, const SessionId& session, const UserDigest& user)
       GM_EXCLUDES(mutex_);
   // Replaces the operation's interrupt, so that killing the operation kills the work under the new
-  // one. A kill that has already happened is passed on.
+  // one. If the operation has already been killed, the new interrupt is killed too.
   void set_interrupt(Operation& operation, std::shared_ptr<engine::Interrupt> interrupt)
       GM_EXCLUDES(mutex_);
 

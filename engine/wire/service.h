@@ -84,8 +84,8 @@ class Service {
   // Drops idle cursors and sessions. Must be called every few seconds.
   void expire(std::chrono::steady_clock::time_point now);
 
-  // Ends everything that runs with InterruptedAtShutdown (11600), and refuses later requests with
-  // the same error.
+  // Interrupts all running operations, which then fail with InterruptedAtShutdown (11600). Refuses
+  // later requests with the same error.
   void shut_down();
 
   void set_stats(const ServerStats* stats);

@@ -23,8 +23,9 @@ bool names_version_collection(const Request& request);
 // spoil. Does nothing in a read-only store.
 Status add_version_document(engine::Store& store);
 
-// For a transaction that has written to the collection `ns`. Fails if it has removed the document
-// (40670) or made it invalid. It must not be committed then.
+// Must be called before the commit of a transaction that has written to the collection `ns`. Fails
+// if the transaction has removed the document (40670) or made it invalid. Such a transaction must
+// not be committed.
 Status check_version_document(engine::Store& store, const engine::Namespace& ns,
                               engine::Transaction& transaction);
 

@@ -72,7 +72,7 @@ class AccessControl : public Authorizer {
   // Returns false for a client that must still log in.
   bool may_have_sessions(const Client& client) const GM_EXCLUDES(mutex_);
   // Returns the owner of the client's sessions: the user that it has logged in as. If nobody must
-  // log in, nobody owns them, as on servers.
+  // log in, the sessions have no owner, as on servers.
   SessionOwner session_owner(const Client& client) const GM_EXCLUDES(mutex_);
   // Returns "user@database" if the client has logged in, otherwise the host that it comes from.
   std::string account(const Client& client) const GM_EXCLUDES(mutex_);

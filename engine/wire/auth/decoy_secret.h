@@ -36,7 +36,7 @@ class DecoySecret {
   // Returns the same text for the lifetime of this object, and that of the store once it has users.
   std::string value() const GM_EXCLUDES(mutex_);
   // Stores the secret if the store has users and no secret yet. Must be called after each change of
-  // users. A failure is logged: the secret then is that of this process.
+  // users. A failure is logged. The secret then lasts only as long as this process.
   void keep() GM_EXCLUDES(mutex_);
 
  private:

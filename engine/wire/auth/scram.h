@@ -53,7 +53,8 @@ std::optional<ScramCredentials> credentials_from_bson(bson::View document);
 // user that does not exist then looks like one with an existing user.
 ScramCredentials decoy_credentials(ScramMechanism mechanism, std::string_view user,
                                    std::string_view secret);
-// Returns the mechanisms for such a user. They vary with the name as those of existing users may.
+// Returns the mechanisms to show for a user that does not exist. They vary with the name, as the
+// mechanisms of existing users may vary.
 std::vector<ScramMechanism> decoy_mechanisms(std::string_view user, std::string_view secret);
 
 // The server's side of one exchange:

@@ -23,8 +23,8 @@ struct AggregateCommand {
   engine::Namespace cursor_ns() const;
 };
 
-// Returns the privileges that the command needs on the collection itself. The privileges for what
-// the pipeline reads and writes besides are checked when it is parsed; see
+// Returns the privileges that the command needs on the collection itself. The privileges for
+// everything else that the pipeline reads and writes are checked when the pipeline is parsed; see
 // engine/aggregation/access.h.
 std::vector<Privilege> aggregate_privileges(const Request& request);
 

@@ -32,7 +32,7 @@ struct CursorRequest {
   bool no_timeout = false;
   bool tailable = false;
   bool await_data = false;
-  std::optional<int64_t> documents_max = {};  // the limit
+  std::optional<int64_t> documents_max = {};  // the most that the cursor returns
 };
 
 // Reads {batchSize}, the `cursor` argument of aggregate and the list commands. `batch_size` is the

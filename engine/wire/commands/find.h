@@ -19,9 +19,9 @@ struct FindCommand {
   static Result<FindCommand> read(Arguments& arguments);
 };
 
-// Returns true if a tailable cursor stays open. It needs a capped collection with at least one
-// document. Otherwise it ends at once. Fails with BadValue for a collection that is not capped, and
-// with InvalidPipelineOperator for a view.
+// Returns true if a tailable cursor stays open. For that the collection must be capped and have at
+// least one document. A cursor on an empty or missing collection ends at once. Fails with BadValue
+// for a collection that is not capped, and with InvalidPipelineOperator for a view.
 Result<bool> can_be_tailed(engine::Database& database, engine::Snapshot& snapshot,
                            const engine::Namespace& ns);
 

@@ -24,7 +24,7 @@ struct UpdateCommand {
   bool bypass_validation = false;
   bson::Document variables;
 
-  // Has parsed every statement once when it returns, so that an invalid one fails the command.
+  // Parses every statement once, so that an invalid statement fails the whole command.
   static Result<UpdateCommand> read(Arguments& arguments);
   Result<UpdateStatement> statement(size_t index) const;
 };

@@ -13,7 +13,8 @@
 
 namespace gridmount::wire {
 
-// Flag bits. A reader must know all of the low sixteen. It may ignore unknown high ones.
+// Flag bits. A reader must refuse a message if one of the low sixteen bits is set and the reader
+// does not know that bit. It may ignore unknown high bits.
 inline constexpr uint32_t kChecksumPresent = 1u << 0;
 inline constexpr uint32_t kMoreToCome = 1u << 1;
 inline constexpr uint32_t kExhaustAllowed = 1u << 16;

@@ -25,8 +25,8 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
   Acceptor(asio::io_context& io, int socket, std::string name, Accept accept);
 
   void start();
-  // No connection is passed on after this has returned, from whatever thread it is called. The
-  // kernel resets connections that nobody has accepted when the listening socket is closed.
+  // May be called on any thread. No connection is passed on after stop() has returned. The kernel
+  // resets connections that nobody has accepted when the listening socket is closed.
   void stop();
 
  private:

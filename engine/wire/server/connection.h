@@ -13,8 +13,8 @@
 //    reading fills only the buffers of its own socket. A request with several replies (incoming.h)
 //    is handled again when the previous reply has been sent.
 // 2. Memory for a message is allocated as its bytes arrive, never because a header claims them.
-// 3. The socket is closed by remove() of the table, under the table's lock. Whoever holds that
-//    lock may use fd().
+// 3. ConnectionTable::remove() closes the socket, under the table's lock. Whoever holds that lock
+//    may use fd().
 //
 // Not thread-safe, except for the functions marked "For the table", which any thread that holds
 // the table's lock may call.

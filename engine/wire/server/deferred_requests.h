@@ -33,11 +33,12 @@ class DeferredRequests : public std::enable_shared_from_this<DeferredRequests> {
 
   explicit DeferredRequests(asio::io_context& io);
 
-  // Returns false after stop(). A change that came before it was deferred is not noticed. The
-  // caller must therefore check for a change after defer(), and call remove() if there was one.
+  // Defers the request. Returns false, and does not defer it, after stop(). A change before the
+  // call does not resume the request. The caller must therefore check for a change after defer(),
+  // and call remove() if there was one.
   bool defer(std::shared_ptr<Deferrable> deferred, const Deferral& deferral);
-  // Returns false if it is not deferred any more. Then resume() has been called or is about to be
-  // called.
+  // Takes the request back. Returns false if the request is not deferred any more. Then resume()
+  // has been called or is about to be called.
   bool remove(const Deferrable& deferred);
   // Resumes all requests that wait for a change. Changes in quick succession are combined.
   void notify();

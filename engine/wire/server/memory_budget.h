@@ -40,9 +40,10 @@ class MemoryBudget {
 
   explicit MemoryBudget(size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // Returns true if the reservation has the additional bytes now. Otherwise it is queued, and
-  // `granted` is called once it has them, by the thread that releases other bytes. Until then the
-  // reservation must not be used. A request for zero bytes also waits while the budget is used up.
+  // Returns true if the reservation has the additional bytes now. Otherwise the reservation is
+  // queued, and `granted` is called once it has the bytes, by the thread that releases other bytes.
+  // Until then the reservation must not be used. A request for zero bytes also waits while the
+  // budget is used up.
   bool acquire(Reservation& reservation, size_t bytes, std::function<void()> granted);
   // Like acquire(), but blocks the thread for at most `patience`. Returns false if it did not get
   // the bytes in that time.

@@ -37,9 +37,9 @@ class WorkerShares {
 
   explicit WorkerShares(size_t workers);
 
-  // Returns true if `turn` is held now. Otherwise it is queued, and `granted` is called once it is
-  // held, by the thread that releases another turn. Until then `turn` must not be used. All clients
-  // of the socket are one account, whatever `account` is.
+  // Returns true if `turn` is held now. Otherwise `turn` is queued, and `granted` is called once it
+  // is held, by the thread that releases another turn. Until then `turn` must not be used. All
+  // clients of the socket are one account, whatever `account` is.
   bool acquire(Turn& turn, Kind kind, std::string account, std::function<void()> granted)
       GM_EXCLUDES(mutex_);
   // Does nothing if the turn is not held.
