@@ -327,11 +327,12 @@ class Collection {
   // the other stages]}.
   virtual Result<bson::Document> explain(Snapshot& snapshot, bson::View filter,
                                          const FindOptions& options, Verbosity verbosity) = 0;
-  // The same for count(). Its plan may read no documents where the plan of find() does.
+  // Like explain(), for count(). The plan of count() may read no documents where the plan of find()
+  // does.
   virtual Result<bson::Document> explain_count(Snapshot& snapshot, bson::View filter,
                                                const CountOptions& options,
                                                Verbosity verbosity) = 0;
-  // The same for aggregate(). Nothing is written.
+  // Like explain(), for aggregate(). Nothing is written.
   virtual Result<bson::Document> explain_aggregate(Snapshot& snapshot, bson::View stages,
                                                    const AggregateOptions& options,
                                                    Verbosity verbosity) = 0;

@@ -27,8 +27,8 @@ namespace gridmount {
     }                                                                                  \
   } while (false)
 
-// The same for conditions that cost more: only in builds without NDEBUG, such as those with
-// sanitizers.
+// Like GM_INVARIANT, for conditions that cost more. Asserts them only in builds without NDEBUG,
+// such as those with sanitizers.
 #ifdef NDEBUG
 #define GM_COSTLY_INVARIANT(rule, condition, object) \
   do {                                               \

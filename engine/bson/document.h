@@ -78,8 +78,8 @@ class View {
 
   // Returns the first element with exactly this name (not a dot path; see dotted_path.h).
   std::optional<ValueView> find(std::string_view key) const;
-  // The same for a name that the caller knows to be present. Asserts presence. For documents that
-  // this program has built.
+  // Like find(), for a name that the caller knows to be present. Asserts presence. For documents
+  // that this program has built.
   ValueView operator[](std::string_view key) const;
 
  private:

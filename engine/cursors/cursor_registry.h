@@ -61,7 +61,7 @@ struct CursorInfo {
 
 struct BatchLimits {
   std::optional<int64_t> documents = {};     // absent: as many as fit into `bytes`
-  uint64_t bytes = bson::kMaxDocumentBytes;  // of the whole batch; one document is always returned
+  uint64_t bytes = bson::kMaxDocumentBytes;  // the whole batch; at least one document is returned
   uint64_t bytes_per_document = 0;           // added for each document to its own size
 };
 
@@ -82,7 +82,7 @@ class CursorRegistry {
   Result<CursorBatch> open(engine::Namespace ns, std::unique_ptr<engine::Snapshot> snapshot,
                            std::unique_ptr<engine::Cursor> cursor, const CursorOptions& options,
                            const BatchLimits& limits) GM_EXCLUDES(mutex_);
-  // The same, but passes the documents to `sink` and returns the id.
+  // Like the function above, but passes the documents to `sink` and returns the id.
   Result<int64_t> open(engine::Namespace ns, std::unique_ptr<engine::Snapshot> snapshot,
                        std::unique_ptr<engine::Cursor> cursor, const CursorOptions& options,
                        const BatchLimits& limits, const Sink& sink) GM_EXCLUDES(mutex_);

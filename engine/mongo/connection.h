@@ -36,7 +36,7 @@ class Connection {
   // Runs a command and returns its reply. Fails if the command fails as a whole ({ok: 0}). If a
   // transaction has begun, the command runs in it.
   virtual Result<bson::Document> run(std::string_view database, bson::View command) = 0;
-  // The same outside of the transaction.
+  // Like run(), but outside of the transaction.
   virtual Result<bson::Document> run_apart(std::string_view database, bson::View command) = 0;
 
   virtual Status begin_transaction() = 0;

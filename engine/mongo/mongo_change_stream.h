@@ -42,7 +42,7 @@ class MongoChangeStream final : public engine::ChangeStream {
   const std::string database_;
   const std::chrono::milliseconds patience_;
   std::unique_ptr<Pool> pool_;
-  std::unique_ptr<Connection> connection_;  // of pool_
+  std::unique_ptr<Connection> connection_;  // taken from pool_
   std::string collection_;                  // the name that the cursor has on the server
   int64_t id_ = 0;                          // 0: the server has closed the cursor
   bson::Document reply_;                    // holds the events that next() has returned

@@ -43,7 +43,7 @@ class MongoDatabase final : public engine::Database {
   Result<bson::Document> run(engine::Snapshot& snapshot, std::string_view database,
                              bson::View command) const;
 
-  // The same for a command that changes the catalog: see Reads::change_catalog().
+  // Like run(), for a command that changes the catalog: see Reads::change_catalog().
   Result<bson::Document> change(engine::Transaction& transaction, std::string_view collection,
                                 std::string_view database, bson::View command) const;
 

@@ -38,7 +38,8 @@ class File {
   // Fails with StoreDamaged if the path is not a regular file: opening such a file could block, and
   // it must not be written to. With O_DIRECTORY the path must be a directory.
   static Result<File> open(const std::filesystem::path& path, int flags);
-  // The same, but returns a plain errno, or kNotRegular, for callers that distinguish the values.
+  // Like open(), but returns a plain errno, or kNotRegular, for callers that distinguish the
+  // values.
   static int open_errno(const std::filesystem::path& path, int flags, File& file);
 
   bool is_open() const { return fd_ >= 0; }

@@ -25,8 +25,8 @@ struct Privilege {
   enum class Resource { kCollection, kDatabase, kAnyDatabase, kCluster };
   Resource resource = Resource::kCollection;
   std::string_view action;
-  std::string database = {};    // of kCollection and kDatabase
-  std::string collection = {};  // of kCollection only
+  std::string database = {};    // kCollection and kDatabase only
+  std::string collection = {};  // kCollection only
   friend bool operator==(const Privilege&, const Privilege&) = default;
 };
 

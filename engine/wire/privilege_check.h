@@ -17,7 +17,7 @@ namespace gridmount::wire {
 // according to its request.
 Status check_privileges(Call& call);
 
-// The same for one privilege that becomes known only while the command runs.
+// Like check_privileges(), for one privilege that becomes known only while the command runs.
 Status check_privilege(Call& call, const Privilege& privilege);
 
 // The check of the pipelines that the command runs.

@@ -33,7 +33,7 @@ struct ClientCursor : cursors::CursorNote {
   // getMore needs the same user and still all of these privileges.
   std::optional<UserName> owner;
   std::vector<Privilege> privileges;
-  std::shared_ptr<engine::Interrupt> interrupt;  // of the operation that reads the cursor
+  std::shared_ptr<engine::Interrupt> interrupt;  // that of the operation reading the cursor
   // Records the cursor's reads for the profiler. Null if no profiling was active when the cursor
   // was created. Belongs to the getMore that holds being_read.
   std::shared_ptr<engine::ReadObserver> observer;

@@ -81,7 +81,8 @@ class ReadViewHolder {
 // implementation, or has ended.
 Result<std::shared_ptr<ReadView>> read_view_of(engine::Snapshot& snapshot,
                                                const Environment& environment);
-// The same for writing. If an earlier error has poisoned the transaction, fails with that error.
+// Like read_view_of(), for writing. If an earlier error has poisoned the transaction, fails with
+// that error.
 Result<std::shared_ptr<ReadView>> writable_view_of(engine::Transaction& transaction,
                                                    const Environment& environment);
 

@@ -53,11 +53,11 @@ class CheckpointFile {
   Status read_slots();
 
   system::File file_;
-  uint64_t sequence_ = 0;  // of newest(); a slot's place is its sequence number modulo 2
+  uint64_t sequence_ = 0;  // the number of newest(); a slot's place is its number modulo 2
   std::optional<MetaPair> newest_;
   std::optional<LogId> newest_log_;
-  std::optional<LogId> log_;  // of the next slot that is written
-  bool sync_failed_ = false;  // in write()
+  std::optional<LogId> log_;  // the log id of the next slot that is written
+  bool sync_failed_ = false;  // a sync in write() failed
 };
 
 }  // namespace gridmount::local

@@ -27,8 +27,8 @@ struct OwnerMark {
   OwnerState state = OwnerState::kOpen;
   int64_t pid = 0;
   std::string host;
-  std::string boot_id;      // of the owner's kernel; empty if it is unknown
-  uint64_t data_inode = 0;  // of data.mdb; a copy of the store has another inode
+  std::string boot_id;      // the boot id of the owner's kernel; empty if unknown
+  uint64_t data_inode = 0;  // the inode of data.mdb; a copy of the store has another
 };
 
 class LockFile {

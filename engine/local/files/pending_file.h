@@ -66,7 +66,7 @@ class PendingFile {
   system::File file_;
   LogId id_{};
   uint64_t snapshot_ = 0;
-  uint32_t count_ = 0;  // of the batch's records
+  uint32_t count_ = 0;  // the number of the batch's records
   uint64_t end_ = 0;
   std::vector<uint8_t> record_;  // the last record; a member to reuse its memory
 };

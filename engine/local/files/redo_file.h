@@ -64,7 +64,7 @@ class RedoFile {
   size_t current_ = 0;
   uint64_t records_ = 0;         // how many were written, which is also the last one's number
   std::vector<uint8_t> record_;  // the last record; a member to reuse its memory
-  bool sync_failed_ = false;     // in append()
+  bool sync_failed_ = false;     // a sync in append() failed
 };
 
 }  // namespace gridmount::local

@@ -32,7 +32,7 @@ Result<LogId> draw_log_id();
 // A committed transaction. Transactions that LMDB commits together as a batch (batch.h) have the
 // same number and follow one another.
 struct RedoTransaction {
-  uint64_t number = 0;  // of LMDB's transaction
+  uint64_t number = 0;  // the number of LMDB's transaction
   RedoChanges changes;
 };
 

@@ -17,7 +17,8 @@ namespace gridmount::local {
 // entry is damaged.
 Result<RecordId> sound_record_of_entry(const CollectionEntry& entry, const IndexEntry& index,
                                        const TreeEntry& found);
-// The same without checking the checksum. Returns nothing if the entry is malformed.
+// Like sound_record_of_entry(), but does not check the checksum. Returns nothing if the entry is
+// malformed.
 std::optional<RecordId> record_of_entry(const IndexEntry& index, const TreeEntry& entry);
 // Returns the encoded values in the key of an index entry.
 std::string_view encoded_of_entry(const IndexEntry& index, std::string_view key);

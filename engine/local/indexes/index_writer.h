@@ -70,9 +70,9 @@ struct IndexPartLimits {
   size_t bytes;  // the size of the entries in memory
 };
 
-// The same for a part of the records: from the key `from` on, or from the first record if `from` is
-// empty. Stops after the document with which a limit is reached. Returns whether all records are
-// done. Sets `from` to a place after the key of the last record that was read.
+// Like build_index(), for a part of the records: from the key `from` on, or from the first record
+// if `from` is empty. Stops after the document with which a limit is reached. Returns whether all
+// records are done. Sets `from` to a place after the key of the last record that was read.
 Result<bool> build_index_part(const std::shared_ptr<Trees>& trees, const CollectionEntry& entry,
                               const IndexEntry& index, const IndexPartLimits& limits,
                               std::string& from, bool& multikey);

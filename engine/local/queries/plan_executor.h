@@ -1,7 +1,7 @@
 // The plan executor of find, update, remove and findAndModify: a stream of the documents that match
 // a filter, in the requested order.
 //
-// Thread-safety: not thread-safe. A stream belongs to its Snapshot or Transaction.
+// Thread-safety: not thread-safe. An executor belongs to its Snapshot or Transaction.
 #pragma once
 
 #include <cstdint>
@@ -68,13 +68,13 @@ class DeadlineWatch {
   uint32_t calls_ = 0;
 };
 
-// The stats of a stream so far: what it has read, matched and returned.
+// The stats of an executor so far: what it has read, matched and returned.
 struct ExecutionStats {
   ScanCounts scan;
-  std::vector<const Scan*> branches;  // of a union, in the order of the plan's branches
+  std::vector<const Scan*> branches;  // a union's scans, in the order of the plan's branches
   int64_t documents_examined = 0;
   int64_t matched = 0;       // before skip and limit
-  int64_t sorted_bytes = 0;  // that went through the buffer of a sort
+  int64_t sorted_bytes = 0;  // bytes that went through the buffer of a sort
   int64_t given = 0;
 };
 

@@ -36,8 +36,8 @@ bool is_by_id(bson::View filter, const engine::FindOptions& options);
 Result<std::optional<RecordId>> find_unique(const Trees& trees, const CollectionEntry& entry,
                                             const UniqueLookup& lookup);
 
-// The same for an index that is not unique, if a plan would choose it. Several documents can match.
-// The lookup finds the one that a cursor would return first.
+// Like UniqueLookup, for an index that is not unique, if a plan would choose it. Several documents
+// can match. The lookup finds the one that a cursor would return first.
 struct FirstLookup {
   const IndexEntry* index;
   std::string low;  // the common beginning of the keys of the matching entries

@@ -79,7 +79,7 @@ class Batch {
   MDB_txn* txn_ = nullptr;
   RedoChanges changes_;
   int transactions_ = 0;
-  uint64_t snapshot_ = 0;  // from which the batch began
+  uint64_t snapshot_ = 0;  // the snapshot from which the batch began
   std::chrono::steady_clock::time_point begun_at_;
 
   Mutex mutex_;

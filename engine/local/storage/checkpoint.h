@@ -136,7 +136,7 @@ class Checkpointer {
   // Used by take() only: the pin of the newest checkpoint, and the one for the next.
   std::array<Pin, 2> pins_;
   size_t pinned_ = 0;
-  bool sync_failed_ = false;  // of data.mdb, in take()
+  bool sync_failed_ = false;  // a sync of data.mdb in take() failed
   bool has_told_refusal_ = false;
 
   mutable Mutex mutex_;

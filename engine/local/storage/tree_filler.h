@@ -39,7 +39,7 @@ class TreeFiller {
   Environment& made_;
   const TreeHandles handles_;
   WriteTransaction transaction_;
-  std::optional<Trees> trees_;  // of the current transaction, if there is one
+  std::optional<Trees> trees_;  // the current transaction's, if there is one
   size_t bytes_ = 0;
 };
 

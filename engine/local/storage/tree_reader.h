@@ -48,7 +48,7 @@ class TreeReader {
   // Finds the first entry at or above the key, if it and an entry below the key are in one leaf.
   struct Found {
     TreeEntry entry;
-    size_t position;  // of the entry in its leaf
+    size_t position;  // the entry's position in its leaf
   };
   std::optional<Found> find_from(MDB_dbi tree, std::string_view key);
 
@@ -87,7 +87,7 @@ class TreeReader {
 
   MDB_txn* txn_;
   const PageMap* pages_;
-  uint64_t last_page_ = 0;  // of the snapshot; set by root_of()
+  uint64_t last_page_ = 0;  // the snapshot's last page; set by root_of()
 };
 
 }  // namespace gridmount::local

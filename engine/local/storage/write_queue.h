@@ -88,7 +88,7 @@ struct WriteGroup {
   Condition leader_wakes;
   bool finished = false;
   Condition finished_wakes;
-  std::optional<Error> error;  // of the commit
+  std::optional<Error> error;  // the error of the commit, if it failed
 };
 
 class WriteQueue {

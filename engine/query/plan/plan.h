@@ -30,7 +30,7 @@ struct Plan {
   };
   Kind kind = Kind::kCollectionScan;
 
-  size_t index = 0;  // of kIndexScan: position in the list of definitions
+  size_t index = 0;  // kIndexScan: position in the list of definitions
   // For kIndexScan: for each leading index part, the sorted disjoint intervals that its values may
   // lie in, in ascending value order. Trailing parts without a condition are omitted. Parts after
   // the first part with a range may still have bounds: the scan uses them to skip keys.

@@ -101,7 +101,7 @@ class AccessControl : public Authorizer {
   struct Login {
     std::optional<Exchange> exchange;
     std::optional<Identity> identity;
-    UserDigest digest{};  // of the identity
+    UserDigest digest{};  // the digest of the identity's user
     Permissions permissions;
     uint64_t version = 0;  // version_ at the time when the permissions were read
   };

@@ -28,7 +28,7 @@ enum class Opcode : int32_t {
 inline constexpr size_t kHeaderBytes = 16;
 
 struct Header {
-  uint32_t length = 0;  // of the whole message
+  uint32_t length = 0;  // bytes of the whole message
   int32_t request_id = 0;
   int32_t response_to = 0;
   Opcode opcode = Opcode::kMessage;  // may be a number without a name here

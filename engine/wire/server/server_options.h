@@ -21,7 +21,7 @@ struct ServerLimits {
   size_t request_bytes_max = size_t{128} << 20;
   size_t reply_bytes_max = size_t{128} << 20;
 
-  std::chrono::milliseconds handshake_timeout{10'000};  // of TLS, from the first byte to the last
+  std::chrono::milliseconds handshake_timeout{10'000};  // for TLS, from the first byte to the last
   std::chrono::milliseconds receive_timeout{30'000};    // within a message
   std::chrono::milliseconds send_timeout{60'000};       // within a reply
   // Replaces the two timeouts above while others wait for the memory that the message holds.
