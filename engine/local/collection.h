@@ -129,7 +129,7 @@ class DocumentWriter {
   // Removes the oldest documents of a capped collection until it is within its limits.
   Status make_room();
 
-  ReadView& contents_;
+  ReadView& read_view_;
   std::shared_ptr<const CollectionEntry> entry_;
   const bool validates_;
   IndexWriter indexes_;

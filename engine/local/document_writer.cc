@@ -34,7 +34,7 @@ std::string_view before_positions(std::string_view path) {
 
 DocumentWriter::DocumentWriter(ReadView& read_view, std::shared_ptr<const CollectionEntry> entry,
                                bool validates)
-    : contents_(read_view),
+    : read_view_(read_view),
       entry_(std::move(entry)),
       validates_(validates && entry_->validator != nullptr),
       indexes_(read_view.trees(), *entry_) {}
@@ -61,14 +61,14 @@ Status DocumentWriter::record_multikey() {
   if (becoming.empty()) return {};
   // This writer itself may have changed the catalog's entry since it was made.
   GM_ASSIGN(const std::shared_ptr<const CollectionEntry> current,
-            contents_.catalog().find(entry_->ns));
+            read_view_.catalog().find(entry_->ns));
   CollectionEntry changed = *current;
   bool any = false;
   for (const size_t i : becoming) {
     any = any || !changed.indexes[i].multikey;
     changed.indexes[i].multikey = true;
   }
-  if (any) GM_TRY(contents_.catalog().put(std::move(changed)));
+  if (any) GM_TRY(read_view_.catalog().put(std::move(changed)));
   return {};
 }
 
@@ -80,15 +80,15 @@ Status DocumentWriter::insert(bson::View document) {
   }
   if (validates_) GM_TRY(validate(*entry_, std::nullopt, document));
   const engine::CollectionOptions& settings = entry_->settings;
-  GM_ASSIGN(Counts* const counts, contents_.catalog().counts_for_change(*entry_));
+  GM_ASSIGN(Counts* const counts, read_view_.catalog().counts_for_change(*entry_));
   const RecordId id = counts->next_record;
   GM_TRY(indexes_.prepare_insert(document, id));
   GM_TRY(record_multikey());
   GM_TRY(indexes_.apply());
-  if (contents_.write_observer() != nullptr) {
-    contents_.write_observer()->document_changed(entry_->ns, std::nullopt, document);
+  if (read_view_.write_observer() != nullptr) {
+    read_view_.write_observer()->document_changed(entry_->ns, std::nullopt, document);
   }
-  GM_TRY(put_record(contents_.trees(), entry_->records, id, document, true));
+  GM_TRY(put_record(read_view_.trees(), entry_->records, id, document, true));
   ++counts->next_record;
   ++counts->documents;
   counts->document_bytes += document.size();
@@ -98,8 +98,8 @@ Status DocumentWriter::insert(bson::View document) {
 // The newest document stays, however large it is.
 Status DocumentWriter::make_room() {
   const engine::CollectionOptions& settings = entry_->settings;
-  GM_ASSIGN(Counts* const counts, contents_.catalog().counts_for_change(*entry_));
-  Trees& trees = contents_.trees();
+  GM_ASSIGN(Counts* const counts, read_view_.catalog().counts_for_change(*entry_));
+  Trees& trees = read_view_.trees();
   const std::string first = keyspace_prefix(entry_->records);
   const std::string end = keyspace_end(entry_->records);
   while (counts->documents > 1 &&
@@ -123,29 +123,29 @@ Status DocumentWriter::replace(RecordId id, bson::View before, bson::View after,
   // If the counts stay the same, the commit writes no page of the catalog.
   Counts* counts = nullptr;
   if (growth != 0) {
-    GM_ASSIGN(counts, contents_.catalog().counts_for_change(*entry_));
+    GM_ASSIGN(counts, read_view_.catalog().counts_for_change(*entry_));
   }
   GM_TRY(indexes_.prepare_update(before, after, id, affected));
   GM_TRY(record_multikey());
   // The observer must run before the writes, which end the view `before`.
-  if (contents_.write_observer() != nullptr) {
-    contents_.write_observer()->document_changed(entry_->ns, before, after);
+  if (read_view_.write_observer() != nullptr) {
+    read_view_.write_observer()->document_changed(entry_->ns, before, after);
   }
   GM_TRY(indexes_.apply());
-  GM_TRY(put_record(contents_.trees(), entry_->records, id, after, false));
+  GM_TRY(put_record(read_view_.trees(), entry_->records, id, after, false));
   if (counts != nullptr) counts->document_bytes += growth;
   return {};
 }
 
 Status DocumentWriter::remove(RecordId id, bson::View document) {
-  GM_ASSIGN(Counts* const counts, contents_.catalog().counts_for_change(*entry_));
+  GM_ASSIGN(Counts* const counts, read_view_.catalog().counts_for_change(*entry_));
   const int64_t bytes = document.size();
   GM_TRY(indexes_.prepare_remove(document, id));
-  if (contents_.write_observer() != nullptr) {
-    contents_.write_observer()->document_changed(entry_->ns, document, std::nullopt);
+  if (read_view_.write_observer() != nullptr) {
+    read_view_.write_observer()->document_changed(entry_->ns, document, std::nullopt);
   }
   GM_TRY(indexes_.apply());
-  Trees& trees = contents_.trees();
+  Trees& trees = read_view_.trees();
   GM_TRY(trees.remove(trees.tree(entry_->records), RecordKey(entry_->records, id).view()));
   --counts->documents;
   counts->document_bytes -= bytes;

@@ -68,13 +68,13 @@ class ReadView {
 class ReadViewHolder {
  public:
   virtual ~ReadViewHolder() = default;
-  const std::shared_ptr<ReadView>& read_view() const { return contents_; }
+  const std::shared_ptr<ReadView>& read_view() const { return read_view_; }
 
  protected:
-  explicit ReadViewHolder(std::shared_ptr<ReadView> read_view) : contents_(std::move(read_view)) {}
+  explicit ReadViewHolder(std::shared_ptr<ReadView> read_view) : read_view_(std::move(read_view)) {}
 
  private:
-  std::shared_ptr<ReadView> contents_;
+  std::shared_ptr<ReadView> read_view_;
 };
 
 // Fails with IllegalOperation if the snapshot belongs to another store, is of another

@@ -35,7 +35,7 @@ class StructureCheck {
   // the old one. Without `renew` a damaged page ends the check.
   explicit StructureCheck(ReadView& read_view, std::function<void()> record_read = {},
                           std::function<Status()> renew = {})
-      : contents_(read_view),
+      : read_view_(read_view),
         trees_(read_view.trees()),
         catalog_(read_view.catalog()),
         record_read_(std::move(record_read)),
@@ -180,9 +180,9 @@ class StructureCheck {
     int64_t documents = 0;
     int64_t bytes = 0;
     RecordId last = 0;
-    AscendingCursor cursor(contents_.shared_trees(), trees_.tree(entry.records));
+    AscendingCursor cursor(read_view_.shared_trees(), trees_.tree(entry.records));
     cursor.set_range(keyspace_prefix(entry.records), keyspace_end(entry.records));
-    OverflowPages pages = OverflowPages::of(contents_.shared_trees(), trees_.tree(entry.records));
+    OverflowPages pages = OverflowPages::of(read_view_.shared_trees(), trees_.tree(entry.records));
     while (true) {
       GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
       if (!record) break;
@@ -314,7 +314,7 @@ class StructureCheck {
 
   template <typename Visit>
   Status for_each_entry(const IndexEntry& index, const Visit& visit) {
-    AscendingCursor cursor(contents_.shared_trees(), trees_.tree(index.keyspace));
+    AscendingCursor cursor(read_view_.shared_trees(), trees_.tree(index.keyspace));
     cursor.set_range(keyspace_prefix(index.keyspace), keyspace_end(index.keyspace));
     while (true) {
       GM_ASSIGN(const std::optional<TreeEntry> entry, cursor.next());
@@ -357,7 +357,7 @@ class StructureCheck {
 
   // Jumps from keyspace to keyspace.
   Status check_tree(uint32_t tree) {
-    AscendingCursor cursor(contents_.shared_trees(), trees_.tree({tree, 0}));
+    AscendingCursor cursor(read_view_.shared_trees(), trees_.tree({tree, 0}));
     std::string from(1, '\0');           // LMDB has no empty keys
     const std::string end(512, '\xFF');  // above every key
     while (true) {
@@ -382,7 +382,7 @@ class StructureCheck {
 
   // Reports keys of the catalog that belong to nothing, and lists that disagree with its entries.
   Status check_catalog() {
-    GM_ASSIGN(const CatalogSurvey survey, survey_catalog(contents_.shared_trees(), catalog_));
+    GM_ASSIGN(const CatalogSurvey survey, survey_catalog(read_view_.shared_trees(), catalog_));
     for (const CatalogSurvey::OrphanKey& orphan : survey.orphan) {
       problem("the catalog holds " + orphan.what);
     }
@@ -402,7 +402,7 @@ class StructureCheck {
     return entry.ns.full() + ": the index '" + index.definition.name + "'";
   }
 
-  ReadView& contents_;
+  ReadView& read_view_;
   Trees& trees_;
   Catalog& catalog_;
   StructureReport report_;

@@ -10,14 +10,14 @@ namespace gridmount::local {
 MatchCount::MatchCount(std::shared_ptr<ReadView> read_view,
                        std::shared_ptr<const CollectionEntry> entry, const query::Filter& filter,
                        const MatchOptions& options, ChosenPlan plan)
-    : contents_(std::move(read_view)),
+    : read_view_(std::move(read_view)),
       entry_(std::move(entry)),
       filter_(filter),
       skip_(options.skip),
       limit_(options.limit),
       watch_(options.deadline),
       plan_(std::move(plan)),
-      scan_(make_scan(contents_->shared_trees(), entry_, plan_.plan)),
+      scan_(make_scan(read_view_->shared_trees(), entry_, plan_.plan)),
       reader_(covering_reader(*entry_, plan_.plan, filter_, {})) {
   if (!reader_ && !plan_.plan.bounds_are_exact) scan_->will_read_records();
 }
@@ -49,7 +49,7 @@ Result<bool> MatchCount::matches(const WorkItem& item) {
     GM_ASSIGN(document, document_of(*item.record, Verify::kChecksum, entry_->ns,
                                     RecordKey(entry_->records, item.id)));
   } else {
-    GM_ASSIGN(document, read_document(contents_->trees(), *entry_, item.id, Verify::kChecksum));
+    GM_ASSIGN(document, read_document(read_view_->trees(), *entry_, item.id, Verify::kChecksum));
   }
   return filter_.evaluate(document);
 }
@@ -62,7 +62,7 @@ Result<int64_t> MatchCount::run() {
     GM_ASSIGN(const bool match, matches(*item));
     if (match) ++matched_;
   }
-  record_examined(contents_->observer().get(), scan_->keys_examined(), documents_examined_);
+  record_examined(read_view_->observer().get(), scan_->keys_examined(), documents_examined_);
   return std::max<int64_t>(0, matched_ - skip_);
 }
 

@@ -44,7 +44,7 @@ class MatchCount {
   // Returns whether the filter matches the work item.
   Result<bool> matches(const WorkItem& item);
 
-  const std::shared_ptr<ReadView> contents_;
+  const std::shared_ptr<ReadView> read_view_;
   const std::shared_ptr<const CollectionEntry> entry_;
   const query::Filter& filter_;
   const int64_t skip_;

@@ -92,16 +92,16 @@ Result<bson::View> read_document(const Trees& trees, const CollectionEntry& entr
 PlanExecutor::PlanExecutor(std::shared_ptr<ReadView> read_view,
                            std::shared_ptr<const CollectionEntry> entry, query::Filter filter,
                            MatchOptions options, ChosenPlan plan, bool distinct)
-    : contents_(std::move(read_view)),
+    : read_view_(std::move(read_view)),
       entry_(std::move(entry)),
       filter_(std::move(filter)),
       options_(std::move(options)),
       plan_(std::move(plan)),
-      scan_(make_scan(contents_->shared_trees(), entry_, plan_.plan,
+      scan_(make_scan(read_view_->shared_trees(), entry_, plan_.plan,
                       {options_.sort_bytes_max, options_.limits, options_.tailable, distinct})),
-      observer_(contents_->observer()),
+      observer_(read_view_->observer()),
       watch_(options_.deadline),
-      resumptions_seen_(contents_->trees().resumptions()),
+      resumptions_seen_(read_view_->trees().resumptions()),
       sorts_(options_.sort.has_value() && !plan_.plan.provides_sort),
       distinct_(distinct),
       to_skip_(options_.skip) {
@@ -135,11 +135,11 @@ Result<std::optional<bool>> PlanExecutor::match_entry(const WorkItem& item) {
 }
 
 Status PlanExecutor::check_resumption() {
-  const Trees& trees = contents_->trees();
+  const Trees& trees = read_view_->trees();
   if (trees.resumptions() == resumptions_seen_) return {};
   resumptions_seen_ = trees.resumptions();
   GM_ASSIGN(const std::shared_ptr<const CollectionEntry> now,
-            contents_->catalog().find(entry_->ns));
+            read_view_->catalog().find(entry_->ns));
   const auto killed = [&](const char* why) {
     return fail(kQueryPlanKilled, entry_->ns.full() + ": the query's plan was killed: " + why);
   };
@@ -206,12 +206,12 @@ void PlanExecutor::notify_observer() {
 }
 
 Result<std::optional<Match>> PlanExecutor::next() {
-  Result<std::optional<Match>> match = next_untold();
+  Result<std::optional<Match>> match = next_unreported();
   notify_observer();
   return match;
 }
 
-Result<std::optional<Match>> PlanExecutor::next_untold() {
+Result<std::optional<Match>> PlanExecutor::next_unreported() {
   if (options_.limit != 0 && given_ == options_.limit) return std::optional<Match>();
   GM_TRY(check_resumption());
   while (true) {
@@ -238,7 +238,7 @@ Result<std::optional<Match>> PlanExecutor::next_match() {
 }
 
 Result<std::optional<Match>> PlanExecutor::read_match() {
-  const Trees& trees = contents_->trees();
+  const Trees& trees = read_view_->trees();
   while (true) {
     GM_ASSIGN(const std::optional<WorkItem> item, scan_->next());
     if (!item) return std::optional<Match>();
@@ -300,13 +300,13 @@ Status PlanExecutor::sort_all() {
   }
   GM_TRY(query::sort_interruptibly(sorted_, std::less<>()));
   gathered_ = true;
-  gathered_at_write_ = contents_->trees().writes();
+  gathered_at_write_ = read_view_->trees().writes();
   return {};
 }
 
 Result<std::optional<Match>> PlanExecutor::next_sorted() {
   if (!gathered_) GM_TRY(sort_all());
-  const Trees& trees = contents_->trees();
+  const Trees& trees = read_view_->trees();
   while (sorted_at_ < sorted_.size()) {
     const RecordId id = sorted_[sorted_at_++].id;
     if (trees.writes() == gathered_at_write_) {

@@ -116,7 +116,7 @@ class PlanExecutor {
 
   // Reports to the observer what has been read since the last report.
   void notify_observer();
-  Result<std::optional<Match>> next_untold();
+  Result<std::optional<Match>> next_unreported();
   // After a pause of the snapshot: checks that the collection and the indexes of the plan still
   // exist.
   Status check_resumption();
@@ -136,7 +136,7 @@ class PlanExecutor {
   Status sort_all();
   Status add_sorted(const Match& match);
 
-  std::shared_ptr<ReadView> contents_;
+  std::shared_ptr<ReadView> read_view_;
   std::shared_ptr<const CollectionEntry> entry_;
   query::Filter filter_;
   MatchOptions options_;

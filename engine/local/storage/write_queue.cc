@@ -107,7 +107,7 @@ Result<WriteTransaction> WriteQueue::lead(std::shared_ptr<WriteGroup> group) {
   MDB_txn* txn = nullptr;
   const int code = begin_in_sequence(env_, &txn);
   if (code != MDB_SUCCESS) {
-    refuse_what_cannot_be();
+    refuse_if_unreadable();
     MutexLock lock(mutex_);
     pass_on();
     if (code == kLmdbStale && refusal_) return fail(*refusal_);
@@ -184,7 +184,7 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
     if (!waiters_.empty() && room == SpaceReserve::Room::kEnough) run_members(group);
     holder_ = std::this_thread::get_id();
   }
-  refuse_what_cannot_be();
+  refuse_if_unreadable();
   {
     MutexLock lock(mutex_);
     refused = refusal_.has_value();
@@ -210,7 +210,7 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
     small_in_a_row_ = small ? small_in_a_row_ + 1 : 0;
     pass_to_log(number, std::move(group->changes));
   }
-  refuse_what_cannot_be();
+  refuse_if_unreadable();
 
   MutexLock lock(mutex_);
   if (refused) error = *refusal_;
@@ -271,7 +271,7 @@ Status WriteQueue::commit_member(WriteTransaction& transaction) {
 void WriteQueue::abort(WriteTransaction& transaction) {
   if (transaction.in_batch_) return abort_in_batch(transaction);
   abort_unless_interrupted(std::exchange(transaction.txn_, nullptr));
-  refuse_what_cannot_be();
+  refuse_if_unreadable();
   const std::shared_ptr<WriteGroup> group = std::move(transaction.group_);
   if (!transaction.leader_) {
     GM_INVARIANT("W2", context_of(env_).interrupted || !is_broken(group->txn),
@@ -305,7 +305,7 @@ void WriteQueue::refuse(Error error) {
   if (!refusal_) refusal_ = std::move(error);
 }
 
-void WriteQueue::refuse_what_cannot_be() {
+void WriteQueue::refuse_if_unreadable() {
   if (std::optional<Error> unreadable = callbacks_.found_unreadable())
     refuse(std::move(*unreadable));
 }

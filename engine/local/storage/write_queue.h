@@ -193,7 +193,7 @@ class WriteQueue {
   int commit_with_reserve(const std::function<int()>& commit);
   void pass_to_log(uint64_t number, RedoChanges changes);
   // Calls refuse() if `found_unreadable` returns an error.
-  void refuse_what_cannot_be() GM_EXCLUDES(mutex_);
+  void refuse_if_unreadable() GM_EXCLUDES(mutex_);
   Status commit_member(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
   void abort(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
 

@@ -62,7 +62,7 @@ Status WriteQueue::commit_in_batch(WriteTransaction& transaction) {
     abort_in_batch(transaction);
     return {};
   }
-  refuse_what_cannot_be();
+  refuse_if_unreadable();
   if (std::optional<Error> refused = refusal()) {
     abort_in_batch(transaction);
     return fail(std::move(*refused));
@@ -99,21 +99,21 @@ Status WriteQueue::commit_batch_with(WriteTransaction& transaction) {
   if (code != MDB_SUCCESS) {
     Status outcome = fail(callbacks_.commit_failed(code));
     (void)make_batch_again();
-    refuse_what_cannot_be();
+    refuse_if_unreadable();
     return outcome;
   }
   batch_.clear_changes();
   if (!transaction.changes_) transaction.changes_.emplace().give_up();
   pass_to_log(number, std::move(*transaction.changes_));
   flushed();
-  refuse_what_cannot_be();
+  refuse_if_unreadable();
   return {};
 }
 
 void WriteQueue::abort_in_batch(WriteTransaction& transaction) {
   const Releaser releaser(*this);
   MDB_txn* const txn = std::exchange(transaction.txn_, nullptr);
-  refuse_what_cannot_be();
+  refuse_if_unreadable();
   if (context_of(txn).interrupted) {
     batch_.abandon();
   } else if (!transaction.unchanged_ || is_broken(txn)) {
@@ -142,7 +142,7 @@ Status WriteQueue::make_batch_again() {
   if (made || !batch_.is_open()) return made;
   if (context_of(batch_.txn()).interrupted) {
     batch_.abandon();
-    refuse_what_cannot_be();
+    refuse_if_unreadable();
   } else {
     batch_.abort();
   }
@@ -151,7 +151,7 @@ Status WriteQueue::make_batch_again() {
 
 Status WriteQueue::end_batch() {
   if (!batch_.is_open() && !is_dirty_) return {};
-  refuse_what_cannot_be();
+  refuse_if_unreadable();
   const auto dirty = [this](Error error) -> Status {
     if (!is_dirty_) return {};
     return fail(std::move(error).with_context(
@@ -179,7 +179,7 @@ Status WriteQueue::end_batch() {
 Status WriteQueue::commit_batch(bool releases) {
   const auto commit = [this] { return batch_.commit(); };
   const int code = releases ? commit_with_reserve(commit) : commit();
-  refuse_what_cannot_be();
+  refuse_if_unreadable();
   if (code != MDB_SUCCESS) return fail(callbacks_.commit_failed(code));
   batch_.clear_changes();
   flushed();
