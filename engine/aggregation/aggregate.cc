@@ -23,10 +23,10 @@ namespace {
 class PipelineCursor : public engine::Cursor {
  public:
   PipelineCursor(query::Variables variables, query::Pipeline pipeline,
-                 std::unique_ptr<StorePipelineStorage> host)
+                 std::unique_ptr<StorePipelineStorage> storage)
       : variables_(std::move(variables)),
         pipeline_(std::move(pipeline)),
-        storage_(std::move(host)) {}
+        storage_(std::move(storage)) {}
 
   Status open(std::unique_ptr<query::DocumentStream> input, query::Pipeline::Input given,
               const engine::Namespace& ns, bson::Date now, uint64_t memory_bytes_max,
@@ -182,7 +182,8 @@ Result<std::unique_ptr<query::DocumentStream>> open_input(const Databases& datab
   return std::unique_ptr<query::DocumentStream>(std::make_unique<CursorStream>(std::move(found)));
 }
 
-HostOptions host_options(const engine::Namespace& ns, const engine::AggregateOptions& options) {
+PipelineStorageOptions storage_options(const engine::Namespace& ns,
+                                       const engine::AggregateOptions& options) {
   return {ns.database, options.deadline, options.bypass_validation, std::string(options.host)};
 }
 
@@ -194,7 +195,7 @@ Status measure(const Databases& databases, engine::Snapshot& snapshot, const eng
             open_input(databases, snapshot, view.ns, pipeline, options));
   PipelineCursor cursor(
       std::move(variables), std::move(pipeline),
-      std::make_unique<StorePipelineStorage>(databases, snapshot, host_options(ns, options)));
+      std::make_unique<StorePipelineStorage>(databases, snapshot, storage_options(ns, options)));
   GM_TRY(cursor.open(std::move(input), query::Pipeline::Input::kRequested, view.ns,
                      bson::Date::now(), options.memory_bytes_max, &stats));
   while (true) {
@@ -263,8 +264,8 @@ Result<std::unique_ptr<engine::Cursor>> aggregate(const Databases& databases,
     return fail(ErrorCode::kIllegalOperation,
                 "a pipeline with $out or $merge writes, so it needs a transaction");
   }
-  auto host =
-      std::make_unique<StorePipelineStorage>(databases, snapshot, host_options(ns, options));
+  auto storage =
+      std::make_unique<StorePipelineStorage>(databases, snapshot, storage_options(ns, options));
   GM_ASSIGN(std::unique_ptr<query::DocumentStream> input,
             open_input(databases, snapshot, view.ns, pipeline, options));
   if (input != nullptr) {
@@ -275,8 +276,8 @@ Result<std::unique_ptr<engine::Cursor>> aggregate(const Databases& databases,
       input = std::make_unique<GatheredStream>(std::move(input), options.memory_bytes_max);
     }
   }
-  auto cursor =
-      std::make_unique<PipelineCursor>(std::move(variables), std::move(pipeline), std::move(host));
+  auto cursor = std::make_unique<PipelineCursor>(std::move(variables), std::move(pipeline),
+                                                 std::move(storage));
   GM_TRY(cursor->open(std::move(input), query::Pipeline::Input::kRequested, view.ns, now,
                       options.memory_bytes_max));
   if (!writes) return std::unique_ptr<engine::Cursor>(std::move(cursor));
@@ -363,10 +364,10 @@ Result<std::unique_ptr<engine::Cursor>> find_among(std::vector<bson::Document> d
   GM_ASSIGN(query::Variables variables, query::Variables::declare(options.variables));
   const bson::Document stages = stages_of(filter, options.sort, options.skip, options.limit);
   GM_ASSIGN(query::Pipeline pipeline, query::Pipeline::parse(stages, variables.scope()));
-  auto host = std::make_unique<StorePipelineStorage>(databases, snapshot,
-                                                     HostOptions{ns.database, options.deadline});
-  auto cursor =
-      std::make_unique<PipelineCursor>(std::move(variables), std::move(pipeline), std::move(host));
+  auto storage = std::make_unique<StorePipelineStorage>(
+      databases, snapshot, PipelineStorageOptions{ns.database, options.deadline});
+  auto cursor = std::make_unique<PipelineCursor>(std::move(variables), std::move(pipeline),
+                                                 std::move(storage));
   GM_TRY(cursor->open(std::make_unique<ListStream>(std::move(documents)),
                       query::Pipeline::Input::kEverything, ns, bson::Date::now(),
                       options.sort_bytes_max));

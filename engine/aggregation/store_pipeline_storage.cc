@@ -44,7 +44,7 @@ Result<std::optional<bson::View>> CursorStream::next() {
 }
 
 StorePipelineStorage::StorePipelineStorage(Databases databases, engine::Snapshot& snapshot,
-                                           HostOptions options)
+                                           PipelineStorageOptions options)
     : databases_(std::move(databases)),
       snapshot_(snapshot),
       transaction_(dynamic_cast<engine::Transaction*>(&snapshot)),

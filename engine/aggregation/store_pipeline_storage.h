@@ -29,7 +29,7 @@ class CursorStream : public query::DocumentStream {
   std::vector<uint8_t> document_;
 };
 
-struct HostOptions {
+struct PipelineStorageOptions {
   std::string database;  // the database that the pipeline runs in
   std::optional<engine::Deadline> deadline = {};
   bool bypass_validation = false;
@@ -40,7 +40,8 @@ class StorePipelineStorage : public query::PipelineStorage {
  public:
   // The snapshot must outlive it. $out and $merge need a Transaction. With another snapshot they
   // fail with IllegalOperation.
-  StorePipelineStorage(Databases databases, engine::Snapshot& snapshot, HostOptions options);
+  StorePipelineStorage(Databases databases, engine::Snapshot& snapshot,
+                       PipelineStorageOptions options);
 
   Result<std::unique_ptr<query::DocumentStream>> find(const query::CollectionName& collection,
                                                       const query::FindRequest& request) override;
@@ -67,7 +68,7 @@ class StorePipelineStorage : public query::PipelineStorage {
   const Databases databases_;
   engine::Snapshot& snapshot_;
   engine::Transaction* const transaction_;  // snapshot_ if it is a Transaction, or null
-  const HostOptions options_;
+  const PipelineStorageOptions options_;
 };
 
 }  // namespace gridmount::aggregation

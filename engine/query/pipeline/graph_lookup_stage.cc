@@ -54,7 +54,7 @@ class GraphLookupStream : public DocumentStream {
         input_(std::move(input)),
         evaluator_(context.variables, context.now),
         context_(context),
-        check_(context.host),
+        check_(context.storage),
         bytes_max_(std::min<uint64_t>(context.memory_bytes_max, kIntermediateBytesMax)) {
     context_.collection = options_.from;
   }

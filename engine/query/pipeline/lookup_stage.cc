@@ -19,7 +19,7 @@ class LookupStream : public DocumentStream {
         input_(std::move(input)),
         evaluator_(context.variables, context.now),
         context_(context),
-        check_(context.host),
+        check_(context.storage),
         bytes_max_(context.memory_bytes_max) {
     context_.collection = options_.from;
   }

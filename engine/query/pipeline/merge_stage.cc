@@ -22,7 +22,7 @@ class MergeStream : public DocumentStream {
   MergeStream(const MergeOptions& options, Stream input, const PipelineContext& context)
       : options_(options),
         input_(std::move(input)),
-        storage_(context.host),
+        storage_(context.storage),
         now_(context.now),
         evaluator_(context.variables, context.now),
         variables_(context.variables) {}
@@ -188,7 +188,7 @@ Result<Stream> MergeStage::open(Stream input, const PipelineContext& context) co
   std::set<std::string> paths;
   for (const bson::Path& path : options_.on) paths.insert(path.dotted());
   if (paths != std::set<std::string>{"_id"}) {
-    GM_ASSIGN(const bool unique, context.host.has_unique_index(options_.into, paths));
+    GM_ASSIGN(const bool unique, context.storage.has_unique_index(options_.into, paths));
     if (!unique) {
       return fail(ErrorCode{51183}, "Cannot find index to verify that join fields will be unique");
     }

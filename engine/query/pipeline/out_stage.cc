@@ -28,8 +28,8 @@ class OutStage : public Stage {
 
 class OutStream : public DocumentStream {
  public:
-  OutStream(const CollectionName& target, Stream input, PipelineStorage& host)
-      : target_(target), input_(std::move(input)), storage_(host) {}
+  OutStream(const CollectionName& target, Stream input, PipelineStorage& storage)
+      : target_(target), input_(std::move(input)), storage_(storage) {}
 
   Result<std::optional<bson::View>> next() override {
     if (input_ == nullptr) return std::nullopt;
@@ -55,7 +55,7 @@ class OutStream : public DocumentStream {
 };
 
 Result<Stream> OutStage::open(Stream input, const PipelineContext& context) const {
-  return std::make_unique<OutStream>(target_, std::move(input), context.host);
+  return std::make_unique<OutStream>(target_, std::move(input), context.storage);
 }
 
 }  // namespace

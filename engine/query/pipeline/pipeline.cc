@@ -121,7 +121,7 @@ Result<Stream> open_over_collection(const Pipeline& pipeline, const CollectionNa
       add_filter_needs(filter, needs);
       request.fields = needs.outer_paths();
     }
-    GM_ASSIGN(Stream input, context.host.find(collection, request));
+    GM_ASSIGN(Stream input, context.storage.find(collection, request));
     return open_stages(pipeline, pipeline.request_stages_, std::move(input), context);
   }
   GM_ASSIGN(Stream made, pipeline.stages_.front()->open(nullptr, context));

@@ -33,7 +33,7 @@ namespace gridmount::query {
 class Stage;
 
 struct PipelineContext {
-  PipelineStorage& host;
+  PipelineStorage& storage;
   CollectionName collection;  // the pipeline's input; no collection name if there is no input
   bson::Date now;             // $$NOW
   // The values, by slot, of the variables declared in the scope before parsing (the command's

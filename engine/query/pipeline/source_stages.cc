@@ -39,7 +39,7 @@ class CollStatsStage : public SourceStage {
 
   std::string_view name() const override { return "$collStats"; }
   Result<Stream> open(Stream, const PipelineContext& context) const override {
-    GM_ASSIGN(bson::Document stats, context.host.collection_stats(context.collection, options_));
+    GM_ASSIGN(bson::Document stats, context.storage.collection_stats(context.collection, options_));
     std::vector<bson::Document> documents;
     documents.push_back(std::move(stats));
     return std::make_unique<ListStream>(std::move(documents));
@@ -53,7 +53,7 @@ class IndexStatsStage : public SourceStage {
  public:
   std::string_view name() const override { return "$indexStats"; }
   Result<Stream> open(Stream, const PipelineContext& context) const override {
-    GM_ASSIGN(std::vector<bson::Document> stats, context.host.index_stats(context.collection));
+    GM_ASSIGN(std::vector<bson::Document> stats, context.storage.index_stats(context.collection));
     return std::make_unique<ListStream>(std::move(stats));
   }
 };

@@ -60,7 +60,7 @@ class Stage {
 // without a read.
 class InterruptCheck {
  public:
-  explicit InterruptCheck(PipelineStorage& host) : storage_(host) {}
+  explicit InterruptCheck(PipelineStorage& storage) : storage_(storage) {}
   // Must be called for each document produced.
   Status operator()() {
     if (++made_ % kMadePerCheck != 0) return {};

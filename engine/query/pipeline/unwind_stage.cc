@@ -16,8 +16,8 @@ using bson::ValueView;
 
 class UnwindStream : public DocumentStream {
  public:
-  UnwindStream(const UnwindStage& stage, Stream input, PipelineStorage& host)
-      : stage_(stage), input_(std::move(input)), check_(host) {}
+  UnwindStream(const UnwindStage& stage, Stream input, PipelineStorage& storage)
+      : stage_(stage), input_(std::move(input)), check_(storage) {}
 
   Result<std::optional<bson::View>> next() override {
     while (at_ == bson::View::Iterator()) {
@@ -133,7 +133,7 @@ Status parse_option(const bson::Element& option, UnwindOptions& options) {
 }  // namespace
 
 Result<Stream> UnwindStage::open(Stream input, const PipelineContext& context) const {
-  return std::make_unique<UnwindStream>(*this, std::move(input), context.host);
+  return std::make_unique<UnwindStream>(*this, std::move(input), context.storage);
 }
 
 void UnwindStage::plan(FieldDependencies& needs) {
