@@ -43,8 +43,8 @@ class Transport {
   // nothing or the transport does not support this. The next write_some() reports errors.
   virtual size_t write_now(const Pieces& pieces) = 0;
 
-  // Returns the subject of the verified certificate that the client has shown, in the format of RFC
-  // 2253. Empty if there is none. Valid after shake_hands().
+  // Returns the subject of the verified certificate that the client has shown, in the format that
+  // RFC 2253 defines. Empty if there is none. Valid after shake_hands().
   virtual std::string certificate_subject() = 0;
   virtual bool is_tls() const = 0;
 
