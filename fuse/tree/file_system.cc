@@ -100,7 +100,9 @@ double FileSystem::absence_seconds(uint64_t parent) const {
   // Not in a root of buckets, where a driver may create a bucket. Not in the control directory,
   // whose entries come and go with files.
   const bool is_known = node && node->kind != InodeKind::kMountRoot && !node->is_control();
-  return is_known ? node_cache_seconds() : 0;
+  if (!is_known) return 0;
+  const std::chrono::duration<double> known = buckets_.settings().paths.directory_age_max;
+  return node_cache_seconds() - known.count();
 }
 
 Result<EntryReply> FileSystem::lookup(uint64_t parent, std::string_view name) {

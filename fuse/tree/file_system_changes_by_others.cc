@@ -94,9 +94,12 @@ void FileSystem::add_changes_by_others(const std::string& name, const BucketChan
                                        StaleEntries& stale) {
   const std::shared_ptr<gridfs::PathNamespace> paths = buckets_.find_opened(name);
   if (paths && (changes.everything || changes.links)) paths->links_changed_externally();
-  if (paths && (changes.everything || !changes.directories.empty() ||
-                !changes.renamed_directories.empty())) {
+  if (paths && (changes.everything || !changes.renamed_directories.empty())) {
     paths->directories_changed_externally();
+  }
+  if (paths) {
+    for (const std::string& path : changes.directories) paths->directory_changed_externally(path);
+    for (const std::string& filename : changes.filenames) paths->name_changed_externally(filename);
   }
   const std::optional<ChangedBucket> changed = find_changed(name);
   if (!changed) return;

@@ -42,7 +42,8 @@ BucketNamespace::BucketNamespace(engine::Store& store, std::shared_ptr<engine::D
                     options.strict_access_times,
                     [this](bson::ValueView id) { return files_->find(id) != nullptr; }),
       subdirectories_(store.capabilities().exclusive),
-      seen_directories_(options.directory_age_max) {}
+      seen_directories_(options.directory_age_max),
+      absent_names_(options.directory_age_max) {}
 
 Status BucketNamespace::start(const FileTableOptions& files) {
   if (options_.read_only || !store_.capabilities().exclusive) {
@@ -70,7 +71,7 @@ void BucketNamespace::look_for_links() {
   const Result<std::unique_ptr<Snapshot>> snapshot = store_.snapshot();
   if (!snapshot) return;
   const Result<bool> made = bucket_.database().exists(**snapshot, bucket_.links().ns().collection);
-  if (made && *made) path_index_.links().changed_externally();
+  if (made && *made) links_changed_externally();
 }
 
 Status BucketNamespace::prepare() {
@@ -187,7 +188,16 @@ Result<BucketNamespace::Found> BucketNamespace::find_plain(Snapshot& snapshot,
 
 Result<std::optional<BucketNamespace::Found>> BucketNamespace::find_at_once(
     Snapshot& snapshot, const std::string& path) const {
-  GM_ASSIGN(std::optional<NameLookup::AtPath> at, name_lookup_.find(snapshot, path));
+  const SplitPath where = split(path);
+  const bool is_transaction = dynamic_cast<Transaction*>(&snapshot) != nullptr;
+  const AbsentNames::Wanted wanted =
+      is_transaction ? AbsentNames::Wanted() : absent_names_.wanted(where.directory);
+  NameLookup::Further further;
+  further.parent = wanted.version;
+  if (wanted.names && !path_index_.links().in_use()) {
+    further.siblings_max = AbsentNames::kNamesMax;
+  }
+  GM_ASSIGN(std::optional<NameLookup::AtPath> at, name_lookup_.find(snapshot, path, further));
   if (!at) return std::optional<Found>();
   Found found;
   found.path = path;
@@ -215,6 +225,15 @@ Result<std::optional<BucketNamespace::Found>> BucketNamespace::find_at_once(
   if (newest) {
     found.kind = Found::Kind::kFile;
     found.document = *newest;
+  }
+  if (at->parent) {
+    const AbsentNames::Version version(DirectoryDocument::parse(*at->parent));
+    if (!newest) absent_names_.note(where.directory, where.component, version, wanted);
+    if (further.siblings_max > 0) {
+      std::optional<AbsentNames::Components> all;
+      if (at->has_all_siblings) all = std::move(at->siblings);
+      absent_names_.note_names(where.directory, std::move(all), version, wanted);
+    }
   }
   return std::optional(std::move(found));
 }
@@ -337,8 +356,19 @@ Node BucketNamespace::node_of(const Found& found) const {
 
 // --- Looking up.
 
+Result<bool> BucketNamespace::is_known_absent(std::string_view directory,
+                                              std::string_view name) const {
+  if (!absent_names_.keeps_all_names()) return false;
+  GM_ASSIGN(const ParsedName parsed, parse_name(name, directory.empty()));
+  return parsed.kind == ParsedName::Kind::kPlain &&
+         can_be_directory(join(directory, parsed.component)) &&
+         absent_names_.is_absent(directory, parsed.component);
+}
+
 Result<Node> BucketNamespace::lookup(std::string_view directory, std::string_view name) {
   look_for_links();
+  GM_ASSIGN(const bool is_absent, is_known_absent(directory, name));
+  if (is_absent) return no_such_entry(directory, name);
   GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
   GM_ASSIGN(const Found found, find(*snapshot, directory, name));
   if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);

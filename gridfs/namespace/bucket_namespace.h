@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/base/thread_safety.h"
+#include "gridfs/namespace/absent_names.h"
 #include "gridfs/namespace/access_times.h"
 #include "gridfs/namespace/directory_store.h"
 #include "gridfs/namespace/name_lookup.h"
@@ -87,11 +88,21 @@ class BucketNamespace final : public PathNamespace {
   Result<std::unique_ptr<DirectoryStream>> list_ids() override;
 
   void name_changed_externally(std::string_view filename) override;
+  void directory_changed_externally(std::string_view path) override {
+    subdirectories_.drop_all();
+    seen_directories_.forget_all();
+    absent_names_.forget(path);
+  }
   void directories_changed_externally() override {
     subdirectories_.drop_all();
     seen_directories_.forget_all();
+    absent_names_.forget_all();
   }
-  void links_changed_externally() override { path_index_.links().changed_externally(); }
+  void links_changed_externally() override {
+    // The names that are known of a directory do not include links.
+    path_index_.links().changed_externally();
+    absent_names_.forget_all();
+  }
   std::vector<std::string> links_of(bson::ValueView id) override;
 
   Status close() override;
@@ -108,8 +119,9 @@ class BucketNamespace final : public PathNamespace {
     // alone, or `named` with all files of that filename.
     std::shared_ptr<const bson::Document> kept;
     std::shared_ptr<const std::vector<bson::Document>> named;
-    bool was_touched = false;  // a directory whose times the transaction has set
-    uint64_t seen_after = 0;   // was_touched: SeenDirectories::forgotten() before that
+    // A directory whose times the transaction has set: as it was before.
+    std::optional<AbsentNames::Version> touched;
+    uint64_t seen_after = 0;  // touched: SeenDirectories::forgotten() before that
     // kFile without a string filename: it is identified by its _id only.
     std::optional<bson::Value> unnamed_id;
 
@@ -130,6 +142,8 @@ class BucketNamespace final : public PathNamespace {
   // possible.
   Result<std::optional<Found>> find_at_once(engine::Snapshot& snapshot,
                                             const std::string& path) const;
+  // Returns true if a look-up need not ask the store.
+  Result<bool> is_known_absent(std::string_view directory, std::string_view name) const;
   Result<Found> find_long(engine::Snapshot& snapshot, std::string_view directory,
                           const struct ParsedName& name) const;
   Result<Found> find_by_id(engine::Snapshot& snapshot, std::string_view name,
@@ -154,6 +168,21 @@ class BucketNamespace final : public PathNamespace {
   Status prepare();
   // Calls prepare() unless it has succeeded before.
   Status prepare_for_changes() GM_EXCLUDES(preparing_);
+  // A change that does not note what it has written.
+  class Forgetting {
+   public:
+    explicit Forgetting(BucketNamespace& paths)
+        : seen_(paths.seen_directories_), absent_(paths.absent_names_) {
+      absent_.forget_all();
+    }
+    ~Forgetting() { absent_.forget_all(); }
+    Forgetting(const Forgetting&) = delete;
+    Forgetting& operator=(const Forgetting&) = delete;
+
+   private:
+    const SeenDirectories::Forgetting seen_;
+    AbsentNames& absent_;
+  };
   // The path that a new child would have, and its directory.
   struct NewPath {
     std::string path;
@@ -162,7 +191,7 @@ class BucketNamespace final : public PathNamespace {
   // Finds the place of a new child. Fails with InvalidName if nothing can be created by this name,
   // with EntryExists if it is taken, and with NoSuchEntry if the directory does not exist.
   Result<NewPath> new_path_in(engine::Transaction& transaction, std::string_view directory,
-                              std::string_view name) const;
+                              std::string_view name);
   Result<std::string> new_path(std::string_view directory, std::string_view name) const;
   Status check_directory_path(std::string_view path) const;
   // Changes the directory's fields. Makes it and the directories above it explicit if they are not.
@@ -171,13 +200,11 @@ class BucketNamespace final : public PathNamespace {
   Status touch(engine::Transaction& transaction, std::string_view directory);
   // Touches the directory unless the transaction has done so.
   Status touch(engine::Transaction& transaction, std::string_view directory, const Found& found) {
-    return found.was_touched ? Status() : touch(transaction, directory);
+    return found.touched ? Status() : touch(transaction, directory);
   }
-  // Called after the commit. Puts a touched directory into seen_directories_.
-  void note_seen(const Found& directory) {
-    if (!directory.was_touched) return;
-    seen_directories_.note(directory.path, directory.directory, directory.seen_after);
-  }
+  // Commits a change in the directory, which makes a name if there is one.
+  Status commit_in(engine::Transaction& transaction, const Found& directory,
+                   std::optional<std::string_view> made = {});
   // Finds a directory whose names the transaction changes, and touches it if that costs no further
   // command.
   Result<Found> find_to_change(engine::Transaction& transaction, std::string_view directory) const;
@@ -269,6 +296,7 @@ class BucketNamespace final : public PathNamespace {
   AccessTimes access_times_;
   SubdirectoryCounts subdirectories_;
   SeenDirectories seen_directories_;
+  mutable AbsentNames absent_names_;
 };
 
 }  // namespace gridmount::gridfs

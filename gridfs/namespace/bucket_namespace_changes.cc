@@ -77,11 +77,17 @@ Status BucketNamespace::check_directory_path(std::string_view path) const {
 
 Result<BucketNamespace::NewPath> BucketNamespace::new_path_in(Transaction& transaction,
                                                               std::string_view directory,
-                                                              std::string_view name) const {
+                                                              std::string_view name) {
   NewPath place;
   GM_ASSIGN(place.path, new_path(directory, name));
   GM_ASSIGN(place.directory, find_to_change(transaction, directory));
   if (!place.directory.is_directory()) return no_such_entry("", directory);
+  if (place.directory.touched) {
+    absent_names_.making_in(directory);
+    if (absent_names_.is_absent(directory, split(place.path).component, *place.directory.touched)) {
+      return place;
+    }
+  }
   GM_ASSIGN(const Found taken, find_plain(transaction, place.path));
   if (taken.kind != Found::Kind::kNothing) {
     return fail(kEntryExists, shown(directory, name) + " exists already");
@@ -139,12 +145,29 @@ Result<BucketNamespace::Found> BucketNamespace::find_to_change(Transaction& tran
     if (document) {
       found.kind = Found::Kind::kExplicitDirectory;
       found.path = directory;
+      found.touched.emplace(*document);
       found.directory = *std::move(document);
-      found.was_touched = true;
+      merge_posix_fields(found.directory.posix, times);
+      ++found.directory.changes;
       return found;
     }
   }
   return find_directory(transaction, std::string(directory));
+}
+
+Status BucketNamespace::commit_in(Transaction& transaction, const Found& directory,
+                                  std::optional<std::string_view> made) {
+  const Status committed = transaction.commit();
+  if (!committed || !directory.touched) {
+    // It may have been committed, although no answer came.
+    absent_names_.forget_all();
+    return committed;
+  }
+  if (made) made = split(*made).component;
+  absent_names_.changed(directory.path, made, *directory.touched,
+                        AbsentNames::Version(directory.directory));
+  seen_directories_.note(directory.path, directory.directory, directory.seen_after);
+  return committed;
 }
 
 PosixFields BucketNamespace::posix_of_directory(const Found& directory) const {
@@ -193,8 +216,7 @@ Result<Node> BucketNamespace::insert_file(std::string_view directory, std::strin
   if (opened != nullptr) {
     GM_ASSIGN(file, files_->open_new(files_document));
   }
-  GM_TRY(transaction->commit());
-  note_seen(place.directory);
+  GM_TRY(commit_in(*transaction, place.directory, place.path));
   if (opened != nullptr) *opened = std::move(file);
   return file_node(bucket_.options().name, files_document, options_);
 }
@@ -269,8 +291,9 @@ Result<Node> BucketNamespace::mkdir(std::string_view directory, std::string_view
     if (!has_directories) subdirectories_.made(made.id);
   }
   subdirectories_.changed(place.directory.directory.id, 1);
-  GM_TRY(commit_counted(*transaction));
-  note_seen(place.directory);
+  const Status committed = commit_in(*transaction, place.directory, place.path);
+  if (!committed) subdirectories_.drop_all();
+  GM_TRY(committed);
   Node node = directory_node(bucket_.options().name, place.path, made, options_);
   complete(node);
   return node;
@@ -293,8 +316,7 @@ Result<RemovedName> BucketNamespace::unlink(std::string_view directory, std::str
     last.posix = posix_of_file(found);
     GM_ASSIGN(last.node, remove_name(*transaction, found));
     GM_TRY(touch(*transaction, directory, parent));
-    GM_TRY(transaction->commit());
-    note_seen(parent);
+    GM_TRY(commit_in(*transaction, parent));
   }
   files_->after_commit();
   return last;
@@ -309,7 +331,7 @@ Result<bool> BucketNamespace::is_empty(engine::Snapshot& snapshot, std::string_v
 
 Status BucketNamespace::rmdir(std::string_view directory, std::string_view name) {
   GM_TRY(begin_change());
-  const SeenDirectories::Forgetting forgetting(seen_directories_);
+  const Forgetting forgetting(*this);
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
             store_.begin(kind_of_few_writes(store_)));
   GM_ASSIGN(const Found found, find(*transaction, directory, name));
@@ -376,7 +398,7 @@ Result<Node> BucketNamespace::setattr_file(bson::ValueView id, const AttributeCh
 Result<Node> BucketNamespace::setattr_directory(std::string_view path,
                                                 const AttributeChanges& changes) {
   GM_TRY(begin_change());
-  const SeenDirectories::Forgetting forgetting(seen_directories_);
+  const Forgetting forgetting(*this);
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
             store_.begin(kind_of_few_writes(store_)));
   GM_ASSIGN(const Found before, find_directory(*transaction, std::string(path)));
@@ -421,7 +443,7 @@ Status BucketNamespace::change_file_posix(bson::ValueView id, const PosixChange&
 
 Status BucketNamespace::change_directory_posix(std::string_view path, const PosixChange& change) {
   GM_TRY(begin_change());
-  const SeenDirectories::Forgetting forgetting(seen_directories_);
+  const Forgetting forgetting(*this);
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
             store_.begin(kind_of_few_writes(store_)));
   GM_ASSIGN(const Found before, find_directory(*transaction, std::string(path)));

@@ -55,7 +55,7 @@ Result<Node> BucketNamespace::link(bson::ValueView id, std::string_view director
                                    std::string_view name) {
   {
     GM_TRY(begin_change());
-    const SeenDirectories::Forgetting forgetting(seen_directories_);
+    const Forgetting forgetting(*this);
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
               store_.begin(kind_of_few_writes(store_)));
     GM_ASSIGN(const NewPath place, new_path_in(*transaction, directory, name));

@@ -74,7 +74,7 @@ Result<std::optional<RemovedName>> BucketNamespace::rename_by(
     std::string_view from_directory, std::string_view from_name, std::string_view to_directory,
     std::string_view to_name, RenameMode mode, const std::optional<Creator>& whiteout) {
   GM_TRY(begin_change());
-  const SeenDirectories::Forgetting forgetting(seen_directories_);
+  const Forgetting forgetting(*this);
   std::optional<RemovedName> replaced;
   for (const TransactionKind kind : {kind_of_few_writes(store_), TransactionKind::kMayBlock}) {
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin(kind));

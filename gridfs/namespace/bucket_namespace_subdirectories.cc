@@ -27,6 +27,8 @@ Status BucketNamespace::commit_counted(engine::Transaction& transaction) {
 }
 
 void BucketNamespace::name_changed_externally(std::string_view filename) {
+  absent_names_.forget(filename);
+  if (!subdirectories_.keeps_any()) return;
   const std::string_view directory = split(filename).directory;
   if (directory.empty()) return;
   const Result<Node> found = get_directory(directory);

@@ -45,6 +45,8 @@ DirectoryDocument DirectoryDocument::parse(bson::View document) {
   if (ino && ino->type() == bson::Type::kInt64 && ino->as_int64() > 1) {
     directory.ino = static_cast<uint64_t>(ino->as_int64());
   }
+  const std::optional<bson::ValueView> changes = document.find("changes");
+  if (changes && changes->type() == bson::Type::kInt64) directory.changes = changes->as_int64();
   return directory;
 }
 
@@ -118,6 +120,17 @@ Result<DirectoryDocument> DirectoryStore::insert(engine::Transaction& transactio
   return directory;
 }
 
+bson::Document DirectoryStore::update_to(const PosixFields& changes) const {
+  bson::Builder set;
+  bson::Builder unset;
+  append_posix_changes(changes, kPosixPath, set, unset);
+  bson::Document update = update_of(set, unset);
+  if (!counts_changes_ || update.view().empty()) return update;
+  bson::Builder counted;
+  counted.append_all(update).open_document("$inc").append("changes", int64_t{1}).close();
+  return std::move(counted).finish();
+}
+
 Status DirectoryStore::remove(engine::Transaction& transaction, std::string_view path) const {
   GM_TRY(bucket_.directories().remove(transaction, by_path(path), false));
   return {};
@@ -125,10 +138,7 @@ Status DirectoryStore::remove(engine::Transaction& transaction, std::string_view
 
 Result<bool> DirectoryStore::update(engine::Transaction& transaction, std::string_view path,
                                     const PosixFields& changes) const {
-  bson::Builder set;
-  bson::Builder unset;
-  append_posix_changes(changes, kPosixPath, set, unset);
-  const bson::Document change = update_of(set, unset);
+  const bson::Document change = update_to(changes);
   if (change.view().empty()) {
     GM_ASSIGN(const std::optional<DirectoryDocument> directory, find(transaction, path));
     return directory.has_value();
@@ -140,14 +150,9 @@ Result<bool> DirectoryStore::update(engine::Transaction& transaction, std::strin
 
 Result<std::optional<DirectoryDocument>> DirectoryStore::find_and_update(
     engine::Transaction& transaction, std::string_view path, const PosixFields& changes) const {
-  bson::Builder set;
-  bson::Builder unset;
-  append_posix_changes(changes, kPosixPath, set, unset);
-  engine::FindAndModifyOptions options;
-  options.return_new = true;
   GM_ASSIGN(const engine::FindAndModifyResult result,
-            bucket_.directories().find_and_modify(transaction, by_path(path), update_of(set, unset),
-                                                  options));
+            bucket_.directories().find_and_modify(transaction, by_path(path), update_to(changes),
+                                                  engine::FindAndModifyOptions()));
   if (!result.document) return std::optional<DirectoryDocument>();
   return std::optional(DirectoryDocument::parse(*result.document));
 }

@@ -1,4 +1,4 @@
-// The explicit directories of a bucket: documents {_id, parent, name, posix} in
+// The explicit directories of a bucket: documents {_id, parent, name, posix, changes} in
 // `<bucket>.directories`.
 //
 // `parent` is the path of the parent directory and `name` the component in it. The bucket's root
@@ -23,6 +23,8 @@ struct DirectoryDocument {
   PosixFields posix;
   // The ino that the directory had while it was implied, if it ever was.
   std::optional<uint64_t> ino;
+  // Where others write to the store too: how often the document has been changed.
+  int64_t changes = 0;
 
   static DirectoryDocument parse(bson::View document);
 };
@@ -35,7 +37,10 @@ class DirectoryStore {
  public:
   // With `at`, find() ignores directories that were made later.
   explicit DirectoryStore(const Bucket& bucket, std::optional<bson::Date> at = {})
-      : bucket_(bucket), at_(at), keeps_root_id_(bucket.store().capabilities().exclusive) {}
+      : bucket_(bucket),
+        at_(at),
+        keeps_root_id_(bucket.store().capabilities().exclusive),
+        counts_changes_(!bucket.store().capabilities().exclusive) {}
 
   // One of these two must be called before all other functions and before other threads use the
   // object. Both look up the root's document, and make_root() creates it if it is missing.
@@ -53,7 +58,7 @@ class DirectoryStore {
   // Returns false if the directory has no document.
   Result<bool> update(engine::Transaction& transaction, std::string_view path,
                       const PosixFields& changes) const;
-  // Like update(), but returns the document after the update, or nothing if the directory has none.
+  // Like update(), but returns the document before the update, or nothing if the directory has none.
   Result<std::optional<DirectoryDocument>> find_and_update(engine::Transaction& transaction,
                                                            std::string_view path,
                                                            const PosixFields& changes) const;
@@ -63,6 +68,8 @@ class DirectoryStore {
  private:
   Result<bool> has_root(engine::Snapshot& snapshot);
   bson::Document by_path(std::string_view path) const;
+  // Returns an empty document if nothing changes.
+  bson::Document update_to(const PosixFields& changes) const;
   Status move_children(engine::Transaction& transaction, bson::View range, std::string_view from,
                        std::string_view to) const;
 
@@ -70,6 +77,7 @@ class DirectoryStore {
   const std::optional<bson::Date> at_;
   // False if others may remove the root's document and make another one.
   const bool keeps_root_id_;
+  const bool counts_changes_;
   std::optional<bson::Value> root_id_;
 };
 

@@ -1,6 +1,5 @@
 #include "gridfs/namespace/name_lookup.h"
 
-#include <array>
 #include <span>
 #include <utility>
 
@@ -16,6 +15,9 @@ namespace {
 constexpr std::string_view kDirectory = "directory";
 constexpr std::string_view kFile = "file";
 constexpr std::string_view kBelow = "below";
+constexpr std::string_view kParent = "parent";
+constexpr std::string_view kSiblingDirectory = "siblingDirectory";
+constexpr std::string_view kSiblingFile = "siblingFile";
 
 const bson::Document& newest_first() {
   static const bson::Document kSort = [] {
@@ -33,12 +35,26 @@ struct Search {
   bson::Document match;
   bson::View sort;
   int64_t limit = 1;
+  std::string_view field = {};  // if not empty: only this field of all of them, as one array
 };
 
 void append_stages(bson::Builder& stages, const Search& search) {
   stages.push_open_document().append("$match", search.match).close();
   if (!search.sort.empty()) stages.push_open_document().append("$sort", search.sort).close();
   stages.push_open_document().append("$limit", search.limit).close();
+}
+
+// Makes documents {`kind`: <what was found>}.
+void append_result_stages(bson::Builder& stages, const Search& search) {
+  std::string result = "$$ROOT";
+  if (!search.field.empty()) {
+    result = "$found";
+    stages.push_open_document().open_document("$group").append_null("_id");
+    stages.open_document("found").append("$push", "$" + std::string(search.field)).close();
+    stages.close().close();
+  }
+  stages.push_open_document().open_document("$replaceWith").append(search.kind, result);
+  stages.close().close();
 }
 
 bson::Document named(std::string_view path) {
@@ -48,15 +64,22 @@ bson::Document named(std::string_view path) {
   return std::move(directory).finish();
 }
 
-// The stages for `directories` that make a document {`kind`: document} of each result. Servers
-// refuse $unionWith in a transaction.
+bson::Document parent_of(std::string_view path) {
+  const std::string_view directory = split(path).directory;
+  if (!directory.empty()) return named(directory);
+  bson::Builder root;
+  root.append_null("parent").append("name", "");
+  return std::move(root).finish();
+}
+
+// The stages for `directories` that make a document {`kind`: ...} of each result. Servers refuse
+// $unionWith in a transaction.
 bson::Document union_of(std::span<const Search> searches) {
   bson::Builder pipeline;
   bson::Builder& stages = pipeline.open_array("stages");
   const auto append = [&](const Search& search) {
     append_stages(stages, search);
-    stages.push_open_document().open_document("$replaceWith").append(search.kind, "$$ROOT");
-    stages.close().close();
+    append_result_stages(stages, search);
   };
   append(searches.front());
   for (const Search& search : searches.subspan(1)) {
@@ -72,14 +95,9 @@ bson::Document union_of(std::span<const Search> searches) {
 // The stages for `directories` that make one document {`kind`: [document, ...], ...}. They begin
 // with the document of the directory that the path is in.
 bson::Document join_of(std::string_view path, std::span<const Search> searches) {
-  const std::string_view directory = split(path).directory;
-  bson::Builder root;
-  root.append_null("parent").append("name", "");
   bson::Builder pipeline;
   bson::Builder& stages = pipeline.open_array("stages");
-  append_stages(stages,
-                {"", searches.front().collection,
-                 directory.empty() ? std::move(root).finish() : named(directory), bson::View()});
+  append_stages(stages, {kParent, searches.front().collection, parent_of(path), bson::View()});
   for (const Search& search : searches) {
     stages.push_open_document().open_document("$lookup");
     stages.append("from", search.collection.ns().collection).open_array("pipeline");
@@ -99,6 +117,27 @@ void take(std::string_view kind, bson::View document, NameLookup::AtPath& at) {
     at.files.emplace_back(document);
   } else if (kind == kBelow) {
     at.below = bson::Document(document);
+  } else if (kind == kParent) {
+    at.parent = bson::Document(document);
+  }
+}
+
+// `found` has an array of names in the directory, or of filenames below it.
+void take_siblings(std::string_view directory, const bson::Element& found, int64_t count_max,
+                   NameLookup::AtPath& at) {
+  const size_t prefix_bytes = directory.empty() ? 0 : directory.size() + 1;
+  int64_t count = 0;
+  if (found.value.type() != bson::Type::kArray) return;
+  for (const bson::Element each : found.value.as_document()) {
+    if (each.value.type() != bson::Type::kString || ++count > count_max) {
+      at.has_all_siblings = false;
+      return;
+    }
+    std::string_view name = each.value.as_string();
+    if (found.key == kSiblingFile) {
+      name = first_component(name.substr(prefix_bytes), directory.empty());
+    }
+    at.siblings.emplace(name);
   }
 }
 
@@ -108,29 +147,49 @@ NameLookup::NameLookup(const Bucket& bucket)
     : bucket_(bucket), is_usable_(!bucket.store().capabilities().exclusive) {}
 
 Result<std::optional<NameLookup::AtPath>> NameLookup::find(engine::Snapshot& snapshot,
-                                                           std::string_view path) const {
+                                                           std::string_view path,
+                                                           const Further& further) const {
   const engine::Collection& files = bucket_.files();
-  const std::array<Search, 3> searches{
-      Search{kDirectory, bucket_.directories(), named(path), {}},
-      Search{kFile, files, equals("filename", bson::Value(path)), newest_first(), kFilesRead},
-      Search{kBelow, files, names_below("filename", path), {}}};
+  const engine::Collection& directories = bucket_.directories();
+  const std::string_view directory = split(path).directory;
   const bool is_transaction = dynamic_cast<engine::Transaction*>(&snapshot) != nullptr;
+  const bool with_siblings = further.siblings_max > 0 && !is_transaction;
+  std::vector<Search> searches;
+  if (further.parent && !is_transaction) {
+    searches.push_back({kParent, directories, parent_of(path), {}});
+  }
+  searches.push_back({kDirectory, directories, named(path), {}});
+  searches.push_back(
+      {kFile, files, equals("filename", bson::Value(path)), newest_first(), kFilesRead});
+  searches.push_back({kBelow, files, names_below("filename", path), {}});
+  if (with_siblings) {
+    const int64_t limit = further.siblings_max + 1;
+    searches.push_back({kSiblingDirectory, directories, equals("parent", bson::Value(directory)),
+                        bson::View(), limit, "name"});
+    searches.push_back(
+        {kSiblingFile, files, names_below("filename", directory), bson::View(), limit, "filename"});
+  }
   const bson::Document pipeline = is_transaction ? join_of(path, searches) : union_of(searches);
   Result<std::unique_ptr<engine::Cursor>> cursor =
       bucket_.directories().aggregate(snapshot, pipeline.view()["stages"].as_document());
   if (!cursor) {
     if (engine::is_transient(cursor.error())) return fail(std::move(cursor).error());
+    // Some filenames may be so long that the reply would be too large.
+    if (with_siblings) return find(snapshot, path, {further.parent, 0});
     is_usable_ = false;
     return std::optional<AtPath>();
   }
   AtPath at;
+  at.has_all_siblings = with_siblings;
   bool is_found = !is_transaction;
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> found, (*cursor)->next());
     if (!found) break;
     is_found = true;
     for (const bson::Element element : *found) {
-      if (element.value.type() == bson::Type::kDocument) {
+      if (element.key == kSiblingDirectory || element.key == kSiblingFile) {
+        take_siblings(directory, element, further.siblings_max, at);
+      } else if (element.value.type() == bson::Type::kDocument) {
         take(element.key, element.value.as_document(), at);
       } else if (element.value.type() == bson::Type::kArray) {
         for (const bson::Element each : element.value.as_document()) {

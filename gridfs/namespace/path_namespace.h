@@ -65,7 +65,9 @@ struct NamespaceOptions {
   // How many earlier contents a file keeps when it is replaced or truncated to nothing.
   uint32_t revisions = 0;
   // For a store that others change: how long the attributes of a directory may be answered as this
-  // process wrote them when it changed a name there (seen_directories.h).
+  // process wrote them when it changed a name there (seen_directories.h). So long, too, a look-up may
+  // miss a name that others have made in a directory in which this process makes names
+  // (absent_names.h).
   std::chrono::milliseconds directory_age_max{0};
   // Shows the tree as it was at that time, as far as the files documents record it. Files with a
   // later uploadDate are hidden. So are directories that were made later, unless they contain
@@ -288,7 +290,8 @@ class PathNamespace {
   // --- External changes. The caller reports, after the commit, that somebody other than this
   // namespace has changed a file's name, one of its further names, or a directory's document.
   virtual void name_changed_externally(std::string_view filename) = 0;
-  virtual void directories_changed_externally() = 0;
+  virtual void directory_changed_externally(std::string_view path) = 0;
+  virtual void directories_changed_externally() = 0;  // any of them
   virtual void links_changed_externally() = 0;
   // Returns the further names that `links` has for a file, even if the file is gone. Returns none
   // if they cannot be read.

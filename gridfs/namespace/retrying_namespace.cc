@@ -140,6 +140,9 @@ class RetryingNamespace final : public PathNamespace {
   void name_changed_externally(std::string_view filename) override {
     paths_->name_changed_externally(filename);
   }
+  void directory_changed_externally(std::string_view path) override {
+    paths_->directory_changed_externally(path);
+  }
   void directories_changed_externally() override { paths_->directories_changed_externally(); }
   void links_changed_externally() override { paths_->links_changed_externally(); }
   std::vector<std::string> links_of(bson::ValueView id) override { return paths_->links_of(id); }

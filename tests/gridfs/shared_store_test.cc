@@ -74,6 +74,13 @@ class SharedStoreTest : public BucketFixture {
   std::unique_ptr<PathNamespace> open(SharedStore& shared) {
     return must(PathNamespace::open(shared, shared.database("test"), bucket().options(), {}, {}));
   }
+  // It keeps what it knows of directories.
+  std::unique_ptr<PathNamespace> open_keeping(std::shared_ptr<engine::Database> database) {
+    NamespaceOptions options;
+    options.directory_age_max = std::chrono::hours(1);
+    return must(
+        PathNamespace::open(one_store_, std::move(database), bucket().options(), options, {}));
+  }
   static bson::Value create(PathNamespace& paths, const std::string& name) {
     return must(paths.create_file("", name, 0644, kCreator)).id;
   }
@@ -352,6 +359,11 @@ TEST_F(SharedStoreTest, CommandsOfSmallFiles_AreFew) {
     files[name] = must(paths->create_open_file("d", name, 0644, kCreator)).file;
   };
   EXPECT_EQ(commands_of(create), 3) << "the directory's times, what has the name, the document";
+  const auto look_up_and_create = [&](const std::string& name) {
+    EXPECT_EQ(code_of(paths->lookup("d", name + "2")), kNoSuchEntry);
+    must(paths->create_file("d", name + "2", 0644, kCreator));
+  };
+  EXPECT_EQ(commands_of(look_up_and_create), 1 + 2) << "the directory's times, the document";
   for (const auto& [name, file] : files) must(write(*file, 0, std::string(600'000, 'x')));
   const auto flush = [&](const std::string& name) { must(files[name]->flush()); };
   EXPECT_EQ(commands_of(flush), 3 + 1) << "the chunks, which a server takes at once, the document";
@@ -373,10 +385,7 @@ TEST_F(SharedStoreTest, CommandsOfSmallFiles_AreFew) {
 }
 
 TEST_F(SharedStoreTest, DirectoryAfterAnOwnChange_IsKnownUntilSomethingChangesIt) {
-  NamespaceOptions options;
-  options.directory_age_max = std::chrono::hours(1);
-  const auto mine = must(PathNamespace::open(one_store_, one_store_.database("test"),
-                                             bucket().options(), options, {}));
+  const auto mine = open_keeping(one_store_.database("test"));
   const auto mode = [&] { return must(mine->get_directory("d")).attributes.mode & 07777; };
   const auto set_mode = [](PathNamespace& paths, uint32_t permissions) {
     AttributeChanges changes;
@@ -401,6 +410,158 @@ TEST_F(SharedStoreTest, DirectoryAfterAnOwnChange_IsKnownUntilSomethingChangesIt
   must(mine->rename("", "d", "", "e", RenameMode::kReplace));
   EXPECT_EQ(code_of(mine->get_directory("d")), kNoSuchEntry);
   EXPECT_TRUE(mine->close());
+}
+
+TEST_F(SharedStoreTest, CommandsOfNewFilesInASmallFolder_AreFewer) {
+  const auto counted = std::make_shared<CountingDatabase>(one_store_.database("test"));
+  const auto paths = open_keeping(counted);
+  must(paths->mkdir("", "d", 0755, kCreator));
+  must(paths->create_file("d", "first", 0644, kCreator));
+  int least = INT_MAX;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    counted->take();
+    EXPECT_EQ(code_of(paths->lookup("d", name)), kNoSuchEntry);
+    must(paths->create_file("d", name, 0644, kCreator));
+    const EngineCounts counts = counted->take();
+    least = std::min(least, counts.searches + counts.changes + counts.other);
+  }
+  EXPECT_EQ(least, 2) << "the directory's times, the document";
+  EXPECT_TRUE(paths->close());
+}
+
+// What a look-up has not found is not looked for again by who makes it, unless the other has
+// changed the directory since. Each change here follows within one tick of the clock for files.
+class AbsentNameTest : public SharedStoreTest, public testing::WithParamInterface<bool> {
+ protected:
+  // The parameter: all names of a directory are known.
+  AbsentNameTest() {
+    mine_ = GetParam() ? open_keeping(one_store_.database("test")) : open(one_store_);
+    must(mine_->mkdir("", "d", 0755, kCreator));
+    must(mine_->mkdir("", "e", 0755, kCreator));
+    must(mine_->create_file("e", "file", 0644, kCreator));
+    must(mine_->create_file("d", "first", 0644, kCreator));
+    expect_absent("any");
+  }
+  ~AbsentNameTest() override { EXPECT_TRUE(mine_->close()); }
+
+  void expect_absent(const std::string& name) {
+    EXPECT_EQ(code_of(mine_->lookup("d", name)), kNoSuchEntry) << name;
+  }
+  std::optional<ErrorCode> make(const std::string& name) {
+    return code_of(mine_->create_file("d", name, 0644, kCreator));
+  }
+  // Each makes a name in the folder `d`.
+  using Way = std::function<void(PathNamespace& paths, const std::string& name)>;
+  static std::map<std::string, Way> ways() {
+    return {
+        {"create",
+         [](auto& paths, auto& name) { must(paths.create_file("d", name, 0, kCreator)); }},
+        {"mkdir", [](auto& paths, auto& name) { must(paths.mkdir("d", name, 0755, kCreator)); }},
+        {"symlink",
+         [](auto& paths, auto& name) { must(paths.symlink("d", name, "target", kCreator)); }},
+        {"rename",
+         [](auto& paths, auto& name) {
+           must(paths.rename("e", "file", "d", name, RenameMode::kReplace));
+         }},
+        {"rename of a directory",
+         [](auto& paths, auto& name) {
+           must(paths.rename("", "e", "d", name, RenameMode::kReplace));
+         }},
+        {"whiteout",
+         [](auto& paths, auto& name) {
+           must(paths.create_file("d", name, 0, kCreator));
+           must(paths.rename_leaving_whiteout("d", name, "", "away", RenameMode::kReplace,
+                                              kCreator));
+         }},
+        // At the end: a bucket with links is searched otherwise.
+        {"z-link",
+         [](auto& paths, auto& name) {
+           must(paths.link(must(paths.lookup("d", "first")).id, "d", name));
+         }},
+    };
+  }
+
+  std::unique_ptr<PathNamespace> mine_;
+};
+INSTANTIATE_TEST_SUITE_P(Known, AbsentNameTest, testing::Bool(), [](const auto& test) {
+  return test.param ? std::string("AllNames") : std::string("OneName");
+});
+
+TEST_P(AbsentNameTest, MadeByTheOther_IsNotMadeAgain) {
+  for (const auto& [name, make_name] : ways()) {
+    // Where there were no links, they are looked for once a second.
+    if (name == "z-link") mine_->links_changed_externally();
+    expect_absent(name);
+    make_name(*other_, name);
+    EXPECT_EQ(make(name), kEntryExists) << name;
+    must(mine_->create_file("d", name + " and another", 0644, kCreator));
+  }
+}
+
+TEST_P(AbsentNameTest, MadeByItself_IsFound) {
+  for (const auto& [name, make_name] : ways()) {
+    expect_absent(name);
+    make_name(*mine_, name);
+    EXPECT_EQ(code_of(mine_->lookup("d", name)), std::nullopt) << name;
+    EXPECT_EQ(make(name), kEntryExists) << name;
+    must(mine_->create_file("d", name + " and another", 0644, kCreator));
+  }
+}
+
+TEST_P(AbsentNameTest, MadeByADriver_IsFoundIfTheMountIsTold) {
+  upload("d/a", "content");
+  mine_->name_changed_externally("d/a");
+  EXPECT_EQ(code_of(mine_->lookup("d", "a")), std::nullopt);
+  EXPECT_EQ(make("a"), kEntryExists);
+  must(mine_->create_file("d", "second", 0644, kCreator));
+  expect_absent("b");
+  upload("d/b/c", "content");
+  mine_->name_changed_externally("d/b/c");
+  EXPECT_EQ(code_of(mine_->lookup("d", "b")), std::nullopt);
+  EXPECT_EQ(make("b"), kEntryExists);
+}
+
+TEST_P(AbsentNameTest, NamesOfAllKinds_AreNotAbsent) {
+  upload("d/implied/file", "content");
+  must(other_->mkdir("d", "folder", 0755, kCreator));
+  must(other_->create_file("d", "file", 0644, kCreator));
+  mine_->directories_changed_externally();
+  must(mine_->create_file("d", "second", 0644, kCreator));
+  expect_absent("any other");
+  for (const char* name : {"implied", "folder", "file", "first", "second"}) {
+    EXPECT_EQ(code_of(mine_->lookup("d", name)), std::nullopt) << name;
+    EXPECT_EQ(make(name), kEntryExists) << name;
+  }
+}
+
+TEST_P(AbsentNameTest, DirectoryThatTheOtherReplaces_IsLookedAtAgain) {
+  expect_absent("a");
+  must(other_->rename("", "d", "", "before", RenameMode::kReplace));
+  EXPECT_EQ(make("a"), kNoSuchEntry);
+  expect_absent("a");
+  must(other_->mkdir("", "d", 0755, kCreator));
+  must(other_->create_file("d", "a", 0644, kCreator));
+  EXPECT_EQ(make("a"), kEntryExists);
+}
+
+TEST_P(AbsentNameTest, NamesThatAreTooLongForOneReply_DoNotMatter) {
+  for (const char letter : std::string("abcdefghijkl")) {
+    upload("d/" + std::string(2'000'000, letter), "");
+  }
+  mine_->directories_changed_externally();
+  must(mine_->create_file("d", "second", 0644, kCreator));
+  expect_absent("any other");
+  EXPECT_EQ(make("any other"), std::nullopt);
+  EXPECT_EQ(make("any other"), kEntryExists);
+}
+
+TEST_P(AbsentNameTest, FolderOfMoreNamesThanAreKept_IsSearched) {
+  for (int i = 0; i < 500; ++i) upload("d/" + std::to_string(i), "");
+  mine_->directories_changed_externally();
+  must(mine_->create_file("d", "second", 0644, kCreator));
+  expect_absent("any other");
+  EXPECT_EQ(code_of(mine_->lookup("d", "499")), std::nullopt);
+  EXPECT_EQ(make("499"), kEntryExists);
 }
 
 TEST_F(SharedStoreTest, FileUnderADriversFolder_IsMadeAndRemoved) {

@@ -5,7 +5,9 @@ What is expected is what NFS promises: whoever opens a file after another has cl
 content; of two changes of one name one wins; and whatever happens, the bucket stays sound.
 """
 
+import errno
 import os
+import subprocess
 import threading
 import time
 import unittest
@@ -14,6 +16,7 @@ import gridfs
 
 from deployment import Deployment
 
+THREADS = 8
 SEEN_WITHIN_SECONDS = 5.0  # others' changes, by the default of --cache-seconds
 
 
@@ -168,6 +171,73 @@ class TwoMountsTest(unittest.TestCase):
         self.wait_for(lambda: len(os.listdir(self.one.root)), 60)
         self.assertEqual(self.database["fs.files"].count_documents({"length": 7}), 60)
 
+    def test_many_threads_make_the_same_names(self):
+        """Each name is made by one of them, the others learn that it exists."""
+        os.mkdir(os.path.join(self.one.root, "d"))
+        self.wait_for(lambda: os.listdir(self.other.root), ["d"])
+        names = [f"name{number}" for number in range(25)]
+        made = [[] for _ in range(THREADS)]
+
+        def work(number):
+            mount = (self.one, self.other)[number % 2]
+            for name in names[3 * number :] + names[: 3 * number]:
+                try:
+                    with open(os.path.join(mount.root, "d", name), "xb") as file:
+                        file.write(b"content")
+                except FileExistsError:
+                    continue
+                made[number].append(name)
+
+        errors = self.both(*[lambda number=number: work(number) for number in range(THREADS)])
+        self.assertEqual(errors, [None] * THREADS)
+        self.assertEqual(sorted(sum(made, [])), sorted(names))
+        stored = [each["filename"] for each in self.database["fs.files"].find({"length": 7})]
+        self.assertEqual(sorted(stored), sorted(f"d/{name}" for name in names))
+        self.assert_sound()
+
+    def test_many_threads_change_one_folder(self):
+        """Files are made by both, and removed by both, in one folder."""
+        os.mkdir(os.path.join(self.one.root, "d"))
+        for number in range(40):
+            self.write(self.one, f"d/old{number}", b"content")
+        self.wait_for(lambda: len(os.listdir(os.path.join(self.other.root, "d"))), 40)
+
+        def work(number):
+            mount = (self.one, self.other)[number % 2]
+            for turn in range(5):
+                self.write(mount, f"d/new{number}-{turn}", b"content")
+                os.unlink(os.path.join(mount.root, f"d/old{5 * number + turn}"))
+
+        errors = self.both(*[lambda number=number: work(number) for number in range(THREADS)])
+        self.assertEqual(errors, [None] * THREADS)
+        stored = [each["filename"] for each in self.database["fs.files"].find({"length": 7})]
+        expected = [f"d/new{number}-{turn}" for number in range(THREADS) for turn in range(5)]
+        self.assertEqual(sorted(stored), sorted(expected))
+        self.assert_sound()
+
+    def test_create_against_rmdir(self):
+        """A folder is removed, or a file is made in it, and not both."""
+        for number in range(10):
+            folder = f"d{number}"
+            os.mkdir(os.path.join(self.one.root, folder))
+            self.wait_for(lambda: os.path.exists(os.path.join(self.other.root, folder)), True)
+            self.write(self.other, f"{folder}/before", b"")
+            os.unlink(os.path.join(self.other.root, folder, "before"))
+            made, removed = self.both(
+                lambda: self.write(self.other, f"{folder}/file", b"content"),
+                lambda: os.rmdir(os.path.join(self.one.root, folder)),
+            )
+            stored = self.database["fs.files"].count_documents({"filename": f"{folder}/file"})
+            folders = self.database["fs.directories"].count_documents({"name": folder})
+            if removed is None:
+                self.assertIsInstance(made, FileNotFoundError)
+                self.assertEqual((stored, folders), (0, 0))
+            else:
+                self.assertEqual(removed.errno, errno.ENOTEMPTY)
+                self.assertIsNone(made)
+                self.assertEqual((stored, folders), (1, 1))
+        self.assert_sound()
+
     def test_write_against_write_leaves_a_whole_file(self):
         def work(mount, content):
             with open(os.path.join(mount.root, "shared"), "wb") as file:
@@ -195,7 +265,11 @@ class TwoMountsTest(unittest.TestCase):
     # --- Assertions.
 
     def assert_sound(self):
-        """By the documents: each file has its chunks, each with its size, and there are no others."""
+        """Each file has its chunks, each with its size, and there are no others."""
+        checked = subprocess.run(
+            [os.environ["GRIDSTORE"], "check", self.one.uri], capture_output=True, text=True, timeout=60
+        )
+        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
         files = {each["_id"]: each for each in self.database["fs.files"].find()}
         detached = {each["_id"] for each in self.database["fs.detached"].find()}
         sizes = {}
