@@ -36,7 +36,9 @@ Result<FileHandle*> FileSystem::open_file(uint64_t ino,
     handle->go_on_with(std::move(node->open_file));
   } else {
     if (!opened) {
-      GM_ASSIGN(opened, paths->open_file(id));
+      // The kernel asks for the content only if it has none.
+      const bool reads = is_shared() && !handle->for_writing && !seen_contents_.has(ino);
+      GM_ASSIGN(opened, reads ? paths->open_file_to_read(id) : paths->open_file(id));
     }
     table_.set_open_file(ino, opened);
     handle->go_on_with(std::move(opened));

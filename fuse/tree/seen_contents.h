@@ -26,12 +26,18 @@ class SeenContents {
     return is_same;
   }
 
+  // Returns true if the kernel has, or had, some content of the file.
+  bool has(uint64_t ino) const GM_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return dates_.contains(ino);
+  }
+
  private:
   // When more files would be recorded, all are forgotten. The kernel then reads their content
   // again.
   static constexpr size_t kFilesMax = 100'000;
 
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::unordered_map<uint64_t, bson::Date> dates_ GM_GUARDED_BY(mutex_);
 };
 

@@ -145,6 +145,29 @@ Result<ChunkCache::Contents> ChunkCache::read(File& file, uint64_t version, int6
   return found;
 }
 
+void ChunkCache::keep(File& file, uint64_t version, int64_t n, Content content) {
+  Contents contents;
+  contents.push_back(std::move(content));
+  std::list<RunPointer> entry(1);
+  MutexLock lock(mutex_);
+  if (is_ending_ || !adopt(file, version) || find_fresh(file, n)) return;
+  const RunPointer run = add(file, n, n + 1, false);
+  if (!run) return;
+  const uint64_t bytes = contents.front()->size();
+  if (bytes < run->bytes) {
+    used_bytes_ -= run->bytes - bytes;
+    run->bytes = bytes;
+  }
+  run->contents = std::move(contents);
+  run->arrived = Clock::now();
+  // As at the end of a fetch.
+  if (ready_.empty()) queued_.notify_one();
+  entry.front() = run;
+  run->place = entry.begin();
+  ready_.splice(ready_.end(), entry);
+  run->state = State::kReady;
+}
+
 // --- Fetching ahead.
 
 void ChunkCache::record_read(File& file, uint64_t version, int64_t offset, int64_t end,

@@ -61,6 +61,7 @@ class ChunkCache {
   // thread waits for a server. Then neither this object nor the store may be destroyed.
   bool end(std::chrono::milliseconds patience) GM_EXCLUDES(mutex_);
 
+  bool fetches_ahead() const { return options_.threads_max > 0; }
   uint64_t bytes_in_use() const GM_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return used_bytes_;
@@ -110,6 +111,7 @@ class ChunkCache {
       GM_EXCLUDES(mutex_);
   // Fetches `run`, which is kFetching. Returns its contents.
   Result<Contents> fetch_run(const RunPointer& run) GM_EXCLUDES(mutex_);
+  void keep(File& file, uint64_t version, int64_t n, Content content) GM_EXCLUDES(mutex_);
   void record_read(File& file, uint64_t version, int64_t offset, int64_t end, int64_t length)
       GM_EXCLUDES(mutex_);
   void close(File& file) GM_EXCLUDES(mutex_);
@@ -164,6 +166,11 @@ class CachedChunks {
   // the store. Begins to fetch what a program that reads in order will ask for next.
   void record_read(uint64_t version, int64_t offset, int64_t end, int64_t length) {
     cache_->record_read(file_, version, offset, end, length);
+  }
+  // Takes the content of chunk `n`, which somebody has read since the version began. Does nothing
+  // if there is no room.
+  void keep(uint64_t version, int64_t n, ChunkCache::Content content) {
+    cache_->keep(file_, version, n, std::move(content));
   }
   // Returns the contents of the chunks [first, last), whatever sizes they have. A chunk without
   // binary data has no bytes. Fetches with one command the chunks that are not in the cache. Fails

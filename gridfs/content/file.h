@@ -150,6 +150,9 @@ class FileTable {
 
   // Returns the File of that id, the same object while anybody holds it. Fails with FileNotFound.
   virtual Result<std::shared_ptr<File>> open(bson::ValueView id) = 0;
+  // The same for a caller who will read the beginning of the file: if the file is small, that costs
+  // nothing then.
+  virtual Result<std::shared_ptr<File>> open_to_read(bson::ValueView id) = 0;
   // Returns the open File of that id, or null.
   virtual std::shared_ptr<File> find(bson::ValueView id) = 0;
 

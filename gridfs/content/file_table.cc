@@ -15,8 +15,10 @@ class BucketFileTable final : public FileTable {
   ~BucketFileTable() override { (void)close(std::chrono::milliseconds(0)); }
 
   Result<std::shared_ptr<File>> open(bson::ValueView id) override {
-    GM_ASSIGN(std::shared_ptr<OpenFile> file, context_->open_files.open(context_, id));
-    return std::shared_ptr<File>(std::move(file));
+    return open(id, OpenFiles::Purpose::kAny);
+  }
+  Result<std::shared_ptr<File>> open_to_read(bson::ValueView id) override {
+    return open(id, OpenFiles::Purpose::kReading);
   }
 
   std::shared_ptr<File> find(bson::ValueView id) override { return context_->open_files.find(id); }
@@ -89,6 +91,11 @@ class BucketFileTable final : public FileTable {
   uint64_t dirty_bytes() const override { return context_->memory->bytes_in_use(); }
 
  private:
+  Result<std::shared_ptr<File>> open(bson::ValueView id, OpenFiles::Purpose purpose) {
+    GM_ASSIGN(std::shared_ptr<OpenFile> file, context_->open_files.open(context_, id, purpose));
+    return std::shared_ptr<File>(std::move(file));
+  }
+
   const std::shared_ptr<FileContext> context_;
   bool closed_ = false;
 };

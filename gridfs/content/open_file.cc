@@ -42,6 +42,11 @@ OpenFile::~OpenFile() {
   if (detached_) context_->background_work.reclaim(id_);
 }
 
+void OpenFile::keep_first_chunk(ChunkCache::Content content) {
+  MutexLock lock(mutex_);
+  if (cache_) cache_->keep(version_, 0, std::move(content));
+}
+
 int64_t OpenFile::length() const {
   MutexLock lock(mutex_);
   return length_;

@@ -78,6 +78,9 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // none.
   std::shared_ptr<OpenFile> unlist() GM_EXCLUDES(mutex_);
 
+  // Takes the content of the first chunk, which was read after the document with which the file was
+  // opened. Must be called before other threads have the file.
+  void keep_first_chunk(ChunkCache::Content content);
   // For a store that other processes change: `stored` is the files document that was just read. If
   // nothing is uncommitted here, the file adopts the document's content and fields.
   void refresh(const FilesDocument& stored) GM_EXCLUDES(write_mutex_, mutex_);

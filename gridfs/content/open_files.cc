@@ -26,9 +26,8 @@ std::shared_ptr<OpenFile> OpenFiles::find_or_removal(const bson::Value& id,
 }
 
 Result<std::shared_ptr<OpenFile>> OpenFiles::open(const std::shared_ptr<FileContext>& context,
-                                                  bson::ValueView id) {
+                                                  bson::ValueView id, Purpose purpose) {
   const bson::Value key(id);
-  const bson::Document by_id = equals("_id", id);
   // Held while the files document is read. Otherwise another thread could open, change and close
   // the file in between, and this thread would continue with the old document.
   MutexLock opening(opening_[bson::ValueHash()(key) % kOpeningLocks]);
@@ -39,17 +38,15 @@ Result<std::shared_ptr<OpenFile>> OpenFiles::open(const std::shared_ptr<FileCont
       return file;
     }
     if (removal == 0) {
-      std::optional<FilesDocument> stored;
-      {
-        GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket_.store().snapshot());
-        GM_ASSIGN(const std::optional<bson::View> document,
-                  bucket_.files().find_one(*snapshot, by_id));
-        if (!document) return file_not_found(bucket_, id);
-        GM_ASSIGN(stored, FilesDocument::parse(*document));
-      }
+      const std::shared_ptr<ChunkCache>& cache = context->options.chunk_cache;
+      const bool wants_chunk = purpose == Purpose::kReading && cache && cache->fetches_ahead();
+      GM_ASSIGN(FirstChunkLookup::Found stored, find_stored(id, wants_chunk));
+      if (!stored.file) return file_not_found(bucket_, id);
+      GM_ASSIGN(FilesDocument document, FilesDocument::parse(*stored.file));
       // Declared before the lock, because the destructor of OpenFile takes the lock. It runs if the
       // table has no memory for the entry.
-      auto opened = std::make_shared<OpenFile>(context, *std::move(stored));
+      auto opened = std::make_shared<OpenFile>(context, std::move(document));
+      if (stored.chunk) opened->keep_first_chunk(std::move(stored.chunk));
       MutexLock lock(mutex_);
       // The caller may have given the id as another numeric type.
       if (std::shared_ptr<OpenFile> file = find_locked(opened->id())) return file;
@@ -62,6 +59,19 @@ Result<std::shared_ptr<OpenFile>> OpenFiles::open(const std::shared_ptr<FileCont
     }
     GM_TRY(wait_for_removal(key, removal));
   }
+}
+
+Result<FirstChunkLookup::Found> OpenFiles::find_stored(bson::ValueView id, bool wants_chunk) const {
+  if (wants_chunk && first_chunk_lookup_.is_usable()) {
+    GM_ASSIGN(std::optional<FirstChunkLookup::Found> both, first_chunk_lookup_.find(id));
+    if (both) return *std::move(both);
+  }
+  FirstChunkLookup::Found found;
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket_.store().snapshot());
+  GM_ASSIGN(const std::optional<bson::View> document,
+            bucket_.files().find_one(*snapshot, equals("_id", id)));
+  if (document) found.file.emplace(*document);
+  return found;
 }
 
 // A transaction that may not be committed yet has removed the file. This empty transaction waits

@@ -12,6 +12,7 @@
 #include "engine/base/thread_safety.h"
 #include "engine/bson/value.h"
 #include "gridfs/bucket/bucket.h"
+#include "gridfs/content/first_chunk_lookup.h"
 
 namespace gridmount::gridfs {
 
@@ -20,10 +21,12 @@ struct FileContext;
 
 class OpenFiles {
  public:
-  explicit OpenFiles(const Bucket& bucket) : bucket_(bucket) {}
+  explicit OpenFiles(const Bucket& bucket) : bucket_(bucket), first_chunk_lookup_(bucket) {}
 
+  // Implements FileTable::open() and open_to_read().
+  enum class Purpose { kAny, kReading };
   Result<std::shared_ptr<OpenFile>> open(const std::shared_ptr<FileContext>& context,
-                                         bson::ValueView id) GM_EXCLUDES(mutex_);
+                                         bson::ValueView id, Purpose purpose) GM_EXCLUDES(mutex_);
   std::shared_ptr<OpenFile> find(bson::ValueView id) const GM_EXCLUDES(mutex_);
   // Implements FileTable::open_detached().
   Result<std::shared_ptr<OpenFile>> open_detached(const std::shared_ptr<FileContext>& context,
@@ -72,11 +75,14 @@ class OpenFiles {
   std::shared_ptr<OpenFile> find_or_removal(const bson::Value& id, uint64_t& removal) const
       GM_EXCLUDES(mutex_);
   // Waits for the removal, which a transaction has begun.
+  // Returns what `files` has of the file, and the first chunk only if it is wanted.
+  Result<FirstChunkLookup::Found> find_stored(bson::ValueView id, bool wants_chunk) const;
   Status wait_for_removal(const bson::Value& id, uint64_t removal) GM_EXCLUDES(mutex_);
   std::shared_ptr<OpenFile> find_locked(const bson::Value& id) const GM_REQUIRES(mutex_);
   void end_removal(const FileRemoval& removal) GM_REQUIRES(mutex_);
 
   const Bucket& bucket_;
+  const FirstChunkLookup first_chunk_lookup_;
   // Locks, one of which is held while a file is opened, so that the file is opened once. Files
   // share these locks.
   static constexpr size_t kOpeningLocks = 64;

@@ -80,6 +80,7 @@ class BucketNamespace final : public PathNamespace {
   Status set_file_field(bson::ValueView id, std::string_view field,
                         std::optional<std::string_view> text, XattrMode mode) override;
   Result<std::shared_ptr<File>> open_file(bson::ValueView id) override;
+  Result<std::shared_ptr<File>> open_file_to_read(bson::ValueView id) override;
 
   Result<std::vector<Node>> revisions(std::string_view directory, std::string_view name) override;
   Result<std::optional<Node>> revision(std::string_view directory, std::string_view name,

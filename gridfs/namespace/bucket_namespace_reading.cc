@@ -35,4 +35,8 @@ Result<std::shared_ptr<File>> BucketNamespace::open_file(bson::ValueView id) {
   return files_->open(id);
 }
 
+Result<std::shared_ptr<File>> BucketNamespace::open_file_to_read(bson::ValueView id) {
+  return files_->open_to_read(id);
+}
+
 }  // namespace gridmount::gridfs

@@ -264,6 +264,7 @@ class PathNamespace {
   virtual Status set_file_field(bson::ValueView id, std::string_view field,
                                 std::optional<std::string_view> text, XattrMode mode) = 0;
   virtual Result<std::shared_ptr<File>> open_file(bson::ValueView id) = 0;
+  virtual Result<std::shared_ptr<File>> open_file_to_read(bson::ValueView id) = 0;  // file.h
 
   // --- Revisions: the files documents of one name. The newest of them is the file (V3).
   //

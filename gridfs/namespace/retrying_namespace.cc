@@ -124,6 +124,9 @@ class RetryingNamespace final : public PathNamespace {
   Result<std::shared_ptr<File>> open_file(bson::ValueView id) override {
     return with_retry(store_, [&] { return paths_->open_file(id); });
   }
+  Result<std::shared_ptr<File>> open_file_to_read(bson::ValueView id) override {
+    return with_retry(store_, [&] { return paths_->open_file_to_read(id); });
+  }
   Result<std::vector<Node>> revisions(std::string_view directory, std::string_view name) override {
     return with_retry(store_, [&] { return paths_->revisions(directory, name); });
   }

@@ -134,6 +134,52 @@ TEST_F(ChunkCacheTest, PartsOfOneChunk_AreFetchedOnce) {
   EXPECT_EQ(fetches_of([&] { EXPECT_EQ(read_in_order(*file, 1000), content_); }), 1);
 }
 
+TEST_F(ChunkCacheTest, SmallFileThatIsOpenedToRead_ComesWithItsContent) {
+  start();
+  const bson::Value id = upload_chunks(1);
+  std::shared_ptr<File> file;
+  const auto open_and_read = [&] {
+    file = must(files_->open_to_read(id));
+    EXPECT_EQ(read_in_order(*file, 1000), content_);
+  };
+  EXPECT_EQ(fetches_of(open_and_read), 1);
+  EXPECT_EQ(cache_->bytes_in_use(), content_.size());
+  replace_content(id);
+  EXPECT_EQ(fetches_of(open_and_read), 2) << "it was open";
+  file.reset();
+  EXPECT_EQ(cache_->bytes_in_use(), 0U);
+  replace_content(id);
+  EXPECT_EQ(fetches_of(open_and_read), 1);
+}
+
+TEST_F(ChunkCacheTest, FirstChunkOfALargerFile_ComesWithIt) {
+  start();
+  const bson::Value id = upload_chunks(3);
+  const auto file = must(files_->open_to_read(id));
+  EXPECT_EQ(fetches_of([&] { EXPECT_EQ(read(*file, 0, 1000), content_.substr(0, 1000)); }), 0);
+  EXPECT_EQ(read_in_order(*file), content_);
+}
+
+TEST_F(ChunkCacheTest, FirstChunkThatIsLarge_IsReadWhenItIsNeeded) {
+  start();
+  content_ = random_bytes(random_, 65'537);
+  const bson::Value id = upload("large", content_);
+  const auto file = must(files_->open_to_read(id));
+  EXPECT_EQ(cache_->bytes_in_use(), 0U);
+  EXPECT_EQ(fetches_of([&] { EXPECT_EQ(read_in_order(*file), content_); }), 1);
+}
+
+TEST_F(ChunkCacheTest, FilesWithoutASoundFirstChunk_AreOpenedToRead) {
+  start();
+  EXPECT_EQ(read_in_order(*must(files_->open_to_read(upload("empty", "")))), "");
+  const bson::Value id = upload_chunks(1);
+  change([&](engine::Transaction& transaction) {
+    must(bucket().chunks().remove(transaction, bson::View(), true));
+  });
+  EXPECT_EQ(code_of(must(files_->open_to_read(id))->read(0, 10)), kChunkIsMissing);
+  EXPECT_EQ(code_of(files_->open_to_read(bson::Value("no file"))), kFileNotFound);
+}
+
 TEST_F(ChunkCacheTest, ReadOfManyChunks_IsOneFetch) {
   start();
   const bson::Value id = upload_chunks(16);

@@ -1,0 +1,39 @@
+// A file's document and its first chunk, if the chunk is small, with one command instead of two.
+// For a store at the other end of a network, where each command is a round trip.
+//
+// Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "gridfs/bucket/bucket.h"
+
+namespace gridmount::gridfs {
+
+class FirstChunkLookup {
+ public:
+  explicit FirstChunkLookup(const Bucket& bucket);
+
+  // False for a store in this process, or if the server has refused the command once.
+  bool is_usable() const { return is_usable_; }
+
+  struct Found {
+    std::optional<bson::Document> file;  // in `files`
+    // The content of the chunk, as it was after the document; null if it has more than
+    // kFirstChunkBytesMax, is no binary data, or is not there.
+    std::shared_ptr<const std::vector<uint8_t>> chunk;
+  };
+  // Returns nothing if the server refuses the command.
+  Result<std::optional<Found>> find(bson::ValueView id) const;
+
+  static constexpr int64_t kFirstChunkBytesMax = 64 * 1024;
+
+ private:
+  const Bucket& bucket_;
+  mutable std::atomic<bool> is_usable_;
+};
+
+}  // namespace gridmount::gridfs
