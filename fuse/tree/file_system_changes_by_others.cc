@@ -24,6 +24,17 @@ void add_other_name(StaleEntries& stale, const ShownName& shown, bool at_root) {
   }
 }
 
+// Makes the bucket forget what it knew of that. `paths` is null if nobody has opened the bucket.
+void report(const std::shared_ptr<gridfs::PathNamespace>& paths, const BucketChanges& changes) {
+  if (!paths) return;
+  if (changes.everything || changes.links) paths->links_changed_externally();
+  if (changes.everything || !changes.renamed_directories.empty()) {
+    paths->directories_changed_externally();
+  }
+  for (const std::string& path : changes.directories) paths->directory_changed_externally(path);
+  for (const std::string& filename : changes.filenames) paths->name_changed_externally(filename);
+}
+
 }  // namespace
 
 void FileSystem::add_path_of_others(uint64_t root, std::string_view path,
@@ -93,14 +104,6 @@ void FileSystem::add_changed_documents(const ChangedBucket& changed, const Bucke
 void FileSystem::add_changes_by_others(const std::string& name, const BucketChanges& changes,
                                        StaleEntries& stale) {
   const std::shared_ptr<gridfs::PathNamespace> paths = buckets_.find_opened(name);
-  if (paths && (changes.everything || changes.links)) paths->links_changed_externally();
-  if (paths && (changes.everything || !changes.renamed_directories.empty())) {
-    paths->directories_changed_externally();
-  }
-  if (paths) {
-    for (const std::string& path : changes.directories) paths->directory_changed_externally(path);
-    for (const std::string& filename : changes.filenames) paths->name_changed_externally(filename);
-  }
   const std::optional<ChangedBucket> changed = find_changed(name);
   if (!changed) return;
   if (changes.everything) {
@@ -127,13 +130,23 @@ void FileSystem::add_changes_by_others(const std::string& name, const BucketChan
 }
 
 StaleEntries FileSystem::changed_by_others(const FollowedChanges& changes) {
-  // First, so that each request which reads the store before this is recognized.
+  BucketChanges all;
+  all.everything = true;
+  // The kernel may cache the replies to requests that begin when the number below has grown, so
+  // these must not come from what was known before.
+  if (changes.everything) {
+    for (const auto& [ino, bucket] : table_.buckets()) {
+      report(buckets_.find_opened(bucket->name()), all);
+    }
+  }
+  for (const auto& [name, of_bucket] : changes.buckets) {
+    report(buckets_.find_opened(name), of_bucket);
+  }
+  // Each request that has read the store before this is recognized.
   changes_noted_.fetch_add(1);
   TreeReadLock lock(moves_, tree_mutex_, kWholeTree);
   StaleEntries stale;
   if (changes.everything) {
-    BucketChanges all;
-    all.everything = true;
     for (const auto& [ino, bucket] : table_.buckets()) {
       add_changes_by_others(bucket->name(), all, stale);
     }
