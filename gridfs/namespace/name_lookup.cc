@@ -183,7 +183,9 @@ Result<std::optional<NameLookup::AtPath>> NameLookup::find(engine::Snapshot& sna
   at.has_all_siblings = with_siblings;
   bool is_found = !is_transaction;
   while (true) {
-    GM_ASSIGN(const std::optional<bson::View> found, (*cursor)->next());
+    Result<std::optional<bson::View>> next = (*cursor)->next();
+    if (!next && with_siblings) return find(snapshot, path, {further.parent, 0});
+    GM_ASSIGN(const std::optional<bson::View> found, std::move(next));
     if (!found) break;
     is_found = true;
     for (const bson::Element element : *found) {
