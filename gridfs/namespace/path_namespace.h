@@ -65,8 +65,8 @@ struct NamespaceOptions {
   // How many earlier contents a file keeps when it is replaced or truncated to nothing.
   uint32_t revisions = 0;
   // For a store that others change: how long the attributes of a directory may be answered as this
-  // process wrote them when it changed a name there (seen_directories.h). So long, too, a look-up may
-  // miss a name that others have made in a directory in which this process makes names
+  // process wrote them when it changed a name there (seen_directories.h). So long, too, a look-up
+  // may miss a name that others have made in a directory in which this process makes names
   // (absent_names.h).
   std::chrono::milliseconds directory_age_max{0};
   // Shows the tree as it was at that time, as far as the files documents record it. Files with a
