@@ -1,6 +1,6 @@
 // Errors of a deployment that another attempt may not meet.
 //
-// Thread-safety: a pure function.
+// Thread-safety: pure functions.
 #pragma once
 
 #include "engine/base/error.h"
@@ -35,6 +35,19 @@ inline bool is_transient(const Error& error) {
     case 11602:  // InterruptedDueToReplStateChange
     case 13435:  // NotPrimaryNoSecondaryOk
     case 13436:  // NotPrimaryOrSecondary
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Returns true if no server has answered: an attempt that failed so has waited for one.
+inline bool is_unreachable(const Error& error) {
+  switch (static_cast<int32_t>(error.code())) {
+    case 6:     // HostUnreachable
+    case 7:     // HostNotFound
+    case 89:    // NetworkTimeout
+    case 9001:  // SocketException
       return true;
     default:
       return false;

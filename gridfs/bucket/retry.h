@@ -23,24 +23,28 @@ inline engine::TransactionKind kind_of_few_writes(const engine::Store& store) {
 
 // Calls `attempt` until it succeeds, fails with another error than a transient one, or
 // Capabilities::retry_for is over. Returns its last result. `attempt` must be repeatable: it is one
-// transaction, or only reads. The pause between two attempts doubles, so that two mounts that
-// change one directory do not conflict for ever.
+// transaction, or only reads. An attempt that finds no server has waited for one itself, so it is
+// only repeated if another one of the same duration would end in time. The pause between two
+// attempts doubles, so that two mounts that change one directory do not conflict for ever.
 template <typename Attempt>
 auto with_retry(const engine::Store& store, const Attempt& attempt) -> decltype(attempt()) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kFirstPause{1};
   constexpr std::chrono::milliseconds kLongestPause{200};
   const std::chrono::milliseconds patience = store.capabilities().retry_for;
+  if (patience.count() == 0) return attempt();
+  Clock::time_point begun = Clock::now();
+  const Clock::time_point end = begun + patience;
   auto result = attempt();
-  if (result || patience.count() == 0) return result;
-  const Clock::time_point end = Clock::now() + patience;
   for (auto pause = kFirstPause; !result && engine::is_transient(result.error());
        pause = std::min(pause * 2, kLongestPause)) {
     const auto now = Clock::now();
-    if (now >= end) break;
+    const auto expected = engine::is_unreachable(result.error()) ? now - begun : Clock::duration{0};
+    if (now + expected >= end) break;
     // Differs from thread to thread and from mount to mount.
     const auto jitter = std::chrono::microseconds(now.time_since_epoch().count() / 1000 % 1000);
     std::this_thread::sleep_for(pause + jitter);
+    begun = Clock::now();
     result = attempt();
   }
   return result;

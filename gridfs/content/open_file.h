@@ -241,6 +241,9 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // Implements refresh().
   void adopt(const FilesDocument& stored) GM_REQUIRES(write_mutex_) GM_EXCLUDES(mutex_);
   Status commit(CommitKind kind) GM_EXCLUDES(mutex_);
+  // Returns the error of the commit that the caller has waited for since `begun`, if it found no
+  // server and the caller has waited so long that it does not wait for a server once more.
+  std::optional<Error> failed_meanwhile(Clock::time_point begun) const GM_EXCLUDES(mutex_);
   // The work of commit(). If it throws, the caller must undo what is prepared.
   Status commit_prepared(CommitKind kind, Prepared& prepared) GM_EXCLUDES(mutex_);
   // Each commit of content has its own uploadDate, so that (_id, uploadDate) identifies one
@@ -304,6 +307,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   std::optional<Error> background_error_ GM_GUARDED_BY(mutex_);
   // The error of the last commit, if it met a full disk.
   std::optional<Error> no_room_ GM_GUARDED_BY(mutex_);
+  // The error of the last commit, if no server answered it.
+  std::optional<Error> no_server_ GM_GUARDED_BY(mutex_);
   std::optional<Error> gone_ GM_GUARDED_BY(mutex_);  // why the files document is gone
   bool detached_ GM_GUARDED_BY(mutex_) = false;
   bool outdated_ GM_GUARDED_BY(mutex_) = false;  // stored_ is not what the store has

@@ -7,6 +7,7 @@
 
 #include "engine/base/invariant.h"
 #include "engine/bson/json.h"
+#include "engine/transient_error.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/content/commit_lock.h"
@@ -31,7 +32,9 @@ Status OpenFile::commit_in_background() {
 }
 
 Status OpenFile::commit(CommitKind kind) {
+  const Clock::time_point begun = Clock::now();
   CommitLock commit_lock(*this);
+  if (const std::optional<Error> failed = failed_meanwhile(begun)) return fail(*failed);
   Prepared prepared;
   try {
     return commit_prepared(kind, prepared);
@@ -41,6 +44,13 @@ Status OpenFile::commit(CommitKind kind) {
     undo(prepared, Error(ErrorCode::kOperationFailed, "no memory"));
     throw;
   }
+}
+
+std::optional<Error> OpenFile::failed_meanwhile(Clock::time_point begun) const {
+  const std::chrono::milliseconds patience = context_->bucket.store().capabilities().retry_for;
+  MutexLock lock(mutex_);
+  if (!no_server_ || Clock::now() - begun < patience / 2) return std::nullopt;
+  return no_server_;
 }
 
 Status OpenFile::commit_prepared(CommitKind kind, Prepared& prepared) {
@@ -63,6 +73,8 @@ Status OpenFile::commit_prepared(CommitKind kind, Prepared& prepared) {
     return {};
   }
   undo(prepared, written.error());
+  no_server_.reset();
+  if (engine::is_unreachable(written.error())) no_server_ = written.error();
   // Only the md5 of the old content is lost.
   const bool loses_nothing = !prepared.content && !prepared.times && !prepared.allocated;
   if (loses_nothing && written.error().code() == kFileChanged) return {};
@@ -188,6 +200,7 @@ void OpenFile::record_holes(const FileCommit& commit) {
 void OpenFile::finish(const Prepared& prepared) {
   const FileCommit& commit = prepared.commit;
   no_room_.reset();
+  no_server_.reset();
   if (prepared.content) ++version_;
   // The data for which there was no room is in the store now.
   if (background_error_ && background_error_->code() == ErrorCode::kOutOfDiskSpace) {

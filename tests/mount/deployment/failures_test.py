@@ -86,6 +86,45 @@ class ServerFailsTest(OwnReplicaSet):
                 time.sleep(0.1)
         os.mkdir(os.path.join(mount.root, "folder"))
 
+    def test_without_a_server_fsync_and_close_do_not_wait_for_each_others_commits(self):
+        """Each had waited for the commits before it, and then for a server by itself, several times."""
+        mount = self.mount(f"--server-timeout={LOST_SECONDS:.0f}", "--cache-seconds=0")
+        files = [
+            open(os.path.join(mount.root, f"file{n}"), "wb", buffering=0) for n in range(4)
+        ]
+        for file in files:
+            file.write(b"x" * 100_000)
+            os.fsync(file.fileno())
+            file.write(b"y" * 100_000)
+        self.servers.kill()
+        seconds = {}
+
+        def measure(name, call):
+            begun = time.monotonic()
+            with self.assertRaises(OSError):
+                call()
+            seconds[name] = time.monotonic() - begun
+
+        calls = {
+            "fsync": lambda: os.fsync(files[0].fileno()),
+            "close": files[1].close,
+            "another fsync": lambda: os.fsync(files[2].fileno()),
+            "another close": files[3].close,
+        }
+        callers = [threading.Thread(target=measure, args=call) for call in calls.items()]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join()
+        self.assertEqual(seconds.keys(), calls.keys())
+        self.assertLess(max(seconds.values()), 2 * LOST_SECONDS, seconds)
+        self.servers.start_again()
+        for file in files:
+            try:
+                file.close()
+            except OSError:
+                pass  # what was not committed, said again
+
     def test_unmounting_works_without_a_server(self):
         mount = self.mount("--server-timeout=1")
         with open(os.path.join(mount.root, "a"), "wb") as file:
