@@ -58,7 +58,8 @@ class DirectoryStore {
   // Returns false if the directory has no document.
   Result<bool> update(engine::Transaction& transaction, std::string_view path,
                       const PosixFields& changes) const;
-  // Like update(), but returns the document before the update, or nothing if the directory has none.
+  // Like update(), but returns the document before the update, or nothing if the directory has
+  // none.
   Result<std::optional<DirectoryDocument>> find_and_update(engine::Transaction& transaction,
                                                            std::string_view path,
                                                            const PosixFields& changes) const;
