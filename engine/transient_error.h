@@ -8,19 +8,29 @@
 
 namespace gridmount::engine {
 
+// Returns true if no server has answered: an attempt that failed so has waited for one.
+inline bool is_unreachable(const Error& error) {
+  switch (static_cast<int32_t>(error.code())) {
+    case 6:     // HostUnreachable
+    case 7:     // HostNotFound
+    case 89:    // NetworkTimeout
+    case 9001:  // SocketException
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Returns true if a failed transaction, or a failed read, is to be tried again from its beginning:
 // it met another transaction, or no server that takes the call. Sources: the drivers'
 // specifications "Transactions" (TransientTransactionError) and "Retryable Reads".
 inline bool is_transient(const Error& error) {
   // What was committed must not be done again.
   if (has_error_label(error, kUnknownTransactionCommitResult)) return false;
-  if (has_error_label(error, kTransientTransactionError)) return true;
+  if (has_error_label(error, kTransientTransactionError) || is_unreachable(error)) return true;
   switch (static_cast<int32_t>(error.code())) {
-    case 6:      // HostUnreachable
-    case 7:      // HostNotFound
     case 24:     // LockTimeout
     case 46:     // LockBusy
-    case 89:     // NetworkTimeout
     case 91:     // ShutdownInProgress
     case 112:    // WriteConflict
     case 117:    // ConflictingOperationInProgress
@@ -29,25 +39,11 @@ inline bool is_transient(const Error& error) {
     case 246:    // SnapshotUnavailable
     case 251:    // NoSuchTransaction
     case 262:    // ExceededTimeLimit
-    case 9001:   // SocketException
     case 10107:  // NotWritablePrimary
     case 11600:  // InterruptedAtShutdown
     case 11602:  // InterruptedDueToReplStateChange
     case 13435:  // NotPrimaryNoSecondaryOk
     case 13436:  // NotPrimaryOrSecondary
-      return true;
-    default:
-      return false;
-  }
-}
-
-// Returns true if no server has answered: an attempt that failed so has waited for one.
-inline bool is_unreachable(const Error& error) {
-  switch (static_cast<int32_t>(error.code())) {
-    case 6:     // HostUnreachable
-    case 7:     // HostNotFound
-    case 89:    // NetworkTimeout
-    case 9001:  // SocketException
       return true;
     default:
       return false;

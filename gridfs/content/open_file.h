@@ -241,8 +241,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // Implements refresh().
   void adopt(const FilesDocument& stored) GM_REQUIRES(write_mutex_) GM_EXCLUDES(mutex_);
   Status commit(CommitKind kind) GM_EXCLUDES(mutex_);
-  // Returns the error of the commit that the caller has waited for since `begun`, if it found no
-  // server and the caller has waited so long that it does not wait for a server once more.
+  // Returns the error of the commit for which the caller has waited since `begun`, if that commit
+  // found no server, and if the caller has waited so long that it need not wait for one again.
   std::optional<Error> failed_meanwhile(Clock::time_point begun) const GM_EXCLUDES(mutex_);
   // The work of commit(). If it throws, the caller must undo what is prepared.
   Status commit_prepared(CommitKind kind, Prepared& prepared) GM_EXCLUDES(mutex_);
@@ -307,8 +307,9 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   std::optional<Error> background_error_ GM_GUARDED_BY(mutex_);
   // The error of the last commit, if it met a full disk.
   std::optional<Error> no_room_ GM_GUARDED_BY(mutex_);
-  // The error of the last commit, if no server answered it.
+  // The error of the last commit, if no server answered it, and when that was.
   std::optional<Error> no_server_ GM_GUARDED_BY(mutex_);
+  Clock::time_point no_server_at_ GM_GUARDED_BY(mutex_);
   std::optional<Error> gone_ GM_GUARDED_BY(mutex_);  // why the files document is gone
   bool detached_ GM_GUARDED_BY(mutex_) = false;
   bool outdated_ GM_GUARDED_BY(mutex_) = false;  // stored_ is not what the store has

@@ -49,7 +49,7 @@ Status OpenFile::commit(CommitKind kind) {
 std::optional<Error> OpenFile::failed_meanwhile(Clock::time_point begun) const {
   const std::chrono::milliseconds patience = context_->bucket.store().capabilities().retry_for;
   MutexLock lock(mutex_);
-  if (!no_server_ || Clock::now() - begun < patience / 2) return std::nullopt;
+  if (no_server_at_ < begun || Clock::now() - begun < patience / 2) return std::nullopt;
   return no_server_;
 }
 
@@ -68,13 +68,16 @@ Status OpenFile::commit_prepared(CommitKind kind, Prepared& prepared) {
     if (context_->make_room(bytes)) written = write_to_store(prepared.commit);
   }
   MutexLock lock(mutex_);
+  no_server_.reset();
   if (written) {
     finish(prepared);
     return {};
   }
   undo(prepared, written.error());
-  no_server_.reset();
-  if (engine::is_unreachable(written.error())) no_server_ = written.error();
+  if (engine::is_unreachable(written.error())) {
+    no_server_ = written.error();
+    no_server_at_ = Clock::now();
+  }
   // Only the md5 of the old content is lost.
   const bool loses_nothing = !prepared.content && !prepared.times && !prepared.allocated;
   if (loses_nothing && written.error().code() == kFileChanged) return {};
@@ -200,7 +203,6 @@ void OpenFile::record_holes(const FileCommit& commit) {
 void OpenFile::finish(const Prepared& prepared) {
   const FileCommit& commit = prepared.commit;
   no_room_.reset();
-  no_server_.reset();
   if (prepared.content) ++version_;
   // The data for which there was no room is in the store now.
   if (background_error_ && background_error_->code() == ErrorCode::kOutOfDiskSpace) {
