@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstdarg>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -32,9 +33,18 @@ bool fails(FaultKind kind, int fd) {
   return FaultInjector::instance().fails(kind, fd);
 }
 
+// Makes the file long enough. Does not allocate anything, as that only takes time.
+int allocate(int fd, uint64_t end) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return -1;
+  if (static_cast<uint64_t>(status.st_size) >= end) return 0;
+  return ::ftruncate(fd, static_cast<off_t>(end));
+}
+
 }  // namespace
 }  // namespace gridmount::local::testing
 
+using gridmount::local::testing::allocate;
 using gridmount::local::testing::fails;
 using gridmount::local::testing::FaultKind;
 using gridmount::local::testing::next_function;
@@ -99,10 +109,11 @@ extern "C" int ftruncate(int fd, off_t size) noexcept {
   return real(fd, size);
 }
 
-// The store calls it to make holes, so zeros are recorded.
+// With a mode, the store makes holes, so zeros are recorded.
 extern "C" int fallocate(int fd, int mode, off_t offset, off_t size) {
   static const auto real = next_function<int (*)(int, int, off_t, off_t)>("fallocate");
   if (fails(FaultKind::kWrite, fd)) return -1;
+  if (mode == 0) return allocate(fd, static_cast<uint64_t>(offset + size));
   if (recording()) {
     const std::vector<uint8_t> zeros(static_cast<size_t>(size));
     WriteRecorder::instance().write(fd, static_cast<uint64_t>(offset), zeros.data(), zeros.size());
