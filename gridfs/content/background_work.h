@@ -10,10 +10,10 @@
 #include <optional>
 #include <unordered_map>
 
+#include "engine/base/background_thread.h"
 #include "engine/base/thread_safety.h"
 #include "engine/bson/value.h"
 #include "gridfs/bucket/bucket.h"
-#include "gridfs/content/background_thread.h"
 
 namespace gridmount::gridfs {
 

@@ -12,9 +12,9 @@
 #include <span>
 #include <string>
 
+#include "engine/base/background_thread.h"
 #include "engine/base/thread_safety.h"
 #include "gridfs/bucket/md5.h"
-#include "gridfs/content/background_thread.h"
 #include "gridfs/content/chunk_memory.h"
 
 namespace gridmount::gridfs {

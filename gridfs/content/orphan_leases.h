@@ -7,8 +7,8 @@
 // Thread-safe.
 #pragma once
 
+#include "engine/base/background_thread.h"
 #include "gridfs/bucket/bucket.h"
-#include "gridfs/content/background_thread.h"
 #include "gridfs/content/open_files.h"
 
 namespace gridmount::gridfs {

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/background_thread.h"
 #include "engine/base/error.h"
 #include "engine/base/thread_safety.h"
-#include "gridfs/content/background_thread.h"
 #include "gridfs/content/chunk_memory.h"
 
 namespace gridmount::gridfs {

@@ -16,10 +16,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/base/background_thread.h"
 #include "engine/base/thread_safety.h"
 #include "engine/bson/value.h"
 #include "gridfs/bucket/bucket.h"
-#include "gridfs/content/background_thread.h"
 #include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::gridfs {

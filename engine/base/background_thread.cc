@@ -1,4 +1,4 @@
-#include "gridfs/content/background_thread.h"
+#include "engine/base/background_thread.h"
 
 #include <pthread.h>
 #include <sys/resource.h>
@@ -9,7 +9,7 @@
 
 #include "engine/base/thread_name.h"
 
-namespace gridmount::gridfs {
+namespace gridmount {
 namespace {
 
 constexpr int kLowPriorityNice = 10;
@@ -74,4 +74,4 @@ void BackgroundThread::run() {
   }
 }
 
-}  // namespace gridmount::gridfs
+}  // namespace gridmount

@@ -11,7 +11,7 @@
 
 #include "engine/base/thread_safety.h"
 
-namespace gridmount::gridfs {
+namespace gridmount {
 
 class BackgroundThread {
  public:
@@ -45,4 +45,4 @@ class BackgroundThread {
   std::thread thread_ GM_GUARDED_BY(mutex_);
 };
 
-}  // namespace gridmount::gridfs
+}  // namespace gridmount
