@@ -130,11 +130,26 @@ BucketSettings bucket_settings(const GridmountOptions& options,
   return settings;
 }
 
+// Returns null without the option --disk-cache.
+Result<std::shared_ptr<DiskCache>> open_disk_cache(const GridmountOptions& options) {
+  if (!options.disk_cache) return nullptr;
+  DiskCacheOptions how;
+  how.folder = *options.disk_cache;
+  how.bytes_max = options.disk_cache_size;
+  how.complain = [](const Error& error) {
+    spdlog::warn("the cache on disk does not keep what was read: {}", error.message());
+  };
+  return DiskCache::open(how);
+}
+
 // Returns null for a store in a folder, and if nothing is to be fetched ahead.
 std::shared_ptr<gridfs::ChunkCache> make_chunk_cache(engine::Store& store,
                                                      const GridmountOptions& options,
-                                                     const system::MemoryShares& memory) {
+                                                     const system::MemoryShares& memory,
+                                                     std::shared_ptr<DiskCache> disk) {
   gridfs::ChunkCacheOptions how;
+  how.disk = std::move(disk);
+  how.deployment = options.store.string();
   // A mount of a deployment serves no drivers, so their share of the memory is free.
   how.bytes_max = options.read_ahead.value_or(memory.dirty_bytes);
   if (!options.uri || how.bytes_max == 0) return nullptr;
@@ -274,7 +289,10 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
                  Startup& startup, std::optional<Signals>& signals) {
   const system::MemoryShares memory = memory_shares(options);
   BucketSettings settings = bucket_settings(options, memory);
-  const std::shared_ptr<gridfs::ChunkCache> chunk_cache = make_chunk_cache(*store, options, memory);
+  auto disk_cache = open_disk_cache(options);
+  if (!disk_cache) return startup.failed(ExitStatus::kFailure, disk_cache.error().message());
+  const std::shared_ptr<gridfs::ChunkCache> chunk_cache =
+      make_chunk_cache(*store, options, memory, std::move(disk_cache).value());
   settings.files.chunk_cache = chunk_cache;
   Buckets buckets(*store, std::move(settings));
   if (options.create) {

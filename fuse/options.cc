@@ -34,6 +34,7 @@ constexpr uint64_t kMinDirtyBytes = 1024 * 1024;
 constexpr uint64_t kMaxDirtyBytes = uint64_t{64} << 30;
 constexpr uint64_t kMinReadAheadBytes = 1024 * 1024;
 constexpr uint64_t kMaxReadAheadBytes = uint64_t{64} << 30;
+constexpr uint64_t kMinDiskCacheBytes = 1024 * 1024;
 constexpr uint64_t kMinCheckpointBytes = 1024 * 1024;
 constexpr uint64_t kMinSizeLimit = 1024 * 1024;
 constexpr uint64_t kMaxCheckpointBytes = uint64_t{1} << 40;
@@ -123,7 +124,8 @@ constexpr std::array<std::string_view, 9> kOfFolders{
     "--tls-ca-file",
     "--tls-certificate-key-file",
     "--tls-allow-connections-without-certificates"};
-constexpr std::array<std::string_view, 4> kOfDeployments{"--cache-seconds", "--read-ahead",
+constexpr std::array<std::string_view, 6> kOfDeployments{"--cache-seconds",  "--read-ahead",
+                                                         "--disk-cache",     "--disk-cache-size",
                                                          "--server-timeout", "--password-file"};
 
 // Refuses the options of the other kind of store.
@@ -172,6 +174,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   bool no_md5 = false;
   std::string store;
   std::string mount_point;
+  std::string disk_cache;
   std::string log_file;
   std::string password_file;
   std::vector<std::string> lists;
@@ -249,6 +252,19 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
                  "is fetched ahead; default: a sixteenth of the memory, at most 64M")
       ->transform(size_value)
       ->type_name("SIZE");
+  CLI::Option* const disk_cache_option =
+      app.add_option(
+             "--disk-cache", disk_cache,
+             "of a deployment: folder on this machine's disk that keeps what was read, also "
+             "for the next mount; only this user may have access to it")
+          ->type_name("FOLDER");
+  app.add_option("--disk-cache-size", options.disk_cache_size,
+                 "of a deployment: how much the folder may hold; a twentieth of its file system "
+                 "stays free in any case")
+      ->transform(size_value)
+      ->type_name("SIZE")
+      ->default_str("10G")
+      ->needs(disk_cache_option);
   app.add_option("--server-timeout", server_seconds,
                  "of a deployment: how long a call may wait for a server that does not answer")
       ->type_name("SECONDS")
@@ -308,6 +324,12 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   if (options.read_ahead.value_or(0) != 0 &&
       (*options.read_ahead < kMinReadAheadBytes || *options.read_ahead > kMaxReadAheadBytes)) {
     return fail(ErrorCode::kBadValue, "--read-ahead must be 0 or from 1M to 64G");
+  }
+  if (options.disk_cache_size < kMinDiskCacheBytes) {
+    return fail(ErrorCode::kBadValue, "--disk-cache-size must be 1M or more");
+  }
+  if (!disk_cache.empty() && options.read_ahead == 0) {
+    return fail(ErrorCode::kBadValue, "--disk-cache needs the memory of --read-ahead, which is 0");
   }
   if (options.memory_max && *options.memory_max < system::kLeastMemory) {
     return fail(ErrorCode::kBadValue, "--memory-max must be 96M or more");
@@ -377,6 +399,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
                       : std::filesystem::absolute(store, error).lexically_normal();
   if (!error)
     options.mount_point = std::filesystem::absolute(mount_point, error).lexically_normal();
+  if (!error && !disk_cache.empty()) {
+    options.disk_cache = std::filesystem::absolute(disk_cache, error);
+  }
   if (!error && !log_file.empty()) options.log_file = std::filesystem::absolute(log_file, error);
   for (std::filesystem::path* file :
        {&options.endpoint.tls_certificate_key_file, &options.endpoint.tls_ca_file}) {

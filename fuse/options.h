@@ -56,6 +56,8 @@ struct GridmountOptions {
   std::chrono::milliseconds cache_time{0};
   std::chrono::milliseconds server_timeout{0};
   std::optional<uint64_t> read_ahead;  // bytes; unset: a share of the memory; 0: none
+  std::optional<std::filesystem::path> disk_cache;
+  uint64_t disk_cache_size = uint64_t{10} << 30;  // bytes
 
   // The wire server beside the mount. Its socket is in the store's folder.
   wire::EndpointOptions endpoint;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "fuse/daemon/duration_number.h"
+#include "gridfs/content/chunk_cache.h"
 
 namespace gridmount::fuse {
 
@@ -39,6 +40,11 @@ class MetricsWriter {
   template <typename Value>
   void gauge(std::string_view name, std::string_view help, Value value) {
     begin(name, "gauge", help);
+    add(name, "", value);
+  }
+  template <typename Value>
+  void counter(std::string_view name, std::string_view help, Value value) {
+    begin(name, "counter", help);
     add(name, "", value);
   }
   std::string take() { return std::move(text_); }
@@ -113,6 +119,14 @@ void add_store(MetricsWriter& out, const engine::StoreStats& store) {
             in_seconds(store.since_checkpoint));
 }
 
+void add_disk_cache(MetricsWriter& out, const DiskCache::Usage& usage) {
+  out.gauge("gridmount_disk_cache_bytes", "Bytes that the cache on disk occupies.", usage.bytes);
+  out.counter("gridmount_disk_cache_hits_total", "Chunks that were read from the cache on disk.",
+              usage.hits);
+  out.counter("gridmount_disk_cache_misses_total",
+              "Chunks that the cache on disk did not have when they were needed.", usage.misses);
+}
+
 }  // namespace
 
 MountState mount_state(Session& session, Buckets& buckets) {
@@ -122,6 +136,9 @@ MountState mount_state(Session& session, Buckets& buckets) {
   state.files = buckets.file_usage();
   Result<engine::StoreStats> store = buckets.store().stats();
   if (store) state.store = *store;
+  const auto& chunk_cache = buckets.settings().files.chunk_cache;
+  if (chunk_cache && chunk_cache->disk() != nullptr)
+    state.disk_cache = chunk_cache->disk()->usage();
   return state;
 }
 
@@ -135,6 +152,7 @@ std::string metrics_text(const MountState& state) {
   out.gauge("gridmount_dirty_bytes", "Data of files that is not yet committed.",
             state.files.dirty_bytes);
   if (state.store) add_store(out, *state.store);
+  if (state.disk_cache) add_disk_cache(out, *state.disk_cache);
   return out.take();
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/disk_cache/disk_cache.h"
 #include "engine/store.h"
 #include "fuse/kernel/session.h"
 #include "fuse/tree/buckets.h"
@@ -17,6 +18,7 @@ struct MountState {
   std::vector<OperationInProgress> in_progress;  // oldest first
   FileUsage files;
   std::optional<engine::StoreStats> store;  // unset if the store could not report it
+  std::optional<DiskCache::Usage> disk_cache;
 };
 
 // May wait for the store's disk, but never for an operation.

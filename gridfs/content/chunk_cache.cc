@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/base/thread_name.h"
+#include "engine/bson/builder.h"
 #include "gridfs/bucket/chunk_document.h"
 
 namespace gridmount::gridfs {
@@ -27,8 +28,52 @@ constexpr int64_t kRunChunksMax = 100;
 
 // --- Fetching.
 
-Result<ChunkCache::Contents> ChunkCache::fetch(const Source& source, int64_t first,
-                                               int64_t last) const {
+std::string ChunkCache::key(const Source& source, const CachedContent& content, int64_t n) const {
+  bson::Builder key;
+  key.append("deployment", options_.deployment).append("chunks", source.bucket);
+  key.append("files_id", source.files_id).append("n", n).append("chunkSize", source.chunk_bytes);
+  key.append("uploadDate", content.upload_date).append("length", content.length);
+  if (content.mtime) {
+    key.append("mtime", int64_t{content.mtime->tv_sec});
+    key.append("mtimeNanoseconds", int64_t{content.mtime->tv_nsec});
+  }
+  const bson::Document document = std::move(key).finish();
+  const bson::View view = document.view();
+  return {reinterpret_cast<const char*>(view.data()), view.size()};
+}
+
+Result<ChunkCache::Fetched> ChunkCache::fetch(const Source& source, const KnownContent& known,
+                                              int64_t first, int64_t last) const {
+  const Clock::time_point now = Clock::now();
+  if (!options_.disk || !known || now - known->confirmed >= options_.fresh_for) {
+    GM_ASSIGN(Contents contents, fetch_from_store(source, first, last));
+    return Fetched{std::move(contents), Clock::now()};
+  }
+  Contents contents(static_cast<size_t>(last - first));
+  // One command fetches what lies between the first and the last chunk that the disk does not have.
+  int64_t from = first;
+  int64_t to = last;
+  const auto find = [&](int64_t n) {
+    Content content = options_.disk->find(key(source, *known, n));
+    const bool is_there = content != nullptr;
+    contents[static_cast<size_t>(n - first)] = std::move(content);
+    return is_there;
+  };
+  while (from < last && find(from)) ++from;
+  while (to > from + 1 && find(to - 1)) --to;
+  if (from == last) return Fetched{std::move(contents), known->confirmed};
+  GM_ASSIGN(const Contents fetched, fetch_from_store(source, from, to));
+  for (int64_t n = from; n < to; ++n) {
+    const Content& content = fetched[static_cast<size_t>(n - from)];
+    contents[static_cast<size_t>(n - first)] = content;
+    if (content) options_.disk->keep(key(source, *known, n), content);
+  }
+  const bool is_mixed = from > first || to < last;
+  return Fetched{std::move(contents), is_mixed ? known->confirmed : Clock::now()};
+}
+
+Result<ChunkCache::Contents> ChunkCache::fetch_from_store(const Source& source, int64_t first,
+                                                          int64_t last) const {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
   engine::FindOptions options;
   options.limit = last - first;
@@ -61,13 +106,14 @@ Result<ChunkCache::Contents> ChunkCache::fetch_run(const RunPointer& run) {
   // Allocated before the end, which must come: others wait for it.
   Contents kept;
   std::list<RunPointer> entry;
+  Clock::time_point as_of;
   const auto end = [&] {
     MutexLock lock(mutex_);
     run->state = contents ? State::kReady : State::kFailed;
     if (run->file != nullptr && contents) {
       run->contents = std::move(kept);
-      run->arrived = Clock::now();
-      run->file->last_fetch = run->arrived - begun;
+      run->arrived = as_of;
+      run->file->last_fetch = Clock::now() - begun;
       run->file->quickest_fetch = std::min(run->file->quickest_fetch, run->file->last_fetch);
       // An idle thread drops it when it is too old.
       if (ready_.empty()) queued_.notify_one();
@@ -82,9 +128,14 @@ Result<ChunkCache::Contents> ChunkCache::fetch_run(const RunPointer& run) {
   };
   try {
     entry.push_back(run);
-    Result<Contents> fetched = fetch(*run->source, run->first, run->last);
-    if (fetched) kept = *fetched;
-    contents = std::move(fetched);
+    Result<Fetched> fetched = fetch(*run->source, run->known, run->first, run->last);
+    if (fetched) {
+      as_of = fetched->as_of;
+      kept = fetched->contents;
+      contents = std::move(fetched->contents);
+    } else {
+      contents = fail(std::move(fetched).error());
+    }
   } catch (const std::bad_alloc&) {
     end();
     throw;
@@ -93,7 +144,8 @@ Result<ChunkCache::Contents> ChunkCache::fetch_run(const RunPointer& run) {
   return contents;
 }
 
-Result<ChunkCache::Contents> ChunkCache::read(File& file, uint64_t version, int64_t first,
+Result<ChunkCache::Contents> ChunkCache::read(File& file, uint64_t version,
+                                              const KnownContent& known, int64_t first,
                                               int64_t last) {
   Contents found;
   found.reserve(static_cast<size_t>(last - first));
@@ -130,7 +182,7 @@ Result<ChunkCache::Contents> ChunkCache::read(File& file, uint64_t version, int6
           run->is_used = true;
           to_fetch = run;
         } else {
-          to_fetch = add(file, n, last, false);
+          to_fetch = add(file, known, n, last, false);
         }
       }
     }
@@ -138,8 +190,9 @@ Result<ChunkCache::Contents> ChunkCache::read(File& file, uint64_t version, int6
       GM_ASSIGN(const Contents contents, fetch_run(to_fetch));
       take(contents, to_fetch->first);
     } else {
-      GM_ASSIGN(const Contents contents, fetch(*file.source, n, std::min(last, n + kRunChunksMax)));
-      take(contents, n);
+      GM_ASSIGN(const Fetched fetched,
+                fetch(*file.source, known, n, std::min(last, n + kRunChunksMax)));
+      take(fetched.contents, n);
     }
   }
   return found;
@@ -151,7 +204,7 @@ void ChunkCache::keep(File& file, uint64_t version, int64_t n, Content content) 
   std::list<RunPointer> entry(1);
   MutexLock lock(mutex_);
   if (is_ending_ || !adopt(file, version) || find_fresh(file, n)) return;
-  const RunPointer run = add(file, n, n + 1, false);
+  const RunPointer run = add(file, std::nullopt, n, n + 1, false);
   if (!run) return;
   const uint64_t bytes = contents.front()->size();
   if (bytes < run->bytes) {
@@ -170,8 +223,8 @@ void ChunkCache::keep(File& file, uint64_t version, int64_t n, Content content) 
 
 // --- Fetching ahead.
 
-void ChunkCache::record_read(File& file, uint64_t version, int64_t offset, int64_t end,
-                             int64_t length) {
+void ChunkCache::record_read(File& file, uint64_t version, const KnownContent& known,
+                             int64_t offset, int64_t end, int64_t length) {
   if (options_.threads_max == 0) return;
   MutexLock lock(mutex_);
   if (is_ending_ || !adopt(file, version)) return;
@@ -185,11 +238,11 @@ void ChunkCache::record_read(File& file, uint64_t version, int64_t offset, int64
   const int64_t last = (advice.end + chunk_bytes - 1) / chunk_bytes;
   const int64_t chunks_per_run = std::max<int64_t>(advice.request_bytes / chunk_bytes, 1);
   for (int64_t n = advice.begin / chunk_bytes; n < last;) {
-    if (const RunPointer known = find_fresh(file, n)) {
-      n = known->last;
+    if (const RunPointer there = find_fresh(file, n)) {
+      n = there->last;
       continue;
     }
-    const RunPointer run = add(file, n, std::min(last, n + chunks_per_run), true);
+    const RunPointer run = add(file, known, n, std::min(last, n + chunks_per_run), true);
     if (!run) return;
     n = run->last;
     queued_.notify_one();
@@ -279,7 +332,8 @@ ChunkCache::RunPointer ChunkCache::find_fresh(File& file, int64_t n) {
   return run;
 }
 
-ChunkCache::RunPointer ChunkCache::add(File& file, int64_t first, int64_t last, bool is_ahead) {
+ChunkCache::RunPointer ChunkCache::add(File& file, const KnownContent& known, int64_t first,
+                                       int64_t last, bool is_ahead) {
   last = std::min(last, first + kRunChunksMax);
   const auto next = file.runs.lower_bound(first);
   if (next != file.runs.end()) last = std::min(last, next->first);
@@ -291,6 +345,7 @@ ChunkCache::RunPointer ChunkCache::add(File& file, int64_t first, int64_t last, 
   run->file = &file;
   run->first = first;
   run->last = last;
+  run->known = known;
   run->bytes = bytes;
   run->is_ahead = is_ahead;
   std::list<RunPointer> entry;
@@ -396,6 +451,7 @@ CachedChunks::CachedChunks(std::shared_ptr<ChunkCache> cache, const Bucket& buck
                            bson::ValueView files_id, int64_t chunk_bytes)
     : cache_(std::move(cache)) {
   auto source = std::make_shared<ChunkCache::Source>();
+  source->bucket = bucket.chunks().ns().database + "." + bucket.chunks().ns().collection;
   source->chunks = bucket.database().collection(bucket.chunks().ns().collection);
   source->files_id = bson::Value(files_id);
   source->chunk_bytes = chunk_bytes;

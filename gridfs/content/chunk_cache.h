@@ -14,6 +14,9 @@
 //     file. While a reply of the server is read, twice its size is needed in addition.
 // C4. Only one fetch at a time gets a chunk. Other readers of the chunk wait for that fetch.
 // C5. Errors of fetching ahead are not reported. A later read of these chunks fetches them again.
+// C6. A chunk comes from the disk (disk_cache.h) only for readers who say which content they read,
+//     and only within `fresh_for` after the file's document has said that this is its content. It
+//     counts as arrived at that moment.
 //
 // Thread-safe. The cache's lock is taken last and not held over I/O.
 #pragma once
@@ -23,10 +26,13 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "engine/base/thread_safety.h"
+#include "engine/disk_cache/disk_cache.h"
 #include "engine/store.h"
 #include "gridfs/bucket/bucket.h"
 #include "gridfs/content/read_window.h"
@@ -38,6 +44,20 @@ struct ChunkCacheOptions {
   std::chrono::milliseconds fresh_for{2000};
   // The maximum number of threads that fetch ahead. Each uses a connection. 0: none.
   uint32_t threads_max = 8;
+  // Where chunks are kept on this machine's disk, or null.
+  std::shared_ptr<DiskCache> disk = {};
+  // Names the deployment. A disk cache that is used with several of them tells them apart by it.
+  std::string deployment = {};
+};
+
+// Which content a file has, by its files document. Two contents of one file differ in at least one
+// of the first three: each commit of a mount and each upload has a new uploadDate, except that a
+// commit to an earlier revision may keep it, but not the mtime.
+struct CachedContent {
+  bson::Date upload_date;
+  int64_t length = 0;
+  std::optional<timespec> mtime;
+  std::chrono::steady_clock::time_point confirmed;  // when the files document has arrived
 };
 
 class ChunkCache {
@@ -62,6 +82,9 @@ class ChunkCache {
   bool end(std::chrono::milliseconds patience) GM_EXCLUDES(mutex_);
 
   bool fetches_ahead() const { return options_.threads_max > 0; }
+  // Null if there is none.
+  DiskCache* disk() const { return options_.disk.get(); }
+  std::chrono::milliseconds fresh_for() const { return options_.fresh_for; }
   uint64_t bytes_in_use() const GM_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return used_bytes_;
@@ -73,8 +96,11 @@ class ChunkCache {
   using Contents = std::vector<Content>;
   struct File;
 
+  using KnownContent = std::optional<CachedContent>;
+
   // Where a file's chunks are. Immutable.
   struct Source {
+    std::string bucket;  // the chunks' namespace
     std::unique_ptr<engine::Collection> chunks;
     bson::Value files_id;
     int64_t chunk_bytes = 0;
@@ -86,6 +112,7 @@ class ChunkCache {
     File* file = nullptr;
     int64_t first = 0;
     int64_t last = 0;
+    KnownContent known;  // of the version for which it is fetched
     uint64_t bytes = 0;
     State state = State::kFetching;
     bool is_ahead = false;  // was fetched ahead
@@ -106,14 +133,22 @@ class ChunkCache {
     Clock::duration quickest_fetch = Clock::duration::max();
   };
 
-  Result<Contents> fetch(const Source& source, int64_t first, int64_t last) const;
-  Result<Contents> read(File& file, uint64_t version, int64_t first, int64_t last)
-      GM_EXCLUDES(mutex_);
+  struct Fetched {
+    Contents contents;
+    Clock::time_point as_of;  // the age of the oldest of them (C2, C6)
+  };
+  std::string key(const Source& source, const CachedContent& content, int64_t n) const;
+  // From the disk, if it has them, or from the store.
+  Result<Fetched> fetch(const Source& source, const KnownContent& known, int64_t first,
+                        int64_t last) const;
+  Result<Contents> fetch_from_store(const Source& source, int64_t first, int64_t last) const;
+  Result<Contents> read(File& file, uint64_t version, const KnownContent& known, int64_t first,
+                        int64_t last) GM_EXCLUDES(mutex_);
   // Fetches `run`, which is kFetching. Returns its contents.
   Result<Contents> fetch_run(const RunPointer& run) GM_EXCLUDES(mutex_);
   void keep(File& file, uint64_t version, int64_t n, Content content) GM_EXCLUDES(mutex_);
-  void record_read(File& file, uint64_t version, int64_t offset, int64_t end, int64_t length)
-      GM_EXCLUDES(mutex_);
+  void record_read(File& file, uint64_t version, const KnownContent& known, int64_t offset,
+                   int64_t end, int64_t length) GM_EXCLUDES(mutex_);
   void close(File& file) GM_EXCLUDES(mutex_);
 
   // Makes `version` the file's version, and drops all runs if it is newer. Returns false if it is
@@ -125,7 +160,8 @@ class ChunkCache {
   RunPointer find_fresh(File& file, int64_t n) GM_REQUIRES(mutex_);
   // Adds a run that begins with the chunk `first`, which no run has, and ends at `last` or before.
   // Returns null if there is no room.
-  RunPointer add(File& file, int64_t first, int64_t last, bool is_ahead) GM_REQUIRES(mutex_);
+  RunPointer add(File& file, const KnownContent& known, int64_t first, int64_t last, bool is_ahead)
+      GM_REQUIRES(mutex_);
   bool make_room(uint64_t bytes, bool is_ahead) GM_REQUIRES(mutex_);
   void drop(const RunPointer& run) GM_REQUIRES(mutex_);
   void drop_all(File& file) GM_REQUIRES(mutex_);
@@ -162,10 +198,16 @@ class CachedChunks {
   CachedChunks(const CachedChunks&) = delete;
   CachedChunks& operator=(const CachedChunks&) = delete;
 
+  // Returns true if chunks may come from a disk, for readers who say which content they read.
+  bool has_disk() const { return cache_->disk() != nullptr; }
+  std::chrono::milliseconds fresh_for() const { return cache_->fresh_for(); }
+
   // Must be called before each read of the bytes [offset, end). `length` is the file's length in
   // the store. Begins to fetch what a program that reads in order will ask for next.
-  void record_read(uint64_t version, int64_t offset, int64_t end, int64_t length) {
-    cache_->record_read(file_, version, offset, end, length);
+  // `known`: which content the version is, if the caller knows.
+  void record_read(uint64_t version, const std::optional<CachedContent>& known, int64_t offset,
+                   int64_t end, int64_t length) {
+    cache_->record_read(file_, version, known, offset, end, length);
   }
   // Takes the content of chunk `n`, which somebody has read since the version began. Does nothing
   // if there is no room.
@@ -175,8 +217,10 @@ class CachedChunks {
   // Returns the contents of the chunks [first, last), whatever sizes they have. A chunk without
   // binary data has no bytes. Fetches with one command the chunks that are not in the cache. Fails
   // if this command fails.
-  Result<std::vector<ChunkCache::Content>> read(uint64_t version, int64_t first, int64_t last) {
-    return cache_->read(file_, version, first, last);
+  Result<std::vector<ChunkCache::Content>> read(uint64_t version,
+                                                const std::optional<CachedContent>& known,
+                                                int64_t first, int64_t last) {
+    return cache_->read(file_, version, known, first, last);
   }
 
  private:

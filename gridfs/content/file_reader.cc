@@ -41,8 +41,9 @@ Status FileReader::read_cache() {
     if (!is_stored(begin)) continue;
     const int64_t first = pieces_[begin].stored.n;
     while (is_stored(end) && pieces_[end].stored.n == pieces_[end - 1].stored.n + 1) ++end;
-    GM_ASSIGN(const std::vector<ChunkCache::Content> contents,
-              source_.cache->read(source_.version, first, pieces_[end - 1].stored.n + 1));
+    GM_ASSIGN(
+        const std::vector<ChunkCache::Content> contents,
+        source_.cache->read(source_.version, source_.known, first, pieces_[end - 1].stored.n + 1));
     for (size_t i = begin; i < end; ++i) {
       Piece& piece = pieces_[i];
       const StoredPiece& stored = piece.stored;

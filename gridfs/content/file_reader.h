@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -38,8 +39,10 @@ class FileReader {
     int64_t length = 0;
     bool absent_is_hole = false;
     CachedChunks* cache = nullptr;
-    uint64_t version = 0;     // of the content in the cache
-    int64_t chunk_bytes = 0;  // with a cache
+    // With a cache: the version of the content, what is known of it, and the size of chunks.
+    uint64_t version = 0;
+    std::optional<CachedContent> known = {};
+    int64_t chunk_bytes = 0;
   };
   void set_source(Source source) { source_ = std::move(source); }
   const Source& source() const { return source_; }

@@ -35,6 +35,7 @@ OpenFile::OpenFile(std::shared_ptr<FileContext> context, FilesDocument stored, b
       stored_(std::move(stored)),
       may_have_garbage_(!is_new && !context_->bucket.store().capabilities().exclusive),
       md5_intact_(context_->options.md5 && stored_.length == 0),
+      confirmed_at_(Clock::now()),
       changed_at_(Clock::now() - std::chrono::hours(1)) {}
 
 OpenFile::~OpenFile() {
@@ -67,6 +68,18 @@ FilesDocument OpenFile::document() const {
   return document;
 }
 
+std::optional<CachedContent> OpenFile::known_content() const {
+  if (!cache_ || !cache_->has_disk() || has_changes() || outdated_) return std::nullopt;
+  return CachedContent{stored_.upload_date, stored_.length, posix_.mtime, confirmed_at_};
+}
+
+bool OpenFile::needs_confirmation() const {
+  if (!cache_ || !cache_->has_disk()) return false;
+  MutexLock lock(mutex_);
+  return !has_changes() && !detached_ && !gone_ &&
+         Clock::now() - confirmed_at_ >= cache_->fresh_for();
+}
+
 const OpenFile::Chunk* OpenFile::find_in_memory(int64_t n) const {
   if (const auto found = dirty_.find(n); found != dirty_.end()) return &found->second;
   if (n >= frozen_end_) return nullptr;
@@ -84,6 +97,8 @@ Result<ReadResult> OpenFile::read_once(int64_t offset, size_t size) {
   ReadAhead::Advice advice;
   int64_t stored_length = 0;
   uint64_t version = 0;
+  std::optional<CachedContent> known;
+  if (needs_confirmation()) (void)context_->open_files.refresh(*this);
   {
     MutexLock lock(mutex_);
     if (offset >= length_ || size == 0) return ReadResult();
@@ -123,7 +138,8 @@ Result<ReadResult> OpenFile::read_once(int64_t offset, size_t size) {
       // Each read of a store over a network shows the newest contents, so a snapshot would not help
       // (Capabilities::stable_snapshots).
       reader.set_source({nullptr, stored_.length, holes_unknown_ || punching_, cache_.get(),
-                         version_, chunk_bytes_});
+                         version_, known_content(), chunk_bytes_});
+      known = reader.source().known;
       stored_length = stored_.length;
       version = version_;
     } else if (reader.needs_store() || advice.begin < advice.end) {
@@ -135,7 +151,7 @@ Result<ReadResult> OpenFile::read_once(int64_t offset, size_t size) {
   }
   StoredChunks chunks(context_->bucket.chunks(), id_, static_cast<int32_t>(chunk_bytes_));
   if (cache_) {
-    cache_->record_read(version, offset, offset + static_cast<int64_t>(size), stored_length);
+    cache_->record_read(version, known, offset, offset + static_cast<int64_t>(size), stored_length);
   } else if (advice.begin < advice.end) {
     chunks.prefetch(*reader.source().snapshot, chunk_count(advice.begin), chunk_count(advice.end));
   }

@@ -91,7 +91,11 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   void md5_was_set(bson::Date upload_date, const std::string& md5) GM_EXCLUDES(mutex_);
 
  private:
-  Result<ReadResult> read_once(int64_t offset, size_t size) GM_EXCLUDES(mutex_);
+  // What is known of the content in the store, if chunks may come from a disk.
+  std::optional<CachedContent> known_content() const GM_REQUIRES(mutex_);
+  // Returns true if the files document must be read again before chunks may come from the disk.
+  bool needs_confirmation() const GM_EXCLUDES(mutex_);
+  Result<ReadResult> read_once(int64_t offset, size_t size) GM_EXCLUDES(write_mutex_, mutex_);
   Status write_once(int64_t offset, std::span<const uint8_t> data, TimeUpdate times)
       GM_EXCLUDES(write_mutex_, mutex_);
 
@@ -327,6 +331,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   bool md5_intact_ GM_GUARDED_BY(mutex_);
   bool md5_scheduled_ GM_GUARDED_BY(mutex_) = false;
 
+  // When this process last learned what the files document says of the content.
+  Clock::time_point confirmed_at_ GM_GUARDED_BY(mutex_);
   Clock::time_point changed_at_ GM_GUARDED_BY(mutex_);
   ReadAhead read_ahead_ GM_GUARDED_BY(mutex_);
 };

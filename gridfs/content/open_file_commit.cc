@@ -204,6 +204,7 @@ void OpenFile::finish(const Prepared& prepared) {
   const FileCommit& commit = prepared.commit;
   no_room_.reset();
   if (prepared.content) ++version_;
+  confirmed_at_ = Clock::now();
   // The data for which there was no room is in the store now.
   if (background_error_ && background_error_->code() == ErrorCode::kOutOfDiskSpace) {
     background_error_.reset();
@@ -276,6 +277,7 @@ void OpenFile::adopt(const FilesDocument& stored) {
   if (gone_ || has_changes()) return;
   // A reader may have read the document before the last commit of this process.
   if (!outdated_ && stored.upload_date < stored_.upload_date) return;
+  confirmed_at_ = Clock::now();
   if (outdated_ || is_current(stored.posix)) posix_ = stored.posix;
   const bool is_same =
       !outdated_ && stored.upload_date == stored_.upload_date && stored.length == stored_.length;

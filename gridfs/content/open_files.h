@@ -28,6 +28,8 @@ class OpenFiles {
   Result<std::shared_ptr<OpenFile>> open(const std::shared_ptr<FileContext>& context,
                                          bson::ValueView id, Purpose purpose) GM_EXCLUDES(mutex_);
   std::shared_ptr<OpenFile> find(bson::ValueView id) const GM_EXCLUDES(mutex_);
+  // Reads the files document again and gives it to the file (OpenFile::refresh()).
+  Status refresh(OpenFile& file) const GM_EXCLUDES(mutex_);
   // Implements FileTable::open_detached().
   Result<std::shared_ptr<OpenFile>> open_detached(const std::shared_ptr<FileContext>& context,
                                                   bson::View document) GM_EXCLUDES(mutex_);
@@ -68,15 +70,13 @@ class OpenFiles {
     std::vector<FileRemoval> files;
   };
 
-  // Reads the files document again and gives it to the file (OpenFile::refresh()).
-  Status refresh(OpenFile& file) const GM_EXCLUDES(mutex_);
   // Returns the open file, or nothing if it is not open. Sets `removal` to the number of the
   // removal that has begun, or to 0.
   std::shared_ptr<OpenFile> find_or_removal(const bson::Value& id, uint64_t& removal) const
       GM_EXCLUDES(mutex_);
-  // Waits for the removal, which a transaction has begun.
   // Returns what `files` has of the file, and the first chunk only if it is wanted.
   Result<FirstChunkLookup::Found> find_stored(bson::ValueView id, bool wants_chunk) const;
+  // Waits for the removal, which a transaction has begun.
   Status wait_for_removal(const bson::Value& id, uint64_t removal) GM_EXCLUDES(mutex_);
   std::shared_ptr<OpenFile> find_locked(const bson::Value& id) const GM_REQUIRES(mutex_);
   void end_removal(const FileRemoval& removal) GM_REQUIRES(mutex_);

@@ -236,6 +236,13 @@ TEST(GridmountOptions, Deployment) {
   EXPECT_FALSE(options.read_ahead);
   EXPECT_EQ(parse({"--read-ahead=8M", "mongodb://localhost", "mnt"}).read_ahead, 8U << 20);
   EXPECT_EQ(parse({"--read-ahead=0", "mongodb://localhost", "mnt"}).read_ahead, 0U);
+  EXPECT_FALSE(options.disk_cache);
+  const GridmountOptions cached =
+      parse({"--disk-cache=/cache", "--disk-cache-size=5M", "mongodb://localhost", "mnt"});
+  EXPECT_EQ(cached.disk_cache, "/cache");
+  EXPECT_EQ(cached.disk_cache_size, 5U << 20);
+  EXPECT_EQ(parse({"--disk-cache=/cache", "mongodb://localhost", "mnt"}).disk_cache_size,
+            uint64_t{10} << 30);
   EXPECT_FALSE(options.access_times);
   EXPECT_TRUE(parse({"-o", "relatime", "mongodb://localhost", "mnt"}).access_times);
   EXPECT_EQ(parse({"--db", "x", "mongodb://localhost", "mnt"}).database, "x");
@@ -258,6 +265,13 @@ TEST(GridmountOptions, Deployment_WhatDoesNotFit) {
   EXPECT_THAT(refusal_of({"--read-ahead=8M", "store", "mnt"}),
               HasSubstr("for MongoDB deployments"));
   EXPECT_THAT(refusal_of({"--read-ahead=8K", uri, "mnt"}), HasSubstr("--read-ahead"));
+  EXPECT_THAT(refusal_of({"--disk-cache=/cache", "store", "mnt"}),
+              HasSubstr("for MongoDB deployments"));
+  EXPECT_THAT(refusal_of({"--disk-cache=/cache", "--disk-cache-size=5K", uri, "mnt"}),
+              HasSubstr("1M or more"));
+  EXPECT_THAT(refusal_of({"--disk-cache-size=5M", uri, "mnt"}), HasSubstr("--disk-cache"));
+  EXPECT_THAT(refusal_of({"--disk-cache=/cache", "--read-ahead=0", uri, "mnt"}),
+              HasSubstr("--read-ahead"));
   EXPECT_THAT(refusal_of({"--db=x", uri, "mnt"}), HasSubstr("contradicts"));
   EXPECT_THAT(refusal_of({"mongodb://a:b:c", "mnt"}), HasSubstr("not a MongoDB URI"));
   EXPECT_THAT(refusal_of({"mongodb:/host/db", "mnt"}), HasSubstr("begins with mongodb://"));

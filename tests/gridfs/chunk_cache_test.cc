@@ -9,15 +9,14 @@
 
 #include <gmock/gmock.h>
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
 
 #include "gridfs/bucket/chunk_document.h"
-#include "tests/forwarding_store.h"
 #include "tests/gridfs/bucket_fixture.h"
+#include "tests/gridfs/remote_store.h"
 #include "tests/sanitized.h"
 
 namespace gridmount::gridfs {
@@ -27,43 +26,6 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kForEver = std::chrono::hours(1);
 constexpr int32_t kChunk = 64 * 1024;
-
-// A store that others change.
-class RemoteStore final : public ForwardingStore {
- public:
-  using ForwardingStore::ForwardingStore;
-
-  Result<std::unique_ptr<engine::Snapshot>> snapshot() override {
-    ++snapshots_;
-    Result<std::unique_ptr<engine::Snapshot>> snapshot = inner().snapshot();
-    if (std::this_thread::get_id() == main_) return snapshot;
-    while (others_wait_) {
-      ++waiting_;
-      others_wait_.wait(true);
-      --waiting_;
-    }
-    if (others_fail_) return fail(ErrorCode::kHostUnreachable, "no server");
-    return snapshot;
-  }
-  engine::Capabilities capabilities() const override { return {.exclusive = false}; }
-
-  int snapshots() const { return snapshots_; }
-  // From now on fetches of other threads than the one that made this object wait when they have
-  // their snapshot, or go on.
-  void let_others_wait(bool wait) {
-    others_wait_ = wait;
-    others_wait_.notify_all();
-  }
-  int waiting() const { return waiting_; }
-  void let_others_fail() { others_fail_ = true; }
-
- private:
-  const std::thread::id main_ = std::this_thread::get_id();
-  std::atomic<int> snapshots_ = 0;
-  std::atomic<int> waiting_ = 0;
-  std::atomic<bool> others_wait_ = false;
-  std::atomic<bool> others_fail_ = false;
-};
 
 class ChunkCacheTest : public BucketFixture {
  protected:

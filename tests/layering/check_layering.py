@@ -55,6 +55,7 @@ LAYERS = {
     BASE: set(),
     "engine/checksum": set(),
     "engine/system": {BASE},
+    "engine/disk_cache": {BASE, "engine/checksum", "engine/system"},
     "engine/bson": {BASE},
     **{room: DOCUMENTS | set(QUERY_ROOMS[:number]) for number, room in enumerate(QUERY_ROOMS)},
     "engine": INTERFACE,
@@ -68,8 +69,11 @@ LAYERS = {
     "engine/mongo": INTERFACE,
     "engine/wire": INTERFACE
     | {"engine/aggregation", "engine/checksum", "engine/cursors", "engine/profiling"},
-    **{room: INTERFACE | set(GRIDFS_ROOMS[:number]) for number, room in enumerate(GRIDFS_ROOMS)},
-    "gridfs": INTERFACE,
+    **{
+        room: INTERFACE | {"engine/disk_cache"} | set(GRIDFS_ROOMS[:number])
+        for number, room in enumerate(GRIDFS_ROOMS)
+    },
+    "gridfs": INTERFACE | {"engine/disk_cache"},
     "command_line": INTERFACE | {"engine/system", "engine/wire", "engine/local", LOCAL_DOOR},
     "fuse/tree": INTERFACE | GRIDFS | {"fuse"},
     "fuse/monitoring": INTERFACE | {"fuse", "engine/wire"},
@@ -77,11 +81,11 @@ LAYERS = {
     "fuse": INTERFACE
     | GRIDFS
     | {"fuse/tree", "fuse/monitoring", "fuse/kernel", "fuse/daemon"}
-    | {"command_line", "engine/system"}
+    | {"command_line", "engine/disk_cache", "engine/system"}
     | LEAVES,
     "fuse/daemon": INTERFACE
     | GRIDFS
-    | {"fuse", "fuse/tree", "fuse/monitoring", "fuse/kernel", "command_line"}
+    | {"engine/disk_cache", "fuse", "fuse/tree", "fuse/monitoring", "fuse/kernel", "command_line"}
     | LEAVES,
     "tools": INTERFACE
     | GRIDFS
@@ -96,7 +100,7 @@ DOORS = [
     (
         r"openssl/|asio/ssl",
         "OpenSSL",
-        r"gridfs/bucket/md5\.(h|cc)|gridfs/namespace/name_mapping\.cc|engine/local/format/index_key\w*\.(h|cc)"
+        r"engine/disk_cache/disk_cache\.cc|gridfs/bucket/md5\.(h|cc)|gridfs/namespace/name_mapping\.cc|engine/local/format/index_key\w*\.(h|cc)"
         r"|engine/wire/server/tls\w*\.(h|cc)|engine/wire/(auth/digest|commands/file_md5)\.cc",
     ),
     (r"yaml-cpp/", "yaml-cpp", r"tools/gridfiles/connection_options\.cc"),
@@ -123,7 +127,7 @@ LINK_DOORS = [
     (r"PkgConfig::IDN", "libidn", {"engine/wire"}),
     (r"PkgConfig::(SNAPPY|ZSTD)", "a compressor", {"engine/wire"}),
     (r"ZLIB::", "zlib", {"engine/wire", "tools"}),
-    (r"OpenSSL::", "OpenSSL", {"gridfs", "engine/local", "engine/wire"}),
+    (r"OpenSSL::", "OpenSSL", {"gridfs", "engine/disk_cache", "engine/local", "engine/wire"}),
 ]
 
 # Names that say nothing about what is inside.
