@@ -20,6 +20,23 @@ bson::Document document_with(const bson::Path& path, bson::ValueView value) {
   return std::move(builder).finish();
 }
 
+// Returns whether a condition on types allows all types whose values may equal the value. Numbers
+// equal those of other types, and strings equal symbols.
+bool allows_types_equal_to(bson::ValueView value, const Predicate& condition) {
+  using bson::Type;
+  std::vector<Type> types = {value.type()};
+  if (value.is_number()) types = {Type::kDouble, Type::kInt32, Type::kInt64, Type::kDecimal128};
+  if (value.type() == Type::kString || value.type() == Type::kSymbol) {
+    types = {Type::kString, Type::kSymbol};
+  }
+  const std::vector<bson::ValueView>& allowed = *condition.operands();
+  return std::all_of(types.begin(), types.end(), [&](Type type) {
+    return std::any_of(allowed.begin(), allowed.end(), [&](bson::ValueView one) {
+      return one.integral() == static_cast<int64_t>(type);
+    });
+  });
+}
+
 // Returns whether a document that matches {path: value} always matches the condition. Such a
 // document has the value in the field, or as an element of an array in it. For an array nothing
 // follows, because its elements may match the condition where the condition is on the array itself.
@@ -27,7 +44,9 @@ bool equality_implies(bson::ValueView value, const Predicate& condition) {
   const bool is_exact = value.type() != bson::Type::kArray && value.type() != bson::Type::kNull &&
                         value.type() != bson::Type::kUndefined &&
                         value.type() != bson::Type::kRegex;
-  return is_exact && condition.matches(document_with(condition.path(), value));
+  if (!is_exact) return false;
+  if (condition.kind() == Kind::kType) return allows_types_equal_to(value, condition);
+  return condition.matches(document_with(condition.path(), value));
 }
 
 bool is_lower_bound(Kind kind) {

@@ -205,6 +205,23 @@ TEST_P(StoreContract, IndexProperties_Partial_ConstrainsItsDocumentsAlone) {
   EXPECT_EQ(find_in(*view, R"({"user": "david"})", find), find_in(*view, R"({"_id": 2})", {}));
 }
 
+// Numbers equal numbers of other types, which such an index does not have.
+TEST_P(StoreContract, IndexProperties_PartialByType_HidesNoEqualValues) {
+  insert(R"({"_id": 1, "a": 5.0})");
+  insert(R"({"_id": 2, "a": {"$numberLong": "5"}})");
+  insert(R"({"_id": 3, "a": "x"})");
+  insert(R"({"_id": 4, "a": {"$symbol": "x"}})");
+  create_index_as(R"({"key": {"a": 1}, "name": "n",
+                      "partialFilterExpression": {"a": {"$type": "double"}}})");
+  create_index_as(R"({"key": {"a": -1}, "name": "s",
+                      "partialFilterExpression": {"a": {"$type": "string"}}})");
+  EXPECT_THAT(ids(R"({"a": 5.0})"), UnorderedElementsAre("1", "2"));
+  EXPECT_THAT(ids(R"({"a": {"$in": [5.0, 7]}})"), UnorderedElementsAre("1", "2"));
+  EXPECT_THAT(ids(R"({"a": "x"})"), UnorderedElementsAre("3", "4"));
+  EXPECT_THAT(ids(R"({"a": {"$type": "double"}})"), UnorderedElementsAre("1"));
+  EXPECT_THAT(ids(R"({"a": {"$type": "string"}})"), UnorderedElementsAre("3"));
+}
+
 TEST_P(StoreContract, IndexProperties_Hashed_AnswersEquality) {
   for (int id = 0; id < 50; ++id) {
     insert(R"({"_id": )" + std::to_string(id) + R"(, "a": )" + std::to_string(id % 10) + "}");
