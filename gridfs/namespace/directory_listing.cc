@@ -33,14 +33,27 @@ bson::Document at_least(T value) {
   return condition([&](bson::Builder& filter) { filter.append("$gte", value); });
 }
 
+// Not a comparison with the first date: there are servers that cannot read that date.
+void is_date(bson::Builder& filter) {
+  filter.append("$type", "date");
+}
+
 // The first query for files without a string filename finds those that drivers make: filename
 // missing or null, and uploadDate a date. There may be many, so the query continues from a date.
 constexpr size_t kDated = 0;
 
+constexpr bson::Date kFirstDate{std::numeric_limits<int64_t>::min()};
+
 bson::Document dated_filter(bson::Date from) {
   bson::Builder filter;
   filter.append_null("filename");
-  filter.open_document("uploadDate").append("$gte", from).close();
+  filter.open_document("uploadDate");
+  if (from == kFirstDate) {
+    is_date(filter);
+  } else {
+    filter.append("$gte", from);
+  }
+  filter.close();
   return std::move(filter).finish();
 }
 
@@ -61,7 +74,7 @@ const std::vector<bson::Document>& unnamed_filters() {
     filters.push_back(at_least(bson::Binary{}));
     filters.push_back(at_least(bson::ObjectId()));
     filters.push_back(at_least(false));
-    filters.push_back(at_least(bson::Date{std::numeric_limits<int64_t>::min()}));
+    filters.push_back(condition(is_date));
     filters.push_back(at_least(bson::Timestamp{}));
     return filters;
   }();

@@ -209,6 +209,26 @@ std::optional<PartBounds> in_bounds(const Predicate& predicate) {
   return bounds;
 }
 
+std::optional<PartBounds> type_bounds(const Predicate& predicate) {
+  PartBounds bounds{{}, false};
+  for (const ValueView number : *predicate.operands()) {
+    const auto type = static_cast<Type>(number.integral().value_or(0));
+    if (type == Type::kNull) {
+      bounds.intervals.push_back(point(Value()));
+      continue;
+    }
+    std::optional<Interval> interval = bracket_of(type);
+    if (!interval) return std::nullopt;
+    // NaN is a number, although it compares with no other one.
+    if (interval->low.view().number()) {
+      interval->low = Value(std::numeric_limits<double>::quiet_NaN());
+    }
+    bounds.intervals.push_back(std::move(*interval));
+  }
+  normalize(bounds.intervals);
+  return bounds;
+}
+
 std::optional<PartBounds> regex_bounds(const Predicate& predicate) {
   PartBounds bounds;
   if (!add_regex(std::string(predicate.literal_prefix()), bounds)) return std::nullopt;
@@ -243,8 +263,9 @@ std::optional<PartBounds> bounds_of(const Predicate& predicate) {
       return order_bounds(predicate);
     case Predicate::Kind::kRegex:
       return regex_bounds(predicate);
-    case Predicate::Kind::kExists:
     case Predicate::Kind::kType:
+      return type_bounds(predicate);
+    case Predicate::Kind::kExists:
     case Predicate::Kind::kOther:
       break;
   }

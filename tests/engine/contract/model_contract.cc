@@ -38,6 +38,12 @@ class Generator {
   int below(int bound) { return std::uniform_int_distribution<int>(0, bound - 1)(random_); }
   bool one_in(int n) { return below(n) == 0; }
 
+  std::string_view random_type() {
+    static constexpr std::string_view kTypes[] = {"double", "string", "object", "array", "objectId",
+                                                  "bool",   "date",   "null",   "int",   "number"};
+    return kTypes[below(std::size(kTypes))];
+  }
+
   std::string text() {
     static const std::string kLong(500, 'l');
     static const std::vector<std::string> kTexts = {
@@ -127,7 +133,7 @@ class Generator {
   void append_condition(bson::Builder& builder, const std::string& name) {
     static const std::vector<std::string> kComparisons = {"$lt", "$lte", "$gt", "$gte"};
     const auto comparison = [&] { return kComparisons[static_cast<size_t>(below(4))]; };
-    switch (below(8)) {
+    switch (below(9)) {
       case 0:
         builder.open_document(name).append(comparison(), scalar()).close();
         return;
@@ -151,6 +157,9 @@ class Generator {
         return;
       case 5:
         append_value(builder, name);  // arrays and documents too
+        return;
+      case 6:
+        builder.open_document(name).append("$type", random_type()).close();
         return;
       default:
         builder.append(name, scalar());
@@ -191,7 +200,7 @@ class Generator {
         builder.open_document(name).append("$exists", true).close();
         break;
       case 1:
-        builder.open_document(name).append("$type", one_in(2) ? "string" : "int").close();
+        builder.open_document(name).append("$type", random_type()).close();
         break;
       case 2:
         builder.open_document(name).append(one_in(2) ? "$gt" : "$lte", scalar()).close();

@@ -157,6 +157,20 @@ TEST(PlannerTest, Bounds) {
 }
 
 // A document in the array at the position lacks the field, which a filter treats as null.
+TEST(PlannerTest, BoundsOfTypes) {
+  Indexes one;
+  one.add("{'a': 1}");
+  EXPECT_EQ(plan(one, "{'a': {'$type': 'bool'}}"), "{'a': 1} [false..true]");
+  EXPECT_EQ(plan(one, "{'a': {'$type': 'int'}}"),
+            "{'a': 1} [{ \"$numberDouble\" : \"NaN\" }..{ \"$numberDouble\" : \"Infinity\" }]");
+  EXPECT_EQ(plan(one, "{'a': {'$type': ['null', 'string']}}"), "{'a': 1} null[\"\"..{  })");
+  // The bounds of a number include those of another one.
+  EXPECT_EQ(plan(one, "{'a': {'$type': 'number'}}"), plan(one, "{'a': {'$type': 'int'}}"));
+  for (const char* const type : {"array", "regex", "minKey", "undefined", "javascript"}) {
+    EXPECT_EQ(plan(one, "{'a': {'$type': ['bool', '" + std::string(type) + "']}}"), "scan") << type;
+  }
+}
+
 TEST(PlannerTest, Positions) {
   Indexes position;
   position.add("{'a.0': 1}");
