@@ -10,8 +10,8 @@
 #include <string>
 #include <thread>
 
-#include "gridfs/content/chunk_cache.h"
 #include "engine/disk_cache/disk_cache.h"
+#include "gridfs/content/chunk_cache.h"
 #include "gridfs/content/file.h"
 #include "tests/gridfs/bucket_fixture.h"
 #include "tests/gridfs/remote_store.h"
