@@ -400,8 +400,14 @@ Status MongoCollection::create_index(engine::Transaction& transaction,
   GM_ASSIGN(const std::shared_ptr<Reads> reads, reads_of(transaction));
   engine::IndexDefinition named = definition;
   if (named.name.empty()) named.name = query::default_index_name(named.keys);
+  // Without the version, as drivers send it: every server has its own, and some refuse the field.
+  const bson::Document specification = named.specification();
   Builder command = this->command("createIndexes");
-  command.open_array("indexes").push(named.specification().view()).close();
+  command.open_array("indexes").push_open_document();
+  for (const bson::Element element : specification.view()) {
+    if (element.key != "v") command.append(element.key, element.value);
+  }
+  command.close().close();
   GM_ASSIGN(const bson::Document reply,
             reads->change_catalog(ns_, ns_.database, std::move(command).finish()));
   return check_writes(reply);

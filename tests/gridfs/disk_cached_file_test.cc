@@ -22,8 +22,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kChunk = 4096;
-constexpr milliseconds kForEver = std::chrono::hours(1);
+constexpr int kSmallChunk = 4096;
+constexpr milliseconds kNeverOld = std::chrono::hours(1);
 
 class DiskCachedFileTest : public BucketFixture {
  protected:
@@ -41,7 +41,7 @@ class DiskCachedFileTest : public BucketFixture {
     disk_.reset();
   }
   // As a new mount does it: nothing is in memory.
-  void start(milliseconds fresh_for = kForEver, const std::string& deployment = "here") {
+  void start(milliseconds fresh_for = kNeverOld, const std::string& deployment = "here") {
     end();
     disk_ = must(DiskCache::open({folder_.path() / "cache", 1 << 30, {}}));
     shared_bucket_ = std::make_unique<Bucket>(remote_, remote_.database("test"), BucketOptions());
@@ -57,9 +57,9 @@ class DiskCachedFileTest : public BucketFixture {
     files_ = FileTable::create(*shared_bucket_, table);
   }
   bson::Value upload_chunks(int count) {
-    content_ = random_bytes(random_, static_cast<size_t>(count) * kChunk - 100);
+    content_ = random_bytes(random_, static_cast<size_t>(count) * kSmallChunk - 100);
     UploadOptions options;
-    options.chunk_bytes = kChunk;
+    options.chunk_bytes = kSmallChunk;
     return upload("file", content_, options);
   }
   std::string read(const bson::Value& id) { return read(*must(files_->open(id))); }
@@ -108,8 +108,8 @@ TEST_F(DiskCachedFileTest, WhatTheDiskDoesNotHave_TakesOneCommand) {
   const bson::Value id = upload_chunks(20);
   const auto read_part = [&](int first, int count) {
     const auto file = must(files_->open(id));
-    const size_t at = static_cast<size_t>(first) * kChunk;
-    const size_t size = static_cast<size_t>(count) * kChunk;
+    const size_t at = static_cast<size_t>(first) * kSmallChunk;
+    const size_t size = static_cast<size_t>(count) * kSmallChunk;
     EXPECT_EQ(text_of(must(file->read(static_cast<int64_t>(at), size))), content_.substr(at, size));
   };
   read_part(0, 4);
@@ -145,7 +145,7 @@ TEST_F(DiskCachedFileTest, FileThatIsReplacedUnderItsName_IsAnother) {
   must(bucket().remove(id));
   UploadOptions same;
   same.id = id;
-  same.chunk_bytes = kChunk;
+  same.chunk_bytes = kSmallChunk;
   content_ = random_bytes(random_, content_.size());
   upload("file", content_, same);
   EXPECT_EQ(read(id), content_);
@@ -155,7 +155,7 @@ TEST_F(DiskCachedFileTest, OtherDeployment_HasOtherFiles) {
   start();
   const bson::Value id = upload_chunks(4);
   EXPECT_EQ(read(id), content_);
-  start(kForEver, "there");
+  start(kNeverOld, "there");
   EXPECT_EQ(commands_of([&] { EXPECT_EQ(read(id), content_); }), 2);
 }
 
@@ -183,7 +183,7 @@ TEST_F(DiskCachedFileTest, DamagedEntries_AreReadFromTheStore) {
   EXPECT_EQ(read(id), content_);
   start();
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path())) {
-    if (entry.is_regular_file() && entry.file_size() > kChunk / 2) {
+    if (entry.is_regular_file() && entry.file_size() > kSmallChunk / 2) {
       std::filesystem::resize_file(entry.path(), entry.file_size() - 1);
     }
   }
@@ -208,7 +208,7 @@ TEST_F(DiskCachedFileTest, RandomChanges_AreRead) {
       const size_t at = random_() % (content.size() + 1);
       switch (random_() % 3) {
         case 0: {
-          const std::string bytes = random_bytes(random_, 1 + random_() % (2 * kChunk));
+          const std::string bytes = random_bytes(random_, 1 + random_() % (2 * kSmallChunk));
           must(write(*file, static_cast<int64_t>(at), bytes));
           content.replace(at, std::min(bytes.size(), content.size() - at), bytes);
           break;
