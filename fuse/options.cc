@@ -411,6 +411,14 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   options.endpoint.arguments.emplace_back("gridmount");
   options.endpoint.arguments.insert(options.endpoint.arguments.end(), arguments.begin(),
                                     arguments.end());
+  if (options.disk_cache) {
+    const auto below =
+        options.disk_cache->lexically_normal().lexically_relative(options.mount_point);
+    if (!below.empty() && *below.begin() != "..") {
+      return fail(ErrorCode::kBadValue,
+                  "the folder of --disk-cache must not be below the mount point");
+    }
+  }
   if (error) {
     return fail(ErrorCode::kBadValue, "cannot read the current directory: " + error.message());
   }

@@ -138,6 +138,14 @@ DiskCache::DiskCache(const DiskCacheOptions& options, system::File lock)
                 return std::nullopt;
               }) {}
 
+DiskCache::~DiskCache() {
+  {
+    MutexLock lock(mutex_);
+    waiting_.clear();
+  }
+  writer_.stop();
+}
+
 DiskCache::Name DiskCache::name_of(std::string_view key) {
   std::array<uint8_t, 32> digest{};
   if (EVP_Digest(key.data(), key.size(), digest.data(), nullptr, EVP_sha256(), nullptr) != 1) {
@@ -159,7 +167,7 @@ fs::path DiskCache::path_of(const Name& name) const {
 
 Status DiskCache::read_entries() {
   struct Found {
-    Name name;
+    Name name{};
     uint64_t bytes = 0;
     timespec read{};
   };
@@ -238,7 +246,8 @@ DiskCache::Content DiskCache::find(std::string_view key) {
   }
   Content content;
   system::File file;
-  if (system::File::open_errno(path_of(name), O_RDWR, file) == 0) {
+  const bool is_there = system::File::open_errno(path_of(name), O_RDWR, file) == 0;
+  if (is_there) {
     const Result<uint64_t> size = file.size();
     if (size && *size <= kHeaderBytes + key.size() + kContentBytesMax) {
       const Result<std::vector<uint8_t>> bytes = file.read(0, *size);
@@ -247,13 +256,13 @@ DiskCache::Content DiskCache::find(std::string_view key) {
     // So that the order of use outlives this process.
     if (content) (void)::futimens(file.fd(), nullptr);
   }
+  if (is_there && !content) (void)system::remove_file(path_of(name));
   MutexLock lock(mutex_);
   if (content) {
     ++hits_;
     return content;
   }
   ++misses_;
-  // It is damaged, or somebody has removed it. If it is there, it will be replaced.
   forget(name);
   return nullptr;
 }

@@ -60,8 +60,10 @@ class DiskCache {
   // uses the folder, with PermissionDenied if the folder belongs to another user or others have
   // access to it, and with NotAStore if it has files but is no cache.
   static Result<std::unique_ptr<DiskCache>> open(const DiskCacheOptions& options);
-  // Contents that still wait to be written may be lost.
-  ~DiskCache() { writer_.stop(); }
+  // Contents that still wait to be written are lost.
+  ~DiskCache();
+  DiskCache(const DiskCache&) = delete;
+  DiskCache& operator=(const DiskCache&) = delete;
 
   // Returns the content, or null if the cache does not have it. Reads it from the disk.
   Content find(std::string_view key) GM_EXCLUDES(mutex_);

@@ -269,6 +269,8 @@ TEST(GridmountOptions, Deployment_WhatDoesNotFit) {
               HasSubstr("for MongoDB deployments"));
   EXPECT_THAT(refusal_of({"--disk-cache=/cache", "--disk-cache-size=5K", uri, "mnt"}),
               HasSubstr("1M or more"));
+  EXPECT_THAT(refusal_of({"--disk-cache=mnt/cache", uri, "mnt"}), HasSubstr("mount point"));
+  EXPECT_EQ(refusal_of({"--disk-cache=mnt-cache", uri, "mnt"}), "");
   EXPECT_THAT(refusal_of({"--disk-cache-size=5M", uri, "mnt"}), HasSubstr("--disk-cache"));
   EXPECT_THAT(refusal_of({"--disk-cache=/cache", "--read-ahead=0", uri, "mnt"}),
               HasSubstr("--read-ahead"));

@@ -142,6 +142,7 @@ TEST_F(DiskCacheTest, AnyDamage_IsNoContent) {
     }
     std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
     EXPECT_EQ(found("key"), "nothing") << turn << " " << at;
+    EXPECT_TRUE(files().empty());
   }
 }
 
