@@ -6,7 +6,11 @@ namespace gridmount::mongo {
 Status sync_journal(Connection& connection) {
   bson::Builder command;
   command.append("fsync", int32_t{1});
-  GM_TRY(connection.run_apart("admin", std::move(command).finish()));
+  const Result<bson::Document> reply = connection.run_apart("admin", std::move(command).finish());
+  // A server without the command (FerretDB) has no more to offer than its acknowledgement of a
+  // write.
+  constexpr auto kCommandNotFound = ErrorCode(59);
+  if (!reply && reply.error().code() != kCommandNotFound) return fail(reply.error());
   return {};
 }
 

@@ -33,9 +33,9 @@ bson::Document at_least(T value) {
   return condition([&](bson::Builder& filter) { filter.append("$gte", value); });
 }
 
-// Not a comparison with the first date: there are servers that cannot read that date.
-void is_date(bson::Builder& filter) {
-  filter.append("$type", "date");
+// Not by comparisons with NaN or with the first date: there are servers that cannot read these.
+bson::Document of_type(std::string_view type) {
+  return condition([&](bson::Builder& filter) { filter.append("$type", type); });
 }
 
 // The first query for files without a string filename finds those that drivers make: filename
@@ -49,7 +49,7 @@ bson::Document dated_filter(bson::Date from) {
   filter.append_null("filename");
   filter.open_document("uploadDate");
   if (from == kFirstDate) {
-    is_date(filter);
+    filter.append("$type", "date");
   } else {
     filter.append("$gte", from);
   }
@@ -66,15 +66,12 @@ const std::vector<bson::Document>& unnamed_filters() {
     undated.append_null("filename").open_document("uploadDate");
     undated.open_document("$not").append("$type", "date").close().close();
     filters.push_back(std::move(undated).finish());
-    filters.push_back(condition([](bson::Builder& filter) {
-      filter.append("$eq", std::numeric_limits<double>::quiet_NaN());
-    }));
-    filters.push_back(at_least(-std::numeric_limits<double>::infinity()));
+    filters.push_back(of_type("number"));
     filters.push_back(at_least(bson::View()));
     filters.push_back(at_least(bson::Binary{}));
     filters.push_back(at_least(bson::ObjectId()));
     filters.push_back(at_least(false));
-    filters.push_back(condition(is_date));
+    filters.push_back(of_type("date"));
     filters.push_back(at_least(bson::Timestamp{}));
     return filters;
   }();
