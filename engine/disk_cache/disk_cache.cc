@@ -11,6 +11,7 @@
 #include <cstring>
 #include <new>
 
+#include "engine/base/hex.h"
 #include "engine/checksum/crc32c.h"
 #include "engine/system/system_error.h"
 
@@ -25,7 +26,6 @@ constexpr std::string_view kLockText = "This folder is a cache of gridmount. It 
 constexpr const char* kLockFile = "lock";
 constexpr const char* kNewFile = "new";
 constexpr size_t kHeaderBytes = 20;
-constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr std::chrono::minutes kComplaintEach{1};
 
 // This share of the file system stays free for others.
@@ -157,11 +157,7 @@ DiskCache::Name DiskCache::name_of(std::string_view key) {
 }
 
 fs::path DiskCache::path_of(const Name& name) const {
-  std::string text;
-  for (const uint8_t byte : name) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
+  const std::string text = to_hex(name);
   return options_.folder / text.substr(0, 2) / text;
 }
 
@@ -173,23 +169,20 @@ Status DiskCache::read_entries() {
   };
   std::vector<Found> found;
   for (int first = 0; first < 256; ++first) {
-    const fs::path folder = options_.folder / std::string{kDigits[static_cast<size_t>(first) >> 4],
-                                                          kDigits[static_cast<size_t>(first) & 15]};
+    std::string digits;
+    append_hex(digits, static_cast<uint8_t>(first));
+    const fs::path folder = options_.folder / digits;
     std::error_code error;
     for (fs::directory_iterator next(folder, error), end; !error && next != end;
          next.increment(error)) {
-      const std::string text = next->path().filename().string();
+      const std::optional<std::string> name = from_hex(next->path().filename().string());
       Found entry;
-      bool is_name = text.size() == 2 * entry.name.size();
-      for (size_t i = 0; is_name && i < text.size(); ++i) {
-        const size_t digit = kDigits.find(text[i]);
-        is_name = digit != std::string_view::npos;
-        entry.name[i / 2] = static_cast<uint8_t>(entry.name[i / 2] << 4 | (digit & 15));
-      }
       struct stat status {};
-      if (!is_name || ::lstat(next->path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
+      if (!name || name->size() != entry.name.size() ||
+          ::lstat(next->path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
         continue;
       }
+      std::copy(name->begin(), name->end(), entry.name.begin());
       entry.bytes = bytes_on_disk(static_cast<uint64_t>(status.st_size));
       entry.read = status.st_mtim;
       found.push_back(entry);

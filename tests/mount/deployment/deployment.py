@@ -7,7 +7,9 @@ Needs CTest's fixture `peer` (tests/clients/peer/mongod.py). Not thread-safe.
 import atexit
 import os
 import time
+import unittest
 
+import gridfs
 import pymongo
 from mongod import Mongod, require_mongod
 from mounts import BUCKET, Mounted
@@ -94,3 +96,22 @@ class Deployment(Mounted):
     def _fresh_uri(cls):
         Deployment._databases += 1
         return Deployment.shared().uri(f"db{Deployment._databases}")
+
+
+class UploadCase(unittest.TestCase):
+    """A test that reads through mounts what drivers have uploaded."""
+
+    CHUNK_BYTES = 256 * 1024
+
+    def database(self, mount):
+        client = mount.client()
+        self.addCleanup(client.close)
+        return client.get_default_database()
+
+    def upload(self, database, name, content):
+        bucket = gridfs.GridFSBucket(database)
+        return bucket.upload_from_stream(name, content, chunk_size_bytes=self.CHUNK_BYTES)
+
+    def read(self, mount, name="file"):
+        with open(os.path.join(mount.root, name), "rb") as file:
+            return file.read()

@@ -16,14 +16,13 @@ import urllib.request
 
 import gridfs
 
-from deployment import Deployment
+from deployment import Deployment, UploadCase
 from mounts import MountError
 
 MIB = 1 << 20
-CHUNK_BYTES = 256 * 1024
 
 
-class DiskCacheTest(unittest.TestCase):
+class DiskCacheTest(UploadCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder)
@@ -35,19 +34,6 @@ class DiskCacheTest(unittest.TestCase):
         self.addCleanup(mount.cleanup)
         mount.start()
         return mount
-
-    def database(self, mount):
-        client = mount.client()
-        self.addCleanup(client.close)
-        return client.get_default_database()
-
-    def upload(self, database, name, content):
-        bucket = gridfs.GridFSBucket(database)
-        return bucket.upload_from_stream(name, content, chunk_size_bytes=CHUNK_BYTES)
-
-    def read(self, mount, name="file"):
-        with open(os.path.join(mount.root, name), "rb") as file:
-            return file.read()
 
     def chunks_from_server(self, database, work):
         """How many chunks the server returns while `work` is done."""

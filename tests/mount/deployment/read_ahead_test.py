@@ -13,35 +13,20 @@ import unittest
 
 import gridfs
 
-from deployment import Deployment, ReplicaSet
+from deployment import Deployment, ReplicaSet, UploadCase
 from mongod import require_mongod
 from mounts import is_mounted
 
 MIB = 1 << 20
-CHUNK_BYTES = 256 * 1024
 END_SECONDS = 20.0
 
 
-class ReadAheadTest(unittest.TestCase):
+class ReadAheadTest(UploadCase):
     def start(self, *options, uri=None):
         mount = Deployment(uri=uri, options=options)
         self.addCleanup(mount.cleanup)
         mount.start()
         return mount
-
-    def database(self, mount):
-        client = mount.client()
-        self.addCleanup(client.close)
-        return client.get_default_database()
-
-    def upload(self, database, name, content):
-        return gridfs.GridFSBucket(database).upload_from_stream(
-            name, content, chunk_size_bytes=CHUNK_BYTES
-        )
-
-    def read(self, mount, name="file"):
-        with open(os.path.join(mount.root, name), "rb") as file:
-            return file.read()
 
     def finds_of_chunks(self, database, work):
         """How many commands fetch chunks while `work` is done."""
