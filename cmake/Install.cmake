@@ -8,14 +8,25 @@ install(
   FILES packaging/gridmount.1 packaging/gridfiles.1 packaging/gridstore.1
   DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
-# systemd reads the units below /usr and below /usr/local.
+# Each shell looks for a completion by the name of the program; zsh finds all in one file.
+foreach(program gridmount gridfiles gridstore)
+  install(FILES packaging/completions/gridmount.bash RENAME ${program}
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES packaging/completions/gridmount.fish RENAME ${program}.fish
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endforeach()
+install(FILES packaging/completions/gridmount.zsh RENAME _gridmount
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+
+# systemd reads the units below /usr and below /usr/local. They name the programs by the prefix of the
+# installation, which `cmake --install --prefix` may change.
 set(GRIDMOUNT_UNIT_DIR lib/systemd/system CACHE STRING "Where units of systemd are installed")
-file(READ packaging/gridmount@.service unit)
-string(REPLACE "/usr/bin/gridmount" "${CMAKE_INSTALL_FULL_BINDIR}/gridmount" unit "${unit}")
-string(REPLACE "Copy it to /etc/systemd/system, then: " "Then: " unit "${unit}")
-file(CONFIGURE OUTPUT gridmount@.service CONTENT "${unit}" @ONLY)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS packaging/gridmount@.service)
-install(FILES ${PROJECT_BINARY_DIR}/gridmount@.service DESTINATION ${GRIDMOUNT_UNIT_DIR})
+install(CODE "
+  set(sources \"${PROJECT_SOURCE_DIR}/packaging\")
+  set(made \"${PROJECT_BINARY_DIR}/units\")
+  set(programs \"${CMAKE_INSTALL_BINDIR}\")
+  set(units \"${GRIDMOUNT_UNIT_DIR}\")")
+install(SCRIPT cmake/InstallUnits.cmake)
 
 # What users read. They name each other by their paths in the tree, and keep those.
 file(GLOB documents CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}

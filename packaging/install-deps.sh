@@ -38,6 +38,8 @@ if ! $programs_only; then
     libgtest-dev libgmock-dev libsqlite3-dev
     git python3 rsync sqlite3 tar acl attr procps util-linux groff-base
     fio postgresql stress-ng vim
+    # The Debian package, its completions, and a bare Debian that tries them
+    debhelper debootstrap lintian fish zsh
     python3-pymongo python3-gridfs python3-venv openssl
   )
   # Another node than Debian's may be there, and Debian's could not be installed beside it.

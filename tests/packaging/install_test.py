@@ -63,22 +63,45 @@ class Install(unittest.TestCase):
         pages = {name for name in self.installed() if "/man/" in name}
         self.assertEqual(pages, {f"share/man/man1/{program}.1" for program in PROGRAMS})
 
-    def test_Unit_StartsTheInstalledProgram(self):
-        (unit,) = self.prefix.rglob("gridmount@.service")
-        self.assertEqual(unit.parent, self.prefix / "lib/systemd/system")
-        text = unit.read_text(encoding="utf-8")
-        started = re.search(r"^ExecStart=(\S+)", text, re.M).group(1)
-        self.assertEqual(self.root / started.lstrip("/"), self.bin / "gridmount")
-        self.assertNotIn("Copy it", text)
+    def test_Completions_AreWhereTheShellsLook(self):
+        installed = self.installed()
+        self.assertIn("share/zsh/site-functions/_gridmount", installed)
+        for program in PROGRAMS:
+            self.assertIn(f"share/bash-completion/completions/{program}", installed)
+            self.assertIn(f"share/fish/vendor_completions.d/{program}.fish", installed)
 
-    def test_Unit_IsOtherwiseThatOfTheTree(self):
+    def test_Units_StartTheInstalledPrograms(self):
+        for unit in self.units():
+            self.assertEqual(unit.parent, self.prefix / "lib/systemd/system")
+            text = unit.read_text(encoding="utf-8")
+            started = re.search(r"^ExecStart=(\S+)", text, re.M).group(1)
+            self.assertEqual(self.root / started.lstrip("/"), self.bin / unit.name.removesuffix("@.service"))
+            self.assertNotIn("Copy it", text)
+
+    def test_Units_AreOtherwiseThoseOfTheTree(self):
         def lines(path):
             return [line for line in path.read_text(encoding="utf-8").splitlines() if line[:1] != "#"]
 
-        (unit,) = self.prefix.rglob("gridmount@.service")
-        ours = lines(ROOT / "packaging" / "gridmount@.service")
-        differing = [pair for pair in zip(ours, lines(unit), strict=True) if pair[0] != pair[1]]
-        self.assertLessEqual(len(differing), 1, differing)
+        for unit in self.units():
+            ours = lines(ROOT / "packaging" / unit.name)
+            differing = [pair for pair in zip(ours, lines(unit), strict=True) if pair[0] != pair[1]]
+            self.assertLessEqual(len(differing), 1, differing)
+
+    def units(self):
+        units = sorted(self.prefix.rglob("*.service"))
+        self.assertEqual([unit.name for unit in units], ["gridmount@.service", "gridstore@.service"])
+        return units
+
+    def test_Prefix_OfTheInstallationAlone_IsThatOfTheUnits(self):
+        with tempfile.TemporaryDirectory(prefix="gridmount-install-") as folder:
+            subprocess.run(
+                [CMAKE, "--install", BUILD, "--prefix", "/opt/grid"],
+                env={**os.environ, "DESTDIR": folder},
+                check=True,
+                capture_output=True,
+            )
+            unit = pathlib.Path(folder, "opt/grid/lib/systemd/system/gridstore@.service")
+            self.assertIn("\nExecStart=/opt/grid/bin/gridstore serve ", unit.read_text(encoding="utf-8"))
 
     def test_Documents_AreThoseOfTheTree(self):
         documents = self.prefix / "share" / "doc" / "gridmount"
@@ -91,7 +114,15 @@ class Install(unittest.TestCase):
             self.assertEqual((documents / name).read_bytes(), (ROOT / name).read_bytes(), name)
 
     def test_NothingElse_IsInstalled(self):
-        known = ("bin/grid", "share/man/man1/grid", "share/doc/gridmount/", "lib/systemd/system/gridmount@")
+        known = (
+            "bin/grid",
+            "lib/systemd/system/grid",
+            "share/bash-completion/completions/grid",
+            "share/doc/gridmount/",
+            "share/fish/vendor_completions.d/grid",
+            "share/man/man1/grid",
+            "share/zsh/site-functions/_gridmount",
+        )
         self.assertEqual([name for name in self.installed() if not name.startswith(known)], [])
 
 

@@ -1,0 +1,206 @@
+"""Goal: the Debian package can be installed, used, upgraded under a mounted store, and removed, on a
+Debian that has nothing but what the package asks for.
+
+  debian_package_test.py BUILD     a build folder with the programs built
+
+Method: packaging/build-deb.sh makes the package of these programs. lintian examines it. debootstrap makes
+a bare Debian 12, apt installs the package there, and the programs run there by chroot. The use of the bare
+Debian is skipped, with a line that says why, where it cannot be made: without root, without the permission to
+make devices, or without a mirror of Debian's packages.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ""
+SKIPPED = 77
+SECONDS_MAX = 30.0
+
+
+def run(*command, **options):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{command}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def mirror():
+    """The mirror from which this machine's apt gets Debian 12, or nothing."""
+    lines = run("apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", "Codename: bookworm")
+    return lines.splitlines()[0] if lines else None
+
+
+class Bare:
+    """A Debian with its essential packages and apt."""
+
+    def __init__(self, folder):
+        self.root = pathlib.Path(folder, "bare")
+        where = mirror()
+        if os.geteuid() != 0 or where is None:
+            raise unittest.SkipTest("a bare Debian needs root and a mirror of Debian 12")
+        done = subprocess.run(
+            ["debootstrap", "--variant=minbase", "bookworm", str(self.root), where],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        if done.returncode != 0:
+            raise unittest.SkipTest("debootstrap could not make a bare Debian: " + done.stdout[-500:])
+        run("mknod", self.root / "dev/fuse", "c", "10", "229")
+        run("mount", "--bind", "/proc", self.root / "proc")
+
+    def close(self):
+        with open("/proc/self/mountinfo", encoding="utf-8") as lines:
+            mounted = [line.split()[4] for line in lines]
+        for path in reversed(mounted):
+            if path.startswith(f"{self.root}/"):
+                run("umount", "-l", path)
+
+    def run(self, *command, status=0):
+        done = subprocess.run(
+            ["chroot", str(self.root), *command],
+            capture_output=True,
+            text=True,
+            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"},
+        )
+        if done.returncode != status:
+            raise AssertionError(f"{command}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def install(self, package):
+        run("cp", package, self.root / "tmp")
+        self.run("apt-get", "install", "-y", "-q", "--no-install-recommends", f"/tmp/{package.name}")
+
+    def is_mounted(self, path):
+        with open("/proc/self/mountinfo", encoding="utf-8") as lines:
+            return any(line.split()[4] == f"{self.root}{path}" for line in lines)
+
+    def await_end_of(self, program):
+        """Waits until no process of the bare Debian runs the program."""
+        deadline = time.monotonic() + SECONDS_MAX
+        while self.runs(program):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{program} has not ended")
+            time.sleep(0.05)
+
+    def runs(self, program):
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if os.readlink(process / "root") != str(self.root):
+                    continue
+                if os.readlink(process / "exe").startswith(f"{self.root}/usr/bin/{program}"):
+                    return True
+            except OSError:
+                continue
+        return False
+
+
+class DebianPackage(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="gridmount-deb-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        cls.package = pathlib.Path(run(ROOT / "packaging/build-deb.sh", "--build", BUILD, cls.folder).strip())
+
+    def field(self, name):
+        return run("dpkg-deb", "--field", self.package, name).strip()
+
+    def test_Version_IsThatOfThePrograms(self):
+        project = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+        self.assertEqual(self.field("Version"), re.search(r"gridmount VERSION (\S+)", project).group(1))
+
+    def test_BuildDependencies_AreWhatTheScriptInstalls(self):
+        control = (ROOT / "packaging/debian/control").read_text(encoding="utf-8")
+        needed = re.search(r"^Build-Depends: (.*?)^\S", control, re.M | re.S).group(1)
+        needed = {re.sub(r"\s*\(.*\)", "", name.strip()) for name in needed.split(",")}
+        script = (ROOT / "packaging/install-deps.sh").read_text(encoding="utf-8")
+        installed = re.search(r"^packages=\(\n(.*?)^\)", script, re.M | re.S).group(1)
+        installed = set(re.sub(r"#.*", "", installed).split())
+        self.assertEqual(needed - {"debhelper-compat", "dh-sequence-installsysusers"}, installed)
+
+    def test_Lintian_FindsNothing(self):
+        done = subprocess.run(
+            ["lintian", "--allow-root", "--tag-display-limit", "0", self.package], capture_output=True, text=True
+        )
+        self.assertEqual([line for line in done.stdout.splitlines() if line[:2] in ("E:", "W:")], [])
+
+    def test_Use_FromInstallationToRemoval(self):
+        bare = Bare(self.folder)
+        try:
+            self.use(bare)
+        finally:
+            bare.close()
+
+    def use(self, bare):
+        bare.install(self.package)
+        # What it has put where users and administrators look.
+        for program in ("gridmount", "gridfiles", "gridstore"):
+            self.assertIn(program, bare.run(program, "--version"))
+        self.assertEqual(bare.run("stat", "-c", "%U:%G %a", "/var/lib/gridmount").strip(), "gridmount:gridmount 750")
+        self.assertEqual(bare.run("stat", "-c", "%U:%G %a", "/etc/gridmount").strip(), "root:gridmount 750")
+
+        # By hand.
+        bare.run("mkdir", "-p", "/srv/media")
+        bare.run("gridmount", "--create", "/var/lib/gridmount/media.gfs", "/srv/media")
+        self.assertTrue(bare.is_mounted("/srv/media"))
+        bare.run("cp", "-r", "/etc/apt", "/srv/media/fs/")
+        bare.run("diff", "-r", "/etc/apt", "/srv/media/fs/apt")
+        bare.run("fusermount3", "-u", "/srv/media")
+        bare.await_end_of("gridmount")
+        store = "/var/lib/gridmount/media.gfs"
+        self.assertIn("apt/sources.list", bare.run("gridfiles", "--store", store, "list"))
+
+        # By /etc/fstab, as at boot.
+        with open(bare.root / "etc/fstab", "a", encoding="utf-8") as table:
+            table.write(f"{store} /srv/media fuse.gridmount nofail,allow_other 0 0\n")
+        bare.run("mount", "-a")
+        bare.run("diff", "-r", "/etc/apt", "/srv/media/fs/apt")
+
+        # An upgrade leaves the mount to its daemon, which goes on with its old program.
+        bare.install(self.newer_package())
+        self.assertIn("+newer", bare.run("dpkg-query", "-W", "-f", "${Version}", "gridmount"))
+        bare.run("sh", "-c", "echo after the upgrade > /srv/media/fs/note")
+        bare.run("umount", "/srv/media")
+        bare.await_end_of("gridmount")
+        self.assertFalse(bare.is_mounted("/srv/media"))
+        bare.run("mount", "/srv/media")
+        self.assertEqual(bare.run("cat", "/srv/media/fs/note"), "after the upgrade\n")
+
+        # So does its removal, which keeps stores and configuration.
+        bare.run("apt-get", "purge", "-y", "-q", "gridmount")
+        self.assertEqual(bare.run("cat", "/srv/media/fs/note"), "after the upgrade\n")
+        bare.run("umount", "/srv/media")
+        bare.await_end_of("gridmount")
+        self.assertTrue((bare.root / store[1:] / "data.mdb").exists())
+        self.assertEqual(list(bare.root.glob("usr/bin/grid*")), [])
+        self.assertEqual(list(bare.root.glob("usr/share/doc/gridmount")), [])
+
+        # And whoever installs it again finds them.
+        bare.install(self.package)
+        self.assertIn("note", bare.run("gridfiles", "--store", store, "list"))
+        self.assertIn("no problems", bare.run("gridstore", "check", store))
+
+    def newer_package(self):
+        """The same package, as its next version would come."""
+        tree = self.folder / "newer"
+        run("dpkg-deb", "--raw-extract", self.package, tree)
+        control = tree / "DEBIAN/control"
+        text = control.read_text(encoding="utf-8")
+        control.write_text(re.sub(r"(?m)^Version: (.*)$", r"Version: \1+newer", text), encoding="utf-8")
+        return pathlib.Path(run("dpkg-deb", "--build", "--root-owner-group", tree, self.folder).split("'")[-2])
+
+
+if __name__ == "__main__":
+    BUILD = pathlib.Path(sys.argv.pop()).resolve()
+    outcome = unittest.main(verbosity=2, exit=False).result
+    if outcome.skipped and outcome.wasSuccessful():
+        sys.exit(SKIPPED)
+    sys.exit(0 if outcome.wasSuccessful() else 1)
