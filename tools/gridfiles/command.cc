@@ -8,12 +8,14 @@ namespace gridmount::tools {
 
 namespace {
 
+constexpr FurtherOptions kListing{.json = true, .filter = true};
+
 constexpr auto kCommands = std::to_array<Command>({
     {"list",
      "list all files; 'filename' is an optional prefix which listed filenames must begin with", 0,
-     1, false, false, run_list},
+     1, false, false, run_list, kListing},
     {"search", "search all files; 'filename' is a regex which listed filenames must match", 1, 1,
-     false, false, run_search},
+     false, false, run_search, kListing},
     {"put", "add files with filenames specified in the supporting arguments", 1, kAnyNumber, true,
      true, run_put},
     {"put_id", "add a file with filename 'filename' and a given '_id'", 2, 2, true, true,
@@ -24,6 +26,40 @@ constexpr auto kCommands = std::to_array<Command>({
     {"get_regex", "get files matching the supplied 'regex'", 1, 1, false, false, run_get_regex},
     {"delete", "delete all files with filename 'filename'", 1, 1, true, false, run_delete},
     {"delete_id", "delete a file with the given '_id'", 1, 1, true, false, run_delete_id},
+    // mongofiles has no more commands.
+    {"stat",
+     "print the files documents of the newest files with these filenames",
+     1,
+     kAnyNumber,
+     false,
+     false,
+     run_stat,
+     {.json = true}},
+    {"cat",
+     "write the newest files with these filenames to stdout",
+     1,
+     kAnyNumber,
+     false,
+     false,
+     run_cat,
+     {.range = true}},
+    {"mv", "give all files with the first filename the second one", 2, 2, true, false, run_mv},
+    {"du",
+     "print the bytes below each folder; 'filename' is an optional prefix",
+     0,
+     1,
+     false,
+     false,
+     run_du,
+     {.json = true}},
+    {"verify",
+     "read all files, or those with a prefix, and compare chunks, length and md5",
+     0,
+     1,
+     false,
+     false,
+     run_verify,
+     {.json = true, .filter = true}},
 });
 
 constexpr std::string_view kConnectionStringHint =
@@ -56,6 +92,17 @@ Result<const Command*> find_command(std::span<const std::string> positionals) {
     return fail(ErrorCode::kFailedToParse, in_quotes(found->name) + missing);
   }
   return found;
+}
+
+Status check_options_of(const Command& command, const Options& options) {
+  const FurtherOptions& takes = command.takes;
+  const char* wrong = nullptr;
+  if (options.json && !takes.json) wrong = "json";
+  if (options.filter && !takes.filter) wrong = "filter";
+  if (options.sort && !takes.filter) wrong = "sort";
+  if (options.range && !takes.range) wrong = "range";
+  if (wrong == nullptr) return {};
+  return fail(ErrorCode::kFailedToParse, in_quotes(command.name) + " does not take --" + wrong);
 }
 
 }  // namespace gridmount::tools

@@ -23,6 +23,14 @@ struct CommandContext {
   std::span<const std::string> arguments;  // of the command; their number fits its entry
 };
 
+// What a command takes beyond the options of all commands. mongofiles' own options are not among
+// them, since it ignores those that do not fit.
+struct FurtherOptions {
+  bool json = false;
+  bool filter = false;  // --filter and --sort
+  bool range = false;
+};
+
 struct Command {
   std::string_view name;
   std::string_view description;
@@ -34,6 +42,7 @@ struct Command {
   // The message of an error follows "Failed: ". Fails with kInterrupted if a signal ended the
   // command.
   Status (*run)(const CommandContext& context) = nullptr;
+  FurtherOptions takes = {};
 };
 
 inline constexpr size_t kAnyNumber = SIZE_MAX;
@@ -43,6 +52,8 @@ std::span<const Command> commands();
 // Returns the command that `positionals` name. Fails with FailedToParse and mongofiles' text if
 // there is no such command, or if the number of its arguments is wrong.
 Result<const Command*> find_command(std::span<const std::string> positionals);
+// Fails with FailedToParse if the options have one that the command does not take.
+Status check_options_of(const Command& command, const Options& options);
 
 Status run_list(const CommandContext& context);
 Status run_search(const CommandContext& context);
@@ -53,5 +64,10 @@ Status run_get_id(const CommandContext& context);
 Status run_get_regex(const CommandContext& context);
 Status run_delete(const CommandContext& context);
 Status run_delete_id(const CommandContext& context);
+Status run_stat(const CommandContext& context);
+Status run_cat(const CommandContext& context);
+Status run_mv(const CommandContext& context);
+Status run_du(const CommandContext& context);
+Status run_verify(const CommandContext& context);
 
 }  // namespace gridmount::tools

@@ -16,16 +16,6 @@ namespace gridmount::tools {
 
 namespace {
 
-constexpr size_t kBlockBytes = 1024 * 1024;
-
-Status copy(gridfs::DownloadStream& stream, AtomicFile& output) {
-  for (;;) {
-    GM_ASSIGN(auto data, stream.read(kBlockBytes));
-    if (data.empty()) return output.commit();
-    GM_TRY(output.write(data));
-  }
-}
-
 // `kind` says where the target's name comes from.
 Status download(const CommandContext& context, const Target& target, LocalName kind) {
   const Options& options = context.options;
@@ -38,7 +28,8 @@ Status download(const CommandContext& context, const Target& target, LocalName k
   if (!stream) {
     return fail(std::move(stream).error().with_context("could not open download stream"));
   }
-  Status copied = copy(**stream, output);
+  Status copied = write_all(**stream, output);
+  if (copied) copied = output.commit();
   if (!copied) {
     if (copied.error().code() == ErrorCode::kInterrupted) return copied;
     return fail(std::move(copied).error().with_context("error while writing Data into local file " +

@@ -1,64 +1,34 @@
-// list and search print the name, a tab and the length of each files document.
-#include <cerrno>
-#include <cstdio>
+// list and search print the name, a tab and the length of each files document, or all of it with
+// --json.
 #include <string>
 
 #include "engine/bson/builder.h"
 #include "tools/gridfiles/command.h"
-#include "tools/gridfiles/interruption.h"
+#include "tools/gridfiles/file_query.h"
+#include "tools/gridfiles/output.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {
 
 namespace {
 
-// Strings are ordered as bytes, so those that begin with `prefix` lie between it and the prefix
-// with its last byte increased.
-bson::Document begins_with(const std::string& prefix) {
-  std::string end = prefix;
-  while (!end.empty() && static_cast<unsigned char>(end.back()) == 0xff) end.pop_back();
-  bson::Builder filter;
-  filter.open_document("filename").append("$gte", prefix);
-  if (end.empty()) return std::move(filter.close()).finish();
-  end.back() = static_cast<char>(static_cast<unsigned char>(end.back()) + 1);
-  filter.append("$lt", end).close();
-  return std::move(filter).finish();
-}
-
-Status print_line(const Log& log, bson::View document) {
-  auto filename = document.find("filename");
-  auto length = document.find("length");
-  auto bytes = length ? length->integral() : std::nullopt;
-  std::string name(filename && filename->type() == bson::Type::kString ? filename->as_string()
-                                                                       : "");
+Status print_file(const CommandContext& context, bson::View document) {
+  if (context.options.json) return print_json(document);
+  const std::string name = filename_of(document);
+  const auto bytes = length_of(document);
   if (!bytes) {
-    log.line(Log::kAlways, "WARNING: the length in the files document of " + in_quotes(name) +
-                               " is not a whole number; see `gridstore check`");
+    context.log.line(Log::kAlways, "WARNING: the length in the files document of " +
+                                       in_quotes(name) +
+                                       " is not a whole number; see `gridstore check`");
   }
-  std::string line = name + "\t" + std::to_string(bytes.value_or(0)) + "\n";
-  if (fwrite(line.data(), 1, line.size(), stdout) != line.size()) {
-    return fail(ErrorCode::kIoError, system_error_text("write", "/dev/stdout", errno));
-  }
-  return {};
-}
-
-Status print_found(const CommandContext& context, bson::View filter) {
-  GM_ASSIGN(auto snapshot, context.bucket.store().snapshot());
-  GM_ASSIGN(auto cursor, context.bucket.find(*snapshot, filter, {.one_at_a_time = true}));
-  for (;;) {
-    GM_TRY(Interruption::check());
-    GM_ASSIGN(auto document, cursor->next());
-    if (!document) break;
-    GM_TRY(print_line(context.log, *document));
-  }
-  if (fflush(stdout) != 0) {
-    return fail(ErrorCode::kIoError, system_error_text("write", "/dev/stdout", errno));
-  }
-  return {};
+  return print_line(name + "\t" + std::to_string(bytes.value_or(0)));
 }
 
 Status print_files(const CommandContext& context, bson::View filter) {
-  Status printed = print_found(context, filter);
+  Status printed = for_each_file(context, filter, bson::View(), [&](bson::View document) {
+    return print_file(context, document);
+  });
+  if (printed) printed = flush_output();
   if (printed || printed.error().code() == ErrorCode::kInterrupted) return printed;
   return fail(std::move(printed).error().with_context("error retrieving list of GridFS files"));
 }
@@ -66,8 +36,7 @@ Status print_files(const CommandContext& context, bson::View filter) {
 }  // namespace
 
 Status run_list(const CommandContext& context) {
-  if (context.arguments.empty()) return print_files(context, bson::View());
-  return print_files(context, begins_with(context.arguments[0]));
+  return print_files(context, names_of_argument(context));
 }
 
 Status run_search(const CommandContext& context) {

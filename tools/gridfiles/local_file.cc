@@ -134,4 +134,13 @@ Result<AtomicFile> create_local_file(const std::string& name, LocalName kind, bo
                                std::move(options));
 }
 
+Status write_all(gridfs::DownloadStream& stream, AtomicFile& output) {
+  constexpr size_t kBlockBytes = 1024 * 1024;
+  for (;;) {
+    GM_ASSIGN(const auto data, stream.read(kBlockBytes));
+    if (data.empty()) return {};
+    GM_TRY(output.write(data));
+  }
+}
+
 }  // namespace gridmount::tools

@@ -10,6 +10,7 @@
 
 #include "command_line/atomic_file.h"
 #include "engine/base/error.h"
+#include "gridfs/bucket/bucket.h"
 
 namespace gridmount::tools {
 
@@ -48,5 +49,9 @@ enum class LocalName {
 // Without `overwrite`, an existing file is an error, even if it appears only before commit(). With
 // `overwrite`, a symbolic link is followed (but see LocalName).
 Result<AtomicFile> create_local_file(const std::string& name, LocalName kind, bool overwrite);
+
+// Writes the rest of the stream to the file, and does not commit the file. Fails with the errors of
+// both.
+Status write_all(gridfs::DownloadStream& stream, AtomicFile& output);
 
 }  // namespace gridmount::tools

@@ -111,6 +111,9 @@ int main_with(std::span<char*> given) {
 
   auto command = find_command(options->positionals);
   if (!command) return wrong_usage(log, command.error().message());
+  if (Status fits = check_options_of(**command, *options); !fits) {
+    return wrong_usage(log, fits.error().message());
+  }
   if (options->prefix.empty()) return wrong_usage(log, "--prefix cannot be blank");
   if (options->connection.shows_password()) {
     log.line(

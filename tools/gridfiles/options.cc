@@ -5,8 +5,10 @@
 #include <string_view>
 
 #include "command_line/connection_string.h"
+#include "engine/bson/json.h"
 #include "tools/gridfiles/argument_parser.h"
 #include "tools/gridfiles/command.h"
+#include "tools/quoted.h"
 
 namespace gridmount::tools {
 
@@ -63,6 +65,49 @@ Status enable(Options& options, const std::string&) {
   return {};
 }
 
+// Sets a member to the document that is written in Extended JSON.
+template <auto Member>
+Status set_document(Options& options, const std::string& value) {
+  auto document = bson::document_from_json(value);
+  if (!document) {
+    return fail(
+        ErrorCode::kFailedToParse,
+        in_quotes(value) + " is not a document in Extended JSON: " + document.error().message());
+  }
+  options.*Member = std::move(document).value();
+  return {};
+}
+
+std::optional<int64_t> parse_position(std::string_view text) {
+  int64_t position = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), position);
+  if (problem != std::errc() || end != text.data() + text.size() || position < 0) return {};
+  return position;
+}
+
+// "10-19", "10-" or "-10", see RequestedRange.
+Status set_range(Options& options, const std::string& value) {
+  const std::string_view text = value;
+  const size_t dash = text.find('-');
+  RequestedRange range;
+  if (dash != std::string_view::npos) {
+    const std::string_view first = text.substr(0, dash);
+    const std::string_view last = text.substr(dash + 1);
+    range.first = parse_position(first);
+    range.last = parse_position(last);
+    const bool is_valid = (range.first || first.empty()) && (range.last || last.empty()) &&
+                          (range.first || range.last) &&
+                          !(range.first && range.last && *range.last < *range.first);
+    if (is_valid) {
+      options.range = range;
+      return {};
+    }
+  }
+  return fail(
+      ErrorCode::kFailedToParse,
+      "--range takes <first>-<last>, <first>- or -<number of last bytes>, not " + in_quotes(value));
+}
+
 // The entries are in the order of --help.
 const std::vector<OptionEntry>& entries() {
   static const std::vector<OptionEntry> kEntries = {
@@ -109,6 +154,22 @@ const std::vector<OptionEntry>& entries() {
       {"storage",
        {0, "regexOptions", kRequired, "<regex-options>", "regex options used for get_regex"},
        set<&Options::regex_options>},
+      {"further",
+       {0, "json", kNone, "", "print documents as Extended JSON, one per line"},
+       enable<&Options::json>},
+      {"further",
+       {0, "filter", kRequired, "<document>",
+        "list, search and verify only files whose documents match, e.g. '{\"length\": {\"$gt\": "
+        "0}}'"},
+       set_document<&Options::filter>},
+      {"further",
+       {0, "sort", kRequired, "<document>",
+        "order of list, search and verify, e.g. '{\"length\": -1}'"},
+       set_document<&Options::sort>},
+      {"further",
+       {0, "range", kRequired, "<first>-<last>",
+        "bytes that cat writes, counted from 0; also <first>- and -<number of last bytes>"},
+       set_range},
       {"connection",
        {0, "config", kRequired, "<file>", "YAML file with password, uri and sslPEMKeyPassword"}},
       {"connection", {0, "uri", kRequired, "<uri>", "mongodb uri connection string"}},

@@ -3,16 +3,26 @@
 // The functions are thread-safe. The types are plain values and not thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/bson/document.h"
 #include "tools/gridfiles/connection_options.h"
 #include "tools/gridfiles/write_concern.h"
 
 namespace gridmount::tools {
+
+// Bytes of a file, as in HTTP: those from `first` to `last`, both included; without `last`, those
+// from `first` on; without `first`, the `last` ones of the file.
+struct RequestedRange {
+  std::optional<int64_t> first;
+  std::optional<int64_t> last;
+};
 
 struct Options {
   bool help = false;
@@ -33,6 +43,12 @@ struct Options {
   bool allow_unsafe_traversal = false;
   std::string write_concern_text;
   WriteConcern write_concern;  // write_concern_text, parsed
+
+  // Not of mongofiles.
+  bool json = false;                     // print documents instead of lines
+  std::optional<bson::Document> filter;  // only files documents that match it
+  std::optional<bson::Document> sort;
+  std::optional<RequestedRange> range;  // of cat
 
   int verbosity = 0;
   bool quiet = false;

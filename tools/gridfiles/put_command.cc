@@ -7,6 +7,7 @@
 #include "engine/bson/builder.h"
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/file_id.h"
+#include "tools/gridfiles/file_query.h"
 #include "tools/gridfiles/local_file.h"
 #include "tools/quoted.h"
 
@@ -34,23 +35,10 @@ Status upload(LocalInput& input, gridfs::UploadStream& stream, engine::Durabilit
 // is gone before the first removal.
 Status remove_older(const CommandContext& context, const std::string& name,
                     const bson::Value& new_id) {
-  const gridfs::Bucket& bucket = context.bucket;
-  bson::Builder filter;
-  filter.append("filename", name);
-  std::vector<bson::Value> older;
-  {
-    GM_ASSIGN(auto snapshot, bucket.store().snapshot());
-    GM_ASSIGN(auto cursor, bucket.find(*snapshot, std::move(filter).finish()));
-    for (;;) {
-      GM_ASSIGN(auto document, cursor->next());
-      if (!document) break;
-      bson::Value id((*document)["_id"]);
-      if (id != new_id) older.push_back(std::move(id));
-    }
-  }
-  for (const bson::Value& id : older) {
-    Status removed = bucket.remove(id);
-    if (!removed && removed.error().code() != gridfs::kFileNotFound) {
+  GM_ASSIGN(const std::vector<bson::Value> ids, ids_of_name(context, name));
+  for (const bson::Value& id : ids) {
+    if (id == new_id) continue;
+    if (Status removed = remove_if_there(context, id); !removed) {
       return fail(std::move(removed).error().with_context("error while removing " +
                                                           in_quotes(name) + " from GridFS"));
     }

@@ -1,0 +1,57 @@
+// cat writes the newest file of each name to standard output, one after the other, or the bytes of
+// --range of each.
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "tools/gridfiles/command.h"
+#include "tools/gridfiles/file_query.h"
+#include "tools/gridfiles/local_file.h"
+#include "tools/quoted.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+// Returns the bytes of a file of that length that the option means.
+Result<gridfs::ByteRange> range_in(const RequestedRange& requested, int64_t length,
+                                   const std::string& name) {
+  if (!requested.first)
+    return gridfs::ByteRange{std::max(length - *requested.last, int64_t{0}), length};
+  if (*requested.first >= length && length > 0) {
+    return fail(ErrorCode::kBadValue, in_quotes(name) + " has " + std::to_string(length) +
+                                          " bytes; --range begins after them");
+  }
+  const int64_t end = requested.last ? std::min(*requested.last, length - 1) + 1 : length;
+  return gridfs::ByteRange{std::min(*requested.first, end), end};
+}
+
+Status write_file(const CommandContext& context, bson::View file, AtomicFile& output) {
+  const bson::ValueView id = file["_id"];
+  const std::string name = filename_of(file);
+  GM_ASSIGN(std::unique_ptr<gridfs::DownloadStream> stream,
+            context.bucket.open_download_stream(id));
+  if (context.options.range) {
+    GM_ASSIGN(const auto range, range_in(*context.options.range, stream->file().length, name));
+    GM_ASSIGN(stream, context.bucket.open_download_stream(id, range));
+  }
+  return write_all(*stream, output);
+}
+
+}  // namespace
+
+Status run_cat(const CommandContext& context) {
+  GM_ASSIGN(const auto files, files_of_arguments(context));
+  GM_ASSIGN(AtomicFile output, create_local_file("-", LocalName::kOfOption, false));
+  for (const bson::Document& file : files) {
+    Status written = write_file(context, file, output);
+    if (!written && written.error().code() != ErrorCode::kInterrupted) {
+      return fail(std::move(written).error().with_context("error while reading " +
+                                                          in_quotes(filename_of(file))));
+    }
+    GM_TRY(written);
+  }
+  return output.commit();
+}
+
+}  // namespace gridmount::tools

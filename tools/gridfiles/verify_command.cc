@@ -1,0 +1,103 @@
+// verify reads each file whole, and compares it with what its files document says: the number and
+// sizes of the chunks, the length and the md5. It prints one line per file.
+#include <optional>
+#include <string>
+
+#include "engine/bson/builder.h"
+#include "gridfs/bucket/md5.h"
+#include "tools/gridfiles/command.h"
+#include "tools/gridfiles/file_query.h"
+#include "tools/gridfiles/interruption.h"
+#include "tools/gridfiles/output.h"
+
+namespace gridmount::tools {
+
+namespace {
+
+constexpr size_t kBlockBytes = 1024 * 1024;
+
+struct Verified {
+  bool has_md5 = false;
+  std::string problem;  // empty: the file is as its document says
+};
+
+// Returns the digest of the content, or nothing if it is not `wanted`.
+Result<std::optional<std::string>> read_whole(gridfs::DownloadStream& stream, bool wanted) {
+  std::optional<gridfs::Md5> digest;
+  if (wanted && gridfs::Md5::available()) digest.emplace();
+  for (;;) {
+    GM_TRY(Interruption::check());
+    GM_ASSIGN(const auto data, stream.read(kBlockBytes));
+    if (data.empty()) break;
+    if (digest) digest->update(data);
+  }
+  return digest ? std::optional(digest->hex()) : std::nullopt;
+}
+
+// Fails with kInterrupted, and with errors that are not the file's.
+Result<Verified> verify(const gridfs::Bucket& bucket, bson::View file) {
+  Verified verified;
+  const auto stored = file.find("md5");
+  const bool has_md5 = stored && stored->type() == bson::Type::kString;
+  auto stream = bucket.open_download_stream(file["_id"]);
+  Result<std::optional<std::string>> digest =
+      stream ? read_whole(**stream, has_md5) : fail(std::move(stream).error());
+  if (!digest) {
+    if (digest.error().code() == ErrorCode::kInterrupted) return fail(std::move(digest).error());
+    verified.problem = digest.error().message();
+    return verified;
+  }
+  verified.has_md5 = digest->has_value();
+  if (*digest && **digest != stored->as_string()) {
+    verified.problem = "the content has the md5 " + **digest + ", the files document says " +
+                       std::string(stored->as_string());
+  }
+  return verified;
+}
+
+Status print_verified(const Options& options, bson::View file, const Verified& verified) {
+  const bool is_sound = verified.problem.empty();
+  if (options.json) {
+    bson::Builder document;
+    document.append("_id", file["_id"]).append("filename", filename_of(file));
+    document.append("ok", is_sound).append("md5", verified.has_md5);
+    if (!is_sound) document.append("problem", verified.problem);
+    return print_json(std::move(document).finish());
+  }
+  std::string line = filename_of(file) + "\t";
+  if (!is_sound) {
+    line += "damaged: " + verified.problem;
+  } else {
+    line += verified.has_md5 ? "ok" : "ok, without md5";
+  }
+  return print_line(std::move(line));
+}
+
+}  // namespace
+
+Status run_verify(const CommandContext& context) {
+  int64_t files = 0;
+  int64_t damaged = 0;
+  GM_TRY(for_each_file(
+      context, names_of_argument(context), bson::View(), [&](bson::View file) -> Status {
+        auto verified = verify(context.bucket, file);
+        // Somebody has removed it meanwhile.
+        if (verified && verified->problem.empty() == false) {
+          bson::Builder by_id;
+          by_id.open_document("_id").append("$eq", file["_id"]).close();
+          GM_ASSIGN(auto now, context.bucket.store().snapshot());
+          GM_ASSIGN(auto same, context.bucket.files().find_one(*now, std::move(by_id).finish()));
+          if (!same) return {};
+        }
+        GM_TRY(verified);
+        ++files;
+        if (!verified->problem.empty()) ++damaged;
+        return print_verified(context.options, file, *verified);
+      }));
+  GM_TRY(flush_output());
+  if (damaged == 0) return {};
+  return fail(gridfs::kChunkIsMissing,
+              std::to_string(damaged) + " of " + std::to_string(files) + " files are damaged");
+}
+
+}  // namespace gridmount::tools
