@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "engine/bson/json.h"
 #include "tests/tools/store_test.h"
 
@@ -198,6 +201,106 @@ TEST_F(GridfilesFurther, Mv_OfNothing_OrToItself) {
   EXPECT_THAT(gridfiles({"--replace", "mv", "plan", "plan"}).err,
               HasSubstr("`plan` cannot be renamed to itself"));
   EXPECT_EQ(gridfiles({"list", "plan"}).out, "plan\t9\nplan\t10\n");
+}
+
+// --- Folders.
+
+class GridfilesFolders : public StoreTest {
+ protected:
+  void SetUp() override {
+    StoreTest::SetUp();
+    std::filesystem::create_directories(folder() / "tree/sub/deep");
+    std::filesystem::create_directories(folder() / "tree/empty");
+    write_file("tree/a", "a");
+    write_file("tree/sub/b", "bb");
+    write_file("tree/sub/deep/c", pattern_bytes(700'000));
+    std::filesystem::create_symlink("a", folder() / "tree/link");
+  }
+};
+
+TEST_F(GridfilesFolders, Put_NamesAreThoseOfCp) {
+  const Outcome outcome = gridfiles({"--create", "--recursive", "put", "tree"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("leaving out `tree/link`, which is a symbolic link"));
+  const std::string all = "tree/a\t1\ntree/sub/b\t2\ntree/sub/deep/c\t700000\n";
+  EXPECT_EQ(gridfiles({"list"}).out, all);
+  for (const std::string& path :
+       {folder().string() + "/tree", std::string("./tree/"), std::string("tree/../tree")}) {
+    EXPECT_EQ(gridfiles({"--replace", "--recursive", "put", path}).status, 0);
+    EXPECT_EQ(gridfiles({"--sort", R"({"filename": 1})", "list"}).out, all) << path;
+  }
+  EXPECT_EQ(gridstore_check().status, 0);
+}
+
+TEST_F(GridfilesFolders, Put_OfTheFolderItself_LeavesOutTheStore) {
+  create_store();
+  const Outcome outcome = gridfiles({"--recursive", "put", "."});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("leaving out `./store.gfs`, which is the store itself"));
+  EXPECT_EQ(gridfiles({"list", "tree/a"}).out, "tree/a\t1\n");
+  EXPECT_EQ(gridfiles({"list", "store"}).out, "");
+}
+
+TEST_F(GridfilesFolders, Put_AFileOrNothing) {
+  EXPECT_EQ(gridfiles({"--create", "--recursive", "put", "tree/a"}).status, 0);
+  EXPECT_EQ(gridfiles({"list"}).out, "tree/a\t1\n");
+  const Outcome outcome = gridfiles({"--recursive", "put", "none"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("open none: no such file or directory"));
+  EXPECT_THAT(gridfiles({"--recursive", "--local", "x", "put", "tree"}).err,
+              HasSubstr("cannot put folders with --local specified"));
+}
+
+TEST_F(GridfilesFolders, Get_MakesTheFolders) {
+  ASSERT_EQ(gridfiles({"--create", "--recursive", "put", "tree"}).status, 0);
+  std::filesystem::rename(folder() / "tree", folder() / "before");
+  const Outcome outcome = gridfiles({"--recursive", "get", "tree/sub/"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_FALSE(exists("tree/a"));
+  EXPECT_EQ(read_file("tree/sub/b"), "bb");
+  EXPECT_EQ(read_file("tree/sub/deep/c"), read_file("before/sub/deep/c"));
+  EXPECT_THAT(gridfiles({"--recursive", "get", "tree"}).err, HasSubstr("set --overwriteLocal"));
+  EXPECT_EQ(gridfiles({"--overwriteLocal", "--recursive", "get", "tree"}).status, 0);
+  EXPECT_EQ(read_file("tree/a"), "a");
+  EXPECT_THAT(gridfiles({"--recursive", "get", "tree", "tre"}).err,
+              HasSubstr("requested files not found: `tre`"));
+}
+
+TEST_F(GridfilesFolders, Get_NewestRevisionsOnly) {
+  create_store();
+  with_bucket([](gridfs::Bucket& bucket) {
+    upload(bucket, "d/x", "old");
+    upload(bucket, "d/x", "new");
+    upload(bucket, "d", "a file of that name");
+    upload(bucket, "d-not", "");
+  });
+  const Outcome outcome = gridfiles({"--recursive", "get", "d/"});
+  // "d" cannot be both.
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_FALSE(exists("d-not"));
+  EXPECT_EQ(gridfiles({"delete", "d"}).status, 0);
+  std::filesystem::remove(folder() / "d");
+  EXPECT_EQ(gridfiles({"--recursive", "get", "d"}).status, 0);
+  EXPECT_EQ(read_file("d/x"), "new");
+}
+
+TEST_F(GridfilesFolders, Get_DoesNotLeaveTheFolder) {
+  create_store();
+  with_bucket([](gridfs::Bucket& bucket) {
+    upload(bucket, "d/../../outside", "x");
+    upload(bucket, "link/x", "x");
+  });
+  Outcome outcome = gridfiles({"--recursive", "get", "d"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("lies outside the current directory"));
+  std::filesystem::create_directories(folder() / "elsewhere");
+  std::filesystem::create_symlink("elsewhere", folder() / "link");
+  outcome = gridfiles({"--recursive", "get", "link"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("contains a symbolic link"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder() / "elsewhere"));
+  EXPECT_EQ(gridfiles({"--allowUnsafeTraversal", "--recursive", "get", "link"}).status, 0);
+  EXPECT_EQ(read_file("elsewhere/x"), "x");
 }
 
 TEST_F(GridfilesFurther, Options_OfOtherCommands_AreRefused) {

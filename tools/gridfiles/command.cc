@@ -16,12 +16,24 @@ constexpr auto kCommands = std::to_array<Command>({
      1, false, false, run_list, kListing},
     {"search", "search all files; 'filename' is a regex which listed filenames must match", 1, 1,
      false, false, run_search, kListing},
-    {"put", "add files with filenames specified in the supporting arguments", 1, kAnyNumber, true,
-     true, run_put},
+    {"put",
+     "add files with filenames specified in the supporting arguments",
+     1,
+     kAnyNumber,
+     true,
+     true,
+     run_put,
+     {.recursive = true}},
     {"put_id", "add a file with filename 'filename' and a given '_id'", 2, 2, true, true,
      run_put_id},
-    {"get", "get files with filenames specified in the supporting arguments", 1, kAnyNumber, false,
-     false, run_get},
+    {"get",
+     "get files with filenames specified in the supporting arguments",
+     1,
+     kAnyNumber,
+     false,
+     false,
+     run_get,
+     {.recursive = true}},
     {"get_id", "get a file with the given '_id'", 1, 1, false, false, run_get_id},
     {"get_regex", "get files matching the supplied 'regex'", 1, 1, false, false, run_get_regex},
     {"delete", "delete all files with filename 'filename'", 1, 1, true, false, run_delete},
@@ -101,6 +113,7 @@ Status check_options_of(const Command& command, const Options& options) {
   if (options.filter && !takes.filter) wrong = "filter";
   if (options.sort && !takes.filter) wrong = "sort";
   if (options.range && !takes.range) wrong = "range";
+  if (options.recursive && !takes.recursive) wrong = "recursive";
   if (wrong == nullptr) return {};
   return fail(ErrorCode::kFailedToParse, in_quotes(command.name) + " does not take --" + wrong);
 }

@@ -29,6 +29,7 @@ struct FurtherOptions {
   bool json = false;
   bool filter = false;  // --filter and --sort
   bool range = false;
+  bool recursive = false;
 };
 
 struct Command {

@@ -2,12 +2,14 @@
 // revisions, they copy the newest.
 #include <algorithm>
 #include <compare>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "tools/gridfiles/command.h"
+#include "tools/gridfiles/file_query.h"
 #include "tools/gridfiles/local_file.h"
 #include "tools/gridfiles/target.h"
 #include "tools/quoted.h"
@@ -22,7 +24,7 @@ Status download(const CommandContext& context, const Target& target, LocalName k
   const bool is_given = !options.local.empty();
   const std::string& local_name = is_given ? options.local : target.name;
   GM_ASSIGN(AtomicFile output, create_local_file(local_name, is_given ? LocalName::kOfOption : kind,
-                                                 options.overwrite_local));
+                                                 options.overwrite_local, options.recursive));
   context.log.line(Log::kDebug, "created local file " + in_quotes(local_name));
   auto stream = context.bucket.open_download_stream(target.id);
   if (!stream) {
@@ -64,9 +66,63 @@ bool is_newer(bson::View a, bson::View b) {
   return false;
 }
 
+auto not_found(const std::vector<std::string>& names) {
+  return fail(gridfs::kFileNotFound, "requested files not found: " + quoted_list(names));
+}
+
+// Returns the newest file of each name among the files that match.
+Result<std::vector<Target>> newest_targets(const CommandContext& context, bson::View filter) {
+  bson::Builder order;
+  bson::Document by_name =
+      std::move(order.append("filename", int32_t{1}).append("uploadDate", int32_t{1})).finish();
+  engine::FindOptions find_options;
+  find_options.sort = by_name;
+
+  std::vector<Target> targets;
+  bson::Document newest;  // the newest file of the name being read
+  GM_ASSIGN(auto snapshot, context.bucket.store().snapshot());
+  GM_ASSIGN(auto cursor, context.bucket.find(*snapshot, filter, find_options));
+  for (;;) {
+    GM_ASSIGN(auto document, cursor->next());
+    if (!document) return targets;
+    Target target = target_of(*document);
+    if (targets.empty() || targets.back().name != target.name) {
+      GM_TRY(check_traversal(context, target.name));
+      targets.push_back(std::move(target));
+    } else if (is_newer(*document, newest)) {
+      targets.back() = std::move(target);
+    } else {
+      continue;
+    }
+    newest = bson::Document(*document);
+  }
+}
+
+// Returns the newest files of the name and of all names below it.
+Result<std::vector<Target>> targets_below(const CommandContext& context, std::string name) {
+  while (name.ends_with('/')) name.pop_back();
+  bson::Builder filter;
+  filter.open_array("$or").push_open_document().append("filename", name).close();
+  filter.push(names_beginning_with(name + "/")).close();
+  return newest_targets(context, std::move(filter).finish());
+}
+
+Status get_recursively(const CommandContext& context) {
+  std::vector<Target> all;
+  std::vector<std::string> missing;
+  for (const std::string& name : context.arguments) {
+    GM_ASSIGN(std::vector<Target> targets, targets_below(context, name));
+    if (targets.empty()) missing.push_back(name);
+    std::move(targets.begin(), targets.end(), std::back_inserter(all));
+  }
+  if (!missing.empty()) return not_found(missing);
+  return download_all(context, all, found_name(context.options));
+}
+
 }  // namespace
 
 Status run_get(const CommandContext& context) {
+  if (context.options.recursive) return get_recursively(context);
   std::vector<std::string> names;
   for (const std::string& name : context.arguments) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -84,9 +140,7 @@ Status run_get(const CommandContext& context) {
       return fail(std::move(newest).error());
     }
   }
-  if (!missing.empty()) {
-    return fail(gridfs::kFileNotFound, "requested files not found: " + quoted_list(missing));
-  }
+  if (!missing.empty()) return not_found(missing);
   return download_all(context, targets, LocalName::kOfArgument);
 }
 
@@ -102,33 +156,7 @@ Status run_get_regex(const CommandContext& context) {
       .append("$regex", pattern)
       .append("$options", context.options.regex_options)
       .close();
-  bson::Document by_pattern = std::move(filter).finish();
-  bson::Builder order;
-  bson::Document by_name =
-      std::move(order.append("filename", int32_t{1}).append("uploadDate", int32_t{1})).finish();
-  engine::FindOptions find_options;
-  find_options.sort = by_name;
-
-  std::vector<Target> targets;
-  bson::Document newest;  // the newest file of the name being read
-  {
-    GM_ASSIGN(auto snapshot, context.bucket.store().snapshot());
-    GM_ASSIGN(auto cursor, context.bucket.find(*snapshot, by_pattern, find_options));
-    for (;;) {
-      GM_ASSIGN(auto document, cursor->next());
-      if (!document) break;
-      Target target = target_of(*document);
-      if (targets.empty() || targets.back().name != target.name) {
-        GM_TRY(check_traversal(context, target.name));
-        targets.push_back(std::move(target));
-      } else if (is_newer(*document, newest)) {
-        targets.back() = std::move(target);
-      } else {
-        continue;
-      }
-      newest = bson::Document(*document);
-    }
-  }
+  GM_ASSIGN(const std::vector<Target> targets, newest_targets(context, std::move(filter).finish()));
   if (targets.empty()) {
     return fail(gridfs::kFileNotFound,
                 "files matching the following pattern were not found: " + in_quotes(pattern));

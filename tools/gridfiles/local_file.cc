@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <utility>
 
 #include "tools/gridfiles/interruption.h"
@@ -29,14 +30,17 @@ auto cannot_open(const std::string& name, int error_number) {
 }
 
 // Opens the folder that contains `name`. Fails if a part before the last one is not a folder, for
-// example a symbolic link. Ignores the last part.
-Result<int> folder_without_links(const std::string& name) {
+// example a symbolic link. Ignores the last part. With `makes_folders`, makes those that are
+// missing.
+Result<int> folder_without_links(const std::string& name, bool makes_folders) {
   int folder = ::open(name.starts_with('/') ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
   size_t begin = 0;
   for (size_t slash; folder >= 0 && (slash = name.find('/', begin)) != std::string::npos;) {
     const std::string part = name.substr(begin, slash - begin);
     begin = slash + 1;
     if (part.empty()) continue;
+    // If this fails, so does openat().
+    if (makes_folders) ::mkdirat(folder, part.c_str(), 0777);
     const int next = ::openat(folder, part.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     const int error_number = errno;
     ::close(folder);
@@ -111,7 +115,8 @@ Result<std::span<const uint8_t>> LocalInput::read() {
   }
 }
 
-Result<AtomicFile> create_local_file(const std::string& name, LocalName kind, bool overwrite) {
+Result<AtomicFile> create_local_file(const std::string& name, LocalName kind, bool overwrite,
+                                     bool makes_folders) {
   AtomicFileOptions options;
   options.overwrite = overwrite;
   options.check_interrupt = Interruption::check;
@@ -125,10 +130,15 @@ Result<AtomicFile> create_local_file(const std::string& name, LocalName kind, bo
   options.error = [name, follows_links](AtomicFileStep step, int error_number) {
     return failed_step(name, follows_links, step, error_number);
   };
-  if (follows_links) return AtomicFile::create(name, std::move(options));
+  if (follows_links) {
+    std::error_code ignored;  // create() fails too
+    const std::filesystem::path folder = std::filesystem::path(name).parent_path();
+    if (makes_folders) std::filesystem::create_directories(folder, ignored);
+    return AtomicFile::create(name, std::move(options));
+  }
   if (leads_through_link(name)) return behind_a_link(name);
   // The folder stays open, so a link that replaces it meanwhile is not followed.
-  GM_ASSIGN(const int folder, folder_without_links(name));
+  GM_ASSIGN(const int folder, folder_without_links(name, makes_folders));
   const size_t slash = name.rfind('/');
   return AtomicFile::create_in(folder, slash == std::string::npos ? name : name.substr(slash + 1),
                                std::move(options));

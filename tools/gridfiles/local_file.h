@@ -47,8 +47,10 @@ enum class LocalName {
 // A file (or stdout) that get writes.
 //
 // Without `overwrite`, an existing file is an error, even if it appears only before commit(). With
-// `overwrite`, a symbolic link is followed (but see LocalName).
-Result<AtomicFile> create_local_file(const std::string& name, LocalName kind, bool overwrite);
+// `overwrite`, a symbolic link is followed (but see LocalName). With `makes_folders`, the folders
+// in the name that are missing are made.
+Result<AtomicFile> create_local_file(const std::string& name, LocalName kind, bool overwrite,
+                                     bool makes_folders = false);
 
 // Writes the rest of the stream to the file, and does not commit the file. Fails with the errors of
 // both.

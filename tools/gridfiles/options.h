@@ -49,6 +49,7 @@ struct Options {
   std::optional<bson::Document> filter;  // only files documents that match it
   std::optional<bson::Document> sort;
   std::optional<RequestedRange> range;  // of cat
+  bool recursive = false;               // put and get: whole folders
 
   int verbosity = 0;
   bool quiet = false;
