@@ -165,9 +165,19 @@ int MountedStore::wait_for_end() {
   return exit_status(status);
 }
 
-int MountedStore::unmount() {
+void MountedStore::remove_mount() const {
+  const auto deadline = steady_clock::now() + kPatience;
   ProgramRun run = run_program({"fusermount3", "-u", mount_point()});
+  // Programs that watch the machine ask each mount for its free space. It is busy meanwhile.
+  while (run.err.find("busy") != std::string::npos && steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    run = run_program({"fusermount3", "-u", mount_point()});
+  }
   EXPECT_EQ(run.status, 0) << run.err;
+}
+
+int MountedStore::unmount() {
+  remove_mount();
   return wait_for_end();
 }
 

@@ -45,6 +45,8 @@ class MountedStore : public testing::Test {
   void mount(const std::vector<std::string>& options = {"--create"});
   // Unmounts as a user does. Returns the daemon's exit status.
   int unmount();
+  // Unmounts, and does not wait for the daemon.
+  void remove_mount() const;
   // Sends the signal and waits for the daemon's end. Returns its exit status.
   int end_by(int signal);
   // Sends SIGKILL and removes the dead mount.

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 from mount_case import MountCase, gridmount_only, main
-from mounts import is_mounted
+from mounts import is_mounted, unmount
 
 END_SECONDS_MAX = 30.0
 
@@ -49,7 +49,7 @@ class Daemon(MountCase):
         self.assertTrue(is_mounted(self.system.mount_point))
         with open(self.path("file"), "wb") as file:
             file.write(b"content")
-        self.run_program("fusermount3", "-u", self.system.mount_point)
+        unmount(self.system.mount_point)
         self.assertEqual(self.wait_for_release(), "file\t7\n")
 
     def test_Signals_UnmountCleanly(self):

@@ -11,7 +11,7 @@ import time
 import unittest
 
 from mount_case import MountCase, gridmount_only, main
-from mounts import is_mounted
+from mounts import is_mounted, unmount
 
 SECONDS_MAX = 30.0
 DISK_BYTES = 64 << 20
@@ -147,7 +147,7 @@ class FullAtTheEnd(EndingCase):
         self.disk = os.path.join(self.scratch, "disk")
         os.mkdir(self.disk)
         self.run_program("mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", self.disk)
-        self.addCleanup(self.run_program, "umount", self.disk)
+        self.addCleanup(unmount, self.disk, "umount")
         self.addCleanup(self.end)
         self.system.store = os.path.join(self.disk, "store")
         self.system.start()

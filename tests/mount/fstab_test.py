@@ -13,7 +13,7 @@ import time
 import unittest
 
 from mount_case import MountCase, gridmount_only, main
-from mounts import is_mounted, take_own_view_of_mounts
+from mounts import is_mounted, take_own_view_of_mounts, unmount
 
 PROGRAMS = "/usr/local/sbin"
 SECONDS_MAX = 30.0
@@ -59,7 +59,7 @@ class Fstab(MountCase):
         self.assertIn(message, tried.stderr)
 
     def unmount(self):
-        self.run_program("umount", self.system.mount_point)
+        unmount(self.system.mount_point, "umount")
         deadline = time.monotonic() + SECONDS_MAX
         while "owner" in json.loads(
             self.run_program(os.environ["GRIDSTORE"], "stats", self.system.store, "--json")

@@ -18,6 +18,7 @@ import threading
 import time
 
 from mount_case import MountCase, gridmount_only, main
+from mounts import unmount
 
 DISK_BYTES = 64 << 20
 WRITERS = 4
@@ -63,7 +64,7 @@ class FullDisk(MountCase):
         self.disk = os.path.join(self.scratch, "disk")
         os.mkdir(self.disk)
         self.mount_disk()
-        self.addCleanup(self.run_program, "umount", self.disk)
+        self.addCleanup(unmount, self.disk, "umount")
         self.addCleanup(self.system.stop)
         self.system.store = os.path.join(self.disk, "store")
         self.system.start()

@@ -9,6 +9,7 @@ import os
 import subprocess
 
 from mount_case import MountCase, gridmount_only, main
+from mounts import unmount
 
 NUMBER_MAX = 64
 
@@ -22,7 +23,7 @@ class LockHolder(MountCase):
         for folder in self.folders:
             os.mkdir(folder)
             self.run_program("mount", "-t", "tmpfs", "tmpfs", folder)
-            self.addCleanup(self.run_program, "umount", folder)
+            self.addCleanup(unmount, folder, "umount")
         self.addCleanup(self.system.stop)
         self.system.store = os.path.join(self.folders[0], "store")
         self.system.start()

@@ -34,6 +34,29 @@ def is_mounted(folder):
         return any(line.split(" ")[4] == folder for line in table)
 
 
+def unmount(folder, *command, user=None):
+    """Unmounts by the command, fusermount3 -u if there is none. As the numeric `user`, if one is given.
+
+    A program that has just ended may still be letting go of its files, and programs that watch the
+    machine ask each mount for its free space, so "busy" is waited out.
+    """
+    deadline = time.monotonic() + UNMOUNT_SECONDS_MAX
+    while True:
+        done = subprocess.run(
+            [*(command or ("fusermount3", "-u")), folder],
+            capture_output=True,
+            text=True,
+            user=user,
+            group=user,
+            extra_groups=None if user is None else [],
+        )
+        if done.returncode == 0:
+            return
+        if "busy" not in done.stderr or time.monotonic() > deadline:
+            raise MountError(f"cannot unmount {folder}: {done.stderr}")
+        time.sleep(0.05)
+
+
 def take_own_view_of_mounts():
     """Of this process and its children alone (unshare(2)). Skips the tests where that is not allowed."""
     clone_newns = 0x20000
@@ -119,16 +142,8 @@ class Mounted(Folder):
         if self.process is None:
             return
         deadline = time.monotonic() + UNMOUNT_SECONDS_MAX
-        while is_mounted(self.mount_point):
-            unmounted = subprocess.run(
-                ["fusermount3", "-u", self.mount_point], capture_output=True, text=True
-            )
-            if unmounted.returncode == 0:
-                break
-            # A program that has just ended may still be letting go of its files.
-            if time.monotonic() > deadline:
-                raise MountError(f"cannot unmount {self.mount_point}: {unmounted.stderr}")
-            time.sleep(0.05)
+        if is_mounted(self.mount_point):
+            unmount(self.mount_point)
         try:
             status = self.process.wait(timeout=max(1.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:

@@ -6,6 +6,7 @@ import subprocess
 import unittest
 
 from mount_case import MountCase, gridmount_only, main
+from mounts import unmount
 
 
 def setUpModule():
@@ -24,7 +25,7 @@ class Overlay(MountCase):
         done = subprocess.run(["mount", "-t", "overlay", "overlay", "-o", options, merged],
                               capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.addCleanup(subprocess.run, ["umount", merged], check=True)
+        self.addCleanup(unmount, merged, "umount")
         return merged
 
     def test_UpperFolder_TakesChangesAndHidesNames(self):

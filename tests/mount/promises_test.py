@@ -18,7 +18,7 @@ import unittest
 
 from driver_client import SECONDS_MAX, DriverCase
 from mount_case import MountCase, gridmount_only, main
-from mounts import is_mounted
+from mounts import is_mounted, unmount
 
 libc = ctypes.CDLL(None, use_errno=True)
 SYNC_FILE_RANGE_WRITE = 2
@@ -225,7 +225,7 @@ class Unmounted(MountCase):
             os.close(fd)
             view[:6] = b"stored"
             view.close()
-            self.run_program(*command, self.system.mount_point)
+            unmount(self.system.mount_point, *command)
             self.assertEqual(self.system.process.wait(SECONDS_MAX), 0)
             self.system.start()
             with open(self.path("file"), "rb") as file:
@@ -237,7 +237,11 @@ class Unmounted(MountCase):
         first = self.system.process
         first.send_signal(signal.SIGSTOP)
         try:
-            self.run_program("fusermount3", "-u", self.system.mount_point)
+            # Whoever asks for the free space just now is not answered, and the mount is busy.
+            while subprocess.run(["fusermount3", "-u", self.system.mount_point]).returncode != 0:
+                first.send_signal(signal.SIGCONT)
+                time.sleep(0.05)
+                first.send_signal(signal.SIGSTOP)
             self.assertIsNone(first.poll())
             self.system.process = subprocess.Popen(
                 self.system.command(), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -12,7 +12,7 @@ import subprocess
 import unittest
 
 from mount_case import MountCase, gridmount_only, main
-from mounts import is_mounted
+from mounts import is_mounted, unmount
 
 UNIT = pathlib.Path(__file__).parents[2] / "packaging" / "gridmount@.service"
 SECONDS_MAX = 30.0
@@ -47,7 +47,7 @@ class Service(MountCase):
     def test_Ready_WhenTheMountAnswers_StoppingWhenItEnds(self):
         for end in (
             lambda daemon: daemon.send_signal(signal.SIGTERM),
-            lambda _: self.run_program("fusermount3", "-u", self.system.mount_point),
+            lambda _: unmount(self.system.mount_point),
         ):
             daemon = subprocess.Popen(self.command("-f"), stderr=subprocess.DEVNULL)
             try:

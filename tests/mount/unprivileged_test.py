@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 from mount_case import MountCase, gridmount_only, main
-from mounts import is_mounted, take_own_view_of_mounts
+from mounts import is_mounted, take_own_view_of_mounts, unmount
 
 USER = 1000
 
@@ -54,7 +54,7 @@ class Unprivileged(MountCase):
 
     def unmount(self):
         if is_mounted(self.folder):
-            self.run_program("fusermount3", "-u", self.folder, user=USER)
+            unmount(self.folder, user=USER)
 
     def flags(self):
         with open("/proc/self/mounts", encoding="utf-8") as table:

@@ -20,7 +20,7 @@ import gridfs
 
 from deployment import Deployment, ReplicaSet
 from mongod import Mongod, require_mongod
-from mounts import is_mounted
+from mounts import is_mounted, unmount
 
 SEEN_WITHIN_SECONDS = 20.0
 ENDED_WITHIN_SECONDS = 20.0
@@ -440,7 +440,7 @@ class EndTest(Followed):
     def test_unmount_while_the_stream_waits(self):
         self.write("a", b"a")
         self.wait_for_name("a")
-        subprocess.run(["fusermount3", "-u", self.mount.mount_point], check=True)
+        unmount(self.mount.mount_point)
         self.assertFalse(is_mounted(self.mount.mount_point))
         self.assertEqual(self.mount.process.wait(timeout=ENDED_WITHIN_SECONDS), 0)
         self.mount.process = None
@@ -449,7 +449,7 @@ class EndTest(Followed):
         self.servers.process.send_signal(signal.SIGSTOP)
         try:
             time.sleep(1)
-            subprocess.run(["fusermount3", "-u", self.mount.mount_point], check=True)
+            unmount(self.mount.mount_point)
             self.mount.process.wait(timeout=ENDED_WITHIN_SECONDS)
             self.mount.process = None
         finally:

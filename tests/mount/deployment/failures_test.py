@@ -16,7 +16,7 @@ import unittest
 
 from deployment import Deployment, ReplicaSet
 from mongod import PASSWORD, ROOT, Mongod, require_mongod
-from mounts import is_mounted
+from mounts import is_mounted, unmount
 from proxy import Proxy
 
 SERVER_SECONDS = 20.0
@@ -130,7 +130,7 @@ class ServerFailsTest(OwnReplicaSet):
         with open(os.path.join(mount.root, "a"), "wb") as file:
             file.write(b"content")
         self.servers.kill()
-        subprocess.run(["fusermount3", "-u", mount.mount_point], check=True)
+        unmount(mount.mount_point)
         mount.process.wait(timeout=SERVER_SECONDS)
         mount.process = None
         self.assertFalse(is_mounted(mount.mount_point))

@@ -7,7 +7,6 @@ file was opened, whoever committed it, and an end of the mount also while a serv
 
 import os
 import signal
-import subprocess
 import time
 import unittest
 
@@ -15,7 +14,7 @@ import gridfs
 
 from deployment import Deployment, ReplicaSet, UploadCase
 from mongod import require_mongod
-from mounts import is_mounted
+from mounts import is_mounted, unmount
 
 MIB = 1 << 20
 END_SECONDS = 20.0
@@ -134,7 +133,7 @@ class ServerFailsTest(unittest.TestCase):
                 file.read(4 * MIB)
                 servers.process.send_signal(signal.SIGSTOP)
             try:
-                subprocess.run(["fusermount3", "-u", mount.mount_point], check=True)
+                unmount(mount.mount_point)
                 begun = time.monotonic()
                 mount.process.wait(timeout=END_SECONDS)
                 self.assertLess(time.monotonic() - begun, END_SECONDS)

@@ -17,7 +17,7 @@ import unittest
 import certificates
 from deployment import Deployment, ReplicaSet
 from mongod import require_mongod
-from mounts import is_mounted
+from mounts import is_mounted, unmount
 
 SERVER_SECONDS = 20.0
 DISK_MIB = 400
@@ -35,7 +35,7 @@ class FullDiskTest(unittest.TestCase):
         self.disk = tempfile.mkdtemp(prefix="gridmount-test-")
         self.addCleanup(os.rmdir, self.disk)
         self.mount_disk(f"size={DISK_MIB}m")
-        self.addCleanup(subprocess.run, ["umount", self.disk], check=True)
+        self.addCleanup(unmount, self.disk, "umount")
 
     def mount_disk(self, options):
         subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", self.disk], check=True)
