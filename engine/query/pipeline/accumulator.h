@@ -68,6 +68,9 @@ Result<AccumulatedField> parse_accumulated_field(std::string_view field, bson::V
 Result<std::unique_ptr<Accumulator>> make_accumulator(const AccumulatedField& field,
                                                       Evaluator& evaluator, uint64_t bytes_max);
 
+// Evaluates the `n` of $firstN and similar accumulators. Fails unless it is a positive integer.
+Result<int64_t> evaluate_n(const Expression& expression, Evaluator& evaluator);
+
 // Returns ExceededMemoryLimit (146), for an accumulator that needs more than `bytes_max`.
 tl::unexpected<Error> used_too_much(std::string_view name, uint64_t bytes_max);
 

@@ -166,22 +166,6 @@ class FieldParser {
   VariableScope& scope_;
 };
 
-Result<int64_t> evaluate_n(const Expression& expression, Evaluator& evaluator) {
-  GM_ASSIGN(const std::optional<ValueView> value, evaluator.evaluate(expression));
-  const std::string found = value ? shown(*value) : "MISSING";
-  if (!value || !value->is_number()) {
-    return fail(ErrorCode{5787902}, "Value for 'n' must be of integral type, but found " + found);
-  }
-  const std::optional<int64_t> n = value->integral();
-  if (!n) {
-    return fail(ErrorCode{5787903}, "Value for 'n' must be of integral type, but found " + found);
-  }
-  if (*n <= 0) {
-    return fail(ErrorCode{5787908}, "'n' must be greater than 0, found " + std::to_string(*n));
-  }
-  return *n;
-}
-
 }  // namespace
 
 void AccumulatedField::add_needs(FieldDependencies& needs) const {
@@ -216,6 +200,22 @@ Result<AccumulatedField> parse_accumulated_field(std::string_view field, ValueVi
   parsed.field = name;
   GM_TRY(FieldParser(parsed, scope).parse(*entry, call.value));
   return parsed;
+}
+
+Result<int64_t> evaluate_n(const Expression& expression, Evaluator& evaluator) {
+  GM_ASSIGN(const std::optional<ValueView> value, evaluator.evaluate(expression));
+  const std::string found = value ? shown(*value) : "MISSING";
+  if (!value || !value->is_number()) {
+    return fail(ErrorCode{5787902}, "Value for 'n' must be of integral type, but found " + found);
+  }
+  const std::optional<int64_t> n = value->integral();
+  if (!n) {
+    return fail(ErrorCode{5787903}, "Value for 'n' must be of integral type, but found " + found);
+  }
+  if (*n <= 0) {
+    return fail(ErrorCode{5787908}, "'n' must be greater than 0, found " + std::to_string(*n));
+  }
+  return *n;
 }
 
 Result<std::unique_ptr<Accumulator>> make_accumulator(const AccumulatedField& field,

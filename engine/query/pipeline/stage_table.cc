@@ -81,6 +81,7 @@ constexpr std::pair<std::string_view, ParseStage> kStages[] = {
     {"$replaceWith", parse_transform_stage},
     {"$sample", parse_sample},
     {"$set", parse_transform_stage},
+    {"$setWindowFields", parse_set_window_fields},
     {"$skip", parse_skip},
     {"$sort", parse_sort},
     {"$sortByCount", parse_sort_by_count},

@@ -33,6 +33,7 @@ Status parse_merge(const StageCall& call, ParsedStages& stages);
 Status parse_out(const StageCall& call, ParsedStages& stages);
 Status parse_redact(const StageCall& call, ParsedStages& stages);
 Status parse_sample(const StageCall& call, ParsedStages& stages);
+Status parse_set_window_fields(const StageCall& call, ParsedStages& stages);
 Status parse_sort_by_count(const StageCall& call, ParsedStages& stages);
 Status parse_union_with(const StageCall& call, ParsedStages& stages);
 Status parse_unwind(const StageCall& call, ParsedStages& stages);

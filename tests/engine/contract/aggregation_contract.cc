@@ -97,6 +97,63 @@ TEST_P(StoreContract, Aggregate_TakesVariables) {
             1);
 }
 
+TEST_P(StoreContract, SetWindowFields_ComputesOverNeighbours) {
+  create_index(R"({"state": 1, "year": 1})");
+  insert(R"({"_id": 1, "state": "CA", "year": 2019, "n": 162})");
+  insert(R"({"_id": 2, "state": "WA", "year": 2019, "n": 134})");
+  insert(R"({"_id": 3, "state": "CA", "year": 2021, "n": 145})");
+  insert(R"({"_id": 4, "state": "CA", "year": 2020, "n": 120.5})");
+  insert(R"({"_id": 5, "state": "WA", "year": 2020})");
+  const auto view = snapshot();
+  EXPECT_EQ(must(aggregate(*collection(), *view,
+                           R"([{"$setWindowFields": {
+                                  "partitionBy": "$state", "sortBy": {"year": 1},
+                                  "output": {"total": {"$sum": "$n", "window": {
+                                               "documents": ["unbounded", "current"]}}}}},
+                               {"$setWindowFields": {
+                                  "partitionBy": "$state", "sortBy": {"year": 1},
+                                  "output": {"around": {"$push": "$_id", "window": {
+                                               "range": [-1, 1]}}}}},
+                               {"$project": {"total": 1, "around": 1}}])")),
+            as_json({R"({"_id": 1, "total": 162, "around": [1, 4]})",
+                     R"({"_id": 4, "total": 282.5, "around": [1, 4, 3]})",
+                     R"({"_id": 3, "total": 427.5, "around": [4, 3]})",
+                     R"({"_id": 2, "total": 134, "around": [2, 5]})",
+                     R"({"_id": 5, "total": 134, "around": [2, 5]})"}));
+  EXPECT_THAT(aggregate(*collection(), *view,
+                        R"([{"$setWindowFields": {"output": {"r": {"$rank": {}}}}}])"),
+              FailedWith(ErrorCode{5371602}));
+}
+
+TEST_P(StoreContract, SetWindowFields_AnswersAsServersDo) {
+  for (int i = 0; i < 8; ++i) {
+    insert(R"({"_id": )" + std::to_string(i) + R"(, "s": )" + std::to_string(i * i % 7) +
+           (i % 3 == 0 ? "" : R"(, "v": )" + std::to_string(i) + ".25") + "}");
+  }
+  const auto view = snapshot();
+  // Each result was taken from mongod 6.0.5, and this test asks it again.
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {R"({"$rank": {}})", "1,1,3,3,5,5,7,7"},
+      {R"({"$denseRank": {}})", "1,1,2,2,3,3,4,4"},
+      {R"({"$min": "$v", "window": {"range": [-1, 0]}})",
+       "7.25,7.25,1.25,1.25,1.25,1.25,2.25,2.25"},
+      {R"({"$avg": "$v", "window": {"documents": [-1, 1]}})",
+       "7.25,4.25,4.25,1.25,4.25,3.25,3.9166666666666665,3.75"},
+      {R"({"$count": {}, "window": {"range": [1, "unbounded"]}})", "6,6,4,4,2,2,0,0"},
+      {R"({"$shift": {"output": "$_id", "by": 2, "default": -1}})", "1,6,3,4,2,5,-1,-1"},
+  };
+  for (const auto& [function, expected] : cases) {
+    const Strings documents =
+        must(aggregate(*collection(), *view,
+                       R"([{"$sort": {"_id": 1}},
+                           {"$setWindowFields": {"sortBy": {"s": 1}, "output": {"r": )" +
+                           std::string(function) + R"(}}}, {"$group": {"_id": null, "r": {"$push":
+                           "$r"}}}])"));
+    EXPECT_EQ(documents, as_json({R"({"_id": null, "r": [)" + std::string(expected) + "]}"}))
+        << function;
+  }
+}
+
 TEST_P(StoreContract, Lookup_JoinsAnotherCollection) {
   insert(R"({"_id": 1, "item": "almonds"})", "orders");
   insert(R"({"_id": 2})", "orders");

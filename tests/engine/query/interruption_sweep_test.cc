@@ -227,6 +227,11 @@ TEST(InterruptionSweepTest, Stages_End) {
       "[" + products + "{'$bucketAuto': {'groupBy': '$a', 'buckets': 5}}]",
       "[" + products + "{'$bucket': {'groupBy': '$a', 'boundaries': [0, 10], 'default': 'x'}}]",
       "[" + products + "{'$sort': {'a': 1}}]",
+      "[" + products +
+          "{'$setWindowFields': {'sortBy': {'a': 1}, 'output': {'n': {'$sum': '$b', 'window': "
+          "{'range': [-9, 9]}}}}}]",
+      "[{'$unwind': '$a'}, {'$setWindowFields': {'sortBy': {'a': 1}, 'output': {'n': {'$push': "
+      "'$a', 'window': {'documents': ['unbounded', 'unbounded']}}}}}]",
       "[" + products + "{'$sortByCount': '$b'}]",
       "[" + products + "{'$count': 'n'}]",
       "[" + products + "{'$facet': {'x': [{'$count': 'n'}]}}]",

@@ -1,0 +1,43 @@
+// A sum of numbers from which numbers can be taken out again. Internal to engine/query. Not
+// thread-safe.
+//
+// Results equal the server's, digit by digit: taking out a number adds its negative to the
+// compensated sum (number_sum.h). Infinities and NaN are counted instead, so that they can leave.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "engine/bson/value.h"
+#include "engine/query/expression/number_sum.h"
+
+namespace gridmount::query {
+
+class RemovableSum {
+ public:
+  // Ignore values that are not numbers.
+  void add(bson::ValueView value) { update(value, 1); }
+  void remove(bson::ValueView value) { update(value, -1); }
+
+  // Returns 0 if there are no numbers. The type is the widest one among the numbers in the sum.
+  bson::Value total() const;
+  // Returns nullopt if there are no numbers.
+  std::optional<bson::Value> average() const;
+
+ private:
+  void update(bson::ValueView value, int quantity);
+  void update_integer(int64_t value, bson::ValueView original, int quantity);
+  void update_double(double value, int quantity);
+  void update_decimal(bson::Decimal128 value, int quantity);
+  std::optional<bson::Value> not_finite() const;
+
+  expressions::NumberSum sum_;
+  int64_t count_ = 0;
+  int64_t doubles_ = 0;
+  int64_t decimals_ = 0;
+  int64_t nans_ = 0;
+  int64_t positive_infinities_ = 0;
+  int64_t negative_infinities_ = 0;
+};
+
+}  // namespace gridmount::query

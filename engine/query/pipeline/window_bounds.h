@@ -1,0 +1,50 @@
+// The bounds of a window of $setWindowFields: {documents: [-1, "current"]} or {range: [-7, 0],
+// unit: "day"}. Internal to engine/query. Immutable once parsed, so safe to share between threads.
+//
+// Source: MongoDB manual, "$setWindowFields".
+#pragma once
+
+#include <optional>
+
+#include "engine/base/error.h"
+#include "engine/bson/value.h"
+#include "engine/query/expression/date_arithmetic.h"
+#include "engine/query/expression/expression.h"
+#include "engine/query/sort.h"
+
+namespace gridmount::query {
+
+struct WindowBound {
+  enum class Kind { kUnbounded, kCurrent, kOffset };
+
+  Kind kind = Kind::kUnbounded;
+  // kOffset: a number of documents, an amount of the unit, or a difference of sort values.
+  bson::Value offset;
+};
+
+struct WindowBounds {
+  enum class Kind { kDocuments, kRange };
+
+  Kind kind = Kind::kDocuments;
+  // Both are inclusive.
+  WindowBound lower;
+  WindowBound upper;
+  std::optional<expressions::TimeUnit> unit;  // for a range of dates
+  // A range over a descending sortBy. It is refused, but only once there is a document, as on
+  // servers.
+  bool is_descending = false;
+
+  // All documents of the partition up to the current one.
+  static WindowBounds up_to_current();
+  // The document `offset` places after the current one.
+  static WindowBounds only(int32_t offset);
+};
+
+// `sort` is the stage's sortBy, or null.
+Result<WindowBounds> parse_window_bounds(bson::ValueView value, const Sort* sort,
+                                         VariableScope& scope);
+
+// Fails with FailedToParse for an unknown unit.
+Result<expressions::TimeUnit> parse_time_unit(std::string_view name);
+
+}  // namespace gridmount::query

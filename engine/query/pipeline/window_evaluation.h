@@ -1,0 +1,39 @@
+// Evaluates a window function for one document after the other. Internal to engine/query. Used by
+// one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "engine/base/error.h"
+#include "engine/query/expression/evaluator.h"
+#include "engine/query/pipeline/window_frame.h"
+#include "engine/query/pipeline/window_function.h"
+#include "engine/query/pipeline/window_state.h"
+
+namespace gridmount::query {
+
+class WindowEvaluation {
+ public:
+  virtual ~WindowEvaluation() = default;
+
+  // Must be called before the first document of each partition. The partition must outlive its use.
+  virtual void begin(const WindowPartition& partition) = 0;
+  // Returns the result for the document at `current`. Must be called for all documents of the
+  // partition in their order.
+  virtual WindowResult next(size_t current) = 0;
+  // Returns the memory held for the window, in bytes.
+  virtual uint64_t bytes() const { return 0; }
+};
+
+// The function and the evaluator must outlive the result. Fails if the function's `n` is not a
+// positive integer.
+Result<std::unique_ptr<WindowEvaluation>> make_window_evaluation(const WindowFunction& function,
+                                                                 Evaluator& evaluator,
+                                                                 uint64_t bytes_max);
+
+// $linearFill.
+std::unique_ptr<WindowEvaluation> make_linear_fill(const WindowFunction& function,
+                                                   Evaluator& evaluator);
+
+}  // namespace gridmount::query

@@ -1,0 +1,66 @@
+// Which documents of a partition a window holds, for each current document in turn. Internal to
+// engine/query. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "engine/base/error.h"
+#include "engine/bson/document.h"
+#include "engine/query/expression/evaluator.h"
+#include "engine/query/pipeline/sort_buffer.h"
+#include "engine/query/pipeline/window_bounds.h"
+
+namespace gridmount::query {
+
+// Documents of a sorted buffer that have the same key. They are numbered from 0.
+struct WindowPartition {
+  const SortBuffer* documents = nullptr;
+  size_t begin = 0;
+  size_t end = 0;
+
+  size_t size() const { return end - begin; }
+  bson::View document(size_t at) const { return documents->payload(begin + at).as_document(); }
+};
+
+class WindowFrame {
+ public:
+  // Positions in the partition, both inclusive.
+  struct Span {
+    size_t first;
+    size_t last;
+  };
+
+  // All arguments must outlive the frame. `sort_value` reads the sort field. It is needed for
+  // ranges only, and may be null otherwise.
+  WindowFrame(const WindowBounds& bounds, const Expression* sort_value, Evaluator& evaluator)
+      : bounds_(bounds), sort_value_(sort_value), evaluator_(evaluator) {}
+
+  // Must be called before the first document of each partition. The partition must outlive its use.
+  void begin(const WindowPartition& partition);
+
+  // Returns the window of the document at `current`, or nullopt if no document is in it. Must be
+  // called for the documents in their order. Both ends then never move back, so all calls together
+  // look at each document only a few times. Fails with 5429413, 5429414 or 5429513 if the sort
+  // value of the current document does not have the type that a range needs, and with 5429404 if
+  // the sort is descending.
+  Result<std::optional<Span>> move_to(size_t current);
+
+ private:
+  std::optional<Span> documents_at(size_t current) const;
+  Result<std::optional<Span>> range_at(size_t current);
+  Status check_base(const std::optional<bson::ValueView>& base) const;
+  bool is_expected(const std::optional<bson::ValueView>& value) const;
+  Result<bson::Value> threshold(bson::ValueView base, const bson::Value& offset) const;
+  Result<std::optional<bson::ValueView>> value_at(size_t at);
+  Result<std::optional<size_t>> first_in_range(size_t current, bson::ValueView base);
+  Result<std::optional<size_t>> last_in_range(size_t current, bson::ValueView base, size_t first);
+
+  const WindowBounds& bounds_;
+  const Expression* const sort_value_;
+  Evaluator& evaluator_;
+  const WindowPartition* partition_ = nullptr;
+  std::optional<Span> last_;  // the window of the previous document, if it is not empty
+};
+
+}  // namespace gridmount::query

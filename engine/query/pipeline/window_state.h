@@ -1,0 +1,93 @@
+// The states of window functions: values go in at a window's end, and may go out again at its
+// beginning. Internal to engine/query. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "engine/base/error.h"
+#include "engine/bson/document.h"
+#include "engine/bson/value.h"
+
+namespace gridmount::query {
+
+struct WindowFunction;
+
+// The values of the input in a window, the oldest first. nullopt means missing.
+using WindowValues = std::deque<std::optional<bson::Value>>;
+// What a function returns. nullopt means missing: the output field is left out.
+using WindowResult = Result<std::optional<bson::Value>>;
+
+class WindowState {
+ public:
+  virtual ~WindowState() = default;
+
+  // Adds the value of the input for `document`, which is the next one in the order.
+  virtual Status add(const std::optional<bson::ValueView>& value, bson::View document) = 0;
+  // Takes the oldest value out again. `rest` is what remains. Not called for growing windows.
+  virtual Status remove(const std::optional<bson::ValueView>& value, const WindowValues& rest);
+  // Forgets everything.
+  virtual void reset() = 0;
+  // `values` is the content of a sliding window. It is empty for a growing window.
+  virtual WindowResult result(const WindowValues& values) = 0;
+  // Returns the memory held outside the object itself, in bytes.
+  virtual uint64_t bytes() const { return 0; }
+};
+
+struct WindowStateSettings {
+  const WindowFunction& function;  // outlives the state
+  int64_t n = 1;
+  uint64_t bytes_max = 0;
+};
+
+using MakeWindowState = std::unique_ptr<WindowState> (*)(const WindowStateSettings& settings);
+
+// --- The kinds, by family. A growing window begins with the partition; nothing is removed from it.
+
+std::unique_ptr<WindowState> make_growing_sum(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_growing_average(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_growing_deviation_population(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_growing_deviation_sample(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_growing_min(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_growing_max(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_growing_push(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_growing_add_to_set(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_growing_first_n(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_growing_last_n(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_growing_min_n(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_growing_max_n(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_growing_top(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_growing_top_n(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_growing_bottom(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_growing_bottom_n(const WindowStateSettings& settings);
+
+std::unique_ptr<WindowState> make_sliding_sum(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_sliding_average(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_sliding_deviation_population(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_sliding_deviation_sample(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_covariance_population(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_covariance_sample(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_integral(const WindowStateSettings& settings);
+
+std::unique_ptr<WindowState> make_sliding_min(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_sliding_max(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_sliding_push(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_sliding_add_to_set(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_sliding_first_n(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_sliding_last_n(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_sliding_min_n(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_sliding_max_n(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_sliding_top(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_sliding_top_n(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_sliding_bottom(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_sliding_bottom_n(const WindowStateSettings& settings);
+
+std::unique_ptr<WindowState> make_rank(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_dense_rank(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_document_number(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_moving_average(const WindowStateSettings& settings);
+std::unique_ptr<WindowState> make_last_observation(const WindowStateSettings& settings);
+
+}  // namespace gridmount::query
