@@ -67,6 +67,7 @@ constexpr std::pair<std::string_view, ParseStage> kStages[] = {
     {"$count", parse_count},
     {"$documents", parse_documents},
     {"$facet", parse_facet},
+    {"$fill", parse_fill},
     {"$graphLookup", parse_graph_lookup},
     {"$group", parse_group},
     {"$indexStats", parse_index_stats},

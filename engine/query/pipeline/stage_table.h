@@ -25,6 +25,7 @@ Status parse_coll_stats(const StageCall& call, ParsedStages& stages);
 Status parse_count(const StageCall& call, ParsedStages& stages);
 Status parse_documents(const StageCall& call, ParsedStages& stages);
 Status parse_facet(const StageCall& call, ParsedStages& stages);
+Status parse_fill(const StageCall& call, ParsedStages& stages);
 Status parse_graph_lookup(const StageCall& call, ParsedStages& stages);
 Status parse_group(const StageCall& call, ParsedStages& stages);
 Status parse_index_stats(const StageCall& call, ParsedStages& stages);

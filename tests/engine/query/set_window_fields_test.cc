@@ -1,5 +1,5 @@
 // Goal: $setWindowFields computes what servers compute: for each function, over each kind of
-// window, with the errors of servers.
+// window, with the errors of servers. So does $fill, which is made of it.
 //
 // Method: tables. The results were taken from mongod 6.0.5.
 
@@ -266,6 +266,46 @@ TEST_F(SetWindowFieldsTest, Refuses) {
     const std::string stages = stage(specification);
     refuse({{stages.c_str(), code, message}});
   }
+}
+
+TEST_F(SetWindowFieldsTest, Fill) {
+  host.set(
+      "c",
+      "[{'_id': 0, 'p': 1, 'a': 1, 'v': 2}, {'_id': 1, 'p': 1, 'a': 2}, {'_id': 2, 'p': 1, 'a': "
+      "4, 'v': 8}, {'_id': 3, 'a': 5, 'v': null}]");
+  const auto results = [&](const std::string& fill) {
+    return run.shown("[{'$fill': " + fill + "}, {'$project': {'v': 1, 'w': 1}}]");
+  };
+  EXPECT_EQ(results("{'sortBy': {'a': 1}, 'output': {'v': {'method': 'linear'}}}"),
+            show_expected("[{'_id': 0, 'v': 2}, {'_id': 1, 'v': 4.0}, {'_id': 2, 'v': 8}, {'_id': "
+                          "3, 'v': null}]"));
+  EXPECT_EQ(
+      results("{'output': {'w': {'value': '$v'}, 'v': {'method': 'locf'}}}"),
+      show_expected("[{'_id': 0, 'v': 2, 'w': 2}, {'_id': 1, 'v': 2, 'w': 2}, {'_id': 2, 'v': "
+                    "8, 'w': 8}, {'_id': 3, 'v': 8, 'w': 8}]"));
+  EXPECT_EQ(results("{'sortBy': {'a': 1}, 'partitionByFields': ['p'], 'output': {'v': {'method': "
+                    "'locf'}}}"),
+            show_expected("[{'_id': 3, 'v': null}, {'_id': 0, 'v': 2}, {'_id': 1, 'v': 2}, {'_id': "
+                          "2, 'v': 8}]"));
+  EXPECT_EQ(results("{'partitionBy': {'p': '$p'}, 'output': {'v': {'value': 7}}}"),
+            show_expected("[{'_id': 0, 'v': 2}, {'_id': 1, 'v': 7}, {'_id': 2, 'v': 8}, {'_id': 3, "
+                          "'v': 7}]"));
+  refuse({
+      {"[{'$fill': 5}]", 9, "The $fill stage specification must be an object, found int"},
+      {"[{'$fill': {}}]", 40414, "'$fill.output' is missing but a required field"},
+      {"[{'$fill': {'output': {}}}]", 6050203, "at least one element"},
+      {"[{'$fill': {'output': {'v': 5}}}]", 6050200, "must be an object with exactly one field"},
+      {"[{'$fill': {'output': {'v': {'value': 1, 'method': 'locf'}}}}]", 6050201, "not both"},
+      {"[{'$fill': {'output': {'v': {'method': 'x'}}}}]", 6050202, "either locf or linear"},
+      {"[{'$fill': {'output': {'v': {'x': 1}}}}]", 40415, "'$fill.x' is an unknown field."},
+      {"[{'$fill': {'output': {'v': {'value': 1}}, 'partitionBy': {}, 'partitionByFields': []}}]",
+       6050204, "Maximum one of"},
+      {"[{'$fill': {'output': {'v': {'value': 1}}, 'partitionByFields': [5]}}]", 14,
+       "'$fill.partitionByFields.0' is the wrong type 'int', expected type 'string'"},
+      {"[{'$fill': {'output': {'v': {'method': 'locf'}}, 'partitionByFields': ['a\\u0000b']}}]",
+       16411, "embedded nulls"},
+      {"[{'$fill': {'output': {'v': {'method': 'linear'}}}}]", 605001, "exactly one element"},
+  });
 }
 
 TEST_F(SetWindowFieldsTest, Memory_IsLimited) {
