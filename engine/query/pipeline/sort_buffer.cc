@@ -67,15 +67,16 @@ bool SortBuffer::before(const Record& a, const Record& b) const {
 }
 
 bool SortBuffer::kept_over(const Record& a, const Record& b) const {
-  return keep_ == Keep::kFirst ? before(a, b) : before(b, a);
+  const std::weak_ordering order = compare(a.key, b.key);
+  if (order == 0) return a.sequence < b.sequence;
+  return keep_ == Keep::kFirst ? order < 0 : order > 0;
 }
 
 bool SortBuffer::would_keep(std::span<const ValueView> key) const {
   if (!limit_ || records_.size() < *limit_) return true;
   if (*limit_ == 0) return false;
-  // A record with an equal key comes after those already there.
   const std::weak_ordering order = compare(key, records_.front()->key);
-  return keep_ == Keep::kFirst ? order < 0 : order >= 0;
+  return keep_ == Keep::kFirst ? order < 0 : order > 0;
 }
 
 void SortBuffer::add(std::span<const ValueView> key, ValueView payload) {

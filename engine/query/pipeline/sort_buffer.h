@@ -38,7 +38,8 @@ class SortBuffer {
   enum class Keep { kFirst, kLast };
 
   // `descending` has one entry per part of the key. With a `limit`, only that many of the first or
-  // last records in the order are kept.
+  // last records in the order are kept. Of records with equal keys, those that were added first are
+  // kept, by both, as mongod 6.0.5 does for $top and $bottom.
   explicit SortBuffer(std::vector<bool> descending, std::optional<uint64_t> limit = std::nullopt,
                       Keep keep = Keep::kFirst)
       : descending_(std::move(descending)), limit_(limit), keep_(keep) {}

@@ -124,7 +124,8 @@ TEST_F(PipelineGroupTest, Values) {
       {"{'$topN': {'output': '$_id', 'sortBy': {'a': -1, '_id': 1}, 'n': 3}}", "[5, 1, 6]"},
       {"{'$bottom': {'output': '$_id', 'sortBy': {'a': 1, '_id': 1}}}", "5"},
       {"{'$bottomN': {'output': '$_id', 'sortBy': {'a': 1, '_id': 1}, 'n': 3}}", "[1, 6, 5]"},
-      {"{'$bottomN': {'output': '$_id', 'sortBy': {'no': 1}, 'n': 2}}", "[5, 6]"},
+      {"{'$bottomN': {'output': '$_id', 'sortBy': {'no': 1}, 'n': 2}}", "[1, 2]"},
+      {"{'$bottom': {'output': '$_id', 'sortBy': {'no': 1}}}", "1"},
       {"{'$topN': {'output': '$_id', 'sortBy': {'no': 1}, 'n': 2}}", "[1, 2]"},
   });
   expect({
