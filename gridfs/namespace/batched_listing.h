@@ -29,7 +29,7 @@ class BatchedListing : public DirectoryStream {
   }
 
   Status seek(uint64_t cookie) final {
-    using Passed = PassedName<Position>;
+    using Passed = HashedName<Position>;
     const auto pass = [this]() -> Result<std::optional<Passed>> {
       GM_ASSIGN(std::optional<Listed> listed, take());
       if (!listed) return std::optional<Passed>();

@@ -11,7 +11,7 @@
 // cookie's name is gone, seeking ends after the nearest earlier name of the interval that exists.
 // This works for the last kMaxIntervals intervals. The last kRecentPositions names are found
 // without reading. An older cookie, or one of another stream over the same directory, is found by
-// its hash (name_search.h).
+// its hash (name_hash_index.h).
 //
 // Not thread-safe. Belongs to one stream.
 #pragma once
@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "gridfs/namespace/name_search.h"
+#include "gridfs/namespace/name_hash_index.h"
 
 namespace gridmount::gridfs {
 
@@ -38,7 +38,7 @@ class GivenPositions {
   static constexpr size_t kMaxIntervals = 1 << 14;
   static constexpr size_t kRecentPositions = 1024;
 
-  using Passed = PassedName<Position>;
+  using Passed = HashedName<Position>;
 
   // Called when the stream returns its next name. Returns its cookie, which is not 0 and has 62
   // bits.
@@ -83,7 +83,7 @@ class GivenPositions {
   }
 
  private:
-  static constexpr unsigned kHashBits = NameSearch<Position>::kHashBits;
+  static constexpr unsigned kHashBits = NameHashIndex<Position>::kHashBits;
   static constexpr unsigned kMarkBits = 32;
   static constexpr uint64_t kHashMask = (uint64_t{1} << kHashBits) - 1;
   static constexpr uint64_t kNumbers = uint64_t{1} << (62 - kHashBits);
@@ -200,11 +200,12 @@ class GivenPositions {
     if (may_be_given(cookie)) {
       GM_ASSIGN(const std::optional<uint64_t> newest, version());
       // The search compares hashes as give() puts them into cookies.
-      GM_ASSIGN(found, search_.find(cookie, newest, go_to, [&]() -> Result<std::optional<Passed>> {
-        GM_ASSIGN(std::optional<Passed> passed, pass());
-        if (passed) passed->hash |= 1;
-        return passed;
-      }));
+      GM_ASSIGN(found,
+                name_hashes_.find(cookie, newest, go_to, [&]() -> Result<std::optional<Passed>> {
+                  GM_ASSIGN(std::optional<Passed> passed, pass());
+                  if (passed) passed->hash |= 1;
+                  return passed;
+                }));
     }
     begin(go_to);
     if (!found) return {};
@@ -222,7 +223,7 @@ class GivenPositions {
   size_t passed_ = 0;
   bool is_behind_passed_ = true;  // here_ is right after the last of these names
   std::deque<Recent> recent_;
-  NameSearch<Position> search_;
+  NameHashIndex<Position> name_hashes_;
 };
 
 }  // namespace gridmount::gridfs

@@ -42,7 +42,7 @@ class NumberListing {
   size_t passed() const { return passed_; }
 
  private:
-  using Passed = PassedName<Position>;
+  using Passed = HashedName<Position>;
 
   Result<std::optional<Passed>> pass() {
     const auto found = numbers_.upper_bound(place_);
@@ -193,7 +193,7 @@ TEST(GivenPositionsTest, CookiesOfAnotherStream_CostOnePassAndABlockEach) {
     listing.seek(cookies[at]);
     ASSERT_EQ(listing.next()->number, static_cast<int64_t>(at) + 2);
   }
-  EXPECT_LE(listing.passed(), 1000 + cookies.size() + 1000 * NameSearch<int64_t>::kBlockNames);
+  EXPECT_LE(listing.passed(), 1000 + cookies.size() + 1000 * NameHashIndex<int64_t>::kBlockNames);
 }
 
 TEST(GivenPositionsTest, CookiesOfAnotherStream_LeadToTheirNumbers_WithChanges) {
@@ -248,23 +248,23 @@ TEST(GivenPositionsTest, CookiesOfAnotherStream_LeadToTheirNumbers_WithChanges) 
   }
 }
 
-TEST(NameSearchTest, MoreNamesThanAreKept_AreReadForEachSearch) {
-  constexpr auto kKept = static_cast<int64_t>(NameSearch<int64_t>::kNamesMax);
+TEST(NameHashIndexTest, MoreNamesThanAreKept_AreReadForEachSearch) {
+  constexpr auto kKept = static_cast<int64_t>(NameHashIndex<int64_t>::kNamesMax);
   constexpr int64_t kNames = kKept + 1000;
   const auto hash_of_number = [](int64_t number) {
     return static_cast<uint64_t>(number) * 0x9E3779B97F4A7C15U;
   };
-  NameSearch<int64_t> search;
+  NameHashIndex<int64_t> index;
   int64_t place = 0;
   int64_t passed = 0;
   const auto find = [&](uint64_t hash) {
-    return must(search.find(
+    return must(index.find(
         hash, 1, [&](int64_t position) { place = position; },
-        [&]() -> Result<std::optional<PassedName<int64_t>>> {
-          if (place == kNames) return std::optional<PassedName<int64_t>>();
+        [&]() -> Result<std::optional<HashedName<int64_t>>> {
+          if (place == kNames) return std::optional<HashedName<int64_t>>();
           ++passed;
           ++place;
-          return std::optional(PassedName<int64_t>{hash_of_number(place), place});
+          return std::optional(HashedName<int64_t>{hash_of_number(place), place});
         }));
   };
   EXPECT_EQ(find(hash_of_number(kNames)), kNames);

@@ -1,15 +1,14 @@
-// Finds the position of a name in a listing by the hash that is in a cookie, for cookies that the
-// stream has not returned or has forgotten.
+// An index of a listing by the hashes of its names. It finds the position of a name by the hash
+// that is in a cookie, for cookies that the stream has not returned or has forgotten.
 //
-// The names are read once, from the beginning and only as far as searches need it. The object keeps
-// the hash of each and the block that it is in. A block is up to kBlockNames names that follow one
-// another, and its start is the position before them. So searching for a name that was read costs
-// the names of its block, and searching for a hash that no name has costs nothing, as long as the
-// store has not changed. After a change, a hash that is not found is searched for from the
-// beginning again.
+// The index reads the names once, from the beginning and only as far as searches need it. It keeps
+// the hash of each name and the name's block. A block is up to kBlockNames consecutive names, and
+// its start is the position before them. A search for an indexed name reads the names of its block.
+// A search for a hash that no name has reads the remaining names once, and then nothing until the
+// store changes. After a change, the index is built anew before it reports a hash as missing.
 //
-// At most kNamesMax names are kept. Each search for a name after these reads on from the last of
-// them.
+// The index holds at most kNamesMax names. Each search for a later name reads on from the last
+// indexed name.
 //
 // Not thread-safe. Belongs to one stream.
 #pragma once
@@ -24,16 +23,16 @@
 
 namespace gridmount::gridfs {
 
-// A name of a listing, and the position after it.
+// The hash of a name in a listing, and the position after the name.
 template <typename Position>
-struct PassedName {
+struct HashedName {
   uint64_t hash = 0;
   Position after{};
 };
 
-// `Position` is defined in given_positions.h.
+// given_positions.h defines the requirements on `Position`.
 template <typename Position>
-class NameSearch {
+class NameHashIndex {
  public:
   static constexpr size_t kBlockNames = 64;
   static constexpr size_t kNamesMax = 1 << 20;
@@ -43,22 +42,22 @@ class NameSearch {
   // Returns the position after the first name with that hash, or nothing if there is none.
   // `version` is that of the store's newest contents (engine/store.h), if it is known.
   // `go_to(position)` moves the stream. `pass()` reads the next name and returns
-  // Result<optional<PassedName>>. Afterwards the stream may be anywhere.
+  // Result<optional<HashedName>>. Afterwards the stream may be anywhere.
   template <typename GoTo, typename Pass>
   Result<std::optional<Position>> find(uint64_t hash, std::optional<uint64_t> version,
                                        const GoTo& go_to, const Pass& pass) {
     hash &= kHashMask;
     const bool is_first = starts_.empty();
-    if (is_first) start_again(version);
+    if (is_first) restart(version);
     if (const std::optional<size_t> block = block_of(hash)) {
-      GM_ASSIGN(const std::optional<Position> found, find_in(*block, hash, go_to, pass));
+      GM_ASSIGN(const std::optional<Position> found, find_in_block(*block, hash, go_to, pass));
       if (found) return found;
     }
-    GM_ASSIGN(const std::optional<Position> found, read_on(hash, go_to, pass));
+    GM_ASSIGN(const std::optional<Position> found, read_until(hash, go_to, pass));
     const bool unchanged = version && version == version_;
     if (found || is_first || unchanged) return found;
-    start_again(version);
-    return read_on(hash, go_to, pass);
+    restart(version);
+    return read_until(hash, go_to, pass);
   }
 
  private:
@@ -66,9 +65,9 @@ class NameSearch {
   static constexpr unsigned kBlockBits = 64 - kHashBits;
   static_assert(kNamesMax / kBlockNames <= uint64_t{1} << kBlockBits);
 
-  void start_again(std::optional<uint64_t> version) {
+  void restart(std::optional<uint64_t> version) {
     version_ = version;
-    names_.clear();
+    hashes_.clear();
     sorted_ = 0;
     starts_.clear();
     read_to_ = Position{};
@@ -78,28 +77,28 @@ class NameSearch {
   // Returns the first block that has a name with that hash.
   std::optional<size_t> block_of(uint64_t hash) {
     // Only few names are unsorted, so that sorting is rare and searching is quick.
-    if (names_.size() - sorted_ > kBlockNames + sorted_ / 8) {
-      std::sort(names_.begin(), names_.end());
-      sorted_ = names_.size();
+    if (hashes_.size() - sorted_ > kBlockNames + sorted_ / 8) {
+      std::sort(hashes_.begin(), hashes_.end());
+      sorted_ = hashes_.size();
     }
-    const auto unsorted = names_.begin() + static_cast<ptrdiff_t>(sorted_);
-    auto found = std::lower_bound(names_.begin(), unsorted, hash << kBlockBits);
+    const auto unsorted = hashes_.begin() + static_cast<ptrdiff_t>(sorted_);
+    auto found = std::lower_bound(hashes_.begin(), unsorted, hash << kBlockBits);
     if (found == unsorted || *found >> kBlockBits != hash) {
-      found = std::find_if(unsorted, names_.end(),
+      found = std::find_if(unsorted, hashes_.end(),
                            [&](uint64_t name) { return name >> kBlockBits == hash; });
     }
-    if (found == names_.end()) return std::nullopt;
+    if (found == hashes_.end()) return std::nullopt;
     return static_cast<size_t>(*found & ((uint64_t{1} << kBlockBits) - 1));
   }
 
   // Searches a block, with the names that were made in it since.
   template <typename GoTo, typename Pass>
-  Result<std::optional<Position>> find_in(size_t block, uint64_t hash, const GoTo& go_to,
-                                          const Pass& pass) const {
+  Result<std::optional<Position>> find_in_block(size_t block, uint64_t hash, const GoTo& go_to,
+                                                const Pass& pass) const {
     const Position& end = block + 1 < starts_.size() ? starts_[block + 1] : read_to_;
     go_to(starts_[block]);
     while (true) {
-      GM_ASSIGN(const std::optional<PassedName<Position>> passed, pass());
+      GM_ASSIGN(const std::optional<HashedName<Position>> passed, pass());
       if (!passed || end < passed->after) return std::optional<Position>();
       if ((passed->hash & kHashMask) == hash) return std::optional(passed->after);
     }
@@ -107,19 +106,19 @@ class NameSearch {
 
   // Searches the names that were not read yet.
   template <typename GoTo, typename Pass>
-  Result<std::optional<Position>> read_on(uint64_t hash, const GoTo& go_to, const Pass& pass) {
+  Result<std::optional<Position>> read_until(uint64_t hash, const GoTo& go_to, const Pass& pass) {
     if (ended_) return std::optional<Position>();
     go_to(read_to_);
     while (true) {
-      GM_ASSIGN(const std::optional<PassedName<Position>> passed, pass());
+      GM_ASSIGN(const std::optional<HashedName<Position>> passed, pass());
       if (!passed) {
-        ended_ = names_.size() < kNamesMax;
+        ended_ = hashes_.size() < kNamesMax;
         return std::optional<Position>();
       }
       const uint64_t passed_hash = passed->hash & kHashMask;
-      if (names_.size() < kNamesMax) {
-        if (names_.size() % kBlockNames == 0) starts_.push_back(read_to_);
-        names_.push_back(passed_hash << kBlockBits | (starts_.size() - 1));
+      if (hashes_.size() < kNamesMax) {
+        if (hashes_.size() % kBlockNames == 0) starts_.push_back(read_to_);
+        hashes_.push_back(passed_hash << kBlockBits | (starts_.size() - 1));
         read_to_ = passed->after;
       }
       if (passed_hash == hash) return std::optional(passed->after);
@@ -127,14 +126,14 @@ class NameSearch {
   }
 
   std::optional<uint64_t> version_;  // the store's when the first name was read
-  // The hash of each name that was read, and in the low bits its block.
-  std::vector<uint64_t> names_;
-  // The first `sorted_` names are in the order of their hashes. The others are in the order of the
+  // The hash of each name that was read; the low bits are the number of its block.
+  std::vector<uint64_t> hashes_;
+  // The first `sorted_` of them are in the order of the hashes. The others are in the order of the
   // listing.
   size_t sorted_ = 0;
   std::vector<Position> starts_;  // of the blocks
-  Position read_to_{};            // the position after these names
-  bool ended_ = false;            // there are no others
+  Position read_to_{};            // the position after the indexed names
+  bool ended_ = false;            // all names of the listing are indexed
 };
 
 }  // namespace gridmount::gridfs
