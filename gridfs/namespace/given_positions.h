@@ -1,13 +1,13 @@
-// The positions of the names that a directory stream has returned, so that a cookie leads back to
-// its name.
+// The cookies of a directory stream: each leads back to the position after a name that the stream
+// has returned.
 //
-// A cookie is the number of an interval and a hash of a name. An interval is a start position and
-// up to kNames marks. A mark is a part of a name's hash. An interval has the marks of the names
-// that the stream has returned after the start, in that order. The names of an interval are always
-// in the order of the listing.
+// A cookie consists of the number of an interval and the hash of a name. An interval has a start
+// position and up to kIntervalNames fingerprints. A fingerprint is a part of a name's hash. The
+// fingerprints are those of the names that the stream has returned after the start, in that order,
+// which is always the order of the listing.
 //
 // seek() goes to the start of the cookie's interval and reads names until it finds the cookie's
-// name. So it reads the names of one interval and those that were created between them. If the
+// name. So it reads the names of one interval, and those that were created between them. If the
 // cookie's name is gone, seeking ends after the nearest earlier name of the interval that exists.
 // This works for the last kMaxIntervals intervals. The last kRecentPositions names are found
 // without reading. An older cookie, or one of another stream over the same directory, is found by
@@ -34,7 +34,7 @@ namespace gridmount::gridfs {
 template <typename Position>
 class GivenPositions {
  public:
-  static constexpr size_t kNames = 64;  // in one interval
+  static constexpr size_t kIntervalNames = 64;  // in one interval
   static constexpr size_t kMaxIntervals = 1 << 14;
   static constexpr size_t kRecentPositions = 1024;
 
@@ -43,7 +43,7 @@ class GivenPositions {
   // Called when the stream returns its next name. Returns its cookie, which is not 0 and has 62
   // bits.
   uint64_t give(uint64_t hash, const Position& after) {
-    enter(mark_of(hash));
+    enter(fingerprint_of(hash));
     here_ = after;
     is_behind_passed_ = true;
     const uint64_t cookie = (current_ % kNumbers) << kHashBits | (hash & kHashMask) | 1;
@@ -76,7 +76,7 @@ class GivenPositions {
     const uint64_t number = first_ + ((cookie >> kHashBits) - first_) % kNumbers;
     const Interval* const interval = find(number);
     if (interval != nullptr) {
-      const std::optional<size_t> index = interval->find(mark_of(cookie), 0);
+      const std::optional<size_t> index = interval->find(fingerprint_of(cookie), 0);
       if (index) return seek_in(number, *index, go_to, pass);
     }
     return seek_by_hash(cookie, go_to, pass, version);
@@ -84,7 +84,7 @@ class GivenPositions {
 
  private:
   static constexpr unsigned kHashBits = NameHashIndex<Position>::kHashBits;
-  static constexpr unsigned kMarkBits = 32;
+  static constexpr unsigned kFingerprintBits = 32;
   static constexpr uint64_t kHashMask = (uint64_t{1} << kHashBits) - 1;
   static constexpr uint64_t kNumbers = uint64_t{1} << (62 - kHashBits);
   static_assert(kMaxIntervals < kNumbers);
@@ -93,16 +93,17 @@ class GivenPositions {
 
   struct Interval {
     Position start{};
-    std::vector<uint32_t> marks;  // at least one
+    std::vector<uint32_t> fingerprints;  // at least one
     // How the stream last left this interval: after `left_at` of its names, into the interval
     // `next`.
     size_t left_at = SIZE_MAX;
     uint64_t next = 0;
 
-    std::optional<size_t> find(uint32_t mark, size_t from) const {
-      const auto found = std::find(marks.begin() + static_cast<ptrdiff_t>(from), marks.end(), mark);
-      if (found == marks.end()) return std::nullopt;
-      return static_cast<size_t>(found - marks.begin());
+    std::optional<size_t> find(uint32_t fingerprint, size_t from) const {
+      const auto found = std::find(fingerprints.begin() + static_cast<ptrdiff_t>(from),
+                                   fingerprints.end(), fingerprint);
+      if (found == fingerprints.end()) return std::nullopt;
+      return static_cast<size_t>(found - fingerprints.begin());
     }
   };
   struct Recent {
@@ -114,9 +115,9 @@ class GivenPositions {
 
   // Returns true if give() could have returned the cookie.
   static bool may_be_given(uint64_t cookie) { return (cookie & 1) != 0 && cookie >> 62 == 0; }
-  // The lowest bit is not part of the mark, because it is set in all cookies.
-  static uint32_t mark_of(uint64_t hash) {
-    return static_cast<uint32_t>((hash & kHashMask) >> (kHashBits - kMarkBits));
+  // The lowest bit is not part of a fingerprint, because it is set in all cookies.
+  static uint32_t fingerprint_of(uint64_t hash) {
+    return static_cast<uint32_t>((hash & kHashMask) >> (kHashBits - kFingerprintBits));
   }
   Interval* find(uint64_t number) {
     const uint64_t index = number - first_;
@@ -124,33 +125,33 @@ class GivenPositions {
   }
 
   // Passes over the name after here_: finds it in an interval, or adds it to one.
-  void enter(uint32_t mark) {
+  void enter(uint32_t fingerprint) {
     Interval* const interval = find(current_);
-    if (interval == nullptr) return add(mark);
-    if (const std::optional<size_t> known = interval->find(mark, passed_)) {
+    if (interval == nullptr) return add(fingerprint);
+    if (const std::optional<size_t> known = interval->find(fingerprint, passed_)) {
       passed_ = *known + 1;
       return;
     }
     if (interval->left_at == passed_) {
       const Interval* const next = find(interval->next);
-      if (next != nullptr && next->start == here_ && next->marks.front() == mark) {
+      if (next != nullptr && next->start == here_ && next->fingerprints.front() == fingerprint) {
         current_ = interval->next;
         passed_ = 1;
         return;
       }
     }
-    const size_t size = interval->marks.size();
-    if (passed_ == size && size < kNames && is_behind_passed_) {
-      interval->marks.push_back(mark);
+    const size_t size = interval->fingerprints.size();
+    if (passed_ == size && size < kIntervalNames && is_behind_passed_) {
+      interval->fingerprints.push_back(fingerprint);
       ++passed_;
       return;
     }
     interval->left_at = passed_;
     interval->next = first_ + intervals_.size();
-    add(mark);
+    add(fingerprint);
   }
-  void add(uint32_t mark) {
-    intervals_.push_back({here_, {mark}});
+  void add(uint32_t fingerprint) {
+    intervals_.push_back({here_, {fingerprint}});
     current_ = first_ + intervals_.size() - 1;
     passed_ = 1;
     if (intervals_.size() <= kMaxIntervals) return;
@@ -173,7 +174,7 @@ class GivenPositions {
   Status seek_in(uint64_t number, size_t index, const GoTo& go_to, const Pass& pass) {
     const Interval& interval = *find(number);
     const Interval* const next =
-        interval.left_at == interval.marks.size() ? find(interval.next) : nullptr;
+        interval.left_at == interval.fingerprints.size() ? find(interval.next) : nullptr;
     here_ = interval.start;
     current_ = number;
     passed_ = index + 1;
@@ -183,7 +184,7 @@ class GivenPositions {
       const Result<std::optional<Passed>> passed = pass();
       if (!passed) return fail(passed.error());
       if (!*passed) break;
-      const std::optional<size_t> known = interval.find(mark_of((*passed)->hash), 0);
+      const std::optional<size_t> known = interval.find(fingerprint_of((*passed)->hash), 0);
       if (known && *known > index) break;
       if (known) here_ = (*passed)->after;
       is_behind_passed_ = known == index;

@@ -138,7 +138,7 @@ TEST(GivenPositionsTest, Seeks_PassOverOneInterval_InAFolderOfMillions) {
     const size_t at = static_cast<size_t>(random() % (cookies.size() - 1));
     const size_t before = listing.passed();
     listing.seek(cookies[at]);
-    ASSERT_LE(listing.passed() - before, Places::kNames);
+    ASSERT_LE(listing.passed() - before, Places::kIntervalNames);
     ASSERT_EQ(listing.next()->number, static_cast<int64_t>(at) + 2);
   }
 }
