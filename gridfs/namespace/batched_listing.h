@@ -1,5 +1,5 @@
 // A DirectoryStream that reads in batches and returns the entries one by one, with cookies from
-// given_positions.h. The derived class decides what is read, and in which order.
+// directory_cookies.h. The derived class decides what is read, and in which order.
 //
 // Not thread-safe. Used by one thread at a time.
 #pragma once
@@ -12,19 +12,19 @@
 #include <utility>
 
 #include "engine/store.h"
-#include "gridfs/namespace/given_positions.h"
+#include "gridfs/namespace/directory_cookies.h"
 #include "gridfs/namespace/path_namespace.h"
 
 namespace gridmount::gridfs {
 
-// `Position` is defined in given_positions.h.
+// `Position` is defined in directory_cookies.h.
 template <typename Position>
 class BatchedListing : public DirectoryStream {
  public:
   Result<std::optional<DirectoryEntry>> next() final {
     GM_ASSIGN(std::optional<Listed> listed, take());
     if (!listed) return std::optional<DirectoryEntry>();
-    listed->entry.cookie = given_.give(listed->hash, listed->after);
+    listed->entry.cookie = cookies_.issue(listed->hash, listed->after);
     return std::optional(std::move(listed->entry));
   }
 
@@ -36,7 +36,7 @@ class BatchedListing : public DirectoryStream {
       return std::optional(Passed{listed->hash, std::move(listed->after)});
     };
     names_only_ = true;
-    const Status moved = given_.seek(
+    const Status moved = cookies_.seek(
         cookie, [this](const Position& position) { go_to(position); }, pass,
         [this] { return version(); });
     names_only_ = false;
@@ -101,7 +101,7 @@ class BatchedListing : public DirectoryStream {
   bool ended_ = false;
   bool names_only_ = false;
   std::deque<Listed> batch_;  // read, not returned yet
-  GivenPositions<Position> given_;
+  DirectoryCookies<Position> cookies_;
 };
 
 }  // namespace gridmount::gridfs

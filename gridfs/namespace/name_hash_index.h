@@ -30,7 +30,7 @@ struct HashedName {
   Position after{};
 };
 
-// given_positions.h defines the requirements on `Position`.
+// directory_cookies.h defines the requirements on `Position`.
 template <typename Position>
 class NameHashIndex {
  public:

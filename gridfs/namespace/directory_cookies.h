@@ -32,7 +32,7 @@ namespace gridmount::gridfs {
 // `Position` is a position between two names, copied by value. Position{} is the beginning.
 // Positions compare with == and <, in the order of the listing.
 template <typename Position>
-class GivenPositions {
+class DirectoryCookies {
  public:
   static constexpr size_t kIntervalNames = 64;  // in one interval
   static constexpr size_t kMaxIntervals = 1 << 14;
@@ -42,7 +42,7 @@ class GivenPositions {
 
   // Called when the stream returns its next name. Returns its cookie, which is not 0 and has 62
   // bits.
-  uint64_t give(uint64_t hash, const Position& after) {
+  uint64_t issue(uint64_t hash, const Position& after) {
     enter(fingerprint_of(hash));
     here_ = after;
     is_behind_passed_ = true;
@@ -113,8 +113,8 @@ class GivenPositions {
     size_t passed = 0;
   };
 
-  // Returns true if give() could have returned the cookie.
-  static bool may_be_given(uint64_t cookie) { return (cookie & 1) != 0 && cookie >> 62 == 0; }
+  // Returns true if issue() could have returned the cookie.
+  static bool may_be_issued(uint64_t cookie) { return (cookie & 1) != 0 && cookie >> 62 == 0; }
   // The lowest bit is not part of a fingerprint, because it is set in all cookies.
   static uint32_t fingerprint_of(uint64_t hash) {
     return static_cast<uint32_t>((hash & kHashMask) >> (kHashBits - kFingerprintBits));
@@ -198,9 +198,9 @@ class GivenPositions {
   Status seek_by_hash(uint64_t cookie, const GoTo& go_to, const Pass& pass,
                       const Version& version) {
     std::optional<Position> found;
-    if (may_be_given(cookie)) {
+    if (may_be_issued(cookie)) {
       GM_ASSIGN(const std::optional<uint64_t> newest, version());
-      // The search compares hashes as give() puts them into cookies.
+      // The search compares hashes as issue() puts them into cookies.
       GM_ASSIGN(found,
                 name_hashes_.find(cookie, newest, go_to, [&]() -> Result<std::optional<Passed>> {
                   GM_ASSIGN(std::optional<Passed> passed, pass());

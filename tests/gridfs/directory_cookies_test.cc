@@ -3,7 +3,7 @@
 // Method: a listing of numbers. Some are removed and added at random between seeks to any cookie
 // that was ever returned. The seed is printed on failure.
 
-#include "gridfs/namespace/given_positions.h"
+#include "gridfs/namespace/directory_cookies.h"
 
 #include <gtest/gtest.h>
 
@@ -23,17 +23,17 @@ class NumberListing {
 
   explicit NumberListing(std::set<int64_t>& numbers) : numbers_(numbers) {}
 
-  struct Given {
+  struct Entry {
     int64_t number = 0;
     uint64_t cookie = 0;
   };
-  std::optional<Given> next() {
+  std::optional<Entry> next() {
     const auto passed = must(pass());
     if (!passed) return std::nullopt;
-    return Given{passed->after, given_.give(passed->hash, passed->after)};
+    return Entry{passed->after, cookies_.issue(passed->hash, passed->after)};
   }
   void seek(uint64_t cookie) {
-    must(given_.seek(
+    must(cookies_.seek(
         cookie, [this](Position position) { place_ = position; }, [this] { return pass(); },
         [this]() -> Result<std::optional<uint64_t>> { return version_; }));
   }
@@ -56,10 +56,10 @@ class NumberListing {
   Position place_ = 0;
   size_t passed_ = 0;
   std::optional<uint64_t> version_;
-  GivenPositions<Position> given_;
+  DirectoryCookies<Position> cookies_;
 };
 
-TEST(GivenPositionsTest, RandomSeeks_WithChanges) {
+TEST(DirectoryCookiesTest, RandomSeeks_WithChanges) {
   const uint64_t seed = test_seed();
   SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
@@ -67,23 +67,23 @@ TEST(GivenPositionsTest, RandomSeeks_WithChanges) {
   std::set<int64_t> numbers;
   for (int64_t i = 1; i <= 3000; ++i) numbers.insert(i * 1000);
   NumberListing listing(numbers);
-  struct Told {
-    NumberListing::Given given;
+  struct Listed {
+    NumberListing::Entry entry;
     int round = 0;
   };
-  std::vector<Told> all;
+  std::vector<Listed> all;
   // The rounds in which each number was shown, for numbers that were not removed since.
   std::map<int64_t, std::set<int>> shown;
   int round = 0;
-  const auto note = [&](const NumberListing::Given& given) {
-    all.push_back({given, round});
-    shown[given.number].insert(round);
+  const auto note = [&](const NumberListing::Entry& entry) {
+    all.push_back({entry, round});
+    shown[entry.number].insert(round);
   };
   const auto read = [&](size_t count) {
     for (size_t i = 0; i < count; ++i) {
-      const auto given = listing.next();
-      if (!given) return;
-      note(*given);
+      const auto entry = listing.next();
+      if (!entry) return;
+      note(*entry);
     }
   };
   read(3000);
@@ -96,49 +96,50 @@ TEST(GivenPositionsTest, RandomSeeks_WithChanges) {
         numbers.erase(numbers.lower_bound(static_cast<int64_t>(below(2'900'000))));
       }
     }
-    const auto [sought, told] = all[below(all.size())];
+    const auto [sought, sought_round] = all[below(all.size())];
     listing.seek(sought.cookie);
-    const auto given = listing.next();
+    const auto entry = listing.next();
     const auto behind = numbers.upper_bound(sought.number);
-    if (given && given->number <= sought.number) {
+    if (entry && entry->number <= sought.number) {
       // A name that was not shown before the cookie's name may be shown after it.
-      ASSERT_FALSE(shown[given->number].contains(told)) << "doubled behind " << sought.number;
+      ASSERT_FALSE(shown[entry->number].contains(sought_round))
+          << "doubled behind " << sought.number;
     } else {
-      ASSERT_EQ(given.has_value(), behind != numbers.end());
-      if (given) {
-        ASSERT_EQ(given->number, *behind) << "lost behind " << sought.number;
+      ASSERT_EQ(entry.has_value(), behind != numbers.end());
+      if (entry) {
+        ASSERT_EQ(entry->number, *behind) << "lost behind " << sought.number;
       }
     }
-    if (given) note(*given);
+    if (entry) note(*entry);
     read(below(40));
   }
 }
 
-TEST(GivenPositionsTest, ListingAgain_GivesTheSameCookies) {
+TEST(DirectoryCookiesTest, ListingAgain_GivesTheSameCookies) {
   std::set<int64_t> numbers;
   for (int64_t i = 1; i <= 1000; ++i) numbers.insert(i);
   NumberListing listing(numbers);
   std::vector<uint64_t> cookies;
-  while (const auto given = listing.next()) cookies.push_back(given->cookie);
+  while (const auto entry = listing.next()) cookies.push_back(entry->cookie);
   listing.seek(0);
   size_t at = 0;
-  while (const auto given = listing.next()) ASSERT_EQ(given->cookie, cookies[at++]);
+  while (const auto entry = listing.next()) ASSERT_EQ(entry->cookie, cookies[at++]);
   EXPECT_EQ(at, 1000U);
 }
 
-TEST(GivenPositionsTest, Seeks_PassOverOneInterval_InAFolderOfMillions) {
-  using Places = GivenPositions<int64_t>;
+TEST(DirectoryCookiesTest, Seeks_PassOverOneInterval_InAFolderOfMillions) {
+  using Cookies = DirectoryCookies<int64_t>;
   std::set<int64_t> numbers;
   for (int64_t i = 1; i <= 300'000; ++i) numbers.insert(i);
   NumberListing listing(numbers);
   std::vector<uint64_t> cookies;
-  while (const auto given = listing.next()) cookies.push_back(given->cookie);
+  while (const auto entry = listing.next()) cookies.push_back(entry->cookie);
   std::mt19937_64 random(1);
   for (int i = 0; i < 1000; ++i) {
     const size_t at = static_cast<size_t>(random() % (cookies.size() - 1));
     const size_t before = listing.passed();
     listing.seek(cookies[at]);
-    ASSERT_LE(listing.passed() - before, Places::kIntervalNames);
+    ASSERT_LE(listing.passed() - before, Cookies::kIntervalNames);
     ASSERT_EQ(listing.next()->number, static_cast<int64_t>(at) + 2);
   }
 }
@@ -146,11 +147,11 @@ TEST(GivenPositionsTest, Seeks_PassOverOneInterval_InAFolderOfMillions) {
 std::vector<uint64_t> all_cookies(std::set<int64_t>& numbers) {
   NumberListing listing(numbers);
   std::vector<uint64_t> cookies;
-  while (const auto given = listing.next()) cookies.push_back(given->cookie);
+  while (const auto entry = listing.next()) cookies.push_back(entry->cookie);
   return cookies;
 }
 
-TEST(GivenPositionsTest, CookiesOfNobody_CostOnePass_UntilTheNumbersChange) {
+TEST(DirectoryCookiesTest, CookiesOfNobody_CostOnePass_UntilTheNumbersChange) {
   std::set<int64_t> numbers;
   for (int64_t i = 1; i <= 10'000; ++i) numbers.insert(i);
   NumberListing listing(numbers);
@@ -181,7 +182,7 @@ TEST(GivenPositionsTest, CookiesOfNobody_CostOnePass_UntilTheNumbersChange) {
   EXPECT_EQ(seek_often(), 10'001U * 100);
 }
 
-TEST(GivenPositionsTest, CookiesOfAnotherStream_CostOnePassAndABlockEach) {
+TEST(DirectoryCookiesTest, CookiesOfAnotherStream_CostOnePassAndABlockEach) {
   std::set<int64_t> numbers;
   for (int64_t i = 1; i <= 30'000; ++i) numbers.insert(i);
   const std::vector<uint64_t> cookies = all_cookies(numbers);
@@ -196,7 +197,7 @@ TEST(GivenPositionsTest, CookiesOfAnotherStream_CostOnePassAndABlockEach) {
   EXPECT_LE(listing.passed(), 1000 + cookies.size() + 1000 * NameHashIndex<int64_t>::kBlockNames);
 }
 
-TEST(GivenPositionsTest, CookiesOfAnotherStream_LeadToTheirNumbers_WithChanges) {
+TEST(DirectoryCookiesTest, CookiesOfAnotherStream_LeadToTheirNumbers_WithChanges) {
   const uint64_t seed = test_seed();
   SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
@@ -221,29 +222,29 @@ TEST(GivenPositionsTest, CookiesOfAnotherStream_LeadToTheirNumbers_WithChanges) 
     }
     if (round % 100 == 0) {
       other.seek(0);
-      while (const auto given = other.next()) cookies[given->number] = given->cookie;
+      while (const auto entry = other.next()) cookies[entry->number] = entry->cookie;
     }
     const auto sought =
         std::next(cookies.begin(), static_cast<ptrdiff_t>(random() % cookies.size()));
     listing.seek(sought->second);
-    const auto given = listing.next();
+    const auto entry = listing.next();
     const auto following = numbers.upper_bound(sought->first);
     // The listing may remember where a number was that it has shown itself. It then leads to what
     // followed it there, or to an earlier number.
     const bool is_remembered = !numbers.contains(sought->first) && shown.contains(sought->first) &&
-                               (!given || given->number != *numbers.begin());
+                               (!entry || entry->number != *numbers.begin());
     if (is_remembered) {
-      ASSERT_TRUE(following == numbers.end() || (given && given->number <= *following))
+      ASSERT_TRUE(following == numbers.end() || (entry && entry->number <= *following))
           << "behind " << sought->first;
     } else {
       const auto expected = numbers.contains(sought->first) ? following : numbers.begin();
-      ASSERT_EQ(given.has_value(), expected != numbers.end());
-      if (given) {
-        ASSERT_EQ(given->number, *expected) << "behind " << sought->first;
+      ASSERT_EQ(entry.has_value(), expected != numbers.end());
+      if (entry) {
+        ASSERT_EQ(entry->number, *expected) << "behind " << sought->first;
       }
     }
-    if (given) {
-      shown.insert(given->number);
+    if (entry) {
+      shown.insert(entry->number);
     }
   }
 }
