@@ -24,7 +24,7 @@ bool AllocatedRanges::add(int64_t begin, int64_t end) {
     joined = {std::min(begin, first->begin), std::max(end, (last - 1)->end)};
   }
   runs_.insert(runs_.erase(first, last), joined);
-  keep_to_the_most();
+  enforce_run_limit();
   return true;
 }
 
@@ -40,7 +40,7 @@ bool AllocatedRanges::remove(int64_t begin, int64_t end) {
   if (first->begin < begin) rest.push_back({first->begin, begin});
   if (end < (last - 1)->end) rest.push_back({end, (last - 1)->end});
   runs_.insert(runs_.erase(first, last), rest.begin(), rest.end());
-  keep_to_the_most();
+  enforce_run_limit();
   return true;
 }
 
@@ -48,7 +48,7 @@ bool AllocatedRanges::cut(int64_t end) {
   return remove(end, std::numeric_limits<int64_t>::max());
 }
 
-void AllocatedRanges::keep_to_the_most() {
+void AllocatedRanges::enforce_run_limit() {
   if (runs_.size() <= kRunsMax) return;
   runs_.erase(std::min_element(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) {
     return a.end - a.begin < b.end - b.begin;

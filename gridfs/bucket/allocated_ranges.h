@@ -39,7 +39,7 @@ class AllocatedRanges {
   friend bool operator==(const AllocatedRanges&, const AllocatedRanges&) = default;
 
  private:
-  void keep_to_the_most();
+  void enforce_run_limit();
 
   std::vector<Run> runs_;
 };
