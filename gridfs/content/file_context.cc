@@ -29,7 +29,7 @@ bool FileContext::is_room_scarce() const {
 }
 
 void FileContext::remove_what_is_gone() {
-  writeback.let_go_of_removed();
+  writeback.release_removed();
   background_work.finish_removals();
 }
 

@@ -7,7 +7,7 @@
 // 2. The commit lock of a file (OpenFile::committing_, class CommitLock). It keeps the commits of
 //    one file in order, so it is held over a transaction. Removing other files' chunks takes no
 //    further commit lock, so it may happen while this one is held.
-// 3. Writeback::letting_go_, held while removed files that nobody has open are destroyed.
+// 3. Writeback::releasing_, held while removed files that nobody has open are destroyed.
 // 4. OpenFiles::mutex_: the table of open files.
 // 5. OpenFile::mutex_: the state of one file. Held for moments only.
 // 6. The mutexes of Writeback, BackgroundWork, ChunkMemory, HashStream, HashThread and

@@ -68,19 +68,19 @@ void Writeback::hurry(const OpenFile* file) {
   thread_.wake();
 }
 
-void Writeback::let_go_of_removed() {
+void Writeback::release_removed() {
   {
     MutexLock lock(mutex_);
     if (worker_ == std::this_thread::get_id()) return;
   }
-  MutexLock lock(letting_go_);
-  for (const std::shared_ptr<OpenFile>& file : dirty_files()) let_go_if_removed(file);
+  MutexLock lock(releasing_);
+  for (const std::shared_ptr<OpenFile>& file : dirty_files()) release_if_removed(file);
   // The background thread may be releasing the last reference.
   MutexLock state(mutex_);
   while (at_work_ && at_work_on_.expired()) work_ended_.wait(mutex_);
 }
 
-void Writeback::let_go_if_removed(const std::shared_ptr<OpenFile>& file) {
+void Writeback::release_if_removed(const std::shared_ptr<OpenFile>& file) {
   if (!file->is_detached()) return;
   wait_for_end_of_work(file);
   if (file.use_count() <= kListAndCaller) (void)file->unlist();

@@ -37,7 +37,7 @@ class Writeback {
   // chunks stay as long as this object holds the files. Waits until the background commit
   // of such a file has ended. Does nothing on the background thread, which releases such files by
   // itself.
-  void let_go_of_removed() GM_EXCLUDES(letting_go_, mutex_);
+  void release_removed() GM_EXCLUDES(releasing_, mutex_);
 
   // If a commit has failed since failures() returned `failures_before`, returns its error at once.
   // Otherwise makes all dirty files due and waits briefly for the memory that their commits free.
@@ -60,7 +60,7 @@ class Writeback {
   // Waits while the committing thread works on the file and nobody has it but that
   // thread, this object and the caller.
   void wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) GM_EXCLUDES(mutex_);
-  void let_go_if_removed(const std::shared_ptr<OpenFile>& file) GM_EXCLUDES(mutex_);
+  void release_if_removed(const std::shared_ptr<OpenFile>& file) GM_EXCLUDES(mutex_);
   void set_due(const OpenFile* file, Clock::time_point due) GM_REQUIRES(mutex_);
 
   struct Dirty {
@@ -72,7 +72,7 @@ class Writeback {
   const std::chrono::milliseconds interval_;
   // Taken before OpenFiles::mutex_. Held because two threads at once would count each other's
   // references and release nothing.
-  Mutex letting_go_;
+  Mutex releasing_;
   mutable Mutex mutex_;
   std::unordered_map<const OpenFile*, Dirty> dirty_ GM_GUARDED_BY(mutex_);
   std::set<std::pair<Clock::time_point, const OpenFile*>> by_due_ GM_GUARDED_BY(mutex_);
