@@ -72,7 +72,7 @@ struct EntryReply {
 
 // An open file, owned by the FileSystem until release().
 //
-// file() and go_on_with() are thread-safe. All fields but `current` are constant after open, or
+// file() and set_file() are thread-safe. All fields but `current` are constant after open, or
 // atomic.
 struct FileHandle {
   ~FileHandle();
@@ -83,7 +83,7 @@ struct FileHandle {
     MutexLock lock(mutex);
     return current;
   }
-  void go_on_with(std::shared_ptr<gridfs::File> file) GM_EXCLUDES(mutex) {
+  void set_file(std::shared_ptr<gridfs::File> file) GM_EXCLUDES(mutex) {
     MutexLock lock(mutex);
     current.swap(file);
   }

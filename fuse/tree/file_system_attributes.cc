@@ -77,7 +77,7 @@ Status FileSystem::start_revision(uint64_t ino) {
   for (FileHandle* handle : open_files_) {
     if (handle->is_control || handle->bucket != node.bucket) continue;
     if (!(handle->file()->id() == node.id)) continue;
-    handle->go_on_with(file);
+    handle->set_file(file);
     table_.set_open_file(handle->ino, file);
   }
   return {};

@@ -75,7 +75,7 @@ Result<FileHandle*> FileSystem::open_control(const ResolvedNode& node, int flags
       return fail(kStaleNode, file.error().message());
     }
     if (!file) return fail(std::move(file).error());
-    handle->go_on_with(*std::move(file));
+    handle->set_file(*std::move(file));
   }
   return add_open(std::move(handle));
 }

@@ -12,7 +12,7 @@
 namespace gridmount::fuse {
 
 FileHandle::~FileHandle() {
-  go_on_with(nullptr);
+  set_file(nullptr);
   paths.reset();
   if (bucket) bucket->handles().fetch_sub(1);
 }
@@ -33,7 +33,7 @@ Result<FileHandle*> FileSystem::open_file(uint64_t ino,
   // A file without a name is found only through its open handles.
   std::optional<ResolvedNode> node = table_.resolve(ino);
   if (node && node->open_file) {
-    handle->go_on_with(std::move(node->open_file));
+    handle->set_file(std::move(node->open_file));
   } else {
     if (!opened) {
       // The kernel asks for the content only if it has none.
@@ -41,7 +41,7 @@ Result<FileHandle*> FileSystem::open_file(uint64_t ino,
       GM_ASSIGN(opened, reads ? paths->open_file_to_read(id) : paths->open_file(id));
     }
     table_.set_open_file(ino, opened);
-    handle->go_on_with(std::move(opened));
+    handle->set_file(std::move(opened));
   }
   return add_open(std::move(handle));
 }
