@@ -38,7 +38,7 @@ void ChangeFollower::open() {
     return;
   }
   follows_ = true;
-  if (!opened) return say_broken(opened.error());
+  if (!opened) return log_broken_stream(opened.error());
   stream_ = *std::move(opened);
   resume_token_ = bson::Document(stream_->resume_token());
 }
@@ -115,12 +115,12 @@ bool ChangeFollower::reopen() {
     opened = watch();
   }
   if (!opened) {
-    say_broken(opened.error());
+    log_broken_stream(opened.error());
     return false;
   }
   stream_ = *std::move(opened);
-  if (has_said_broken_) spdlog::info("the change stream goes on");
-  has_said_broken_ = false;
+  if (has_logged_break_) spdlog::info("the change stream goes on");
+  has_logged_break_ = false;
   // The stream has begun anew, so whatever happens from now on is seen.
   if (resume_token_.view().empty() && !must_end()) {
     FollowedChanges all;
@@ -134,7 +134,7 @@ bool ChangeFollower::reopen() {
 void ChangeFollower::follow() {
   const Result<std::vector<bson::View>> events = stream_->next();
   if (!events) {
-    say_broken(events.error());
+    log_broken_stream(events.error());
     if (!engine::is_resumable(events.error())) resume_token_ = bson::Document();
     stream_.reset();
     return;
@@ -145,10 +145,10 @@ void ChangeFollower::follow() {
   resume_token_ = bson::Document(stream_->resume_token());
 }
 
-void ChangeFollower::say_broken(const Error& error) {
-  if (has_said_broken_) return;
+void ChangeFollower::log_broken_stream(const Error& error) {
+  if (has_logged_break_) return;
   spdlog::warn("the change stream has broken: {}", error.message());
-  has_said_broken_ = true;
+  has_logged_break_ = true;
 }
 
 bool ChangeFollower::must_end() {

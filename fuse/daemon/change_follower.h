@@ -52,7 +52,7 @@ class ChangeFollower {
   bool reopen();
   void follow() GM_EXCLUDES(mutex_);
   // Logs that the stream is broken, once until reopen() has succeeded.
-  void say_broken(const Error& error);
+  void log_broken_stream(const Error& error);
   bool must_end() GM_EXCLUDES(mutex_);
   void pause() GM_EXCLUDES(mutex_);
 
@@ -63,7 +63,7 @@ class ChangeFollower {
   bool follows_ = false;
   std::unique_ptr<engine::ChangeStream> stream_;  // null while there is none
   bson::Document resume_token_;                   // where to resume; empty: unknown
-  bool has_said_broken_ = false;
+  bool has_logged_break_ = false;
 
   Mutex mutex_;
   Condition state_;
