@@ -86,11 +86,11 @@ bool ArenaAccess::made_since(const Arena& arena, const Mark& mark, const uint8_t
   return false;
 }
 
-void ArenaAccess::hold(Arena& arena, uint64_t bytes) {
+void ArenaAccess::charge(Arena& arena, uint64_t bytes) {
   arena.held_ += bytes;
 }
 
-void ArenaAccess::let_go(Arena& arena, uint64_t bytes) {
+void ArenaAccess::refund(Arena& arena, uint64_t bytes) {
   arena.held_ -= bytes;
 }
 

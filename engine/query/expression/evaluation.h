@@ -32,8 +32,9 @@ class ArenaAccess {
   static Result<uint8_t*> allocate(Arena& arena, size_t size);
   // Returns the size of all blocks, whether in use or kept.
   static uint64_t capacity(const Arena& arena);
-  static void hold(Arena& arena, uint64_t bytes);
-  static void let_go(Arena& arena, uint64_t bytes);
+  // Counts bytes that are held outside the arena against its limit, until refund().
+  static void charge(Arena& arena, uint64_t bytes);
+  static void refund(Arena& arena, uint64_t bytes);
 };
 
 // Counts bytes that are held outside the arena against the arena's limit. rewind() does not change
@@ -47,8 +48,8 @@ class HeldBytes {
 
   uint64_t bytes() const { return bytes_; }
   void set(uint64_t bytes) {
-    ArenaAccess::let_go(arena_, bytes_);
-    ArenaAccess::hold(arena_, bytes);
+    ArenaAccess::refund(arena_, bytes_);
+    ArenaAccess::charge(arena_, bytes);
     bytes_ = bytes;
   }
 
