@@ -186,7 +186,7 @@ void Connection::on_bytes(size_t count) {
 }
 
 void Connection::on_message() {
-  if (header_.opcode != Opcode::kCompressed) return go_on();
+  if (header_.opcode != Opcode::kCompressed) return dispatch_continuation();
   const Result<CompressedHeader> compressed = read_compressed_header(bytes_.bytes());
   if (!compressed) {
     spdlog::info("{}: {}", name(), compressed.error().message());
@@ -214,7 +214,7 @@ void Connection::dispatch() {
   asio::post(context_.workers, work());
 }
 
-void Connection::go_on() {
+void Connection::dispatch_continuation() {
   if (!context_.workers.get_executor().running_in_this_thread()) return dispatch();
   asio::defer(context_.workers, work());
 }
@@ -377,7 +377,7 @@ void Connection::on_sent(size_t count) {
 void Connection::next() {
   forget_reply();
   if (ends_with_reply_) return finish();
-  if (incoming_) return go_on();
+  if (incoming_) return dispatch_continuation();
   read_message();
 }
 

@@ -130,7 +130,7 @@ class Connection final : public Deferrable,
   // Like dispatch(), for the thread that carries out this connection's phase. If it is a worker, it
   // runs the request itself after it has returned from the current task. Must not be called on
   // another connection's worker, which would keep the request until its own task is done.
-  void go_on();
+  void dispatch_continuation();
   std::function<void()> work();
 
   // On a worker.
