@@ -17,7 +17,7 @@ Result<Incoming> read_message(std::span<const uint8_t> message) {
   Incoming incoming;
   if ((op_msg.flags & kMoreToCome) != 0) incoming.form.kind = ReplyForm::Kind::kNone;
   incoming.form.has_checksum = (op_msg.flags & kChecksumPresent) != 0;
-  incoming.form.may_go_on = (op_msg.flags & kExhaustAllowed) != 0;
+  incoming.form.exhaust_allowed = (op_msg.flags & kExhaustAllowed) != 0;
   if (auto* const request = std::get_if<Request>(&op_msg.content)) {
     incoming.content = std::move(*request);
   } else {
@@ -62,8 +62,9 @@ bool is_hello(std::string_view command) {
 
 }  // namespace
 
-bool goes_on(const Incoming& incoming, bson::View reply) {
-  if (!incoming.form.may_go_on || incoming.form.kind != ReplyForm::Kind::kMessage) return false;
+bool has_more_to_come(const Incoming& incoming, bson::View reply) {
+  if (!incoming.form.exhaust_allowed || incoming.form.kind != ReplyForm::Kind::kMessage)
+    return false;
   const auto* const request = std::get_if<Request>(&incoming.content);
   if (request == nullptr) return false;
   if (request->name() == "getMore") {

@@ -28,7 +28,7 @@ struct ReplyForm {
   int32_t response_to = 0;
   uint32_t legacy_flags = 0;
   bool has_checksum = false;
-  bool may_go_on = false;  // the client has set exhaustAllowed; see goes_on()
+  bool exhaust_allowed = false;  // the client has set exhaustAllowed; see has_more_to_come()
   bool more_to_come = false;
   std::optional<Compressor> compressor;
 };
@@ -43,7 +43,7 @@ struct Incoming {
 // Returns true if another reply must follow this one although the client does not ask for it, as if
 // it had sent the same request again. Only clients that allow it get this. It applies to a getMore
 // until its cursor ends, and to a hello that waits until the server's topologyVersion changes.
-bool goes_on(const Incoming& incoming, bson::View reply);
+bool has_more_to_come(const Incoming& incoming, bson::View reply);
 
 // Parses a whole message, whose header has passed read_header(). The result points into `message`,
 // or into `decompressed`, which is filled if the message is compressed. After an error the

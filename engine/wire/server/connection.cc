@@ -306,7 +306,7 @@ void Connection::answer(bson::Document document) {
   context_.shares.release(turn_);
   ReplyForm form = incoming_->form;
   const int32_t message_id = context_.next_message_id++;
-  form.more_to_come = goes_on(*incoming_, document);
+  form.more_to_come = has_more_to_come(*incoming_, document);
   if (form.more_to_come) {
     // next() handles the request again. The following reply then refers to this one.
     incoming_->form.response_to = message_id;

@@ -107,16 +107,16 @@ TEST(GoesOn, Hello_ThatKnowsTheVersion) {
   const bson::Document reply = hello("ok", ours);
   for (const char* const name : {"hello", "isMaster", "ismaster"}) {
     const Bytes allowed = op_msg(hello(name, ours), kExhaustAllowed);
-    EXPECT_TRUE(goes_on(*read(allowed), reply)) << name;
+    EXPECT_TRUE(has_more_to_come(*read(allowed), reply)) << name;
     const Bytes once = op_msg(hello(name, ours));
-    EXPECT_FALSE(goes_on(*read(once), reply)) << name;
+    EXPECT_FALSE(has_more_to_come(*read(once), reply)) << name;
   }
   const Bytes other_process = op_msg(hello("hello", bson::ObjectId::generate()), kExhaustAllowed);
-  EXPECT_FALSE(goes_on(*read(other_process), reply));
+  EXPECT_FALSE(has_more_to_come(*read(other_process), reply));
   const Bytes other_command = op_msg(hello("ping", ours), kExhaustAllowed);
-  EXPECT_FALSE(goes_on(*read(other_command), reply));
+  EXPECT_FALSE(has_more_to_come(*read(other_command), reply));
   const Bytes hello_bytes = op_msg(hello("hello", ours), kExhaustAllowed);
-  EXPECT_FALSE(goes_on(*read(hello_bytes), command("ok")));
+  EXPECT_FALSE(has_more_to_come(*read(hello_bytes), command("ok")));
 }
 
 TEST(Compression, EachCompressor_GivesBackTheMessage) {
