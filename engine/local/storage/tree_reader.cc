@@ -151,7 +151,7 @@ struct TreeReader::Search {
     const size_t i = middle();
     const uint8_t* const node = page.node(i);
     const int order = node == nullptr ? 0 : key.order_of(node);
-    go_on(i, order < 0);
+    narrow(i, order < 0);
     if (order == 0) {
       found = node;
       low = high;
@@ -163,7 +163,7 @@ struct TreeReader::Search {
     const size_t i = middle();
     const uint8_t* const node = page.node(i);
     damaged = damaged || node == nullptr;
-    go_on(i, node != nullptr && key.order_of(node) <= 0);
+    narrow(i, node != nullptr && key.order_of(node) <= 0);
     return prefetch_step();
   }
   // Returns the last child whose first key is not above this key, or nothing if the page is
@@ -191,7 +191,7 @@ struct TreeReader::Search {
     (void)prefetch_step();
   }
   size_t middle() const { return low + (high - low) / 2; }
-  void go_on(size_t i, bool behind) {
+  void narrow(size_t i, bool behind) {
     if (behind) {
       low = i + 1;
     } else {
