@@ -25,7 +25,7 @@ Status validate(const CollectionEntry& entry, std::optional<bson::View> before, 
   const Result<bool> is_valid = entry.validator->evaluate(after);
   if (is_valid.value_or(false)) return {};
   // If the match was interrupted, its result means nothing.
-  if (!is_valid) GM_TRY(query::ask_interruption());
+  if (!is_valid) GM_TRY(query::check_interruption_now());
   // With the level `moderate`, a document that was invalid before may stay invalid.
   if (before && entry.settings.level == engine::CollectionOptions::ValidationLevel::kModerate &&
       !entry.validator->matches(*before)) {

@@ -60,7 +60,7 @@ class Watch {
     const auto time = std::chrono::steady_clock::now();
     if (time - looked_at_ < kTimeBetweenLooks) return 0;
     looked_at_ = time;
-    if (Status asked = ask_interruption(); !asked) {
+    if (Status asked = check_interruption_now(); !asked) {
       interrupted_ = std::move(asked).error();
       return PCRE2_ERROR_CALLOUT;
     }

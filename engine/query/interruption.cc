@@ -24,7 +24,7 @@ InterruptionScope::~InterruptionScope() {
   innermost = around_;
 }
 
-Status ask_interruption() {
+Status check_interruption_now() {
   steps_since_look = 0;
   for (InterruptionScope* scope = innermost; scope != nullptr; scope = scope->around_) {
     GM_TRY(scope->interruption_.check());
@@ -37,7 +37,7 @@ Status check_interruption_of(size_t steps) {
     steps_since_look += steps;
     return {};
   }
-  return ask_interruption();
+  return check_interruption_now();
 }
 
 Status check_interruption() {

@@ -31,14 +31,14 @@ class InterruptionScope {
   InterruptionScope& operator=(const InterruptionScope&) = delete;
 
  private:
-  friend Status ask_interruption();
+  friend Status check_interruption_now();
 
   Interruption& interruption_;
   InterruptionScope* const around_;
 };
 
 // Checks all interruptions of this thread immediately.
-Status ask_interruption();
+Status check_interruption_now();
 
 // Must be called in each round of a loop. Only one of many calls checks the interruptions.
 Status check_interruption();

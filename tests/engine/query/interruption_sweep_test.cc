@@ -179,7 +179,7 @@ TEST(InterruptionSweepTest, Expressions_End) {
 
 class SweptHost : public MemoryHost {
  public:
-  Status check_interrupt() override { return ask_interruption(); }
+  Status check_interrupt() override { return check_interruption_now(); }
 };
 
 Status run(MemoryHost& host, const std::string& stages) {
