@@ -103,8 +103,8 @@ Commands find_and_modify_commands() {
       .name = "findAndModify", .other_names = {"findandmodify"}, .run = run_find_and_modify};
   command.privileges = [](const Request& request) {
     std::vector<std::string_view> actions = {"find"};
-    actions.push_back(asks_for(request.body, "remove") ? "remove" : "update");
-    if (asks_for(request.body, "upsert")) actions.push_back("insert");
+    actions.push_back(is_requested(request.body, "remove") ? "remove" : "update");
+    if (is_requested(request.body, "upsert")) actions.push_back("insert");
     return write_privileges(request, actions);
   };
   command.rules = {.write_concern = true, .in_api_version_1 = true};

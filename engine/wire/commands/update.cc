@@ -74,7 +74,7 @@ bson::Document joined(const bson::Document& let, bson::View constants) {
 }
 
 bool has_upsert(const Request& request) {
-  const auto upserts = [](bson::View statement) { return asks_for(statement, "upsert"); };
+  const auto upserts = [](bson::View statement) { return is_requested(statement, "upsert"); };
   for (const Sequence& sequence : request.sequences) {
     for (const bson::View statement : sequence.documents) {
       if (upserts(statement)) return true;

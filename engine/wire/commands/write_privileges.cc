@@ -4,7 +4,7 @@
 
 namespace gridmount::wire {
 
-bool asks_for(bson::View body, std::string_view name) {
+bool is_requested(bson::View body, std::string_view name) {
   const std::optional<bson::ValueView> value = body.find(name);
   if (!value) return false;
   if (value->type() == bson::Type::kBool) return value->as_bool();
@@ -22,7 +22,7 @@ std::vector<Privilege> write_privileges(const Request& request,
         {Privilege::Resource::kCollection, action, std::string(request.database), collection});
   };
   for (const std::string_view action : actions) add(action);
-  if (asks_for(request.body, "bypassDocumentValidation")) add("bypassDocumentValidation");
+  if (is_requested(request.body, "bypassDocumentValidation")) add("bypassDocumentValidation");
   return privileges;
 }
 

@@ -16,6 +16,6 @@ std::vector<Privilege> write_privileges(const Request& request,
                                         const std::vector<std::string_view>& actions);
 
 // Returns true if the body has this field with a value that means true.
-bool asks_for(bson::View body, std::string_view name);
+bool is_requested(bson::View body, std::string_view name);
 
 }  // namespace gridmount::wire
