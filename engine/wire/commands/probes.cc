@@ -17,7 +17,7 @@ void ignore_all(Call& call) {
   static_cast<void>(call.arguments().rest());
 }
 
-Status take_name_alone(Call& call) {
+Status read_name_only(Call& call) {
   call.arguments().ignore(call.arguments().path());
   return call.arguments().finish();
 }
@@ -50,13 +50,13 @@ Status run_configure_fail_point(Call& call, bson::Builder& reply) {
 
 Status run_features(Call& call, bson::Builder& reply) {
   call.arguments().ignore("oidReset");
-  GM_TRY(take_name_alone(call));
+  GM_TRY(read_name_only(call));
   reply.open_document("js").append("utf8", true).close();
   return {};
 }
 
 Status run_connection_pools(Call& call, bson::Builder& reply) {
-  GM_TRY(take_name_alone(call));
+  GM_TRY(read_name_only(call));
   for (const char* const name : {"numClientConnections", "numAScopedConnections", "totalInUse",
                                  "totalAvailable", "totalCreated", "totalRefreshing"}) {
     reply.append(name, int32_t{0});
@@ -66,13 +66,13 @@ Status run_connection_pools(Call& call, bson::Builder& reply) {
 }
 
 Status run_lock_info(Call& call, bson::Builder& reply) {
-  GM_TRY(take_name_alone(call));
+  GM_TRY(read_name_only(call));
   reply.open_array("lockInfo").close();
   return {};
 }
 
 Status run_sharding_state(Call& call, bson::Builder& reply) {
-  GM_TRY(take_name_alone(call));
+  GM_TRY(read_name_only(call));
   reply.append("enabled", false);
   return {};
 }

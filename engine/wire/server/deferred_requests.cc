@@ -72,7 +72,7 @@ void DeferredRequests::wake() {
     const MutexLock lock(mutex_);
     wake_is_due_ = false;
     last_wake_ = steady_clock::now();
-    resumed = take_those_for_change();
+    resumed = take_waiting_for_change();
   }
   for (const auto& deferred : resumed) deferred->resume();
 }
@@ -99,7 +99,7 @@ DeferredRequests::Resumed DeferredRequests::take_all() {
   return resumed;
 }
 
-DeferredRequests::Resumed DeferredRequests::take_those_for_change() {
+DeferredRequests::Resumed DeferredRequests::take_waiting_for_change() {
   Resumed resumed;
   resumed.reserve(for_change_.size());
   while (!for_change_.empty()) resumed.push_back(take(*for_change_.begin()));

@@ -55,7 +55,7 @@ class DeferredRequests : public std::enable_shared_from_this<DeferredRequests> {
   void on_time();
   void wake();
   Resumed take_all() GM_REQUIRES(mutex_);
-  Resumed take_those_for_change() GM_REQUIRES(mutex_);
+  Resumed take_waiting_for_change() GM_REQUIRES(mutex_);
   std::shared_ptr<Deferrable> take(const Deferrable* key) GM_REQUIRES(mutex_);
   // Sets the timer for the earliest `until`.
   void arm() GM_REQUIRES(mutex_);
