@@ -123,7 +123,7 @@ bool Connection::waits_for(short poll_event) {
   if (context_.queued > 0) return false;
   bool has_come = false;
   if (context_.lingering.fetch_add(1) < most) {
-    transport_->take_from_io();
+    transport_->release_from_io();
     pollfd event{fd(), poll_event, 0};
     has_come = ::poll(&event, 1, kLingerMilliseconds) > 0;
   }

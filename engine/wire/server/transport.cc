@@ -26,19 +26,19 @@ class PlainTransport final : public Transport {
   }
 
   void read_some(std::span<uint8_t> into, Done done) override {
-    if (const auto error = give_to_io()) return fail_later(error, std::move(done));
+    if (const auto error = assign_to_io()) return fail_later(error, std::move(done));
     socket_.async_read_some(asio::buffer(into.data(), into.size()), std::move(done));
   }
 
   void write_some(const Pieces& pieces, Done done) override {
-    if (const auto error = give_to_io()) return fail_later(error, std::move(done));
+    if (const auto error = assign_to_io()) return fail_later(error, std::move(done));
     std::array<asio::const_buffer, 3> buffers;
     std::transform(pieces.begin(), pieces.end(), buffers.begin(),
                    [](auto piece) { return asio::buffer(piece.data(), piece.size()); });
     socket_.async_write_some(buffers, std::move(done));
   }
 
-  void take_from_io() override {
+  void release_from_io() override {
     std::error_code error;
     if (socket_.is_open()) (void)socket_.release(error);
   }
@@ -64,7 +64,7 @@ class PlainTransport final : public Transport {
   bool is_tls() const override { return false; }
 
  private:
-  std::error_code give_to_io() {
+  std::error_code assign_to_io() {
     std::error_code error;
     if (!socket_.is_open()) socket_.assign(protocol_, fd(), error);
     return error;

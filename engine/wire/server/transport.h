@@ -35,7 +35,7 @@ class Transport {
   virtual void write_some(const Pieces& pieces, Done done) = 0;
   // Must be called before a thread waits for the peer by itself, while no operation is running.
   // Until the next read_some() or write_some(), arriving bytes wake no I/O thread.
-  virtual void take_from_io() {}
+  virtual void release_from_io() {}
   // Returns what has arrived, without waiting. Returns zero if nothing has arrived or the transport
   // does not support this. The next read_some() reports errors and the end of the stream.
   virtual size_t read_now(std::span<uint8_t> into) = 0;
