@@ -103,7 +103,7 @@ Result<bson::Document> BucketNamespace::continue_with_names(Transaction& transac
   const bson::Document by_id = equals("_id", id);
   if (path_index_.links().in_use()) {
     GM_TRY(path_index_.links().load(transaction, id));
-    GM_TRY(path_index_.links().hand_over(transaction, id, next));
+    GM_TRY(path_index_.links().transfer(transaction, id, next));
   }
   GM_ASSIGN(const std::optional<bson::View> old, bucket_.files().find_one(transaction, by_id));
   if (!old) return file_not_found(bucket_, id);

@@ -172,8 +172,8 @@ Result<bool> Links::take(engine::Transaction& transaction, std::string_view name
   return removed != 0;
 }
 
-Status Links::hand_over(engine::Transaction& transaction, bson::ValueView from,
-                        bson::ValueView to) const {
+Status Links::transfer(engine::Transaction& transaction, bson::ValueView from,
+                       bson::ValueView to) const {
   bson::Builder update;
   update.open_document("$set").append("file", to).close();
   engine::UpdateOptions all;

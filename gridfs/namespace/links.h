@@ -80,8 +80,7 @@ class Links {
   // Returns one of the further names of a file.
   Result<std::optional<std::string>> any_of(engine::Snapshot& snapshot, bson::ValueView id) const;
   // Gives all further names of one file to another.
-  Status hand_over(engine::Transaction& transaction, bson::ValueView from,
-                   bson::ValueView to) const;
+  Status transfer(engine::Transaction& transaction, bson::ValueView from, bson::ValueView to) const;
   // Renames all further names below a directory that moves, aliases too.
   Status move_below(engine::Transaction& transaction, const std::string& from,
                     const std::string& to) const;
