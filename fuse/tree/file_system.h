@@ -249,8 +249,8 @@ class FileSystem {
     return file.for_writing && !file.is_control && room_.is_short();
   }
   // Called before a write(2) by the handle. Fails with OutOfDiskSpace if there is no room for what
-  // was written before. `hand_over` makes the kernel write back the file, and waits for it.
-  Status expect_room(FileHandle& file, const std::function<void()>& hand_over);
+  // was written before. `write_back` makes the kernel write back the file, and waits for it.
+  Status expect_room(FileHandle& file, const std::function<void()>& write_back);
 
   // copy_file_range(2). Returns the number of bytes copied. It is less than `size` at the end of
   // `from`, in long calls, and before an error.

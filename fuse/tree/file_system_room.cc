@@ -32,12 +32,12 @@ FileSystem::WriterCache FileSystem::writer_cache(uint64_t ino) const {
   return room_.is_short() ? WriterCache::kNone : WriterCache::kShort;
 }
 
-Status FileSystem::expect_room(FileHandle& file, const std::function<void()>& hand_over) {
+Status FileSystem::expect_room(FileHandle& file, const std::function<void()>& write_back) {
   room_.look();
   const std::shared_ptr<gridfs::File> content = file.file();
   GM_TRY(content->expect_room());
   if (++file.writes_expected % kWritesBetweenHandingOver != 0) return {};
-  hand_over();
+  write_back();
   return content->expect_room();
 }
 
