@@ -93,7 +93,7 @@ Status Aliases::start(engine::Snapshot& snapshot) {
   return {};
 }
 
-Status Aliases::look_again(const Error& error) const {
+Status Aliases::recheck_index(const Error& error) const {
   if (error.code() != ErrorCode::kBadValue) return fail(error);
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket_.store().snapshot());
   GM_ASSIGN(in_use_, has_index(bucket_.files(), *snapshot));
@@ -163,7 +163,7 @@ Result<std::unique_ptr<engine::Cursor>> Aliases::find(engine::Snapshot& snapshot
                                                       const engine::FindOptions& options) const {
   Result<std::unique_ptr<engine::Cursor>> found = bucket_.files().find(snapshot, filter, options);
   if (found) return found;
-  GM_TRY(look_again(found.error()));
+  GM_TRY(recheck_index(found.error()));
   return std::unique_ptr<engine::Cursor>();
 }
 

@@ -51,7 +51,7 @@ class Aliases {
   // Called when a look-up failed because the index is missing. Either the snapshot is older than
   // the index, or a driver has dropped the index. Finds out which and sets in_use(). Returns
   // `error` if it means something else.
-  Status look_again(const Error& error) const;
+  Status recheck_index(const Error& error) const;
 
   const Bucket& bucket_;
   mutable std::atomic<bool> in_use_ = false;
