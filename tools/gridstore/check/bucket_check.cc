@@ -16,7 +16,7 @@
 #include "tools/gridstore/check/file_check.h"
 #include "tools/gridstore/check/link_check.h"
 #include "tools/gridstore/check/missing_indexes.h"
-#include "tools/gridstore/check/second_look.h"
+#include "tools/gridstore/check/recheck.h"
 
 namespace gridmount::tools {
 
@@ -181,7 +181,7 @@ class ContentCheck {
       if (is_stable_) {
         report_file({file->place(), *least, file->verdict(), is_detached, {}});
       } else if (is_detached || !file->verdict().sound()) {
-        GM_TRY(look_again_at(*least));
+        GM_TRY(recheck(*least));
       }
       GM_TRY(files.advance());
     } else if (is_marker) {
@@ -217,20 +217,20 @@ class ContentCheck {
     }
   }
 
-  Status look_again_at(const bson::Value& id) {
+  Status recheck(const bson::Value& id) {
     GM_ASSIGN(const Garbage garbage, garbage_of(id));
-    GM_ASSIGN(SecondLook look, look_again(bucket_, snapshot_, place_, id, garbage));
-    if (look.kind == SecondLook::Kind::kChanging) {
+    GM_ASSIGN(Recheck found, recheck_file(bucket_, snapshot_, place_, id, garbage));
+    if (found.kind == Recheck::Kind::kChanging) {
       Location place = place_;
       place.file_id = id;
       findings_.notice(place, "is being written; it was not checked");
     }
-    if (look.kind != SecondLook::Kind::kDamaged) return {};
-    for (const std::string& problem : look.verdict.problems) {
-      findings_.content_problem(look.place, problem);
+    if (found.kind != Recheck::Kind::kDamaged) return {};
+    for (const std::string& problem : found.verdict.problems) {
+      findings_.content_problem(found.place, problem);
     }
-    report_file(
-        {look.place, id, std::move(look.verdict), look.is_detached_too, std::move(look.document)});
+    report_file({found.place, id, std::move(found.verdict), found.is_detached_too,
+                 std::move(found.document)});
     return {};
   }
 
@@ -280,7 +280,7 @@ class ContentCheck {
   engine::Snapshot& snapshot_;
   const Location& place_;
   const bool in_use_;
-  const bool is_stable_;  // otherwise only what a second look confirms is reported
+  const bool is_stable_;  // otherwise only what a recheck confirms is reported
   Findings& findings_;
   Findings unprinted_{Findings::Format::kNone};
   FileVisit visit_file_;

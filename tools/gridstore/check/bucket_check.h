@@ -37,7 +37,7 @@ bool is_damage(const Error& error);
 // too many chunks for that, the content is reported as not checked. While the store is `in_use`,
 // recent chunks without a file may belong to an upload that has not ended, so they are only a
 // notice. If others change the store meanwhile (Capabilities::stable_snapshots), each problem is
-// looked at twice (second_look.h). Fails for errors of reading that do not concern a single
+// checked twice (recheck.h). Fails for errors of reading that do not concern a single
 // document.
 Status check_bucket(engine::Store& store, engine::Snapshot& snapshot,
                     const std::shared_ptr<engine::Database>& database, const std::string& bucket,

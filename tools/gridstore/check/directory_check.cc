@@ -7,7 +7,7 @@
 
 #include "engine/bson/builder.h"
 #include "gridfs/namespace/name_mapping.h"
-#include "tools/gridstore/check/second_look.h"
+#include "tools/gridstore/check/recheck.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {

@@ -12,7 +12,7 @@
 #include "gridfs/bucket/posix_place.h"
 #include "gridfs/namespace/links.h"
 #include "gridfs/namespace/path_index.h"
-#include "tools/gridstore/check/second_look.h"
+#include "tools/gridstore/check/recheck.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {

@@ -11,7 +11,7 @@
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/retry.h"
 #include "tools/gridstore/check/bucket_check.h"
-#include "tools/gridstore/check/second_look.h"
+#include "tools/gridstore/check/recheck.h"
 #include "tools/gridstore/repair/lost_and_found.h"
 
 namespace gridmount::tools {

@@ -1,7 +1,7 @@
-// Looks once more at files and documents that a check has found damaged, in a store whose snapshots
+// Rechecks files and documents that a check has found damaged, in a store whose snapshots
 // show changes by others (Capabilities::stable_snapshots). A file that was changed while it was
-// checked may look damaged although it never was. So such a check reports only damage that a second
-// look confirms.
+// checked may look damaged although it never was. So such a check reports only damage that a
+// recheck confirms.
 //
 // Thread-safety: functions without state, if each call has a read view of its own.
 #pragma once
@@ -24,12 +24,12 @@ Result<std::optional<bson::Document>> read_one(engine::Collection& collection,
 Result<bool> is_unchanged(engine::Collection& collection, engine::Snapshot& snapshot,
                           bson::View document);
 
-struct SecondLook {
+struct Recheck {
   enum class Kind {
     kGone,      // there is no files document
     kSound,     // the file was changed during the check, or is no longer damaged
     kDamaged,   // `verdict` and `is_detached_too` say how
-    kChanging,  // changed during each look
+    kChanging,  // changed during each recheck
   };
   Kind kind = Kind::kGone;
   FileVerdict verdict;
@@ -41,8 +41,8 @@ struct SecondLook {
 // Checks one file. `garbage` are the chunks that its truncation has left. The verdict is about one
 // state of the file: its files document, which every commit changes, was the same before and after
 // its chunks were read.
-Result<SecondLook> look_again(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
-                              const Location& place, const bson::Value& id, const Garbage& garbage);
+Result<Recheck> recheck_file(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
+                             const Location& place, const bson::Value& id, const Garbage& garbage);
 
 // Returns true if the store has chunks of this file, but neither a files document nor a document of
 // `detached`.

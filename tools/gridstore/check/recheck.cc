@@ -1,4 +1,4 @@
-#include "tools/gridstore/check/second_look.h"
+#include "tools/gridstore/check/recheck.h"
 
 #include <algorithm>
 #include <chrono>
@@ -13,7 +13,7 @@ namespace gridmount::tools {
 
 namespace {
 
-constexpr int kLooksMax = 5;
+constexpr int kAttemptsMax = 5;
 // Without transactions, a commit of a file takes a moment in which only some of its chunks are
 // there.
 constexpr std::chrono::seconds kCommitPause{1};
@@ -57,15 +57,14 @@ Result<bool> is_unchanged(engine::Collection& collection, engine::Snapshot& snap
   return now && std::ranges::equal(now->view().bytes(), document.bytes());
 }
 
-Result<SecondLook> look_again(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
-                              const Location& place, const bson::Value& id,
-                              const Garbage& garbage) {
+Result<Recheck> recheck_file(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
+                             const Location& place, const bson::Value& id, const Garbage& garbage) {
   const bson::Document by_id = gridfs::equals("_id", id);
   const bool is_atomic = bucket.store().capabilities().transactions;
-  SecondLook look;
-  for (int looks = 0; looks < kLooksMax; ++looks) {
+  Recheck found;
+  for (int attempts = 0; attempts < kAttemptsMax; ++attempts) {
     GM_ASSIGN(std::optional<bson::Document> file, read_one(bucket.files(), snapshot, by_id));
-    if (!file) return SecondLook();
+    if (!file) return Recheck();
     GM_ASSIGN(const std::optional<bson::Document> detached,
               read_one(bucket.detached(), snapshot, by_id));
     Findings unprinted(Findings::Format::kNone);
@@ -73,18 +72,18 @@ Result<SecondLook> look_again(const gridfs::Bucket& bucket, engine::Snapshot& sn
     GM_TRY(add_chunks(bucket, snapshot, id, check));
     check.finish();
     GM_ASSIGN(const bool is_same, is_unchanged(bucket.files(), snapshot, *file));
-    look.kind = SecondLook::Kind::kChanging;
+    found.kind = Recheck::Kind::kChanging;
     if (!is_same) continue;
-    look.verdict = check.verdict();
-    look.place = check.place();
-    look.is_detached_too = detached.has_value();
-    look.document = std::move(file);
-    look.kind =
-        look.verdict.sound() && !detached ? SecondLook::Kind::kSound : SecondLook::Kind::kDamaged;
-    if (look.kind == SecondLook::Kind::kSound || is_atomic || looks > 0) return look;
+    found.verdict = check.verdict();
+    found.place = check.place();
+    found.is_detached_too = detached.has_value();
+    found.document = std::move(file);
+    found.kind =
+        found.verdict.sound() && !detached ? Recheck::Kind::kSound : Recheck::Kind::kDamaged;
+    if (found.kind == Recheck::Kind::kSound || is_atomic || attempts > 0) return found;
     std::this_thread::sleep_for(kCommitPause);
   }
-  return look;
+  return found;
 }
 
 Result<bool> are_orphans(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
