@@ -118,7 +118,7 @@ Result<Compaction> compact_store(const std::filesystem::path& folder) {
     GM_ASSIGN(const std::unique_ptr<Environment> environment, Environment::open(folder, {}));
     GM_ASSIGN(transaction, make_checked_copy(*environment, copied, folder));
   }
-  GM_ASSIGN(const Replacement replacement, take_copy(folder, transaction, OldData::kDropped));
+  GM_ASSIGN(const Replacement replacement, install_copy(folder, transaction, OldData::kDropped));
   return replacement.sizes;
 }
 

@@ -39,8 +39,8 @@ void remove_copy(const std::filesystem::path& folder) {
   std::filesystem::remove_all(folder / kCopyFolder, ignored);
 }
 
-Result<Replacement> take_copy(const std::filesystem::path& folder, uint64_t transaction,
-                              OldData old) {
+Result<Replacement> install_copy(const std::filesystem::path& folder, uint64_t transaction,
+                                 OldData old) {
   // LMDB has closed the store. If another process has it locked now, that process removes the copy.
   GM_ASSIGN(StoreFolder locked, StoreFolder::open(folder, {}, TestOptions()));
   GM_ASSIGN(const MetaPair metas, read_meta_pair(locked.data()));

@@ -27,13 +27,13 @@ void remove_copy(const std::filesystem::path& folder);
 // Replaces the data of the store in `folder` by the copy. The copy must be a complete, closed store
 // with the contents that the store in `folder` had after `transaction`, its last transaction. The
 // store in `folder` must be closed. Fails with StoreLocked if the store has been used meanwhile.
-// The copy is gone afterwards, whatever take_copy() returns. After an interruption at any moment
+// The copy is gone afterwards, whatever install_copy() returns. After an interruption at any moment
 // the store has either the old or the new data.
-Result<Replacement> take_copy(const std::filesystem::path& folder, uint64_t transaction,
-                              OldData old);
+Result<Replacement> install_copy(const std::filesystem::path& folder, uint64_t transaction,
+                                 OldData old);
 
-// Does the second half of take_copy(). The caller must have locked `folder` and marked it closed,
-// and LMDB must not have it open. Returns where the old data is kept.
+// Does the second half of install_copy(). The caller must have locked `folder` and marked it
+// closed, and LMDB must not have it open. Returns where the old data is kept.
 Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, OldData old);
 
 }  // namespace gridmount::local

@@ -325,7 +325,7 @@ Result<std::filesystem::path> salvage_opened(std::unique_ptr<Environment> opened
   GM_TRY(make_copy_or_none(damaged, folder, options, report, lines));
   const uint64_t transaction = opened->last_transaction();
   opened.reset();
-  GM_ASSIGN(Replacement replacement, take_copy(folder, transaction, OldData::kKept));
+  GM_ASSIGN(Replacement replacement, install_copy(folder, transaction, OldData::kKept));
   return std::move(replacement.kept);
 }
 
