@@ -123,20 +123,20 @@ Status CollectionRepair::repair_record(Step& step, const TreeEntry& record) {
   ++records_;
   const std::optional<RecordId> id = record_id_of(record.key);
   if (!id) {
-    return take_out_bytes(step, record, "a record",
-                          "its key has " + std::to_string(record.key.size()) +
-                              " bytes instead of " + std::to_string(kRecordKeyBytes));
+    return remove_bytes(step, record, "a record",
+                        "its key has " + std::to_string(record.key.size()) + " bytes instead of " +
+                            std::to_string(kRecordKeyBytes));
   }
   last_ = *id;
   const RecordKey key(step.entry->records, *id);
   const std::string defect = record_defect(record.value, Verify::kChecksum, key);
   if (!defect.empty()) {
-    return take_out_bytes(step, record, record_name(record.value, *id), defect);
+    return remove_bytes(step, record, record_name(record.value, *id), defect);
   }
   GM_ASSIGN(const bson::View document, document_of(record.value, Verify::kBounds, ns_, key));
   if (const Result<bson::View> valid = bson::validate(document.bytes()); !valid) {
-    return take_out_bytes(step, record, "record " + std::to_string(*id),
-                          "it is not valid BSON: " + valid.error().message());
+    return remove_bytes(step, record, "record " + std::to_string(*id),
+                        "it is not valid BSON: " + valid.error().message());
   }
   if (const std::string page_defect = pages_.defect(record); !page_defect.empty()) {
     report_unrepairable(record_name(record.value, *id) + ": " + page_defect);
@@ -144,8 +144,8 @@ Status CollectionRepair::repair_record(Step& step, const TreeEntry& record) {
   return index_document(step, *id);
 }
 
-Status CollectionRepair::take_out_bytes(Step& step, const TreeEntry& record,
-                                        const std::string& what, const std::string& why) {
+Status CollectionRepair::remove_bytes(Step& step, const TreeEntry& record, const std::string& what,
+                                      const std::string& why) {
   if (!can_be_removed(record, record_id_of(record.key).value_or(0))) return {};
   GM_TRY(options_.removed.keep_bytes(ns_, what, why, record.value));
   ++step.changes;
@@ -172,7 +172,7 @@ Status CollectionRepair::index_document(Step& step, RecordId id) {
       bytes_ += document.size();
       return put_entries(step, missing);
     }
-    if (conflict->record <= id) return take_out_document(step, id, document, conflict->why);
+    if (conflict->record <= id) return remove_document(step, id, document, conflict->why);
     GM_ASSIGN(const std::optional<std::string_view> later,
               get_record(trees, step.entry->records, conflict->record));
     if (!later) continue;
@@ -181,9 +181,9 @@ Status CollectionRepair::index_document(Step& step, RecordId id) {
                           RecordKey(step.entry->records, conflict->record)));
     if (!pages_.defect({RecordKey(step.entry->records, conflict->record).view(), *later}).empty()) {
       // The later record has to stay, and is counted when it is reached. So this one is taken out.
-      return take_out_document(step, id, document, conflict->why);
+      return remove_document(step, id, document, conflict->why);
     }
-    GM_TRY(take_out_document(step, conflict->record, in_the_way, conflict->why));
+    GM_TRY(remove_document(step, conflict->record, in_the_way, conflict->why));
   }
 }
 
@@ -280,8 +280,8 @@ Status CollectionRepair::mark_multikey(Step& step) {
   return {};
 }
 
-Status CollectionRepair::take_out_document(Step& step, RecordId id, bson::View document,
-                                           const std::string& why) {
+Status CollectionRepair::remove_document(Step& step, RecordId id, bson::View document,
+                                         const std::string& why) {
   {
     const RecordKey own_key(step.entry->records, id);
     GM_ASSIGN(const std::optional<std::string_view> own,

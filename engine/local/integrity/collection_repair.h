@@ -83,9 +83,9 @@ class CollectionRepair {
                                                  const TreeEntry& entry);
   Status put_entries(Step& step, const std::vector<MissingEntry>& missing);
   Status mark_multikey(Step& step);
-  Status take_out_bytes(Step& step, const TreeEntry& record, const std::string& what,
-                        const std::string& why);
-  Status take_out_document(Step& step, RecordId id, bson::View document, const std::string& why);
+  Status remove_bytes(Step& step, const TreeEntry& record, const std::string& what,
+                      const std::string& why);
+  Status remove_document(Step& step, RecordId id, bson::View document, const std::string& why);
 
   Result<bool> repair_index(Step& step, size_t index, std::string& from);
   Result<bool> is_backed(const Step& step, const IndexEntry& index, const TreeEntry& entry);
