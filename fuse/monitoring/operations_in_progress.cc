@@ -27,7 +27,7 @@ std::vector<OperationInProgress> OperationsInProgress::list() const {
   return operations;
 }
 
-std::vector<OperationInProgress> OperationsInProgress::take_untold(
+std::vector<OperationInProgress> OperationsInProgress::take_unreported(
     std::chrono::steady_clock::time_point begun_until) {
   std::vector<OperationInProgress> operations;
   for (Slot& slot : slots_) {

@@ -40,7 +40,8 @@ class OperationsInProgress {
 
   // Returns the operations that began at or before `begun_until` and that no earlier call has
   // returned. The end of each of them will be logged.
-  std::vector<OperationInProgress> take_untold(std::chrono::steady_clock::time_point begun_until);
+  std::vector<OperationInProgress> take_unreported(
+      std::chrono::steady_clock::time_point begun_until);
 
  private:
   static constexpr size_t kNameBytesMax = 255;

@@ -42,7 +42,7 @@ void Watchdog::run(milliseconds patience) {
       if (is_ended_) return;
     }
     const auto now = steady_clock::now();
-    for (const OperationInProgress& stuck : operations_.take_untold(now - patience)) {
+    for (const OperationInProgress& stuck : operations_.take_unreported(now - patience)) {
       spdlog::warn("the kernel has been waiting {:.1f} s for {}",
                    std::chrono::duration<double>(now - stuck.begin).count(), stuck.text());
     }

@@ -37,14 +37,14 @@ TEST(OperationsInProgress, Untold_AreToldOnce) {
   const Note young(operations, "lookup", 1, "a", now);
   {
     const Note old(operations, "read", 7, nullptr, now - 2s);
-    const auto untold = operations.take_untold(now - 1s);
+    const auto untold = operations.take_unreported(now - 1s);
     ASSERT_EQ(untold.size(), 1U);
     EXPECT_EQ(untold[0].text(), "read of node 7");
-    EXPECT_THAT(operations.take_untold(now - 1s), IsEmpty());
+    EXPECT_THAT(operations.take_unreported(now - 1s), IsEmpty());
   }
   // The slot now belongs to another operation.
   const Note next(operations, "write", 8, nullptr, now - 2s);
-  EXPECT_EQ(operations.take_untold(now - 1s).size(), 1U);
+  EXPECT_EQ(operations.take_unreported(now - 1s).size(), 1U);
 }
 
 TEST(OperationsInProgress, LongName_IsCut) {
