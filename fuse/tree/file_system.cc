@@ -39,7 +39,7 @@ FileSystem::FileSystem(Buckets& buckets, std::shared_ptr<MountedBucket> root_buc
       table_(std::move(root_bucket)),
       room_(buckets.store()),
       mount_root_changed_(gridfs::file_time_now()) {
-  room_.look();
+  room_.check();
 }
 
 FileSystem::~FileSystem() {

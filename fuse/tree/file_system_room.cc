@@ -33,7 +33,7 @@ FileSystem::WriterCache FileSystem::writer_cache(uint64_t ino) const {
 }
 
 Status FileSystem::expect_room(FileHandle& file, const std::function<void()>& write_back) {
-  room_.look();
+  room_.check();
   const std::shared_ptr<gridfs::File> content = file.file();
   GM_TRY(content->expect_room());
   if (++file.writes_expected % kWritesBetweenHandingOver != 0) return {};

@@ -15,29 +15,29 @@ constexpr std::chrono::milliseconds kLookInterval{10};
 
 void RoomWatch::record_written(uint64_t bytes) {
   const auto written = static_cast<int64_t>(bytes);
-  if (bytes_to_look_.fetch_sub(written, std::memory_order_relaxed) <= written) look_now();
+  if (bytes_to_check_.fetch_sub(written, std::memory_order_relaxed) <= written) check_now();
 }
 
-void RoomWatch::look() {
-  if (std::chrono::steady_clock::now() - looked_at_.load() >= kLookInterval) look_now();
+void RoomWatch::check() {
+  if (std::chrono::steady_clock::now() - checked_at_.load() >= kLookInterval) check_now();
 }
 
-void RoomWatch::look_now() {
-  if (is_looking_.exchange(true)) return;
+void RoomWatch::check_now() {
+  if (is_checking_.exchange(true)) return;
   // Runs even if an exception is thrown.
   struct End {
     std::atomic<bool>& is_looking;
     ~End() { is_looking = false; }
-  } const end{is_looking_};
+  } const end{is_checking_};
   const Result<engine::StoreStats> stats = store_.stats();
   // If the store cannot report its free space, nothing changes.
   if (stats) {
     const int64_t left = stats->available_bytes;
     if ((left < kScarceBytes) != is_scarce()) episode_.fetch_add(1, std::memory_order_relaxed);
     is_short_ = left < kShortBytes;
-    bytes_to_look_ = std::clamp(left / kPart, kStepBytesMin, kStepBytesMax);
+    bytes_to_check_ = std::clamp(left / kPart, kStepBytesMin, kStepBytesMax);
   }
-  looked_at_ = std::chrono::steady_clock::now();
+  checked_at_ = std::chrono::steady_clock::now();
 }
 
 }  // namespace gridmount::fuse

@@ -33,7 +33,7 @@ class RoomWatch {
   // the free space.
   void record_written(uint64_t bytes);
   // Checks the free space now, unless it was checked a moment ago.
-  void look();
+  void check();
 
   bool is_scarce() const { return episode_.load(std::memory_order_relaxed) % 2 != 0; }
   bool is_short() const { return is_short_.load(std::memory_order_relaxed); }
@@ -42,14 +42,14 @@ class RoomWatch {
 
  private:
   // Does nothing if another thread is checking. Nobody needs to wait for that.
-  void look_now();
+  void check_now();
 
   engine::Store& store_;
   std::atomic<uint64_t> episode_{0};  // odd while room is scarce
   std::atomic<bool> is_short_{false};
-  std::atomic<int64_t> bytes_to_look_{0};  // bytes to be written until the next check
-  std::atomic<bool> is_looking_{false};
-  std::atomic<std::chrono::steady_clock::time_point> looked_at_{};
+  std::atomic<int64_t> bytes_to_check_{0};  // bytes to be written until the next check
+  std::atomic<bool> is_checking_{false};
+  std::atomic<std::chrono::steady_clock::time_point> checked_at_{};
 };
 
 }  // namespace gridmount::fuse
