@@ -231,8 +231,8 @@ class BucketNamespace final : public PathNamespace {
                                   const bson::Value& id);
   // Removes a further name of a file and lowers file.links. Returns whether it was a name of the
   // file.
-  Result<bool> take_link(engine::Transaction& transaction, const std::string& name,
-                         LinkedFile& file) const;
+  Result<bool> remove_link(engine::Transaction& transaction, const std::string& name,
+                           LinkedFile& file) const;
   // Called when `source` replaces `target` and revisions are kept. Gives `source` an uploadDate
   // that makes it the newest revision of the target's name. A target without other names keeps its
   // document as an earlier revision if it has content. Returns the file that lost its name, as
@@ -264,7 +264,8 @@ class BucketNamespace final : public PathNamespace {
   Status move_names_below(engine::Transaction& transaction, const std::string& from,
                           const std::string& to);
   // Gives a directory that was implied a document at its new path, so that it keeps its ino.
-  Status keep_ino(engine::Transaction& transaction, const Node& implied, const std::string& path);
+  Status preserve_ino(engine::Transaction& transaction, const Node& implied,
+                      const std::string& path);
   Status move(engine::Transaction& transaction, const Found& source, const std::string& to);
   // Updates the counts of subdirectories after `source` was moved, or exchanged with `target`.
   void count_moved(const Found& source, const Found& from, const Found& target, const Found& to,

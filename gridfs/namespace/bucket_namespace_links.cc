@@ -142,7 +142,7 @@ Result<uint32_t> BucketNamespace::remove_name_of(Transaction& transaction, const
   }
   GM_ASSIGN(std::optional<LinkedFile> file, links.load(transaction, id));
   if (!file) return 0;
-  GM_ASSIGN(const bool was_link, take_link(transaction, path, *file));
+  GM_ASSIGN(const bool was_link, remove_link(transaction, path, *file));
   if (file->filename != path) {
     if (was_link) GM_TRY(write_names(bucket_, transaction, *file));
   } else {
@@ -151,15 +151,15 @@ Result<uint32_t> BucketNamespace::remove_name_of(Transaction& transaction, const
       GM_TRY(files_->remove(transaction, id));
       return 0;
     }
-    GM_TRY(take_link(transaction, *other, *file));
+    GM_TRY(remove_link(transaction, *other, *file));
     file->filename = *other;
     GM_TRY(write_names(bucket_, transaction, *file));
   }
   return static_cast<uint32_t>(std::clamp<int64_t>(file->links, 0, kMaxLinks - 1)) + 1;
 }
 
-Result<bool> BucketNamespace::take_link(Transaction& transaction, const std::string& name,
-                                        LinkedFile& file) const {
+Result<bool> BucketNamespace::remove_link(Transaction& transaction, const std::string& name,
+                                          LinkedFile& file) const {
   GM_ASSIGN(const bool taken, path_index_.links().take(transaction, name, file.id));
   if (taken && file.links > 0) --file.links;
   return taken;

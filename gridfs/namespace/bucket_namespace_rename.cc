@@ -187,15 +187,15 @@ Status BucketNamespace::move_directory(Transaction& transaction, const Found& so
   if (!has_document) {
     Node implied = node_of(source);
     implied.attributes.ctime = *changed_now().ctime;
-    GM_TRY(keep_ino(transaction, implied, source.path));
+    GM_TRY(preserve_ino(transaction, implied, source.path));
   }
   GM_TRY(directories_.move(transaction, source.path, to));
   GM_TRY(move_names_below(transaction, source.path, to));
   return path_index_.links().move_below(transaction, source.path, to);
 }
 
-Status BucketNamespace::keep_ino(Transaction& transaction, const Node& implied,
-                                 const std::string& path) {
+Status BucketNamespace::preserve_ino(Transaction& transaction, const Node& implied,
+                                     const std::string& path) {
   GM_ASSIGN(const std::optional<DirectoryDocument> known, directories_.find(transaction, path));
   if (known) return {};
   // Somebody else has made names that imply the directory, maybe in a parent whose count does not
@@ -252,7 +252,7 @@ Status BucketNamespace::move_names_below(Transaction& transaction, const std::st
           bucket_.files().update(transaction, equals("_id", file.id), std::move(update).finish()));
     }
     for (const Node& directory : directories) {
-      GM_TRY(keep_ino(transaction, directory, to + directory.path.substr(from.size())));
+      GM_TRY(preserve_ino(transaction, directory, to + directory.path.substr(from.size())));
     }
     // The files of this batch are no longer below `from`.
     if (read < kRenamedAtOnce) return {};
