@@ -50,7 +50,7 @@ struct FrontendContext {
 const fuse_lowlevel_ops& frontend_operations();
 
 // Prepares a mounted session before its first request. Returns 0 or a negative errno.
-int take_requests(fuse_session* session);
+int prepare_session(fuse_session* session);
 
 // Answers the kernel's first request before the loop starts. Returns 0 or a negative errno.
 int negotiate(fuse_session* session);

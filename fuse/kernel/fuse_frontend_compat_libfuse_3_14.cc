@@ -58,7 +58,7 @@ uint64_t number_of_offer(const fuse_buf& request) {
 
 // Passes on what libfuse has written: the reply, and perhaps notifications of other threads.
 // Returns 0 or a negative errno.
-int hand_on(std::string_view messages, uint64_t ino, int connection) {
+int forward(std::string_view messages, uint64_t ino, int connection) {
   while (messages.size() >= sizeof(fuse_out_header)) {
     InitReply reply{};
     std::memcpy(&reply.header, messages.data(), sizeof reply.header);
@@ -117,7 +117,7 @@ int negotiate(fuse_session* session) {
   char bytes[4096];
   const ssize_t size = read(from.get(), bytes, sizeof bytes);
   if (size < 0) return -EPROTO;  // there was no reply
-  return hand_on({bytes, static_cast<size_t>(size)}, ino, connection);
+  return forward({bytes, static_cast<size_t>(size)}, ino, connection);
 }
 
 }  // namespace gridmount::fuse

@@ -132,7 +132,7 @@ ssize_t write_reply(int connection, iovec* pieces, int count, void*) {
 
 }  // namespace
 
-int take_requests(fuse_session* session) {
+int prepare_session(fuse_session* session) {
   fuse_custom_io io{};
   io.read = read_request;
   io.writev = write_reply;

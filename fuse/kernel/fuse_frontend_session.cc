@@ -264,7 +264,7 @@ class LibfuseSession : public Session, private KernelCache {
     fuse_loop_cfg_set_idle_threads(config.get(), kMaxIdleThreads);
     // A descriptor per thread made no difference here, neither with one client nor with four.
     fuse_loop_cfg_set_clone_fd(config.get(), 0);
-    int result = take_requests(session_.get());
+    int result = prepare_session(session_.get());
     if (result == 0) result = negotiate(session_.get());
     if (result == 0) result = fuse_session_loop_mt(session_.get(), config.get());
     {
