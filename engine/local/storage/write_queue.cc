@@ -54,11 +54,11 @@ WriteQueue::Role WriteQueue::wait_for_lock(Waiter& waiter) {
   return waiter.role;
 }
 
-void WriteQueue::pass_on() {
+void WriteQueue::grant_to_next() {
   GM_INVARIANT("W1", is_held_ && holder_ == std::this_thread::get_id(),
-               "the write lock, which is passed on");
+               "the write lock, which is handed to the next writer");
   GM_INVARIANT("W6", refusal_ || !context_of(env_).write_interrupted,
-               "the write lock, which is passed on");
+               "the write lock, which is handed to the next writer");
   holder_ = {};
   if (waiters_.empty()) {
     is_held_ = false;
@@ -87,7 +87,7 @@ Result<WriteTransaction> WriteQueue::begin(engine::TransactionKind kind) {
       if (role == Role::kMember) {
         member_done(*waiter.group);
       } else {
-        pass_on();
+        grant_to_next();
       }
       return fail(*refusal_);
     }
@@ -109,7 +109,7 @@ Result<WriteTransaction> WriteQueue::lead(std::shared_ptr<WriteGroup> group) {
   if (code != MDB_SUCCESS) {
     refuse_if_unreadable();
     MutexLock lock(mutex_);
-    pass_on();
+    grant_to_next();
     if (code == kLmdbStale && refusal_) return fail(*refusal_);
     return fail(lmdb_error(code, kBeginning));
   }
@@ -208,7 +208,7 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
     const bool small =
         group->changes.is_complete() && transaction.kind_ == engine::TransactionKind::kShort;
     small_in_a_row_ = small ? small_in_a_row_ + 1 : 0;
-    pass_to_log(number, std::move(group->changes));
+    append_to_log(number, std::move(group->changes));
   }
   refuse_if_unreadable();
 
@@ -218,12 +218,12 @@ Status WriteQueue::commit_group(WriteTransaction& transaction) {
   group->error = error;
   if (!error) ++counts_.commits;
   if (group->members > 0) group->finished_wakes.notify_all();
-  pass_on();
+  grant_to_next();
   if (error) return fail(std::move(*error));
   return {};
 }
 
-void WriteQueue::pass_to_log(uint64_t number, RedoChanges changes) {
+void WriteQueue::append_to_log(uint64_t number, RedoChanges changes) {
   MDB_envinfo info;
   mdb_env_info(env_, &info);
   // LMDB gives the number of a transaction that has changed nothing to the next one.
@@ -280,7 +280,7 @@ void WriteQueue::abort(WriteTransaction& transaction) {
   MutexLock lock(mutex_);
   if (transaction.leader_) {
     GM_INVARIANT("W3", group->members == 0, "a leader that fails");
-    pass_on();
+    grant_to_next();
   } else {
     member_done(*group);
   }

@@ -191,7 +191,7 @@ class WriteQueue {
   SpaceReserve::Room room();
   // Runs `commit` with the reserve released. Returns LMDB's code.
   int commit_with_reserve(const std::function<int()>& commit);
-  void pass_to_log(uint64_t number, RedoChanges changes);
+  void append_to_log(uint64_t number, RedoChanges changes);
   // Calls refuse() if `found_unreadable` returns an error.
   void refuse_if_unreadable() GM_EXCLUDES(mutex_);
   Status commit_member(WriteTransaction& transaction) GM_EXCLUDES(mutex_);
@@ -202,7 +202,7 @@ class WriteQueue {
   void run_members(const std::shared_ptr<WriteGroup>& group) GM_REQUIRES(mutex_);
   void member_done(WriteGroup& group) GM_REQUIRES(mutex_);
   // Gives the write lock to the next waiter as a leader, or leaves the queue idle.
-  void pass_on() GM_REQUIRES(mutex_);
+  void grant_to_next() GM_REQUIRES(mutex_);
 
   MDB_env* const env_;
   SpaceReserve& reserve_;  // belongs to the holder of the write lock

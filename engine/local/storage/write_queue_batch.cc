@@ -26,7 +26,7 @@ class WriteQueue::Releaser {
 
 void WriteQueue::release_lock() {
   const MutexLock lock(mutex_);
-  pass_on();
+  grant_to_next();
 }
 
 // Returns whether the commit of a batch has room under every limit: on the disk, of the store's
@@ -104,7 +104,7 @@ Status WriteQueue::commit_batch_with(WriteTransaction& transaction) {
   }
   batch_.clear_changes();
   if (!transaction.changes_) transaction.changes_.emplace().give_up();
-  pass_to_log(number, std::move(*transaction.changes_));
+  append_to_log(number, std::move(*transaction.changes_));
   flushed();
   refuse_if_unreadable();
   return {};
