@@ -104,7 +104,7 @@ class WriteQueue {
     // after an abort, and by refusal(). Returns an error if nothing may be written any more.
     std::function<std::optional<Error>()> found_unreadable;
     // Makes changes (RedoChanges::bytes()) again in a transaction.
-    std::function<Status(std::string_view changes, MDB_txn* txn)> make_again;
+    std::function<Status(std::string_view changes, MDB_txn* txn)> replay;
   };
   // `env`, `reserve` and `log` must outlive this.
   WriteQueue(MDB_env* env, SpaceReserve& reserve, SizeLimit limit, RedoLog& log,
@@ -178,7 +178,7 @@ class WriteQueue {
   void flushed() GM_EXCLUDES(mutex_);
   bool lock_to_flush() GM_EXCLUDES(mutex_);
   Status commit_batch(bool releases) GM_EXCLUDES(mutex_);
-  Status make_batch_again() GM_EXCLUDES(mutex_);
+  Status replay_batch() GM_EXCLUDES(mutex_);
   Status end_batch_after_locking() GM_EXCLUDES(mutex_);
   void batch_is_due() GM_EXCLUDES(mutex_);
   void release_lock() GM_EXCLUDES(mutex_);

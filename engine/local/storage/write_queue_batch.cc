@@ -98,7 +98,7 @@ Status WriteQueue::commit_batch_with(WriteTransaction& transaction) {
   small_in_a_row_ = 0;
   if (code != MDB_SUCCESS) {
     Status outcome = fail(callbacks_.commit_failed(code));
-    (void)make_batch_again();
+    (void)replay_batch();
     refuse_if_unreadable();
     return outcome;
   }
@@ -118,13 +118,13 @@ void WriteQueue::abort_in_batch(WriteTransaction& transaction) {
     batch_.abandon();
   } else if (!transaction.unchanged_ || is_broken(txn)) {
     batch_.abort();
-    (void)make_batch_again();
+    (void)replay_batch();
   }
   if (batch_.is_open() && (batch_.is_full() || is_flush_wanted())) (void)end_batch();
 }
 
 // Upholds W11. On success the batch is open again, or it was empty.
-Status WriteQueue::make_batch_again() {
+Status WriteQueue::replay_batch() {
   if (batch_.is_empty()) {
     flushed();
     return {};
@@ -136,7 +136,7 @@ Status WriteQueue::make_batch_again() {
     if (const int code = batch_.begin(); code != MDB_SUCCESS) {
       return fail(lmdb_error(code, "beginning to write to the store"));
     }
-    return callbacks_.make_again(batch_.changes().bytes(), batch_.txn());
+    return callbacks_.replay(batch_.changes().bytes(), batch_.txn());
   };
   Status made = make();
   if (made || !batch_.is_open()) return made;
@@ -162,7 +162,7 @@ Status WriteQueue::end_batch() {
   // even then, so that readers can go on.
   if (!batch_.is_open()) {
     if (std::optional<Error> refused = refusal()) return dirty(std::move(*refused));
-    if (Status made = make_batch_again(); !made) return dirty(std::move(made).error());
+    if (Status made = replay_batch(); !made) return dirty(std::move(made).error());
     if (!batch_.is_open()) return {};
   }
   if (batch_.is_empty()) {
@@ -171,7 +171,7 @@ Status WriteQueue::end_batch() {
     return {};
   }
   Status committed = commit_batch(room() != SpaceReserve::Room::kEnough);
-  if (!committed && !refusal() && make_batch_again()) committed = commit_batch(/*releases=*/true);
+  if (!committed && !refusal() && replay_batch()) committed = commit_batch(/*releases=*/true);
   if (!committed) return dirty(std::move(committed).error());
   return {};
 }
