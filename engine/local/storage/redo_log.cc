@@ -27,7 +27,7 @@ Status RedoLog::start(uint64_t bytes) {
 }
 
 // Drops what is waiting. This leaves a gap, so later commits need a checkpoint, too (D10).
-void RedoLog::leave_to_checkpoint() {
+void RedoLog::drop_waiting() {
   waiting_.clear();
   waiting_bytes_ = 0;
   first_waiting_ = newest_ + 1;
@@ -42,14 +42,14 @@ void RedoLog::committed(uint64_t transaction, RedoChanges changes) noexcept {
                transaction_ == 0 || transaction == transaction_ || transaction == transaction_ + 1,
                "transaction " + std::to_string(transaction));
   transaction_ = transaction;
-  if (!usable_ || !changes.is_complete()) return leave_to_checkpoint();
+  if (!usable_ || !changes.is_complete()) return drop_waiting();
   try {
     waiting_.push_back({transaction, std::move(changes)});
   } catch (const std::bad_alloc&) {
-    return leave_to_checkpoint();
+    return drop_waiting();
   }
   waiting_bytes_ += bytes_of(waiting_.back());
-  if (waiting_bytes_ > kWaitingBytesMax) leave_to_checkpoint();
+  if (waiting_bytes_ > kWaitingBytesMax) drop_waiting();
 }
 
 void RedoLog::checkpoint_begins() {
@@ -119,7 +119,7 @@ Result<RedoLog::Outcome> RedoLog::write(std::list<RedoTransaction> run, uint64_t
   if (failure) {
     // The failed record's number may be in the file and must not be used twice (D12).
     usable_ = false;
-    leave_to_checkpoint();
+    drop_waiting();
     if (failure->sync) return fail(std::move(failure->error));
     return Outcome::kNeedsCheckpoint;
   }

@@ -60,7 +60,7 @@ class RedoLog {
   // `last` is the position of the run's last commit, counted as newest_ is.
   Result<Outcome> write(std::list<RedoTransaction> run, uint64_t last,
                         const RedoFile::Extent& extent) GM_EXCLUDES(mutex_);
-  void leave_to_checkpoint() GM_REQUIRES(mutex_);
+  void drop_waiting() GM_REQUIRES(mutex_);
 
   const TestOptions test_;
   // Written only by the thread that has set writing_.
