@@ -22,7 +22,7 @@ void append_number(std::string& out, T value) {
 
 }  // namespace
 
-void RedoChanges::give_up() noexcept {
+void RedoChanges::mark_incomplete() noexcept {
   complete_ = false;
   unfilled_ = nullptr;
   bytes_ = std::string();
@@ -43,7 +43,7 @@ bool RedoChanges::begin(uint8_t kind, uint32_t tree, std::string_view key,
                       (value_bytes == nullptr ? 0 : kValueSizeBytes + *value_bytes);
   if (tree > std::numeric_limits<uint8_t>::max() || more > kBytesMax ||
       bytes_.size() + more > kBytesMax) {
-    give_up();
+    mark_incomplete();
     return false;
   }
   try {
@@ -54,7 +54,7 @@ bool RedoChanges::begin(uint8_t kind, uint32_t tree, std::string_view key,
     bytes_.append(key);
     return true;
   } catch (const std::bad_alloc&) {
-    give_up();
+    mark_incomplete();
     return false;
   }
 }
@@ -65,7 +65,7 @@ void RedoChanges::put(uint32_t tree, std::string_view key, std::string_view valu
   try {
     bytes_.append(value);
   } catch (const std::bad_alloc&) {
-    give_up();
+    mark_incomplete();
   }
 }
 
@@ -75,7 +75,7 @@ void RedoChanges::put(uint32_t tree, std::string_view key, const uint8_t* filled
   try {
     bytes_.resize(bytes_.size() + size);
   } catch (const std::bad_alloc&) {
-    return give_up();
+    return mark_incomplete();
   }
   unfilled_ = filled_later;
   unfilled_bytes_ = size;
@@ -88,12 +88,12 @@ void RedoChanges::remove(uint32_t tree, std::string_view key) noexcept {
 void RedoChanges::append(const RedoChanges& nested) noexcept {
   flush();
   if (!complete_ || !nested.complete_ || bytes_.size() + nested.bytes_.size() > kBytesMax) {
-    return give_up();
+    return mark_incomplete();
   }
   try {
     bytes_ += nested.bytes_;
   } catch (const std::bad_alloc&) {
-    give_up();
+    mark_incomplete();
   }
 }
 

@@ -31,7 +31,7 @@ class RedoChanges {
   void put(uint32_t tree, std::string_view key, const uint8_t* filled_later, size_t size) noexcept;
   void remove(uint32_t tree, std::string_view key) noexcept;
   // Makes the object incomplete: the transaction made, or may have made, a change that is not here.
-  void give_up() noexcept;
+  void mark_incomplete() noexcept;
   // Appends the changes of a nested transaction. flush() must have been called on `nested`.
   void append(const RedoChanges& nested) noexcept;
 

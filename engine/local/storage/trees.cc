@@ -308,7 +308,7 @@ Status Trees::clear(MDB_dbi tree) {
   const int code = context.wrote(guarded([&] { return mdb_drop(txn_, tree, 0); }));
   if (code != MDB_SUCCESS) return write_failed(code, "clearing a tree of the store");
   cleared_ = true;
-  changes_.give_up();
+  changes_.mark_incomplete();
   return {};
 }
 

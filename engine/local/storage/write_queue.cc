@@ -25,7 +25,7 @@ void add_changes(WriteGroup& group, std::optional<RedoChanges>& changes) {
   if (changes) {
     group.changes.append(*changes);
   } else {
-    group.changes.give_up();
+    group.changes.mark_incomplete();
   }
 }
 

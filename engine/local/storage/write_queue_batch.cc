@@ -103,7 +103,7 @@ Status WriteQueue::commit_batch_with(WriteTransaction& transaction) {
     return outcome;
   }
   batch_.clear_changes();
-  if (!transaction.changes_) transaction.changes_.emplace().give_up();
+  if (!transaction.changes_) transaction.changes_.emplace().mark_incomplete();
   append_to_log(number, std::move(*transaction.changes_));
   flushed();
   refuse_if_unreadable();

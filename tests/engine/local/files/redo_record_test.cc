@@ -82,7 +82,7 @@ TEST(RedoChangesTest, Nested_AreBehind_AndGiveUpForAll) {
   changes.append(changes_of("2"));
   EXPECT_EQ(changes.bytes(), changes_of("1").bytes() + changes_of("2").bytes());
   RedoChanges large;
-  large.give_up();
+  large.mark_incomplete();
   changes.append(std::move(large));
   EXPECT_FALSE(changes.is_complete());
 }
