@@ -16,7 +16,8 @@ namespace {
 struct sigaction previous_bus_error;
 struct sigaction previous_segment_error;
 
-void pass_on(const struct sigaction& previous, int signal, siginfo_t* info, void* context) {
+void call_previous_handler(const struct sigaction& previous, int signal, siginfo_t* info,
+                           void* context) {
   if ((previous.sa_flags & SA_SIGINFO) != 0) {
     previous.sa_sigaction(signal, info, context);
     return;
@@ -30,7 +31,7 @@ void pass_on(const struct sigaction& previous, int signal, siginfo_t* info, void
   if (info->si_code <= 0) ::raise(signal);
 }
 
-// Async-signal-safe, except for the handlers that pass_on() calls.
+// Async-signal-safe, except for the handlers that call_previous_handler() calls.
 void on_fault(int signal, siginfo_t* info, void* context) {
   // A code above zero means that the kernel raised the signal, rather than kill().
   if (info->si_code > 0) {
@@ -38,12 +39,13 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     // call must be ended rather than read zeros there.
     const bool behind_end = current_fault_scope == nullptr;
     const std::optional<MapGuard::Contents> zeros =
-        signal == SIGBUS ? MapGuard::put_zeros_at(info->si_addr, behind_end) : std::nullopt;
+        signal == SIGBUS ? MapGuard::map_zeros_at(info->si_addr, behind_end) : std::nullopt;
     if (zeros == MapGuard::Contents::kPages) return;
     leave_fault_scope();
     if (zeros) return;
   }
-  pass_on(signal == SIGBUS ? previous_bus_error : previous_segment_error, signal, info, context);
+  call_previous_handler(signal == SIGBUS ? previous_bus_error : previous_segment_error, signal,
+                        info, context);
 }
 
 bool install(int signal, struct sigaction& previous) {

@@ -92,7 +92,7 @@ std::optional<AddressRange> find_mapping(const std::filesystem::path& file) {
 }  // namespace
 
 // Async-signal-safe: uses only atomics and system calls.
-std::optional<MapGuard::Contents> MapGuard::put_zeros_at(void* where, bool behind_end) {
+std::optional<MapGuard::Contents> MapGuard::map_zeros_at(void* where, bool behind_end) {
   const auto address = reinterpret_cast<uintptr_t>(where);
   for (GuardedMap& slot : slots) {
     const uintptr_t begin = slot.begin.load(std::memory_order_acquire);

@@ -46,7 +46,7 @@ class MapGuard {
   // table of readers, by zeros and returns what the map holds. Returns nothing if it replaced
   // nothing. A page after the last page of the newest snapshot is replaced only if `behind_end` is
   // set.
-  static std::optional<Contents> put_zeros_at(void* where, bool behind_end);
+  static std::optional<Contents> map_zeros_at(void* where, bool behind_end);
 
  private:
   std::optional<size_t> slot_;
