@@ -40,12 +40,12 @@ void SpaceReserve::fill() {
 }
 
 SpaceReserve::Room SpaceReserve::room() {
-  if (!file_.is_open() || Clock::now() < ask_again_) return Room::kEnough;
+  if (!file_.is_open() || Clock::now() < next_check_) return Room::kEnough;
   const Result<struct statvfs> file_system = system::file_system_of(folder_);
   // Some remote file systems do not report their size.
   if (!file_system || file_system->f_blocks == 0) return Room::kEnough;
   uint64_t bytes = system::free_bytes(*file_system);
-  if (bytes >= kPlentyBytes) ask_again_ = Clock::now() + kPlentyLasts;
+  if (bytes >= kPlentyBytes) next_check_ = Clock::now() + kPlentyLasts;
   if (bytes_ < kBytes && bytes > 0) {
     const uint64_t had = bytes_;
     fill();
@@ -55,9 +55,9 @@ SpaceReserve::Room SpaceReserve::room() {
   return bytes >= kBytes ? Room::kScarce : Room::kNone;
 }
 
-void SpaceReserve::found_none() {
+void SpaceReserve::record_full_disk() {
   scarce_until_ = Clock::now() + kScarcityLasts;
-  ask_again_ = {};
+  next_check_ = {};
   wants_checkpoint_ = true;
 }
 

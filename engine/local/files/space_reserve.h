@@ -56,7 +56,7 @@ class SpaceReserve {
   void want_checkpoint() { wants_checkpoint_ = true; }
   // Reports that a commit met a full disk. For a while room() then does not return kEnough, so that
   // the commit, which was too large for the disk, is tried again without others.
-  void found_none();
+  void record_full_disk();
   void checkpoint_begins() { wants_checkpoint_ = false; }
 
  private:
@@ -65,7 +65,7 @@ class SpaceReserve {
   const std::filesystem::path folder_;
   system::File file_;
   uint64_t bytes_ = 0;  // the file's size, all of it allocated
-  std::chrono::steady_clock::time_point ask_again_;
+  std::chrono::steady_clock::time_point next_check_;
   std::chrono::steady_clock::time_point scarce_until_;
   std::atomic<bool> wants_checkpoint_ = false;
 };

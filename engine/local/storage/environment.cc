@@ -140,7 +140,7 @@ Error Environment::Parts::commit_failed(int code) {
       code = EFBIG;
     }
   }
-  if (code == ENOSPC || code == EDQUOT) reserve->found_none();
+  if (code == ENOSPC || code == EDQUOT) reserve->record_full_disk();
   if (code == kOverSizeLimit) reserve->want_checkpoint();
   (void)repair_unwritten_meta(folder.data(), page_bytes_of(env.get()));
   // The pages that the failed commit appended are useless and take the space that is short, so cut
