@@ -30,7 +30,7 @@ class IndexRepair {
         collection_(bucket.database().collection(missing.collection)) {}
 
   Status run() {
-    GM_TRY(drop_those_in_the_way());
+    GM_TRY(drop_conflicting());
     Status made = create(missing_.definition);
     if (!made && made.error().code() == ErrorCode::kDuplicateKey) {
       GM_TRY(remove_duplicates());
@@ -61,7 +61,7 @@ class IndexRepair {
 
   // Drops unusable indexes with the same keys or the same name, and the helping index of an
   // interrupted repair.
-  Status drop_those_in_the_way() {
+  Status drop_conflicting() {
     std::vector<std::string> names;
     {
       GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, context_.store.snapshot());
