@@ -12,33 +12,33 @@ namespace {
 constexpr std::string_view kMetadata = "metadata";
 constexpr std::string_view kPosix = "metadata.posix";
 
-// The value that stands in the place of a document. find_in_the_way() returns nothing if a document
+// The value that stands in the place of a document. find_obstacle() returns nothing if a document
 // is there or can be created.
-struct InTheWay {
+struct Obstacle {
   std::string_view path;
   bson::ValueView value;
 
   bool is_null() const { return value.type() == bson::Type::kNull; }
 };
 
-std::optional<InTheWay> find_in_the_way(bson::View files_document) {
+std::optional<Obstacle> find_obstacle(bson::View files_document) {
   const std::optional<bson::ValueView> metadata = files_document.find(kMetadata);
   if (!metadata) return std::nullopt;
-  if (metadata->type() != bson::Type::kDocument) return InTheWay{kMetadata, *metadata};
+  if (metadata->type() != bson::Type::kDocument) return Obstacle{kMetadata, *metadata};
   const std::optional<bson::ValueView> posix = metadata->as_document().find("posix");
   if (!posix || posix->type() == bson::Type::kDocument) return std::nullopt;
-  return InTheWay{kPosix, *posix};
+  return Obstacle{kPosix, *posix};
 }
 
 }  // namespace
 
-bool takes_posix_fields(bson::View files_document) {
-  const std::optional<InTheWay> found = find_in_the_way(files_document);
+bool accepts_posix_fields(bson::View files_document) {
+  const std::optional<Obstacle> found = find_obstacle(files_document);
   return !found || found->is_null();
 }
 
-std::optional<bson::Document> making_place(bson::View files_document) {
-  const std::optional<InTheWay> found = find_in_the_way(files_document);
+std::optional<bson::Document> update_to_make_place(bson::View files_document) {
+  const std::optional<Obstacle> found = find_obstacle(files_document);
   if (!found) return std::nullopt;
   bson::Builder update;
   if (found->is_null()) {
@@ -64,7 +64,7 @@ Result<engine::UpdateResult> update_file(engine::Collection& collection,
   std::optional<bson::Document> place;
   {
     GM_ASSIGN(const std::optional<bson::View> document, collection.find_one(transaction, by_id));
-    if (document) place = making_place(*document);
+    if (document) place = update_to_make_place(*document);
   }
   if (!place) return updated;
   GM_TRY(collection.update(transaction, by_id, *place));

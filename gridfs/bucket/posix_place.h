@@ -16,15 +16,15 @@
 namespace gridmount::gridfs {
 
 // Returns true if `metadata.posix.*` can be set without moving a value that others have written.
-bool takes_posix_fields(bson::View files_document);
+bool accepts_posix_fields(bson::View files_document);
 
 // Returns the update that moves such a value, so that the fields can be set afterwards. Returns
 // nothing if no update is needed.
-std::optional<bson::Document> making_place(bson::View files_document);
+std::optional<bson::Document> update_to_make_place(bson::View files_document);
 
 // Updates the document with that _id, in `files` or `detached`. `update` sets fields of `metadata`.
-// If needed, first applies making_place(). If `upload_date` is given, a document with another
-// uploadDate does not match.
+// If needed, first applies update_to_make_place(). If `upload_date` is given, a document with
+// another uploadDate does not match.
 Result<engine::UpdateResult> update_file(engine::Collection& collection,
                                          engine::Transaction& transaction, bson::ValueView id,
                                          bson::View update,

@@ -170,7 +170,7 @@ Status AccessTimes::write_one(engine::Transaction& transaction, const Key& key,
   const bson::Document by_id = equals("_id", key.id);
   if (is_file) {
     GM_ASSIGN(const std::optional<bson::View> document, collection.find_one(transaction, by_id));
-    if (!document || !takes_posix_fields(*document)) return {};
+    if (!document || !accepts_posix_fields(*document)) return {};
   }
   PosixFields changes;
   changes.atime = atime;

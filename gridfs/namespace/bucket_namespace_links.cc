@@ -29,10 +29,10 @@ Status write_names(const Bucket& bucket, Transaction& transaction, const LinkedF
   if (file.filename) set.append("filename", *file.filename);
   if (file.links > 0) {
     set.append(kRecordedLinksPath, file.links);
-  } else if (file.takes_fields) {
+  } else if (file.accepts_fields) {
     unset.append(kRecordedLinksPath, "");
   }
-  if (file.takes_fields) {
+  if (file.accepts_fields) {
     PosixFields times;
     times.ctime = file_time_now();
     append_posix_changes(times, "metadata.posix.", set, unset);
@@ -106,7 +106,7 @@ Status BucketNamespace::attach(Transaction& transaction, bson::ValueView id,
   LinkedFile file;
   file.id = bson::Value(id);
   file.filename = path;
-  file.takes_fields = takes_posix_fields(document);
+  file.accepts_fields = accepts_posix_fields(document);
   return write_names(bucket_, transaction, file);
 }
 

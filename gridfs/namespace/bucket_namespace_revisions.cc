@@ -137,7 +137,7 @@ Result<Node> BucketNamespace::retire_name(Transaction& transaction, const Found&
   bson::Builder update;
   update.open_document("$set").append("uploadDate", date);
   const Result<FilesDocument> file = FilesDocument::parse(source.document);
-  if (file && !file->posix.mtime && takes_posix_fields(source.document)) {
+  if (file && !file->posix.mtime && accepts_posix_fields(source.document)) {
     PosixFields times;
     times.mtime = to_timespec(file->upload_date);
     bson::Builder unset;

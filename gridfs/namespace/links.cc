@@ -41,7 +41,7 @@ LinkedFile LinkedFile::parse(bson::View files_document) {
   file.id = bson::Value(files_document["_id"]);
   if (has_filename(files_document)) file.filename = files_document["filename"].as_string();
   file.links = recorded_links(files_document);
-  file.takes_fields = takes_posix_fields(files_document);
+  file.accepts_fields = accepts_posix_fields(files_document);
   return file;
 }
 
@@ -57,7 +57,7 @@ uint32_t Links::names_of(bson::View files_document) const {
   if (!in_use()) return 1;
   int64_t links = recorded_links(files_document);
   if (aliases_.in_use()) links += static_cast<int64_t>(aliases_of(files_document).size());
-  if (has_documents_ && !takes_posix_fields(files_document)) {
+  if (has_documents_ && !accepts_posix_fields(files_document)) {
     const Result<std::unique_ptr<engine::Snapshot>> snapshot = bucket_.store().snapshot();
     if (snapshot) links += count_of(**snapshot, files_document["_id"]).value_or(0);
   }

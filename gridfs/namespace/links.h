@@ -35,7 +35,7 @@ struct LinkedFile {
   // Unset if a driver's document has a value that is not a string. That value stays.
   std::optional<std::string> filename;
   int64_t links = 0;
-  bool takes_fields = true;  // takes_posix_fields() holds (posix_place.h)
+  bool accepts_fields = true;  // accepts_posix_fields() holds (posix_place.h)
 
   static LinkedFile parse(bson::View files_document);
 };

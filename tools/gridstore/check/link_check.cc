@@ -83,7 +83,7 @@ class LinkCheck {
       }
       GM_ASSIGN(link_, read(*links_));
     }
-    if (enough_ || is_partial_ || !gridfs::takes_posix_fields(file)) return {};
+    if (enough_ || is_partial_ || !gridfs::accepts_posix_fields(file)) return {};
     links = std::min(links, gridfs::kMaxLinks - 1);
     const int64_t recorded = gridfs::recorded_links(file);
     if (recorded == links) return {};
