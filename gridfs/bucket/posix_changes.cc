@@ -28,7 +28,7 @@ PosixFields changed_now() {
 
 }  // namespace
 
-bool are_times_of_before(const PosixFields& changes, const PosixFields& now) {
+bool is_stale_time_writeback(const PosixFields& changes, const PosixFields& now) {
   // If `now` is later by more than this, the clock was set back.
   constexpr int64_t kMomentsNs = 2'000'000'000;
   constexpr int64_t kSecondNs = 1'000'000'000;

@@ -32,7 +32,7 @@ uint32_t without_set_id(uint32_t mode, uint32_t group, const GroupCheck& may_kee
 // - If the user's mtime is not the time of the call, the mtime differs from the ctime.
 // - If it is the time of the call, only an mtime in the future can be later than it. The function
 //   returns false if `now` has an mtime in the future.
-bool are_times_of_before(const PosixFields& changes, const PosixFields& now);
+bool is_stale_time_writeback(const PosixFields& changes, const PosixFields& now);
 
 // Do what setxattr(2) and removexattr(2) do. Fail with the errors of xattrs.h, and with BadValue
 // for an invalid access control list.

@@ -161,13 +161,13 @@ Result<ReadResult> OpenFile::read_once(int64_t offset, size_t size) {
 Status OpenFile::set_posix(const PosixFields& changes) {
   // Under the commit lock, so that no commit restores the earlier times.
   CommitLock commit_lock(*this);
-  if (are_times_of_before(changes, document().posix)) return {};
+  if (is_stale_time_writeback(changes, document().posix)) return {};
   if (Status written = write_posix(*context_, id_, changes); !written) {
     return fail(as_deleted(std::move(written).error()));
   }
   MutexLock lock(mutex_);
   // set_times() does not take the commit lock. The next commit writes the times that it has set.
-  if (are_times_of_before(changes, posix_)) return {};
+  if (is_stale_time_writeback(changes, posix_)) return {};
   merge_posix_fields(posix_, changes);
   return {};
 }
