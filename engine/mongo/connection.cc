@@ -192,20 +192,20 @@ class Clients {
     changed_.notify_one();
   }
 
-  // For a client that got no answer. The idle ones are given up too: each has its own view of the
+  // For a client that got no answer. The idle ones are discarded too: each has its own view of the
   // deployment, and would wait for the same server. New ones find out who answers now.
-  void give_up(OwnedClient client) GM_EXCLUDES(mutex_) {
-    std::vector<OwnedClient> given_up;
+  void discard(OwnedClient client) GM_EXCLUDES(mutex_) {
+    std::vector<OwnedClient> discarded;
     {
       const MutexLock lock(mutex_);
-      given_up.swap(idle_);
-      left_ += static_cast<uint32_t>(given_up.size()) + 1;
+      discarded.swap(idle_);
+      left_ += static_cast<uint32_t>(discarded.size()) + 1;
       changed_.notify_all();
     }
-    given_up.push_back(std::move(client));
+    discarded.push_back(std::move(client));
     // Otherwise the end of a client tells the server the end of its sessions, and waits for the
     // answer. The server ends them itself.
-    for (const OwnedClient& one : given_up) mongoc_client_reset(one.get());
+    for (const OwnedClient& one : discarded) mongoc_client_reset(one.get());
   }
 
  private:
@@ -239,7 +239,7 @@ class PooledConnection final : public Connection {
   ~PooledConnection() override {
     abort_transaction();
     session_.reset();
-    is_lost_ ? clients_.give_up(std::move(owned_)) : clients_.release(std::move(owned_));
+    is_lost_ ? clients_.discard(std::move(owned_)) : clients_.release(std::move(owned_));
   }
   PooledConnection(const PooledConnection&) = delete;
   PooledConnection& operator=(const PooledConnection&) = delete;

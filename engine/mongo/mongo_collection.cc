@@ -131,7 +131,7 @@ Result<std::optional<bson::View>> MongoCollection::find_one(engine::Snapshot& sn
   GM_ASSIGN(const std::optional<bson::View> found, cursor->next());
   if (!found) return found;
   bson::Document document(*found);
-  return std::optional(options.one_at_a_time ? reads->keep_one(std::move(document))
+  return std::optional(options.one_at_a_time ? reads->keep_current(std::move(document))
                                              : reads->keep(std::move(document)));
 }
 

@@ -36,9 +36,9 @@ class Reads {
   // Does the check that change_catalog() does first.
   Status check_unused(const engine::Namespace& changed) const;
   // Keeps a document until the next call of this function.
-  bson::View keep_one(bson::Document document) {
-    one_ = std::move(document);
-    return one_;
+  bson::View keep_current(bson::Document document) {
+    current_ = std::move(document);
+    return current_;
   }
   // Keeps a document for as long as this exists, or until it is paused.
   bson::View keep(bson::Document document) {
@@ -67,7 +67,7 @@ class Reads {
   const bool in_transaction_;
   bool paused_ = false;
   std::deque<bson::Document> kept_;
-  bson::Document one_;
+  bson::Document current_;
   std::map<int64_t, engine::Namespace> cursors_;
   std::set<engine::Namespace> used_;  // the collections that the transaction has used
 };
