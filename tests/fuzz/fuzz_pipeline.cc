@@ -9,7 +9,7 @@
 
 #include "engine/query/projection/projection.h"
 #include "engine/query/update/update.h"
-#include "tests/engine/query/memory_host.h"
+#include "tests/engine/query/fake_pipeline_storage.h"
 #include "tests/fuzz/documents_in.h"
 #include "tests/fuzz/limited_rounds.h"
 
@@ -24,14 +24,14 @@ void check_valid(bson::View document) {
   if (!bson::validate(document.bytes(), UINT32_MAX)) abort();
 }
 
-// A host with a single collection for every name. It gives up when stages make documents without
+// A PipelineStorage with one collection for all names. It fails when stages make documents without
 // end.
-class FuzzHost : public query::MemoryHost {
+class FuzzedPipelineStorage : public query::FakePipelineStorage {
  public:
   Result<std::unique_ptr<query::DocumentStream>> find(const query::CollectionName&,
                                                       const query::FindRequest& request) override {
     GM_TRY(check_interrupt());
-    return MemoryHost::find({}, request);
+    return FakePipelineStorage::find({}, request);
   }
   Status check_interrupt() override {
     if (++checks_ <= kChecksMax) return {};
@@ -46,21 +46,21 @@ class FuzzHost : public query::MemoryHost {
   int checks_ = 0;
 };
 
-void run(bson::View stages, const query::MemoryHost::Documents& documents, bool minimal,
+void run(bson::View stages, const query::FakePipelineStorage::Documents& documents, bool minimal,
          query::Pipeline::Input input) {
   query::VariableScope scope;
   const Result<query::Pipeline> pipeline = query::Pipeline::parse(stages, scope);
   if (!pipeline) return;
-  FuzzHost host;
-  host.minimal = minimal;
-  host.collections[{}] = documents;
+  FuzzedPipelineStorage storage;
+  storage.minimal = minimal;
+  storage.collections[{}] = documents;
   std::unique_ptr<query::DocumentStream> source;
   if (pipeline->reads_input()) {
     query::FindRequest request;
     if (input == query::Pipeline::Input::kRequested) request = pipeline->request();
     if (input == query::Pipeline::Input::kFiltered) request.filter = pipeline->request().filter;
     request.fields = pipeline->request().fields;
-    Result<std::unique_ptr<query::DocumentStream>> found = host.find({}, request);
+    Result<std::unique_ptr<query::DocumentStream>> found = storage.find({}, request);
     if (!found) {
       // What was parsed as a part of the pipeline must be a valid filter and sort, and no field is
       // requested twice.
@@ -69,7 +69,7 @@ void run(bson::View stages, const query::MemoryHost::Documents& documents, bool 
     }
     source = *std::move(found);
   }
-  const query::PipelineContext context{host, {}, {1000}, {}, kMemoryBytesMax, 1};
+  const query::PipelineContext context{storage, {}, {1000}, {}, kMemoryBytesMax, 1};
   Result<std::unique_ptr<query::DocumentStream>> stream =
       pipeline->run(std::move(source), context, input);
   for (int results = 0; stream && results < 1000; ++results) {
@@ -89,7 +89,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const query::InterruptionScope scope(limit);
   const bson::View stages = documents[0];
   // Each document has a distinct _id, as in a store.
-  query::MemoryHost::Documents collection;
+  query::FakePipelineStorage::Documents collection;
   for (size_t i = 1; i < documents.size(); ++i) {
     bson::Builder builder;
     builder.append("_id", static_cast<int32_t>(i));

@@ -26,18 +26,18 @@ class GraphLookupTest : public testing::Test {
         << arguments;
   }
 
-  MemoryHost host;
-  PipelineRun run{host};
+  FakePipelineStorage storage;
+  PipelineRun run{storage};
 };
 
 // Manual, "Within a Single Collection".
 TEST_F(GraphLookupTest, ReportingHierarchy) {
-  host.set("c",
-           "[{'_id': 1, 'name': 'Dev'}, {'_id': 2, 'name': 'Eliot', 'reportsTo': 'Dev'},"
-           " {'_id': 3, 'name': 'Ron', 'reportsTo': 'Eliot'},"
-           " {'_id': 4, 'name': 'Andrew', 'reportsTo': 'Eliot'},"
-           " {'_id': 5, 'name': 'Asya', 'reportsTo': 'Ron'},"
-           " {'_id': 6, 'name': 'Dan', 'reportsTo': 'Andrew'}]");
+  storage.set("c",
+              "[{'_id': 1, 'name': 'Dev'}, {'_id': 2, 'name': 'Eliot', 'reportsTo': 'Dev'},"
+              " {'_id': 3, 'name': 'Ron', 'reportsTo': 'Eliot'},"
+              " {'_id': 4, 'name': 'Andrew', 'reportsTo': 'Eliot'},"
+              " {'_id': 5, 'name': 'Asya', 'reportsTo': 'Ron'},"
+              " {'_id': 6, 'name': 'Dan', 'reportsTo': 'Andrew'}]");
   expect(
       {{"[{'$graphLookup': {'from': 'c', 'startWith': '$reportsTo', 'connectFromField': "
         "'reportsTo', 'connectToField': 'name', 'as': 'reportingHierarchy'}},"
@@ -49,15 +49,15 @@ TEST_F(GraphLookupTest, ReportingHierarchy) {
 
 // Manual, "Across Multiple Collections".
 TEST_F(GraphLookupTest, AirportsWithinTwoFlights) {
-  host.set("airports",
-           "[{'_id': 0, 'airport': 'JFK', 'connects': ['BOS', 'ORD']},"
-           " {'_id': 1, 'airport': 'BOS', 'connects': ['JFK', 'PWM']},"
-           " {'_id': 2, 'airport': 'ORD', 'connects': ['JFK']},"
-           " {'_id': 3, 'airport': 'PWM', 'connects': ['BOS', 'LHR']},"
-           " {'_id': 4, 'airport': 'LHR', 'connects': ['PWM']}]");
-  host.set("c",
-           "[{'_id': 1, 'name': 'Dev', 'nearestAirport': 'JFK'},"
-           " {'_id': 3, 'name': 'Jeff', 'nearestAirport': 'BOS'}]");
+  storage.set("airports",
+              "[{'_id': 0, 'airport': 'JFK', 'connects': ['BOS', 'ORD']},"
+              " {'_id': 1, 'airport': 'BOS', 'connects': ['JFK', 'PWM']},"
+              " {'_id': 2, 'airport': 'ORD', 'connects': ['JFK']},"
+              " {'_id': 3, 'airport': 'PWM', 'connects': ['BOS', 'LHR']},"
+              " {'_id': 4, 'airport': 'LHR', 'connects': ['PWM']}]");
+  storage.set("c",
+              "[{'_id': 1, 'name': 'Dev', 'nearestAirport': 'JFK'},"
+              " {'_id': 3, 'name': 'Jeff', 'nearestAirport': 'BOS'}]");
   expect(
       {{"[{'$graphLookup': {'from': 'airports', 'startWith': '$nearestAirport', "
         "'connectFromField': 'connects', 'connectToField': 'airport', 'maxDepth': 2, "
@@ -73,14 +73,15 @@ TEST_F(GraphLookupTest, AirportsWithinTwoFlights) {
 
 // Manual, "With a Query Filter".
 TEST_F(GraphLookupTest, FriendsWhoPlayGolf) {
-  host.set("c",
-           "[{'_id': 1, 'name': 'Tanya', 'friends': ['Shirley', 'Terry', 'Carole'], 'h': ['golf']},"
-           " {'_id': 2, 'name': 'Carole', 'friends': ['Joseph', 'Tanya', 'Terry'], 'h': ['golf']},"
-           " {'_id': 3, 'name': 'Terry', 'friends': ['Tanya', 'Carole', 'Angelo'], 'h': []},"
-           " {'_id': 4, 'name': 'Joseph', 'friends': ['Angelo', 'Carole'], 'h': ['x', 'golf']},"
-           " {'_id': 5, 'name': 'Angelo', 'friends': ['Terry', 'Shirley', 'Joseph'], 'h': "
-           "['golf']},"
-           " {'_id': 6, 'name': 'Shirley', 'friends': ['Angelo', 'Tanya', 'Carole'], 'h': []}]");
+  storage.set(
+      "c",
+      "[{'_id': 1, 'name': 'Tanya', 'friends': ['Shirley', 'Terry', 'Carole'], 'h': ['golf']},"
+      " {'_id': 2, 'name': 'Carole', 'friends': ['Joseph', 'Tanya', 'Terry'], 'h': ['golf']},"
+      " {'_id': 3, 'name': 'Terry', 'friends': ['Tanya', 'Carole', 'Angelo'], 'h': []},"
+      " {'_id': 4, 'name': 'Joseph', 'friends': ['Angelo', 'Carole'], 'h': ['x', 'golf']},"
+      " {'_id': 5, 'name': 'Angelo', 'friends': ['Terry', 'Shirley', 'Joseph'], 'h': "
+      "['golf']},"
+      " {'_id': 6, 'name': 'Shirley', 'friends': ['Angelo', 'Tanya', 'Carole'], 'h': []}]");
   expect(
       {{"[{'$match': {'name': 'Tanya'}}, {'$graphLookup': {'from': 'c', 'startWith': "
         "'$friends', 'connectFromField': 'friends', 'connectToField': 'name', 'as': 'golfers', "
@@ -89,10 +90,11 @@ TEST_F(GraphLookupTest, FriendsWhoPlayGolf) {
 }
 
 TEST_F(GraphLookupTest, ShapesOfGraphs) {
-  host.set("c",
-           "[{'_id': 1, 'to': 2}, {'_id': 2, 'to': 3.0}, {'_id': 3, 'to': 1}, {'_id': 4, 'to': 4},"
-           " {'_id': 5, 'to': [6, 7, 6, 99]}, {'_id': 6, 'to': 8}, {'_id': 7, 'to': 8}, {'_id': 8},"
-           " {'_id': 9, 'p': [{'q': 1}, {'q': [6, 8]}]}, {'_id': 10, 'to': null}]");
+  storage.set(
+      "c",
+      "[{'_id': 1, 'to': 2}, {'_id': 2, 'to': 3.0}, {'_id': 3, 'to': 1}, {'_id': 4, 'to': 4},"
+      " {'_id': 5, 'to': [6, 7, 6, 99]}, {'_id': 6, 'to': 8}, {'_id': 7, 'to': 8}, {'_id': 8},"
+      " {'_id': 9, 'p': [{'q': 1}, {'q': [6, 8]}]}, {'_id': 10, 'to': null}]");
   const std::string follow = "'connectFromField': 'to', 'connectToField': '_id'";
   // A cycle, a cycle of a single document, a document reached in two ways, arrays.
   expect_reached("{'_id': 1}", "'startWith': '$to', " + follow,
@@ -127,8 +129,8 @@ TEST_F(GraphLookupTest, ShapesOfGraphs) {
 }
 
 TEST_F(GraphLookupTest, WhereTheResultsGo) {
-  host.set("c", "[{'_id': 1, 'a': 1, 'b': {'x': 1}}]");
-  host.set("f", "[{'_id': 1, 'to': 1, 'd': 'old'}]");
+  storage.set("c", "[{'_id': 1, 'a': 1, 'b': {'x': 1}}]");
+  storage.set("f", "[{'_id': 1, 'to': 1, 'd': 'old'}]");
   const auto lookup = [](const std::string& options) {
     return "[{'$graphLookup': {'from': 'f', 'startWith': 1, 'connectFromField': 'to', "
            "'connectToField': '_id', " +
@@ -145,7 +147,7 @@ TEST_F(GraphLookupTest, WhereTheResultsGo) {
 }
 
 TEST_F(GraphLookupTest, InFacetsAndOtherPipelines) {
-  host.set("c", "[{'_id': 1, 'to': 2}, {'_id': 2, 'to': 3}, {'_id': 3}]");
+  storage.set("c", "[{'_id': 1, 'to': 2}, {'_id': 2, 'to': 3}, {'_id': 3}]");
   const std::string stage =
       "{'$graphLookup': {'from': 'c', 'startWith': '$to', 'connectFromField': 'to', "
       "'connectToField': '_id', 'as': 'r'}}, {'$project': {'r': '$r._id'}}";
@@ -169,7 +171,7 @@ TEST_F(GraphLookupTest, ManyDocuments) {
   for (int i = 0; i < kDocuments; ++i) {
     documents += ", {'_id': " + std::to_string(i) + ", 'to': " + std::to_string(i + 1) + "}";
   }
-  host.set("c", documents + "]");
+  storage.set("c", documents + "]");
   const char* const stages =
       "[{'$match': {'_id': -1}}, {'$graphLookup': {'from': 'c', 'startWith': '$to', "
       "'connectFromField': 'to', 'connectToField': '_id', 'as': 'r'}}, {'$project': {'n': "
@@ -181,8 +183,8 @@ TEST_F(GraphLookupTest, ManyDocuments) {
 }
 
 TEST_F(GraphLookupTest, Refused) {
-  host.set("c", "[{'_id': 1}]");
-  host.set("no_ids", "[{'x': 1}]");
+  storage.set("c", "[{'_id': 1}]");
+  storage.set("no_ids", "[{'x': 1}]");
   const auto with = [](const std::string& options) {
     return "[{'$graphLookup': {'from': 'c', 'startWith': 1, 'connectFromField': 'a', "
            "'connectToField': 'b', 'as': 'r', " +

@@ -13,7 +13,7 @@
 #include "engine/query/expression/evaluation.h"
 #include "engine/query/filter/filter.h"
 #include "engine/query/update/update.h"
-#include "tests/engine/query/memory_host.h"
+#include "tests/engine/query/fake_pipeline_storage.h"
 #include "tests/engine/query/time_limit.h"
 #include "tests/sanitized.h"
 
@@ -177,20 +177,20 @@ TEST(InterruptionSweepTest, Expressions_End) {
   }
 }
 
-class SweptHost : public MemoryHost {
+class InterruptedPipelineStorage : public FakePipelineStorage {
  public:
   Status check_interrupt() override { return check_interruption_now(); }
 };
 
-Status run(MemoryHost& host, const std::string& stages) {
+Status run(FakePipelineStorage& storage, const std::string& stages) {
   VariableScope scope;
   const bson::Document parsed = parse_json("{'p': " + stages + "}");
   GM_ASSIGN(const Pipeline pipeline,
             Pipeline::parse(parsed.view()["p"].as_document(), scope, {true, true}));
-  const PipelineContext context{host, {"", "c"}, {1000}, {}, uint64_t{100} << 20, 1};
+  const PipelineContext context{storage, {"", "c"}, {1000}, {}, uint64_t{100} << 20, 1};
   std::unique_ptr<DocumentStream> source;
   if (pipeline.reads_input()) {
-    GM_ASSIGN(source, host.find({"", "c"}, FindRequest{}));
+    GM_ASSIGN(source, storage.find({"", "c"}, FindRequest{}));
   }
   GM_ASSIGN(const std::unique_ptr<DocumentStream> stream,
             pipeline.run(std::move(source), context, Pipeline::Input::kEverything));
@@ -201,17 +201,17 @@ Status run(MemoryHost& host, const std::string& stages) {
 }
 
 TEST(InterruptionSweepTest, Stages_End) {
-  SweptHost host;
-  host.collections[{"", "c"}].push_back(large_document());
+  InterruptedPipelineStorage storage;
+  storage.collections[{"", "c"}].push_back(large_document());
   bson::Builder few;
   few.open_array("a");
   for (int32_t i = 0; i < 3000; ++i) few.push(bson::Value(shuffled(i)).view());
   few.close();
-  host.collections[{"", "c"}].push_back(std::move(few).finish());
+  storage.collections[{"", "c"}].push_back(std::move(few).finish());
   for (int32_t i = 0; i < 2000; ++i) {
     bson::Builder link;
     link.append("_id", i).append("next", i + 1);
-    host.collections[{"", "links"}].push_back(std::move(link).finish());
+    storage.collections[{"", "links"}].push_back(std::move(link).finish());
   }
   const std::string products =
       "{'$project': {'a': '$a', 'b': '$a', 'c': '$a'}}, {'$unwind': '$a'}, {'$unwind': '$b'}, "
@@ -252,7 +252,7 @@ TEST(InterruptionSweepTest, Stages_End) {
       "'$zeros']}}}}}]",
   };
   for (const std::string& pipeline : kPipelines) {
-    expect_ended(pipeline, [&] { return run(host, pipeline); });
+    expect_ended(pipeline, [&] { return run(storage, pipeline); });
   }
 }
 

@@ -23,12 +23,12 @@ class PipelineGroupTest : public testing::Test {
     }
   }
 
-  MemoryHost host;
-  PipelineRun run{host};
+  FakePipelineStorage storage;
+  PipelineRun run{storage};
 };
 
 TEST_F(PipelineGroupTest, Ids) {
-  host.set(
+  storage.set(
       "c",
       "[{'_id': 1, 'a': 1, 'b': {'x': 1}}, {'_id': 2, 'a': 1.0, 'b': {'x': {'$numberLong': '1'}}},"
       " {'_id': 3, 'a': null}, {'_id': 4}, {'_id': 5, 'a': [1, 2]}, {'_id': 6, 'a': 'x', 'b': "
@@ -60,12 +60,12 @@ TEST_F(PipelineGroupTest, Ids) {
 }
 
 TEST_F(PipelineGroupTest, Sums) {
-  host.set("c",
-           "[{'_id': 1, 'i': 1, 'l': {'$numberLong': '2'}, 'd': 0.5, 'x': 'text', 'e': "
-           "{'$numberDecimal': '0.1'}, 'n': [1, 2], 'm': 2147483647},"
-           " {'_id': 2, 'i': 2, 'l': 3, 'd': 1e300, 'x': null, 'e': {'$numberDecimal': '0.2'}, "
-           "'m': 1},"
-           " {'_id': 3, 'i': 6, 'd': -1e300, 'big': {'$numberLong': '9223372036854775807'}}]");
+  storage.set("c",
+              "[{'_id': 1, 'i': 1, 'l': {'$numberLong': '2'}, 'd': 0.5, 'x': 'text', 'e': "
+              "{'$numberDecimal': '0.1'}, 'n': [1, 2], 'm': 2147483647},"
+              " {'_id': 2, 'i': 2, 'l': 3, 'd': 1e300, 'x': null, 'e': {'$numberDecimal': '0.2'}, "
+              "'m': 1},"
+              " {'_id': 3, 'i': 6, 'd': -1e300, 'big': {'$numberLong': '9223372036854775807'}}]");
   expect_accumulated({
       {"{'$sum': '$i'}", "9"},
       {"{'$sum': '$l'}", "{'$numberLong': '5'}"},
@@ -94,10 +94,10 @@ TEST_F(PipelineGroupTest, Sums) {
 }
 
 TEST_F(PipelineGroupTest, Values) {
-  host.set("c",
-           "[{'_id': 1, 'a': 3, 'b': {'x': 1, 'y': 2}}, {'_id': 2, 'a': null}, {'_id': 3},"
-           " {'_id': 4, 'a': 1, 'b': {'y': 3, 'z': 4}}, {'_id': 5, 'a': 'x', 'b': null},"
-           " {'_id': 6, 'a': 3.0}]");
+  storage.set("c",
+              "[{'_id': 1, 'a': 3, 'b': {'x': 1, 'y': 2}}, {'_id': 2, 'a': null}, {'_id': 3},"
+              " {'_id': 4, 'a': 1, 'b': {'y': 3, 'z': 4}}, {'_id': 5, 'a': 'x', 'b': null},"
+              " {'_id': 6, 'a': 3.0}]");
   expect_accumulated({
       {"{'$first': '$a'}", "3"},
       {"{'$first': '$no'}", "null"},
@@ -140,7 +140,7 @@ TEST_F(PipelineGroupTest, Values) {
 }
 
 TEST_F(PipelineGroupTest, Refused) {
-  host.set("c", "[{'_id': 1, 'a': 3}]");
+  storage.set("c", "[{'_id': 1, 'a': 3}]");
   refuse({
       {"[{'$group': 5}]", 15947, "a group's fields must be specified in an object"},
       {"[{'$group': {'a': {'$sum': 1}}}]", 15955, "a group specification must include an _id"},
@@ -189,7 +189,8 @@ TEST_F(PipelineGroupTest, Refused) {
 }
 
 TEST_F(PipelineGroupTest, SortByCount) {
-  host.set("c", "[{'_id': 1, 'a': 'x'}, {'_id': 2, 'a': 'y'}, {'_id': 3, 'a': 'y'}, {'_id': 4}]");
+  storage.set("c",
+              "[{'_id': 1, 'a': 'x'}, {'_id': 2, 'a': 'y'}, {'_id': 3, 'a': 'y'}, {'_id': 4}]");
   expect({
       {"[{'$sortByCount': '$a'}, {'$limit': 1}]", "[{'_id': 'y', 'count': 2}]"},
       {"[{'$sortByCount': {'$type': '$a'}}]",
@@ -203,9 +204,10 @@ TEST_F(PipelineGroupTest, SortByCount) {
 }
 
 TEST_F(PipelineGroupTest, Bucket) {
-  host.set("c",
-           "[{'_id': 1, 'a': 5}, {'_id': 2, 'a': 15}, {'_id': 3, 'a': 10}, {'_id': 4, 'a': 25.5},"
-           " {'_id': 5}, {'_id': 6, 'a': 'x'}, {'_id': 7, 'a': 0}]");
+  storage.set(
+      "c",
+      "[{'_id': 1, 'a': 5}, {'_id': 2, 'a': 15}, {'_id': 3, 'a': 10}, {'_id': 4, 'a': 25.5},"
+      " {'_id': 5}, {'_id': 6, 'a': 'x'}, {'_id': 7, 'a': 0}]");
   expect({
       {"[{'$bucket': {'groupBy': '$a', 'boundaries': [0, 10, 20, 30], 'default': 'other'}}]",
        "[{'_id': 0, 'count': 2}, {'_id': 10, 'count': 2}, {'_id': 20, 'count': 1}, {'_id': "
@@ -255,7 +257,7 @@ TEST_F(PipelineGroupTest, BucketAuto) {
     documents += "{'_id': " + std::to_string(a + 100) + ", 'a': " + std::to_string(a) + "},";
   }
   documents.pop_back();
-  host.set("c", "[" + documents + "]");
+  storage.set("c", "[" + documents + "]");
   expect({
       {"[{'$bucketAuto': {'groupBy': '$a', 'buckets': 3}}]",
        "[{'_id': {'min': 1, 'max': 4}, 'count': 3}, {'_id': {'min': 4, 'max': 7}, 'count': 3}, "
@@ -317,10 +319,11 @@ TEST_F(PipelineGroupTest, BucketAuto) {
 }
 
 TEST_F(PipelineGroupTest, Percentiles_OfGroups) {
-  host.set("c",
-           "[{'_id': 1, 'k': 'a', 'n': 5}, {'_id': 2, 'k': 'a', 'n': 1.5},"
-           " {'_id': 3, 'k': 'a', 'n': 'x'}, {'_id': 4, 'k': 'a', 'n': {'$numberLong': '9'}},"
-           " {'_id': 5, 'k': 'a', 'n': [7]}, {'_id': 6, 'k': 'b'}, {'_id': 7, 'k': 'a', 'n': 2}]");
+  storage.set(
+      "c",
+      "[{'_id': 1, 'k': 'a', 'n': 5}, {'_id': 2, 'k': 'a', 'n': 1.5},"
+      " {'_id': 3, 'k': 'a', 'n': 'x'}, {'_id': 4, 'k': 'a', 'n': {'$numberLong': '9'}},"
+      " {'_id': 5, 'k': 'a', 'n': [7]}, {'_id': 6, 'k': 'b'}, {'_id': 7, 'k': 'a', 'n': 2}]");
   expect({
       {"[{'$group': {'_id': '$k', 'm': {'$median': {'input': '$n', 'method': 'approximate'}},"
        " 'p': {'$percentile': {'input': '$n', 'p': [0, 0.5, 0.75, 1], 'method': 'approximate'}}}},"
@@ -358,7 +361,7 @@ TEST_F(PipelineGroupTest, BeyondTheMemory_IsRefused) {
     documents += "{'_id': " + std::to_string(i) + ", 's': '" + std::string(100, 'x') + "'},";
   }
   documents.pop_back();
-  host.set("c", "[" + documents + "]");
+  storage.set("c", "[" + documents + "]");
   run.memory_bytes_max = 20000;
   refuse({
       {"[{'$group': {'_id': '$_id'}}]", 292,

@@ -22,15 +22,15 @@ class PipelineJoinTest : public testing::Test {
     }
   }
 
-  MemoryHost host;
-  PipelineRun run{host};
+  FakePipelineStorage storage;
+  PipelineRun run{storage};
 };
 
 TEST_F(PipelineJoinTest, Lookup_Equality) {
-  host.set("c",
-           "[{'_id': 1, 'a': 1}, {'_id': 2, 'a': [1, 3]}, {'_id': 3, 'a': null}, {'_id': 4},"
-           " {'_id': 5, 'a': []}, {'_id': 6, 'a': 'x'}]");
-  host.set(
+  storage.set("c",
+              "[{'_id': 1, 'a': 1}, {'_id': 2, 'a': [1, 3]}, {'_id': 3, 'a': null}, {'_id': 4},"
+              " {'_id': 5, 'a': []}, {'_id': 6, 'a': 'x'}]");
+  storage.set(
       "f",
       "[{'_id': 'A', 'k': 1.0}, {'_id': 'B', 'k': [3, 4]}, {'_id': 'C', 'k': null}, {'_id': 'D'},"
       " {'_id': 'E', 'k': 2}]");
@@ -75,11 +75,11 @@ TEST_F(PipelineJoinTest, Lookup_Equality) {
 }
 
 TEST_F(PipelineJoinTest, Lookup_PathsThroughArrays) {
-  host.set(
+  storage.set(
       "c",
       "[{'_id': 1, 'a': [{'b': 1}, {'b': [2, 3]}, 7, {}]}, {'_id': 2, 'a': {'b': [[1, 2], 5]}},"
       " {'_id': 3, 'a': [{'c': 1}]}, {'_id': 4, 'a': [[{'b': 1}]]}]");
-  host.set(
+  storage.set(
       "f",
       "[{'_id': 'A', 'k': {'l': 1}}, {'_id': 'B', 'k': [{'l': 3}, {'l': 9}]}, {'_id': 'C', 'k': "
       "{'l': [1, 2]}}, {'_id': 'D', 'k': 5}]");
@@ -99,8 +99,9 @@ TEST_F(PipelineJoinTest, Lookup_PathsThroughArrays) {
 }
 
 TEST_F(PipelineJoinTest, Lookup_OfPartsOfWhatIsRead) {
-  host.set("c", "[{'_id': 1, 'a': 1}]");
-  host.set("f", "[{'_id': 'A', 'k': {'l': 1, 'm': 2}}, {'_id': 'B', 'k': {'l': [3, {'m': 1}]}}]");
+  storage.set("c", "[{'_id': 1, 'a': 1}]");
+  storage.set("f",
+              "[{'_id': 'A', 'k': {'l': 1, 'm': 2}}, {'_id': 'B', 'k': {'l': [3, {'m': 1}]}}]");
   expect_joined({
       {"{'from': 'f', 'localField': 'a', 'foreignField': 'k.l', 'as': 'r', 'pipeline': "
        "[{'$project': {'k': "
@@ -114,12 +115,13 @@ TEST_F(PipelineJoinTest, Lookup_OfPartsOfWhatIsRead) {
 }
 
 TEST_F(PipelineJoinTest, Lookup_RegularExpressions_AreSearchedFor) {
-  host.set("c",
-           "[{'_id': 1, 'a': {'$regularExpression': {'pattern': '^x', 'options': ''}}},"
-           " {'_id': 2, 'a': ['y', {'$regularExpression': {'pattern': '^x', 'options': ''}}]}]");
-  host.set("f",
-           "[{'_id': 'A', 'k': 'xx'}, {'_id': 'B', 'k': {'$regularExpression': {'pattern': '^x', "
-           "'options': ''}}}, {'_id': 'C', 'k': 'y'}]");
+  storage.set("c",
+              "[{'_id': 1, 'a': {'$regularExpression': {'pattern': '^x', 'options': ''}}},"
+              " {'_id': 2, 'a': ['y', {'$regularExpression': {'pattern': '^x', 'options': ''}}]}]");
+  storage.set(
+      "f",
+      "[{'_id': 'A', 'k': 'xx'}, {'_id': 'B', 'k': {'$regularExpression': {'pattern': '^x', "
+      "'options': ''}}}, {'_id': 'C', 'k': 'y'}]");
   expect_joined({
       {"{'from': 'f', 'localField': 'a', 'foreignField': 'k', 'as': 'r', 'pipeline': [{'$project': "
        "{'_id': "
@@ -129,8 +131,8 @@ TEST_F(PipelineJoinTest, Lookup_RegularExpressions_AreSearchedFor) {
 }
 
 TEST_F(PipelineJoinTest, Lookup_Pipeline) {
-  host.set("c", "[{'_id': 1, 'a': 2}, {'_id': 2, 'a': 4}]");
-  host.set("f", "[{'_id': 1, 'n': 1}, {'_id': 2, 'n': 3}, {'_id': 3, 'n': 5}]");
+  storage.set("c", "[{'_id': 1, 'a': 2}, {'_id': 2, 'a': 4}]");
+  storage.set("f", "[{'_id': 1, 'n': 1}, {'_id': 2, 'n': 3}, {'_id': 3, 'n': 5}]");
   expect_joined({
       {"{'from': 'f', 'pipeline': [{'$count': 'n'}], 'as': 'r'}",
        "[{'_id': 1, 'r': [{'n': 3}]}, {'_id': 2, 'r': [{'n': 3}]}]"},
@@ -161,8 +163,8 @@ TEST_F(PipelineJoinTest, Lookup_Pipeline) {
 }
 
 TEST_F(PipelineJoinTest, Lookup_WithUnwind) {
-  host.set("c", "[{'_id': 1, 'a': 1}, {'_id': 2, 'a': 9}, {'_id': 3, 'a': 2}]");
-  host.set("f", "[{'_id': 'A', 'k': 1}, {'_id': 'B', 'k': 1}, {'_id': 'C', 'k': 2}]");
+  storage.set("c", "[{'_id': 1, 'a': 1}, {'_id': 2, 'a': 9}, {'_id': 3, 'a': 2}]");
+  storage.set("f", "[{'_id': 'A', 'k': 1}, {'_id': 'B', 'k': 1}, {'_id': 'C', 'k': 2}]");
   const std::string lookup =
       "[{'$lookup': {'from': 'f', 'localField': 'a', 'foreignField': 'k', 'as': 'r'}}, ";
   const std::pair<const char*, const char*> kCases[] = {
@@ -187,8 +189,8 @@ TEST_F(PipelineJoinTest, Lookup_WithUnwind) {
 }
 
 TEST_F(PipelineJoinTest, Lookup_ByDbRef) {
-  host.set("c", "[{'_id': 1, 'by': {'$ref': 'f', '$id': 'A'}}, {'_id': 2}]");
-  host.set("f", "[{'_id': 'A', 'n': 1}]");
+  storage.set("c", "[{'_id': 1, 'by': {'$ref': 'f', '$id': 'A'}}, {'_id': 2}]");
+  storage.set("f", "[{'_id': 'A', 'n': 1}]");
   expect_joined({{"{'from': 'f', 'localField': 'by.$id', 'foreignField': '_id', 'as': 'r'}",
                   "[{'_id': 1, 'r': [{'_id': 'A', 'n': 1}]}, {'_id': 2, 'r': []}]"}});
   expect({{"[{'$sort': {'by.$id': -1}}, {'$project': {'by.$id': 1}}]",
@@ -196,7 +198,7 @@ TEST_F(PipelineJoinTest, Lookup_ByDbRef) {
 }
 
 TEST_F(PipelineJoinTest, Lookup_Refused) {
-  host.set("c", "[{'_id': 1}]");
+  storage.set("c", "[{'_id': 1}]");
   refuse({
       {"[{'$lookup': 5}]", 9, "the $lookup stage specification must be an object, but found int"},
       {"[{'$lookup': {'from': 'f', 'as': 'r'}}]", 9,
@@ -246,7 +248,7 @@ TEST_F(PipelineJoinTest, Lookup_Refused) {
 }
 
 TEST_F(PipelineJoinTest, NestedTooDeep_IsRefused) {
-  host.set("c", "[{'_id': 1}]");
+  storage.set("c", "[{'_id': 1}]");
   std::string pipeline = "[]";
   for (int i = 0; i < 21; ++i) {
     pipeline = "[{'$lookup': {'from': 'c', 'pipeline': " + pipeline + ", 'as': 'r'}}]";
@@ -258,8 +260,8 @@ TEST_F(PipelineJoinTest, NestedTooDeep_IsRefused) {
 }
 
 TEST_F(PipelineJoinTest, UnionWith) {
-  host.set("c", "[{'_id': 1, 'a': 2}, {'_id': 2, 'a': 4}]");
-  host.set("f", "[{'_id': 3, 'a': 1}, {'_id': 1, 'a': 3}]");
+  storage.set("c", "[{'_id': 1, 'a': 2}, {'_id': 2, 'a': 4}]");
+  storage.set("f", "[{'_id': 3, 'a': 1}, {'_id': 1, 'a': 3}]");
   expect({
       {"[{'$unionWith': 'f'}]",
        "[{'_id': 1, 'a': 2}, {'_id': 2, 'a': 4}, {'_id': 3, 'a': 1}, {'_id': 1, 'a': 3}]"},
@@ -295,8 +297,8 @@ TEST_F(PipelineJoinTest, UnionWith) {
 }
 
 TEST_F(PipelineJoinTest, Facet) {
-  host.set("c", "[{'_id': 1, 'a': 2}, {'_id': 2, 'a': 4}, {'_id': 3, 'a': 4}]");
-  host.set("f", "[{'_id': 9}]");
+  storage.set("c", "[{'_id': 1, 'a': 2}, {'_id': 2, 'a': 4}, {'_id': 3, 'a': 4}]");
+  storage.set("f", "[{'_id': 9}]");
   expect({
       {"[{'$facet': {'n': [{'$count': 'n'}], 'by': [{'$sortByCount': '$a'}], 'few': [{'$limit': "
        "1}], 'none': "
@@ -336,7 +338,7 @@ TEST_F(PipelineJoinTest, Facet) {
 
 // More input than the pipelines get at once, so each of them stops in the middle and continues.
 TEST_F(PipelineJoinTest, Facet_OverMuchInput) {
-  MemoryHost::Documents& documents = host.collections[{"", "c"}];
+  FakePipelineStorage::Documents& documents = storage.collections[{"", "c"}];
   const std::string text(100000, 'x');
   for (int32_t i = 0; i < 50; ++i) {
     bson::Builder builder;
@@ -344,7 +346,7 @@ TEST_F(PipelineJoinTest, Facet_OverMuchInput) {
     builder.open_array("l").push(bson::Value(i)).push(bson::Value(-i)).close();
     documents.push_back(std::move(builder).finish());
   }
-  host.set("f", "[{'_id': 0, 'k': 3}, {'_id': 1, 'k': 5}]");
+  storage.set("f", "[{'_id': 0, 'k': 3}, {'_id': 1, 'k': 5}]");
   const std::vector<std::string> kStages = {
       "{'$sort': {'a': -1, '_id': 1}}, {'$project': {'a': 1}}",
       "{'$sort': {'a': -1, '_id': 1}}, {'$limit': 3}, {'$project': {'a': 1}}",

@@ -18,8 +18,8 @@ class Generator {
 
   size_t index(size_t limit) { return random_.index(limit); }
 
-  MemoryHost::Documents documents() {
-    MemoryHost::Documents documents;
+  FakePipelineStorage::Documents documents() {
+    FakePipelineStorage::Documents documents;
     for (int32_t i = 0; i < 12; ++i) {
       bson::Builder builder;
       builder.append("_id", i);
@@ -183,35 +183,35 @@ TEST(PipelineModel, RandomPipelines) {
   const uint64_t seed = bson::test_seed();
   SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
   Generator random(seed);
-  MemoryHost host;
+  FakePipelineStorage storage;
   size_t with_results = 0;
   for (int i = 0; i < random_rounds(3000) && !testing::Test::HasFailure(); ++i) {
     if (i % 10 == 0) {
-      host.collections[{"", "c"}] = random.documents();
-      host.collections[{"", "f"}] = random.documents();
+      storage.collections[{"", "c"}] = random.documents();
+      storage.collections[{"", "f"}] = random.documents();
     }
-    const PipelineRun run{host};
+    const PipelineRun run{storage};
     const std::vector<std::string> stages = random.stages();
     std::string whole;
-    MemoryHost::Documents step = host.collections[{"", "c"}];
+    FakePipelineStorage::Documents step = storage.collections[{"", "c"}];
     bool refused = false;
     for (const std::string& stage : stages) {
       whole += (whole.empty() ? "[" : ", ") + stage;
       if (refused) continue;
-      host.minimal = false;
-      host.collections[{"", "step"}] = std::move(step);
-      const PipelineRun one{host, "step"};
+      storage.minimal = false;
+      storage.collections[{"", "step"}] = std::move(step);
+      const PipelineRun one{storage, "step"};
       const bson::Document parsed = PipelineRun::parse_stages("[" + stage + "]");
-      Result<MemoryHost::Documents> results =
+      Result<FakePipelineStorage::Documents> results =
           one.run(parsed.view()["p"].as_document(), Pipeline::Input::kEverything);
       refused = !results;
-      step = std::move(results).value_or(MemoryHost::Documents());
+      step = std::move(results).value_or(FakePipelineStorage::Documents());
     }
     whole += "]";
     const std::string shown = run.shown(whole);
     // The error may be in an expression that is never computed ($limit).
     if (refused) continue;
-    EXPECT_EQ(shown, MemoryHost::show_all(step)) << whole;
+    EXPECT_EQ(shown, FakePipelineStorage::show_all(step)) << whole;
     with_results += step.empty() ? 0 : 1;
   }
   EXPECT_GT(with_results, random_rounds(500U));

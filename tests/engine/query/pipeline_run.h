@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "tests/engine/query/memory_host.h"
+#include "tests/engine/query/fake_pipeline_storage.h"
 
 namespace gridmount::query {
 
 struct PipelineRun {
-  MemoryHost& host;
+  FakePipelineStorage& storage;
   std::string collection = "c";
   // By name, like a command's `let`.
   std::string variables = "{}";
@@ -34,11 +34,11 @@ struct PipelineRun {
     return Pipeline::parse(stages, scope, {!collection.empty(), true});
   }
 
-  Result<MemoryHost::Documents> run(bson::View stages, Pipeline::Input input) const {
+  Result<FakePipelineStorage::Documents> run(bson::View stages, Pipeline::Input input) const {
     VariableScope scope;
     GM_ASSIGN(const Pipeline pipeline, parse(stages, scope));
     const bson::Document values = parse_json(variables);
-    PipelineContext context{host, {"", collection}, {1000}, {}, memory_bytes_max, random_seed};
+    PipelineContext context{storage, {"", collection}, {1000}, {}, memory_bytes_max, random_seed};
     for (const bson::Element variable : values.view()) {
       context.variables.emplace_back(variable.value);
     }
@@ -48,11 +48,11 @@ struct PipelineRun {
       if (input == Pipeline::Input::kRequested) request = pipeline.request();
       if (input == Pipeline::Input::kFiltered) request.filter = pipeline.request().filter;
       request.fields = pipeline.request().fields;
-      GM_ASSIGN(source, host.find({"", collection}, request));
+      GM_ASSIGN(source, storage.find({"", collection}, request));
     }
     GM_ASSIGN(const std::unique_ptr<DocumentStream> stream,
               pipeline.run(std::move(source), context, input));
-    MemoryHost::Documents results;
+    FakePipelineStorage::Documents results;
     while (true) {
       GM_ASSIGN(const std::optional<bson::View> document, stream->next());
       if (!document) break;
@@ -70,11 +70,11 @@ struct PipelineRun {
     const bson::View array = parsed.view()["p"].as_document();
     std::optional<std::string> first;
     for (const bool minimal : {false, true}) {
-      host.minimal = minimal;
+      storage.minimal = minimal;
       for (const auto input : {Pipeline::Input::kEverything, Pipeline::Input::kFiltered,
                                Pipeline::Input::kRequested}) {
-        const Result<MemoryHost::Documents> results = run(array, input);
-        std::string text = results ? MemoryHost::show_all(*results)
+        const Result<FakePipelineStorage::Documents> results = run(array, input);
+        std::string text = results ? FakePipelineStorage::show_all(*results)
                                    : std::to_string(static_cast<int>(results.error().code())) +
                                          ": " + results.error().message();
         // Messages that show a document show the fields that were read.
@@ -90,9 +90,9 @@ struct PipelineRun {
 
 // `expected` is an array of documents.
 inline std::string show_expected(const std::string& expected) {
-  MemoryHost host;
-  host.set("x", expected);
-  return host.shown("x");
+  FakePipelineStorage storage;
+  storage.set("x", expected);
+  return storage.shown("x");
 }
 
 struct PipelineCase {

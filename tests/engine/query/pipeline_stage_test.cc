@@ -12,22 +12,22 @@ namespace {
 class PipelineStageTest : public testing::Test {
  protected:
   PipelineStageTest() {
-    host.set("c",
-             "[{'_id': 1, 'a': 3, 'b': {'x': 1, 'y': 2}, 't': ['p', 'q']},"
-             " {'_id': 2, 'a': 1, 'b': [{'x': 3}, 7, {'x': 4, 'y': 5}], 't': []},"
-             " {'_id': 3, 'a': 2, 't': null},"
-             " {'_id': 4, 'a': null, 'b': 9, 't': 'r'}]");
+    storage.set("c",
+                "[{'_id': 1, 'a': 3, 'b': {'x': 1, 'y': 2}, 't': ['p', 'q']},"
+                " {'_id': 2, 'a': 1, 'b': [{'x': 3}, 7, {'x': 4, 'y': 5}], 't': []},"
+                " {'_id': 3, 'a': 2, 't': null},"
+                " {'_id': 4, 'a': null, 'b': 9, 't': 'r'}]");
   }
 
   void expect(const std::vector<PipelineCase>& cases) { expect_results(run, cases); }
   void refuse(const std::vector<PipelineRefusal>& refusals) { expect_refused(run, refusals); }
 
-  MemoryHost host;
-  PipelineRun run{host};
+  FakePipelineStorage storage;
+  PipelineRun run{storage};
 };
 
 TEST_F(PipelineStageTest, Empty_GivesItsInput) {
-  EXPECT_EQ(run.shown("[]"), host.shown("c"));
+  EXPECT_EQ(run.shown("[]"), storage.shown("c"));
 }
 
 TEST_F(PipelineStageTest, Match) {
@@ -177,7 +177,7 @@ TEST_F(PipelineStageTest, Unwind) {
       {"[{'$unwind': '$t'}, {'$group': {'_id': null, 'n': {'$sum': 1}}}]",
        "[{'_id': null, 'n': 3}]"},
   });
-  host.set("c", "[{'_id': 1, 'a': {'b': {'c': [1, [2, 3], null]}}}]");
+  storage.set("c", "[{'_id': 1, 'a': {'b': {'c': [1, [2, 3], null]}}}]");
   expect({
       {"[{'$unwind': '$a.b.c'}]",
        "[{'_id': 1, 'a': {'b': {'c': 1}}}, {'_id': 1, 'a': {'b': {'c': [2, 3]}}}, {'_id': 1, 'a': "
@@ -282,7 +282,7 @@ TEST_F(PipelineStageTest, Shape) {
   EXPECT_EQ(run.shown(many + "{'$match': {'_id': 9}}]"),
             "7749501: Pipeline length must be no longer than 1000 stages");
   many.back() = ']';
-  EXPECT_EQ(run.shown(many), host.shown("c"));
+  EXPECT_EQ(run.shown(many), storage.shown("c"));
 }
 
 }  // namespace

@@ -12,18 +12,18 @@ namespace {
 class PipelineTransformTest : public testing::Test {
  protected:
   PipelineTransformTest() {
-    host.set("c",
-             "[{'_id': 1, 'a': 3, 'b': {'x': 1, 'y': 2}, 't': ['p', 'q']},"
-             " {'_id': 2, 'a': 1, 'b': [{'x': 3}, 7, {'x': 4, 'y': 5}], 't': []},"
-             " {'_id': 3, 'a': 2, 't': null},"
-             " {'_id': 4, 'a': null, 'b': 9, 't': 'r'}]");
+    storage.set("c",
+                "[{'_id': 1, 'a': 3, 'b': {'x': 1, 'y': 2}, 't': ['p', 'q']},"
+                " {'_id': 2, 'a': 1, 'b': [{'x': 3}, 7, {'x': 4, 'y': 5}], 't': []},"
+                " {'_id': 3, 'a': 2, 't': null},"
+                " {'_id': 4, 'a': null, 'b': 9, 't': 'r'}]");
   }
 
   void expect(const std::vector<PipelineCase>& cases) { expect_results(run, cases); }
   void refuse(const std::vector<PipelineRefusal>& refusals) { expect_refused(run, refusals); }
 
-  MemoryHost host;
-  PipelineRun run{host};
+  FakePipelineStorage storage;
+  PipelineRun run{storage};
 };
 
 TEST_F(PipelineTransformTest, Project) {
@@ -86,7 +86,7 @@ TEST_F(PipelineTransformTest, Project) {
 }
 
 TEST_F(PipelineTransformTest, AddFields) {
-  host.set("c", "[{'_id': 1, 'a': 3, 'b': {'x': 1}, 'c': [{'x': 2}, 5, [{'x': 6}]]}]");
+  storage.set("c", "[{'_id': 1, 'a': 3, 'b': {'x': 1}, 'c': [{'x': 2}, 5, [{'x': 6}]]}]");
   expect({
       {"[{'$addFields': {'z': '$a'}}, {'$project': {'b': 0, 'c': 0}}]",
        "[{'_id': 1, 'a': 3, 'z': 3}]"},
@@ -169,7 +169,7 @@ TEST_F(PipelineTransformTest, ReplaceRoot) {
 }
 
 TEST_F(PipelineTransformTest, Redact) {
-  host.set(
+  storage.set(
       "c",
       "[{'_id': 1, 'level': 1, 'a': {'level': 5, 'x': 1}, 'b': [{'level': 3, 'y': 2}, {'level': "
       "5}, 7, [{'level': 5}, {'level': 1}]]}, {'_id': 2, 'level': 5}]");

@@ -13,14 +13,14 @@ class PipelineWriteTest : public testing::Test {
   // Writes from c to t. Returns the contents of t, or "code: message".
   std::string written(const std::string& stages) {
     const bson::Document parsed = PipelineRun::parse_stages(stages);
-    const Result<MemoryHost::Documents> results =
+    const Result<FakePipelineStorage::Documents> results =
         run.run(parsed.view()["p"].as_document(), Pipeline::Input::kEverything);
     if (!results) {
       return std::to_string(static_cast<int>(results.error().code())) + ": " +
              results.error().message();
     }
     EXPECT_TRUE(results->empty());
-    return host.shown("t");
+    return storage.shown("t");
   }
 
   struct Merge {
@@ -29,8 +29,8 @@ class PipelineWriteTest : public testing::Test {
   };
   void expect_merged(const char* source, const char* target, const std::vector<Merge>& merges) {
     for (const Merge& merge : merges) {
-      host.set("c", source);
-      host.set("t", target);
+      storage.set("c", source);
+      storage.set("t", target);
       const std::string shown =
           written("[{'$merge': {'into': 't'" + std::string(merge.options) + "}}]");
       if (merge.after[0] == '[') {
@@ -41,13 +41,13 @@ class PipelineWriteTest : public testing::Test {
     }
   }
 
-  MemoryHost host;
-  PipelineRun run{host};
+  FakePipelineStorage storage;
+  PipelineRun run{storage};
 };
 
 TEST_F(PipelineWriteTest, Out) {
-  host.set("c", "[{'_id': 1, 'a': 2}, {'_id': 2, 'a': 4}]");
-  host.set("t", "[{'_id': 9}]");
+  storage.set("c", "[{'_id': 1, 'a': 2}, {'_id': 2, 'a': 4}]");
+  storage.set("t", "[{'_id': 9}]");
   EXPECT_EQ(written("[{'$match': {'a': 4}}, {'$out': 't'}]"),
             show_expected("[{'_id': 2, 'a': 4}]"));
   EXPECT_EQ(written("[{'$project': {'a': 1}}, {'$out': 't'}]"),
@@ -57,10 +57,10 @@ TEST_F(PipelineWriteTest, Out) {
       written("[{'$set': {'x': {'$divide': [1, {'$subtract': ['$_id', 2]}]}}}, {'$out': 't'}]")
           .substr(0, 2),
       "2:");
-  EXPECT_EQ(host.shown("t"), show_expected("[{'_id': 1, 'a': 2}, {'_id': 2, 'a': 4}]"));
+  EXPECT_EQ(storage.shown("t"), show_expected("[{'_id': 1, 'a': 2}, {'_id': 2, 'a': 4}]"));
   EXPECT_EQ(written("[{'$match': {'a': 9}}, {'$out': 't'}]"), "");
   written("[{'$out': {'db': 'other', 'coll': 't'}}]");
-  EXPECT_EQ((host.collections[{"other", "t"}].size()), 2U);
+  EXPECT_EQ((storage.collections[{"other", "t"}].size()), 2U);
   VariableScope scope;
   const Result<Pipeline> pipeline =
       Pipeline::parse(parse_json("{'0': {'$lookup': {'from': 'f', 'pipeline': [{'$unionWith': "
@@ -75,7 +75,7 @@ TEST_F(PipelineWriteTest, Out) {
 }
 
 TEST_F(PipelineWriteTest, Out_Refused) {
-  host.set("c", "[]");
+  storage.set("c", "[]");
   expect_refused(
       run,
       {
@@ -138,17 +138,17 @@ TEST_F(PipelineWriteTest, Merge_Modes) {
            "[{'_id': 2, 'a': 0, 'b': 1, 'n': {'y': 1}}, {'_id': 3}]"},
           {", 'whenMatched': [{'$set': {'_id': 7}}]", "66: "},
       });
-  host.set("c", kSource);
-  host.set("t", "[]");
-  EXPECT_EQ(written("[{'$merge': 't'}]"), host.shown("c"));
+  storage.set("c", kSource);
+  storage.set("t", "[]");
+  EXPECT_EQ(written("[{'$merge': 't'}]"), storage.shown("c"));
   // A document without an _id gets one.
-  host.set("t", "[]");
+  storage.set("t", "[]");
   written("[{'$limit': 1}, {'$project': {'_id': 0, 'a': 1}}, {'$merge': 't'}]");
-  EXPECT_EQ((host.collections[{"", "t"}][0].find("_id")->type()), bson::Type::kObjectId);
+  EXPECT_EQ((storage.collections[{"", "t"}][0].find("_id")->type()), bson::Type::kObjectId);
 }
 
 TEST_F(PipelineWriteTest, Merge_OnOtherFields) {
-  host.unique = {{"k"}, {"k", "n.l"}};
+  storage.unique = {{"k"}, {"k", "n.l"}};
   expect_merged(
       "[{'_id': 1, 'k': 'x', 'v': 1}, {'_id': 2, 'k': 'z', 'v': 2}]",
       "[{'_id': 7, 'k': 'x', 'w': 3}]",
@@ -164,19 +164,19 @@ TEST_F(PipelineWriteTest, Merge_OnOtherFields) {
           {", 'on': ['k', 'n.l']",
            "51132: $merge write error: 'on' field 'n.l' cannot be missing, null or undefined"},
       });
-  host.set("c", "[{'k': 'x', 'v': 1}]");
-  host.set("t", "[{'_id': 7, 'k': 'x', 'w': 3}]");
+  storage.set("c", "[{'k': 'x', 'v': 1}]");
+  storage.set("t", "[{'_id': 7, 'k': 'x', 'w': 3}]");
   EXPECT_EQ(written("[{'$merge': {'into': 't', 'on': 'k'}}]"),
             show_expected("[{'_id': 7, 'k': 'x', 'w': 3, 'v': 1}]"));
   EXPECT_EQ(written("[{'$merge': {'into': 't', 'on': 'k', 'whenMatched': 'replace'}}]"),
             show_expected("[{'_id': 7, 'k': 'x', 'v': 1}]"));
-  host.set("c", "[{'_id': 1, 'k': [1]}]");
+  storage.set("c", "[{'_id': 1, 'k': [1]}]");
   EXPECT_EQ(written("[{'$merge': {'into': 't', 'on': 'k'}}]"),
             "51185: $merge write error: 'on' field 'k' is an array");
 }
 
 TEST_F(PipelineWriteTest, Merge_Refused) {
-  host.set("c", "[]");
+  storage.set("c", "[]");
   expect_refused(
       run,
       {

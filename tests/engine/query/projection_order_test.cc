@@ -46,9 +46,9 @@ TEST(ProjectionOrder, Servers) {
       {"{'o.n': '$none', 'x': 1}", "{'_id': 1, 'x': 5, 'o': {}}"},
       {"{'x': ['$y', '$none'], 'y': 1}", "{'_id': 1, 'y': 1, 'x': [1, null]}"},
   };
-  MemoryHost host;
-  host.set("c", "[" + std::string(kOrderedDocument) + "]");
-  const PipelineRun run{host};
+  FakePipelineStorage storage;
+  storage.set("c", "[" + std::string(kOrderedDocument) + "]");
+  const PipelineRun run{storage};
   for (const auto& [specification, expected] : kCases) {
     Result<Projection> projection = Projection::parse(parse_json(specification));
     ASSERT_TRUE(projection) << specification << ": " << projection.error().message();
@@ -80,10 +80,10 @@ TEST(ProjectionOrder, KeysThatStandTwice_AreCountedLikeOthers) {
 }
 
 TEST(ProjectionOrder, Collisions_AreNamedByTheSubDocumentsPaths) {
-  MemoryHost host;
-  host.set("c", "[{'_id': 1}]");
+  FakePipelineStorage storage;
+  storage.set("c", "[{'_id': 1}]");
   expect_refused(
-      PipelineRun{host},
+      PipelineRun{storage},
       {{"[{'$project': {'a': {'b': 1, 'b.c': 1}}}]", 31249,
         "Path collision at b.c remaining portion c"},
        {"[{'$project': {'a': {'b': 1, 'c': 0}}}]", 31254,

@@ -27,7 +27,7 @@ class SumTest : public ::testing::Test {
  protected:
   // Returns {s, a, p, q} for an array of numbers.
   std::string by_stages(const std::string& stages, const std::string& array) {
-    host_.set("c", "[{'_id': 1, 'a': " + array + "}]");
+    storage_.set("c", "[{'_id': 1, 'a': " + array + "}]");
     const bson::Document parsed = PipelineRun::parse_stages(stages);
     const auto results = run_.run(parsed.view()["p"].as_document(), Pipeline::Input::kEverything);
     EXPECT_TRUE(results) << array;
@@ -56,8 +56,8 @@ class SumTest : public ::testing::Test {
   }
 
  private:
-  MemoryHost host_;
-  PipelineRun run_{host_};
+  FakePipelineStorage storage_;
+  PipelineRun run_{storage_};
 };
 
 TEST_F(SumTest, Servers) {

@@ -1,4 +1,4 @@
-// Collections in memory, over which pipelines can run.
+// A PipelineStorage whose collections are in memory.
 #pragma once
 
 #include <map>
@@ -37,7 +37,7 @@ class VectorStream : public DocumentStream {
   size_t at_ = 0;
 };
 
-class MemoryHost : public PipelineStorage {
+class FakePipelineStorage : public PipelineStorage {
  public:
   using Documents = std::vector<bson::Document>;
 
@@ -115,9 +115,9 @@ class MemoryHost : public PipelineStorage {
 
   Result<std::unique_ptr<CollectionReplacement>> replace_collection(
       const CollectionName& collection) override {
-    class MemoryReplacement : public CollectionReplacement {
+    class FakeReplacement : public CollectionReplacement {
      public:
-      explicit MemoryReplacement(Documents& target) : target_(target) {}
+      explicit FakeReplacement(Documents& target) : target_(target) {}
       Status add(bson::View document) override {
         documents_.emplace_back(document);
         return {};
@@ -131,7 +131,7 @@ class MemoryHost : public PipelineStorage {
       Documents& target_;
       Documents documents_;
     };
-    return std::make_unique<MemoryReplacement>(collections[collection]);
+    return std::make_unique<FakeReplacement>(collections[collection]);
   }
 
   Result<bool> has_unique_index(const CollectionName&,
