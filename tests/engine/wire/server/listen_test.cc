@@ -49,7 +49,7 @@ TEST_F(ListenTest, SocketFile_LeftOver_IsReplaced) {
 
 TEST_F(ListenTest, SocketFile_OfAServerThatAnswers_IsLeftAlone) {
   start();
-  TestHandler other_handler;
+  FakeRequestHandler other_handler;
   const auto second = Server::start(other_handler, options_);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code(), ErrorCode::kDbPathInUse);
@@ -141,7 +141,7 @@ TEST_F(ListenTest, AddressInUse_IsAnError) {
   ServerOptions second = options_;
   second.socket_folder.clear();
   second.listen = {tcp_address()};
-  TestHandler other_handler;
+  FakeRequestHandler other_handler;
   const auto server = Server::start(other_handler, second);
   ASSERT_FALSE(server);
   EXPECT_NE(server.error().message().find(tcp_address()), std::string::npos);

@@ -79,7 +79,7 @@ size_t threads_now() {
   return std::stoul(line_of("/proc/self/status", "Threads:"));
 }
 
-Outcome TestHandler::handle(Client& client, const Request& request) {
+Outcome FakeRequestHandler::handle(Client& client, const Request& request) {
   {
     const MutexLock lock(mutex_);
     last_peer_ = client.peer();
@@ -120,7 +120,7 @@ Outcome TestHandler::handle(Client& client, const Request& request) {
   return std::move(reply).finish();
 }
 
-Outcome TestHandler::wait_at_gate(Client& client) {
+Outcome FakeRequestHandler::wait_at_gate(Client& client) {
   ++running;
   const MutexLock lock(mutex_);
   while (!gate_is_open_ && !client.gone()) gate_changed_.wait_for(mutex_, milliseconds(5));
@@ -129,7 +129,7 @@ Outcome TestHandler::wait_at_gate(Client& client) {
   return ok();
 }
 
-Outcome TestHandler::hold() {
+Outcome FakeRequestHandler::hold() {
   ++running;
   const MutexLock lock(mutex_);
   while (!gate_is_open_) gate_changed_.wait(mutex_);
@@ -137,7 +137,7 @@ Outcome TestHandler::hold() {
   return ok();
 }
 
-Outcome TestHandler::wait_for_change(Client& client, int64_t milliseconds_max) {
+Outcome FakeRequestHandler::wait_for_change(Client& client, int64_t milliseconds_max) {
   const MutexLock lock(mutex_);
   const auto now = steady_clock::now();
   const auto waiting =
@@ -154,20 +154,20 @@ Outcome TestHandler::wait_for_change(Client& client, int64_t milliseconds_max) {
   return std::move(reply).finish();
 }
 
-void TestHandler::forget(Client&) {
+void FakeRequestHandler::forget(Client&) {
   ++forgotten;
 }
 
-void TestHandler::shut_down() {
+void FakeRequestHandler::shut_down() {
   is_shut_down = true;
 }
 
-void TestHandler::on_change(std::function<void()> notify) {
+void FakeRequestHandler::on_change(std::function<void()> notify) {
   const MutexLock lock(mutex_);
   notify_ = std::move(notify);
 }
 
-void TestHandler::change() {
+void FakeRequestHandler::change() {
   ++changes_;
   std::function<void()> notify;
   {
@@ -177,17 +177,17 @@ void TestHandler::change() {
   notify();
 }
 
-void TestHandler::open_gate() {
+void FakeRequestHandler::open_gate() {
   const MutexLock lock(mutex_);
   gate_is_open_ = true;
   gate_changed_.notify_all();
 }
 
-std::string TestHandler::last_peer() const {
+std::string FakeRequestHandler::last_peer() const {
   return last_peer_details().address;
 }
 
-Peer TestHandler::last_peer_details() const {
+Peer FakeRequestHandler::last_peer_details() const {
   const MutexLock lock(mutex_);
   return last_peer_;
 }

@@ -26,7 +26,7 @@
 
 namespace gridmount::wire {
 
-class TestHandler final : public RequestHandler {
+class FakeRequestHandler final : public RequestHandler {
  public:
   Outcome handle(Client& client, const Request& request) override;
   void forget(Client& client) override;
@@ -100,7 +100,7 @@ class ServerTest : public testing::Test {
 
   std::filesystem::path folder_;
   ServerOptions options_;
-  TestHandler handler_;
+  FakeRequestHandler handler_;
   std::unique_ptr<Server> server_;
 };
 
