@@ -18,9 +18,9 @@ namespace {
 using Kind = WorkerShares::Kind;
 
 // The turns that one account holds, and those it waits for.
-class Asker {
+class TestAccount {
  public:
-  Asker(WorkerShares& shares, Kind kind, std::string account)
+  TestAccount(WorkerShares& shares, Kind kind, std::string account)
       : shares_(shares), kind_(kind), account_(std::move(account)) {}
 
   void ask(size_t times) {
@@ -51,9 +51,9 @@ class Asker {
 
 TEST(WorkerShares, AccountsOfTcp_LeaveWorkersToOthers) {
   WorkerShares shares(32);
-  Asker one(shares, Kind::kTcp, "one");
-  Asker other(shares, Kind::kTcp, "other");
-  Asker socket(shares, Kind::kSocket, "");
+  TestAccount one(shares, Kind::kTcp, "one");
+  TestAccount other(shares, Kind::kTcp, "other");
+  TestAccount socket(shares, Kind::kSocket, "");
   one.ask(100);
   EXPECT_EQ(one.held(), 16u);
   other.ask(100);
@@ -64,9 +64,9 @@ TEST(WorkerShares, AccountsOfTcp_LeaveWorkersToOthers) {
 
 TEST(WorkerShares, ThoseThatWait_GetTheirTurnsInRotation) {
   WorkerShares shares(8);
-  Asker many(shares, Kind::kTcp, "many");
-  Asker few(shares, Kind::kTcp, "few");
-  Asker last(shares, Kind::kTcp, "last");
+  TestAccount many(shares, Kind::kTcp, "many");
+  TestAccount few(shares, Kind::kTcp, "few");
+  TestAccount last(shares, Kind::kTcp, "last");
   many.ask(100);
   few.ask(2);
   ASSERT_EQ(many.held(), 4u);
@@ -85,20 +85,20 @@ TEST(WorkerShares, ThoseThatWait_GetTheirTurnsInRotation) {
 
 TEST(WorkerShares, OfTwoWorkers_EachKindGetsOne) {
   WorkerShares shares(2);
-  Asker tcp(shares, Kind::kTcp, "one");
+  TestAccount tcp(shares, Kind::kTcp, "one");
   tcp.ask(2);
   EXPECT_EQ(tcp.held(), 1u);
   tcp.end_one();
   EXPECT_EQ(tcp.held(), 1u);
   tcp.end_one();
-  Asker socket(shares, Kind::kSocket, "");
+  TestAccount socket(shares, Kind::kSocket, "");
   socket.ask(2);
   EXPECT_EQ(socket.held(), 1u);
 }
 
 TEST(WorkerShares, Stopped_GrantsAll) {
   WorkerShares shares(4);
-  Asker one(shares, Kind::kTcp, "one");
+  TestAccount one(shares, Kind::kTcp, "one");
   one.ask(10);
   EXPECT_EQ(one.held(), 2u);
   shares.stop();
