@@ -16,7 +16,7 @@
 
 #include "gridfs/bucket/chunk_document.h"
 #include "tests/gridfs/bucket_fixture.h"
-#include "tests/gridfs/remote_store.h"
+#include "tests/gridfs/fake_deployment.h"
 #include "tests/sanitized.h"
 
 namespace gridmount::gridfs {
@@ -29,15 +29,16 @@ constexpr int32_t kChunk = 64 * 1024;
 
 class ChunkCacheTest : public BucketFixture {
  protected:
-  ChunkCacheTest() : remote_(store()) {}
+  ChunkCacheTest() : deployment_(store()) {}
   ~ChunkCacheTest() override {
-    remote_.let_others_wait(false);
+    deployment_.block_fetches(false);
     files_.reset();
   }
 
   void start(ChunkCacheOptions options = {.fresh_for = kForEver}) {
-    shared_bucket_ = std::make_unique<Bucket>(remote_, remote_.database("test"), BucketOptions());
-    cache_ = std::make_shared<ChunkCache>(remote_, options);
+    shared_bucket_ =
+        std::make_unique<Bucket>(deployment_, deployment_.database("test"), BucketOptions());
+    cache_ = std::make_shared<ChunkCache>(deployment_, options);
     FileTableOptions table;
     table.chunk_cache = cache_;
     table.md5 = false;
@@ -72,16 +73,16 @@ class ChunkCacheTest : public BucketFixture {
     }
   }
   int fetches_of(const std::function<void()>& work) {
-    const int before = remote_.snapshots();
+    const int before = deployment_.snapshots();
     work();
-    return remote_.snapshots() - before;
+    return deployment_.snapshots() - before;
   }
   void wait_for(const std::function<bool()>& condition) {
     for (int i = 0; i < 1000 && !condition(); ++i) std::this_thread::sleep_for(milliseconds(10));
     EXPECT_TRUE(condition());
   }
 
-  RemoteStore remote_;
+  FakeDeployment deployment_;
   std::mt19937_64 random_{test_seed()};
   std::unique_ptr<Bucket> shared_bucket_;
   std::shared_ptr<ChunkCache> cache_;
@@ -163,11 +164,11 @@ TEST_F(ChunkCacheTest, ReadInOrder_IsFetchedAheadByThreads) {
   start();
   const bson::Value id = upload_chunks(8);
   const auto file = open(id);
-  const int before = remote_.snapshots();
+  const int before = deployment_.snapshots();
   EXPECT_EQ(read(*file, 0, kChunk / 2), content_.substr(0, kChunk / 2));
-  EXPECT_EQ(remote_.snapshots(), before + 1);
+  EXPECT_EQ(deployment_.snapshots(), before + 1);
   EXPECT_EQ(read(*file, kChunk / 2, kChunk / 2), content_.substr(kChunk / 2, kChunk / 2));
-  wait_for([&] { return remote_.snapshots() == before + 2; });
+  wait_for([&] { return deployment_.snapshots() == before + 2; });
   wait_for([&] { return cache_->bytes_in_use() == 8 * kChunk; });
   EXPECT_EQ(fetches_of([&] { EXPECT_EQ(read_in_order(*file), content_); }), 0);
 }
@@ -183,24 +184,24 @@ TEST_F(ChunkCacheTest, WhoNeedsWhatIsBeingFetched_WaitsForIt) {
   start();
   const bson::Value id = upload_chunks(4);
   const auto file = open(id);
-  remote_.let_others_wait(true);
+  deployment_.block_fetches(true);
   read(*file, 0, 10);
   read(*file, 10, 10);
-  wait_for([&] { return remote_.waiting() == 1; });
-  const int before = remote_.snapshots();
+  wait_for([&] { return deployment_.waiting() == 1; });
+  const int before = deployment_.snapshots();
   std::string found;
   std::thread reader([&] { found = read(*file, kChunk, 2 * kChunk); });
-  remote_.let_others_wait(false);
+  deployment_.block_fetches(false);
   reader.join();
   EXPECT_EQ(found, content_.substr(kChunk, 2 * kChunk));
-  EXPECT_EQ(remote_.snapshots(), before);
+  EXPECT_EQ(deployment_.snapshots(), before);
 }
 
 TEST_F(ChunkCacheTest, ErrorsOfFetchingAhead_AreNotThoseOfReaders) {
   start();
   const bson::Value id = upload_chunks(100);
   const auto file = open(id);
-  remote_.let_others_fail();
+  deployment_.fail_fetches();
   EXPECT_EQ(read_in_order(*file), content_);
 }
 
@@ -219,16 +220,16 @@ TEST_F(ChunkCacheTest, OldContentThatArrivesAfterOpening_IsNotShown) {
   start();
   const bson::Value id = upload_chunks(8);
   const auto file = open(id);
-  remote_.let_others_wait(true);
+  deployment_.block_fetches(true);
   read(*file, 0, 10);
   read(*file, 10, 10);
   // The fetch has its snapshot, which shows the old content.
-  wait_for([&] { return remote_.waiting() == 1; });
+  wait_for([&] { return deployment_.waiting() == 1; });
   replace_content(id);
   const auto again = open(id);
-  remote_.let_others_wait(false);
+  deployment_.block_fetches(false);
   EXPECT_EQ(read_in_order(*again), content_);
-  wait_for([&] { return remote_.waiting() == 0; });
+  wait_for([&] { return deployment_.waiting() == 0; });
   EXPECT_EQ(read_in_order(*again), content_);
 }
 
@@ -342,13 +343,13 @@ TEST_F(ChunkCacheTest, End_LeavesReadersToThemselves) {
   start();
   const bson::Value id = upload_chunks(8);
   const auto file = open(id);
-  remote_.let_others_wait(true);
+  deployment_.block_fetches(true);
   read(*file, 0, 10);
   read(*file, 10, 10);
-  wait_for([&] { return remote_.waiting() == 1; });
+  wait_for([&] { return deployment_.waiting() == 1; });
   EXPECT_FALSE(cache_->end(milliseconds(1)));
   EXPECT_EQ(read_in_order(*file), content_);
-  remote_.let_others_wait(false);
+  deployment_.block_fetches(false);
   EXPECT_TRUE(cache_->end(kForEver));
   EXPECT_EQ(read_in_order(*file), content_);
 }

@@ -14,7 +14,7 @@
 #include "gridfs/content/chunk_cache.h"
 #include "gridfs/content/file.h"
 #include "tests/gridfs/bucket_fixture.h"
-#include "tests/gridfs/remote_store.h"
+#include "tests/gridfs/fake_deployment.h"
 #include "tests/temporary_folder.h"
 
 namespace gridmount::gridfs {
@@ -27,7 +27,7 @@ constexpr milliseconds kNeverOld = std::chrono::hours(1);
 
 class DiskCachedFileTest : public BucketFixture {
  protected:
-  DiskCachedFileTest() : remote_(store()) {}
+  DiskCachedFileTest() : deployment_(store()) {}
   ~DiskCachedFileTest() override { end(); }
 
   void end() {
@@ -44,13 +44,14 @@ class DiskCachedFileTest : public BucketFixture {
   void start(milliseconds fresh_for = kNeverOld, const std::string& deployment = "here") {
     end();
     disk_ = must(DiskCache::open({folder_.path() / "cache", 1 << 30, {}}));
-    shared_bucket_ = std::make_unique<Bucket>(remote_, remote_.database("test"), BucketOptions());
+    shared_bucket_ =
+        std::make_unique<Bucket>(deployment_, deployment_.database("test"), BucketOptions());
     ChunkCacheOptions options;
     options.fresh_for = fresh_for;
     options.threads_max = 0;
     options.disk = disk_;
     options.deployment = deployment;
-    cache_ = std::make_shared<ChunkCache>(remote_, options);
+    cache_ = std::make_shared<ChunkCache>(deployment_, options);
     FileTableOptions table;
     table.chunk_cache = cache_;
     table.md5 = false;
@@ -69,9 +70,9 @@ class DiskCachedFileTest : public BucketFixture {
   // Snapshots, of which each is a command. The files document costs one.
   int commands_of(const std::function<void()>& work) {
     disk_->flush();
-    const int before = remote_.snapshots();
+    const int before = deployment_.snapshots();
     work();
-    return remote_.snapshots() - before;
+    return deployment_.snapshots() - before;
   }
   void replace_content(const bson::Value& id) {
     const auto others = FileTable::create(bucket(), {});
@@ -83,7 +84,7 @@ class DiskCachedFileTest : public BucketFixture {
   }
 
   const TemporaryFolder folder_;
-  RemoteStore remote_;
+  FakeDeployment deployment_;
   std::mt19937_64 random_{test_seed()};
   std::unique_ptr<Bucket> shared_bucket_;
   std::shared_ptr<DiskCache> disk_;

@@ -1,4 +1,4 @@
-// A store in the place of a deployment: it says that others change it, and it counts snapshots,
+// Stands in for a store of a deployment: it says that others change it, and it counts snapshots,
 // keeps them waiting or refuses them. Each fetch of chunks takes a snapshot.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace gridmount::gridfs {
 
-class RemoteStore final : public ForwardingStore {
+class FakeDeployment final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
 
@@ -18,32 +18,32 @@ class RemoteStore final : public ForwardingStore {
     ++snapshots_;
     Result<std::unique_ptr<engine::Snapshot>> snapshot = inner().snapshot();
     if (std::this_thread::get_id() == main_) return snapshot;
-    while (others_wait_) {
+    while (blocks_fetches_) {
       ++waiting_;
-      others_wait_.wait(true);
+      blocks_fetches_.wait(true);
       --waiting_;
     }
-    if (others_fail_) return fail(ErrorCode::kHostUnreachable, "no server");
+    if (fails_fetches_) return fail(ErrorCode::kHostUnreachable, "no server");
     return snapshot;
   }
   engine::Capabilities capabilities() const override { return {.exclusive = false}; }
 
   int snapshots() const { return snapshots_; }
-  // From now on fetches of other threads than the one that made this object wait when they have
-  // their snapshot, or go on.
-  void let_others_wait(bool wait) {
-    others_wait_ = wait;
-    others_wait_.notify_all();
+  // True: fetches wait after they have taken their snapshot. False: they continue. Does not concern
+  // fetches of the thread that made this object.
+  void block_fetches(bool blocks) {
+    blocks_fetches_ = blocks;
+    blocks_fetches_.notify_all();
   }
   int waiting() const { return waiting_; }
-  void let_others_fail() { others_fail_ = true; }
+  void fail_fetches() { fails_fetches_ = true; }
 
  private:
   const std::thread::id main_ = std::this_thread::get_id();
   std::atomic<int> snapshots_ = 0;
   std::atomic<int> waiting_ = 0;
-  std::atomic<bool> others_wait_ = false;
-  std::atomic<bool> others_fail_ = false;
+  std::atomic<bool> blocks_fetches_ = false;
+  std::atomic<bool> fails_fetches_ = false;
 };
 
 }  // namespace gridmount::gridfs
