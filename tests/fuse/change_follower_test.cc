@@ -35,9 +35,9 @@ struct Opening {
   std::vector<Step> steps;  // then the stream waits
 };
 
-class ScriptedStore final : public engine::Store {
+class ScriptedDeployment final : public engine::Store {
  public:
-  ScriptedStore(std::deque<Opening> openings, bool has_streams)
+  ScriptedDeployment(std::deque<Opening> openings, bool has_streams)
       : openings_(std::move(openings)), has_streams_(has_streams) {}
 
   engine::Capabilities capabilities() const override { return {.change_streams = has_streams_}; }
@@ -64,9 +64,9 @@ class ScriptedStore final : public engine::Store {
     const std::lock_guard lock(mutex_);
     hangs_ = true;
   }
-  void go_on() {
+  void resume() {
     const std::lock_guard lock(mutex_);
-    goes_on_ = true;
+    is_resumed_ = true;
     changed_.notify_all();
   }
 
@@ -87,12 +87,12 @@ class ScriptedStore final : public engine::Store {
  private:
   class Stream final : public engine::ChangeStream {
    public:
-    Stream(ScriptedStore& store, std::vector<Step> steps)
-        : store_(store), steps_(std::move(steps)) {}
+    Stream(ScriptedDeployment& store, std::vector<Step> steps)
+        : deployment_(store), steps_(std::move(steps)) {}
 
     Result<std::vector<bson::View>> next() override {
       if (at_ == steps_.size()) {
-        store_.wait();
+        deployment_.wait();
         return std::vector<bson::View>();
       }
       const Step& step = steps_[at_++];
@@ -109,7 +109,7 @@ class ScriptedStore final : public engine::Store {
     bson::View resume_token() const override { return token_; }
 
    private:
-    ScriptedStore& store_;
+    ScriptedDeployment& deployment_;
     const std::vector<Step> steps_;
     size_t at_ = 0;
     bson::Document event_;
@@ -120,7 +120,7 @@ class ScriptedStore final : public engine::Store {
   void wait() {
     std::unique_lock lock(mutex_);
     const milliseconds patience = hangs_ ? milliseconds(kPatience) : milliseconds(10);
-    changed_.wait_for(lock, patience, [this] { return goes_on_; });
+    changed_.wait_for(lock, patience, [this] { return is_resumed_; });
   }
 
   std::mutex mutex_;
@@ -128,15 +128,15 @@ class ScriptedStore final : public engine::Store {
   std::deque<Opening> openings_;
   std::vector<int> places_;
   bool hangs_ = false;
-  bool goes_on_ = false;
+  bool is_resumed_ = false;
   const bool has_streams_;
 };
 
 class ChangeFollowerTest : public testing::Test {
  protected:
   void follow(std::deque<Opening> openings, bool has_streams = true) {
-    store_.emplace(std::move(openings), has_streams);
-    follower_.emplace(*store_, "media", [this](const FollowedChanges& changes) {
+    deployment_.emplace(std::move(openings), has_streams);
+    follower_.emplace(*deployment_, "media", [this](const FollowedChanges& changes) {
       const std::lock_guard lock(mutex_);
       if (changes.everything) seen_.emplace_back("everything");
       for (const auto& [name, bucket] : changes.buckets) {
@@ -159,7 +159,7 @@ class ChangeFollowerTest : public testing::Test {
     }
   }
 
-  std::optional<ScriptedStore> store_;
+  std::optional<ScriptedDeployment> deployment_;
   std::optional<ChangeFollower> follower_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -169,7 +169,7 @@ class ChangeFollowerTest : public testing::Test {
 TEST_F(ChangeFollowerTest, Events_AreReported) {
   follow({{{}, {{"a"}, {"b"}}}});
   EXPECT_THAT(seen(2), ElementsAre("a", "b"));
-  EXPECT_THAT(store_->places(), ElementsAre(-1));
+  EXPECT_THAT(deployment_->places(), ElementsAre(-1));
 }
 
 TEST_F(ChangeFollowerTest, LostConnection_GoesOnAtTheSamePlace) {
@@ -177,7 +177,7 @@ TEST_F(ChangeFollowerTest, LostConnection_GoesOnAtTheSamePlace) {
           {ErrorCode::kHostUnreachable, {}},
           {{}, {{"b"}}}});
   EXPECT_THAT(seen(2), ElementsAre("a", "b"));
-  EXPECT_THAT(store_->places(), ElementsAre(-1, 1, 1));
+  EXPECT_THAT(deployment_->places(), ElementsAre(-1, 1, 1));
 }
 
 TEST_F(ChangeFollowerTest, LostHistory_IsEverything) {
@@ -185,13 +185,13 @@ TEST_F(ChangeFollowerTest, LostHistory_IsEverything) {
           {engine::kChangeStreamHistoryLost, {}},
           {{}, {{"b"}}}});
   EXPECT_THAT(seen(3), ElementsAre("a", "everything", "b"));
-  EXPECT_THAT(store_->places(), ElementsAre(-1, 1, -1));
+  EXPECT_THAT(deployment_->places(), ElementsAre(-1, 1, -1));
 }
 
 TEST_F(ChangeFollowerTest, ErrorThatNobodyKnows_IsEverything) {
   follow({{{}, {{"a"}, {"", ErrorCode::kBsonObjectTooLarge}}}, {{}, {{"b"}}}});
   EXPECT_THAT(seen(3), ElementsAre("a", "everything", "b"));
-  EXPECT_THAT(store_->places(), ElementsAre(-1, -1));
+  EXPECT_THAT(deployment_->places(), ElementsAre(-1, -1));
 }
 
 TEST_F(ChangeFollowerTest, NoServerAtFirst_IsEverythingLater) {
@@ -202,22 +202,22 @@ TEST_F(ChangeFollowerTest, NoServerAtFirst_IsEverythingLater) {
 TEST_F(ChangeFollowerTest, RefusedAtFirst_FollowsNothing) {
   follow({{ErrorCode::kUnauthorized, {}}});
   EXPECT_TRUE(follower_->end(milliseconds(0)));
-  EXPECT_THAT(store_->places(), ElementsAre(-1));
+  EXPECT_THAT(deployment_->places(), ElementsAre(-1));
 }
 
 TEST_F(ChangeFollowerTest, StoreWithoutStreams_IsNotAsked) {
   follow({}, false);
   EXPECT_TRUE(follower_->end(milliseconds(0)));
-  EXPECT_THAT(store_->places(), IsEmpty());
+  EXPECT_THAT(deployment_->places(), IsEmpty());
 }
 
 TEST_F(ChangeFollowerTest, ServerThatDoesNotAnswer_IsNotWaitedFor) {
   follow({{{}, {{"a"}}}});
   seen(1);
-  store_->hang();
+  deployment_->hang();
   std::this_thread::sleep_for(milliseconds(50));  // more than a stream waits for events
   EXPECT_FALSE(follower_->end(milliseconds(20)));
-  store_->go_on();
+  deployment_->resume();
 }
 
 }  // namespace
