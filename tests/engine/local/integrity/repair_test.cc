@@ -30,7 +30,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class Kept : public RemovedData {
+class RecordedRemovals : public RemovedData {
  public:
   Status keep_document(const engine::Namespace& ns, bson::View document) override {
     documents.emplace_back(ns.full(), bson::Document(document));
@@ -58,8 +58,8 @@ class Repair : public DamagedStore {
   // Repairs and returns the lines. Expects that nothing is beyond repair.
   std::vector<std::string> repair() {
     std::vector<std::string> lines;
-    const auto report =
-        repair_structure(*store_, {kept_, [&](const std::string& line) { lines.push_back(line); }});
+    const auto report = repair_structure(
+        *store_, {removed_, [&](const std::string& line) { lines.push_back(line); }});
     EXPECT_TRUE(report.has_value()) << report.error().message();
     if (report) {
       beyond_ = report->unrepairable;
@@ -92,14 +92,14 @@ class Repair : public DamagedStore {
     }
   }
 
-  Kept kept_;
+  RecordedRemovals removed_;
   std::vector<std::string> beyond_;
 };
 
 TEST_F(Repair, SoundStore_IsLeftAlone) {
   EXPECT_THAT(repair(), IsEmpty());
   EXPECT_THAT(beyond_, IsEmpty());
-  EXPECT_THAT(kept_.documents, IsEmpty());
+  EXPECT_THAT(removed_.documents, IsEmpty());
 }
 
 TEST_F(Repair, UnreadableRecords_AreTakenOutWithTheirEntries) {
@@ -119,8 +119,8 @@ TEST_F(Repair, UnreadableRecords_AreTakenOutWithTheirEntries) {
       Contains(HasSubstr("the index '_id_' was repaired: 3 removed")),
       Contains(HasSubstr("counts 2 documents"))));
   EXPECT_THAT(ids(), ElementsAre(4, 5));
-  EXPECT_EQ(kept_.bytes.size(), 4u);
-  EXPECT_GT(kept_.syncs, 0);
+  EXPECT_EQ(removed_.bytes.size(), 4u);
+  EXPECT_GT(removed_.syncs, 0);
 }
 
 TEST_F(Repair, RecordThatIsNoBson_IsTakenOut) {
@@ -201,9 +201,9 @@ TEST_F(Repair, ConflictInAUniqueIndex_KeepsTheFirst) {
       "removed the document with _id 2 (record 5): the index '_id_' is unique, and record 2, "
       "which stays, has the same key")));
   EXPECT_THAT(ids(), ElementsAre(1, 2, 3, 4));
-  ASSERT_EQ(kept_.documents.size(), 1u);
-  EXPECT_EQ(kept_.documents[0].first, "test.c");
-  EXPECT_EQ(kept_.documents[0].second.find("a")->as_string(), "later");
+  ASSERT_EQ(removed_.documents.size(), 1u);
+  EXPECT_EQ(removed_.documents[0].first, "test.c");
+  EXPECT_EQ(removed_.documents[0].second.find("a")->as_string(), "later");
 }
 
 TEST_F(Repair, Counts_AreCorrected) {
@@ -246,9 +246,9 @@ TEST_F(Repair, KeyspaceOfNobody_IsKeptAndRemoved) {
   expect_repaired(AllOf(Contains(HasSubstr("keyspace 4711 of tree 7")),
                         Contains(HasSubstr("keyspace 4294967295 of tree 8")),
                         Contains(HasSubstr("key 6162 of tree 8"))));
-  ASSERT_EQ(kept_.documents.size(), 1u);
-  EXPECT_EQ(kept_.documents[0].second.find("_id")->as_string(), "lost");
-  EXPECT_EQ(kept_.bytes.size(), 3u);
+  ASSERT_EQ(removed_.documents.size(), 1u);
+  EXPECT_EQ(removed_.documents[0].second.find("_id")->as_string(), "lost");
+  EXPECT_EQ(removed_.bytes.size(), 3u);
 }
 
 TEST_F(Repair, ListsOfTheCatalog_AreMadeAnew) {
@@ -310,7 +310,7 @@ TEST_F(Repair, DamagedCatalogEntry_IsBeyondRepairAndItsRangesStay) {
   EXPECT_THAT(beyond_, AllOf(Contains(HasSubstr("entry of test.c is damaged")),
                              Contains(HasSubstr("belongs to no collection or index whose entry"))));
   EXPECT_EQ(problems(), before);
-  EXPECT_THAT(kept_.bytes, IsEmpty());
+  EXPECT_THAT(removed_.bytes, IsEmpty());
 }
 
 // LMDB frees as many pages as the header of a large value says, so the repair leaves such a record
@@ -356,7 +356,7 @@ TEST_F(Repair, DamagedHeaderOfAValuesPages_IsBeyondRepair) {
     open();
     repair();
     EXPECT_THAT(beyond_, ElementsAre(HasSubstr("header")));
-    EXPECT_THAT(kept_.bytes, IsEmpty());
+    EXPECT_THAT(removed_.bytes, IsEmpty());
     EXPECT_EQ(problems().size(), 2u);
     store_.reset();
   }
@@ -390,7 +390,7 @@ TEST_F(Repair, ManyChanges_AreMadeInSteps) {
   };
   change(break_all);
   EXPECT_THAT(repair(), ElementsAre(HasSubstr("3005 entries added, 3000 removed")));
-  EXPECT_GT(kept_.syncs, 6);
+  EXPECT_GT(removed_.syncs, 6);
   EXPECT_THAT(problems(), IsEmpty());
 
   // A process that ends within any of the steps leaves a store that can be repaired.
@@ -401,8 +401,8 @@ TEST_F(Repair, ManyChanges_AreMadeInSteps) {
     ASSERT_GE(child, 0);
     if (child == 0) {
       open();
-      kept_.syncs = 0;
-      kept_.syncs_until_end = step;
+      removed_.syncs = 0;
+      removed_.syncs_until_end = step;
       repair();
       ::_exit(0);
     }

@@ -39,7 +39,7 @@ constexpr size_t kPage = 4096;
 constexpr uint16_t kBranch = 1;
 constexpr uint16_t kLeaf = 2;
 
-class Rescued : public RemovedData {
+class RemovedBytes : public RemovedData {
  public:
   Status keep_document(const engine::Namespace&, bson::View document) override {
     bytes.append(reinterpret_cast<const char*>(document.data()), document.size());
@@ -151,10 +151,10 @@ class StoreSalvage : public testing::Test {
   }
 
   Result<RepairReport> salvage() {
-    kept_.bytes.clear();
+    removed_.bytes.clear();
     lines_.clear();
     return salvage_store(folder_,
-                         {kept_, [&](const std::string& line) { lines_.push_back(line); }});
+                         {removed_, [&](const std::string& line) { lines_.push_back(line); }});
   }
   std::vector<std::string> problems() const {
     OpenOptions options;
@@ -195,14 +195,14 @@ class StoreSalvage : public testing::Test {
 
   fs::path folder_;
   std::string sound_;
-  Rescued kept_;
+  RemovedBytes removed_;
   std::vector<std::string> lines_;
 };
 
 TEST_F(StoreSalvage, SoundStore_KeepsAll) {
   expect_salvaged();
   EXPECT_THAT(missing(), IsEmpty());
-  EXPECT_THAT(kept_.bytes, IsEmpty());
+  EXPECT_THAT(removed_.bytes, IsEmpty());
 }
 
 TEST_F(StoreSalvage, BranchThatIsNoPage_LosesNothing) {
@@ -274,7 +274,7 @@ TEST_F(StoreSalvage, AnyBit_CostsAtMostWhatItHit) {
     EXPECT_THAT(problems(), IsEmpty()) << at;
     const std::set<int32_t> lost = missing();
     // Either the record that was taken out, or the records of a page that was not copied.
-    EXPECT_TRUE(lost.empty() || !kept_.bytes.empty()) << at;
+    EXPECT_TRUE(lost.empty() || !removed_.bytes.empty()) << at;
     EXPECT_LE(lost.size(), 20U) << at;
     several += lost.size() > 1 ? 1 : 0;
   }
