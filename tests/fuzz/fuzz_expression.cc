@@ -8,7 +8,7 @@
 #include "engine/bson/builder.h"
 #include "engine/query/expression/expression.h"
 #include "tests/fuzz/documents_in.h"
-#include "tests/fuzz/limited_rounds.h"
+#include "tests/fuzz/limited_checks_interruption.h"
 
 using namespace gridmount;
 
@@ -29,7 +29,7 @@ bool uses_chance(bson::View document) {
 }
 
 void check(const query::Expression& expression, bson::View document, bool is_repeatable,
-           size_t slots, const LimitedRounds& limit) {
+           size_t slots, const LimitedChecksInterruption& limit) {
   query::Arena arena(kArenaBytes);
   query::EvaluationContext context{document, {}, arena, bson::Date{0}};
   context.variables.resize(slots);
@@ -48,7 +48,7 @@ void check(const query::Expression& expression, bson::View document, bool is_rep
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<bson::View> documents = documents_in({data, size});
   if (documents.empty()) return 0;
-  LimitedRounds limit;
+  LimitedChecksInterruption limit;
   const query::InterruptionScope interruption(limit);
   const bson::View specification = documents[0];
   const bson::View document = documents.size() > 1 ? documents[1] : bson::View();

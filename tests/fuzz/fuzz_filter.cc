@@ -8,7 +8,7 @@
 #include "engine/query/expression/expression.h"
 #include "engine/query/filter/filter.h"
 #include "tests/fuzz/documents_in.h"
-#include "tests/fuzz/limited_rounds.h"
+#include "tests/fuzz/limited_checks_interruption.h"
 
 using namespace gridmount;
 
@@ -53,7 +53,7 @@ void check_explanation(const query::Filter& filter, bson::View document) {
 }
 
 void check(bson::View specification, const std::vector<bson::View>& documents,
-           const LimitedRounds& limit) {
+           const LimitedChecksInterruption& limit) {
   const Result<query::Filter> filter = query::Filter::parse(specification);
   if (!filter) return;
   const Result<query::Filter> negation = query::Filter::parse(negated(specification));
@@ -79,7 +79,7 @@ void check(bson::View specification, const std::vector<bson::View>& documents,
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<bson::View> documents = documents_in({data, size});
   if (documents.empty()) return 0;
-  LimitedRounds limit;
+  LimitedChecksInterruption limit;
   const query::InterruptionScope scope(limit);
   if (documents.size() > kMatchedMax) documents.resize(kMatchedMax);
   const bson::View specification = documents[0];

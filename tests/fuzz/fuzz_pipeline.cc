@@ -11,7 +11,7 @@
 #include "engine/query/update/update.h"
 #include "tests/engine/query/fake_pipeline_storage.h"
 #include "tests/fuzz/documents_in.h"
-#include "tests/fuzz/limited_rounds.h"
+#include "tests/fuzz/limited_checks_interruption.h"
 
 using namespace gridmount;
 
@@ -85,7 +85,7 @@ void run(bson::View stages, const query::FakePipelineStorage::Documents& documen
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<bson::View> documents = documents_in({data, size});
   if (documents.empty()) return 0;
-  LimitedRounds limit;
+  LimitedChecksInterruption limit;
   const query::InterruptionScope scope(limit);
   const bson::View stages = documents[0];
   // Each document has a distinct _id, as in a store.

@@ -10,7 +10,7 @@
 #include "engine/query/projection/projection.h"
 #include "engine/query/sort.h"
 #include "tests/fuzz/documents_in.h"
-#include "tests/fuzz/limited_rounds.h"
+#include "tests/fuzz/limited_checks_interruption.h"
 
 using namespace gridmount;
 
@@ -25,7 +25,7 @@ void check_valid(bson::View document) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<bson::View> documents = documents_in({data, size});
   if (documents.empty()) return 0;
-  LimitedRounds limit;
+  LimitedChecksInterruption limit;
   const query::InterruptionScope scope(limit);
   const bson::View specification = documents[0];
   const Result<query::Filter> filter = query::Filter::parse(specification);

@@ -14,7 +14,7 @@
 #include "engine/query/filter/filter.h"
 #include "engine/query/update/update.h"
 #include "tests/fuzz/documents_in.h"
-#include "tests/fuzz/limited_rounds.h"
+#include "tests/fuzz/limited_checks_interruption.h"
 
 using namespace gridmount;
 
@@ -80,7 +80,7 @@ void check(const query::Update& update, const Result<query::Filter>& filter,
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<bson::View> documents = documents_in({data, size});
   if (documents.empty()) return 0;
-  LimitedRounds limit;
+  LimitedChecksInterruption limit;
   const query::InterruptionScope scope(limit);
   const bson::View specification = documents[0];
   const bson::View second = documents[std::min<size_t>(1, documents.size() - 1)];

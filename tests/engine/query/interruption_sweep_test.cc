@@ -14,7 +14,7 @@
 #include "engine/query/filter/filter.h"
 #include "engine/query/update/update.h"
 #include "tests/engine/query/fake_pipeline_storage.h"
-#include "tests/engine/query/time_limit.h"
+#include "tests/engine/query/time_limit_interruption.h"
 #include "tests/sanitized.h"
 
 namespace gridmount::query {
@@ -80,7 +80,7 @@ const bson::Document& large_document() {
 // Runs a computation that must not reach its end.
 void expect_ended(const std::string& what, const std::function<Status()>& work) {
   large_document();  // called first, because it takes time
-  TimeLimit limit(kLimit);
+  TimeLimitInterruption limit(kLimit);
   const InterruptionScope scope(limit);
   const Status status = work();
   const milliseconds exceeded = limit.exceeded();

@@ -11,9 +11,9 @@ namespace gridmount::query {
 namespace {
 
 // Interrupts at the n-th check.
-class Countdown final : public Interruption {
+class CountdownInterruption final : public Interruption {
  public:
-  explicit Countdown(int looks) : left_(looks) {}
+  explicit CountdownInterruption(int checks_until_end) : left_(checks_until_end) {}
   Status check() override {
     ++asked;
     if (--left_ > 0) return {};
@@ -39,7 +39,7 @@ TEST(Interruption, EachLoop_Ends) {
   for (const std::string& expression :
        {rounds("$reduce", "'initialValue': 0, 'in': " + inner), rounds("$map", "'in': " + inner),
         rounds("$filter", "'cond': " + inner)}) {
-    Countdown countdown(3);
+    CountdownInterruption countdown(3);
     const InterruptionScope scope(countdown);
     EXPECT_EQ(evaluate(expression), "!50 enough") << expression;
     EXPECT_EQ(countdown.asked, 3);
@@ -47,16 +47,16 @@ TEST(Interruption, EachLoop_Ends) {
 }
 
 TEST(Interruption, ScopesAround_AreAskedToo) {
-  Countdown outer(2);
+  CountdownInterruption outer(2);
   const InterruptionScope around(outer);
   const std::string loop = rounds("$reduce", "'initialValue': 0, 'in': '$$this'");
   {
-    Countdown inner(1000);
+    CountdownInterruption inner(1000);
     const InterruptionScope scope(inner);
     EXPECT_EQ(evaluate(loop), "!50 enough");
     EXPECT_EQ(inner.asked, 2);
   }
-  Countdown inner(1);
+  CountdownInterruption inner(1);
   const InterruptionScope scope(inner);
   EXPECT_EQ(evaluate(loop), "!50 enough");
   EXPECT_EQ(outer.asked, 2);

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/engine/query/time_limit.h"
+#include "tests/engine/query/time_limit_interruption.h"
 
 namespace gridmount::query {
 namespace {

@@ -16,9 +16,9 @@ inline std::chrono::nanoseconds processor_time() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-class TimeLimit final : public Interruption {
+class TimeLimitInterruption final : public Interruption {
  public:
-  explicit TimeLimit(std::chrono::nanoseconds limit) : end_(processor_time() + limit) {}
+  explicit TimeLimitInterruption(std::chrono::nanoseconds limit) : end_(processor_time() + limit) {}
 
   Status check() override {
     if (processor_time() <= end_) return {};

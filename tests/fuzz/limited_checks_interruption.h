@@ -7,17 +7,17 @@
 
 namespace gridmount {
 
-class LimitedRounds final : public query::Interruption {
+class LimitedChecksInterruption final : public query::Interruption {
  public:
-  bool reached() const { return looks_ > kLooksMax; }
+  bool reached() const { return checks_ > kChecksMax; }
   Status check() override {
-    if (++looks_ <= kLooksMax) return {};
+    if (++checks_ <= kChecksMax) return {};
     return fail(ErrorCode::kMaxTimeMsExpired, "operation exceeded time limit");
   }
 
  private:
-  static constexpr uint32_t kLooksMax = 2000;
-  uint32_t looks_ = 0;
+  static constexpr uint32_t kChecksMax = 2000;
+  uint32_t checks_ = 0;
 };
 
 }  // namespace gridmount
