@@ -128,9 +128,9 @@ class Model {
   std::vector<std::string> folders_;
 };
 
-class Tree : public local::testing::CrashSubject {
+class TreeSubject : public local::testing::CrashSubject {
  public:
-  explicit Tree(const TreeOptions& options) : options_(options) {}
+  explicit TreeSubject(const TreeOptions& options) : options_(options) {}
 
   Status open(const std::filesystem::path& folder, bool create,
               const local::TestOptions& test) override {
@@ -165,7 +165,7 @@ class Tree : public local::testing::CrashSubject {
 };
 
 // Starts like a program, which cleans up what the one before it left.
-Status Tree::mount() {
+Status TreeSubject::mount() {
   if (namespace_) return {};
   std::shared_ptr<engine::Database> database = store_->database("crash");
   if (options_.late_chunks) database = with_late_chunks(*store_, std::move(database));
@@ -179,7 +179,7 @@ Status Tree::mount() {
   return {};
 }
 
-Status Tree::close() {
+Status TreeSubject::close() {
   if (namespace_) {
     GM_TRY(namespace_->close());
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_->snapshot());
@@ -193,7 +193,7 @@ Status Tree::close() {
   return {};
 }
 
-Result<std::vector<std::string>> Tree::check() {
+Result<std::vector<std::string>> TreeSubject::check() {
   GM_ASSIGN(std::vector<std::string> problems, local::testing::structure_problems(*store_));
   tools::Findings findings(tools::Findings::Format::kText);
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_->snapshot());
@@ -206,7 +206,7 @@ Result<std::vector<std::string>> Tree::check() {
   return problems;
 }
 
-Result<bool> Tree::rename(std::mt19937_64& random, Facts& facts) {
+Result<bool> TreeSubject::rename(std::mt19937_64& random, Facts& facts) {
   Model model(facts);
   const bool folder = random() % 3 == 0;
   const std::optional<std::string> from =
@@ -236,7 +236,7 @@ Result<bool> Tree::rename(std::mt19937_64& random, Facts& facts) {
 }
 
 // Uploads like a driver: the file exists when all of it does.
-Result<bool> Tree::upload(std::mt19937_64& random, Facts& facts) {
+Result<bool> TreeSubject::upload(std::mt19937_64& random, Facts& facts) {
   const std::string path = Model(facts).any_place(random);
   if (Model(facts).exists(path)) return false;
   const std::string bytes = random_bytes(random, random() % 30'000);
@@ -249,7 +249,7 @@ Result<bool> Tree::upload(std::mt19937_64& random, Facts& facts) {
   return true;
 }
 
-Result<bool> Tree::write(std::mt19937_64& random, Facts& facts) {
+Result<bool> TreeSubject::write(std::mt19937_64& random, Facts& facts) {
   const std::optional<std::string> path = Model(facts).any_file(random);
   if (!path) return false;
   FileFact fact = FileFact::parse(facts.at(kFile + *path));
@@ -281,7 +281,7 @@ Result<bool> Tree::write(std::mt19937_64& random, Facts& facts) {
   return true;
 }
 
-Result<bool> Tree::change(std::mt19937_64& random, Facts& facts) {
+Result<bool> TreeSubject::change(std::mt19937_64& random, Facts& facts) {
   Model model(facts);
   const std::string place = model.any_place(random);
   const SplitPath where = split(place);
@@ -350,7 +350,7 @@ Result<bool> Tree::change(std::mt19937_64& random, Facts& facts) {
   }
 }
 
-Result<bool> Tree::step(std::mt19937_64& random, Facts& facts, bool may_be_durable) {
+Result<bool> TreeSubject::step(std::mt19937_64& random, Facts& facts, bool may_be_durable) {
   GM_TRY(mount());
   durable_ = may_be_durable && random() % 4 == 0;
   was_durable_ = false;
@@ -361,7 +361,7 @@ Result<bool> Tree::step(std::mt19937_64& random, Facts& facts, bool may_be_durab
   }
 }
 
-Status Tree::read_folder(const std::string& folder, Facts& facts) {
+Status TreeSubject::read_folder(const std::string& folder, Facts& facts) {
   GM_ASSIGN(const std::unique_ptr<DirectoryStream> listing, namespace_->list(folder));
   while (true) {
     GM_ASSIGN(const std::optional<DirectoryEntry> entry, listing->next());
@@ -384,7 +384,7 @@ Status Tree::read_folder(const std::string& folder, Facts& facts) {
   }
 }
 
-Result<Facts> Tree::read() {
+Result<Facts> TreeSubject::read() {
   GM_TRY(mount());
   Facts facts;
   GM_TRY(read_folder("", facts));
@@ -395,7 +395,7 @@ Result<Facts> Tree::read() {
 }  // namespace
 
 std::unique_ptr<local::testing::CrashSubject> make_tree(const TreeOptions& options) {
-  return std::make_unique<Tree>(options);
+  return std::make_unique<TreeSubject>(options);
 }
 
 }  // namespace gridmount::gridfs

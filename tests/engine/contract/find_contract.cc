@@ -255,13 +255,13 @@ TEST_P(StoreContract, Prefetch_ChangesNothing) {
 }
 
 TEST_P(StoreContract, Snapshot_OfAnotherStore_IsRefused) {
-  class Foreign : public Snapshot {
+  class ForeignSnapshot : public Snapshot {
    public:
     Status pause() override { return {}; }
     Status resume() override { return {}; }
     void observe(std::shared_ptr<ReadObserver> /*observer*/) override {}
   };
-  Foreign foreign;
+  ForeignSnapshot foreign;
   EXPECT_THAT(collection()->count(foreign, bson::View()), FailedWith(ErrorCode::kIllegalOperation));
 }
 

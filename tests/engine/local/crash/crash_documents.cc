@@ -74,7 +74,7 @@ bson::Document random_document(std::mt19937_64& random, int32_t id) {
   return std::move(builder.close()).finish();
 }
 
-class Documents : public CrashSubject {
+class DocumentsSubject : public CrashSubject {
  public:
   Status open(const std::filesystem::path& folder, bool create, const TestOptions& test) override {
     GM_ASSIGN(store_, open_crash_store(folder, create, test));
@@ -114,8 +114,8 @@ class Documents : public CrashSubject {
   std::shared_ptr<engine::Database> database_;
 };
 
-Status Documents::put(engine::Transaction& transaction, std::mt19937_64& random, Facts& facts,
-                      const std::string& name) {
+Status DocumentsSubject::put(engine::Transaction& transaction, std::mt19937_64& random,
+                             Facts& facts, const std::string& name) {
   const auto id = static_cast<int32_t>(random() % kIds);
   const bson::Document document = random_document(random, id);
   engine::UpdateOptions upsert;
@@ -129,8 +129,8 @@ Status Documents::put(engine::Transaction& transaction, std::mt19937_64& random,
 }
 
 // Increments the documents that match {a: {$lt: N}}, however many there are.
-Status Documents::increment(engine::Transaction& transaction, std::mt19937_64& random, Facts& facts,
-                            const std::string& name) {
+Status DocumentsSubject::increment(engine::Transaction& transaction, std::mt19937_64& random,
+                                   Facts& facts, const std::string& name) {
   const auto limit = static_cast<int32_t>(random() % 10);
   bson::Builder filter;
   filter.open_document("a").append("$lt", limit).close();
@@ -158,8 +158,9 @@ Status Documents::increment(engine::Transaction& transaction, std::mt19937_64& r
   return {};
 }
 
-Status Documents::change_collection(engine::Transaction& transaction, std::mt19937_64& random,
-                                    Facts& facts, const std::string& name) {
+Status DocumentsSubject::change_collection(engine::Transaction& transaction,
+                                           std::mt19937_64& random, Facts& facts,
+                                           const std::string& name) {
   const std::unique_ptr<engine::Collection> collection = database_->collection(name);
   const auto belongs = [&](const std::string& fact) {
     return fact == name || fact.starts_with(name + "/") || fact.starts_with(name + "#");
@@ -197,7 +198,8 @@ Status Documents::change_collection(engine::Transaction& transaction, std::mt199
   }
 }
 
-Status Documents::change(engine::Transaction& transaction, std::mt19937_64& random, Facts& facts) {
+Status DocumentsSubject::change(engine::Transaction& transaction, std::mt19937_64& random,
+                                Facts& facts) {
   const std::string name = "c" + std::to_string(random() % kCollections);
   if (!facts.contains(name)) return put(transaction, random, facts, name);
   const uint64_t kind = random() % 20;
@@ -211,14 +213,16 @@ Status Documents::change(engine::Transaction& transaction, std::mt19937_64& rand
   return put(transaction, random, facts, name);
 }
 
-Status Documents::changes(engine::Transaction& transaction, std::mt19937_64& random, Facts& facts) {
+Status DocumentsSubject::changes(engine::Transaction& transaction, std::mt19937_64& random,
+                                 Facts& facts) {
   // The last change always changes something.
   for (uint64_t left = random() % 5; left > 0; --left) GM_TRY(change(transaction, random, facts));
   return put(transaction, random, facts, "c0");
 }
 
 // begin() returns with the write lock, so the writers draw and change one after the other.
-Status Documents::step_of_one(std::mt19937_64& random, Facts& facts, const Watcher& watcher) {
+Status DocumentsSubject::step_of_one(std::mt19937_64& random, Facts& facts,
+                                     const Watcher& watcher) {
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_->begin());
   const uint64_t number = watcher.begins();
   GM_TRY(changes(*transaction, random, facts));
@@ -228,8 +232,8 @@ Status Documents::step_of_one(std::mt19937_64& random, Facts& facts, const Watch
   return {};
 }
 
-Result<bool> Documents::steps_of_several(int writers, std::mt19937_64& random, Facts& facts,
-                                         const Watcher& watcher) {
+Result<bool> DocumentsSubject::steps_of_several(int writers, std::mt19937_64& random, Facts& facts,
+                                                const Watcher& watcher) {
   std::vector<Status> ends(static_cast<size_t>(writers));
   {
     std::vector<std::jthread> threads;
@@ -250,7 +254,7 @@ Result<bool> Documents::steps_of_several(int writers, std::mt19937_64& random, F
   return true;
 }
 
-Result<bool> Documents::step(std::mt19937_64& random, Facts& facts, bool may_be_durable) {
+Result<bool> DocumentsSubject::step(std::mt19937_64& random, Facts& facts, bool may_be_durable) {
   // In most workloads these writers share commits, with others of another kind in between.
   const auto kind =
       random() % 8 == 0 ? engine::TransactionKind::kMayBlock : engine::TransactionKind::kShort;
@@ -262,7 +266,7 @@ Result<bool> Documents::step(std::mt19937_64& random, Facts& facts, bool may_be_
   return durable;
 }
 
-Result<Facts> Documents::read() {
+Result<Facts> DocumentsSubject::read() {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_->snapshot());
   GM_ASSIGN(const std::vector<engine::CollectionInfo> collections,
             database_->collections(*snapshot));
@@ -288,7 +292,7 @@ Result<Facts> Documents::read() {
 }  // namespace
 
 std::unique_ptr<CrashSubject> make_documents() {
-  return std::make_unique<Documents>();
+  return std::make_unique<DocumentsSubject>();
 }
 
 }  // namespace gridmount::local::testing

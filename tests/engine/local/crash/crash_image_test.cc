@@ -58,9 +58,9 @@ enum class Sizes {
   kUsual   // those of programs; most transactions are nearly at the log's limit
 };
 
-class KeysAndValues : public CrashSubject {
+class KeysAndValuesSubject : public CrashSubject {
  public:
-  explicit KeysAndValues(Sizes sizes = Sizes::kSmall) : sizes_(sizes) {}
+  explicit KeysAndValuesSubject(Sizes sizes = Sizes::kSmall) : sizes_(sizes) {}
 
   Status open(const std::filesystem::path& folder, bool create, const TestOptions& test) override {
     OpenOptions options;
@@ -101,8 +101,8 @@ class KeysAndValues : public CrashSubject {
   TreeHandles handles_;
 };
 
-Status KeysAndValues::change(Trees& trees, std::mt19937_64& random, Facts& facts,
-                             bool may_be_large) {
+Status KeysAndValuesSubject::change(Trees& trees, std::mt19937_64& random, Facts& facts,
+                                    bool may_be_large) {
   const int tree = static_cast<int>(random() % kTrees);
   const uint64_t kind = may_be_large ? random() % 10 : 1 + random() % 9;
   const bool large = kind == 0;
@@ -120,8 +120,8 @@ Status KeysAndValues::change(Trees& trees, std::mt19937_64& random, Facts& facts
   return put(trees, random, facts, key, tree, size);
 }
 
-Status KeysAndValues::put(Trees& trees, std::mt19937_64& random, Facts& facts,
-                          const std::string& key, int tree, size_t size) {
+Status KeysAndValuesSubject::put(Trees& trees, std::mt19937_64& random, Facts& facts,
+                                 const std::string& key, int tree, size_t size) {
   const MDB_dbi handle = environment_->tree(tree);
   const std::string bytes = random_bytes(random, size);
   if (random() % 2 == 0) {
@@ -135,7 +135,7 @@ Status KeysAndValues::put(Trees& trees, std::mt19937_64& random, Facts& facts,
 }
 
 // About one in thirty of these is too large for the log.
-Status KeysAndValues::change_much(Trees& trees, std::mt19937_64& random, Facts& facts) {
+Status KeysAndValuesSubject::change_much(Trees& trees, std::mt19937_64& random, Facts& facts) {
   const size_t bytes_max = random() % 30 == 0 ? 80'000 : 10'000 + random() % 50'000;
   for (size_t bytes = 0; bytes < bytes_max;) {
     const size_t size = std::min<size_t>(1000 + random() % 8000, bytes_max - bytes);
@@ -146,7 +146,8 @@ Status KeysAndValues::change_much(Trees& trees, std::mt19937_64& random, Facts& 
   return {};
 }
 
-Result<bool> KeysAndValues::step(std::mt19937_64& random, Facts& facts, bool may_be_durable) {
+Result<bool> KeysAndValuesSubject::step(std::mt19937_64& random, Facts& facts,
+                                        bool may_be_durable) {
   GM_ASSIGN(WriteTransaction transaction,
             environment_->begin_write(engine::TransactionKind::kShort));
   Trees trees(transaction.lmdb(), handles_, /*writable=*/true);
@@ -171,7 +172,7 @@ Result<bool> KeysAndValues::step(std::mt19937_64& random, Facts& facts, bool may
   return durable;
 }
 
-Result<Facts> KeysAndValues::read() {
+Result<Facts> KeysAndValuesSubject::read() {
   GM_ASSIGN(const ReadTransaction transaction, environment_->begin_read());
   Facts facts;
   for (int tree = 0; tree < Environment::kTreeCount; ++tree) {
@@ -195,7 +196,7 @@ Result<Facts> KeysAndValues::read() {
 
 CrashRun run_of_trees(int images = 0) {
   CrashRun run;
-  run.make_subject = [] { return std::make_unique<KeysAndValues>(); };
+  run.make_subject = [] { return std::make_unique<KeysAndValuesSubject>(); };
   run.images = images;
   run.recording.boot_id = "first boot";
   run.opening.boot_id = "second boot";
@@ -247,7 +248,7 @@ struct LogUse {
 // Half of them have no batches, which would take much of what otherwise waits for the log.
 TEST(CrashImageTest, PowerLoss_WithALogOfTheUsualSize_LeavesACommitNoOlderThanTheNewestDurable) {
   CrashRun run = run_of_trees(crash_image_count(0.015));
-  run.make_subject = [] { return std::make_unique<KeysAndValues>(Sizes::kUsual); };
+  run.make_subject = [] { return std::make_unique<KeysAndValuesSubject>(Sizes::kUsual); };
   run.length = 5;
   run.has_long_runs = true;
   LogUse use;
