@@ -15,8 +15,7 @@
 #include <thread>
 
 #include "gridfs/bucket/chunk_document.h"
-#include "tests/gridfs/bucket_fixture.h"
-#include "tests/gridfs/fake_deployment.h"
+#include "tests/gridfs/deployment_fixture.h"
 #include "tests/sanitized.h"
 
 namespace gridmount::gridfs {
@@ -27,39 +26,16 @@ using std::chrono::milliseconds;
 constexpr milliseconds kForEver = std::chrono::hours(1);
 constexpr int32_t kChunk = 64 * 1024;
 
-class ChunkCacheTest : public BucketFixture {
+class ChunkCacheTest : public DeploymentFixture {
  protected:
-  ChunkCacheTest() : deployment_(store()) {}
+  ChunkCacheTest() : DeploymentFixture(kChunk) {}
   ~ChunkCacheTest() override {
     deployment_.block_fetches(false);
     files_.reset();
   }
 
-  void start(ChunkCacheOptions options = {.fresh_for = kForEver}) {
-    shared_bucket_ =
-        std::make_unique<Bucket>(deployment_, deployment_.database("test"), BucketOptions());
-    cache_ = std::make_shared<ChunkCache>(deployment_, options);
-    FileTableOptions table;
-    table.chunk_cache = cache_;
-    table.md5 = false;
-    files_ = FileTable::create(*shared_bucket_, table);
-  }
+  void start(const ChunkCacheOptions& options = {.fresh_for = kForEver}) { make_files(options); }
   std::shared_ptr<File> open(const bson::Value& id) { return must(files_->open(id)); }
-  bson::Value upload_chunks(int count) {
-    content_ = random_bytes(random_, static_cast<size_t>(count) * kChunk - 100);
-    UploadOptions options;
-    options.chunk_bytes = kChunk;
-    return upload("file", content_, options);
-  }
-  // As another mount or a driver does it, without a word to this one.
-  void replace_content(const bson::Value& id) {
-    const auto others = FileTable::create(bucket(), {});
-    const auto file = must(others->open(id));
-    content_ = random_bytes(random_, content_.size());
-    must(write(*file, 0, content_));
-    must(file->flush());
-    must(others->close(milliseconds(0)));
-  }
   static std::string read(File& file, int64_t offset, size_t size) {
     return text_of(must(file.read(offset, size)));
   }
@@ -72,22 +48,12 @@ class ChunkCacheTest : public BucketFixture {
       all += part;
     }
   }
-  int fetches_of(const std::function<void()>& work) {
-    const int before = deployment_.snapshots();
-    work();
-    return deployment_.snapshots() - before;
-  }
+  // Each fetch takes a snapshot.
+  int fetches_of(const std::function<void()>& work) const { return snapshots_of(work); }
   void wait_for(const std::function<bool()>& condition) {
     for (int i = 0; i < 1000 && !condition(); ++i) std::this_thread::sleep_for(milliseconds(10));
     EXPECT_TRUE(condition());
   }
-
-  FakeDeployment deployment_;
-  std::mt19937_64 random_{test_seed()};
-  std::unique_ptr<Bucket> shared_bucket_;
-  std::shared_ptr<ChunkCache> cache_;
-  std::unique_ptr<FileTable> files_;
-  std::string content_;
 };
 
 TEST_F(ChunkCacheTest, PartsOfOneChunk_AreFetchedOnce) {

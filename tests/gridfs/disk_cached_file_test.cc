@@ -13,8 +13,7 @@
 #include "engine/disk_cache/disk_cache.h"
 #include "gridfs/content/chunk_cache.h"
 #include "gridfs/content/file.h"
-#include "tests/gridfs/bucket_fixture.h"
-#include "tests/gridfs/fake_deployment.h"
+#include "tests/gridfs/deployment_fixture.h"
 #include "tests/temporary_folder.h"
 
 namespace gridmount::gridfs {
@@ -25,9 +24,9 @@ using std::chrono::milliseconds;
 constexpr int kSmallChunk = 4096;
 constexpr milliseconds kNeverOld = std::chrono::hours(1);
 
-class DiskCachedFileTest : public BucketFixture {
+class DiskCachedFileTest : public DeploymentFixture {
  protected:
-  DiskCachedFileTest() : deployment_(store()) {}
+  DiskCachedFileTest() : DeploymentFixture(kSmallChunk) {}
   ~DiskCachedFileTest() override { end(); }
 
   void end() {
@@ -44,53 +43,25 @@ class DiskCachedFileTest : public BucketFixture {
   void start(milliseconds fresh_for = kNeverOld, const std::string& deployment = "here") {
     end();
     disk_ = must(DiskCache::open({folder_.path() / "cache", 1 << 30, {}}));
-    shared_bucket_ =
-        std::make_unique<Bucket>(deployment_, deployment_.database("test"), BucketOptions());
     ChunkCacheOptions options;
     options.fresh_for = fresh_for;
     options.threads_max = 0;
     options.disk = disk_;
     options.deployment = deployment;
-    cache_ = std::make_shared<ChunkCache>(deployment_, options);
-    FileTableOptions table;
-    table.chunk_cache = cache_;
-    table.md5 = false;
-    files_ = FileTable::create(*shared_bucket_, table);
-  }
-  bson::Value upload_chunks(int count) {
-    content_ = random_bytes(random_, static_cast<size_t>(count) * kSmallChunk - 100);
-    UploadOptions options;
-    options.chunk_bytes = kSmallChunk;
-    return upload("file", content_, options);
+    make_files(options);
   }
   std::string read(const bson::Value& id) { return read(*must(files_->open(id))); }
   static std::string read(File& file) {
     return text_of(must(file.read(0, static_cast<size_t>(file.length()))));
   }
-  // Snapshots, of which each is a command. The files document costs one.
+  // Opening the file costs one command, for its files document.
   int commands_of(const std::function<void()>& work) {
     disk_->flush();
-    const int before = deployment_.snapshots();
-    work();
-    return deployment_.snapshots() - before;
-  }
-  void replace_content(const bson::Value& id) {
-    const auto others = FileTable::create(bucket(), {});
-    const auto file = must(others->open(id));
-    content_ = random_bytes(random_, content_.size());
-    must(write(*file, 0, content_));
-    must(file->flush());
-    must(others->close(milliseconds(0)));
+    return snapshots_of(work);
   }
 
   const TemporaryFolder folder_;
-  FakeDeployment deployment_;
-  std::mt19937_64 random_{test_seed()};
-  std::unique_ptr<Bucket> shared_bucket_;
   std::shared_ptr<DiskCache> disk_;
-  std::shared_ptr<ChunkCache> cache_;
-  std::unique_ptr<FileTable> files_;
-  std::string content_;
   uint64_t hits_ = 0;  // of all caches that were closed
 };
 
