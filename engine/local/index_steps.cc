@@ -5,6 +5,8 @@
 // drop cleanup of this process is told to spare it. The last transaction takes the keyspace off the
 // list and adds the index to the collection. Readers do not see the index before that.
 
+#include "engine/local/index_steps.h"
+
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,7 +15,6 @@
 #include "engine/local/indexes/index_build.h"
 #include "engine/local/indexes/index_writer.h"
 #include "engine/local/local_store.h"
-#include "engine/local/open_store.h"
 
 namespace gridmount::local {
 namespace {

@@ -21,8 +21,12 @@ BASE = "engine/base"  # what everything may include
 LOCAL_DOOR = "engine/local/<door>"  # what programs and tests ask of the embedded store
 # Headers that stand in a folder and belong to a layer below it.
 FILES_OF_LAYERS = {
-    "engine/local/open_store.h": LOCAL_DOOR,
+    "engine/local/index_steps.h": LOCAL_DOOR,
     "engine/local/store_copy.h": LOCAL_DOOR,
+    "engine/local/integrity/store_salvage.h": LOCAL_DOOR,
+    "engine/local/integrity/structure_check.h": LOCAL_DOOR,
+    "engine/local/integrity/structure_repair.h": LOCAL_DOOR,
+    "engine/local/open_store.h": LOCAL_DOOR,
     "engine/local/test_options.h": LOCAL_DOOR,
 }
 

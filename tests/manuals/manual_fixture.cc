@@ -6,6 +6,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
+#include "engine/local/integrity/structure_check.h"
 
 namespace gridmount::manuals {
 namespace {

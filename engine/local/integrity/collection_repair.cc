@@ -6,6 +6,7 @@
 #include "engine/local/format/index_value.h"
 #include "engine/local/indexes/entry_reading.h"
 #include "engine/local/indexes/index_writer.h"
+#include "engine/local/integrity/structure_check.h"
 #include "engine/local/storage/ascending_cursor.h"
 
 namespace gridmount::local {

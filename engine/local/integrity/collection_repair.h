@@ -19,7 +19,7 @@
 #include "engine/local/catalog/read_view.h"
 #include "engine/local/format/index_key_generation.h"
 #include "engine/local/format/record.h"
-#include "engine/local/open_store.h"
+#include "engine/local/integrity/structure_repair.h"
 #include "engine/local/storage/overflow_page.h"
 
 namespace gridmount::local {

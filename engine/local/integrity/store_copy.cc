@@ -6,6 +6,7 @@
 
 #include "engine/local/files/store_folder.h"
 #include "engine/local/integrity/store_replacement.h"
+#include "engine/local/integrity/structure_check.h"
 #include "engine/local/local_store.h"
 #include "engine/local/open_store.h"
 #include "engine/local/storage/ascending_cursor.h"

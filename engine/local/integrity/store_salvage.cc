@@ -3,6 +3,8 @@
 // the catalog has for their prefixes. The catalog is read first. Afterwards a repair of the new
 // store rebuilds lost index entries from the documents.
 
+#include "engine/local/integrity/store_salvage.h"
+
 #include <chrono>
 #include <functional>
 #include <map>
@@ -21,6 +23,8 @@
 #include "engine/local/format/redo_changes.h"
 #include "engine/local/integrity/catalog_survey.h"
 #include "engine/local/integrity/store_replacement.h"
+#include "engine/local/integrity/structure_check.h"
+#include "engine/local/integrity/structure_repair.h"
 #include "engine/local/integrity/unopened_store.h"
 #include "engine/local/open_store.h"
 #include "engine/local/storage/page_accounting.h"

@@ -5,6 +5,8 @@
 // Method: a commit is measured by what it writes to data.mdb up to its meta page. Crash images
 // (crash_trials.h) are taken while the index is made. Each is opened and checked in full, and the
 // index is made in it (again).
+#include "engine/local/index_steps.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 
 #include "tests/engine/contract/store_contract.h"
 
+#include "engine/local/integrity/structure_check.h"
 #include "engine/local/open_store.h"
 
 namespace gridmount::engine {

@@ -2,6 +2,7 @@
 // standalone server can.
 // Method: the suite of tests/engine/contract by a driver's library over the socket of a server.
 
+#include "engine/local/integrity/structure_check.h"
 #include "engine/local/open_store.h"
 #include "engine/mongo/mongo_store.h"
 #include "engine/wire/server/server.h"

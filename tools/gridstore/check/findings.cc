@@ -4,6 +4,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
+#include "engine/local/integrity/structure_check.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {

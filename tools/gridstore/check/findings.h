@@ -10,7 +10,7 @@
 
 #include "command_line/exit_status.h"
 #include "engine/bson/value.h"
-#include "engine/local/open_store.h"
+#include "engine/local/integrity/structure_check.h"
 #include "tools/gridstore/check/progress.h"
 
 namespace gridmount::tools {

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/local/open_store.h"
+#include "engine/local/integrity/structure_repair.h"
 #include "engine/system/file.h"
 #include "tools/gridstore/repair/lost_documents.h"
 

@@ -8,7 +8,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/json.h"
-#include "engine/local/open_store.h"
+#include "engine/local/index_steps.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "tools/gridstore/check/missing_indexes.h"
 

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "command_line/store_opening.h"
-#include "engine/local/open_store.h"
+#include "engine/local/integrity/store_salvage.h"
+#include "engine/local/integrity/structure_check.h"
+#include "engine/local/integrity/structure_repair.h"
 #include "tools/gridstore/check/bucket_check.h"
 #include "tools/gridstore/repair/repair_bucket.h"
 

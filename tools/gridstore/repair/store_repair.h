@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/local/integrity/structure_repair.h"
 #include "engine/local/open_store.h"
 #include "engine/store.h"
 #include "tools/gridstore/guarded_run.h"

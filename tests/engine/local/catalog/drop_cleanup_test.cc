@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "engine/bson/builder.h"
+#include "engine/local/integrity/structure_check.h"
 #include "engine/local/local_store.h"
 #include "engine/local/open_store.h"
 

@@ -1,5 +1,6 @@
 #include "tests/engine/local/crash/crash_store.h"
 
+#include "engine/local/integrity/structure_check.h"
 #include "engine/local/local_store.h"
 #include "tests/engine/local/crash/crash_subject.h"
 

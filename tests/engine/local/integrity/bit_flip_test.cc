@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
+#include "engine/local/integrity/structure_check.h"
 #include "engine/local/open_store.h"
 #include "tests/engine/local/integrity/bit_flips.h"
 #include "tests/sanitized.h"

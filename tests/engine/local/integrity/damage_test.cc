@@ -11,6 +11,7 @@
 #include "engine/local/catalog/records.h"
 #include "engine/local/format/catalog_keys.h"
 #include "engine/local/indexes/index_writer.h"
+#include "engine/local/integrity/structure_check.h"
 #include "engine/local/open_store.h"
 #include "tests/engine/local/integrity/damaged_store.h"
 

@@ -6,6 +6,7 @@
 
 #include "engine/bson/json.h"
 #include "engine/local/catalog/records.h"
+#include "engine/local/integrity/structure_check.h"
 #include "engine/local/open_store.h"
 #include "engine/local/storage/environment.h"
 

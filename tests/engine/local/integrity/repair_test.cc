@@ -18,6 +18,7 @@
 #include "engine/local/format/catalog_keys.h"
 #include "engine/local/format/index_value.h"
 #include "engine/local/indexes/index_writer.h"
+#include "engine/local/integrity/structure_repair.h"
 #include "engine/local/open_store.h"
 #include "tests/engine/local/integrity/damaged_store.h"
 

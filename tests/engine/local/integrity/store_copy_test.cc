@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "engine/bson/builder.h"
+#include "engine/local/integrity/structure_check.h"
 #include "engine/local/open_store.h"
 
 namespace {

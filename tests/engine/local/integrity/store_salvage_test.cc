@@ -4,6 +4,8 @@
 // Method: bits of a store's file are flipped one at a time in leaves, branches and values, at
 // random from a seed that a failing run prints. GRIDMOUNT_SALVAGES sets the number of flips (100,
 // 20 in sanitized builds). GRIDMOUNT_TEST_SEED replays one.
+#include "engine/local/integrity/store_salvage.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -21,6 +23,8 @@
 
 #include "engine/bson/builder.h"
 #include "engine/local/files/store_folder.h"
+#include "engine/local/integrity/structure_check.h"
+#include "engine/local/integrity/structure_repair.h"
 #include "engine/local/open_store.h"
 #include "engine/local/store_copy.h"
 #include "tests/engine/local/integrity/bit_flips.h"

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
+#include "engine/local/integrity/structure_check.h"
 #include "engine/local/open_store.h"
 #include "engine/local/store_copy.h"
 

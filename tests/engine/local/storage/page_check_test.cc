@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
+#include "engine/local/integrity/structure_check.h"
 #include "engine/local/open_store.h"
 
 namespace gridmount::local {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/bson/dotted_path.h"
+#include "engine/local/integrity/structure_check.h"
 #include "engine/local/open_store.h"
 
 namespace gridmount::wire {

@@ -1,6 +1,8 @@
 // repair_structure(): repairs one collection after the other, then the catalog's lists of
 // keyspaces.
 
+#include "engine/local/integrity/structure_repair.h"
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -9,8 +11,8 @@
 #include "engine/local/format/record.h"
 #include "engine/local/integrity/catalog_survey.h"
 #include "engine/local/integrity/collection_repair.h"
+#include "engine/local/integrity/structure_check.h"
 #include "engine/local/local_store.h"
-#include "engine/local/open_store.h"
 #include "engine/local/storage/ascending_cursor.h"
 
 namespace gridmount::local {

@@ -1,5 +1,7 @@
 // check_structure(): checks everything below the level of documents, in bounded memory.
 
+#include "engine/local/integrity/structure_check.h"
+
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -19,7 +21,6 @@
 #include "engine/local/indexes/index_writer.h"
 #include "engine/local/integrity/catalog_survey.h"
 #include "engine/local/local_store.h"
-#include "engine/local/open_store.h"
 #include "engine/local/storage/ascending_cursor.h"
 #include "engine/local/storage/overflow_page.h"
 
