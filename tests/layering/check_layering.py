@@ -22,7 +22,7 @@ LOCAL_DOOR = "engine/local/<door>"  # what programs and tests ask of the embedde
 # Headers that stand in a folder and belong to a layer below it.
 FILES_OF_LAYERS = {
     "engine/local/index_steps.h": LOCAL_DOOR,
-    "engine/local/store_copy.h": LOCAL_DOOR,
+    "engine/local/integrity/store_copy.h": LOCAL_DOOR,
     "engine/local/integrity/store_salvage.h": LOCAL_DOOR,
     "engine/local/integrity/structure_check.h": LOCAL_DOOR,
     "engine/local/integrity/structure_repair.h": LOCAL_DOOR,

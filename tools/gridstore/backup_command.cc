@@ -10,9 +10,9 @@
 
 #include "command_line/store_argument.h"
 #include "command_line/store_opening.h"
+#include "engine/local/integrity/store_copy.h"
 #include "engine/local/integrity/structure_check.h"
 #include "engine/local/open_store.h"
-#include "engine/local/store_copy.h"
 #include "engine/store.h"
 #include "tools/gridstore/message.h"
 #include "tools/gridstore/store_argument.h"

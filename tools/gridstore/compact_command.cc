@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/local/store_copy.h"
+#include "engine/local/integrity/store_copy.h"
 #include "tools/gridstore/message.h"
 #include "tools/gridstore/store_argument.h"
 

@@ -1,4 +1,4 @@
-#include "engine/local/store_copy.h"
+#include "engine/local/integrity/store_copy.h"
 
 #include <memory>
 #include <string>

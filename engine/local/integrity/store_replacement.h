@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "engine/base/error.h"
-#include "engine/local/store_copy.h"
+#include "engine/local/integrity/store_copy.h"
 
 namespace gridmount::local {
 

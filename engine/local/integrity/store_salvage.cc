@@ -22,6 +22,7 @@
 #include "engine/local/format/record.h"
 #include "engine/local/format/redo_changes.h"
 #include "engine/local/integrity/catalog_survey.h"
+#include "engine/local/integrity/store_copy.h"
 #include "engine/local/integrity/store_replacement.h"
 #include "engine/local/integrity/structure_check.h"
 #include "engine/local/integrity/structure_repair.h"
@@ -29,7 +30,6 @@
 #include "engine/local/open_store.h"
 #include "engine/local/storage/page_accounting.h"
 #include "engine/local/storage/tree_filler.h"
-#include "engine/local/store_copy.h"
 #include "engine/system/file.h"
 
 namespace gridmount::local {

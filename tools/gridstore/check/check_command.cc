@@ -16,10 +16,10 @@
 
 #include "command_line/store_argument.h"
 #include "command_line/store_opening.h"
+#include "engine/local/integrity/store_copy.h"
 #include "engine/local/integrity/structure_check.h"
 #include "engine/local/integrity/structure_repair.h"
 #include "engine/local/open_store.h"
-#include "engine/local/store_copy.h"
 #include "engine/store.h"
 #include "gridfs/bucket/md5.h"
 #include "tools/gridstore/check/bucket_check.h"

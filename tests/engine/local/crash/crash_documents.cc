@@ -9,7 +9,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
-#include "engine/local/store_copy.h"
+#include "engine/local/integrity/store_copy.h"
 #include "tests/engine/local/crash/crash_store.h"
 
 namespace gridmount::local::testing {

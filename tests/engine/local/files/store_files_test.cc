@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "engine/local/files/store_folder.h"
+#include "engine/local/integrity/store_copy.h"
 #include "engine/local/integrity/unopened_store.h"
-#include "engine/local/store_copy.h"
 #include "tests/engine/local/files/store_folder_fixture.h"
 
 namespace gridmount::local {

@@ -3,7 +3,7 @@
 //
 // Method: this program replaces rename, unlink, fsync, fdatasync, pwrite and write. They count the
 // calls of a child process and end it at one of them.
-#include "engine/local/store_copy.h"
+#include "engine/local/integrity/store_copy.h"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>

@@ -23,10 +23,10 @@
 
 #include "engine/bson/builder.h"
 #include "engine/local/files/store_folder.h"
+#include "engine/local/integrity/store_copy.h"
 #include "engine/local/integrity/structure_check.h"
 #include "engine/local/integrity/structure_repair.h"
 #include "engine/local/open_store.h"
-#include "engine/local/store_copy.h"
 #include "tests/engine/local/integrity/bit_flips.h"
 #include "tests/sanitized.h"
 

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
+#include "engine/local/integrity/store_copy.h"
 #include "engine/local/integrity/structure_check.h"
 #include "engine/local/open_store.h"
-#include "engine/local/store_copy.h"
 
 namespace gridmount::local {
 namespace {
