@@ -13,7 +13,7 @@
 
 #include "engine/local/catalog/read_view.h"
 #include "engine/local/indexes/index_build.h"
-#include "engine/local/indexes/index_writer.h"
+#include "engine/local/indexes/new_index.h"
 #include "engine/local/local_store.h"
 
 namespace gridmount::local {

@@ -1,14 +1,13 @@
-// Fills a new index, and makes the error for a duplicate key.
+#include "engine/local/indexes/index_build.h"
 
 #include <algorithm>
 #include <memory>
 #include <vector>
 
-#include "engine/bson/builder.h"
-#include "engine/bson/text.h"
 #include "engine/local/catalog/records.h"
 #include "engine/local/format/index_key_encoding.h"
 #include "engine/local/format/index_value.h"
+#include "engine/local/indexes/duplicate_key.h"
 #include "engine/local/indexes/index_writer.h"
 #include "engine/local/storage/range_cursor.h"
 
@@ -48,40 +47,6 @@ Status put_batch(Trees& trees, const CollectionEntry& entry, const IndexEntry& i
   }
   batch.clear();
   return {};
-}
-
-// Appends the value of one part of a duplicate key. If the path ends at an array, it is the element
-// whose encoding the key has.
-void append_key_value(bson::Builder& builder, const IndexPart& part, bson::View document,
-                      std::string_view encoded) {
-  std::optional<bson::Value> found;
-  const auto matches = [&](bson::ValueView value) {
-    std::string key;
-    append_part(key, part, value);
-    return encoded.starts_with(key);
-  };
-  part.path.visit(document, [&](const bson::Path::Reached& reached) {
-    if (!reached.value) return true;
-    if (matches(*reached.value)) {
-      found = bson::Value(*reached.value);
-    } else if (reached.value->type() == bson::Type::kArray) {
-      for (const bson::Element element : reached.value->as_document()) {
-        if (matches(element.value)) found = bson::Value(element.value);
-      }
-    }
-    return !found;
-  });
-  if (!found) {
-    // The field is missing, or its value is too long for the truncated key to identify it.
-    if (const std::optional<bson::ValueView> value = part.path.resolve(document)) {
-      found = bson::Value(*value);
-    }
-  }
-  if (found) {
-    builder.append(part.path.dotted(), *found);
-  } else {
-    builder.append_null(part.path.dotted());
-  }
 }
 
 }  // namespace
@@ -128,28 +93,6 @@ Status build_index(const std::shared_ptr<Trees>& trees, const CollectionEntry& e
                                from, multikey));
     if (done) return {};
   }
-}
-
-Error duplicate_key(const CollectionEntry& entry, const IndexEntry& index, bson::View document,
-                    std::string_view encoded) {
-  bson::Builder values;
-  for (const IndexPart& part : index.rules.parts) {
-    append_key_value(values, part, document, encoded);
-    encoded.remove_prefix(bson::key_string_size(encoded, part.descending).value_or(encoded.size()));
-  }
-  const bson::Document key_value = std::move(values).finish();
-
-  std::string text;
-  for (const bson::Element element : key_value.view()) {
-    text += (text.empty() ? " " : ", ") + std::string(element.key) + ": " +
-            bson::to_text(element.value);
-  }
-  bson::Builder details;
-  details.append("keyPattern", index.definition.keys).append("keyValue", key_value);
-  return Error(ErrorCode::kDuplicateKey,
-               "E11000 duplicate key error collection: " + entry.ns.full() +
-                   " index: " + index.definition.name + " dup key: {" + text + " }")
-      .with_details(std::move(details).finish().release());
 }
 
 }  // namespace gridmount::local

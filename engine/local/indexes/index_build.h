@@ -1,23 +1,34 @@
-// The checks of a new index, before it is filled. collection_indexes.cc defines them. The functions
-// of index_build.cc, which fill an index, are declared in index_writer.h.
+// Fills a new index.
 //
-// Thread-safety: pure functions.
+// Thread-safety: the caller must hold the store's write lock, like all callers of Trees that write.
 #pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
 
 #include "engine/base/error.h"
 #include "engine/local/format/catalog_entry.h"
-#include "engine/store.h"
+#include "engine/local/storage/trees.h"
 
 namespace gridmount::local {
 
-// Returns the index of that definition, under its name or the default one, without a keyspace yet.
-// Fails with CannotCreateIndex, or with the errors of parsing its keys and options.
-Result<IndexEntry> new_index(const engine::Namespace& ns, const query::IndexDefinition& definition);
+// Fills a new index from the collection's documents, in bounded memory. Sets `multikey` if some
+// document has an array under the index's paths. Fails with DuplicateKey if the index is unique and
+// the documents are not.
+Status build_index(const std::shared_ptr<Trees>& trees, const CollectionEntry& entry,
+                   const IndexEntry& index, bool& multikey);
 
-// Returns whether the collection already has the index. Fails with IndexKeySpecsConflict or
-// IndexOptionsConflict if another index has its name or keys. Fails with CannotCreateIndex if the
-// collection has too many indexes, or if the index would let documents of a capped collection
-// expire.
-Result<bool> has_index(const CollectionEntry& entry, const IndexEntry& index);
+struct IndexPartLimits {
+  size_t entries;
+  size_t bytes;  // the size of the entries in memory
+};
+
+// Like build_index(), for a part of the records: from the key `from` on, or from the first record
+// if `from` is empty. Stops after the document with which a limit is reached. Returns whether all
+// records are done. Sets `from` to a place after the key of the last record that was read.
+Result<bool> build_index_part(const std::shared_ptr<Trees>& trees, const CollectionEntry& entry,
+                              const IndexEntry& index, const IndexPartLimits& limits,
+                              std::string& from, bool& multikey);
 
 }  // namespace gridmount::local

@@ -2,6 +2,7 @@
 
 #include "engine/local/catalog/records.h"
 #include "engine/local/format/index_value.h"
+#include "engine/local/indexes/duplicate_key.h"
 #include "engine/local/indexes/entry_reading.h"
 
 namespace gridmount::local {

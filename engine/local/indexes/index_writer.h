@@ -59,29 +59,6 @@ class IndexWriter {
   std::string key_;
 };
 
-// Fills a new index from the collection's documents, in bounded memory. Sets `multikey` if some
-// document has an array under the index's paths. Fails with DuplicateKey if the index is unique and
-// the documents are not.
-Status build_index(const std::shared_ptr<Trees>& trees, const CollectionEntry& entry,
-                   const IndexEntry& index, bool& multikey);
-
-struct IndexPartLimits {
-  size_t entries;
-  size_t bytes;  // the size of the entries in memory
-};
-
-// Like build_index(), for a part of the records: from the key `from` on, or from the first record
-// if `from` is empty. Stops after the document with which a limit is reached. Returns whether all
-// records are done. Sets `from` to a place after the key of the last record that was read.
-Result<bool> build_index_part(const std::shared_ptr<Trees>& trees, const CollectionEntry& entry,
-                              const IndexEntry& index, const IndexPartLimits& limits,
-                              std::string& from, bool& multikey);
-
-// Returns "E11000 duplicate key error collection: db.c index: a_1 dup key: { a: 5 }" with the
-// details {keyPattern, keyValue}. `encoded` is the duplicate key, and `document` has it.
-Error duplicate_key(const CollectionEntry& entry, const IndexEntry& index, bson::View document,
-                    std::string_view encoded);
-
 // Sets `key` to the key of an index entry in the tree.
 void set_index_key(std::string& key, const IndexEntry& index, std::string_view encoded,
                    RecordId id);

@@ -1,0 +1,19 @@
+// The error for a duplicate key of a unique index.
+//
+// Thread-safety: a pure function.
+#pragma once
+
+#include <string_view>
+
+#include "engine/base/error.h"
+#include "engine/bson/document.h"
+#include "engine/local/format/catalog_entry.h"
+
+namespace gridmount::local {
+
+// Returns "E11000 duplicate key error collection: db.c index: a_1 dup key: { a: 5 }" with the
+// details {keyPattern, keyValue}. `encoded` is the duplicate key, and `document` has it.
+Error duplicate_key(const CollectionEntry& entry, const IndexEntry& index, bson::View document,
+                    std::string_view encoded);
+
+}  // namespace gridmount::local

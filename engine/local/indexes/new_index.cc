@@ -1,0 +1,87 @@
+#include "engine/local/indexes/new_index.h"
+
+#include "engine/bson/text.h"
+#include "engine/local/format/index_key_spec.h"
+
+namespace gridmount::local {
+namespace {
+
+// MongoDB's limit.
+constexpr size_t kMaxIndexes = 64;
+
+// Returns true if the index already exists. Fails if another index has its name or its keys.
+Result<bool> exists_already(const CollectionEntry& entry, const query::IndexDefinition& wanted) {
+  const auto both = [&](const query::IndexDefinition& existing) {
+    return " Requested index: " + bson::to_text(wanted.specification()) +
+           ", existing index: " + bson::to_text(existing.specification());
+  };
+  for (const query::IndexDefinition& existing : entry.definitions) {
+    if (existing.name != wanted.name) continue;
+    query::IndexDefinition as_unique = wanted;
+    // The _id index is unique, whether the definition says so or not.
+    if (existing.name == kIdIndexName) as_unique.unique = true;
+    if (!query::same_index(existing, as_unique)) {
+      return fail(ErrorCode::kIndexKeySpecsConflict,
+                  entry.ns.full() +
+                      ": An existing index has the same name as the requested index. When index "
+                      "names are not specified, they are auto generated and can cause conflicts." +
+                      both(existing));
+    }
+    if (!query::same_options(existing, wanted)) {
+      return fail(ErrorCode::kIndexOptionsConflict,
+                  entry.ns.full() +
+                      ": An equivalent index already exists with the same name but different "
+                      "options." +
+                      both(existing));
+    }
+    return true;
+  }
+  for (const query::IndexDefinition& existing : entry.definitions) {
+    if (query::same_index(existing, wanted)) {
+      return fail(ErrorCode::kIndexOptionsConflict,
+                  "Index already exists with a different name: " + existing.name);
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_on_id(const IndexEntry& index) {
+  const IndexPart& first = index.rules.parts[0];
+  return index.rules.parts.size() == 1 && first.path.dotted() == "_id" && !first.descending &&
+         !first.hashed;
+}
+
+Result<IndexEntry> new_index(const engine::Namespace& ns,
+                             const query::IndexDefinition& definition) {
+  IndexEntry index;
+  index.definition = definition;
+  std::string& name = index.definition.name;
+  if (name.empty()) name = query::default_index_name(definition.keys);
+  GM_TRY(query::check_combination(index.definition));
+  GM_ASSIGN(index.rules, index_key_spec(index.definition));
+  if (name.find('\0') != std::string::npos || name == "*") {
+    return fail(ErrorCode::kCannotCreateIndex,
+                ns.full() + ": '" + name + "' cannot be the name of an index");
+  }
+  // A collection has only one index on _id, whatever name is given.
+  if (is_on_id(index)) name = kIdIndexName;
+  return index;
+}
+
+Result<bool> has_index(const CollectionEntry& entry, const IndexEntry& index) {
+  GM_ASSIGN(const bool exists, exists_already(entry, index.definition));
+  if (exists) return true;
+  if (entry.settings.capped && index.definition.expire_after_seconds) {
+    return fail(ErrorCode::kCannotCreateIndex,
+                entry.ns.full() + ": Cannot create TTL index on a capped collection");
+  }
+  if (entry.indexes.size() >= kMaxIndexes) {
+    return fail(ErrorCode::kCannotCreateIndex,
+                entry.ns.full() + " already has 64 indexes, the limit of a collection");
+  }
+  return false;
+}
+
+}  // namespace gridmount::local
