@@ -30,6 +30,7 @@
 #include "fuse/daemon/change_follower.h"
 #include "fuse/daemon/daemonize.h"
 #include "fuse/daemon/log.h"
+#include "fuse/daemon/metrics_text.h"
 #include "fuse/daemon/mount_state.h"
 #include "fuse/daemon/remount.h"
 #include "fuse/daemon/service_manager.h"

@@ -24,8 +24,4 @@ struct MountState {
 // May wait for the store's disk, but never for an operation.
 MountState mount_state(Session& session, Buckets& buckets);
 
-// Returns the metrics in the text format of Prometheus, version 0.0.4. SEMANTICS.md lists their
-// names.
-std::string metrics_text(const MountState& state);
-
 }  // namespace gridmount::fuse

@@ -1,0 +1,16 @@
+// The mount's state as metrics for Prometheus.
+//
+// Thread-safety: a pure function.
+#pragma once
+
+#include <string>
+
+#include "fuse/daemon/mount_state.h"
+
+namespace gridmount::fuse {
+
+// Returns the metrics in the text format of Prometheus, version 0.0.4. SEMANTICS.md lists their
+// names.
+std::string metrics_text(const MountState& state);
+
+}  // namespace gridmount::fuse
