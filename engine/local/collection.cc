@@ -28,13 +28,14 @@ constexpr int kPrefetchRecordsMax = 64;
 constexpr ErrorCode kInvalidPipelineOperator{168};
 
 // Returns the index whose keys are returned instead of documents, or null if no index is read.
-Result<const IndexEntry*> index_of_keys(const CollectionEntry& entry, const query::Plan& plan) {
+Result<const IndexMetadata*> index_of_keys(const CollectionMetadata& metadata,
+                                           const query::Plan& plan) {
   if (plan.kind == query::Plan::Kind::kCollectionScan) return nullptr;
-  if (plan.kind == query::Plan::Kind::kIndexScan && !entry.indexes[plan.index].multikey) {
-    return &entry.indexes[plan.index];
+  if (plan.kind == query::Plan::Kind::kIndexScan && !metadata.indexes[plan.index].multikey) {
+    return &metadata.indexes[plan.index];
   }
   return fail(ErrorCode::kCommandNotSupported,
-              entry.ns.full() +
+              metadata.ns.full() +
                   ": returnKey is not supported for an index with arrays or for several indexes");
 }
 
@@ -174,32 +175,32 @@ Result<std::unique_ptr<engine::Cursor>> LocalCollection::find(engine::Snapshot& 
   GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables));
   GM_ASSIGN(MatchOptions match, match_options(filter, options));
   GM_ASSIGN(std::optional<query::Projection> projection, parse_projection(options, filter));
-  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
-  if (entry ? entry->settings.is_view() : is_catalog_collection(ns_)) {
+  GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
+  if (metadata ? metadata->settings.is_view() : is_catalog_collection(ns_)) {
     GM_TRY(check_without_storage(ns_, options));
   }
-  if (entry && entry->settings.is_view()) {
+  if (metadata && metadata->settings.is_view()) {
     return aggregation::find_in_view(databases(), snapshot, ns_, filter, options);
   }
   if (projection) match.only_paths = projection->included_paths();
-  if (!entry && is_catalog_collection(ns_)) {
+  if (!metadata && is_catalog_collection(ns_)) {
     GM_ASSIGN(std::vector<bson::Document> documents, catalog_documents(read_view->catalog(), ns_));
     return aggregation::find_among(std::move(documents), databases(), snapshot, ns_, filter,
                                    options);
   }
-  if (!entry) {
+  if (!metadata) {
     record_missing(*read_view);
     return std::unique_ptr<engine::Cursor>(std::make_unique<EmptyCursor>());
   }
   if (options.return_key) match.only_paths.reset();
   GM_ASSIGN(std::unique_ptr<PlanExecutor> matches,
-            PlanExecutor::open(read_view, entry, std::move(parsed), std::move(match)));
-  const IndexEntry* index = nullptr;
+            PlanExecutor::open(read_view, metadata, std::move(parsed), std::move(match)));
+  const IndexMetadata* index = nullptr;
   if (options.return_key) {
-    GM_ASSIGN(index, index_of_keys(*entry, matches->plan().plan));
+    GM_ASSIGN(index, index_of_keys(*metadata, matches->plan().plan));
   }
   auto cursor = std::make_unique<FindCursor>(std::move(matches), std::move(projection));
-  if (options.return_key) cursor->return_keys(entry, index);
+  if (options.return_key) cursor->return_keys(metadata, index);
   if (options.show_record_id) cursor->show_record_ids();
   return std::unique_ptr<engine::Cursor>(std::move(cursor));
 }
@@ -208,33 +209,34 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
                                                             bson::View filter,
                                                             const engine::FindOptions& options) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
-  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
+  GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   const bool of_index =
       !options.min.empty() || !options.max.empty() || options.return_key || options.show_record_id;
-  const bool plain = entry && !of_index && options.sort.empty() && options.projection.empty() &&
+  const bool plain = metadata && !of_index && options.sort.empty() && options.projection.empty() &&
                      options.skip == 0 && options.limit >= 0 && !options.hint;
   if (plain) {
-    if (const std::optional<UniqueLookup> lookup = unique_lookup(*entry, filter)) {
+    if (const std::optional<UniqueLookup> lookup = unique_lookup(*metadata, filter)) {
       const Trees& trees = read_view->trees();
-      GM_ASSIGN(const std::optional<RecordId> id, find_unique(trees, *entry, *lookup));
-      record_lookup(*read_view, *entry, *lookup->index, id.has_value());
-      if (!id) return std::optional<bson::View>();
-      GM_ASSIGN(const bson::View document, read_document(trees, *entry, *id, verify_for(options)));
-      GM_TRY(confirm_found(*entry, *lookup->index, filter, document));
-      return std::optional(document);
-    }
-    if (const std::optional<FirstLookup> lookup = first_lookup(*entry, filter)) {
-      GM_ASSIGN(const std::optional<RecordId> id,
-                find_first(read_view->shared_trees(), *entry, *lookup));
-      record_lookup(*read_view, *entry, *lookup->index, id.has_value());
+      GM_ASSIGN(const std::optional<RecordId> id, find_unique(trees, *metadata, *lookup));
+      record_lookup(*read_view, *metadata, *lookup->index, id.has_value());
       if (!id) return std::optional<bson::View>();
       GM_ASSIGN(const bson::View document,
-                read_document(read_view->trees(), *entry, *id, verify_for(options)));
-      GM_TRY(confirm_found(*entry, *lookup->index, filter, document));
+                read_document(trees, *metadata, *id, verify_for(options)));
+      GM_TRY(confirm_found(*metadata, *lookup->index, filter, document));
+      return std::optional(document);
+    }
+    if (const std::optional<FirstLookup> lookup = first_lookup(*metadata, filter)) {
+      GM_ASSIGN(const std::optional<RecordId> id,
+                find_first(read_view->shared_trees(), *metadata, *lookup));
+      record_lookup(*read_view, *metadata, *lookup->index, id.has_value());
+      if (!id) return std::optional<bson::View>();
+      GM_ASSIGN(const bson::View document,
+                read_document(read_view->trees(), *metadata, *id, verify_for(options)));
+      GM_TRY(confirm_found(*metadata, *lookup->index, filter, document));
       return std::optional(document);
     }
   }
-  if (of_index || (entry ? entry->settings.is_view() : is_catalog_collection(ns_))) {
+  if (of_index || (metadata ? metadata->settings.is_view() : is_catalog_collection(ns_))) {
     return find_one_of_cursor(snapshot, filter, options);
   }
   GM_TRY(check(options));
@@ -242,12 +244,12 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
   GM_ASSIGN(MatchOptions match, match_options(filter, options));
   match.limit = 1;
   GM_ASSIGN(std::optional<query::Projection> projection, parse_projection(options, filter));
-  if (!entry) {
+  if (!metadata) {
     record_missing(*read_view);
     return std::optional<bson::View>();
   }
   GM_ASSIGN(const std::unique_ptr<PlanExecutor> matches,
-            PlanExecutor::open(read_view, entry, std::move(parsed), std::move(match)));
+            PlanExecutor::open(read_view, metadata, std::move(parsed), std::move(match)));
   GM_ASSIGN(const std::optional<Match> found, matches->next());
   if (!found) return std::optional<bson::View>();
   if (!projection) return std::optional(found->document);
@@ -271,21 +273,21 @@ Result<int64_t> LocalCollection::count(engine::Snapshot& snapshot, bson::View fi
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_TRY(check(options));
   GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables));
-  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
-  if (!entry && !is_catalog_collection(ns_)) {
+  GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
+  if (!metadata && !is_catalog_collection(ns_)) {
     record_missing(*read_view);
     return int64_t{0};
   }
-  if (!entry || entry->settings.is_view()) {
+  if (!metadata || metadata->settings.is_view()) {
     return aggregation::count_in_view(databases(), snapshot, ns_, filter, options);
   }
   if (filter.empty() && !options.hint) {
-    GM_ASSIGN(const Counts counts, read_view->catalog().counts(*entry));
+    GM_ASSIGN(const Counts counts, read_view->catalog().counts(*metadata));
     const int64_t count = std::max<int64_t>(0, counts.documents - options.skip);
     return options.limit == 0 ? count : std::min(count, options.limit);
   }
   GM_ASSIGN(const std::unique_ptr<MatchCount> matches,
-            MatchCount::open(read_view, entry, parsed, count_options(options)));
+            MatchCount::open(read_view, metadata, parsed, count_options(options)));
   return matches->run();
 }
 
@@ -319,21 +321,21 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
   GM_ASSIGN(MatchOptions match, match_options(filter, options));
   GM_ASSIGN(const std::optional<query::Projection> projection, parse_projection(options, filter));
   if (projection) match.only_paths = projection->included_paths();
-  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
-  if (entry && entry->settings.is_view()) {
+  GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
+  if (metadata && metadata->settings.is_view()) {
     return aggregation::explain_view(databases(), snapshot, ns_, filter, options, verbosity);
   }
-  if (!entry && is_catalog_collection(ns_)) {
+  if (!metadata && is_catalog_collection(ns_)) {
     return fail(ErrorCode::kCommandNotSupported,
                 ns_.full() + " is the catalog: there is no plan to explain");
   }
-  ExplainedQuery query{ns_, filter, options, entry.get()};
+  ExplainedQuery query{ns_, filter, options, metadata.get()};
   Execution execution;
   const bool executes = verbosity == engine::Verbosity::kExecutionStats;
-  if (!entry) return explanation(query, executes ? &execution : nullptr);
+  if (!metadata) return explanation(query, executes ? &execution : nullptr);
   const Stopwatch watch;
   GM_ASSIGN(const std::unique_ptr<PlanExecutor> matches,
-            PlanExecutor::open(read_view, entry, std::move(parsed), std::move(match)));
+            PlanExecutor::open(read_view, metadata, std::move(parsed), std::move(match)));
   query.plan = &matches->plan();
   query.sorts = matches->sorts();
   query.covered = matches->covered();
@@ -355,31 +357,31 @@ Result<bson::Document> LocalCollection::explain_count(engine::Snapshot& snapshot
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_TRY(check(options));
   GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables));
-  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
+  GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   engine::FindOptions find;
   find.skip = options.skip;
   find.limit = options.limit;
   find.hint = options.hint;
   find.variables = options.variables;
   find.deadline = options.deadline;
-  if (entry ? entry->settings.is_view() : is_catalog_collection(ns_)) {
+  if (metadata ? metadata->settings.is_view() : is_catalog_collection(ns_)) {
     return explain(snapshot, filter, find, verbosity);
   }
-  ExplainedQuery query{ns_, filter, find, entry.get()};
+  ExplainedQuery query{ns_, filter, find, metadata.get()};
   query.counts = true;
   Execution execution;
   const bool executes = verbosity == engine::Verbosity::kExecutionStats;
-  if (!entry) return explanation(query, executes ? &execution : nullptr);
+  if (!metadata) return explanation(query, executes ? &execution : nullptr);
   const Stopwatch watch;
   if (filter.empty() && !options.hint) {
     GM_ASSIGN(execution.stats.given, count(snapshot, filter, options));
-    GM_ASSIGN(const Counts counts, read_view->catalog().counts(*entry));
+    GM_ASSIGN(const Counts counts, read_view->catalog().counts(*metadata));
     execution.stats.matched = execution.stats.given + std::min(options.skip, counts.documents);
     execution.milliseconds = watch.milliseconds();
     return explanation(query, executes ? &execution : nullptr);
   }
   GM_ASSIGN(const std::unique_ptr<MatchCount> matches,
-            MatchCount::open(read_view, entry, parsed, count_options(options)));
+            MatchCount::open(read_view, metadata, parsed, count_options(options)));
   query.plan = &matches->plan();
   query.covered = !matches->reads_documents();
   query.filters_entries = matches->filters_entries();
@@ -402,23 +404,23 @@ void LocalCollection::prefetch(engine::Snapshot& snapshot, bson::View filter) {
   const Result<std::shared_ptr<ReadView>> opened = read_view_of(snapshot, environment_);
   if (!opened) return;
   ReadView& read_view = **opened;
-  const Result<SharedEntry> entry = read_view.catalog().find(ns_);
-  if (!entry || !*entry) return;
+  const Result<SharedMetadata> metadata = read_view.catalog().find(ns_);
+  if (!metadata || !*metadata) return;
   const auto ask_for = [&](RecordId id) {
-    const auto record = get_record(read_view.trees(), (*entry)->records, id);
+    const auto record = get_record(read_view.trees(), (*metadata)->records, id);
     if (record && *record) system::will_need((*record)->data(), (*record)->size());
   };
-  if (const std::optional<UniqueLookup> lookup = unique_lookup(**entry, filter)) {
-    const Result<std::optional<RecordId>> id = find_unique(read_view.trees(), **entry, *lookup);
+  if (const std::optional<UniqueLookup> lookup = unique_lookup(**metadata, filter)) {
+    const Result<std::optional<RecordId>> id = find_unique(read_view.trees(), **metadata, *lookup);
     if (id && *id) ask_for(**id);
     return;
   }
   const Result<query::Filter> parsed = query::Filter::parse(filter);
   if (!parsed) return;
-  const Result<query::Plan> plan =
-      query::make_plan(*parsed, nullptr, (*entry)->definitions, (*entry)->multikey, std::nullopt);
+  const Result<query::Plan> plan = query::make_plan(*parsed, nullptr, (*metadata)->definitions,
+                                                    (*metadata)->multikey, std::nullopt);
   if (!plan) return;
-  const std::unique_ptr<Scan> scan = make_scan(read_view.shared_trees(), *entry, *plan);
+  const std::unique_ptr<Scan> scan = make_scan(read_view.shared_trees(), *metadata, *plan);
   for (int i = 0; i < kPrefetchRecordsMax; ++i) {
     const Result<std::optional<WorkItem>> item = scan->next();
     if (!item || !*item) return;
@@ -428,9 +430,9 @@ void LocalCollection::prefetch(engine::Snapshot& snapshot, bson::View filter) {
 
 Result<std::vector<query::IndexDefinition>> LocalCollection::indexes(engine::Snapshot& snapshot) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
-  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
-  if (!entry) return std::vector<query::IndexDefinition>();
-  return entry->definitions;
+  GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
+  if (!metadata) return std::vector<query::IndexDefinition>();
+  return metadata->definitions;
 }
 
 }  // namespace gridmount::local

@@ -79,7 +79,7 @@ class LocalCollection : public engine::Collection {
   Result<std::vector<engine::IndexStats>> index_stats(engine::Snapshot& snapshot) override;
 
  private:
-  using SharedEntry = std::shared_ptr<const CollectionEntry>;
+  using SharedMetadata = std::shared_ptr<const CollectionMetadata>;
 
   aggregation::Databases databases() const;
   Result<std::optional<bson::View>> find_one_of_cursor(engine::Snapshot& snapshot,
@@ -87,18 +87,19 @@ class LocalCollection : public engine::Collection {
                                                        const engine::FindOptions& options);
 
   // Creates the collection if it does not exist.
-  Result<SharedEntry> entry_for_write(ReadView& read_view) const;
+  Result<SharedMetadata> metadata_for_write(ReadView& read_view) const;
   // The records that a write applies to.
   struct Targets {
     std::vector<RecordId> ids;
     // Set if a lookup in an index found the record: this index. The document must still be checked
     // against the filter.
-    const IndexEntry* looked_up = nullptr;
+    const IndexMetadata* looked_up = nullptr;
   };
-  Result<Targets> targets(const std::shared_ptr<ReadView>& read_view, const SharedEntry& entry,
-                          bson::View filter, const TargetOptions& options) const;
+  Result<Targets> targets(const std::shared_ptr<ReadView>& read_view,
+                          const SharedMetadata& metadata, bson::View filter,
+                          const TargetOptions& options) const;
   // Reads one target and verifies it.
-  static Result<bson::View> read_target(ReadView& read_view, const CollectionEntry& entry,
+  static Result<bson::View> read_target(ReadView& read_view, const CollectionMetadata& metadata,
                                         const Targets& found, RecordId id, bson::View filter);
 
   engine::Namespace ns_;
@@ -110,7 +111,7 @@ class LocalCollection : public engine::Collection {
 class DocumentWriter {
  public:
   // If `validates` is false, the collection's validator is skipped.
-  DocumentWriter(ReadView& read_view, std::shared_ptr<const CollectionEntry> entry,
+  DocumentWriter(ReadView& read_view, std::shared_ptr<const CollectionMetadata> metadata,
                  bool validates = true);
 
   // `document` must have its _id as the first field.
@@ -130,7 +131,7 @@ class DocumentWriter {
   Status make_room();
 
   ReadView& read_view_;
-  std::shared_ptr<const CollectionEntry> entry_;
+  std::shared_ptr<const CollectionMetadata> metadata_;
   const bool validates_;
   IndexWriter indexes_;
 };

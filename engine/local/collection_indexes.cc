@@ -10,7 +10,7 @@ namespace gridmount::local {
 Status LocalCollection::create_index(engine::Transaction& transaction,
                                      const query::IndexDefinition& definition) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
-  GM_ASSIGN(IndexEntry index, new_index(ns_, definition));
+  GM_ASSIGN(IndexMetadata index, new_index(ns_, definition));
   if (index.definition.name == kIdIndexName && !is_on_id(index)) {
     return fail(ErrorCode::kBadValue,
                 "The index name '_id_' is reserved for the _id index, which must have key pattern "
@@ -18,25 +18,25 @@ Status LocalCollection::create_index(engine::Transaction& transaction,
                     bson::to_text(index.definition.keys));
   }
 
-  GM_ASSIGN(SharedEntry entry, read_view->catalog().find(ns_));
-  if (entry) {
-    GM_ASSIGN(const bool exists, has_index(*entry, index));
+  GM_ASSIGN(SharedMetadata metadata, read_view->catalog().find(ns_));
+  if (metadata) {
+    GM_ASSIGN(const bool exists, has_index(*metadata, index));
     if (exists) return {};
   } else {
-    GM_ASSIGN(entry, entry_for_write(*read_view));
+    GM_ASSIGN(metadata, metadata_for_write(*read_view));
     if (is_on_id(index)) return {};
   }
 
   Catalog& catalog = read_view->catalog();
   index.checksums = read_view->trees().has_checksums();
   GM_ASSIGN(index.keyspace, catalog.allocate_keyspace());
-  if (Status built = build_index(read_view->shared_trees(), *entry, index, index.multikey);
+  if (Status built = build_index(read_view->shared_trees(), *metadata, index, index.multikey);
       !built) {
     // The drop cleanup later removes what was put into the keyspace. Nothing else has changed.
     GM_TRY(catalog.release_keyspace(index.keyspace));
     return built;
   }
-  CollectionEntry changed = *entry;
+  CollectionMetadata changed = *metadata;
   const Keyspace keyspace = index.keyspace;
   changed.indexes.push_back(std::move(index));
   if (const auto put = catalog.put(std::move(changed)); !put) {
@@ -48,12 +48,12 @@ Status LocalCollection::create_index(engine::Transaction& transaction,
 
 Status LocalCollection::drop_index(engine::Transaction& transaction, std::string_view name) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
-  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
-  if (!entry) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + ns_.full());
+  GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
+  if (!metadata) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + ns_.full());
   if (name == kIdIndexName) {
     return fail(ErrorCode::kInvalidOptions, ns_.full() + ": cannot drop _id index");
   }
-  CollectionEntry changed = *entry;
+  CollectionMetadata changed = *metadata;
   for (size_t i = 0; i < changed.indexes.size(); ++i) {
     if (changed.indexes[i].definition.name != name) continue;
     GM_TRY(read_view->catalog().release_keyspace(changed.indexes[i].keyspace));

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kPageEntryBytes = 10;  // LMDB's entry header and its slot in the page
 
 // Returns the mean size of an index's entries, from a sample at its beginning.
-Result<double> mean_entry_bytes(ReadView& read_view, const IndexEntry& index) {
+Result<double> mean_entry_bytes(ReadView& read_view, const IndexMetadata& index) {
   constexpr int kSampled = 100;
   RangeCursor cursor(read_view.shared_trees(), read_view.trees().tree(index.keyspace));
   cursor.set_range(keyspace_prefix(index.keyspace), keyspace_end(index.keyspace), false);
@@ -29,27 +29,27 @@ Result<double> mean_entry_bytes(ReadView& read_view, const IndexEntry& index) {
 
 Result<engine::CollectionStats> LocalCollection::stats(engine::Snapshot& snapshot) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
-  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
+  GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   engine::CollectionStats stats;
-  if (!entry) return stats;
-  GM_ASSIGN(const Counts counts, read_view->catalog().counts(*entry));
+  if (!metadata) return stats;
+  GM_ASSIGN(const Counts counts, read_view->catalog().counts(*metadata));
   stats.documents = counts.documents;
   stats.document_bytes = counts.document_bytes;
   stats.storage_bytes =
       counts.document_bytes +
       counts.documents * static_cast<int64_t>(kRecordHeaderBytes + kRecordKeyBytes);
-  stats.index_count = static_cast<int64_t>(entry->indexes.size());
+  stats.index_count = static_cast<int64_t>(metadata->indexes.size());
   return stats;
 }
 
 Result<std::vector<engine::IndexStats>> LocalCollection::index_stats(engine::Snapshot& snapshot) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
-  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
+  GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   std::vector<engine::IndexStats> stats;
-  if (!entry) return stats;
-  GM_ASSIGN(const Counts counts, read_view->catalog().counts(*entry));
+  if (!metadata) return stats;
+  GM_ASSIGN(const Counts counts, read_view->catalog().counts(*metadata));
   const IndexUsage& usage = read_view->index_usage();
-  for (const IndexEntry& index : entry->indexes) {
+  for (const IndexMetadata& index : metadata->indexes) {
     GM_ASSIGN(const double entry_bytes, mean_entry_bytes(*read_view, index));
     stats.push_back({index.definition,
                      static_cast<int64_t>(entry_bytes * static_cast<double>(counts.documents)),

@@ -63,19 +63,20 @@ Status check(const engine::FindAndModifyOptions& options, bson::View update) {
   return {};
 }
 
-Status check_is_no_view(const CollectionEntry& entry) {
-  if (!entry.settings.is_view()) return {};
+Status check_is_no_view(const CollectionMetadata& metadata) {
+  if (!metadata.settings.is_view()) return {};
   return fail(ErrorCode::kCommandNotSupportedOnView,
-              "Namespace " + entry.ns.full() + " is a view, not a collection");
+              "Namespace " + metadata.ns.full() + " is a view, not a collection");
 }
 
 }  // namespace
 
-Result<LocalCollection::SharedEntry> LocalCollection::entry_for_write(ReadView& read_view) const {
-  GM_ASSIGN(SharedEntry entry, read_view.catalog().find(ns_));
-  if (entry) {
-    GM_TRY(check_is_no_view(*entry));
-    return entry;
+Result<LocalCollection::SharedMetadata> LocalCollection::metadata_for_write(
+    ReadView& read_view) const {
+  GM_ASSIGN(SharedMetadata metadata, read_view.catalog().find(ns_));
+  if (metadata) {
+    GM_TRY(check_is_no_view(*metadata));
+    return metadata;
   }
   GM_TRY(engine::check_namespace(ns_));
   if (is_catalog_collection(ns_)) {
@@ -89,20 +90,21 @@ Result<engine::InsertResult> LocalCollection::insert(engine::Transaction& transa
                                                      const engine::InsertOptions& options) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
   GM_ASSIGN(const StoredDocument stored, stored_form(ns_, document, options.keep_empty_timestamps));
-  GM_ASSIGN(const SharedEntry entry, entry_for_write(*read_view));
-  DocumentWriter writer(*read_view, entry, !options.bypass_validation);
+  GM_ASSIGN(const SharedMetadata metadata, metadata_for_write(*read_view));
+  DocumentWriter writer(*read_view, metadata, !options.bypass_validation);
   GM_TRY(writer.insert(stored.view));
   return engine::InsertResult{bson::Value(stored.id)};
 }
 
 Result<LocalCollection::Targets> LocalCollection::targets(
-    const std::shared_ptr<ReadView>& read_view, const SharedEntry& entry, bson::View filter,
+    const std::shared_ptr<ReadView>& read_view, const SharedMetadata& metadata, bson::View filter,
     const TargetOptions& options) const {
   Targets targets;
   if (!options.hint && options.sort.empty()) {
-    if (const std::optional<UniqueLookup> lookup = unique_lookup(*entry, filter)) {
-      GM_ASSIGN(const std::optional<RecordId> id, find_unique(read_view->trees(), *entry, *lookup));
-      record_lookup(*read_view, *entry, *lookup->index, id.has_value());
+    if (const std::optional<UniqueLookup> lookup = unique_lookup(*metadata, filter)) {
+      GM_ASSIGN(const std::optional<RecordId> id,
+                find_unique(read_view->trees(), *metadata, *lookup));
+      record_lookup(*read_view, *metadata, *lookup->index, id.has_value());
       if (!id) return targets;
       targets.ids.push_back(*id);
       targets.looked_up = lookup->index;
@@ -119,7 +121,7 @@ Result<LocalCollection::Targets> LocalCollection::targets(
     GM_ASSIGN(match.sort, query::Sort::parse(options.sort));
   }
   GM_ASSIGN(const std::unique_ptr<PlanExecutor> matches,
-            PlanExecutor::open(read_view, entry, std::move(parsed), std::move(match)));
+            PlanExecutor::open(read_view, metadata, std::move(parsed), std::move(match)));
   // All matches are found before the first is changed. Otherwise a change could move a document to
   // where the search would find it again.
   while (true) {
@@ -129,13 +131,14 @@ Result<LocalCollection::Targets> LocalCollection::targets(
   }
 }
 
-Result<bson::View> LocalCollection::read_target(ReadView& read_view, const CollectionEntry& entry,
+Result<bson::View> LocalCollection::read_target(ReadView& read_view,
+                                                const CollectionMetadata& metadata,
                                                 const Targets& found, RecordId id,
                                                 bson::View filter) {
   GM_ASSIGN(const bson::View document,
-            read_document(read_view.trees(), entry, id, Verify::kChecksum));
+            read_document(read_view.trees(), metadata, id, Verify::kChecksum));
   if (found.looked_up != nullptr) {
-    GM_TRY(confirm_found(entry, *found.looked_up, filter, document));
+    GM_TRY(confirm_found(metadata, *found.looked_up, filter, document));
   }
   return document;
 }
@@ -150,11 +153,11 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
                 "multi update is not supported for replacement-style update");
   }
   engine::UpdateResult result;
-  GM_ASSIGN(SharedEntry entry, read_view->catalog().find(ns_));
+  GM_ASSIGN(SharedMetadata metadata, read_view->catalog().find(ns_));
   Targets found;
-  if (entry) {
-    GM_TRY(check_is_no_view(*entry));
-    GM_ASSIGN(found, targets(read_view, entry, filter,
+  if (metadata) {
+    GM_TRY(check_is_no_view(*metadata));
+    GM_ASSIGN(found, targets(read_view, metadata, filter,
                              {options.multi,
                               options.hint,
                               options.variables,
@@ -168,17 +171,17 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
     if (!options.upsert) return result;
     GM_ASSIGN(const bson::Document inserted,
               upserted_document(ns_, parsed, filter, options.variables));
-    GM_ASSIGN(entry, entry_for_write(*read_view));
-    GM_TRY(DocumentWriter(*read_view, entry, !options.bypass_validation).insert(inserted));
+    GM_ASSIGN(metadata, metadata_for_write(*read_view));
+    GM_TRY(DocumentWriter(*read_view, metadata, !options.bypass_validation).insert(inserted));
     result.upserted_id = bson::Value(inserted.view()["_id"]);
     return result;
   }
   GM_ASSIGN(const std::optional<query::Filter> matched,
             match_filter(parsed, filter, options.variables));
-  DocumentWriter writer(*read_view, entry, !options.bypass_validation);
+  DocumentWriter writer(*read_view, metadata, !options.bypass_validation);
   const std::vector<bool> affected = writer.affected_by(parsed);
   for (const RecordId id : found.ids) {
-    GM_ASSIGN(const bson::View before, read_target(*read_view, *entry, found, id, filter));
+    GM_ASSIGN(const bson::View before, read_target(*read_view, *metadata, found, id, filter));
     GM_ASSIGN(const query::Update::Applied applied, apply(parsed, matched, before));
     ++result.matched;
     if (!applied.modified) continue;
@@ -191,18 +194,18 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
 Result<int64_t> LocalCollection::remove(engine::Transaction& transaction, bson::View filter,
                                         bool multi, const engine::RemoveOptions& options) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
-  GM_ASSIGN(const SharedEntry entry, read_view->catalog().find(ns_));
-  if (!entry) {
+  GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
+  if (!metadata) {
     GM_TRY(query::parse_filter(filter, options.variables));
     return int64_t{0};
   }
-  GM_TRY(check_is_no_view(*entry));
+  GM_TRY(check_is_no_view(*metadata));
   GM_ASSIGN(const Targets found,
-            targets(read_view, entry, filter,
+            targets(read_view, metadata, filter,
                     {multi, options.hint, options.variables, {}, false, options.deadline}));
-  DocumentWriter writer(*read_view, entry);
+  DocumentWriter writer(*read_view, metadata);
   for (const RecordId id : found.ids) {
-    GM_ASSIGN(const bson::View document, read_target(*read_view, *entry, found, id, filter));
+    GM_ASSIGN(const bson::View document, read_target(*read_view, *metadata, found, id, filter));
     GM_TRY(writer.remove(id, document));
   }
   return static_cast<int64_t>(found.ids.size());
@@ -233,11 +236,11 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
   };
 
   engine::FindAndModifyResult result;
-  GM_ASSIGN(SharedEntry entry, read_view->catalog().find(ns_));
+  GM_ASSIGN(SharedMetadata metadata, read_view->catalog().find(ns_));
   Targets found;
-  if (entry) {
-    GM_TRY(check_is_no_view(*entry));
-    GM_ASSIGN(found, targets(read_view, entry, filter,
+  if (metadata) {
+    GM_TRY(check_is_no_view(*metadata));
+    GM_ASSIGN(found, targets(read_view, metadata, filter,
                              {false, options.hint, options.variables, options.sort, options.upsert,
                               options.deadline}));
   } else {
@@ -248,8 +251,8 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
     if (!options.upsert) return result;
     GM_ASSIGN(const bson::Document inserted,
               upserted_document(ns_, *parsed, filter, options.variables));
-    GM_ASSIGN(entry, entry_for_write(*read_view));
-    GM_TRY(DocumentWriter(*read_view, entry, !options.bypass_validation).insert(inserted));
+    GM_ASSIGN(metadata, metadata_for_write(*read_view));
+    GM_TRY(DocumentWriter(*read_view, metadata, !options.bypass_validation).insert(inserted));
     result.upserted_id = bson::Value(inserted.view()["_id"]);
     if (options.return_new) {
       GM_ASSIGN(result.document, projected(inserted));
@@ -258,8 +261,8 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
   }
 
   const RecordId id = found.ids.front();
-  DocumentWriter writer(*read_view, entry, !options.bypass_validation);
-  GM_ASSIGN(const bson::View before, read_target(*read_view, *entry, found, id, filter));
+  DocumentWriter writer(*read_view, metadata, !options.bypass_validation);
+  GM_ASSIGN(const bson::View before, read_target(*read_view, *metadata, found, id, filter));
   if (options.remove) {
     GM_ASSIGN(result.document, projected(before));
     GM_TRY(writer.remove(id, before));

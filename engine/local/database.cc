@@ -6,9 +6,9 @@
 namespace gridmount::local {
 namespace {
 
-engine::CollectionInfo info_of(const CollectionEntry& entry) {
-  return {entry.ns.collection, entry.options,
-          entry.settings.is_view() ? std::string() : entry.uuid};
+engine::CollectionInfo info_of(const CollectionMetadata& metadata) {
+  return {metadata.ns.collection, metadata.options,
+          metadata.settings.is_view() ? std::string() : metadata.uuid};
 }
 
 }  // namespace
@@ -22,8 +22,9 @@ Result<std::vector<engine::CollectionInfo>> LocalDatabase::collections(engine::S
   GM_ASSIGN(const std::vector<engine::Namespace> names, read_view->catalog().collections(name_));
   std::vector<engine::CollectionInfo> infos;
   for (const engine::Namespace& name : names) {
-    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view->catalog().find(name));
-    if (entry) infos.push_back(info_of(*entry));
+    GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> metadata,
+              read_view->catalog().find(name));
+    if (metadata) infos.push_back(info_of(*metadata));
   }
   return infos;
 }
@@ -31,17 +32,17 @@ Result<std::vector<engine::CollectionInfo>> LocalDatabase::collections(engine::S
 Result<std::optional<engine::CollectionInfo>> LocalDatabase::collection_info(
     engine::Snapshot& snapshot, std::string_view collection) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
-  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry,
+  GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> metadata,
             read_view->catalog().find(ns(collection)));
-  if (!entry) return std::optional<engine::CollectionInfo>();
-  return std::optional(info_of(*entry));
+  if (!metadata) return std::optional<engine::CollectionInfo>();
+  return std::optional(info_of(*metadata));
 }
 
 Result<bool> LocalDatabase::exists(engine::Snapshot& snapshot, std::string_view collection) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
-  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry,
+  GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> metadata,
             read_view->catalog().find(ns(collection)));
-  return entry != nullptr;
+  return metadata != nullptr;
 }
 
 Status LocalDatabase::create(engine::Transaction& transaction, std::string_view collection,
@@ -51,7 +52,8 @@ Status LocalDatabase::create(engine::Transaction& transaction, std::string_view 
   GM_TRY(engine::check_namespace(name));
   GM_ASSIGN(const engine::CollectionOptions parsed,
             engine::CollectionOptions::parse(name, options));
-  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> existing, read_view->catalog().find(name));
+  GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> existing,
+            read_view->catalog().find(name));
   if (existing) {
     return fail(ErrorCode::kNamespaceExists, "Collection " + name.full() + " already exists.");
   }
@@ -66,10 +68,11 @@ Status LocalDatabase::create(engine::Transaction& transaction, std::string_view 
 Status LocalDatabase::drop(engine::Transaction& transaction, std::string_view collection) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
   const engine::Namespace name = ns(collection);
-  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view->catalog().find(name));
-  if (!entry) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + name.full());
+  GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> metadata,
+            read_view->catalog().find(name));
+  if (!metadata) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + name.full());
   read_view->notify_collection_changed(name);
-  return read_view->catalog().erase(*entry);
+  return read_view->catalog().erase(*metadata);
 }
 
 Status LocalDatabase::rename(engine::Transaction& transaction, std::string_view from,
@@ -78,8 +81,8 @@ Status LocalDatabase::rename(engine::Transaction& transaction, std::string_view 
   Catalog& catalog = read_view->catalog();
   const engine::Namespace source = ns(from);
   GM_TRY(engine::check_namespace(target));
-  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, catalog.find(source));
-  if (!entry) {
+  GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> metadata, catalog.find(source));
+  if (!metadata) {
     return fail(ErrorCode::kNamespaceNotFound,
                 "Source collection " + source.full() + " does not exist");
   }
@@ -87,7 +90,7 @@ Status LocalDatabase::rename(engine::Transaction& transaction, std::string_view 
     return fail(ErrorCode::kIllegalOperation,
                 "Can't rename a collection to itself: " + source.full());
   }
-  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> replaced, catalog.find(target));
+  GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> replaced, catalog.find(target));
   if (replaced) {
     if (!drop_target) {
       return fail(ErrorCode::kNamespaceExists, "target namespace exists: " + target.full());
@@ -96,17 +99,18 @@ Status LocalDatabase::rename(engine::Transaction& transaction, std::string_view 
   }
   read_view->notify_collection_changed(source);
   read_view->notify_collection_changed(target);
-  return catalog.rename(*entry, target);
+  return catalog.rename(*metadata, target);
 }
 
 Status LocalDatabase::drop_database(engine::Transaction& transaction) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
   GM_ASSIGN(const std::vector<engine::Namespace> names, read_view->catalog().collections(name_));
   for (const engine::Namespace& name : names) {
-    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view->catalog().find(name));
-    if (!entry) continue;
+    GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> metadata,
+              read_view->catalog().find(name));
+    if (!metadata) continue;
     read_view->notify_collection_changed(name);
-    GM_TRY(read_view->catalog().erase(*entry));
+    GM_TRY(read_view->catalog().erase(*metadata));
   }
   return {};
 }

@@ -103,23 +103,24 @@ Status set_expiry(query::IndexDefinition& definition, bson::ValueView value, bso
 }
 
 // Applies {index: {name or keyPattern: ..., expireAfterSeconds: ..., hidden: ...}}.
-Status modify_index(CollectionEntry& entry, const bson::Element& element, bson::Builder& reply) {
+Status modify_index(CollectionMetadata& metadata, const bson::Element& element,
+                    bson::Builder& reply) {
   if (element.value.type() != bson::Type::kDocument) {
     return wrong_type("index", element.value, "object");
   }
   GM_ASSIGN(const IndexChange change, IndexChange::read(element.value.as_document()));
   const auto at =
-      std::find_if(entry.indexes.begin(), entry.indexes.end(),
-                   [&](const IndexEntry& index) { return change.is_of(index.definition); });
-  if (at == entry.indexes.end()) {
+      std::find_if(metadata.indexes.begin(), metadata.indexes.end(),
+                   [&](const IndexMetadata& index) { return change.is_of(index.definition); });
+  if (at == metadata.indexes.end()) {
     return fail(ErrorCode::kIndexNotFound,
-                entry.ns.full() + ": collMod: cannot find the index for the change");
+                metadata.ns.full() + ": collMod: cannot find the index for the change");
   }
   query::IndexDefinition& definition = at->definition;
   if (change.expire_after_seconds) {
-    if (entry.settings.capped) {
+    if (metadata.settings.capped) {
       return fail(ErrorCode::kInvalidOptions,
-                  entry.ns.full() + ": collMod: documents of a capped collection do not expire");
+                  metadata.ns.full() + ": collMod: documents of a capped collection do not expire");
     }
     GM_TRY(set_expiry(definition, *change.expire_after_seconds, reply));
   }
@@ -156,9 +157,10 @@ Result<bson::Document> LocalDatabase::modify(engine::Transaction& transaction,
                                              std::string_view collection, bson::View changes) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
   const engine::Namespace name = ns(collection);
-  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view->catalog().find(name));
-  if (!entry) return fail(ErrorCode::kNamespaceNotFound, "ns does not exist: " + name.full());
-  CollectionEntry changed = *entry;
+  GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> metadata,
+            read_view->catalog().find(name));
+  if (!metadata) return fail(ErrorCode::kNamespaceNotFound, "ns does not exist: " + name.full());
+  CollectionMetadata changed = *metadata;
   CollectionOptions& options = changed.settings;
   const auto wrong_kind = [&](const bson::Element& element, const char* kind) {
     return fail(ErrorCode::kInvalidOptions,
@@ -167,7 +169,7 @@ Result<bson::Document> LocalDatabase::modify(engine::Transaction& transaction,
   bson::Builder reply;
   for (const bson::Element element : changes) {
     GM_ASSIGN(const bool of_view, modify_view(options, element));
-    if (of_view != entry->settings.is_view()) {
+    if (of_view != metadata->settings.is_view()) {
       return wrong_kind(element, of_view ? "views" : "collections that are no views");
     }
     if (of_view) continue;
@@ -193,8 +195,8 @@ Result<bson::Document> LocalDatabase::modify(engine::Transaction& transaction,
   }
   changed.options = checked.document();
   for (size_t i = 0; i < changed.indexes.size(); ++i) {
-    const IndexEntry& index = changed.indexes[i];
-    if (index.definition.hidden != entry->indexes[i].definition.hidden) {
+    const IndexMetadata& index = changed.indexes[i];
+    if (index.definition.hidden != metadata->indexes[i].definition.hidden) {
       read_view->index_usage().reset(index.keyspace);
     }
   }
@@ -207,7 +209,7 @@ Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
   Catalog& catalog = read_view->catalog();
   const engine::Namespace name = ns(collection);
-  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> source, catalog.find(name));
+  GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> source, catalog.find(name));
   if (!source) {
     return fail(ErrorCode::kNamespaceNotFound,
                 "source collection " + name.full() + " does not exist");
@@ -224,7 +226,7 @@ Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
   // erase() leaves the entries of the source in place, so they are read through `source`, which no
   // longer has a name.
   GM_TRY(catalog.erase(*source));
-  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> target,
+  GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> target,
             catalog.create(name, checked.document()));
   RecordId first = 0;
   {

@@ -32,20 +32,20 @@ std::string_view before_positions(std::string_view path) {
 
 }  // namespace
 
-DocumentWriter::DocumentWriter(ReadView& read_view, std::shared_ptr<const CollectionEntry> entry,
-                               bool validates)
+DocumentWriter::DocumentWriter(ReadView& read_view,
+                               std::shared_ptr<const CollectionMetadata> metadata, bool validates)
     : read_view_(read_view),
-      entry_(std::move(entry)),
-      validates_(validates && entry_->validator != nullptr),
-      indexes_(read_view.trees(), *entry_) {}
+      metadata_(std::move(metadata)),
+      validates_(validates && metadata_->validator != nullptr),
+      indexes_(read_view.trees(), *metadata_) {}
 
 std::vector<bool> DocumentWriter::affected_by(const query::Update& update) const {
   const std::vector<std::string>& touched = update.touched_paths();
-  std::vector<bool> affected(entry_->indexes.size(), touched.empty());
+  std::vector<bool> affected(metadata_->indexes.size(), touched.empty());
   for (size_t i = 0; i < affected.size(); ++i) {
     // The filter of a partial index may depend on any field.
-    if (entry_->indexes[i].rules.partial) affected[i] = true;
-    for (const IndexPart& part : entry_->indexes[i].rules.parts) {
+    if (metadata_->indexes[i].rules.partial) affected[i] = true;
+    for (const IndexPart& part : metadata_->indexes[i].rules.parts) {
       for (const std::string& path : touched) {
         if (paths_meet(before_positions(path), before_positions(part.path.dotted()))) {
           affected[i] = true;
@@ -60,9 +60,9 @@ Status DocumentWriter::record_multikey() {
   const std::vector<size_t> becoming = indexes_.becoming_multikey();
   if (becoming.empty()) return {};
   // This writer itself may have changed the catalog's entry since it was made.
-  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> current,
-            read_view_.catalog().find(entry_->ns));
-  CollectionEntry changed = *current;
+  GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> current,
+            read_view_.catalog().find(metadata_->ns));
+  CollectionMetadata changed = *current;
   bool any = false;
   for (const size_t i : becoming) {
     any = any || !changed.indexes[i].multikey;
@@ -78,17 +78,17 @@ Status DocumentWriter::insert(bson::View document) {
                                           std::to_string(bson::kMaxStoredDepth) +
                                           " levels of nesting");
   }
-  if (validates_) GM_TRY(validate(*entry_, std::nullopt, document));
-  const engine::CollectionOptions& settings = entry_->settings;
-  GM_ASSIGN(Counts* const counts, read_view_.catalog().counts_for_change(*entry_));
+  if (validates_) GM_TRY(validate(*metadata_, std::nullopt, document));
+  const engine::CollectionOptions& settings = metadata_->settings;
+  GM_ASSIGN(Counts* const counts, read_view_.catalog().counts_for_change(*metadata_));
   const RecordId id = counts->next_record;
   GM_TRY(indexes_.prepare_insert(document, id));
   GM_TRY(record_multikey());
   GM_TRY(indexes_.apply());
   if (read_view_.write_observer() != nullptr) {
-    read_view_.write_observer()->document_changed(entry_->ns, std::nullopt, document);
+    read_view_.write_observer()->document_changed(metadata_->ns, std::nullopt, document);
   }
-  GM_TRY(put_record(read_view_.trees(), entry_->records, id, document, true));
+  GM_TRY(put_record(read_view_.trees(), metadata_->records, id, document, true));
   ++counts->next_record;
   ++counts->documents;
   counts->document_bytes += document.size();
@@ -97,20 +97,21 @@ Status DocumentWriter::insert(bson::View document) {
 
 // The newest document stays, however large it is.
 Status DocumentWriter::make_room() {
-  const engine::CollectionOptions& settings = entry_->settings;
-  GM_ASSIGN(Counts* const counts, read_view_.catalog().counts_for_change(*entry_));
+  const engine::CollectionOptions& settings = metadata_->settings;
+  GM_ASSIGN(Counts* const counts, read_view_.catalog().counts_for_change(*metadata_));
   Trees& trees = read_view_.trees();
-  const std::string first = keyspace_prefix(entry_->records);
-  const std::string end = keyspace_end(entry_->records);
+  const std::string first = keyspace_prefix(metadata_->records);
+  const std::string end = keyspace_end(metadata_->records);
   while (counts->documents > 1 &&
          (counts->document_bytes > settings.size_bytes ||
           (settings.max_documents > 0 && counts->documents > settings.max_documents))) {
     GM_ASSIGN(const std::optional<TreeEntry> oldest,
-              trees.at_or_after(trees.tree(entry_->records), first));
+              trees.at_or_after(trees.tree(metadata_->records), first));
     if (!oldest || oldest->key >= end) return {};
     const RecordId id = record_id_of(oldest->key).value_or(0);
-    GM_ASSIGN(const bson::View document, document_of(oldest->value, Verify::kChecksum, entry_->ns,
-                                                     RecordKey(entry_->records, id)));
+    GM_ASSIGN(const bson::View document,
+              document_of(oldest->value, Verify::kChecksum, metadata_->ns,
+                          RecordKey(metadata_->records, id)));
     GM_TRY(remove(id, document));
   }
   return {};
@@ -118,35 +119,35 @@ Status DocumentWriter::make_room() {
 
 Status DocumentWriter::replace(RecordId id, bson::View before, bson::View after,
                                const std::vector<bool>& affected) {
-  if (validates_) GM_TRY(validate(*entry_, before, after));
+  if (validates_) GM_TRY(validate(*metadata_, before, after));
   const int64_t growth = int64_t{after.size()} - int64_t{before.size()};
   // If the counts stay the same, the commit writes no page of the catalog.
   Counts* counts = nullptr;
   if (growth != 0) {
-    GM_ASSIGN(counts, read_view_.catalog().counts_for_change(*entry_));
+    GM_ASSIGN(counts, read_view_.catalog().counts_for_change(*metadata_));
   }
   GM_TRY(indexes_.prepare_update(before, after, id, affected));
   GM_TRY(record_multikey());
   // The observer must run before the writes, which end the view `before`.
   if (read_view_.write_observer() != nullptr) {
-    read_view_.write_observer()->document_changed(entry_->ns, before, after);
+    read_view_.write_observer()->document_changed(metadata_->ns, before, after);
   }
   GM_TRY(indexes_.apply());
-  GM_TRY(put_record(read_view_.trees(), entry_->records, id, after, false));
+  GM_TRY(put_record(read_view_.trees(), metadata_->records, id, after, false));
   if (counts != nullptr) counts->document_bytes += growth;
   return {};
 }
 
 Status DocumentWriter::remove(RecordId id, bson::View document) {
-  GM_ASSIGN(Counts* const counts, read_view_.catalog().counts_for_change(*entry_));
+  GM_ASSIGN(Counts* const counts, read_view_.catalog().counts_for_change(*metadata_));
   const int64_t bytes = document.size();
   GM_TRY(indexes_.prepare_remove(document, id));
   if (read_view_.write_observer() != nullptr) {
-    read_view_.write_observer()->document_changed(entry_->ns, document, std::nullopt);
+    read_view_.write_observer()->document_changed(metadata_->ns, document, std::nullopt);
   }
   GM_TRY(indexes_.apply());
   Trees& trees = read_view_.trees();
-  GM_TRY(trees.remove(trees.tree(entry_->records), RecordKey(entry_->records, id).view()));
+  GM_TRY(trees.remove(trees.tree(metadata_->records), RecordKey(metadata_->records, id).view()));
   --counts->documents;
   counts->document_bytes -= bytes;
   return {};

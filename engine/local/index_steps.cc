@@ -45,15 +45,15 @@ class IndexInSteps {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
     ReadView& read_view = read_view_of(*transaction);
     Catalog& catalog = read_view.catalog();
-    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, catalog.find(ns_));
-    if (!entry) {
+    GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> metadata, catalog.find(ns_));
+    if (!metadata) {
       GM_TRY(store_.database(ns_.database)
                  ->collection(ns_.collection)
                  ->create_index(*transaction, definition_));
       return transaction->commit();
     }
     GM_ASSIGN(index_, new_index(ns_, definition_));
-    GM_ASSIGN(const bool exists, has_index(*entry, index_));
+    GM_ASSIGN(const bool exists, has_index(*metadata, index_));
     if (exists) return {};
     index_.checksums = read_view.trees().has_checksums();
     GM_ASSIGN(index_.keyspace, catalog.allocate_unfinished_keyspace());
@@ -64,10 +64,11 @@ class IndexInSteps {
   Result<bool> put_some() {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
     ReadView& read_view = read_view_of(*transaction);
-    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view.catalog().find(ns_));
-    if (!entry) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + ns_.full());
-    GM_ASSIGN(const bool done, build_index_part(read_view.shared_trees(), *entry, index_, kAtOnce,
-                                                from_, index_.multikey));
+    GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> metadata,
+              read_view.catalog().find(ns_));
+    if (!metadata) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + ns_.full());
+    GM_ASSIGN(const bool done, build_index_part(read_view.shared_trees(), *metadata, index_,
+                                                kAtOnce, from_, index_.multikey));
     GM_TRY(transaction->commit());
     return done;
   }
@@ -75,9 +76,9 @@ class IndexInSteps {
   Status finish() {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
     Catalog& catalog = read_view_of(*transaction).catalog();
-    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, catalog.find(ns_));
-    if (!entry) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + ns_.full());
-    CollectionEntry changed = *entry;
+    GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> metadata, catalog.find(ns_));
+    if (!metadata) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + ns_.full());
+    CollectionMetadata changed = *metadata;
     changed.indexes.push_back(index_);
     GM_TRY(catalog.finish_keyspace(index_.keyspace));
     GM_TRY(catalog.put(std::move(changed)));
@@ -91,7 +92,7 @@ class IndexInSteps {
   LocalStore& store_;
   const engine::Namespace& ns_;
   const query::IndexDefinition& definition_;
-  IndexEntry index_;
+  IndexMetadata index_;
   std::optional<DropCleanup::CleanupExemption> exemption_;
   std::string from_;
 };

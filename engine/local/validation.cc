@@ -21,25 +21,27 @@ std::string logged(bson::View document) {
 
 }  // namespace
 
-Status validate(const CollectionEntry& entry, std::optional<bson::View> before, bson::View after) {
-  const Result<bool> is_valid = entry.validator->evaluate(after);
+Status validate(const CollectionMetadata& metadata, std::optional<bson::View> before,
+                bson::View after) {
+  const Result<bool> is_valid = metadata.validator->evaluate(after);
   if (is_valid.value_or(false)) return {};
   // If the match was interrupted, its result means nothing.
   if (!is_valid) GM_TRY(query::check_interruption_now());
   // With the level `moderate`, a document that was invalid before may stay invalid.
-  if (before && entry.settings.level == engine::CollectionOptions::ValidationLevel::kModerate &&
-      !entry.validator->matches(*before)) {
+  if (before && metadata.settings.level == engine::CollectionOptions::ValidationLevel::kModerate &&
+      !metadata.validator->matches(*before)) {
     return {};
   }
   const std::optional<bson::ValueView> id = after.find("_id");
-  if (entry.settings.action == engine::CollectionOptions::ValidationAction::kWarn) {
-    spdlog::warn("{}: stored a document that fails validation: {}", entry.ns.full(), logged(after));
+  if (metadata.settings.action == engine::CollectionOptions::ValidationAction::kWarn) {
+    spdlog::warn("{}: stored a document that fails validation: {}", metadata.ns.full(),
+                 logged(after));
     return {};
   }
   bson::Builder details;
   details.open_document("errInfo");
   if (id) details.append("failingDocumentId", *id);
-  details.append("details", entry.validator->explain_failure(after));
+  details.append("details", metadata.validator->explain_failure(after));
   details.close();
   return fail(Error(ErrorCode::kDocumentValidationFailure, "Document failed validation")
                   .with_details(std::move(details).finish().release()));

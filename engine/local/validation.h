@@ -8,13 +8,14 @@
 
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/local/format/catalog_entry.h"
+#include "engine/local/format/collection_metadata.h"
 
 namespace gridmount::local {
 
-// `entry` must have a validator. `before` is the document that `after` replaces, or nothing if
+// `metadata` must have a validator. `before` is the document that `after` replaces, or nothing if
 // `after` is new. Fails with DocumentValidationFailure and errInfo. With the action `warn` it logs
 // a line instead.
-Status validate(const CollectionEntry& entry, std::optional<bson::View> before, bson::View after);
+Status validate(const CollectionMetadata& metadata, std::optional<bson::View> before,
+                bson::View after);
 
 }  // namespace gridmount::local

@@ -26,45 +26,45 @@ Result<std::string> random_uuid() {
 
 }  // namespace
 
-std::shared_ptr<const CollectionEntry> CatalogCache::find(const std::string& key,
-                                                          std::string_view bytes) const {
+std::shared_ptr<const CollectionMetadata> CatalogCache::find(const std::string& key,
+                                                             std::string_view bytes) const {
   ReaderLock lock(mutex_);
   const auto at = entries_.find(key);
-  return at != entries_.end() && at->second.bytes == bytes ? at->second.entry : nullptr;
+  return at != entries_.end() && at->second.bytes == bytes ? at->second.metadata : nullptr;
 }
 
 void CatalogCache::put(const std::string& key, std::string_view bytes,
-                       std::shared_ptr<const CollectionEntry> entry) {
+                       std::shared_ptr<const CollectionMetadata> metadata) {
   WriterLock lock(mutex_);
   if (entries_.size() >= kEntriesMax) entries_.clear();
-  entries_[key] = {std::string(bytes), std::move(entry)};
+  entries_[key] = {std::string(bytes), std::move(metadata)};
 }
 
 Catalog::Catalog(std::shared_ptr<Trees> trees, CatalogCache& cache)
     : trees_(std::move(trees)), cache_(cache) {}
 
-Result<std::shared_ptr<const CollectionEntry>> Catalog::find(const engine::Namespace& ns) {
-  for (const auto& entry : recent_) {
-    if (entry->ns == ns) return entry;
+Result<std::shared_ptr<const CollectionMetadata>> Catalog::find(const engine::Namespace& ns) {
+  for (const auto& metadata : recent_) {
+    if (metadata->ns == ns) return metadata;
   }
   const std::string key = collection_key(ns);
   GM_ASSIGN(const std::optional<std::string_view> bytes, trees_->get(trees_->catalog(), key));
   if (!bytes) {
     GM_TRY(trees_->prove_absent(trees_->catalog(), key));
-    return std::shared_ptr<const CollectionEntry>();
+    return std::shared_ptr<const CollectionMetadata>();
   }
-  std::shared_ptr<const CollectionEntry> entry = cache_.find(key, *bytes);
-  if (!entry) {
-    GM_ASSIGN(entry, CollectionEntry::decode(ns, *bytes));
-    for (const IndexEntry& index : entry->indexes) {
+  std::shared_ptr<const CollectionMetadata> metadata = cache_.find(key, *bytes);
+  if (!metadata) {
+    GM_ASSIGN(metadata, CollectionMetadata::decode(ns, *bytes));
+    for (const IndexMetadata& index : metadata->indexes) {
       if (index.keyspace.tree >= trees_->tree_count()) return damaged("entry of " + ns.full());
     }
-    if (entry->records.tree >= trees_->tree_count()) return damaged("entry of " + ns.full());
-    cache_.put(key, *bytes, entry);
+    if (metadata->records.tree >= trees_->tree_count()) return damaged("entry of " + ns.full());
+    cache_.put(key, *bytes, metadata);
   }
   if (recent_.size() == kRecentMax) recent_.erase(recent_.begin());
-  recent_.push_back(entry);
-  return entry;
+  recent_.push_back(metadata);
+  return metadata;
 }
 
 Status Catalog::walk(
@@ -129,16 +129,16 @@ Status Catalog::record_expiring(const engine::Namespace& ns, bool expires) {
   return {};
 }
 
-Result<Counts> Catalog::counts(const CollectionEntry& entry) const {
-  const auto changed = counts_.find(entry.records.prefix);
+Result<Counts> Catalog::counts(const CollectionMetadata& metadata) const {
+  const auto changed = counts_.find(metadata.records.prefix);
   if (changed != counts_.end()) return changed->second;
-  const std::string key = prefix_key(kCountsKey, entry.records.prefix);
+  const std::string key = prefix_key(kCountsKey, metadata.records.prefix);
   GM_ASSIGN(const std::optional<std::string_view> bytes, trees_->get(trees_->catalog(), key));
   if (!bytes) {
     GM_TRY(trees_->prove_absent(trees_->catalog(), key));
     return Counts();
   }
-  if (!is_sound_value(key, *bytes, kCountsBytes)) return damaged("counts of " + entry.ns.full());
+  if (!is_sound_value(key, *bytes, kCountsBytes)) return damaged("counts of " + metadata.ns.full());
   Counts counts;
   counts.documents = static_cast<int64_t>(big_endian_64(*bytes));
   counts.document_bytes = static_cast<int64_t>(big_endian_64(bytes->substr(8)));
@@ -146,13 +146,13 @@ Result<Counts> Catalog::counts(const CollectionEntry& entry) const {
   return counts;
 }
 
-Result<Counts*> Catalog::counts_for_change(const CollectionEntry& entry) {
-  GM_ASSIGN(const Counts current, counts(entry));
-  return &counts_.try_emplace(entry.records.prefix, current).first->second;
+Result<Counts*> Catalog::counts_for_change(const CollectionMetadata& metadata) {
+  GM_ASSIGN(const Counts current, counts(metadata));
+  return &counts_.try_emplace(metadata.records.prefix, current).first->second;
 }
 
-void Catalog::replace_counts(const CollectionEntry& entry, const Counts& counts) {
-  counts_[entry.records.prefix] = counts;
+void Catalog::replace_counts(const CollectionMetadata& metadata, const Counts& counts) {
+  counts_[metadata.records.prefix] = counts;
 }
 
 Status Catalog::put_value(const std::string& key, std::string value) {
@@ -172,15 +172,15 @@ Status Catalog::write_counts() {
   return {};
 }
 
-Result<std::shared_ptr<const CollectionEntry>> Catalog::create(const engine::Namespace& ns,
-                                                               bson::View options) {
+Result<std::shared_ptr<const CollectionMetadata>> Catalog::create(const engine::Namespace& ns,
+                                                                  bson::View options) {
   GM_TRY(trees_->writable_now());
-  CollectionEntry entry;
-  entry.ns = ns;
-  entry.options = bson::Document(options);
-  GM_ASSIGN(entry.uuid, random_uuid());
-  GM_ASSIGN(entry.records, allocate_keyspace());
-  IndexEntry by_id;
+  CollectionMetadata metadata;
+  metadata.ns = ns;
+  metadata.options = bson::Document(options);
+  GM_ASSIGN(metadata.uuid, random_uuid());
+  GM_ASSIGN(metadata.records, allocate_keyspace());
+  IndexMetadata by_id;
   bson::Builder keys;
   keys.append("_id", int32_t{1});
   by_id.definition.name = kIdIndexName;
@@ -189,47 +189,47 @@ Result<std::shared_ptr<const CollectionEntry>> Catalog::create(const engine::Nam
   by_id.rules.parts.push_back({bson::Path("_id")});
   by_id.checksums = trees_->has_checksums();
   GM_ASSIGN(by_id.keyspace, allocate_keyspace());
-  entry.indexes.push_back(std::move(by_id));
-  return put(std::move(entry));
+  metadata.indexes.push_back(std::move(by_id));
+  return put(std::move(metadata));
 }
 
-Result<std::shared_ptr<const CollectionEntry>> Catalog::put(CollectionEntry entry) {
+Result<std::shared_ptr<const CollectionMetadata>> Catalog::put(CollectionMetadata metadata) {
   recent_.clear();
-  GM_TRY(entry.derive());
-  GM_ASSIGN(const std::string bytes, entry.encode());
-  GM_TRY(trees_->put(trees_->catalog(), collection_key(entry.ns), bytes));
+  GM_TRY(metadata.derive());
+  GM_ASSIGN(const std::string bytes, metadata.encode());
+  GM_TRY(trees_->put(trees_->catalog(), collection_key(metadata.ns), bytes));
   GM_TRY(record_expiring(
-      entry.ns,
-      std::any_of(entry.indexes.begin(), entry.indexes.end(), [](const IndexEntry& index) {
+      metadata.ns,
+      std::any_of(metadata.indexes.begin(), metadata.indexes.end(), [](const IndexMetadata& index) {
         return index.definition.expire_after_seconds.has_value();
       })));
-  return std::make_shared<const CollectionEntry>(std::move(entry));
+  return std::make_shared<const CollectionMetadata>(std::move(metadata));
 }
 
-Status Catalog::erase(const CollectionEntry& entry) {
+Status Catalog::erase(const CollectionMetadata& metadata) {
   recent_.clear();
-  GM_TRY(trees_->remove(trees_->catalog(), collection_key(entry.ns)));
-  GM_TRY(record_expiring(entry.ns, false));
-  const std::string counts_key = prefix_key(kCountsKey, entry.records.prefix);
-  counts_.erase(entry.records.prefix);
+  GM_TRY(trees_->remove(trees_->catalog(), collection_key(metadata.ns)));
+  GM_TRY(record_expiring(metadata.ns, false));
+  const std::string counts_key = prefix_key(kCountsKey, metadata.records.prefix);
+  counts_.erase(metadata.records.prefix);
   GM_ASSIGN(const std::optional<std::string_view> stored,
             trees_->get(trees_->catalog(), counts_key));
   if (stored) GM_TRY(trees_->remove(trees_->catalog(), counts_key));
-  GM_TRY(release_keyspace(entry.records));
-  for (const IndexEntry& index : entry.indexes) GM_TRY(release_keyspace(index.keyspace));
+  GM_TRY(release_keyspace(metadata.records));
+  for (const IndexMetadata& index : metadata.indexes) GM_TRY(release_keyspace(index.keyspace));
   return {};
 }
 
-Status Catalog::rename(const CollectionEntry& entry, const engine::Namespace& to) {
-  CollectionEntry renamed = entry;
+Status Catalog::rename(const CollectionMetadata& metadata, const engine::Namespace& to) {
+  CollectionMetadata renamed = metadata;
   renamed.ns = to;
   // As on servers, a collection that moves to another database is a new one.
-  if (to.database != entry.ns.database) {
+  if (to.database != metadata.ns.database) {
     GM_ASSIGN(renamed.uuid, random_uuid());
   }
   GM_TRY(put(std::move(renamed)));
-  GM_TRY(record_expiring(entry.ns, false));
-  return trees_->remove(trees_->catalog(), collection_key(entry.ns));
+  GM_TRY(record_expiring(metadata.ns, false));
+  return trees_->remove(trees_->catalog(), collection_key(metadata.ns));
 }
 
 Result<Catalog::Allocation> Catalog::read_allocation() const {

@@ -17,7 +17,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/thread_safety.h"
-#include "engine/local/format/catalog_entry.h"
+#include "engine/local/format/collection_metadata.h"
 #include "engine/local/format/record.h"
 #include "engine/local/storage/trees.h"
 #include "engine/store.h"
@@ -28,16 +28,16 @@ namespace gridmount::local {
 // equal to those in the catalog, so nothing needs to be invalidated. Thread-safe; one per store.
 class CatalogCache {
  public:
-  std::shared_ptr<const CollectionEntry> find(const std::string& key, std::string_view bytes) const
-      GM_EXCLUDES(mutex_);
+  std::shared_ptr<const CollectionMetadata> find(const std::string& key,
+                                                 std::string_view bytes) const GM_EXCLUDES(mutex_);
   void put(const std::string& key, std::string_view bytes,
-           std::shared_ptr<const CollectionEntry> entry) GM_EXCLUDES(mutex_);
+           std::shared_ptr<const CollectionMetadata> metadata) GM_EXCLUDES(mutex_);
 
  private:
   static constexpr size_t kEntriesMax = 16'384;  // at this size the cache is cleared
   struct Cached {
     std::string bytes;
-    std::shared_ptr<const CollectionEntry> entry;
+    std::shared_ptr<const CollectionMetadata> metadata;
   };
   mutable SharedMutex mutex_;
   std::unordered_map<std::string, Cached> entries_ GM_GUARDED_BY(mutex_);
@@ -54,22 +54,22 @@ class Catalog {
   Catalog(std::shared_ptr<Trees> trees, CatalogCache& cache);
 
   // Returns null if there is no such collection.
-  Result<std::shared_ptr<const CollectionEntry>> find(const engine::Namespace& ns);
+  Result<std::shared_ptr<const CollectionMetadata>> find(const engine::Namespace& ns);
   Result<std::vector<std::string>> databases() const;
   // Sorted by name.
   Result<std::vector<engine::Namespace>> collections(const std::string& database) const;
   // Returns the collections of all databases that have a TTL index.
   Result<std::vector<engine::Namespace>> expiring_collections() const;
-  Result<Counts> counts(const CollectionEntry& entry) const;
+  Result<Counts> counts(const CollectionMetadata& metadata) const;
 
   // Creates a collection with its _id index. The name must be free and valid.
-  Result<std::shared_ptr<const CollectionEntry>> create(const engine::Namespace& ns,
-                                                        bson::View options);
-  // Replaces (or adds) the entry of entry.ns.
-  Result<std::shared_ptr<const CollectionEntry>> put(CollectionEntry entry);
+  Result<std::shared_ptr<const CollectionMetadata>> create(const engine::Namespace& ns,
+                                                           bson::View options);
+  // Replaces (or adds) the entry of metadata.ns.
+  Result<std::shared_ptr<const CollectionMetadata>> put(CollectionMetadata metadata);
   // Removes the collection. Its keyspaces are released for the drop cleanup.
-  Status erase(const CollectionEntry& entry);
-  Status rename(const CollectionEntry& entry, const engine::Namespace& to);
+  Status erase(const CollectionMetadata& metadata);
+  Status rename(const CollectionMetadata& metadata, const engine::Namespace& to);
 
   // Drops the recently used entries. Must be called when the read view has changed.
   void drop_recent() { recent_.clear(); }
@@ -96,9 +96,9 @@ class Catalog {
 
   // Returns a collection's counts, which the caller may change. The pointer is valid until the
   // collection is erased, or until write_counts().
-  Result<Counts*> counts_for_change(const CollectionEntry& entry);
+  Result<Counts*> counts_for_change(const CollectionMetadata& metadata);
   // For a repair: replaces the counts without reading the old ones.
-  void replace_counts(const CollectionEntry& entry, const Counts& counts);
+  void replace_counts(const CollectionMetadata& metadata, const Counts& counts);
   // Writes the changed counts. Must be called before every commit.
   Status write_counts();
 
@@ -121,7 +121,7 @@ class Catalog {
   CatalogCache& cache_;
   // The entries looked up last. In a snapshot they stay valid. A transaction drops them at each
   // change.
-  std::vector<std::shared_ptr<const CollectionEntry>> recent_;
+  std::vector<std::shared_ptr<const CollectionMetadata>> recent_;
   std::unordered_map<uint32_t, Counts> counts_;  // changed counts, by the prefix of the records
   bool released_ = false;
 };

@@ -1,6 +1,6 @@
 #include "engine/local/format/catalog_keys.h"
 
-#include "engine/local/format/catalog_entry.h"
+#include "engine/local/format/collection_metadata.h"
 
 namespace gridmount::local {
 
@@ -11,7 +11,7 @@ bool is_sound_catalog_entry(size_t trees, const TreeEntry& entry) {
   switch (key[0]) {
     case kCollectionKey:
       return end != std::string_view::npos &&
-             CollectionEntry::is_entry_of(
+             CollectionMetadata::is_metadata_of(
                  {std::string(key.substr(1, end - 1)), std::string(key.substr(end + 1))},
                  entry.value);
     case kCountsKey:

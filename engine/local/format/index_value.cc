@@ -160,7 +160,7 @@ std::string value_kinds(const IndexKeySpec& rules, bson::View document) {
   return kinds;
 }
 
-std::string index_value(const IndexEntry& index, std::string_view key, RecordId id,
+std::string index_value(const IndexMetadata& index, std::string_view key, RecordId id,
                         std::string_view kinds) {
   std::string value;
   if (index.definition.unique) append_big_endian_64(value, id);
@@ -169,18 +169,18 @@ std::string index_value(const IndexEntry& index, std::string_view key, RecordId 
   return value;
 }
 
-bool is_sound(const IndexEntry& index, const TreeEntry& entry) {
+bool is_sound(const IndexMetadata& index, const TreeEntry& entry) {
   return !index.checksums || has_entry_checksum(index.keyspace.tree, entry.key, entry.value);
 }
 
-std::string_view kinds_of_value(const IndexEntry& index, std::string_view value) {
+std::string_view kinds_of_value(const IndexMetadata& index, std::string_view value) {
   if (index.checksums) value.remove_suffix(std::min(kEntryChecksumBytes, value.size()));
   if (index.definition.unique) value.remove_prefix(std::min(kRecordIdBytes, value.size()));
   const size_t parts = index.rules.parts.size();
   return value.size() < parts ? std::string_view() : value.substr(0, parts);
 }
 
-KeyReader::KeyReader(const IndexEntry& index) {
+KeyReader::KeyReader(const IndexMetadata& index) {
   const std::vector<IndexPart>& parts = index.rules.parts;
   for (size_t i = 0; i < parts.size(); ++i) {
     // "a.0" may be a field's name or a position in an array.

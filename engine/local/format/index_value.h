@@ -12,7 +12,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/document.h"
-#include "engine/local/format/catalog_entry.h"
+#include "engine/local/format/collection_metadata.h"
 #include "engine/local/format/index_key_spec.h"
 #include "engine/local/format/record.h"
 
@@ -35,18 +35,18 @@ std::string value_kinds(const IndexKeySpec& rules, bson::View document);
 
 // Returns the value of the entry with this key: the record id if the index is unique, then the
 // kinds, then the checksum if the index has checksums.
-std::string index_value(const IndexEntry& index, std::string_view key, RecordId id,
+std::string index_value(const IndexMetadata& index, std::string_view key, RecordId id,
                         std::string_view kinds);
 // Returns whether the entry's checksum is right. Returns true for an index without checksums.
-bool is_sound(const IndexEntry& index, const TreeEntry& entry);
+bool is_sound(const IndexMetadata& index, const TreeEntry& entry);
 // Returns the kinds in an entry's value, or nothing if it has none. Ignores bytes that later
 // programs may have put after the kinds.
-std::string_view kinds_of_value(const IndexEntry& index, std::string_view value);
+std::string_view kinds_of_value(const IndexMetadata& index, std::string_view value);
 
 // Builds documents of the indexed fields from index entries.
 class KeyReader {
  public:
-  explicit KeyReader(const IndexEntry& index);
+  explicit KeyReader(const IndexMetadata& index);
 
   // Returns {path: value, ...} in the order of the parts. Paths with a common beginning share one
   // subdocument. Returns nothing if the values cannot be read back from the entry.

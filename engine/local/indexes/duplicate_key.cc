@@ -47,8 +47,8 @@ void append_key_value(bson::Builder& builder, const IndexPart& part, bson::View 
 
 }  // namespace
 
-Error duplicate_key(const CollectionEntry& entry, const IndexEntry& index, bson::View document,
-                    std::string_view encoded) {
+Error duplicate_key(const CollectionMetadata& metadata, const IndexMetadata& index,
+                    bson::View document, std::string_view encoded) {
   bson::Builder values;
   for (const IndexPart& part : index.rules.parts) {
     append_key_value(values, part, document, encoded);
@@ -64,7 +64,7 @@ Error duplicate_key(const CollectionEntry& entry, const IndexEntry& index, bson:
   bson::Builder details;
   details.append("keyPattern", index.definition.keys).append("keyValue", key_value);
   return Error(ErrorCode::kDuplicateKey,
-               "E11000 duplicate key error collection: " + entry.ns.full() +
+               "E11000 duplicate key error collection: " + metadata.ns.full() +
                    " index: " + index.definition.name + " dup key: {" + text + " }")
       .with_details(std::move(details).finish().release());
 }

@@ -7,13 +7,13 @@
 
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/local/format/catalog_entry.h"
+#include "engine/local/format/collection_metadata.h"
 
 namespace gridmount::local {
 
 // Returns "E11000 duplicate key error collection: db.c index: a_1 dup key: { a: 5 }" with the
 // details {keyPattern, keyValue}. `encoded` is the duplicate key, and `document` has it.
-Error duplicate_key(const CollectionEntry& entry, const IndexEntry& index, bson::View document,
-                    std::string_view encoded);
+Error duplicate_key(const CollectionMetadata& metadata, const IndexMetadata& index,
+                    bson::View document, std::string_view encoded);
 
 }  // namespace gridmount::local

@@ -13,35 +13,36 @@ constexpr size_t kRecordIdBytes = 8;
 
 }  // namespace
 
-Error damaged_entry(const CollectionEntry& entry, std::string_view where, std::string_view how) {
-  return Error(ErrorCode::kDataCorruptionDetected, entry.ns.full() + ": " + std::string(where) +
+Error damaged_entry(const CollectionMetadata& metadata, std::string_view where,
+                    std::string_view how) {
+  return Error(ErrorCode::kDataCorruptionDetected, metadata.ns.full() + ": " + std::string(where) +
                                                        " holds " + std::string(how) +
                                                        "; run 'gridstore check --repair'");
 }
 
-Result<RecordId> sound_record_of_entry(const CollectionEntry& entry, const IndexEntry& index,
-                                       const TreeEntry& found) {
+Result<RecordId> sound_record_of_entry(const CollectionMetadata& metadata,
+                                       const IndexMetadata& index, const TreeEntry& found) {
   const std::optional<RecordId> id = record_of_entry(index, found);
   if (id && is_sound(index, found)) return *id;
   return fail(damaged_entry(
-      entry, "the index '" + index.definition.name + "'",
+      metadata, "the index '" + index.definition.name + "'",
       id ? "an entry whose checksum does not match it" : "an entry of the wrong form"));
 }
 
-Error of_index(Error error, const CollectionEntry& entry, const IndexEntry& index) {
-  return std::move(error).with_context(entry.ns.full() + ": the index '" + index.definition.name +
-                                       "'");
+Error of_index(Error error, const CollectionMetadata& metadata, const IndexMetadata& index) {
+  return std::move(error).with_context(metadata.ns.full() + ": the index '" +
+                                       index.definition.name + "'");
 }
 
-Status prove_absent(const Trees& trees, const CollectionEntry& entry, const IndexEntry& index,
-                    std::string_view key) {
+Status prove_absent(const Trees& trees, const CollectionMetadata& metadata,
+                    const IndexMetadata& index, std::string_view key) {
   if (!index.checksums) return {};
   Status proved = trees.prove_absent(trees.tree(index.keyspace), key);
-  if (!proved) return fail(of_index(std::move(proved).error(), entry, index));
+  if (!proved) return fail(of_index(std::move(proved).error(), metadata, index));
   return {};
 }
 
-std::optional<RecordId> record_of_entry(const IndexEntry& index, const TreeEntry& entry) {
+std::optional<RecordId> record_of_entry(const IndexMetadata& index, const TreeEntry& entry) {
   if (index.definition.unique) {
     if (entry.key.size() < kPrefixBytes || entry.value.size() < kRecordIdBytes) return std::nullopt;
     return big_endian_64(entry.value);
@@ -50,7 +51,7 @@ std::optional<RecordId> record_of_entry(const IndexEntry& index, const TreeEntry
   return big_endian_64(entry.key.substr(entry.key.size() - kRecordIdBytes));
 }
 
-std::string_view encoded_of_entry(const IndexEntry& index, std::string_view key) {
+std::string_view encoded_of_entry(const IndexMetadata& index, std::string_view key) {
   key.remove_prefix(kPrefixBytes);
   if (!index.definition.unique) key.remove_suffix(kRecordIdBytes);
   return key;

@@ -25,7 +25,7 @@ struct NewEntry {
   friend auto operator<=>(const NewEntry&, const NewEntry&) = default;
 };
 
-Status put_batch(Trees& trees, const CollectionEntry& entry, const IndexEntry& index,
+Status put_batch(Trees& trees, const CollectionMetadata& metadata, const IndexMetadata& index,
                  std::vector<NewEntry>& batch) {
   std::sort(batch.begin(), batch.end());
   const MDB_dbi tree = trees.tree(index.keyspace);
@@ -35,13 +35,13 @@ Status put_batch(Trees& trees, const CollectionEntry& entry, const IndexEntry& i
     GM_ASSIGN(const std::optional<TreeEntry> found, trees.at_or_after(tree, key));
     if (found && found->key == key) {
       GM_ASSIGN(const std::optional<std::string_view> record,
-                get_record(trees, entry.records, added.id));
+                get_record(trees, metadata.records, added.id));
       bson::View document;
       if (record) {
-        GM_ASSIGN(document, document_of(*record, Verify::kChecksum, entry.ns,
-                                        RecordKey(entry.records, added.id)));
+        GM_ASSIGN(document, document_of(*record, Verify::kChecksum, metadata.ns,
+                                        RecordKey(metadata.records, added.id)));
       }
-      return fail(duplicate_key(entry, index, document, added.encoded));
+      return fail(duplicate_key(metadata, index, document, added.encoded));
     }
     GM_TRY(trees.put(tree, key, index_value(index, key, added.id, added.kinds)));
   }
@@ -51,16 +51,16 @@ Status put_batch(Trees& trees, const CollectionEntry& entry, const IndexEntry& i
 
 }  // namespace
 
-Result<bool> build_index_part(const std::shared_ptr<Trees>& trees, const CollectionEntry& entry,
-                              const IndexEntry& index, const IndexPartLimits& limits,
-                              std::string& from, bool& multikey) {
+Result<bool> build_index_part(const std::shared_ptr<Trees>& trees,
+                              const CollectionMetadata& metadata, const IndexMetadata& index,
+                              const IndexPartLimits& limits, std::string& from, bool& multikey) {
   std::vector<NewEntry> batch;
   size_t batch_bytes = 0;
   KeySet keys;
-  RangeCursor cursor(trees, trees->tree(entry.records));
+  RangeCursor cursor(trees, trees->tree(metadata.records));
   cursor.set_proving();
-  cursor.set_range(from.empty() ? keyspace_prefix(entry.records) : from,
-                   keyspace_end(entry.records), false);
+  cursor.set_range(from.empty() ? keyspace_prefix(metadata.records) : from,
+                   keyspace_end(metadata.records), false);
   bool done = false;
   while (batch.size() < limits.entries && batch_bytes <= limits.bytes) {
     GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
@@ -69,8 +69,8 @@ Result<bool> build_index_part(const std::shared_ptr<Trees>& trees, const Collect
       break;
     }
     const RecordId id = record_id_of(record->key).value_or(0);
-    GM_ASSIGN(const bson::View document, document_of(record->value, Verify::kChecksum, entry.ns,
-                                                     RecordKey(entry.records, id)));
+    GM_ASSIGN(const bson::View document, document_of(record->value, Verify::kChecksum, metadata.ns,
+                                                     RecordKey(metadata.records, id)));
     GM_TRY(extract_keys(index.rules, document, keys));
     multikey = multikey || keys.multikey();
     const std::string kinds = value_kinds(index.rules, document);
@@ -80,16 +80,16 @@ Result<bool> build_index_part(const std::shared_ptr<Trees>& trees, const Collect
     }
     from = std::string(record->key) + '\0';
   }
-  GM_TRY(put_batch(*trees, entry, index, batch));
+  GM_TRY(put_batch(*trees, metadata, index, batch));
   return done;
 }
 
-Status build_index(const std::shared_ptr<Trees>& trees, const CollectionEntry& entry,
-                   const IndexEntry& index, bool& multikey) {
+Status build_index(const std::shared_ptr<Trees>& trees, const CollectionMetadata& metadata,
+                   const IndexMetadata& index, bool& multikey) {
   std::string from;
   while (true) {
     GM_ASSIGN(const bool done,
-              build_index_part(trees, entry, index, {.entries = SIZE_MAX, .bytes = kBatchBytes},
+              build_index_part(trees, metadata, index, {.entries = SIZE_MAX, .bytes = kBatchBytes},
                                from, multikey));
     if (done) return {};
   }

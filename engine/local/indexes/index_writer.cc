@@ -7,7 +7,7 @@
 
 namespace gridmount::local {
 
-void set_index_key(std::string& key, const IndexEntry& index, std::string_view encoded,
+void set_index_key(std::string& key, const IndexMetadata& index, std::string_view encoded,
                    RecordId id) {
   key.clear();
   append_big_endian_32(key, index.keyspace.prefix);
@@ -15,8 +15,8 @@ void set_index_key(std::string& key, const IndexEntry& index, std::string_view e
   if (!index.definition.unique) append_big_endian_64(key, id);
 }
 
-IndexWriter::IndexWriter(Trees& trees, const CollectionEntry& entry)
-    : trees_(trees), entry_(entry), changes_(entry.indexes.size()) {}
+IndexWriter::IndexWriter(Trees& trees, const CollectionMetadata& metadata)
+    : trees_(trees), metadata_(metadata), changes_(metadata.indexes.size()) {}
 
 void IndexWriter::begin(RecordId id) {
   id_ = id;
@@ -31,8 +31,8 @@ Status IndexWriter::prepare_insert(bson::View document, RecordId id) {
   begin(id);
   for (size_t i = 0; i < changes_.size(); ++i) {
     changes_[i].active = true;
-    GM_TRY(extract_keys(entry_.indexes[i].rules, document, changes_[i].added));
-    changes_[i].added_kinds = value_kinds(entry_.indexes[i].rules, document);
+    GM_TRY(extract_keys(metadata_.indexes[i].rules, document, changes_[i].added));
+    changes_[i].added_kinds = value_kinds(metadata_.indexes[i].rules, document);
   }
   for (size_t i = 0; i < changes_.size(); ++i) GM_TRY(check_unique(i, document));
   return {};
@@ -44,10 +44,10 @@ Status IndexWriter::prepare_update(bson::View before, bson::View after, RecordId
   for (size_t i = 0; i < changes_.size(); ++i) {
     if (!affected[i]) continue;
     changes_[i].active = true;
-    GM_TRY(extract_keys(entry_.indexes[i].rules, before, changes_[i].removed));
-    GM_TRY(extract_keys(entry_.indexes[i].rules, after, changes_[i].added));
-    changes_[i].removed_kinds = value_kinds(entry_.indexes[i].rules, before);
-    changes_[i].added_kinds = value_kinds(entry_.indexes[i].rules, after);
+    GM_TRY(extract_keys(metadata_.indexes[i].rules, before, changes_[i].removed));
+    GM_TRY(extract_keys(metadata_.indexes[i].rules, after, changes_[i].added));
+    changes_[i].removed_kinds = value_kinds(metadata_.indexes[i].rules, before);
+    changes_[i].added_kinds = value_kinds(metadata_.indexes[i].rules, after);
   }
   for (size_t i = 0; i < changes_.size(); ++i) GM_TRY(check_unique(i, after));
   return {};
@@ -57,13 +57,13 @@ Status IndexWriter::prepare_remove(bson::View document, RecordId id) {
   begin(id);
   for (size_t i = 0; i < changes_.size(); ++i) {
     changes_[i].active = true;
-    GM_TRY(extract_keys(entry_.indexes[i].rules, document, changes_[i].removed));
+    GM_TRY(extract_keys(metadata_.indexes[i].rules, document, changes_[i].removed));
   }
   return {};
 }
 
 Status IndexWriter::check_unique(size_t i, bson::View document) {
-  const IndexEntry& index = entry_.indexes[i];
+  const IndexMetadata& index = metadata_.indexes[i];
   const Change& change = changes_[i];
   if (!change.active || !index.definition.unique) return {};
   for (size_t k = 0; k < change.added.size(); ++k) {
@@ -73,12 +73,12 @@ Status IndexWriter::check_unique(size_t i, bson::View document) {
     GM_ASSIGN(const std::optional<TreeEntry> found,
               trees_.at_or_after(trees_.tree(index.keyspace), key_));
     if (found && found->key == key_) {
-      GM_TRY(sound_record_of_entry(entry_, index, *found));
-      return fail(duplicate_key(entry_, index, document, encoded));
+      GM_TRY(sound_record_of_entry(metadata_, index, *found));
+      return fail(duplicate_key(metadata_, index, document, encoded));
     }
     if (!index.checksums) continue;
     Status proved = trees_.prove_absent(trees_.tree(index.keyspace), key_, found);
-    if (!proved) return fail(of_index(std::move(proved).error(), entry_, index));
+    if (!proved) return fail(of_index(std::move(proved).error(), metadata_, index));
   }
   return {};
 }
@@ -86,7 +86,7 @@ Status IndexWriter::check_unique(size_t i, bson::View document) {
 std::vector<size_t> IndexWriter::becoming_multikey() const {
   std::vector<size_t> becoming;
   for (size_t i = 0; i < changes_.size(); ++i) {
-    if (changes_[i].added.multikey() && !entry_.indexes[i].multikey) becoming.push_back(i);
+    if (changes_[i].added.multikey() && !metadata_.indexes[i].multikey) becoming.push_back(i);
   }
   return becoming;
 }
@@ -95,7 +95,7 @@ Status IndexWriter::apply() {
   for (size_t i = 0; i < changes_.size(); ++i) {
     const Change& change = changes_[i];
     if (!change.active) continue;
-    const IndexEntry& index = entry_.indexes[i];
+    const IndexMetadata& index = metadata_.indexes[i];
     const MDB_dbi tree = trees_.tree(index.keyspace);
     for (size_t k = 0; k < change.removed.size(); ++k) {
       if (change.added.contains(change.removed[k])) continue;

@@ -15,7 +15,7 @@
 
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/local/format/catalog_entry.h"
+#include "engine/local/format/collection_metadata.h"
 #include "engine/local/format/index_key_generation.h"
 #include "engine/local/format/index_key_spec.h"
 #include "engine/local/format/record.h"
@@ -25,8 +25,8 @@ namespace gridmount::local {
 
 class IndexWriter {
  public:
-  // `entry` must outlive this.
-  IndexWriter(Trees& trees, const CollectionEntry& entry);
+  // `metadata` must outlive this.
+  IndexWriter(Trees& trees, const CollectionMetadata& metadata);
 
   // Fails with DuplicateKey (details: keyPattern and keyValue) or CannotIndexParallelArrays.
   Status prepare_insert(bson::View document, RecordId id);
@@ -53,14 +53,14 @@ class IndexWriter {
   Status check_unique(size_t index, bson::View document);
 
   Trees& trees_;
-  const CollectionEntry& entry_;
+  const CollectionMetadata& metadata_;
   std::vector<Change> changes_;  // one per index, buffers reused
   RecordId id_ = 0;
   std::string key_;
 };
 
 // Sets `key` to the key of an index entry in the tree.
-void set_index_key(std::string& key, const IndexEntry& index, std::string_view encoded,
+void set_index_key(std::string& key, const IndexMetadata& index, std::string_view encoded,
                    RecordId id);
 
 }  // namespace gridmount::local

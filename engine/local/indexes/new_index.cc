@@ -10,33 +10,34 @@ namespace {
 constexpr size_t kMaxIndexes = 64;
 
 // Returns true if the index already exists. Fails if another index has its name or its keys.
-Result<bool> exists_already(const CollectionEntry& entry, const query::IndexDefinition& wanted) {
+Result<bool> exists_already(const CollectionMetadata& metadata,
+                            const query::IndexDefinition& wanted) {
   const auto both = [&](const query::IndexDefinition& existing) {
     return " Requested index: " + bson::to_text(wanted.specification()) +
            ", existing index: " + bson::to_text(existing.specification());
   };
-  for (const query::IndexDefinition& existing : entry.definitions) {
+  for (const query::IndexDefinition& existing : metadata.definitions) {
     if (existing.name != wanted.name) continue;
     query::IndexDefinition as_unique = wanted;
     // The _id index is unique, whether the definition says so or not.
     if (existing.name == kIdIndexName) as_unique.unique = true;
     if (!query::same_index(existing, as_unique)) {
       return fail(ErrorCode::kIndexKeySpecsConflict,
-                  entry.ns.full() +
+                  metadata.ns.full() +
                       ": An existing index has the same name as the requested index. When index "
                       "names are not specified, they are auto generated and can cause conflicts." +
                       both(existing));
     }
     if (!query::same_options(existing, wanted)) {
       return fail(ErrorCode::kIndexOptionsConflict,
-                  entry.ns.full() +
+                  metadata.ns.full() +
                       ": An equivalent index already exists with the same name but different "
                       "options." +
                       both(existing));
     }
     return true;
   }
-  for (const query::IndexDefinition& existing : entry.definitions) {
+  for (const query::IndexDefinition& existing : metadata.definitions) {
     if (query::same_index(existing, wanted)) {
       return fail(ErrorCode::kIndexOptionsConflict,
                   "Index already exists with a different name: " + existing.name);
@@ -47,15 +48,15 @@ Result<bool> exists_already(const CollectionEntry& entry, const query::IndexDefi
 
 }  // namespace
 
-bool is_on_id(const IndexEntry& index) {
+bool is_on_id(const IndexMetadata& index) {
   const IndexPart& first = index.rules.parts[0];
   return index.rules.parts.size() == 1 && first.path.dotted() == "_id" && !first.descending &&
          !first.hashed;
 }
 
-Result<IndexEntry> new_index(const engine::Namespace& ns,
-                             const query::IndexDefinition& definition) {
-  IndexEntry index;
+Result<IndexMetadata> new_index(const engine::Namespace& ns,
+                                const query::IndexDefinition& definition) {
+  IndexMetadata index;
   index.definition = definition;
   std::string& name = index.definition.name;
   if (name.empty()) name = query::default_index_name(definition.keys);
@@ -70,16 +71,16 @@ Result<IndexEntry> new_index(const engine::Namespace& ns,
   return index;
 }
 
-Result<bool> has_index(const CollectionEntry& entry, const IndexEntry& index) {
-  GM_ASSIGN(const bool exists, exists_already(entry, index.definition));
+Result<bool> has_index(const CollectionMetadata& metadata, const IndexMetadata& index) {
+  GM_ASSIGN(const bool exists, exists_already(metadata, index.definition));
   if (exists) return true;
-  if (entry.settings.capped && index.definition.expire_after_seconds) {
+  if (metadata.settings.capped && index.definition.expire_after_seconds) {
     return fail(ErrorCode::kCannotCreateIndex,
-                entry.ns.full() + ": Cannot create TTL index on a capped collection");
+                metadata.ns.full() + ": Cannot create TTL index on a capped collection");
   }
-  if (entry.indexes.size() >= kMaxIndexes) {
+  if (metadata.indexes.size() >= kMaxIndexes) {
     return fail(ErrorCode::kCannotCreateIndex,
-                entry.ns.full() + " already has 64 indexes, the limit of a collection");
+                metadata.ns.full() + " already has 64 indexes, the limit of a collection");
   }
   return false;
 }

@@ -9,10 +9,10 @@
 namespace gridmount::local {
 namespace {
 
-bool expires(const CollectionEntry& entry) {
-  return std::any_of(entry.indexes.begin(), entry.indexes.end(), [](const IndexEntry& index) {
-    return index.definition.expire_after_seconds.has_value();
-  });
+bool expires(const CollectionMetadata& metadata) {
+  return std::any_of(
+      metadata.indexes.begin(), metadata.indexes.end(),
+      [](const IndexMetadata& index) { return index.definition.expire_after_seconds.has_value(); });
 }
 
 class Survey {
@@ -66,19 +66,19 @@ class Survey {
   }
 
   void look_at_collection(const engine::Namespace& ns) {
-    const Result<std::shared_ptr<const CollectionEntry>> found = catalog_.find(ns);
+    const Result<std::shared_ptr<const CollectionMetadata>> found = catalog_.find(ns);
     if (!found || !*found) {
       survey_.unreadable.push_back(found ? ns.full() : found.error().message());
       unreadable_expiring_.insert(collection_key(ns, kExpiringKey));
       return;
     }
-    const CollectionEntry& entry = **found;
-    claim(entry.records, ns.full());
-    records_.insert(entry.records.prefix);
-    for (const IndexEntry& index : entry.indexes) {
+    const CollectionMetadata& metadata = **found;
+    claim(metadata.records, ns.full());
+    records_.insert(metadata.records.prefix);
+    for (const IndexMetadata& index : metadata.indexes) {
       claim(index.keyspace, ns.full() + " index '" + index.definition.name + "'");
     }
-    if (expires(entry)) expiring_.insert(collection_key(ns, kExpiringKey));
+    if (expires(metadata)) expiring_.insert(collection_key(ns, kExpiringKey));
   }
 
   void look_at_released(const std::string& key, std::string_view value) {
@@ -145,11 +145,11 @@ bool CatalogSurvey::knows_all_keyspaces() const {
                                            [](const OrphanKey& key) { return key.removable; });
 }
 
-bool CatalogSurvey::is_alone(const CollectionEntry& entry) const {
-  return !shared.contains(entry.records.prefix) &&
-         std::none_of(entry.indexes.begin(), entry.indexes.end(), [&](const IndexEntry& index) {
-           return shared.contains(index.keyspace.prefix);
-         });
+bool CatalogSurvey::is_alone(const CollectionMetadata& metadata) const {
+  return !shared.contains(metadata.records.prefix) &&
+         std::none_of(
+             metadata.indexes.begin(), metadata.indexes.end(),
+             [&](const IndexMetadata& index) { return shared.contains(index.keyspace.prefix); });
 }
 
 Result<CatalogSurvey> survey_catalog(const std::shared_ptr<Trees>& trees, Catalog& catalog) {

@@ -37,7 +37,7 @@ struct CatalogSurvey {
   // Returns whether every keyspace that is not in `owners` certainly belongs to nothing.
   bool knows_all_keyspaces() const;
   // Returns whether no other collection claims a keyspace of this one.
-  bool is_alone(const CollectionEntry& entry) const;
+  bool is_alone(const CollectionMetadata& metadata) const;
 };
 
 Result<CatalogSurvey> survey_catalog(const std::shared_ptr<Trees>& trees, Catalog& catalog);

@@ -37,15 +37,16 @@ Status CollectionRepair::repair_all() {
   {
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
     ReadView& read_view = *dynamic_cast<ReadViewHolder&>(*snapshot).read_view();
-    GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view.catalog().find(ns_));
-    if (!entry) return {};
-    pages_ = OverflowPages::of(read_view.shared_trees(), read_view.trees().tree(entry->records));
+    GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> metadata,
+              read_view.catalog().find(ns_));
+    if (!metadata) return {};
+    pages_ = OverflowPages::of(read_view.shared_trees(), read_view.trees().tree(metadata->records));
     pages_.count();
   }
   GM_TRY(in_steps([&](Step& step) -> Result<bool> {
-    from_ = keyspace_prefix(step.entry->records);
-    tallies_.assign(step.entry->indexes.size(), {});
-    for (const IndexEntry& index : step.entry->indexes) {
+    from_ = keyspace_prefix(step.metadata->records);
+    tallies_.assign(step.metadata->indexes.size(), {});
+    for (const IndexMetadata& index : step.metadata->indexes) {
       index_names_.push_back(index.definition.name);
       multikey_.push_back(index.multikey);
     }
@@ -70,8 +71,8 @@ Status CollectionRepair::in_steps(const std::function<Result<bool>(Step&)>& work
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
     Step step;
     step.read_view = dynamic_cast<ReadViewHolder&>(*transaction).read_view().get();
-    GM_ASSIGN(step.entry, step.read_view->catalog().find(ns_));
-    if (!step.entry) return {};
+    GM_ASSIGN(step.metadata, step.read_view->catalog().find(ns_));
+    if (!step.metadata) return {};
     GM_ASSIGN(const bool done, work(step));
     if (step.changes > 0) {
       GM_TRY(options_.removed.sync());
@@ -104,8 +105,8 @@ void CollectionRepair::report_tallies() {
 
 Result<bool> CollectionRepair::repair_records(Step& step) {
   const std::shared_ptr<Trees>& trees = step.read_view->shared_trees();
-  AscendingCursor cursor(trees, trees->tree(step.entry->records));
-  cursor.set_range(from_, keyspace_end(step.entry->records));
+  AscendingCursor cursor(trees, trees->tree(step.metadata->records));
+  cursor.set_range(from_, keyspace_end(step.metadata->records));
   while (!step.full()) {
     GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
     if (!record) {
@@ -129,7 +130,7 @@ Status CollectionRepair::repair_record(Step& step, const TreeEntry& record) {
                             std::to_string(kRecordKeyBytes));
   }
   last_ = *id;
-  const RecordKey key(step.entry->records, *id);
+  const RecordKey key(step.metadata->records, *id);
   const std::string defect = record_defect(record.value, Verify::kChecksum, key);
   if (!defect.empty()) {
     return remove_bytes(step, record, record_name(record.value, *id), defect);
@@ -153,7 +154,7 @@ Status CollectionRepair::remove_bytes(Step& step, const TreeEntry& record, const
   step.bytes += record.value.size();
   step.lines.push_back("removed " + what + ": " + why);
   Trees& trees = step.read_view->trees();
-  return trees.remove(trees.tree(step.entry->records), std::string(record.key));
+  return trees.remove(trees.tree(step.metadata->records), std::string(record.key));
 }
 
 Status CollectionRepair::index_document(Step& step, RecordId id) {
@@ -162,10 +163,10 @@ Status CollectionRepair::index_document(Step& step, RecordId id) {
   while (true) {
     // The record is read again in each round, because taking out another record ends the views.
     GM_ASSIGN(const std::optional<std::string_view> record,
-              get_record(trees, step.entry->records, id));
+              get_record(trees, step.metadata->records, id));
     if (!record) return {};
     GM_ASSIGN(const bson::View document,
-              document_of(*record, Verify::kBounds, ns_, RecordKey(step.entry->records, id)));
+              document_of(*record, Verify::kBounds, ns_, RecordKey(step.metadata->records, id)));
     missing.clear();
     GM_ASSIGN(const std::optional<Conflict> conflict, find_missing(step, id, document, missing));
     if (!conflict) {
@@ -175,12 +176,13 @@ Status CollectionRepair::index_document(Step& step, RecordId id) {
     }
     if (conflict->record <= id) return remove_document(step, id, document, conflict->why);
     GM_ASSIGN(const std::optional<std::string_view> later,
-              get_record(trees, step.entry->records, conflict->record));
+              get_record(trees, step.metadata->records, conflict->record));
     if (!later) continue;
     GM_ASSIGN(const bson::View in_the_way,
               document_of(*later, Verify::kBounds, ns_,
-                          RecordKey(step.entry->records, conflict->record)));
-    if (!pages_.defect({RecordKey(step.entry->records, conflict->record).view(), *later}).empty()) {
+                          RecordKey(step.metadata->records, conflict->record)));
+    if (!pages_.defect({RecordKey(step.metadata->records, conflict->record).view(), *later})
+             .empty()) {
       // The later record has to stay, and is counted when it is reached. So this one is taken out.
       return remove_document(step, id, document, conflict->why);
     }
@@ -195,7 +197,7 @@ Result<std::optional<CollectionRepair::Conflict>> CollectionRepair::find_missing
   std::vector<bool> arrays(tallies_.size());
   std::string key;
   for (size_t i = 0; i < tallies_.size(); ++i) {
-    const IndexEntry& index = step.entry->indexes[i];
+    const IndexMetadata& index = step.metadata->indexes[i];
     if (const Status extracted = extract_keys(index.rules, document, keys_); !extracted) {
       return std::optional(Conflict{id, "it cannot be in the index '" + index_names_[i] +
                                             "': " + extracted.error().message()});
@@ -234,14 +236,14 @@ Result<std::optional<CollectionRepair::Conflict>> CollectionRepair::find_missing
 }
 
 Result<std::optional<RecordId>> CollectionRepair::rightful_owner(const Step& step,
-                                                                 const IndexEntry& index,
+                                                                 const IndexMetadata& index,
                                                                  const TreeEntry& entry) {
   const Trees& trees = step.read_view->trees();
   const std::optional<RecordId> id = record_of_entry(index, entry);
   if (!id) return std::optional<RecordId>();
   GM_ASSIGN(const std::optional<std::string_view> record,
-            get_record(trees, step.entry->records, *id));
-  const RecordKey key(step.entry->records, *id);
+            get_record(trees, step.metadata->records, *id));
+  const RecordKey key(step.metadata->records, *id);
   if (!record || !record_defect(*record, Verify::kChecksum, key).empty()) {
     return std::optional<RecordId>();
   }
@@ -256,8 +258,8 @@ Result<std::optional<RecordId>> CollectionRepair::rightful_owner(const Step& ste
 Status CollectionRepair::put_entries(Step& step, const std::vector<MissingEntry>& missing) {
   Trees& trees = step.read_view->trees();
   for (const MissingEntry& entry : missing) {
-    GM_TRY(
-        trees.put(trees.tree(step.entry->indexes[entry.index].keyspace), entry.key, entry.value));
+    GM_TRY(trees.put(trees.tree(step.metadata->indexes[entry.index].keyspace), entry.key,
+                     entry.value));
     ++step.changes;
     step.bytes += entry.key.size();
     IndexTally& tally = tallies_[entry.index];
@@ -267,7 +269,7 @@ Status CollectionRepair::put_entries(Step& step, const std::vector<MissingEntry>
 }
 
 Status CollectionRepair::mark_multikey(Step& step) {
-  CollectionEntry changed = *step.entry;
+  CollectionMetadata changed = *step.metadata;
   bool any = false;
   for (size_t i = 0; i < multikey_.size(); ++i) {
     if (!multikey_[i] || changed.indexes[i].multikey) continue;
@@ -277,16 +279,16 @@ Status CollectionRepair::mark_multikey(Step& step) {
   }
   if (!any) return {};
   ++step.changes;
-  GM_ASSIGN(step.entry, step.read_view->catalog().put(std::move(changed)));
+  GM_ASSIGN(step.metadata, step.read_view->catalog().put(std::move(changed)));
   return {};
 }
 
 Status CollectionRepair::remove_document(Step& step, RecordId id, bson::View document,
                                          const std::string& why) {
   {
-    const RecordKey own_key(step.entry->records, id);
+    const RecordKey own_key(step.metadata->records, id);
     GM_ASSIGN(const std::optional<std::string_view> own,
-              get_record(step.read_view->trees(), step.entry->records, id));
+              get_record(step.read_view->trees(), step.metadata->records, id));
     if (!own || !can_be_removed({own_key.view(), *own}, id)) return {};
   }
   GM_TRY(options_.removed.keep_document(ns_, document));
@@ -295,7 +297,7 @@ Status CollectionRepair::remove_document(Step& step, RecordId id, bson::View doc
   Trees& trees = step.read_view->trees();
   std::vector<std::pair<MDB_dbi, std::string>> entries;
   std::string key;
-  for (const IndexEntry& index : step.entry->indexes) {
+  for (const IndexMetadata& index : step.metadata->indexes) {
     if (!extract_keys(index.rules, document, other_keys_)) continue;
     for (size_t k = 0; k < other_keys_.size(); ++k) {
       set_index_key(key, index, other_keys_[k], id);
@@ -307,11 +309,12 @@ Status CollectionRepair::remove_document(Step& step, RecordId id, bson::View doc
     }
   }
   GM_ASSIGN(const std::optional<std::string_view> record,
-            get_record(trees, step.entry->records, id));
+            get_record(trees, step.metadata->records, id));
   step.lines.push_back("removed " + record_name(record.value_or(std::string_view()), id) + ": " +
                        why);
   for (const auto& [tree, entry] : entries) GM_TRY(trees.remove(tree, entry));
-  return trees.remove(trees.tree(step.entry->records), RecordKey(step.entry->records, id).view());
+  return trees.remove(trees.tree(step.metadata->records),
+                      RecordKey(step.metadata->records, id).view());
 }
 
 bool CollectionRepair::can_be_removed(const TreeEntry& record, RecordId id) {
@@ -331,8 +334,9 @@ void CollectionRepair::report_unrepairable(const std::string& what) {
 Result<uint64_t> CollectionRepair::count_entries(size_t i) {
   GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
   ReadView& read_view = *dynamic_cast<ReadViewHolder&>(*snapshot).read_view();
-  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view.catalog().find(ns_));
-  const Keyspace keyspace = entry->indexes[i].keyspace;
+  GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> metadata,
+            read_view.catalog().find(ns_));
+  const Keyspace keyspace = metadata->indexes[i].keyspace;
   AscendingCursor cursor(read_view.shared_trees(), read_view.trees().tree(keyspace));
   cursor.set_range(keyspace_prefix(keyspace), keyspace_end(keyspace));
   for (uint64_t count = 0;; ++count) {
@@ -342,7 +346,7 @@ Result<uint64_t> CollectionRepair::count_entries(size_t i) {
 }
 
 Result<bool> CollectionRepair::repair_index(Step& step, size_t i, std::string& from) {
-  const IndexEntry& index = step.entry->indexes[i];
+  const IndexMetadata& index = step.metadata->indexes[i];
   const std::shared_ptr<Trees>& trees = step.read_view->shared_trees();
   const MDB_dbi tree = trees->tree(index.keyspace);
   AscendingCursor cursor(trees, tree);
@@ -362,7 +366,7 @@ Result<bool> CollectionRepair::repair_index(Step& step, size_t i, std::string& f
   return false;
 }
 
-Result<bool> CollectionRepair::is_backed(const Step& step, const IndexEntry& index,
+Result<bool> CollectionRepair::is_backed(const Step& step, const IndexMetadata& index,
                                          const TreeEntry& entry) {
   if (!record_of_entry(index, entry)) return false;
   // All documents of this collection are sound by now, so this only removes entries that no
@@ -373,7 +377,7 @@ Result<bool> CollectionRepair::is_backed(const Step& step, const IndexEntry& ind
 
 Status CollectionRepair::repair_counts(Step& step) {
   Catalog& catalog = step.read_view->catalog();
-  const Result<Counts> recorded = catalog.counts(*step.entry);
+  const Result<Counts> recorded = catalog.counts(*step.metadata);
   if (!recorded && recorded.error().code() != ErrorCode::kStoreDamaged)
     return fail(recorded.error());
   Counts right{documents_, bytes_, last_ + 1};
@@ -391,7 +395,7 @@ Status CollectionRepair::repair_counts(Step& step) {
                        (recorded ? ", no longer " + std::to_string(recorded->documents) + " of " +
                                        std::to_string(recorded->document_bytes)
                                  : std::string(", its counts were damaged")));
-  catalog.replace_counts(*step.entry, right);
+  catalog.replace_counts(*step.metadata, right);
   return {};
 }
 

@@ -44,7 +44,7 @@ class CollectionRepair {
   // The work of one transaction. `lines` are reported after its commit.
   struct Step {
     ReadView* read_view = nullptr;
-    std::shared_ptr<const CollectionEntry> entry;
+    std::shared_ptr<const CollectionMetadata> metadata;
     std::vector<std::string> lines;
     uint64_t looked_at = 0;
     uint64_t changes = 0;
@@ -79,7 +79,7 @@ class CollectionRepair {
   Result<std::optional<Conflict>> find_missing(const Step& step, RecordId id, bson::View document,
                                                std::vector<MissingEntry>& missing);
   // Returns the record that rightly has the key of the unique entry, or nothing if none does.
-  Result<std::optional<RecordId>> rightful_owner(const Step& step, const IndexEntry& index,
+  Result<std::optional<RecordId>> rightful_owner(const Step& step, const IndexMetadata& index,
                                                  const TreeEntry& entry);
   Status put_entries(Step& step, const std::vector<MissingEntry>& missing);
   Status mark_multikey(Step& step);
@@ -88,7 +88,7 @@ class CollectionRepair {
   Status remove_document(Step& step, RecordId id, bson::View document, const std::string& why);
 
   Result<bool> repair_index(Step& step, size_t index, std::string& from);
-  Result<bool> is_backed(const Step& step, const IndexEntry& index, const TreeEntry& entry);
+  Result<bool> is_backed(const Step& step, const IndexMetadata& index, const TreeEntry& entry);
   Result<uint64_t> count_entries(size_t index);
 
   Status repair_counts(Step& step);

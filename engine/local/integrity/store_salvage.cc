@@ -94,8 +94,8 @@ class StoreSalvage : private PageVisitor {
   // The owner of a prefix. Without a collection it is a released keyspace.
   struct KeyspaceOwner {
     Keyspace keyspace;
-    std::shared_ptr<const CollectionEntry> collection;
-    const IndexEntry* index = nullptr;  // null: the collection's records
+    std::shared_ptr<const CollectionMetadata> collection;
+    const IndexMetadata* index = nullptr;  // null: the collection's records
   };
 
   Status found(const Found& found) override {
@@ -157,10 +157,10 @@ class StoreSalvage : private PageVisitor {
     for (const std::string& database : databases) {
       GM_ASSIGN(const std::vector<engine::Namespace> names, catalog.collections(database));
       for (const engine::Namespace& ns : names) {
-        GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, catalog.find(ns));
-        owners_[entry->records.prefix] = {entry->records, entry};
-        for (const IndexEntry& index : entry->indexes) {
-          owners_[index.keyspace.prefix] = {index.keyspace, entry, &index};
+        GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> metadata, catalog.find(ns));
+        owners_[metadata->records.prefix] = {metadata->records, metadata};
+        for (const IndexMetadata& index : metadata->indexes) {
+          owners_[index.keyspace.prefix] = {index.keyspace, metadata, &index};
         }
       }
     }

@@ -47,12 +47,12 @@ class StructureCheck {
     for (const std::string& database : databases) {
       GM_ASSIGN(const std::vector<engine::Namespace> names, catalog_.collections(database));
       for (const engine::Namespace& name : names) {
-        const Result<std::shared_ptr<const CollectionEntry>> entry = catalog_.find(name);
-        if (!entry) {
-          problem(entry.error().message());
+        const Result<std::shared_ptr<const CollectionMetadata>> metadata = catalog_.find(name);
+        if (!metadata) {
+          problem(metadata.error().message());
           GM_TRY(renew_view());
         } else {
-          GM_TRY(go_on_behind_damage(name.full(), check_collection(**entry)));
+          GM_TRY(go_on_behind_damage(name.full(), check_collection(**metadata)));
         }
       }
     }
@@ -75,23 +75,23 @@ class StructureCheck {
   }
 
   // Returns the reply of `validate` for one collection.
-  Result<bson::Document> validate(const CollectionEntry& entry) {
-    GM_TRY(check_collection(entry));
+  Result<bson::Document> validate(const CollectionMetadata& metadata) {
+    GM_TRY(check_collection(metadata));
     record_left_out();
     bson::Builder out;
-    out.append("ns", entry.ns.full());
+    out.append("ns", metadata.ns.full());
     bson::append_count(out, "nInvalidDocuments", invalid_documents_);
     bson::append_count(out, "nNonCompliantDocuments", noncompliant_documents_);
     bson::append_count(out, "nrecords", static_cast<int64_t>(report_.records));
-    out.append("nIndexes", static_cast<int32_t>(entry.indexes.size()));
+    out.append("nIndexes", static_cast<int32_t>(metadata.indexes.size()));
     out.open_document("keysPerIndex");
-    for (size_t i = 0; i < entry.indexes.size(); ++i) {
-      bson::append_count(out, entry.indexes[i].definition.name,
+    for (size_t i = 0; i < metadata.indexes.size(); ++i) {
+      bson::append_count(out, metadata.indexes[i].definition.name,
                          static_cast<int64_t>(keys_per_index_[i]));
     }
     out.close().open_document("indexDetails");
-    for (size_t i = 0; i < entry.indexes.size(); ++i) {
-      const query::IndexDefinition& definition = entry.indexes[i].definition;
+    for (size_t i = 0; i < metadata.indexes.size(); ++i) {
+      const query::IndexDefinition& definition = metadata.indexes[i].definition;
       out.open_document(definition.name).append("valid", !unsound_indexes_[i]);
       out.append("spec", definition.specification()).close();
     }
@@ -141,7 +141,7 @@ class StructureCheck {
   }
 
   // Adds an entry in the form of `validate`. The limit is that of the problems.
-  void record_entry(std::vector<bson::Document>& entries, const IndexEntry& index, RecordId id) {
+  void record_entry(std::vector<bson::Document>& entries, const IndexMetadata& index, RecordId id) {
     if (entries.size() >= kMaxProblems) return;
     bson::Builder entry;
     entry.append("indexName", index.definition.name);
@@ -149,18 +149,18 @@ class StructureCheck {
     entries.push_back(std::move(entry).finish());
   }
 
-  Status check_collection(const CollectionEntry& entry) {
+  Status check_collection(const CollectionMetadata& metadata) {
     ++report_.collections;
-    claim(entry.records, entry.ns.full());
-    for (const IndexEntry& index : entry.indexes) {
-      claim(index.keyspace, entry.ns.full() + " index '" + index.definition.name + "'");
+    claim(metadata.records, metadata.ns.full());
+    for (const IndexMetadata& index : metadata.indexes) {
+      claim(index.keyspace, metadata.ns.full() + " index '" + index.definition.name + "'");
     }
-    std::vector<uint64_t> expected(entry.indexes.size());
+    std::vector<uint64_t> expected(metadata.indexes.size());
     keys_per_index_.clear();
-    unsound_indexes_.assign(entry.indexes.size(), false);
-    GM_TRY(check_records(entry, expected));
-    for (size_t i = 0; i < entry.indexes.size(); ++i) {
-      GM_TRY(check_index(entry, i, expected[i]));
+    unsound_indexes_.assign(metadata.indexes.size(), false);
+    GM_TRY(check_records(metadata, expected));
+    for (size_t i = 0; i < metadata.indexes.size(); ++i) {
+      GM_TRY(check_index(metadata, i, expected[i]));
     }
     return {};
   }
@@ -175,15 +175,16 @@ class StructureCheck {
 
   // Checks each record, and from the record its index entries. Counts the entries found for each
   // index.
-  Status check_records(const CollectionEntry& entry, std::vector<uint64_t>& expected) {
-    Result<Counts> counts = catalog_.counts(entry);
+  Status check_records(const CollectionMetadata& metadata, std::vector<uint64_t>& expected) {
+    Result<Counts> counts = catalog_.counts(metadata);
     if (!counts) problem(counts.error().message());
     int64_t documents = 0;
     int64_t bytes = 0;
     RecordId last = 0;
-    AscendingCursor cursor(read_view_.shared_trees(), trees_.tree(entry.records));
-    cursor.set_range(keyspace_prefix(entry.records), keyspace_end(entry.records));
-    OverflowPages pages = OverflowPages::of(read_view_.shared_trees(), trees_.tree(entry.records));
+    AscendingCursor cursor(read_view_.shared_trees(), trees_.tree(metadata.records));
+    cursor.set_range(keyspace_prefix(metadata.records), keyspace_end(metadata.records));
+    OverflowPages pages =
+        OverflowPages::of(read_view_.shared_trees(), trees_.tree(metadata.records));
     while (true) {
       GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
       if (!record) break;
@@ -191,7 +192,7 @@ class StructureCheck {
       if (record_read_) record_read_();
       const std::optional<RecordId> id = record_id_of(record->key);
       if (!id) {
-        problem(entry.ns.full() + ": a record's key has " + std::to_string(record->key.size()) +
+        problem(metadata.ns.full() + ": a record's key has " + std::to_string(record->key.size()) +
                 " bytes instead of " + std::to_string(kRecordKeyBytes));
         continue;
       }
@@ -200,10 +201,10 @@ class StructureCheck {
       bytes +=
           static_cast<int64_t>(record->value.size()) - static_cast<int64_t>(kRecordHeaderBytes);
       if (const std::string defect = pages.defect(*record); !defect.empty()) {
-        problem(entry.ns.full() + ": " + record_name(record->value, *id) + ": " + defect);
+        problem(metadata.ns.full() + ": " + record_name(record->value, *id) + ": " + defect);
       }
-      const Result<bson::View> document =
-          document_of(record->value, Verify::kChecksum, entry.ns, RecordKey(entry.records, *id));
+      const Result<bson::View> document = document_of(record->value, Verify::kChecksum, metadata.ns,
+                                                      RecordKey(metadata.records, *id));
       if (!document) {
         problem(document.error().message());
         record_invalid(*id);
@@ -211,38 +212,39 @@ class StructureCheck {
       }
       const Result<bson::View> valid = bson::validate(document->bytes());
       if (!valid) {
-        problem(entry.ns.full() + ": record " + std::to_string(*id) +
+        problem(metadata.ns.full() + ": record " + std::to_string(*id) +
                 " is not valid BSON: " + valid.error().message());
         record_invalid(*id);
         continue;
       }
-      if (entry.validator && !entry.validator->matches(*valid)) ++noncompliant_documents_;
-      GM_TRY(check_entries_of(entry, *id, *valid, expected));
+      if (metadata.validator && !metadata.validator->matches(*valid)) ++noncompliant_documents_;
+      GM_TRY(check_entries_of(metadata, *id, *valid, expected));
     }
     if (!counts) return {};
     if (counts->documents != documents || counts->document_bytes != bytes) {
-      problem(entry.ns.full() + ": the catalog counts " + std::to_string(counts->documents) +
+      problem(metadata.ns.full() + ": the catalog counts " + std::to_string(counts->documents) +
               " documents of " + std::to_string(counts->document_bytes) + " bytes, there are " +
               std::to_string(documents) + " of " + std::to_string(bytes));
     }
     if (last >= counts->next_record) {
-      problem(entry.ns.full() + ": the next record id is " + std::to_string(counts->next_record) +
-              ", but record " + std::to_string(last) + " exists");
+      problem(metadata.ns.full() + ": the next record id is " +
+              std::to_string(counts->next_record) + ", but record " + std::to_string(last) +
+              " exists");
     }
     return {};
   }
 
-  Status check_entries_of(const CollectionEntry& entry, RecordId id, bson::View document,
+  Status check_entries_of(const CollectionMetadata& metadata, RecordId id, bson::View document,
                           std::vector<uint64_t>& expected) {
-    for (size_t i = 0; i < entry.indexes.size(); ++i) {
-      const IndexEntry& index = entry.indexes[i];
+    for (size_t i = 0; i < metadata.indexes.size(); ++i) {
+      const IndexMetadata& index = metadata.indexes[i];
       if (const Status extracted = extract_keys(index.rules, document, keys_); !extracted) {
-        index_problem(i, name(entry, index) + ": record " + std::to_string(id) +
+        index_problem(i, name(metadata, index) + ": record " + std::to_string(id) +
                              " cannot be indexed: " + extracted.error().message());
         continue;
       }
       if (keys_.multikey() && !index.multikey) {
-        index_problem(i, name(entry, index) + " is not marked as holding arrays, but record " +
+        index_problem(i, name(metadata, index) + " is not marked as holding arrays, but record " +
                              std::to_string(id) + " has one");
       }
       for (size_t k = 0; k < keys_.size(); ++k) {
@@ -251,17 +253,18 @@ class StructureCheck {
                   trees_.get(trees_.tree(index.keyspace), key_));
         if (value) ++expected[i];
         if (!value) {
-          index_problem(i, name(entry, index) + " lacks an entry for record " + std::to_string(id));
+          index_problem(i,
+                        name(metadata, index) + " lacks an entry for record " + std::to_string(id));
           record_entry(missing_entries_, index, id);
         } else if (record_of_entry(index, {key_, *value}) != id) {
-          index_problem(i, name(entry, index) + " has an entry for a key of record " +
+          index_problem(i, name(metadata, index) + " has an entry for a key of record " +
                                std::to_string(id) + " that names another record");
         } else if (!is_sound(index, {key_, *value})) {
-          index_problem(i, name(entry, index) + " has an entry for record " + std::to_string(id) +
-                               " whose checksum does not match it");
+          index_problem(i, name(metadata, index) + " has an entry for record " +
+                               std::to_string(id) + " whose checksum does not match it");
         } else if (const std::string_view kinds = kinds_of_value(index, *value);
                    !kinds.empty() && kinds != value_kinds(index.rules, document)) {
-          index_problem(i, name(entry, index) + " has other types than record " +
+          index_problem(i, name(metadata, index) + " has other types than record " +
                                std::to_string(id) + " for one of its keys");
         }
       }
@@ -270,9 +273,10 @@ class StructureCheck {
   }
 
   // Checks the opposite direction, from entries to documents. If there are as many entries as the
-  // documents led to, there are no others. Only otherwise each entry is followed to its document.
-  Status check_index(const CollectionEntry& entry, size_t i, uint64_t expected) {
-    const IndexEntry& index = entry.indexes[i];
+  // documents led to, there are no others. Only otherwise each entry is followed to its
+  // document.
+  Status check_index(const CollectionMetadata& metadata, size_t i, uint64_t expected) {
+    const IndexMetadata& index = metadata.indexes[i];
     uint64_t found = 0;
     GM_TRY(for_each_entry(index, [&](const TreeEntry&) {
       ++found;
@@ -281,31 +285,31 @@ class StructureCheck {
     report_.index_entries += found;
     keys_per_index_.push_back(found);
     if (found == expected) return {};
-    index_problem(i, name(entry, index) + " has " + std::to_string(found) +
+    index_problem(i, name(metadata, index) + " has " + std::to_string(found) +
                          " entries, its documents account for " + std::to_string(expected));
     return for_each_entry(index, [&](const TreeEntry& found_entry) -> Status {
       const std::optional<RecordId> id = record_of_entry(index, found_entry);
       if (!id) {
-        index_problem(i, name(entry, index) + " holds an entry of the wrong form");
+        index_problem(i, name(metadata, index) + " holds an entry of the wrong form");
         return {};
       }
       GM_ASSIGN(const std::optional<std::string_view> record,
-                get_record(trees_, entry.records, *id));
+                get_record(trees_, metadata.records, *id));
       if (!record) {
-        index_problem(i, name(entry, index) + " names record " + std::to_string(*id) +
+        index_problem(i, name(metadata, index) + " names record " + std::to_string(*id) +
                              ", which does not exist");
         record_entry(extra_entries_, index, *id);
         return {};
       }
       // A damaged record has already been reported.
-      const RecordKey key(entry.records, *id);
+      const RecordKey key(metadata.records, *id);
       if (!record_defect(*record, Verify::kChecksum, key).empty()) return {};
-      GM_ASSIGN(const bson::View document, document_of(*record, Verify::kBounds, entry.ns, key));
+      GM_ASSIGN(const bson::View document, document_of(*record, Verify::kBounds, metadata.ns, key));
       if (!bson::validate(document.bytes()) || !extract_keys(index.rules, document, keys_)) {
         return {};
       }
       if (!keys_.contains(encoded_of_entry(index, found_entry.key))) {
-        index_problem(i, name(entry, index) + " has an entry for record " + std::to_string(*id) +
+        index_problem(i, name(metadata, index) + " has an entry for record " + std::to_string(*id) +
                              " that its document does not give");
         record_entry(extra_entries_, index, *id);
       }
@@ -314,7 +318,7 @@ class StructureCheck {
   }
 
   template <typename Visit>
-  Status for_each_entry(const IndexEntry& index, const Visit& visit) {
+  Status for_each_entry(const IndexMetadata& index, const Visit& visit) {
     AscendingCursor cursor(read_view_.shared_trees(), trees_.tree(index.keyspace));
     cursor.set_range(keyspace_prefix(index.keyspace), keyspace_end(index.keyspace));
     while (true) {
@@ -399,8 +403,8 @@ class StructureCheck {
     return {};
   }
 
-  static std::string name(const CollectionEntry& entry, const IndexEntry& index) {
-    return entry.ns.full() + ": the index '" + index.definition.name + "'";
+  static std::string name(const CollectionMetadata& metadata, const IndexMetadata& index) {
+    return metadata.ns.full() + ": the index '" + index.definition.name + "'";
   }
 
   ReadView& read_view_;
@@ -430,15 +434,16 @@ Result<bson::Document> LocalDatabase::validate(engine::Snapshot& snapshot,
                                                std::string_view collection) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   const engine::Namespace name = ns(collection);
-  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, read_view->catalog().find(name));
-  if (!entry) {
+  GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> metadata,
+            read_view->catalog().find(name));
+  if (!metadata) {
     return fail(ErrorCode::kNamespaceNotFound,
                 "Collection '" + name.full() + "' does not exist to validate.");
   }
-  if (entry->settings.is_view()) {
+  if (metadata->settings.is_view()) {
     return fail(ErrorCode::kCommandNotSupportedOnView, "Cannot validate a view: " + name.full());
   }
-  return StructureCheck(*read_view).validate(*entry);
+  return StructureCheck(*read_view).validate(*metadata);
 }
 
 Result<StructureReport> check_structure(engine::Store& store,

@@ -102,8 +102,8 @@ class StructureRepair {
       for (const std::string& database : databases) {
         GM_ASSIGN(const std::vector<engine::Namespace> found, catalog.collections(database));
         for (const engine::Namespace& ns : found) {
-          const Result<std::shared_ptr<const CollectionEntry>> entry = catalog.find(ns);
-          if (entry && *entry && survey.is_alone(**entry)) names.push_back(ns);
+          const Result<std::shared_ptr<const CollectionMetadata>> metadata = catalog.find(ns);
+          if (metadata && *metadata && survey.is_alone(**metadata)) names.push_back(ns);
         }
       }
     }
@@ -241,8 +241,8 @@ class StructureRepair {
     GM_ASSIGN(const CatalogSurvey now, survey_catalog(read_view.shared_trees(), catalog));
     std::vector<std::string> lines;
     for (const engine::Namespace& ns : now.expiring_unlisted) {
-      GM_ASSIGN(const std::shared_ptr<const CollectionEntry> entry, catalog.find(ns));
-      GM_TRY(catalog.put(*entry));
+      GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> metadata, catalog.find(ns));
+      GM_TRY(catalog.put(*metadata));
       lines.push_back(ns.full() + " was added to the list of collections with a TTL index");
     }
     GM_TRY(repair_allocation(read_view.trees(), catalog, now, lines));

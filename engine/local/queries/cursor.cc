@@ -5,10 +5,10 @@
 
 namespace gridmount::local {
 
-void FindCursor::return_keys(std::shared_ptr<const CollectionEntry> entry,
-                             const IndexEntry* index) {
+void FindCursor::return_keys(std::shared_ptr<const CollectionMetadata> metadata,
+                             const IndexMetadata* index) {
   returns_keys_ = true;
-  entry_ = std::move(entry);
+  metadata_ = std::move(metadata);
   index_ = index;
 }
 

@@ -28,7 +28,7 @@ class FindCursor : public engine::Cursor {
   void show_record_ids() { shows_record_ids_ = true; }
   // For FindOptions::return_key. `index` is the index that the plan reads, or null if it reads
   // none.
-  void return_keys(std::shared_ptr<const CollectionEntry> entry, const IndexEntry* index);
+  void return_keys(std::shared_ptr<const CollectionMetadata> metadata, const IndexMetadata* index);
 
   Result<std::optional<bson::View>> next() override;
 
@@ -39,8 +39,8 @@ class FindCursor : public engine::Cursor {
   std::optional<query::Projection> projection_;
   bool shows_record_ids_ = false;
   bool returns_keys_ = false;
-  std::shared_ptr<const CollectionEntry> entry_;  // owns *index_
-  const IndexEntry* index_ = nullptr;
+  std::shared_ptr<const CollectionMetadata> metadata_;  // owns *index_
+  const IndexMetadata* index_ = nullptr;
   bson::Document made_;  // a key, or a document with its record id
 };
 

@@ -27,8 +27,8 @@ void append_hashes(Builder& out, const ExplainedQuery& query, bson::View canonic
   hash = crc32c(query.options.sort.bytes(), hash);
   hash = crc32c(query.options.projection.bytes(), hash);
   out.append("queryHash", hexadecimal(hash));
-  if (query.entry != nullptr) {
-    for (const IndexEntry& index : query.entry->indexes) {
+  if (query.metadata != nullptr) {
+    for (const IndexMetadata& index : query.metadata->indexes) {
       const std::string& name = index.definition.name;
       // Includes the NUL at the end, which separates the names.
       hash = crc32c({reinterpret_cast<const uint8_t*>(name.c_str()), name.size() + 1}, hash);

@@ -6,7 +6,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/document.h"
-#include "engine/local/format/catalog_entry.h"
+#include "engine/local/format/collection_metadata.h"
 #include "engine/local/queries/plan_executor.h"
 #include "engine/local/queries/plan_selection.h"
 #include "engine/store.h"
@@ -17,14 +17,14 @@ struct ExplainedQuery {
   engine::Namespace ns;
   bson::View filter;
   const engine::FindOptions& options;
-  const CollectionEntry* entry = nullptr;  // null: the collection does not exist
-  const ChosenPlan* plan = nullptr;        // null without `entry`, or if the catalog has the count
-  bool counts = false;                     // only counts, returns no documents
-  bool by_id = false;                      // PlanExecutor::by_id()
-  bool sorts = false;                      // sorts the results in a buffer
-  bool distinct = false;                   // PlanExecutor::distinct()
-  bool covered = false;                    // index entries answer the query; no documents are read
-  bool filters_entries = false;            // matches index entries before it reads documents
+  const CollectionMetadata* metadata = nullptr;  // null: the collection does not exist
+  const ChosenPlan* plan = nullptr;  // null without `metadata`, or if the catalog has the count
+  bool counts = false;               // only counts, returns no documents
+  bool by_id = false;                // PlanExecutor::by_id()
+  bool sorts = false;                // sorts the results in a buffer
+  bool distinct = false;             // PlanExecutor::distinct()
+  bool covered = false;              // index entries answer the query; no documents are read
+  bool filters_entries = false;      // matches index entries before it reads documents
 };
 
 struct Execution {

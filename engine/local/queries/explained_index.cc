@@ -39,7 +39,7 @@ Interval everything() {
 
 }  // namespace
 
-void append_bounds(Builder& out, const IndexEntry& index, const query::Plan& plan) {
+void append_bounds(Builder& out, const IndexMetadata& index, const query::Plan& plan) {
   Builder& bounds = out.open_document("indexBounds");
   size_t part = 0;
   for (const bson::Element key : index.definition.keys.view()) {
@@ -58,7 +58,7 @@ void append_bounds(Builder& out, const IndexEntry& index, const query::Plan& pla
   bounds.close();
 }
 
-std::optional<KeyRun> run_of(const IndexEntry& index, const query::Plan& plan) {
+std::optional<KeyRun> run_of(const IndexMetadata& index, const query::Plan& plan) {
   Builder first;
   Builder last;
   KeyRun run;
@@ -96,7 +96,7 @@ std::optional<KeyRun> run_of(const IndexEntry& index, const query::Plan& plan) {
   return run;
 }
 
-void append_multikey_paths(Builder& out, const IndexEntry& index) {
+void append_multikey_paths(Builder& out, const IndexMetadata& index) {
   const bson::View keys = index.definition.keys.view();
   const bool single = std::next(keys.begin()) == keys.end() &&
                       (*keys.begin()).key.find('.') == std::string_view::npos;

@@ -7,13 +7,13 @@
 #include <optional>
 
 #include "engine/bson/builder.h"
-#include "engine/local/format/catalog_entry.h"
+#include "engine/local/format/collection_metadata.h"
 #include "engine/query/plan/plan.h"
 
 namespace gridmount::local {
 
 // Appends {a: ["[1, 1]"], b: ["(inf.0, 5.0]"]}, in the order of the scan.
-void append_bounds(bson::Builder& out, const IndexEntry& index, const query::Plan& plan);
+void append_bounds(bson::Builder& out, const IndexMetadata& index, const query::Plan& plan);
 
 // One contiguous range of keys, from the first to the last.
 struct KeyRun {
@@ -23,10 +23,10 @@ struct KeyRun {
   bool last_inclusive = true;
 };
 // Returns nothing if the plan reads several such ranges.
-std::optional<KeyRun> run_of(const IndexEntry& index, const query::Plan& plan);
+std::optional<KeyRun> run_of(const IndexMetadata& index, const query::Plan& plan);
 
 // Appends which fields of the paths hold arrays, if that is known: a multikey index only records
 // that some field does.
-void append_multikey_paths(bson::Builder& out, const IndexEntry& index);
+void append_multikey_paths(bson::Builder& out, const IndexMetadata& index);
 
 }  // namespace gridmount::local

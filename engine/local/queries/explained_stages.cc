@@ -55,7 +55,7 @@ bson::Document left_by_bounds(const ExplainedQuery& query, const Plan& plan) {
   if (limited || plan.kind == Plan::Kind::kCollectionScan) return query::conjunction_of(conditions);
   if (plan.is_exact()) return bson::Document();
   if (plan.kind == Plan::Kind::kIndexScan) {
-    const IndexEntry& index = query.entry->indexes[plan.index];
+    const IndexMetadata& index = query.metadata->indexes[plan.index];
     query::IndexDefinition alone = index.definition;
     alone.partial_filter.reset();
     alone.hidden = false;
@@ -186,7 +186,7 @@ class Stages {
   // Writes a range of index entries that are counted without being examined.
   bool count_scan(Builder& out) const {
     if (plan_.kind != Plan::Kind::kIndexScan || !plan_.bounds_are_exact) return false;
-    const IndexEntry& index = query_.entry->indexes[plan_.index];
+    const IndexMetadata& index = query_.metadata->indexes[plan_.index];
     const std::optional<KeyRun> run = run_of(index, plan_);
     if (!run) return false;
     begin(out, "COUNT_SCAN", scanned_);
@@ -326,13 +326,13 @@ class Stages {
   }
 
   void describe_scan(Builder& out, const Plan& plan) const {
-    const IndexEntry& index = query_.entry->indexes[plan.index];
+    const IndexMetadata& index = query_.metadata->indexes[plan.index];
     describe(out, index);
     out.append("direction", plan.backward ? "backward" : "forward");
     append_bounds(out, index, plan);
   }
 
-  static void describe(Builder& out, const IndexEntry& index) {
+  static void describe(Builder& out, const IndexMetadata& index) {
     const query::IndexDefinition& definition = index.definition;
     out.append("keyPattern", definition.keys).append("indexName", definition.name);
     out.append("isMultiKey", index.multikey);
@@ -396,7 +396,7 @@ void append_stages(Builder& out, const ExplainedQuery& query, const Plan* plan,
     Stages(query, *plan, execution).write(out);
   } else if (!query.counts) {
     append_step(out, "EOF", 0, execution);
-  } else if (query.entry != nullptr) {
+  } else if (query.metadata != nullptr) {
     append_step(out, "RECORD_STORE_FAST_COUNT", 0, execution);
     append_counted(out, execution);
   } else {

@@ -43,7 +43,7 @@ KeyRange range_of_whole_key(const Keyspace& keyspace, std::string encoded) {
   return {prefix + encoded, prefix + encoded + kAboveAll};
 }
 
-IndexBounds::IndexBounds(const IndexEntry& index,
+IndexBounds::IndexBounds(const IndexMetadata& index,
                          const std::vector<std::vector<query::Interval>>& bounds,
                          const KeyBounds& limits) {
   std::vector<EncodedPart> parts;
@@ -58,7 +58,7 @@ IndexBounds::IndexBounds(const IndexEntry& index,
 
 // A key is its encoding, in most indexes followed by a record id. So keys that begin with the lower
 // limit are in the range, and keys that begin with the upper limit are not.
-void IndexBounds::limit_ranges(const IndexEntry& index, const KeyBounds& limits) {
+void IndexBounds::limit_ranges(const IndexMetadata& index, const KeyBounds& limits) {
   const std::string prefix = keyspace_prefix(index.keyspace);
   for (KeyRange& range : ranges_) {
     if (limits.low) range.low = std::max(range.low, prefix + *limits.low);
@@ -100,7 +100,7 @@ IndexBounds::EncodedPart IndexBounds::encode(const std::vector<query::Interval>&
   return part;
 }
 
-void IndexBounds::make_ranges(const IndexEntry& index, const std::vector<EncodedPart>& parts) {
+void IndexBounds::make_ranges(const IndexMetadata& index, const std::vector<EncodedPart>& parts) {
   const std::string prefix = keyspace_prefix(index.keyspace);
   std::vector<std::string> leading{""};  // the encoded points of the parts so far
   bool open = true;                      // all intervals so far are points

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/local/format/catalog_entry.h"
+#include "engine/local/format/collection_metadata.h"
 #include "engine/local/queries/key_bounds.h"
 #include "engine/query/plan/plan.h"
 
@@ -22,7 +22,7 @@ struct KeyRange {
 class IndexBounds {
  public:
   // Also applies `limits`.
-  IndexBounds(const IndexEntry& index, const std::vector<std::vector<query::Interval>>& bounds,
+  IndexBounds(const IndexMetadata& index, const std::vector<std::vector<query::Interval>>& bounds,
               const KeyBounds& limits = {});
 
   // Disjoint and sorted. The keys include the prefix.
@@ -45,8 +45,8 @@ class IndexBounds {
   using EncodedPart = std::vector<EncodedInterval>;
 
   static EncodedPart encode(const std::vector<query::Interval>& intervals, const IndexPart& part);
-  void make_ranges(const IndexEntry& index, const std::vector<EncodedPart>& parts);
-  void limit_ranges(const IndexEntry& index, const KeyBounds& limits);
+  void make_ranges(const IndexMetadata& index, const std::vector<EncodedPart>& parts);
+  void limit_ranges(const IndexMetadata& index, const KeyBounds& limits);
 
   std::vector<KeyRange> ranges_;
   size_t covered_ = 0;             // the number of leading parts that the ranges express

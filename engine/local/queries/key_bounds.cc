@@ -12,7 +12,7 @@ constexpr ErrorCode kNoHint{51173};
 constexpr ErrorCode kOtherIndex{51174};
 constexpr ErrorCode kMinNotBeforeMax{51175};
 
-Result<std::optional<std::string>> encode(const IndexEntry& index, bson::View limit) {
+Result<std::optional<std::string>> encode(const IndexMetadata& index, bson::View limit) {
   if (limit.empty()) return std::optional<std::string>();
   std::string encoded;
   auto field = limit.begin();
@@ -36,7 +36,7 @@ Result<std::optional<std::string>> encode(const IndexEntry& index, bson::View li
 
 }  // namespace
 
-Result<LimitedPlan> limited_plan(const CollectionEntry& entry, bson::View min, bson::View max,
+Result<LimitedPlan> limited_plan(const CollectionMetadata& metadata, bson::View min, bson::View max,
                                  const std::optional<bson::Value>& hint, const query::Sort* sort) {
   const auto no_hint = [] {
     return fail(kNoHint, "When using min()/max() a hint of which index to use must be provided");
@@ -44,12 +44,12 @@ Result<LimitedPlan> limited_plan(const CollectionEntry& entry, bson::View min, b
   if (!hint) return no_hint();
   GM_ASSIGN(const query::Filter everything, query::Filter::parse(bson::View()));
   GM_ASSIGN(query::Plan plan,
-            query::make_plan(everything, sort, entry.definitions, entry.multikey, hint));
+            query::make_plan(everything, sort, metadata.definitions, metadata.multikey, hint));
   if (plan.kind != query::Plan::Kind::kIndexScan) return no_hint();
   // The filter of the query is not part of the bounds.
   plan.bounds_are_exact = false;
   LimitedPlan limited{std::move(plan), {}};
-  const IndexEntry& index = entry.indexes[limited.plan.index];
+  const IndexMetadata& index = metadata.indexes[limited.plan.index];
   GM_ASSIGN(limited.limits.low, encode(index, min));
   GM_ASSIGN(limited.limits.high, encode(index, max));
   const KeyBounds& limits = limited.limits;

@@ -11,7 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
-#include "engine/local/format/catalog_entry.h"
+#include "engine/local/format/collection_metadata.h"
 #include "engine/query/plan/plan.h"
 #include "engine/query/sort.h"
 
@@ -33,7 +33,7 @@ struct LimitedPlan {
 // without a hint that names an index, with 51174 unless they name all fields of the index in order,
 // and with 51175 unless `min` comes before `max`. Fails with BadValue for a limit longer than
 // kEncodedBytesMax: longer keys are truncated and not in the order of their values.
-Result<LimitedPlan> limited_plan(const CollectionEntry& entry, bson::View min, bson::View max,
+Result<LimitedPlan> limited_plan(const CollectionMetadata& metadata, bson::View min, bson::View max,
                                  const std::optional<bson::Value>& hint, const query::Sort* sort);
 
 }  // namespace gridmount::local

@@ -8,29 +8,28 @@
 namespace gridmount::local {
 
 MatchCount::MatchCount(std::shared_ptr<ReadView> read_view,
-                       std::shared_ptr<const CollectionEntry> entry, const query::Filter& filter,
-                       const MatchOptions& options, ChosenPlan plan)
+                       std::shared_ptr<const CollectionMetadata> metadata,
+                       const query::Filter& filter, const MatchOptions& options, ChosenPlan plan)
     : read_view_(std::move(read_view)),
-      entry_(std::move(entry)),
+      metadata_(std::move(metadata)),
       filter_(filter),
       skip_(options.skip),
       limit_(options.limit),
       watch_(options.deadline),
       plan_(std::move(plan)),
-      scan_(make_scan(read_view_->shared_trees(), entry_, plan_.plan)),
-      reader_(covering_reader(*entry_, plan_.plan, filter_, {})) {
+      scan_(make_scan(read_view_->shared_trees(), metadata_, plan_.plan)),
+      reader_(covering_reader(*metadata_, plan_.plan, filter_, {})) {
   if (!reader_ && !plan_.plan.bounds_are_exact) scan_->will_read_records();
 }
 
-Result<std::unique_ptr<MatchCount>> MatchCount::open(std::shared_ptr<ReadView> read_view,
-                                                     std::shared_ptr<const CollectionEntry> entry,
-                                                     const query::Filter& filter,
-                                                     const MatchOptions& options) {
+Result<std::unique_ptr<MatchCount>> MatchCount::open(
+    std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionMetadata> metadata,
+    const query::Filter& filter, const MatchOptions& options) {
   GM_ASSIGN(ChosenPlan chosen,
-            choose_plan(read_view->shared_trees(), entry, filter, {nullptr, options.hint}));
-  record_plan(*read_view, *entry, chosen.plan);
-  return std::unique_ptr<MatchCount>(
-      new MatchCount(std::move(read_view), std::move(entry), filter, options, std::move(chosen)));
+            choose_plan(read_view->shared_trees(), metadata, filter, {nullptr, options.hint}));
+  record_plan(*read_view, *metadata, chosen.plan);
+  return std::unique_ptr<MatchCount>(new MatchCount(std::move(read_view), std::move(metadata),
+                                                    filter, options, std::move(chosen)));
 }
 
 bool MatchCount::reads_documents() const {
@@ -46,10 +45,10 @@ Result<bool> MatchCount::matches(const WorkItem& item) {
   ++documents_examined_;
   bson::View document;
   if (item.record) {
-    GM_ASSIGN(document, document_of(*item.record, Verify::kChecksum, entry_->ns,
-                                    RecordKey(entry_->records, item.id)));
+    GM_ASSIGN(document, document_of(*item.record, Verify::kChecksum, metadata_->ns,
+                                    RecordKey(metadata_->records, item.id)));
   } else {
-    GM_ASSIGN(document, read_document(read_view_->trees(), *entry_, item.id, Verify::kChecksum));
+    GM_ASSIGN(document, read_document(read_view_->trees(), *metadata_, item.id, Verify::kChecksum));
   }
   return filter_.evaluate(document);
 }

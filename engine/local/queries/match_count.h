@@ -19,10 +19,9 @@ namespace gridmount::local {
 class MatchCount {
  public:
   // Uses hint, skip, limit and deadline of the options. `filter` must outlive the count.
-  static Result<std::unique_ptr<MatchCount>> open(std::shared_ptr<ReadView> read_view,
-                                                  std::shared_ptr<const CollectionEntry> entry,
-                                                  const query::Filter& filter,
-                                                  const MatchOptions& options);
+  static Result<std::unique_ptr<MatchCount>> open(
+      std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionMetadata> metadata,
+      const query::Filter& filter, const MatchOptions& options);
 
   const ChosenPlan& plan() const { return plan_; }
   // Returns whether the count reads documents, apart from those whose index keys are truncated.
@@ -38,14 +37,15 @@ class MatchCount {
   ExecutionStats stats() const;
 
  private:
-  MatchCount(std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionEntry> entry,
-             const query::Filter& filter, const MatchOptions& options, ChosenPlan plan);
+  MatchCount(std::shared_ptr<ReadView> read_view,
+             std::shared_ptr<const CollectionMetadata> metadata, const query::Filter& filter,
+             const MatchOptions& options, ChosenPlan plan);
 
   // Returns whether the filter matches the work item.
   Result<bool> matches(const WorkItem& item);
 
   const std::shared_ptr<ReadView> read_view_;
-  const std::shared_ptr<const CollectionEntry> entry_;
+  const std::shared_ptr<const CollectionMetadata> metadata_;
   const query::Filter& filter_;
   const int64_t skip_;
   const int64_t limit_;

@@ -8,7 +8,7 @@
 namespace gridmount::local {
 namespace {
 
-std::string index_scan(const IndexEntry& index, std::string stage = "IXSCAN") {
+std::string index_scan(const IndexMetadata& index, std::string stage = "IXSCAN") {
   std::string summary = std::move(stage) + " {";
   const char* separator = " ";
   for (const bson::Element& part : index.definition.keys.view()) {
@@ -21,19 +21,19 @@ std::string index_scan(const IndexEntry& index, std::string stage = "IXSCAN") {
   return summary + " }";
 }
 
-std::string plan_summary(const CollectionEntry& entry, const query::Plan& plan) {
+std::string plan_summary(const CollectionMetadata& metadata, const query::Plan& plan) {
   switch (plan.kind) {
     case query::Plan::Kind::kCollectionScan:
       return "COLLSCAN";
     case query::Plan::Kind::kIndexScan:
-      return index_scan(entry.indexes[plan.index]);
+      return index_scan(metadata.indexes[plan.index]);
     case query::Plan::Kind::kUnion:
       break;
   }
   std::string summary;
   for (const query::Plan& branch : plan.branches) {
     if (!summary.empty()) summary += ", ";
-    summary += plan_summary(entry, branch);
+    summary += plan_summary(metadata, branch);
   }
   return summary;
 }
@@ -48,39 +48,39 @@ void report_plan(engine::ReadObserver& observer, const std::string& summary) {
 
 }  // namespace
 
-void add_keyspaces(const CollectionEntry& entry, const query::Plan& plan,
+void add_keyspaces(const CollectionMetadata& metadata, const query::Plan& plan,
                    std::vector<Keyspace>& keyspaces) {
   if (plan.kind == query::Plan::Kind::kIndexScan) {
-    keyspaces.push_back(entry.indexes[plan.index].keyspace);
+    keyspaces.push_back(metadata.indexes[plan.index].keyspace);
   }
-  for (const query::Plan& branch : plan.branches) add_keyspaces(entry, branch, keyspaces);
+  for (const query::Plan& branch : plan.branches) add_keyspaces(metadata, branch, keyspaces);
 }
 
 void record_missing(ReadView& read_view) {
   if (read_view.observer() != nullptr) report_plan(*read_view.observer(), "EOF");
 }
 
-void record_plan(ReadView& read_view, const CollectionEntry& entry, const query::Plan& plan,
+void record_plan(ReadView& read_view, const CollectionMetadata& metadata, const query::Plan& plan,
                  bool distinct) {
   std::vector<Keyspace> keyspaces;
-  add_keyspaces(entry, plan, keyspaces);
+  add_keyspaces(metadata, plan, keyspaces);
   for (const Keyspace& keyspace : keyspaces) read_view.index_usage().note(keyspace);
   if (read_view.observer() == nullptr) return;
   report_plan(*read_view.observer(), distinct
-                                         ? index_scan(entry.indexes[plan.index], "DISTINCT_SCAN")
-                                         : plan_summary(entry, plan));
+                                         ? index_scan(metadata.indexes[plan.index], "DISTINCT_SCAN")
+                                         : plan_summary(metadata, plan));
 }
 
-void record_by_id(ReadView& read_view, const CollectionEntry& entry) {
-  read_view.index_usage().note(entry.indexes.front().keyspace);
+void record_by_id(ReadView& read_view, const CollectionMetadata& metadata) {
+  read_view.index_usage().note(metadata.indexes.front().keyspace);
   if (read_view.observer() != nullptr) report_plan(*read_view.observer(), "IDHACK");
 }
 
-void record_lookup(ReadView& read_view, const CollectionEntry& entry, const IndexEntry& index,
-                   bool found) {
+void record_lookup(ReadView& read_view, const CollectionMetadata& metadata,
+                   const IndexMetadata& index, bool found) {
   read_view.index_usage().note(index.keyspace);
   if (read_view.observer() == nullptr) return;
-  const bool by_id = &index == entry.indexes.data();
+  const bool by_id = &index == metadata.indexes.data();
   report_plan(*read_view.observer(), by_id ? "IDHACK" : index_scan(index));
   record_examined(read_view.observer().get(), found ? 1 : 0, found ? 1 : 0);
 }

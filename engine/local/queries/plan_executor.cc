@@ -20,7 +20,7 @@ constexpr ErrorCode kCappedPositionLost{136};
 
 // Returns whether the index has at most one entry per document, ordered by `path` first. Entries
 // with the same value are then adjacent, and one of them stands for all.
-bool leads_with(const IndexEntry& index, std::string_view path) {
+bool leads_with(const IndexMetadata& index, std::string_view path) {
   const IndexPart& first = index.rules.parts.front();
   return !index.multikey && !first.hashed && first.path.dotted() == path;
 }
@@ -28,24 +28,24 @@ bool leads_with(const IndexEntry& index, std::string_view path) {
 // Returns whether the plan may skip all but the first of the entries with the same value of
 // options.distinct_path. If the query has no condition, this may replace the plan by a scan of an
 // index that allows it.
-bool choose_distinct(const CollectionEntry& entry, const MatchOptions& options,
+bool choose_distinct(const CollectionMetadata& metadata, const MatchOptions& options,
                      ChosenPlan& chosen) {
   const std::string_view path = options.distinct_path;
   if (path.empty() || options.sort || options.skip != 0 || options.limit != 0) return false;
   query::Plan& plan = chosen.plan;
   if (plan.kind == query::Plan::Kind::kIndexScan) {
     return plan.bounds_are_exact && plan.bounds.size() <= 1 && !plan.backward &&
-           leads_with(entry.indexes[plan.index], path);
+           leads_with(metadata.indexes[plan.index], path);
   }
   const bool reads_all =
       plan.kind == query::Plan::Kind::kCollectionScan && plan.bounds_are_exact && !options.hint;
   if (!reads_all) return false;
   std::optional<size_t> shortest;
-  for (size_t i = 0; i < entry.indexes.size(); ++i) {
-    const IndexEntry& index = entry.indexes[i];
+  for (size_t i = 0; i < metadata.indexes.size(); ++i) {
+    const IndexMetadata& index = metadata.indexes[i];
     const bool has_all = !index.rules.sparse && !index.rules.partial && !index.definition.hidden;
     if (!has_all || !leads_with(index, path)) continue;
-    if (shortest && entry.indexes[*shortest].rules.parts.size() <= index.rules.parts.size()) {
+    if (shortest && metadata.indexes[*shortest].rules.parts.size() <= index.rules.parts.size()) {
       continue;
     }
     shortest = i;
@@ -60,11 +60,11 @@ bool choose_distinct(const CollectionEntry& entry, const MatchOptions& options,
 
 }  // namespace
 
-std::optional<KeyReader> covering_reader(const CollectionEntry& entry, const query::Plan& plan,
-                                         const query::Filter& filter,
+std::optional<KeyReader> covering_reader(const CollectionMetadata& metadata,
+                                         const query::Plan& plan, const query::Filter& filter,
                                          const std::vector<std::string>& paths) {
   if (plan.kind != query::Plan::Kind::kIndexScan) return std::nullopt;
-  const IndexEntry& index = entry.indexes[plan.index];
+  const IndexMetadata& index = metadata.indexes[plan.index];
   if (index.multikey) return std::nullopt;
   std::set<std::string> needed(paths.begin(), paths.end());
   filter.add_paths(needed);
@@ -78,26 +78,26 @@ Status DeadlineWatch::look() const {
   return fail(ErrorCode::kMaxTimeMsExpired, "operation exceeded time limit");
 }
 
-Result<bson::View> read_document(const Trees& trees, const CollectionEntry& entry, RecordId id,
-                                 Verify verify) {
-  GM_ASSIGN(const std::optional<std::string_view> record, get_record(trees, entry.records, id));
+Result<bson::View> read_document(const Trees& trees, const CollectionMetadata& metadata,
+                                 RecordId id, Verify verify) {
+  GM_ASSIGN(const std::optional<std::string_view> record, get_record(trees, metadata.records, id));
   if (!record) {
     return fail(ErrorCode::kDataCorruptionDetected,
-                entry.ns.full() + ": an index names record " + std::to_string(id) +
+                metadata.ns.full() + ": an index names record " + std::to_string(id) +
                     ", which does not exist; run 'gridstore check --repair'");
   }
-  return document_of(*record, verify, entry.ns, RecordKey(entry.records, id));
+  return document_of(*record, verify, metadata.ns, RecordKey(metadata.records, id));
 }
 
 PlanExecutor::PlanExecutor(std::shared_ptr<ReadView> read_view,
-                           std::shared_ptr<const CollectionEntry> entry, query::Filter filter,
+                           std::shared_ptr<const CollectionMetadata> metadata, query::Filter filter,
                            MatchOptions options, ChosenPlan plan, bool distinct)
     : read_view_(std::move(read_view)),
-      entry_(std::move(entry)),
+      metadata_(std::move(metadata)),
       filter_(std::move(filter)),
       options_(std::move(options)),
       plan_(std::move(plan)),
-      scan_(make_scan(read_view_->shared_trees(), entry_, plan_.plan,
+      scan_(make_scan(read_view_->shared_trees(), metadata_, plan_.plan,
                       {options_.sort_bytes_max, options_.limits, options_.tailable, distinct})),
       observer_(read_view_->observer()),
       watch_(options_.deadline),
@@ -105,15 +105,15 @@ PlanExecutor::PlanExecutor(std::shared_ptr<ReadView> read_view,
       sorts_(options_.sort.has_value() && !plan_.plan.provides_sort),
       distinct_(distinct),
       to_skip_(options_.skip) {
-  keyspaces_.push_back(entry_->records);
-  add_keyspaces(*entry_, plan_.plan, keyspaces_);
+  keyspaces_.push_back(metadata_->records);
+  add_keyspaces(*metadata_, plan_.plan, keyspaces_);
   // For a lookup by _id alone servers read the document, even if the index would suffice.
   if (options_.only_paths && !sorts_ && !options_.by_id) {
-    reader_ = covering_reader(*entry_, plan_.plan, filter_, *options_.only_paths);
+    reader_ = covering_reader(*metadata_, plan_.plan, filter_, *options_.only_paths);
     covered_ = reader_.has_value();
   }
   if (!reader_ && !plan_.plan.bounds_are_exact) {
-    reader_ = covering_reader(*entry_, plan_.plan, filter_, {});
+    reader_ = covering_reader(*metadata_, plan_.plan, filter_, {});
   }
   if (to_skip_ == 0) expect_records();
 }
@@ -138,16 +138,16 @@ Status PlanExecutor::check_resumption() {
   const Trees& trees = read_view_->trees();
   if (trees.resumptions() == resumptions_seen_) return {};
   resumptions_seen_ = trees.resumptions();
-  GM_ASSIGN(const std::shared_ptr<const CollectionEntry> now,
-            read_view_->catalog().find(entry_->ns));
+  GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> now,
+            read_view_->catalog().find(metadata_->ns));
   const auto killed = [&](const char* why) {
-    return fail(kQueryPlanKilled, entry_->ns.full() + ": the query's plan was killed: " + why);
+    return fail(kQueryPlanKilled, metadata_->ns.full() + ": the query's plan was killed: " + why);
   };
-  if (!now || now->records != entry_->records) return killed("the collection is gone");
+  if (!now || now->records != metadata_->records) return killed("the collection is gone");
   for (size_t i = 1; i < keyspaces_.size(); ++i) {
     const bool is_there =
         std::any_of(now->indexes.begin(), now->indexes.end(),
-                    [&](const IndexEntry& index) { return index.keyspace == keyspaces_[i]; });
+                    [&](const IndexMetadata& index) { return index.keyspace == keyspaces_[i]; });
     if (!is_there) return killed("an index it reads is gone");
   }
   if (options_.tailable) {
@@ -155,43 +155,43 @@ Status PlanExecutor::check_resumption() {
     if (!has_place) {
       return fail(
           kCappedPositionLost,
-          entry_->ns.full() + ": the documents at the cursor's position have been overwritten");
+          metadata_->ns.full() + ": the documents at the cursor's position have been overwritten");
     }
   }
   return {};
 }
 
 Result<std::unique_ptr<PlanExecutor>> PlanExecutor::open(
-    std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionEntry> entry,
+    std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionMetadata> metadata,
     query::Filter filter, MatchOptions options) {
-  if (options.tailable && !entry->settings.capped) {
+  if (options.tailable && !metadata->settings.capped) {
     return fail(ErrorCode::kBadValue,
-                entry->ns.full() + ": tailable cursor requested on non capped collection");
+                metadata->ns.full() + ": tailable cursor requested on non capped collection");
   }
   if (options.sort && options.sort->empty()) options.sort.reset();
   const query::Sort* const sort = options.sort ? &*options.sort : nullptr;
   ChosenPlan chosen;
   if (options.min.empty() && options.max.empty()) {
-    GM_ASSIGN(chosen, choose_plan(read_view->shared_trees(), entry, filter,
+    GM_ASSIGN(chosen, choose_plan(read_view->shared_trees(), metadata, filter,
                                   {sort, options.hint, options.limit != 0}));
   } else {
     GM_ASSIGN(LimitedPlan limited,
-              limited_plan(*entry, options.min, options.max, options.hint, sort));
+              limited_plan(*metadata, options.min, options.max, options.hint, sort));
     chosen.plan = std::move(limited.plan);
     options.limits = std::move(limited.limits);
   }
-  const bool distinct = choose_distinct(*entry, options, chosen);
+  const bool distinct = choose_distinct(*metadata, options, chosen);
   if (!options.distinct_path.empty()) {
     options.only_paths.emplace({std::string(options.distinct_path)});
   }
   const bool by_id = !distinct && options.by_id &&
                      chosen.plan.kind == query::Plan::Kind::kIndexScan && chosen.plan.index == 0;
   if (by_id) {
-    record_by_id(*read_view, *entry);
+    record_by_id(*read_view, *metadata);
   } else {
-    record_plan(*read_view, *entry, chosen.plan, distinct);
+    record_plan(*read_view, *metadata, chosen.plan, distinct);
   }
-  std::unique_ptr<PlanExecutor> stream(new PlanExecutor(std::move(read_view), std::move(entry),
+  std::unique_ptr<PlanExecutor> stream(new PlanExecutor(std::move(read_view), std::move(metadata),
                                                         std::move(filter), std::move(options),
                                                         std::move(chosen), distinct));
   stream->by_id_ = by_id;
@@ -250,14 +250,14 @@ Result<std::optional<Match>> PlanExecutor::read_match() {
     Match match{item->id, bson::View()};
     if (item->remembered && trees.writes() != 0) {
       GM_ASSIGN(const std::optional<std::string_view> record,
-                get_record(trees, entry_->records, item->id));
+                get_record(trees, metadata_->records, item->id));
       if (!record) continue;
     }
     if (item->record) {
-      GM_ASSIGN(match.document, document_of(*item->record, options_.verify, entry_->ns,
-                                            RecordKey(entry_->records, item->id)));
+      GM_ASSIGN(match.document, document_of(*item->record, options_.verify, metadata_->ns,
+                                            RecordKey(metadata_->records, item->id)));
     } else {
-      GM_ASSIGN(match.document, read_document(trees, *entry_, item->id, options_.verify));
+      GM_ASSIGN(match.document, read_document(trees, *metadata_, item->id, options_.verify));
     }
     ++documents_examined_;
     if (item->certain || matched) return std::optional(match);
@@ -311,14 +311,15 @@ Result<std::optional<Match>> PlanExecutor::next_sorted() {
     const RecordId id = sorted_[sorted_at_++].id;
     if (trees.writes() == gathered_at_write_) {
       // The checksum was verified when the sort key was read.
-      GM_ASSIGN(const bson::View document, read_document(trees, *entry_, id, Verify::kBounds));
+      GM_ASSIGN(const bson::View document, read_document(trees, *metadata_, id, Verify::kBounds));
       return std::optional(Match{id, document});
     }
     // The transaction has written since: the document may be gone, or may not match any more.
-    GM_ASSIGN(const std::optional<std::string_view> record, get_record(trees, entry_->records, id));
+    GM_ASSIGN(const std::optional<std::string_view> record,
+              get_record(trees, metadata_->records, id));
     if (!record) continue;
-    GM_ASSIGN(const bson::View document,
-              document_of(*record, options_.verify, entry_->ns, RecordKey(entry_->records, id)));
+    GM_ASSIGN(const bson::View document, document_of(*record, options_.verify, metadata_->ns,
+                                                     RecordKey(metadata_->records, id)));
     GM_ASSIGN(const bool matches, filter_.evaluate(document));
     if (matches) return std::optional(Match{id, document});
   }

@@ -80,9 +80,9 @@ struct ExecutionStats {
 
 class PlanExecutor {
  public:
-  static Result<std::unique_ptr<PlanExecutor>> open(std::shared_ptr<ReadView> read_view,
-                                                    std::shared_ptr<const CollectionEntry> entry,
-                                                    query::Filter filter, MatchOptions options);
+  static Result<std::unique_ptr<PlanExecutor>> open(
+      std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionMetadata> metadata,
+      query::Filter filter, MatchOptions options);
 
   const ChosenPlan& plan() const { return plan_; }
   bool sorts() const { return sorts_; }
@@ -93,8 +93,8 @@ class PlanExecutor {
   bool covered() const { return covered_; }
   // Returns whether entries with the same value as the previous entry are skipped.
   bool distinct() const { return distinct_; }
-  // Returns whether index entries are matched before their documents are read. An entry that does
-  // not hold the values is matched by its document.
+  // Returns whether index entries are matched before their documents are read. An entry that
+  // does not hold the values is matched by its document.
   bool filters_entries() const { return reader_.has_value(); }
   // The stats so far.
   int64_t keys_examined() const { return scan_->keys_examined(); }
@@ -105,8 +105,9 @@ class PlanExecutor {
   Result<std::optional<Match>> next();
 
  private:
-  PlanExecutor(std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionEntry> entry,
-               query::Filter filter, MatchOptions options, ChosenPlan plan, bool distinct);
+  PlanExecutor(std::shared_ptr<ReadView> read_view,
+               std::shared_ptr<const CollectionMetadata> metadata, query::Filter filter,
+               MatchOptions options, ChosenPlan plan, bool distinct);
 
   struct Sorted {
     std::string key;  // the values of the sort, encoded with their directions
@@ -122,8 +123,8 @@ class PlanExecutor {
   Status check_resumption();
   Result<std::optional<Match>> next_match();
   Result<std::optional<Match>> read_match();
-  // Returns whether the next match will be skipped, and no sort needs it. If its index entry alone
-  // shows that it matches, its document is not read, as on servers.
+  // Returns whether the next match will be skipped, and no sort needs it. If its index entry
+  // alone shows that it matches, its document is not read, as on servers.
   bool skips_entries() const {
     return to_skip_ > 0 && !sorts_ && plan_.plan.kind != query::Plan::Kind::kCollectionScan;
   }
@@ -137,7 +138,7 @@ class PlanExecutor {
   Status add_sorted(const Match& match);
 
   std::shared_ptr<ReadView> read_view_;
-  std::shared_ptr<const CollectionEntry> entry_;
+  std::shared_ptr<const CollectionMetadata> metadata_;
   query::Filter filter_;
   MatchOptions options_;
   const ChosenPlan plan_;
@@ -169,13 +170,13 @@ class PlanExecutor {
 
 // Returns a reader of the plan's index entries. The index must have these paths and those of the
 // filter, and no document may have an array under them. Otherwise returns nothing.
-std::optional<KeyReader> covering_reader(const CollectionEntry& entry, const query::Plan& plan,
-                                         const query::Filter& filter,
+std::optional<KeyReader> covering_reader(const CollectionMetadata& metadata,
+                                         const query::Plan& plan, const query::Filter& filter,
                                          const std::vector<std::string>& paths);
 
 // Returns the document of a record that an index or an earlier search named. Fails with
 // DataCorruptionDetected if the record does not exist.
-Result<bson::View> read_document(const Trees& trees, const CollectionEntry& entry, RecordId id,
-                                 Verify verify);
+Result<bson::View> read_document(const Trees& trees, const CollectionMetadata& metadata,
+                                 RecordId id, Verify verify);
 
 }  // namespace gridmount::local

@@ -37,19 +37,19 @@ class Trial {
 }  // namespace
 
 Result<ChosenPlan> choose_plan(const std::shared_ptr<Trees>& trees,
-                               const std::shared_ptr<const CollectionEntry>& entry,
+                               const std::shared_ptr<const CollectionMetadata>& metadata,
                                const query::Filter& filter, const PlanRequest& request) {
   const bool sorted = request.sort != nullptr && !request.sort->empty();
-  GM_ASSIGN(
-      std::vector<query::Plan> plans,
-      query::make_plans(filter, request.sort, entry->definitions, entry->multikey, request.hint));
+  GM_ASSIGN(std::vector<query::Plan> plans,
+            query::make_plans(filter, request.sort, metadata->definitions, metadata->multikey,
+                              request.hint));
   size_t winner = 0;
   if (plans.size() > 1) {
     std::vector<Trial> items;
     for (const query::Plan& plan : plans) {
       query::Plan unordered = plan;
       unordered.provides_sort = false;  // a trial ignores the order
-      items.emplace_back(make_scan(trees, entry, unordered), sorted && !plan.provides_sort);
+      items.emplace_back(make_scan(trees, metadata, unordered), sorted && !plan.provides_sort);
     }
     bool decided = false;
     for (int64_t keys = kFirstKeys; keys <= kKeysMax && !decided; keys *= kKeysGrowth) {

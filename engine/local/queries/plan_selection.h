@@ -11,7 +11,7 @@
 
 #include "engine/base/error.h"
 #include "engine/bson/value.h"
-#include "engine/local/format/catalog_entry.h"
+#include "engine/local/format/collection_metadata.h"
 #include "engine/local/storage/trees.h"
 #include "engine/query/filter/filter.h"
 #include "engine/query/plan/plan.h"
@@ -35,7 +35,7 @@ struct ChosenPlan {
 // at most, and no documents. If no candidate ends within 4096 entries, a limited query takes a plan
 // that provides the sort. Otherwise the bounds alone decide.
 Result<ChosenPlan> choose_plan(const std::shared_ptr<Trees>& trees,
-                               const std::shared_ptr<const CollectionEntry>& entry,
+                               const std::shared_ptr<const CollectionMetadata>& metadata,
                                const query::Filter& filter, const PlanRequest& request);
 
 }  // namespace gridmount::local

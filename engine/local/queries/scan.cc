@@ -23,24 +23,28 @@ namespace {
 
 class CollectionScan : public Scan {
  public:
-  CollectionScan(const std::shared_ptr<Trees>& trees, std::shared_ptr<const CollectionEntry> entry,
-                 bool backward, bool certain, bool tailing)
-      : entry_(std::move(entry)), cursor_(trees, trees->tree(entry_->records)), certain_(certain) {
-    cursor_.set_range(keyspace_prefix(entry_->records), keyspace_end(entry_->records), backward);
+  CollectionScan(const std::shared_ptr<Trees>& trees,
+                 std::shared_ptr<const CollectionMetadata> metadata, bool backward, bool certain,
+                 bool tailing)
+      : metadata_(std::move(metadata)),
+        cursor_(trees, trees->tree(metadata_->records)),
+        certain_(certain) {
+    cursor_.set_range(keyspace_prefix(metadata_->records), keyspace_end(metadata_->records),
+                      backward);
     cursor_.set_proving();
     if (tailing) cursor_.set_tailing();
   }
 
   Result<std::optional<WorkItem>> next() override {
     Result<std::optional<TreeEntry>> read = cursor_.next();
-    if (!read) return fail(std::move(read).error().with_context(entry_->ns.full()));
+    if (!read) return fail(std::move(read).error().with_context(metadata_->ns.full()));
     const std::optional<TreeEntry>& record = *read;
     if (!record) {
       counts_.ended = true;
       return std::optional<WorkItem>();
     }
     const std::optional<RecordId> id = record_id_of(record->key);
-    if (!id) return fail(damaged_entry(*entry_, "the collection", "an entry of the wrong form"));
+    if (!id) return fail(damaged_entry(*metadata_, "the collection", "an entry of the wrong form"));
     ++counts_.given;
     return std::optional(WorkItem{*id, record->value, certain_});
   }
@@ -50,7 +54,7 @@ class CollectionScan : public Scan {
   ScanCounts counts() const override { return counts_; }
 
  private:
-  std::shared_ptr<const CollectionEntry> entry_;
+  std::shared_ptr<const CollectionMetadata> metadata_;
   RangeCursor cursor_;
   const bool certain_;
   ScanCounts counts_;
@@ -58,11 +62,11 @@ class CollectionScan : public Scan {
 
 class IndexScan : public Scan {
  public:
-  IndexScan(std::shared_ptr<Trees> trees, std::shared_ptr<const CollectionEntry> entry,
+  IndexScan(std::shared_ptr<Trees> trees, std::shared_ptr<const CollectionMetadata> metadata,
             const query::Plan& plan, const ScanOptions& options)
       : trees_(std::move(trees)),
-        entry_(std::move(entry)),
-        index_(entry_->indexes[plan.index]),
+        metadata_(std::move(metadata)),
+        index_(metadata_->indexes[plan.index]),
         bounds_(index_, plan.bounds, options.limits),
         cursor_(trees_, trees_->tree(index_.keyspace)),
         backward_(plan.backward),
@@ -173,10 +177,10 @@ class IndexScan : public Scan {
   // Returns the next key of the range.
   Result<std::optional<Key>> read_key() {
     Result<std::optional<TreeEntry>> read = cursor_.next();
-    if (!read) return fail(of_index(std::move(read).error(), *entry_, index_));
+    if (!read) return fail(of_index(std::move(read).error(), *metadata_, index_));
     if (!*read) return std::optional<Key>();
     const TreeEntry& found = **read;
-    GM_ASSIGN(const RecordId id, sound_record_of_entry(*entry_, index_, found));
+    GM_ASSIGN(const RecordId id, sound_record_of_entry(*metadata_, index_, found));
     const std::string_view encoded = encoded_of_entry(index_, found.key);
     return std::optional(
         Key{encoded, id, bounds_.fit(encoded), false, kinds_of_value(index_, found.value)});
@@ -263,13 +267,13 @@ class IndexScan : public Scan {
     while (batch.size < batch.next_size && add_to_batch()) {
       const Key& key = batch.entries[batch.size - 1].key;
       if (key.fit == IndexBounds::Fit::kOutside) continue;
-      keys[count].emplace(entry_->records, key.id);
+      keys[count].emplace(metadata_->records, key.id);
       wanted[count] = {keys[count]->view()};
       of[count++] = batch.size - 1;
     }
     batch.next_size = std::min(batch.next_size * kGrowth, TreeReader::kKeysMax);
     if (count < 2) return;
-    trees_->find_several(trees_->tree(entry_->records), std::span(wanted).first(count));
+    trees_->find_several(trees_->tree(metadata_->records), std::span(wanted).first(count));
     for (size_t i = 0; i < count; ++i) batch.entries[of[i]].key.record = wanted[i].value;
   }
 
@@ -315,13 +319,13 @@ class IndexScan : public Scan {
 
   Status add_to_run(std::string_view truncated, RecordId id, uint64_t& bytes) {
     GM_ASSIGN(const std::optional<std::string_view> record,
-              get_record(*trees_, entry_->records, id));
+              get_record(*trees_, metadata_->records, id));
     // A damaged or missing document is reported when the work item's document is read.
     std::string order(truncated);
-    const RecordKey record_key(entry_->records, id);
+    const RecordKey record_key(metadata_->records, id);
     if (record && record_defect(*record, Verify::kChecksum, record_key).empty()) {
       GM_ASSIGN(const bson::View document,
-                document_of(*record, Verify::kBounds, entry_->ns, record_key));
+                document_of(*record, Verify::kBounds, metadata_->ns, record_key));
       if (extract_whole_keys(index_.rules, document, keys_)) {
         for (size_t i = 0; i < keys_.size(); ++i) {
           std::string key(keys_[i]);
@@ -333,7 +337,7 @@ class IndexScan : public Scan {
     bytes += order.size() + sizeof(RunEntry);
     if (bytes > order_bytes_max_) {
       return fail(ErrorCode::kQueryExceededMemoryLimit,
-                  entry_->ns.full() + ": sorting keys of the index '" + index_.definition.name +
+                  metadata_->ns.full() + ": sorting keys of the index '" + index_.definition.name +
                       "' with the same first " + std::to_string(kEncodedBytesMax) +
                       " bytes needs more than " + std::to_string(order_bytes_max_) + " bytes");
     }
@@ -342,8 +346,8 @@ class IndexScan : public Scan {
   }
 
   std::shared_ptr<Trees> trees_;
-  std::shared_ptr<const CollectionEntry> entry_;
-  const IndexEntry& index_;
+  std::shared_ptr<const CollectionMetadata> metadata_;
+  const IndexMetadata& index_;
   const IndexBounds bounds_;
   RangeCursor cursor_;
   const bool backward_;
@@ -424,20 +428,20 @@ class UnionScan : public Scan {
 }  // namespace
 
 std::unique_ptr<Scan> make_scan(std::shared_ptr<Trees> trees,
-                                std::shared_ptr<const CollectionEntry> entry,
+                                std::shared_ptr<const CollectionMetadata> metadata,
                                 const query::Plan& plan, const ScanOptions& options) {
   switch (plan.kind) {
     case query::Plan::Kind::kCollectionScan:
-      return std::make_unique<CollectionScan>(trees, std::move(entry), plan.backward,
+      return std::make_unique<CollectionScan>(trees, std::move(metadata), plan.backward,
                                               plan.bounds_are_exact, options.tailing);
     case query::Plan::Kind::kIndexScan:
-      return std::make_unique<IndexScan>(std::move(trees), std::move(entry), plan, options);
+      return std::make_unique<IndexScan>(std::move(trees), std::move(metadata), plan, options);
     case query::Plan::Kind::kUnion:
       break;
   }
   std::vector<std::unique_ptr<Scan>> branches;
   for (const query::Plan& branch : plan.branches) {
-    branches.push_back(make_scan(trees, entry, branch, options));
+    branches.push_back(make_scan(trees, metadata, branch, options));
   }
   return std::make_unique<UnionScan>(std::move(branches));
 }

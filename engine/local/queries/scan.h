@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/local/format/catalog_entry.h"
+#include "engine/local/format/collection_metadata.h"
 #include "engine/local/format/record.h"
 #include "engine/local/queries/key_bounds.h"
 #include "engine/local/storage/trees.h"
@@ -73,7 +73,7 @@ struct ScanOptions {
 };
 
 std::unique_ptr<Scan> make_scan(std::shared_ptr<Trees> trees,
-                                std::shared_ptr<const CollectionEntry> entry,
+                                std::shared_ptr<const CollectionMetadata> metadata,
                                 const query::Plan& plan, const ScanOptions& options = {});
 
 }  // namespace gridmount::local

@@ -89,10 +89,10 @@ class Equalities {
 
 }  // namespace
 
-std::optional<UniqueLookup> unique_lookup(const CollectionEntry& entry, bson::View filter) {
+std::optional<UniqueLookup> unique_lookup(const CollectionMetadata& metadata, bson::View filter) {
   const std::optional<Equalities> equalities = Equalities::of(filter);
   if (!equalities) return std::nullopt;
-  for (const IndexEntry& index : entry.indexes) {
+  for (const IndexMetadata& index : metadata.indexes) {
     if (!index.definition.unique || index.multikey) continue;
     // A document that the index leaves out may match too.
     if (index.rules.partial || index.definition.hidden) continue;
@@ -128,22 +128,23 @@ bool is_by_id(bson::View filter, const engine::FindOptions& options) {
   }
 }
 
-Result<std::optional<RecordId>> find_unique(const Trees& trees, const CollectionEntry& entry,
+Result<std::optional<RecordId>> find_unique(const Trees& trees, const CollectionMetadata& metadata,
                                             const UniqueLookup& lookup) {
   GM_ASSIGN(const std::optional<std::string_view> value,
             trees.get(trees.tree(lookup.index->keyspace), lookup.key));
   if (!value) {
-    GM_TRY(prove_absent(trees, entry, *lookup.index, lookup.key));
+    GM_TRY(prove_absent(trees, metadata, *lookup.index, lookup.key));
     return std::optional<RecordId>();
   }
-  GM_ASSIGN(const RecordId id, sound_record_of_entry(entry, *lookup.index, {lookup.key, *value}));
+  GM_ASSIGN(const RecordId id,
+            sound_record_of_entry(metadata, *lookup.index, {lookup.key, *value}));
   return std::optional(id);
 }
 
-std::optional<FirstLookup> first_lookup(const CollectionEntry& entry, bson::View filter) {
+std::optional<FirstLookup> first_lookup(const CollectionMetadata& metadata, bson::View filter) {
   const std::optional<Equalities> equalities = Equalities::of(filter);
   if (!equalities) return std::nullopt;
-  for (const IndexEntry& index : entry.indexes) {
+  for (const IndexMetadata& index : metadata.indexes) {
     const std::vector<IndexPart>& parts = index.rules.parts;
     if (index.definition.hidden || equalities->parts_given(parts) < equalities->count()) continue;
     // The planner takes the first index with the most parts given. If that index has further parts,
@@ -163,7 +164,7 @@ std::optional<FirstLookup> first_lookup(const CollectionEntry& entry, bson::View
 namespace {
 
 Result<std::optional<TreeEntry>> first_entry(const std::shared_ptr<Trees>& trees,
-                                             const IndexEntry& index, const std::string& low) {
+                                             const IndexMetadata& index, const std::string& low) {
   const MDB_dbi tree = trees->tree(index.keyspace);
   if (const std::optional<TreeReader::Found> found = trees->find_from(tree, low);
       found && found->entry.key.starts_with(low)) {
@@ -180,26 +181,26 @@ Result<std::optional<TreeEntry>> first_entry(const std::shared_ptr<Trees>& trees
 }  // namespace
 
 Result<std::optional<RecordId>> find_first(const std::shared_ptr<Trees>& trees,
-                                           const CollectionEntry& entry,
+                                           const CollectionMetadata& metadata,
                                            const FirstLookup& lookup) {
-  const IndexEntry& index = *lookup.index;
+  const IndexMetadata& index = *lookup.index;
   Result<std::optional<TreeEntry>> read = first_entry(trees, index, lookup.low);
-  if (!read) return fail(of_index(std::move(read).error(), entry, index));
+  if (!read) return fail(of_index(std::move(read).error(), metadata, index));
   const std::optional<TreeEntry>& found = *read;
   if (!found) return std::optional<RecordId>();
-  GM_ASSIGN(const RecordId id, sound_record_of_entry(entry, index, *found));
+  GM_ASSIGN(const RecordId id, sound_record_of_entry(metadata, index, *found));
   return std::optional(id);
 }
 
-Status confirm_found(const CollectionEntry& entry, const IndexEntry& index, bson::View filter,
-                     bson::View document) {
+Status confirm_found(const CollectionMetadata& metadata, const IndexMetadata& index,
+                     bson::View filter, bson::View document) {
   const auto has = [&](const bson::Element& wanted) {
     const std::optional<bson::ValueView> value = document.find(wanted.key);
     return value && bson::compare(*value, wanted.value) == 0;
   };
   if (std::all_of(filter.begin(), filter.end(), has)) return {};
   return fail(ErrorCode::kDataCorruptionDetected,
-              entry.ns.full() + ": an entry of the index '" + index.definition.name +
+              metadata.ns.full() + ": an entry of the index '" + index.definition.name +
                   "' names a document that does not have its key; run 'gridstore check --repair'");
 }
 

@@ -11,7 +11,7 @@
 
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/local/format/catalog_entry.h"
+#include "engine/local/format/collection_metadata.h"
 #include "engine/local/format/record.h"
 #include "engine/local/storage/trees.h"
 #include "engine/store.h"
@@ -22,10 +22,10 @@ namespace gridmount::local {
 // top-level field equal to a scalar. The fields must be exactly the parts of the index, and no
 // document may have an array under them.
 struct UniqueLookup {
-  const IndexEntry* index;
+  const IndexMetadata* index;
   std::string key;
 };
-std::optional<UniqueLookup> unique_lookup(const CollectionEntry& entry, bson::View filter);
+std::optional<UniqueLookup> unique_lookup(const CollectionMetadata& metadata, bson::View filter);
 
 // Returns whether servers treat a find with this filter as a lookup by _id (IDHACK), whatever is
 // done with the result: the filter must be a single _id value. It does not restrict how the store
@@ -33,23 +33,24 @@ std::optional<UniqueLookup> unique_lookup(const CollectionEntry& entry, bson::Vi
 bool is_by_id(bson::View filter, const engine::FindOptions& options);
 
 // Returns the record that the lookup finds, or nothing if no document matches.
-Result<std::optional<RecordId>> find_unique(const Trees& trees, const CollectionEntry& entry,
+Result<std::optional<RecordId>> find_unique(const Trees& trees, const CollectionMetadata& metadata,
                                             const UniqueLookup& lookup);
 
 // Like UniqueLookup, for an index that is not unique, if a plan would choose it. Several documents
 // can match. The lookup finds the one that a cursor would return first.
 struct FirstLookup {
-  const IndexEntry* index;
+  const IndexMetadata* index;
   std::string low;  // the common beginning of the keys of the matching entries
 };
-std::optional<FirstLookup> first_lookup(const CollectionEntry& entry, bson::View filter);
+std::optional<FirstLookup> first_lookup(const CollectionMetadata& metadata, bson::View filter);
 Result<std::optional<RecordId>> find_first(const std::shared_ptr<Trees>& trees,
-                                           const CollectionEntry& entry, const FirstLookup& lookup);
+                                           const CollectionMetadata& metadata,
+                                           const FirstLookup& lookup);
 
 // Fails with DataCorruptionDetected unless the document found by a lookup has the filter's values.
 // The check is needed because entries of an index without checksums may be damaged and name any
 // record.
-Status confirm_found(const CollectionEntry& entry, const IndexEntry& index, bson::View filter,
-                     bson::View document);
+Status confirm_found(const CollectionMetadata& metadata, const IndexMetadata& index,
+                     bson::View filter, bson::View document);
 
 }  // namespace gridmount::local

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "engine/local/format/catalog_entry.h"
 #include "engine/local/format/catalog_keys.h"
+#include "engine/local/format/collection_metadata.h"
 #include "engine/local/format/record.h"
 #include "engine/local/storage/ascending_cursor.h"
 
@@ -60,11 +60,11 @@ Result<UncheckedKeyspaces::Keyspaces> UncheckedKeyspaces::read(const Trees& tree
     if (key[0] != kCollectionKey || end == std::string_view::npos) continue;
     const engine::Namespace ns{std::string(key.substr(1, end - 1)),
                                std::string(key.substr(end + 1))};
-    const Result<std::shared_ptr<const CollectionEntry>> entry =
-        CollectionEntry::decode(ns, found->value);
-    if (!entry) continue;
-    keyspaces[(*entry)->records.prefix] = {(*entry)->records.tree, true};
-    for (const IndexEntry& index : (*entry)->indexes) {
+    const Result<std::shared_ptr<const CollectionMetadata>> metadata =
+        CollectionMetadata::decode(ns, found->value);
+    if (!metadata) continue;
+    keyspaces[(*metadata)->records.prefix] = {(*metadata)->records.tree, true};
+    for (const IndexMetadata& index : (*metadata)->indexes) {
       if (!index.checksums) keyspaces[index.keyspace.prefix] = {index.keyspace.tree, false};
     }
   }

@@ -222,7 +222,7 @@ struct StoredKey {
 };
 
 struct BuiltIndex {
-  local::IndexEntry entry;
+  local::IndexMetadata entry;
   std::vector<StoredKey> keys;  // sorted
 };
 

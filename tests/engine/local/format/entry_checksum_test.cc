@@ -84,8 +84,8 @@ class StoreOfVersion2 : public DamagedStore {
   void expect_checksums(const std::vector<bool>& indexes, const std::vector<int>& kinds) {
     std::vector<bool> found;
     std::vector<int> found_kinds;
-    change([&](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
-      for (const IndexEntry& index : entry.indexes) {
+    change([&](Trees& trees, Catalog&, const CollectionMetadata& metadata) -> Status {
+      for (const IndexMetadata& index : metadata.indexes) {
         GM_ASSIGN(const std::optional<TreeEntry> first,
                   trees.at_or_after(trees.tree(index.keyspace), keyspace_prefix(index.keyspace)));
         const bool has = has_entry_checksum(index.keyspace.tree, first->key, first->value);
@@ -94,7 +94,7 @@ class StoreOfVersion2 : public DamagedStore {
       }
       for (RecordId id = 1;; ++id) {
         GM_ASSIGN(const std::optional<std::string_view> record,
-                  get_record(trees, entry.records, id));
+                  get_record(trees, metadata.records, id));
         if (!record) return {};
         found_kinds.push_back((*record)[4]);
       }

@@ -174,8 +174,8 @@ TEST_F(Damage, WrongLengths_AreSeenByPartialReadsToo) {
 }
 
 TEST_F(Damage, MissingRecord_IsReported) {
-  change([](Trees& trees, Catalog&, const CollectionEntry& entry) {
-    return trees.remove(trees.tree(entry.records), RecordKey(entry.records, 4).view());
+  change([](Trees& trees, Catalog&, const CollectionMetadata& metadata) {
+    return trees.remove(trees.tree(metadata.records), RecordKey(metadata.records, 4).view());
   });
   const auto snapshot = store_->snapshot();
   const auto found = find_one(**snapshot, R"({"_id": 4})");
@@ -188,10 +188,10 @@ TEST_F(Damage, MissingRecord_IsReported) {
 }
 
 TEST_F(Damage, RecordOfAnotherKey_IsReported) {
-  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
-    GM_ASSIGN(const std::optional<std::string_view> other, get_record(trees, entry.records, 2));
+  change([](Trees& trees, Catalog&, const CollectionMetadata& metadata) -> Status {
+    GM_ASSIGN(const std::optional<std::string_view> other, get_record(trees, metadata.records, 2));
     const std::string value(other.value());
-    return trees.put(trees.tree(entry.records), RecordKey(entry.records, 3).view(), value);
+    return trees.put(trees.tree(metadata.records), RecordKey(metadata.records, 3).view(), value);
   });
   const auto snapshot = store_->snapshot();
   for (const bool partial : {false, true}) {
@@ -204,8 +204,8 @@ TEST_F(Damage, RecordOfAnotherKey_IsReported) {
 }
 
 TEST_F(Damage, ChangedIndexEntry_IsReportedByWhatReadsIt) {
-  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
-    const IndexEntry& index = entry.indexes[1];
+  change([](Trees& trees, Catalog&, const CollectionMetadata& metadata) -> Status {
+    const IndexMetadata& index = metadata.indexes[1];
     GM_ASSIGN(const std::optional<TreeEntry> first,
               trees.at_or_after(trees.tree(index.keyspace), keyspace_prefix(index.keyspace)));
     const std::string key(first->key);
@@ -228,8 +228,8 @@ TEST_F(Damage, ChangedIndexEntry_IsReportedByWhatReadsIt) {
 
 // An entry that another prefix has taken to the end of its tree.
 TEST_F(Damage, EntryThatHasLeftItsRange_IsMissedByWhatLooksForIt) {
-  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
-    const IndexEntry& index = entry.indexes[1];
+  change([](Trees& trees, Catalog&, const CollectionMetadata& metadata) -> Status {
+    const IndexMetadata& index = metadata.indexes[1];
     const MDB_dbi tree = trees.tree(index.keyspace);
     std::string key;
     set_index_key(key, index, std::string_view("\x18value\0", 7), kDocuments);
@@ -248,8 +248,8 @@ TEST_F(Damage, EntryThatHasLeftItsRange_IsMissedByWhatLooksForIt) {
 }
 
 TEST_F(Damage, CountsOfTheCatalog_AreReported) {
-  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
-    const std::string key = prefix_key(kCountsKey, entry.records.prefix);
+  change([](Trees& trees, Catalog&, const CollectionMetadata& metadata) -> Status {
+    const std::string key = prefix_key(kCountsKey, metadata.records.prefix);
     GM_ASSIGN(const std::optional<std::string_view> found, trees.get(trees.catalog(), key));
     std::string value(found.value());
     value[7] ^= 1;
@@ -262,19 +262,19 @@ TEST_F(Damage, CountsOfTheCatalog_AreReported) {
 }
 
 TEST_F(Damage, MissingIndexEntry_IsReported) {
-  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
+  change([](Trees& trees, Catalog&, const CollectionMetadata& metadata) -> Status {
     GM_ASSIGN(const std::optional<TreeEntry> first,
-              trees.at_or_after(trees.tree(entry.indexes[1].keyspace),
-                                keyspace_prefix(entry.indexes[1].keyspace)));
-    return trees.remove(trees.tree(entry.indexes[1].keyspace), std::string(first->key));
+              trees.at_or_after(trees.tree(metadata.indexes[1].keyspace),
+                                keyspace_prefix(metadata.indexes[1].keyspace)));
+    return trees.remove(trees.tree(metadata.indexes[1].keyspace), std::string(first->key));
   });
   EXPECT_THAT(problems(), testing::ElementsAre(AllOf(HasSubstr("'by_a'"),
                                                      HasSubstr("lacks an entry for record 1"))));
 }
 
 TEST_F(Damage, SuperfluousIndexEntries_AreReported) {
-  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
-    const IndexEntry& index = entry.indexes[1];
+  change([](Trees& trees, Catalog&, const CollectionMetadata& metadata) -> Status {
+    const IndexMetadata& index = metadata.indexes[1];
     std::string key;
     set_index_key(key, index, "\x18zzz", 2);
     GM_TRY(trees.put(trees.tree(index.keyspace), key, ""));
@@ -287,8 +287,8 @@ TEST_F(Damage, SuperfluousIndexEntries_AreReported) {
 }
 
 TEST_F(Damage, WrongCounts_AreReported) {
-  change([](Trees&, Catalog& catalog, const CollectionEntry& entry) -> Status {
-    GM_ASSIGN(Counts* const counts, catalog.counts_for_change(entry));
+  change([](Trees&, Catalog& catalog, const CollectionMetadata& metadata) -> Status {
+    GM_ASSIGN(Counts* const counts, catalog.counts_for_change(metadata));
     ++counts->documents;
     counts->next_record = 2;
     return {};
@@ -304,8 +304,8 @@ TEST_F(Damage, UnmarkedMultikeyIndex_IsReported) {
     ASSERT_TRUE((*transaction)->commit());
   }
   EXPECT_THAT(problems(), IsEmpty());
-  change([](Trees&, Catalog& catalog, const CollectionEntry& entry) -> Status {
-    CollectionEntry changed = entry;
+  change([](Trees&, Catalog& catalog, const CollectionMetadata& metadata) -> Status {
+    CollectionMetadata changed = metadata;
     changed.indexes[1].multikey = false;
     GM_TRY(catalog.put(std::move(changed)));
     return {};
@@ -314,7 +314,7 @@ TEST_F(Damage, UnmarkedMultikeyIndex_IsReported) {
 }
 
 TEST_F(Damage, KeyspaceWithoutOwner_IsReported) {
-  change([](Trees& trees, Catalog&, const CollectionEntry&) {
+  change([](Trees& trees, Catalog&, const CollectionMetadata&) {
     const Keyspace nobody{7, 4711};
     return trees.put(trees.tree(nobody), RecordKey(nobody, 1).view(), "x");
   });
@@ -322,8 +322,8 @@ TEST_F(Damage, KeyspaceWithoutOwner_IsReported) {
 }
 
 TEST_F(Damage, CatalogEntry_IsRefused) {
-  change([](Trees& trees, Catalog&, const CollectionEntry& entry) {
-    std::string bytes = entry.encode().value();
+  change([](Trees& trees, Catalog&, const CollectionMetadata& metadata) {
+    std::string bytes = metadata.encode().value();
     bytes[10] ^= 1;
     return trees.put(trees.catalog(), std::string("ctest\0c", 7), bytes);
   });
@@ -333,8 +333,8 @@ TEST_F(Damage, CatalogEntry_IsRefused) {
 }
 
 TEST_F(Damage, ManyProblems_AreCutWithTheirNumber) {
-  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
-    const IndexEntry& index = entry.indexes[1];
+  change([](Trees& trees, Catalog&, const CollectionMetadata& metadata) -> Status {
+    const IndexMetadata& index = metadata.indexes[1];
     for (RecordId id = 1000; id < 1000 + kMaxProblems + 50; ++id) {
       std::string key;
       set_index_key(key, index, "\x18z", id);

@@ -53,7 +53,7 @@ void DamagedStore::insert(const std::string& document) {
 }
 
 void DamagedStore::change(
-    const std::function<Status(Trees&, Catalog&, const CollectionEntry&)>& work) {
+    const std::function<Status(Trees&, Catalog&, const CollectionMetadata&)>& work) {
   store_.reset();
   {
     auto environment = Environment::open(folder_ / "store", OpenOptions());
@@ -81,11 +81,11 @@ void DamagedStore::change(
 }
 
 void DamagedStore::edit_record(RecordId id, const std::function<void(std::string& value)>& edit) {
-  change([&](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
-    GM_ASSIGN(const std::optional<std::string_view> found, get_record(trees, entry.records, id));
+  change([&](Trees& trees, Catalog&, const CollectionMetadata& metadata) -> Status {
+    GM_ASSIGN(const std::optional<std::string_view> found, get_record(trees, metadata.records, id));
     std::string value(found.value());
     edit(value);
-    return trees.put(trees.tree(entry.records), RecordKey(entry.records, id).view(), value);
+    return trees.put(trees.tree(metadata.records), RecordKey(metadata.records, id).view(), value);
   });
 }
 

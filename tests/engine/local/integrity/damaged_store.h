@@ -38,7 +38,7 @@ class DamagedStore : public testing::Test {
   void insert(const std::string& document);
 
   // Changes the closed store's trees.
-  void change(const std::function<Status(Trees&, Catalog&, const CollectionEntry&)>& work);
+  void change(const std::function<Status(Trees&, Catalog&, const CollectionMetadata&)>& work);
   // Lets `edit` change the bytes of a record's value.
   void edit_record(RecordId id, const std::function<void(std::string& value)>& edit);
 

@@ -107,10 +107,10 @@ TEST_F(Repair, UnreadableRecords_AreTakenOutWithTheirEntries) {
   edit_record(1, [](std::string& value) { value[value.size() - 3] ^= 4; });
   edit_record(2, [](std::string& value) { value.resize(6); });
   edit_record(3, [](std::string& value) { value[4] = 9; });
-  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
-    std::string key = keyspace_prefix(entry.records);
+  change([](Trees& trees, Catalog&, const CollectionMetadata& metadata) -> Status {
+    std::string key = keyspace_prefix(metadata.records);
     key += "odd";
-    return trees.put(trees.tree(entry.records), key, "x");
+    return trees.put(trees.tree(metadata.records), key, "x");
   });
   expect_repaired(AllOf(
       Contains(AllOf(HasSubstr("test.c: removed the document with _id 1 (record 1)"),
@@ -125,18 +125,18 @@ TEST_F(Repair, UnreadableRecords_AreTakenOutWithTheirEntries) {
 }
 
 TEST_F(Repair, RecordThatIsNoBson_IsTakenOut) {
-  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
+  change([](Trees& trees, Catalog&, const CollectionMetadata& metadata) -> Status {
     // A sound record whose bytes are not a document: its string is longer than the document.
     std::vector<uint8_t> bytes = {14, 0, 0, 0, 2, 'a', 0, 99, 0, 0, 0, 'x', 0, 0};
-    return put_record(trees, entry.records, 2, bson::View(bytes.data(), 14), false);
+    return put_record(trees, metadata.records, 2, bson::View(bytes.data(), 14), false);
   });
   expect_repaired(Contains(HasSubstr("removed record 2: it is not valid BSON")));
   EXPECT_THAT(ids(), ElementsAre(1, 3, 4, 5));
 }
 
 TEST_F(Repair, MissingRecord_LeavesNoEntries) {
-  change([](Trees& trees, Catalog&, const CollectionEntry& entry) {
-    return trees.remove(trees.tree(entry.records), RecordKey(entry.records, 4).view());
+  change([](Trees& trees, Catalog&, const CollectionMetadata& metadata) {
+    return trees.remove(trees.tree(metadata.records), RecordKey(metadata.records, 4).view());
   });
   expect_repaired(ElementsAre(HasSubstr("counts 4 documents"),
                               HasSubstr("'_id_' was repaired: 1 removed"),
@@ -144,8 +144,8 @@ TEST_F(Repair, MissingRecord_LeavesNoEntries) {
 }
 
 TEST_F(Repair, IndexEntries_FollowTheDocuments) {
-  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
-    const IndexEntry& by_a = entry.indexes[1];
+  change([](Trees& trees, Catalog&, const CollectionMetadata& metadata) -> Status {
+    const IndexMetadata& by_a = metadata.indexes[1];
     std::string key;
     GM_ASSIGN(const std::optional<TreeEntry> first,
               trees.at_or_after(trees.tree(by_a.keyspace), keyspace_prefix(by_a.keyspace)));
@@ -160,7 +160,7 @@ TEST_F(Repair, IndexEntries_FollowTheDocuments) {
     GM_TRY(trees.put(trees.tree(by_a.keyspace), key, ""));
     GM_TRY(trees.put(trees.tree(by_a.keyspace), keyspace_prefix(by_a.keyspace) + "x", ""));
     // In the unique index: an entry of the wrong record, and one without a record.
-    const IndexEntry& by_id = entry.indexes[0];
+    const IndexMetadata& by_id = metadata.indexes[0];
     GM_ASSIGN(const std::optional<TreeEntry> id,
               trees.at_or_after(trees.tree(by_id.keyspace), keyspace_prefix(by_id.keyspace)));
     const std::string id_key(id->key);
@@ -174,8 +174,8 @@ TEST_F(Repair, IndexEntries_FollowTheDocuments) {
 }
 
 TEST_F(Repair, EntryWithAWrongChecksum_IsCorrected) {
-  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
-    const IndexEntry& by_a = entry.indexes[1];
+  change([](Trees& trees, Catalog&, const CollectionMetadata& metadata) -> Status {
+    const IndexMetadata& by_a = metadata.indexes[1];
     GM_ASSIGN(const std::optional<TreeEntry> first,
               trees.at_or_after(trees.tree(by_a.keyspace), keyspace_prefix(by_a.keyspace)));
     const std::string key(first->key);
@@ -189,9 +189,9 @@ TEST_F(Repair, EntryWithAWrongChecksum_IsCorrected) {
 
 TEST_F(Repair, ConflictInAUniqueIndex_KeepsTheFirst) {
   // Documents 2 and 5 have one _id; the entry names the later one.
-  change([](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
-    GM_TRY(put_record(trees, entry.records, 5, doc(R"({"_id": 2, "a": "later"})"), false));
-    const IndexEntry& by_id = entry.indexes[0];
+  change([](Trees& trees, Catalog&, const CollectionMetadata& metadata) -> Status {
+    GM_TRY(put_record(trees, metadata.records, 5, doc(R"({"_id": 2, "a": "later"})"), false));
+    const IndexMetadata& by_id = metadata.indexes[0];
     std::string key;
     KeySet keys;
     GM_TRY(extract_keys(by_id.rules, doc(R"({"_id": 2})"), keys));
@@ -208,15 +208,15 @@ TEST_F(Repair, ConflictInAUniqueIndex_KeepsTheFirst) {
 }
 
 TEST_F(Repair, Counts_AreCorrected) {
-  change([](Trees&, Catalog& catalog, const CollectionEntry& entry) -> Status {
-    GM_ASSIGN(Counts* const counts, catalog.counts_for_change(entry));
+  change([](Trees&, Catalog& catalog, const CollectionMetadata& metadata) -> Status {
+    GM_ASSIGN(Counts* const counts, catalog.counts_for_change(metadata));
     ++counts->documents;
     counts->next_record = 2;
     return {};
   });
   expect_repaired(ElementsAre(HasSubstr("counts 5 documents")));
-  change([](Trees& trees, Catalog&, const CollectionEntry& entry) {
-    return trees.put(trees.catalog(), prefix_key(kCountsKey, entry.records.prefix), "short");
+  change([](Trees& trees, Catalog&, const CollectionMetadata& metadata) {
+    return trees.put(trees.catalog(), prefix_key(kCountsKey, metadata.records.prefix), "short");
   });
   expect_repaired(ElementsAre(HasSubstr("its counts were damaged")));
   insert(R"({"_id": 6})");
@@ -225,8 +225,8 @@ TEST_F(Repair, Counts_AreCorrected) {
 
 TEST_F(Repair, MultikeyIndex_IsMarked) {
   insert(R"({"_id": 9, "a": [1, 2]})");
-  change([](Trees&, Catalog& catalog, const CollectionEntry& entry) -> Status {
-    CollectionEntry changed = entry;
+  change([](Trees&, Catalog& catalog, const CollectionMetadata& metadata) -> Status {
+    CollectionMetadata changed = metadata;
     changed.indexes[1].multikey = false;
     GM_TRY(catalog.put(std::move(changed)));
     return {};
@@ -235,7 +235,7 @@ TEST_F(Repair, MultikeyIndex_IsMarked) {
 }
 
 TEST_F(Repair, KeyspaceOfNobody_IsKeptAndRemoved) {
-  change([](Trees& trees, Catalog&, const CollectionEntry&) -> Status {
+  change([](Trees& trees, Catalog&, const CollectionMetadata&) -> Status {
     const Keyspace nobodys{7, 4711};
     GM_TRY(put_record(trees, nobodys, 1, doc(R"({"_id": "lost"})"), false));
     GM_TRY(trees.put(trees.tree(nobodys), RecordKey(nobodys, 2).view(), "x"));
@@ -253,7 +253,7 @@ TEST_F(Repair, KeyspaceOfNobody_IsKeptAndRemoved) {
 }
 
 TEST_F(Repair, ListsOfTheCatalog_AreMadeAnew) {
-  change([](Trees& trees, Catalog&, const CollectionEntry&) -> Status {
+  change([](Trees& trees, Catalog&, const CollectionMetadata&) -> Status {
     GM_TRY(trees.put(trees.catalog(), std::string("ttest\0c", 7), ""));
     GM_TRY(trees.put(trees.catalog(), "dx", "y"));
     GM_TRY(trees.put(trees.catalog(), prefix_key(kCountsKey, 999), "y"));
@@ -271,7 +271,7 @@ TEST_F(Repair, ListsOfTheCatalog_AreMadeAnew) {
 }
 
 TEST_F(Repair, NextRange_IsAboveAllInUse) {
-  change([](Trees& trees, Catalog& catalog, const CollectionEntry&) -> Status {
+  change([](Trees& trees, Catalog& catalog, const CollectionMetadata&) -> Status {
     std::vector<uint32_t> keyspaces;
     for (uint32_t tree = 0; tree < trees.tree_count(); ++tree) {
       GM_ASSIGN(const uint32_t count, catalog.keyspaces_in_tree(tree));
@@ -291,7 +291,7 @@ TEST_F(Repair, UnlistedExpiringCollection_IsListed) {
     ASSERT_TRUE(collection()->create_index(**transaction, index));
     ASSERT_TRUE((*transaction)->commit());
   }
-  change([](Trees& trees, Catalog&, const CollectionEntry&) {
+  change([](Trees& trees, Catalog&, const CollectionMetadata&) {
     return trees.remove(trees.catalog(), std::string("ttest\0c", 7));
   });
   EXPECT_THAT(problems(),
@@ -301,8 +301,8 @@ TEST_F(Repair, UnlistedExpiringCollection_IsListed) {
 
 TEST_F(Repair, DamagedCatalogEntry_IsBeyondRepairAndItsRangesStay) {
   insert(R"({"_id": 6})");
-  change([](Trees& trees, Catalog&, const CollectionEntry& entry) {
-    std::string bytes = entry.encode().value();
+  change([](Trees& trees, Catalog&, const CollectionMetadata& metadata) {
+    std::string bytes = metadata.encode().value();
     bytes[10] ^= 1;
     return trees.put(trees.catalog(), std::string("ctest\0c", 7), bytes);
   });
@@ -374,8 +374,8 @@ TEST_F(Repair, ManyChanges_AreMadeInSteps) {
     }
     ASSERT_TRUE((*transaction)->commit());
   }
-  const auto break_all = [](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
-    const Keyspace& keyspace = entry.indexes[1].keyspace;
+  const auto break_all = [](Trees& trees, Catalog&, const CollectionMetadata& metadata) -> Status {
+    const Keyspace& keyspace = metadata.indexes[1].keyspace;
     while (true) {
       GM_ASSIGN(const std::optional<TreeEntry> found,
                 trees.at_or_after(trees.tree(keyspace), keyspace_prefix(keyspace)));
@@ -384,7 +384,7 @@ TEST_F(Repair, ManyChanges_AreMadeInSteps) {
     }
     std::string key;
     for (RecordId id = 50'000; id < 50'000 + kMany; ++id) {
-      set_index_key(key, entry.indexes[1], "\x18z", id);
+      set_index_key(key, metadata.indexes[1], "\x18z", id);
       GM_TRY(trees.put(trees.tree(keyspace), key, ""));
     }
     return {};
@@ -444,7 +444,7 @@ TEST_F(Repair, RandomDamage) {
     std::mt19937 random(seed);
     std::set<RecordId> hit;
     bool catalog_hit = false;
-    change([&](Trees& trees, Catalog&, const CollectionEntry& entry) -> Status {
+    change([&](Trees& trees, Catalog&, const CollectionMetadata& metadata) -> Status {
       std::vector<std::pair<MDB_dbi, std::string>> all;
       for (uint32_t tree = 0; tree <= trees.tree_count(); ++tree) {
         const MDB_dbi handle = tree == trees.tree_count() ? trees.catalog() : trees.tree({tree, 0});
@@ -463,7 +463,7 @@ TEST_F(Repair, RandomDamage) {
         if (handle == trees.catalog()) {
           catalog_hit = true;
         } else if (key.size() == kRecordKeyBytes &&
-                   key.starts_with(keyspace_prefix(entry.records))) {
+                   key.starts_with(keyspace_prefix(metadata.records))) {
           hit.insert(*record_id_of(key));
         }
         GM_ASSIGN(const std::optional<std::string_view> found, trees.get(handle, key));
@@ -482,7 +482,7 @@ TEST_F(Repair, RandomDamage) {
             new_key[random() % key.size()] ^= static_cast<char>(1 << random() % 8);
             // It may have become the key of another record.
             if (new_key.size() == kRecordKeyBytes &&
-                new_key.starts_with(keyspace_prefix(entry.records))) {
+                new_key.starts_with(keyspace_prefix(metadata.records))) {
               hit.insert(*record_id_of(new_key));
             }
         }

@@ -1,5 +1,5 @@
 // Goal: entries of older programs, which hold no UUID, give their collection one that stays.
-#include "engine/local/format/catalog_entry.h"
+#include "engine/local/format/collection_metadata.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,11 +29,11 @@ std::string entry_without_uuid(uint32_t prefix) {
 }
 
 std::string uuid_in(std::string_view bytes) {
-  const auto entry = CollectionEntry::decode(kPeople, bytes);
+  const auto entry = CollectionMetadata::decode(kPeople, bytes);
   return entry ? (*entry)->uuid : entry.error().message();
 }
 
-TEST(CatalogEntry, WithoutUuid_HasOneOfItsOwn) {
+TEST(CollectionMetadata, WithoutUuid_HasOneOfItsOwn) {
   const std::string uuid = uuid_in(entry_without_uuid(1));
   ASSERT_EQ(uuid.size(), 16U) << uuid;
   EXPECT_EQ(static_cast<uint8_t>(uuid[6]) >> 4, 8);
@@ -42,10 +42,10 @@ TEST(CatalogEntry, WithoutUuid_HasOneOfItsOwn) {
   EXPECT_NE(uuid_in(entry_without_uuid(2)), uuid);
 }
 
-TEST(CatalogEntry, WithoutUuid_IsWrittenWithIt) {
-  const auto entry = CollectionEntry::decode(kPeople, entry_without_uuid(1));
+TEST(CollectionMetadata, WithoutUuid_IsWrittenWithIt) {
+  const auto entry = CollectionMetadata::decode(kPeople, entry_without_uuid(1));
   ASSERT_TRUE(entry);
-  CollectionEntry moved = **entry;
+  CollectionMetadata moved = **entry;
   moved.records.prefix = 77;
   const auto bytes = moved.encode();
   ASSERT_TRUE(bytes);

@@ -1,4 +1,4 @@
-#include "engine/local/format/catalog_entry.h"
+#include "engine/local/format/collection_metadata.h"
 
 #include "engine/bson/builder.h"
 #include "engine/checksum/crc32c.h"
@@ -36,14 +36,14 @@ std::optional<bson::ValueView> field(bson::View document, std::string_view name,
   return value;
 }
 
-std::optional<IndexEntry> index_of(bson::View document) {
+std::optional<IndexMetadata> index_of(bson::View document) {
   const auto name = field(document, "name", bson::Type::kString);
   const auto key = field(document, "key", bson::Type::kDocument);
   const auto unique = field(document, "unique", bson::Type::kBool);
   const auto multikey = field(document, "multikey", bson::Type::kBool);
   const std::optional<Keyspace> keyspace = keyspace_of(document);
   if (!name || !key || !unique || !multikey || !keyspace) return std::nullopt;
-  IndexEntry index;
+  IndexMetadata index;
   index.definition.name = name->as_string();
   index.definition.keys = bson::Document(key->as_document());
   index.definition.unique = unique->as_bool();
@@ -84,7 +84,8 @@ std::string derived_uuid(const Keyspace& records) {
   return uuid;
 }
 
-std::shared_ptr<const CollectionEntry> entry_of(const engine::Namespace& ns, bson::View document) {
+std::shared_ptr<const CollectionMetadata> metadata_of(const engine::Namespace& ns,
+                                                      bson::View document) {
   const auto records = field(document, "records", bson::Type::kDocument);
   const auto options = field(document, "options", bson::Type::kDocument);
   const auto indexes = field(document, "indexes", bson::Type::kArray);
@@ -92,28 +93,29 @@ std::shared_ptr<const CollectionEntry> entry_of(const engine::Namespace& ns, bso
   // The checksum does not cover the key, so the name is compared.
   const auto name = field(document, "ns", bson::Type::kString);
   if (name && name->as_string() != ns.full()) return nullptr;
-  auto entry = std::make_shared<CollectionEntry>();
-  entry->ns = ns;
+  auto metadata = std::make_shared<CollectionMetadata>();
+  metadata->ns = ns;
   const std::optional<Keyspace> keyspace = keyspace_of(records->as_document());
   if (!keyspace) return nullptr;
-  entry->records = *keyspace;
-  entry->options = bson::Document(options->as_document());
+  metadata->records = *keyspace;
+  metadata->options = bson::Document(options->as_document());
   if (const auto uuid = field(document, "uuid", bson::Type::kBinary)) {
     const bson::Binary binary = uuid->as_binary();
     if (binary.size != kUuidBytes) return nullptr;
-    entry->uuid.assign(reinterpret_cast<const char*>(binary.data), binary.size);
+    metadata->uuid.assign(reinterpret_cast<const char*>(binary.data), binary.size);
   } else {
-    entry->uuid = derived_uuid(entry->records);
+    metadata->uuid = derived_uuid(metadata->records);
   }
   for (const bson::Element element : indexes->as_document()) {
     if (element.value.type() != bson::Type::kDocument) return nullptr;
-    std::optional<IndexEntry> index = index_of(element.value.as_document());
+    std::optional<IndexMetadata> index = index_of(element.value.as_document());
     if (!index) return nullptr;
-    entry->indexes.push_back(std::move(*index));
+    metadata->indexes.push_back(std::move(*index));
   }
-  if (entry->indexes.empty() || entry->indexes[0].definition.name != kIdIndexName) return nullptr;
-  if (!entry->derive()) return nullptr;
-  return entry;
+  if (metadata->indexes.empty() || metadata->indexes[0].definition.name != kIdIndexName)
+    return nullptr;
+  if (!metadata->derive()) return nullptr;
+  return metadata;
 }
 
 }  // namespace
@@ -123,10 +125,10 @@ void set_uuid_version(std::string& uuid, uint8_t version) {
   uuid[8] = static_cast<char>((uuid[8] & 0x3f) | 0x80);
 }
 
-Status CollectionEntry::derive() {
+Status CollectionMetadata::derive() {
   definitions.clear();
   multikey.clear();
-  for (const IndexEntry& index : indexes) {
+  for (const IndexMetadata& index : indexes) {
     definitions.push_back(index.definition);
     multikey.push_back(index.multikey);
   }
@@ -143,7 +145,7 @@ Status CollectionEntry::derive() {
   return {};
 }
 
-Result<std::string> CollectionEntry::encode() const {
+Result<std::string> CollectionMetadata::encode() const {
   bson::Builder builder;
   builder.open_document("records");
   append_keyspace(builder, records);
@@ -156,7 +158,7 @@ Result<std::string> CollectionEntry::encode() const {
                                         .size = static_cast<uint32_t>(uuid.size())});
   }
   builder.open_array("indexes");
-  for (const IndexEntry& index : indexes) {
+  for (const IndexMetadata& index : indexes) {
     builder.push_open_document();
     builder.append("name", index.definition.name).append("key", index.definition.keys);
     builder.append("unique", index.definition.unique).append("multikey", index.multikey);
@@ -196,7 +198,7 @@ Result<std::string> CollectionEntry::encode() const {
   return bytes;
 }
 
-bool CollectionEntry::is_entry_of(const engine::Namespace& ns, std::string_view bytes) {
+bool CollectionMetadata::is_metadata_of(const engine::Namespace& ns, std::string_view bytes) {
   if (bytes.size() <= kDocumentChecksumBytes) return false;
   const std::span<const uint8_t> document = bytes_of(bytes.substr(kDocumentChecksumBytes));
   if (crc32c(document) != big_endian_32(bytes)) return false;
@@ -206,13 +208,14 @@ bool CollectionEntry::is_entry_of(const engine::Namespace& ns, std::string_view 
   return !name || name->as_string() == ns.full();
 }
 
-Result<std::shared_ptr<const CollectionEntry>> CollectionEntry::decode(const engine::Namespace& ns,
-                                                                       std::string_view bytes) {
+Result<std::shared_ptr<const CollectionMetadata>> CollectionMetadata::decode(
+    const engine::Namespace& ns, std::string_view bytes) {
   if (bytes.size() > kDocumentChecksumBytes) {
     const std::span<const uint8_t> document = bytes_of(bytes.substr(kDocumentChecksumBytes));
     if (crc32c(document) == big_endian_32(bytes)) {
       if (Result<bson::View> view = bson::validate(document, kReadBytesMax)) {
-        if (std::shared_ptr<const CollectionEntry> entry = entry_of(ns, *view)) return entry;
+        if (std::shared_ptr<const CollectionMetadata> metadata = metadata_of(ns, *view))
+          return metadata;
       }
     }
   }

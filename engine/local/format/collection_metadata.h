@@ -18,7 +18,7 @@
 
 namespace gridmount::local {
 
-struct IndexEntry {
+struct IndexMetadata {
   query::IndexDefinition definition;
   IndexKeySpec rules;
   bool multikey = false;   // some document has, or once had, an array under the index's paths
@@ -26,12 +26,12 @@ struct IndexEntry {
   Keyspace keyspace;
 };
 
-struct CollectionEntry {
+struct CollectionMetadata {
   engine::Namespace ns;
   Keyspace records;
   bson::Document options;
-  std::string uuid;                 // 16 bytes
-  std::vector<IndexEntry> indexes;  // the first is on _id
+  std::string uuid;                    // 16 bytes
+  std::vector<IndexMetadata> indexes;  // the first is on _id
 
   // derive() computes the members below from `indexes` and `options`. The first two hold the
   // indexes in the form that the planner takes.
@@ -47,10 +47,10 @@ struct CollectionEntry {
   Result<std::string> encode() const;
   // Returns whether `bytes` are an entry that was written for `ns`. Checks the checksum and the
   // name only. Entries of older programs hold no name.
-  static bool is_entry_of(const engine::Namespace& ns, std::string_view bytes);
+  static bool is_metadata_of(const engine::Namespace& ns, std::string_view bytes);
   // Parses an entry. Fails with StoreDamaged if the bytes are not a valid entry of `ns`.
-  static Result<std::shared_ptr<const CollectionEntry>> decode(const engine::Namespace& ns,
-                                                               std::string_view bytes);
+  static Result<std::shared_ptr<const CollectionMetadata>> decode(const engine::Namespace& ns,
+                                                                  std::string_view bytes);
 };
 
 // Writes the version and the variant into the 16 bytes of a UUID (RFC 9562).
