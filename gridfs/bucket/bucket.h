@@ -1,11 +1,12 @@
 // A GridFS bucket as the drivers' specification defines it: upload, download, revisions, rename,
 // delete. Source: "GridFS", MongoDB drivers' specifications.
 //
-// Beyond the specification, the chunks of an upload are never orphans. Its files document stands in
-// `<bucket>.detached` from the first chunk on. close() moves it to `<bucket>.files` in the
-// transaction that writes the last chunks. reclaim() removes documents that a killed process has
-// left in `detached`, with their chunks. If other processes use the store too, an orphan may belong
-// to one of them. Each orphan then has a lease, the field `leased` (orphan_leases.h).
+// Beyond the specification, the chunks of an upload always belong to a document. While an upload is
+// in progress, its files document is in `<bucket>.detached`. close() moves the document to
+// `<bucket>.files` in the transaction that writes the last chunks. A document that a killed process
+// has left in `detached` is an orphan. reclaim() removes it with its chunks. If other processes use
+// the store too, an orphan may belong to one of them. Each orphan then has a lease, the field
+// `leased` (orphan_leases.h).
 //
 // A file may be truncated by more chunks than one transaction should remove. `<bucket>.detached`
 // then also holds the marker {_id: {truncated: <files_id>}, from: int64, to: int64}: the file's
@@ -117,8 +118,8 @@ class Bucket {
   Result<std::unique_ptr<engine::Cursor>> find(engine::Snapshot& snapshot, bson::View filter,
                                                const engine::FindOptions& options = {}) const;
 
-  // Removes a file. Readers stop seeing it at once, by one transaction. Its chunks are removed in
-  // that transaction if they are few, or else in slices before this function returns. Fails with
+  // Removes a file. One transaction removes the files document, and the chunks too if they are few.
+  // Otherwise the chunks are removed in slices before this function returns. Fails with
   // FileNotFound.
   Status remove(bson::ValueView id) const;
   // Removes all revisions of the name, the oldest first, in transactions of bounded size. Until the
@@ -154,7 +155,7 @@ class Bucket {
   // Returns the form that a files document has in `detached`. If others use the store too, it has a
   // lease: the field `leased`, a date.
   bson::Document as_orphan(bson::View files_document) const;
-  // Renews the leases of those of these files that are in `detached`, in one transaction.
+  // Renews the leases of these files in one transaction. Ignores files that are not in `detached`.
   Status renew_leases(const std::vector<bson::Value>& ids) const;
   // Reclaims the orphans whose lease is older than kOrphanLease, and the chunks that truncations
   // have left. An orphan without a lease gets one.

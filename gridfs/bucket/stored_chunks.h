@@ -49,7 +49,8 @@ class StoredChunks {
   ChunkFilter filter_;
 };
 
-// Returns a file's chunks in [first, last), ordered by n. Of each document only `n` is read.
+// Returns a file's chunks in [first, last), ordered by n. Reads only the field `n` of each
+// document.
 Result<std::unique_ptr<engine::Cursor>> chunks_by_number(engine::Collection& chunks,
                                                          engine::Snapshot& snapshot,
                                                          bson::ValueView files_id, int64_t first,

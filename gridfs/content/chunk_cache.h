@@ -1,22 +1,24 @@
-// Stored chunks in memory, for a store over a network: chunks that were read a moment ago, and
-// chunks that threads fetch ahead of programs that read files in order.
+// A cache of stored chunks in memory, for a store over a network. It has chunks that were read a
+// moment ago, and chunks that its threads fetch ahead for programs that read files in order.
 //
 // One cache serves the open files of all buckets. Its unit is a run of chunks that one command
 // fetches. Invariants:
-// C1. A chunk belongs to a version of its file: a number that grows with each change of the stored
-//     content that this process makes or learns of. A chunk is given to readers of the version for
-//     which it was fetched, and to no others. The fetch begins after the version does. An open of a
-//     file learns the newest version, so a program that opens the file gets nothing older.
-// C2. A chunk is given to readers for at most ChunkCacheOptions::fresh_for after it has arrived.
-//     This limits the age of what a program reads that keeps a file open while others change it.
-// C3. The chunks that are in the cache or being fetched never have more than `bytes_max` bytes
-//     together. The room is reserved before the fetch, by the sizes that the chunks have in a sound
-//     file. While a reply of the server is read, twice its size is needed in addition.
+// C1. A chunk belongs to a version of its file. The version is a number that grows with each change
+//     of the stored content that this process makes or learns of. Only readers of the version for
+//     which a chunk was fetched get the chunk. The fetch begins after the version begins. An open
+//     of a file learns the newest version, so a program that opens the file reads nothing older.
+// C2. Readers get a chunk for at most ChunkCacheOptions::fresh_for after its arrival. So this is the
+//     greatest age of the content that a program reads from a file that it keeps open while others
+//     change the file.
+// C3. The chunks in the cache and the chunks that are being fetched have at most `bytes_max` bytes
+//     together. The cache reserves room before it fetches. It assumes the chunk sizes of a sound
+//     file. While it reads a reply of the server, it needs twice the reply's size in
+//     addition.
 // C4. Only one fetch at a time gets a chunk. Other readers of the chunk wait for that fetch.
-// C5. Errors of fetching ahead are not reported. A later read of these chunks fetches them again.
-// C6. A chunk comes from the disk (disk_cache.h) only for readers who say which content they read,
-//     and only within `fresh_for` after the file's document has said that this is its content. It
-//     counts as arrived at that moment.
+// C5. An error of fetching ahead is not reported. A later read of the chunks fetches them again.
+// C6. A chunk comes from the disk (disk_cache.h) only for a reader that names the content it reads,
+//     and only within `fresh_for` after the files document has confirmed this content. The time of
+//     the confirmation counts as the time of the chunk's arrival.
 //
 // Thread-safe. The cache's lock is taken last and not held over I/O.
 #pragma once
@@ -46,13 +48,15 @@ struct ChunkCacheOptions {
   uint32_t threads_max = 8;
   // Where chunks are kept on this machine's disk, or null.
   std::shared_ptr<DiskCache> disk = {};
-  // Names the deployment. A disk cache that is used with several of them tells them apart by it.
+  // The name of the deployment. A disk cache may serve several deployments and tells them apart by
+  // their names.
   std::string deployment = {};
 };
 
-// Which content a file has, by its files document. Two contents of one file differ in at least one
-// of the first three: each commit of a mount and each upload has a new uploadDate, except that a
-// commit to an earlier revision may keep it, but not the mtime.
+// Identifies a content of a file, as its files document describes it. Two contents of one file
+// differ in the uploadDate, the length or the mtime. Each upload and each commit of a mount sets a
+// new uploadDate. A commit to an earlier revision may keep the uploadDate, but then it changes the
+// mtime.
 struct CachedContent {
   bson::Date upload_date;
   int64_t length = 0;
@@ -74,8 +78,8 @@ class ChunkCache {
   ChunkCache(const ChunkCache&) = delete;
   ChunkCache& operator=(const ChunkCache&) = delete;
 
-  // From now on nothing is fetched ahead, and nobody waits for the fetch of another thread. Reads
-  // go on without the cache. Does not wait.
+  // Stops fetching ahead. Afterwards reads continue without the cache, and no reader waits for the
+  // fetch of another thread. This function does not wait.
   void request_end() GM_EXCLUDES(mutex_);
   // Waits for the end of the threads. Returns false if that takes longer than `patience`, because a
   // thread waits for a server. Then neither this object nor the store may be destroyed.
@@ -135,10 +139,10 @@ class ChunkCache {
 
   struct Fetched {
     Contents contents;
-    Clock::time_point as_of;  // the age of the oldest of them (C2, C6)
+    Clock::time_point as_of;  // when the oldest of the contents arrived (C2, C6)
   };
   std::string key(const Source& source, const CachedContent& content, int64_t n) const;
-  // From the disk, if it has them, or from the store.
+  // Fetches chunks from the disk cache, or from the store if the disk cache does not have them.
   Result<Fetched> fetch(const Source& source, const KnownContent& known, int64_t first,
                         int64_t last) const;
   Result<Contents> fetch_from_store(const Source& source, int64_t first, int64_t last) const;
@@ -202,15 +206,15 @@ class CachedChunks {
   bool has_disk() const { return cache_->disk() != nullptr; }
   std::chrono::milliseconds fresh_for() const { return cache_->fresh_for(); }
 
-  // Must be called before each read of the bytes [offset, end). `length` is the file's length in
-  // the store. Begins to fetch what a program that reads in order will ask for next.
-  // `known`: which content the version is, if the caller knows.
+  // Must be called before each read of the bytes [offset, end). Begins to fetch the chunks that a
+  // program that reads in order needs next. `length` is the file's length in the store. `known` is
+  // the content of the version, if the caller knows it.
   void record_read(uint64_t version, const std::optional<CachedContent>& known, int64_t offset,
                    int64_t end, int64_t length) {
     cache_->record_read(file_, version, known, offset, end, length);
   }
-  // Takes the content of chunk `n`, which somebody has read since the version began. Does nothing
-  // if there is no room.
+  // Adds the content of chunk `n` to the cache. The content must have been read since the version
+  // began. Does nothing if there is no room.
   void keep(uint64_t version, int64_t n, ChunkCache::Content content) {
     cache_->keep(file_, version, n, std::move(content));
   }

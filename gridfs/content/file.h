@@ -38,8 +38,8 @@
 
 namespace gridmount::gridfs {
 
-// Bytes of a file, in the store's pages or in dirty chunks. Except for of(), this object keeps them
-// alive.
+// Bytes of a file, in the store's pages or in dirty chunks. The object keeps the bytes alive,
+// unless of() has made it.
 class ReadResult {
  public:
   ReadResult() = default;
@@ -148,17 +148,18 @@ class FileTable {
   static std::unique_ptr<FileTable> create(const Bucket& bucket, const FileTableOptions& options);
   virtual ~FileTable() = default;  // commits everything, loses errors: call close() first
 
-  // Returns the File of that id, the same object while anybody holds it. Fails with FileNotFound.
+  // Returns the File of that id. All callers get the same object while one of them holds it. Fails
+  // with FileNotFound.
   virtual Result<std::shared_ptr<File>> open(bson::ValueView id) = 0;
-  // The same for a caller who will read the beginning of the file: if the file is small, that costs
-  // nothing then.
+  // Like open(), for a caller that will read the beginning of the file. The content of a small file
+  // comes with its files document.
   virtual Result<std::shared_ptr<File>> open_to_read(bson::ValueView id) = 0;
   // Returns the open File of that id, or null.
   virtual std::shared_ptr<File> find(bson::ValueView id) = 0;
 
-  // Tells an open file what its files document holds now, as the caller has just read it. Only for
-  // a store that other processes change (Capabilities::exclusive): an open file without uncommitted
-  // changes then continues with the new content. Does nothing if the file is not open.
+  // Gives an open file the files document that the caller has just read. An open file without
+  // uncommitted changes then continues with the document's content. Only for a store that other
+  // processes change (Capabilities::exclusive). Does nothing if the file is not open.
   virtual void refresh(bson::View document) = 0;
 
   // Opens a file whose files document the caller has just inserted into `detached`, so that nobody
@@ -183,8 +184,8 @@ class FileTable {
                         const bson::Document* document = nullptr) = 0;
   virtual void after_commit() = 0;
 
-  // Begins to renew the leases of this table's orphans, and to remove orphans whose lease has
-  // expired (orphan_leases.h). Called for a store that others use too, when the bucket is ready for
+  // Begins to renew the leases of this table's orphans, and to remove orphans with an expired lease
+  // (orphan_leases.h). Must be called for a store that others use too, when the bucket is ready for
   // changes.
   virtual void keep_leases() = 0;
 

@@ -36,8 +36,8 @@ struct FileCommit {
 
   int64_t length = 0;
   std::optional<int32_t> chunk_bytes;  // set if the document has another chunkSize
-  // Set if the content changes. After the commit it is the date in the document, which may be
-  // another one.
+  // The new uploadDate, set if the content changes. The commit may choose another date, and then
+  // sets that one here.
   std::optional<bson::Date> upload_date;
   // Set if other processes may change the file: the uploadDate that the document must still have.
   std::optional<bson::Date> expected_date;
@@ -66,7 +66,8 @@ inline int64_t chunks_removed_at_once(int64_t chunk_bytes) {
 // Writes the commit. Fails with FileNotFound if the files document is neither in `files` nor in
 // `detached`, and with FileChanged if it has another uploadDate than the expected one. If the
 // commit truncates, or reaches into garbage of an earlier truncation, bounded transactions first
-// remove that garbage. Of the buffers, writes only the headers and the byte after the content.
+// remove that garbage. Writes to the headers of the buffers and to the byte after the content, and
+// to no other bytes of the buffers.
 Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayout& layout,
                     int32_t chunk_bytes, FileCommit& commit);
 

@@ -78,8 +78,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // none.
   std::shared_ptr<OpenFile> unlist() GM_EXCLUDES(mutex_);
 
-  // Takes the content of the first chunk, which was read after the document with which the file was
-  // opened. Must be called before other threads have the file.
+  // Adds the content of the first chunk to the cache. The chunk must have been read after the files
+  // document with which the file was opened. Must be called before other threads have the file.
   void keep_first_chunk(ChunkCache::Content content);
   // For a store that other processes change: `stored` is the files document that was just read. If
   // nothing is uncommitted here, the file adopts the document's content and fields.
@@ -245,13 +245,13 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // Implements refresh().
   void adopt(const FilesDocument& stored) GM_REQUIRES(write_mutex_) GM_EXCLUDES(mutex_);
   Status commit(CommitKind kind) GM_EXCLUDES(mutex_);
-  // Returns the error of the commit for which the caller has waited since `begun`, if that commit
-  // found no server, and if the caller has waited so long that it need not wait for one again.
+  // Returns the error of a commit for which the caller has waited since `begun`, if the commit
+  // found no server. The caller then fails too, because it has waited long enough for a server.
+  // Returns nothing if the caller should try itself.
   std::optional<Error> failed_meanwhile(Clock::time_point begun) const GM_EXCLUDES(mutex_);
   // The work of commit(). If it throws, the caller must undo what is prepared.
   Status commit_prepared(CommitKind kind, Prepared& prepared) GM_EXCLUDES(mutex_);
-  // Each commit of content has its own uploadDate, so that (_id, uploadDate) identifies one
-  // content.
+  // Each commit of content has its own uploadDate. So (_id, uploadDate) identifies one content.
   bson::Date next_upload_date() const GM_REQUIRES(mutex_) {
     return std::max(bson::Date::now(), bson::Date{stored_.upload_date.milliseconds + 1});
   }

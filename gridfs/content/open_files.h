@@ -74,9 +74,9 @@ class OpenFiles {
   // removal that has begun, or to 0.
   std::shared_ptr<OpenFile> find_or_removal(const bson::Value& id, uint64_t& removal) const
       GM_EXCLUDES(mutex_);
-  // Returns what `files` has of the file, and the first chunk only if it is wanted.
+  // Reads the file's document in `files`, and its first chunk if the caller wants it.
   Result<FirstChunkLookup::Found> find_stored(bson::ValueView id, bool wants_chunk) const;
-  // Waits for the removal, which a transaction has begun.
+  // Waits for the end of a removal that a transaction has begun.
   Status wait_for_removal(const bson::Value& id, uint64_t removal) GM_EXCLUDES(mutex_);
   std::shared_ptr<OpenFile> find_locked(const bson::Value& id) const GM_REQUIRES(mutex_);
   void end_removal(const FileRemoval& removal) GM_REQUIRES(mutex_);

@@ -2,10 +2,10 @@
 // each request waits for a round trip.
 //
 // Fetching ahead begins at the second read in order, because many programs read only the beginning
-// of a file. The window grows each time that the program reaches the bytes that the last growth has
-// fetched. So the bytes that are fetched in vain are a small multiple of the bytes that are read.
-// The window shrinks, and later grows less, if the program was so slow that the fetched bytes are
-// no longer in the cache.
+// of a file. The window grows each time that the program reaches the bytes that were fetched after
+// the last growth. So at most a small multiple of the bytes that are read is fetched in vain. If
+// the program was so slow that fetched bytes have left the cache, the window shrinks, and later
+// grows less.
 //
 // Not thread-safe.
 #pragma once
@@ -32,7 +32,7 @@ class ReadWindow {
     int64_t begin = 0;
     int64_t end = 0;
     int64_t request_bytes = 0;
-    // No reader in order still needs the bytes before this offset.
+    // The offset before which no reader in order needs bytes any more.
     int64_t done_to = 0;
   };
 

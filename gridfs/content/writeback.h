@@ -33,10 +33,10 @@ class Writeback {
   std::shared_ptr<OpenFile> remove(const OpenFile* file) GM_EXCLUDES(mutex_);
   // Makes the file due for its commit now.
   void hurry(const OpenFile* file) GM_EXCLUDES(mutex_);
-  // Releases removed files that nobody has open any more. Their dirty data is not needed, but their
-  // chunks stay as long as this object holds the files. Waits until the background commit
-  // of such a file has ended. Does nothing on the background thread, which releases such files by
-  // itself.
+  // Releases removed files that no handle has open any more. The dirty data of such files is not
+  // needed, but their chunks stay in the store as long as this object holds the files. Waits for
+  // the end of a background commit of such a file. Does nothing on the background thread, which
+  // releases such files by itself.
   void release_removed() GM_EXCLUDES(releasing_, mutex_);
 
   // If a commit has failed since failures() returned `failures_before`, returns its error at once.
@@ -57,8 +57,8 @@ class Writeback {
   std::shared_ptr<OpenFile> take_due(std::optional<Clock::time_point>& next) GM_EXCLUDES(mutex_);
   // Called by the committing thread when it is done with the file that it took.
   void end_work() GM_EXCLUDES(mutex_);
-  // Waits while the committing thread works on the file and nobody has it but that
-  // thread, this object and the caller.
+  // Waits while the committing thread works on the file, if only that thread, this object and the
+  // caller hold the file.
   void wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) GM_EXCLUDES(mutex_);
   void release_if_removed(const std::shared_ptr<OpenFile>& file) GM_EXCLUDES(mutex_);
   void set_due(const OpenFile* file, Clock::time_point due) GM_REQUIRES(mutex_);

@@ -1,10 +1,11 @@
-// Names that are known not to be in a directory in which this process makes names, so that who
-// makes one need not ask the server for it, or not once more. For a store that others change too.
+// A cache of names that a directory does not have, for directories in which this process makes
+// names. With it, the creation of a name costs fewer requests to the server. Used for a store that
+// other processes change too.
 //
-// Each knowledge has the version that its directory had when it was looked for. Every mount that
-// makes a name changes the directory's document in the same transaction. So as long as the
-// directory has that version, none of them has made the name. A driver changes no version: against
-// one, what is known here is good for a short time only, or until a change stream reports it.
+// Each cached absence has the version that the directory had when the name was looked for. Every
+// mount that makes a name changes the directory's document in the same transaction. So no mount has
+// made the name as long as the directory has that version. A driver does not change the version.
+// So an absence is used for a short time only, or until a change stream reports a change.
 //
 // Thread-safe.
 #pragma once
@@ -47,18 +48,19 @@ class AbsentNames {
   };
   using Components = std::unordered_set<std::string>;
 
-  // All names of a directory are known for `age_max`, but not for more than a second. With 0 they
-  // are not kept.
+  // The list of all names of a directory is kept for `age_max`, but not for more than a second.
+  // With 0 it is not kept.
   explicit AbsentNames(std::chrono::milliseconds age_max)
       : age_max_(std::min<std::chrono::milliseconds>(age_max, kAgeMax)) {}
 
   bool keeps_all_names() const { return age_max_.count() > 0; }
 
-  // What a look-up of a name that has to ask the server should ask for too.
+  // What a look-up that asks the server for a name should request in addition.
   struct Wanted {
-    bool version = false;  // of the directory, before anything else is looked for
+    bool version = false;  // the directory's version, before the name is looked for
     bool names = false;    // all names in the directory, at most kNamesMax
-    // Passed on to the notes, which do nothing if the directory's names have changed meanwhile.
+    // For note() and note_names(), which do nothing if the directory's names have changed
+    // meanwhile.
     uint64_t forgotten = 0;
     uint64_t changes = 0;
   };
@@ -73,11 +75,12 @@ class AbsentNames {
     wanted.version = now - known.made_in < kAgeMax;
     wanted.changes = known.changes;
     wanted.names = wanted.version && keeps_all_names() && now >= known.names_wanted;
-    // Not each of the look-ups that begin now needs them.
+    // One of the look-ups that run at the same time requests the names. The others need not.
     if (wanted.names) known.names_wanted = now + age_max_;
     return wanted;
   }
-  // The search for the name has not found it, and the directory had that version when it began.
+  // Records that a look-up has not found the name. The directory had that version when the look-up
+  // began.
   void note(std::string_view directory, std::string_view component, const Version& version,
             const Wanted& wanted) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
@@ -85,8 +88,8 @@ class AbsentNames {
       known->last_absent.emplace(Absent{std::string(component), version, Clock::now()});
     }
   }
-  // The search began with that version of the directory. `names` are all names in it, or nothing if
-  // there are too many.
+  // Records all names in the directory. The directory had that version when the listing began.
+  // `names` is unset if there are too many of them.
   void note_names(std::string_view directory, std::optional<Components> names,
                   const Version& version, const Wanted& wanted) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
@@ -119,7 +122,7 @@ class AbsentNames {
            Clock::now() - known.last_absent->at < kAbsentAgeMax;
   }
 
-  // Called before this process makes a name in the directory: it may make others.
+  // Called before this process makes a name in the directory. It will probably make others there.
   void making_in(std::string_view directory) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     std::string key(directory);
@@ -129,8 +132,8 @@ class AbsentNames {
     }
     directories_[std::move(key)].made_in = Clock::now();
   }
-  // Called after a commit by which the directory got from one version to the other, and the name,
-  // if there is one, was made.
+  // Called after a commit that changed the directory's version from `before` to `after`. `made` is
+  // the name that the commit has made, if any.
   void changed(std::string_view directory, std::optional<std::string_view> made,
                const Version& before, const Version& after) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
@@ -143,7 +146,7 @@ class AbsentNames {
     if (made) known.names->components.emplace(*made);
     if (known.names->version == before) known.names->version = after;
   }
-  // Called when others have made or changed what has that path, or what is below it.
+  // Called when others have made or changed the node with that path, or a node below it.
   void forget(std::string_view path) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     while (!path.empty()) {
@@ -181,7 +184,7 @@ class AbsentNames {
   };
   struct Directory {
     Clock::time_point made_in;
-    uint64_t changes = 0;  // counts the calls of changed() and of forget() for it
+    uint64_t changes = 0;  // the number of calls of changed() and forget() for this directory
     Clock::time_point names_wanted;
     std::optional<Absent> last_absent;
     std::optional<Names> names;

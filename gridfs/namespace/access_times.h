@@ -1,10 +1,11 @@
 // Keeps the new atimes of a bucket's nodes until they are written to the documents.
 //
-// The rule is Linux's relatime: a read changes a node's atime if it is not later than mtime, or not
-// later than ctime, or a day old. With strictatime every read changes it. A change is shown at once
-// and written later, many in one transaction: after a minute, earlier if there are many, and at the
-// end. Changes that are not written yet are lost if the process is killed. Directories that are
-// only implied keep no atime, because they have no document.
+// The rule is Linux's relatime: a read changes a node's atime if the atime is not later than mtime,
+// or not later than ctime, or a day old. With strictatime every read changes the atime. The mount
+// shows a change at once. A background thread writes many changes in one transaction: after a
+// minute, earlier if there are many, and at the end. A kill of the process loses the changes that
+// are not written yet. Directories that are only implied keep no atime, because they have no
+// document.
 //
 // Thread-safe.
 #pragma once
@@ -72,8 +73,8 @@ class AccessTimes {
   std::optional<Clock::time_point> work() GM_EXCLUDES(mutex_);
   Status write_all() GM_EXCLUDES(mutex_);
   Status write_some(std::span<const Key> keys) GM_EXCLUDES(mutex_);
-  // Returns the atimes of one kind that are to be written, in the order of _id, in which their
-  // documents are near each other.
+  // Returns the atimes of one kind that must be written, in the order of _id, because documents
+  // with adjacent _ids are near each other.
   std::vector<Key> unwritten(NodeKind kind) const GM_EXCLUDES(mutex_);
   std::optional<timespec> find_unwritten(const Key& key) const GM_EXCLUDES(mutex_);
   Status write_one(engine::Transaction& transaction, const Key& key, const timespec& atime) const;

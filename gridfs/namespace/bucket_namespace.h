@@ -1,5 +1,7 @@
-// The implementation of PathNamespace over one bucket. The documents decide everything. Besides the
-// open files, the object keeps only atimes that are not written yet and counts of subdirectories.
+// The implementation of PathNamespace over one bucket. The state is in the store's documents. In
+// memory the object has only open files, atimes that are not written yet, counts of subdirectories,
+// and for a shared store, short-lived caches (seen_directories.h, absent_names.h).
+//
 // Look-up is in bucket_namespace.cc, changes are in bucket_namespace_changes.cc and the other
 // bucket_namespace_*.cc files.
 //
@@ -116,13 +118,13 @@ class BucketNamespace final : public PathNamespace {
     std::string path;             // the directory's path, or the filename
     DirectoryDocument directory;  // kExplicitDirectory
     bson::View document;          // kFile: the newest revision. kImpliedDirectory: a file below it
-    // Set if NameLookup has found the name. One of these holds the bytes of `document`: `kept`
-    // alone, or `named` with all files of that filename.
+    // Set if NameLookup has found the name. `kept` or `named` holds the bytes of `document`.
+    // `named` has all files with that filename.
     std::shared_ptr<const bson::Document> kept;
     std::shared_ptr<const std::vector<bson::Document>> named;
-    // A directory whose times the transaction has set: as it was before.
+    // For a directory whose times the transaction has set: its version before that.
     std::optional<AbsentNames::Version> touched;
-    uint64_t seen_after = 0;  // touched: SeenDirectories::forgotten() before that
+    uint64_t seen_after = 0;  // with `touched`: SeenDirectories::forgotten() before that
     // kFile without a string filename: it is identified by its _id only.
     std::optional<bson::Value> unnamed_id;
 
@@ -159,11 +161,11 @@ class BucketNamespace final : public PathNamespace {
   tl::unexpected<Error> no_such_entry(std::string_view directory, std::string_view name) const;
   std::string shown(std::string_view directory, std::string_view name) const;
 
-  // Every change begins with this. Fails with StoreReadOnly. Must not be called inside a
-  // transaction.
+  // Must be called at the beginning of each change, outside of a transaction. Fails with
+  // StoreReadOnly.
   Status begin_change();
-  // If others write to the store, finds out whether they have made the bucket's first link. Looks
-  // at most once a second.
+  // If others write to the store, checks whether they have made the bucket's first link, at most
+  // once a second.
   void look_for_links();
   // Creates the bucket's indexes and the root's document, which changes need, in one transaction.
   Status prepare();

@@ -18,12 +18,12 @@ namespace gridmount::gridfs {
 
 class DirectoryTurns {
  public:
-  // A thread that has waited for `patience` goes on without its turn, because the threads before it
-  // may be waiting for a server that does not answer.
+  // A thread that has waited for `patience` continues without its turn, because the threads before
+  // it may be waiting for a server that does not answer.
   explicit DirectoryTurns(std::chrono::milliseconds patience) : patience_(patience) {}
 
-  // Calls `change` while no other thread changes the names of one of these directories, which may
-  // be the same.
+  // Calls `change` while no other thread changes names of these two directories. Both may be the
+  // same directory.
   template <typename Change>
   auto in_turn(std::string_view one, std::string_view other, const Change& change)
       -> decltype(change()) {

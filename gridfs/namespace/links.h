@@ -2,17 +2,17 @@
 // document>} in `<bucket>.links`, one per name. The first name is `filename`.
 //
 // `metadata.posix.links` of a file holds the number of its further names, from which nlink is made.
-// A driver may have changed it, so the removal of a name looks in `<bucket>.links` for the file's
-// other names, and reports 0 names left (RemovedName) only if there is none. link() compares the
-// number with kMaxLinks, but counts the documents if the number is 0 or leaves no room for another
-// name. A link document whose file is gone is nobody's name.
+// A driver may have changed this number. So the removal of a name looks in `<bucket>.links` for
+// other names of the file, and reports 0 names left (RemovedName) only if there is none. link()
+// compares the number with kMaxLinks, but counts the documents if the number is 0 or leaves no room
+// for another name. A link document without its file has no effect.
 //
 // Stores of earlier versions have the further names in the array `aliases` of the files document
-// (aliases.h). These are names like all others. They become link documents when one of the file's
-// names changes.
+// (aliases.h). Aliases are names like all others. When one of the file's names changes, its aliases
+// become link documents.
 //
-// The collection is created with a bucket's first link. A bucket without the collection has no
-// links, and look-ups in it do not pay for links.
+// A bucket's first link creates the collection. In a bucket without the collection, look-ups do not
+// search for links.
 //
 // Links is thread-safe after start(). A LinkScan belongs to one snapshot and one thread.
 #pragma once

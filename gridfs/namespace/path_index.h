@@ -91,9 +91,8 @@ bool is_newer(bson::View a, bson::View b);
 bool has_filename(bson::View document);
 
 // Returns the sort key of a child directory. Children are ordered as the filename index orders the
-// names. The key of a file is its component. The key of a directory is its component and a slash,
-// so it sorts where the names below it do, and keeps its position whether it is implied or
-// explicit.
+// names. The key of a file is its component. The key of a directory is its component and a slash.
+// So a directory has the position of the names below it, whether it is implied or explicit.
 inline std::string directory_key(std::string_view component) {
   return std::string(component) + "/";
 }

@@ -1,10 +1,10 @@
 // A bucket as a tree of directories and files: the path namespace over Bucket and FileTable.
 //
-// A directory is identified by its path as it stands in filenames. "" is the bucket's root, and a
-// path has no slash at either end. So a directory has the same path however its components are
-// shown. A child is identified by its name as the mount shows it (name_mapping.h). A directory is
-// implied by the names below it, or explicit by a document {_id, parent, name, posix} in
-// `<bucket>.directories`. Rules:
+// A directory is identified by its path in the form that filenames have. The mount may show the
+// components in another form. "" is the bucket's root, and a path has no slash at either end. A
+// child is identified by its name as the mount shows it (name_mapping.h). A directory is explicit
+// if it has a document {_id, parent, name, posix} in `<bucket>.directories`, and implied if only
+// the names below it exist. Rules:
 // V1. Every change made here is one transaction, committed on return. It also sets mtime and ctime
 //     of the directories concerned.
 // V2. A change inside an implied directory makes that directory, and the directories above it,
@@ -64,14 +64,14 @@ struct NamespaceOptions {
   bool access_lists = true;
   // How many earlier contents a file keeps when it is replaced or truncated to nothing.
   uint32_t revisions = 0;
-  // For a store that others change: how long the attributes of a directory may be answered as this
-  // process wrote them when it changed a name there (seen_directories.h). So long, too, a look-up
-  // may miss a name that others have made in a directory in which this process makes names
-  // (absent_names.h).
+  // For a store that other processes change. For this time after this process has changed a name in
+  // a directory, it may answer with the directory's attributes as it wrote them
+  // (seen_directories.h). For the same time a look-up may miss a name that others have made in a
+  // directory in which this process makes names (absent_names.h).
   std::chrono::milliseconds directory_age_max{0};
-  // Shows the tree as it was at that time, as far as the files documents record it. Files with a
-  // later uploadDate are hidden. So are directories that were made later, unless they contain
-  // something that is shown. Requires read_only.
+  // Shows the tree as it was at that time, as far as the files documents record it. Hides files
+  // with a later uploadDate, and directories that were made later and contain nothing that is
+  // shown. Requires read_only.
   std::optional<bson::Date> at;
 };
 
@@ -98,9 +98,9 @@ struct Node {
   // Directories: the path. Files: empty, because a file is identified by its id.
   std::string path;
   // Stable across remounts: a hash of the bucket and the id, or of the path for an implied
-  // directory. An implied directory keeps its ino when it becomes explicit. Never 0 or 1. The
-  // caller resolves collisions. They are possible: the hash has 63 bits, and a directory that was
-  // implied, became explicit and was moved keeps its old ino.
+  // directory. An implied directory keeps its ino when it becomes explicit. Never 0 or 1. Two nodes
+  // may have one ino, because the hash has 63 bits, and because a directory that was implied,
+  // became explicit and was moved keeps its old ino. The caller must handle this.
   uint64_t ino = 0;
   Attributes attributes;
   bool has_xattrs = false;
@@ -124,20 +124,21 @@ class DirectoryStream {
   virtual Result<std::optional<DirectoryEntry>> next() = 0;
   // Moves the stream to the position after the entry with this cookie. 0 is the beginning.
   //
-  // next() reads the store again after a seek. So a caller that puts attributes into a cache seeks
-  // to the present position before each run of next().
+  // next() reads the store again after a seek. A caller that caches attributes therefore seeks to
+  // the present position before it calls next() several times.
   //
   // A cookie is valid for this directory only, but may come from another stream. For a cookie of
   // one of the last million entries of this stream, seek() reads a few dozen names, and finds the
   // position even if the entry is gone. Any other cookie leads to the beginning if its entry is
-  // gone. For the first of these other cookies, seek() reads the names of the directory once at
-  // most. For each later one it reads a few dozen names, until the store changes.
+  // gone. The first seek() to such a cookie reads the names of the directory once at most. Each
+  // later one reads a few dozen names, until the store changes.
   //
   // If seek() fails, the caller must seek again before next().
   virtual Status seek(uint64_t cookie) = 0;
 };
 
-// What setattr changes. Unset fields stay. ctime becomes the current time unless it is set.
+// What setattr changes. An unset field does not change, except ctime, which becomes the current
+// time.
 struct AttributeChanges {
   std::optional<uint32_t> permissions;  // 07777
   std::optional<uint32_t> uid;
@@ -149,8 +150,8 @@ struct AttributeChanges {
   // Also applies without_set_id() (posix_changes.h), unless `permissions` are set.
   bool clears_set_id = false;
   GroupCheck may_keep_group_id;  // for clears_set_id; null: everybody may
-  // The file is open for writing. A new size and its times may wait for the file's next commit,
-  // like written data.
+  // Set if the file is open for writing. A new size and its times may then wait for the file's next
+  // commit, like written data.
   bool size_may_wait = false;
 };
 
@@ -204,8 +205,8 @@ class PathNamespace {
   // Like create_file(), and opens the file, which needs no further request to the store.
   virtual Result<OpenedFile> create_open_file(std::string_view directory, std::string_view name,
                                               uint32_t mode, Creator creator) = 0;
-  // Creates a tmpfile (O_TMPFILE): an open file that has no name yet. It inherits from `directory`.
-  // It is removed when the last holder releases it, unless link() has given it a name.
+  // Creates a tmpfile (O_TMPFILE): an open file that has no name yet. The file inherits from
+  // `directory`. It is removed when its last holder releases it, unless link() has given it a name.
   virtual Result<OpenedFile> create_tmpfile(std::string_view directory, uint32_t mode,
                                             Creator creator) = 0;
   // Creates a pipe, socket or device. `mode` also holds its type.
@@ -246,8 +247,8 @@ class PathNamespace {
                                          const AttributeChanges& changes) = 0;
   // Returns the target of a symlink. Counts as a read of the symlink.
   virtual Result<std::string> readlink(bson::ValueView id) = 0;
-  // Records a read of the file or directory. Returns true if its atime has changed. Costs a look-up
-  // of its attributes.
+  // Records a read of the file or directory. Returns true if the atime has changed. Costs a look-up
+  // of the attributes.
   virtual bool record_read(const File& file) = 0;
   virtual bool record_read(std::string_view directory) = 0;
   // file_posix() and directory_posix() return the POSIX fields in the node's document, with `mode`
@@ -294,8 +295,8 @@ class PathNamespace {
   virtual void directory_changed_externally(std::string_view path) = 0;
   virtual void directories_changed_externally() = 0;  // any of them
   virtual void links_changed_externally() = 0;
-  // Returns the further names that `links` has for a file, even if the file is gone. Returns none
-  // if they cannot be read.
+  // Returns the further names that the collection `links` has for a file, even if the file is gone.
+  // Returns none if the collection cannot be read.
   virtual std::vector<std::string> links_of(bson::ValueView id) = 0;
 
   // Commits all open files and stops background work. Returns the first error of any file.

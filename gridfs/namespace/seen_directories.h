@@ -1,6 +1,6 @@
-// Keeps the documents of directories as this process has just written them, for a store that others
-// change too. After each change of a name the kernel asks for the directory's attributes, and this
-// answer then needs no request to the store.
+// A cache of directories' documents that this process has just written, for a store that others
+// change too. After each change of a name the kernel asks for the directory's attributes. With the
+// cache, the answer needs no request to the store.
 //
 // Thread-safe.
 #pragma once
@@ -18,7 +18,7 @@ namespace gridmount::gridfs {
 
 class SeenDirectories {
  public:
-  // Documents are kept for `age_max`. If it is 0, none is kept.
+  // Documents are kept for `age_max`. With 0, none is kept.
   explicit SeenDirectories(std::chrono::milliseconds age_max) : age_max_(age_max) {}
 
   // Counts the calls of forget_all().
