@@ -1,10 +1,10 @@
 // Tracks which thread was last sent the attributes of a directory, to close a race with the
 // kernel's attribute cache.
 //
-// Of two replies with attributes, the kernel keeps the newer one. But it does not treat a change in
-// a directory as newer than a reply. Suppose one thread has received attributes that were read
-// before a change by another thread, and stores them in the cache only after that change. The
-// kernel would keep these old attributes as long as it keeps any. So if a different thread was
+// If the kernel gets two replies with attributes, it keeps the newer one. But the kernel does not
+// treat a change in a directory as newer than a reply. Suppose one thread has received attributes
+// that were read before a change by another thread, and stores them in the cache only after that
+// change. The kernel would then keep the old attributes until they expire. So if another thread was
 // recently sent the directory's attributes, the thread that changes the directory must make the
 // kernel ask again.
 //
@@ -32,8 +32,8 @@ class AttrReplyTracker {
   }
   // Must be called when the thread's change is in the store, before the reply. Returns true if
   // another thread was sent the directory's attributes recently. Replies to the calling thread
-  // itself do not matter, because it stored them before it requested the change. Directories share
-  // slots, so the result may be true without need.
+  // itself do not matter, because that thread stored them before it requested the change.
+  // Directories share slots, so the result may be true without need.
   bool was_sent_to_another(uint64_t directory, pid_t thread) {
     Slot& slot = slot_of(directory);
     const MutexLock lock(slot.mutex);

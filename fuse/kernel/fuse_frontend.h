@@ -39,7 +39,8 @@ struct FrontendContext {
   ParkedRequests parked_for_writes{"gm-parked-write"};
   // Requests that wait for the move of a directory.
   ParkedRequests parked_for_move{"gm-parked-move"};
-  // Writes begun and ended. stop() uses them to see that the kernel has written back everything.
+  // The numbers of writes that have begun and ended. stop() uses them to detect that the kernel has
+  // written back everything.
   std::atomic<uint64_t> writes_begun{0};
   std::atomic<uint64_t> writes_ended{0};
   std::atomic<uint64_t> bytes_written{0};  // by writes that have ended
@@ -111,9 +112,9 @@ void reply_status(fuse_req_t request, const char* operation, fuse_ino_t ino, con
 
 // Notes how many changes by others the file system knew when this thread began a request.
 void begin_request(const FileSystem& file_system);
-// Returns how long the kernel may cache an answer that could be cached for `seconds`: not at all if
-// others have changed something since this thread's request began. The answer may then be older
-// than the change, and reach the kernel after the kernel was told to drop what the change affects.
+// Returns how long the kernel may cache an answer: `seconds`, or 0 if others have changed something
+// since this thread's request began. In that case the answer may be older than the change, and may
+// reach the kernel after the kernel was told to drop what the change affects.
 double cache_seconds_of(const FileSystem& file_system, double seconds);
 
 // Runs the body of a handler, which must reply, as an operation that is recorded and counted.

@@ -1,10 +1,11 @@
-// The tree lock, and directories that are being moved. The more names are below a directory, the
-// longer its rename takes. Only operations on these names should wait for it.
+// The tree lock, and directories that are being moved. The time of a directory's rename grows with
+// the number of names below the directory. Only operations on these names should wait for the
+// rename.
 //
-// The mover locks the tree exclusively twice, each time for a moment. First it waits until nobody
-// uses a path any more, and marks the directories that move. At the end it publishes their new
-// paths. In between, others may lock the tree. An operation on a node in a moving directory waits,
-// and so does an operation that would change paths.
+// The mover locks the tree exclusively twice, each time for a moment. First it waits until no
+// operation uses a path any more, and marks the directories that move. At the end it publishes
+// their new paths. In between, other threads may lock the tree. An operation waits if its node is
+// in a moving directory, or if it would change paths.
 //
 // Thread-safe.
 #pragma once
@@ -31,7 +32,7 @@ class DirectoryMoves {
   // moves. Returns with the tree locked shared.
   void lock_shared(uint64_t ino, std::optional<uint64_t> other) GM_ACQUIRE_SHARED(tree_);
   // any() returns true if any directory moves. moves() returns true if this node moves, or is below
-  // a directory that moves. The answer may already be out of date. The caller needs no lock.
+  // a directory that moves. The caller needs no lock. The result may already be out of date.
   bool any() const { return is_any_.load(std::memory_order_relaxed); }
   bool moves(uint64_t ino) const { return any() && table_.is_moving(ino); }
   // Waits until nothing moves.
@@ -45,7 +46,7 @@ class DirectoryMoves {
   void begin(std::vector<uint64_t> inos) GM_NO_THREAD_SAFETY_ANALYSIS;
   void end() GM_NO_THREAD_SAFETY_ANALYSIS;
 
-  // Calls end() at the end of the scope in any case, because others wait for it.
+  // Calls end() at the end of the scope in any case, because other threads wait for the end.
   class End {
    public:
     End(DirectoryMoves& moves, SharedMutex& tree) : moves_(moves), tree_(tree) {}

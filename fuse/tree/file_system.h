@@ -18,7 +18,7 @@
 // 5. The mutexes of InodeTable, FileHandle, DirectoryMoves and NlinkRaceGuard, and handles_mutex_,
 //    all leaves.
 //
-// Of these, reads and writes of open files take only FileHandle::mutex.
+// Reads and writes of open files take none of these locks except FileHandle::mutex.
 //
 // Thread-safe. Every operation but forget may fail with the error of a lower layer or with an error
 // code of errno.h.
@@ -162,8 +162,9 @@ class FileSystem {
     const auto& time = buckets_.settings().cache_time;
     return time ? std::chrono::duration<double>(*time).count() : kCacheForever;
   }
-  // Returns for how long the daemon itself may answer with a directory's attributes as it has
-  // written them (gridfs/namespace/seen_directories.h): a part of `cache_time`.
+  // Returns for how long the daemon may answer with the attributes of a directory that it has
+  // written itself, without a request to the store (gridfs/namespace/seen_directories.h). This is a
+  // part of `cache_time`.
   static std::chrono::milliseconds directory_age_max(
       const std::optional<std::chrono::milliseconds>& cache_time) {
     return cache_time ? std::min(*cache_time / 10, std::chrono::milliseconds(100))
@@ -174,8 +175,8 @@ class FileSystem {
     return is_shared() ? gridfs::TimeUpdate::kNow : gridfs::TimeUpdate::kKeep;
   }
 
-  // For a shared store: records that the kernel has, or gets, the content of the file that was just
-  // opened or committed. Returns true if it had that content already.
+  // For a shared store: records that the kernel has, or will have, the content of the file that was
+  // just opened or committed. Returns true if the kernel had that content already.
   bool record_cached_content(const FileHandle& file) {
     return seen_contents_.record(file.ino, file.file()->document().upload_date);
   }
@@ -233,11 +234,11 @@ class FileSystem {
 
   // --- Free space (room_watch.h).
   //
-  // Returns true if the kernel must drop the file's attributes, so that it asks for them before the
-  // next write(2). That is so once for each open file whenever room becomes scarce.
+  // Returns true if the kernel must drop the file's attributes, so that the kernel asks for them
+  // before the next write(2). Returns true once for each open file whenever room becomes scarce.
   bool begins_to_ask(uint64_t ino);
-  // How long the kernel may keep the attributes of a node. It asks for them before a write(2) if it
-  // no longer keeps them.
+  // How long the kernel may keep the attributes of a node. Before a write(2), the kernel asks for
+  // attributes that it no longer keeps.
   enum class WriterCache {
     kUsual,  // free space is not scarce, or nobody writes to the node
     kShort,  // free space is scarce: for some milliseconds, in which little can be written
@@ -278,15 +279,17 @@ class FileSystem {
   // and the next call returns it.
   Status readdir(DirectoryHandle& directory, uint64_t offset, bool lookup_each, Lister& lister);
 
-  // --- External changes. Returns what must be invalidated in the kernel's cache. The caller tells
-  // the kernel, without our locks, because the kernel waits for operations that may need them.
+  // --- External changes.
+  //
+  // Returns what must be invalidated in the kernel's cache. The caller tells the kernel, and holds
+  // none of our locks meanwhile, because the kernel waits for operations that may need these locks.
   StaleEntries changed_externally(const ExternalChanges& changes);
   // Like changed_externally(), for the reports of a change stream over a shared store. Reads the
   // store only if everything in a bucket may have changed.
   StaleEntries changed_by_others(const FollowedChanges& changes);
-  // Returns the number of calls of changed_by_others(). If it has grown while a request was
-  // answered, the answer may be older than the changes for which the kernel was told to drop its
-  // cache. So the kernel must not cache the answer.
+  // Returns the number of calls of changed_by_others(). If the number has grown while a request was
+  // answered, the kernel must not cache the answer. The answer may be older than the changes for
+  // which the kernel was told to drop its cache.
   uint64_t changes_noted() const { return changes_noted_; }
 
   // --- The control directory (control_directory.h).
@@ -320,12 +323,12 @@ class FileSystem {
   void add_all_stale(const ChangedBucket& changed, gridfs::PathNamespace& paths,
                      StaleEntries& stale);
 
-  // Adds what the changes of others have made out of date in one bucket, for a shared store.
+  // For a shared store: adds the entries of one bucket that changes by others have made stale.
   void add_changes_by_others(const std::string& name, const BucketChanges& changes,
                              StaleEntries& stale);
   void add_changed_documents(const ChangedBucket& changed, const BucketChanges& changes,
                              StaleEntries& stale) const;
-  // Adds a path that leads to something else now, but has not vanished.
+  // Adds a path that still exists, but leads to another node now.
   void add_path_of_others(uint64_t root, std::string_view path, StaleEntries& stale) const;
   // Adds a name that may have vanished.
   void add_vanished(const ShownName& name, StaleEntries& stale) const;
@@ -385,8 +388,8 @@ class FileSystem {
                                                             uint32_t mode, int flags,
                                                             gridfs::Creator creator, bool& existed);
   bool keeps_revisions() const { return buckets_.settings().paths.revisions > 0; }
-  // Called before the file is emptied. Keeps its content as an earlier revision. The node and all
-  // its handles continue with another files document.
+  // Called before a file is truncated to nothing. Keeps its content as an earlier revision. The
+  // node and its handles continue with another files document.
   Status start_revision(uint64_t ino);
   Result<FileHandle*> open_file(uint64_t ino, const std::shared_ptr<MountedBucket>& bucket,
                                 const std::shared_ptr<gridfs::PathNamespace>& paths,
@@ -420,7 +423,7 @@ class FileSystem {
   };
   // Moves in the store. The tree is not locked exclusively.
   Status move_in_store(MovedNames& names);
-  // Updates the table after that.
+  // Updates the table after move_in_store().
   Status move_in_table(const MovedNames& names) GM_REQUIRES(tree_mutex_);
   void exchange_in_table(const MovedNames& names) GM_REQUIRES(tree_mutex_);
   // Returns the EntryReply for a lookup that is already counted. Subtracts that lookup on an error.
@@ -438,7 +441,7 @@ class FileSystem {
   // The handles of one file that are open for writing.
   struct Writers {
     uint64_t open = 0;
-    uint64_t not_closed = 0;  // of these, the ones that no holder has closed
+    uint64_t not_closed = 0;  // the open handles that no holder has closed
     uint64_t asked_in = 0;    // the episode of room_ in which the kernel was made to ask
   };
   void record_writer_closed(FileHandle& file);

@@ -1,14 +1,14 @@
 // The nodes that the kernel knows, by their ino.
 //
-// The ino of a node is its nodeid and its st_ino. It is Node::ino of the layer below, or another
-// free ino if a node in the table has that one. The ino stays the same as long as the kernel
-// remembers the node, even when an implied directory becomes explicit or a name changes.
+// The ino of a node is its nodeid and its st_ino. It is Node::ino of the layer below, or a free
+// number if another node in the table has that ino. The ino does not change as long as the kernel
+// remembers the node, even if an implied directory becomes explicit or a name changes.
 //
 // Directories form a tree of (parent, name). So a rename of a directory moves everything below it
 // at once, and a directory's path is built by walking up. Files are known by (bucket, _id),
 // independent of any name. Invariants:
 // N1. Lookup counts change only under the table's lock, and forget() finds the node by its ino.
-//     So a lookup that races with a forget either keeps the node or creates it anew.
+//     So a lookup that races with a forget finds the node or creates it anew.
 // N2. A directory stays while the kernel remembers it or while a directory below it stays.
 // N3. A directory that was removed or replaced leaves the tree of names, but keeps its ino until
 //     the kernel forgets it. resolve() reports this.

@@ -1,11 +1,11 @@
 // Detects that the store has so little free space that each write(2) must be checked. The kernel
-// takes written data into its cache, far ahead of the store, and would report a full disk only when
-// the file is closed.
+// takes written data into its cache, far ahead of the store. Without the check, it would report a
+// full disk only when the file is closed.
 //
-// Method: while free space is scarce, the kernel keeps the attributes of files that are open for
-// writing for some milliseconds; while free space is short, not at all. So it asks for them by the
-// writer's handle before a write(2) to its cache. An error in that reply becomes the error of
-// write(2) (FileSystem::expect_room()).
+// Method: while free space is scarce, the kernel may keep the attributes of files that are open for
+// writing only for some milliseconds. While free space is short, it may not keep them at all. So
+// the kernel asks for the attributes, with the writer's handle, before a write(2) to its cache. An
+// error in that reply becomes the error of write(2) (FileSystem::expect_room()).
 //
 // Thread-safe.
 #pragma once
@@ -41,7 +41,7 @@ class RoomWatch {
   uint64_t episode() const { return episode_.load(std::memory_order_relaxed); }
 
  private:
-  // Does nothing if another thread is checking. Nobody needs to wait for that.
+  // Does nothing, and does not wait, if another thread is checking.
   void check_now();
 
   engine::Store& store_;
