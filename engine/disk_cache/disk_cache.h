@@ -1,13 +1,13 @@
-// Chunks of a store over a network, on a disk of this machine. For files that are read again and
-// again, also after the mount has ended and begun anew.
+// A cache of chunks of a store over a network, on a disk of this machine. The cache outlives the
+// mount.
 //
-// The cache is a folder with a file per chunk. It knows nothing of files and versions: whoever asks
-// for a chunk names the content by a key that no other content ever has (CachedContent in
-// chunk_cache.h). So entries never become wrong. Entries that nobody asks for any more are removed
-// when the room is needed, those that were not read for the longest time first.
+// The cache is a folder with one file per chunk. It knows nothing of files and versions. A caller
+// names a content by a key that no other content ever has (CachedContent in chunk_cache.h). So an
+// entry never becomes wrong. If the cache needs room, it removes the entries that were not read for
+// the longest time.
 //
-// Nothing in the folder is needed: everything in it may be removed at any time, and nothing is
-// synced. An entry has a checksum, and one that is damaged is removed and counts as absent.
+// Users may remove any file of the folder at any time. The cache syncs nothing. Each entry has a
+// checksum. The cache removes a damaged entry and treats it as absent.
 //
 // The folder's format: `lock` is locked by the process that uses the folder. An entry's file is
 // named by the first 16 bytes of the SHA-256 of its key, in hexadecimal, in the folder that its
@@ -53,23 +53,23 @@ class DiskCache {
   static constexpr size_t kEntriesMax = 400'000;
   // Larger chunks are not kept.
   static constexpr size_t kContentBytesMax = 8 * 1024 * 1024;
-  // Of contents that wait to be written. More are not kept.
+  // The limit for contents that wait to be written. Contents beyond it are not kept.
   static constexpr size_t kWaitingBytesMax = 32 * 1024 * 1024;
 
   // Opens the folder and reads which entries it has. Fails with StoreLocked if another process
   // uses the folder, with PermissionDenied if the folder belongs to another user or others have
   // access to it, and with NotAStore if it has files but is no cache.
   static Result<std::unique_ptr<DiskCache>> open(const DiskCacheOptions& options);
-  // Contents that still wait to be written are lost.
+  // Drops contents that still wait to be written.
   ~DiskCache();
   DiskCache(const DiskCache&) = delete;
   DiskCache& operator=(const DiskCache&) = delete;
 
   // Returns the content, or null if the cache does not have it. Reads it from the disk.
   Content find(std::string_view key) GM_EXCLUDES(mutex_);
-  // A thread of the cache will write the content. Does not wait.
+  // Makes the cache's thread write the content. Does not wait.
   void keep(std::string key, Content content) GM_EXCLUDES(mutex_);
-  // Waits until what was kept is written or has failed. For tests.
+  // For tests: waits until each content that was kept is written, or could not be written.
   void flush() GM_EXCLUDES(mutex_);
 
   struct Usage {

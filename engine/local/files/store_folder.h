@@ -64,11 +64,12 @@ class StoreFolder {
   // Returns true if the log or `pending` holds records after a damaged one. These cannot be
   // replayed.
   bool has_damaged_log() const { return redo_contents_.is_damaged || pending_contents_.is_damaged; }
-  // Returns why the store was put back to its newest checkpoint. Empty if it was not. The store was
-  // not closed, and the contents of data.mdb since the checkpoint could not be trusted (D6).
+  // Returns why the store was put back to its newest checkpoint, or an empty text if it was not. A
+  // store is put back if it was not closed and the contents of data.mdb since the checkpoint cannot
+  // be trusted (D6).
   const std::string& went_back_because() const { return went_back_because_; }
-  // From now on, checkpoint slots are written with the id of this opening's log. Call it after the
-  // replay of pending(): until then slots keep the previous log's id (D15).
+  // Makes later checkpoint slots have the id of this opening's log. Must be called after the replay
+  // of pending(): until then slots keep the previous log's id (D15).
   void begin_own_log();
   // Returns whether the newest slot has the id of this opening's log. Then this opening has taken a
   // checkpoint of everything that it has replayed. Must not be called while a checkpoint may be in

@@ -33,7 +33,7 @@ class Batch {
 
   // `env` must outlive this. The batch's thread calls `on_due` when a batch has been open for
   // kTimeMax, and repeatedly while it stays open. `on_due` must not block: until it returns, the
-  // thread serves nobody.
+  // thread runs no job.
   Batch(MDB_env* env, PendingFile pending, std::function<void()> on_due);
   ~Batch();  // aborts an open LMDB transaction
   Batch(const Batch&) = delete;

@@ -72,9 +72,9 @@ class Checkpointer {
 
   std::chrono::milliseconds since_last() const GM_EXCLUDES(mutex_);
 
-  // Returns the snapshot of the newest checkpoint, which is pinned. Crash tests have no pins, and
-  // get the highest number. A pin is taken before this returns it, and released after this returns
-  // another one.
+  // Returns the number of the newest checkpoint's snapshot. The snapshot is pinned before this
+  // function returns its number, and released after this function returns another one. In crash
+  // tests without pins, returns the highest number.
   uint64_t pinned_snapshot() const { return pinned_snapshot_; }
 
  private:

@@ -35,8 +35,9 @@ struct PageReport {
   uint64_t first_leaked = 0;
   // Damaged pages to which the trees lead.
   uint64_t damaged = 0;
-  // True if pages below damaged ones were not searched for. That is so if the list of free pages is
-  // damaged too: then a current page cannot be told from an older state of it.
+  // True if the accounting has not searched for pages below damaged ones, because the list of free
+  // pages is damaged too. It then cannot distinguish a current page from an older state of the
+  // page.
   bool hides_pages = false;
 };
 inline constexpr size_t kPageProblemsMax = 100;

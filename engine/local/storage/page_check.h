@@ -138,9 +138,9 @@ class PageCheck {
   std::vector<Checked> checked_;                // indexed by MDB_dbi
   std::vector<Step> way_;                       // a member to reuse its memory
   std::set<std::string, std::less<>> counted_;  // names of the trees that value_counts() has passed
-  // For each page of the first snapshot whether its entries are known to be sound. They are if the
-  // page was checked, or was free then: a free page comes back into use only by a write. Pages
-  // after the vector's end were written since and are sound too.
+  // For each page of the first snapshot: true if the page was checked, or was free then. The
+  // entries of such a page are sound, because a free page comes back into use only by a write.
+  // Pages after the vector's end were written since and are sound too.
   std::vector<bool> sound_;
 };
 

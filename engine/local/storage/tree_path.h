@@ -38,8 +38,9 @@ class TreePath {
   // above it. Proves that the tree has no other entry between them. Fails with StoreDamaged if it
   // cannot.
   Status prove(std::string_view key);
-  // Also proves that the entry which LMDB has found is the right neighbour: the one below the key
-  // if `found_below`, else the one at or above it. Cheap if both neighbours are in one leaf.
+  // Also proves that the entry which LMDB has found is the right neighbour of the key: the one
+  // below the key if `found_below`, else the one at or above the key. Cheap if both neighbours are
+  // in one leaf.
   Status prove(std::string_view key, const std::optional<TreeEntry>& found, bool found_below);
   // Also proves that TreeReader has found the right entry at or above the key.
   Status prove(std::string_view key, const TreeReader::Found& found);

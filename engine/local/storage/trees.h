@@ -114,7 +114,8 @@ class Trees {
   // Proves that the tree does not have the key, after a search has not found it. Fails with
   // StoreDamaged if it cannot. Only for keyspaces whose entries have checksums.
   Status prove_absent(MDB_dbi tree, std::string_view key) const;
-  // The same, if a search for the first entry at or after the key has returned `found`.
+  // Like prove_absent(), after a search for the first entry at or after the key has returned
+  // `found`.
   Status prove_absent(MDB_dbi tree, std::string_view key,
                       const std::optional<TreeEntry>& found) const;
   // Returns the error for a read that LMDB has failed with `code`. Once LMDB has met a damaged page

@@ -8,14 +8,14 @@
 //      transaction. After the leader has called commit(), the others, the members, get transactions
 //      nested in its own, one by one.
 //  W2. If a member fails, only its nested transaction ends.
-//  W3. A leader can fail only before it has members, so it takes nobody with it. The next waiting
-//      writer becomes a leader.
+//  W3. A leader can fail only before it has members, so no other writer fails with it. The next
+//      waiting writer becomes a leader.
 //  W4. A group ends when it has kGroupMembersMax members, kGroupTimeMax after its leader has called
 //      commit(), when no writer waits, when a thread that wants the lock exclusively is next in the
 //      queue, or when the disk has little room. Then the leader commits, and every member's
 //      commit() returns the outcome.
-//  W5. After refuse(), nobody gets the lock for a transaction and no group commits.
-//  W6. If a fault has interrupted a call that writes, nobody uses or ends LMDB's transaction any
+//  W5. After refuse(), no thread gets the lock for a transaction and no group commits.
+//  W6. If a fault has interrupted a call that writes, no thread uses or ends LMDB's transaction any
 //      more, and LMDB's writer lock stays held. refuse() is called before the write lock passes on.
 //  W7. A leader whose transaction is a net shrink is exempt from the size limit (size_limit.h). On
 //      a full disk, it may also use the reserve (space_reserve.h) for its commit.
@@ -34,11 +34,11 @@
 //      the outcome of the batch's commit. A batch has short transactions only, so a reader never
 //      waits for a transaction that waits for the same reader.
 // W11. A transaction that fails in a batch after it has written ends LMDB's transaction too. The
-//      changes of the transactions that the batch has committed are then made again, in a new LMDB
+//      changes of the transactions that the batch has committed are then replayed in a new LMDB
 //      transaction.
-// W12. If a batch can be neither committed nor made again, LMDB lacks what was committed. Until
-//      that commit succeeds, nothing is written or read. The next thread that wants to write or
-//      read tries it again. `pending` has the changes for the next opening.
+// W12. If a batch can be neither committed nor replayed, LMDB lacks what was committed. Until the
+//      batch's commit succeeds, nothing is written or read. The next thread that wants to write or
+//      read tries the commit again. `pending` has the changes for the next opening.
 // W13. A transaction begins and commits only if LMDB's map shows the commit before it
 //      (commit_sequence.h). If the map does not show a commit, commit() fails although LMDB has
 //      committed, as nobody knows what the next opening will find.
@@ -103,7 +103,7 @@ class WriteQueue {
     // Called before and after each commit of LMDB's transaction, before each commit in a batch,
     // after an abort, and by refusal(). Returns an error if nothing may be written any more.
     std::function<std::optional<Error>()> found_unreadable;
-    // Makes changes (RedoChanges::bytes()) again in a transaction.
+    // Replays changes (RedoChanges::bytes()) in a transaction.
     std::function<Status(std::string_view changes, MDB_txn* txn)> replay;
   };
   // `env`, `reserve` and `log` must outlive this.

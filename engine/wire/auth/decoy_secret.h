@@ -9,11 +9,11 @@
 // - Clients of a server without log-ins. They may read the users as well, but such a server removes
 //   the secret at its start and keeps none, so that they learn nothing about users made later.
 // A copy of the store (`gridstore backup`) has the secret, as it has the users' credentials. A dump
-// has neither the collection nor the secret: dumps leave admin.system.keys out, because they are
-// passed on more freely. A store that is restored from a dump gets a secret of its own. Whoever has
-// asked for a name in both stores can then tell a decoy, whose salt differs, from a user.
+// has neither the collection admin.system.keys nor the secret, because people pass dumps on more
+// freely. A store that is restored from a dump gets a secret of its own. A client that asks both
+// stores for a name can then tell a decoy from a user, because the salts of a decoy differ.
 //
-// A store without users has no secret: there is nobody to hide.
+// A store without users has no secret, because there are no users to hide.
 //
 // Thread-safe.
 #pragma once

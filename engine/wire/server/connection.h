@@ -127,9 +127,10 @@ class Connection final : public Deferrable,
 
   // Lets any worker handle the request.
   void dispatch();
-  // Like dispatch(), for the thread that carries out this connection's phase. If it is a worker, it
-  // runs the request itself after it has returned from the current task. Must not be called on
-  // another connection's worker, which would keep the request until its own task is done.
+  // Like dispatch(), for the thread that carries out this connection's phase. If the thread is a
+  // worker, it runs the request itself after it has returned from the current task. Must not be
+  // called on another connection's worker, which would delay the request until its own task is
+  // done.
   void dispatch_continuation();
   std::function<void()> work();
 
@@ -139,7 +140,7 @@ class Connection final : public Deferrable,
   bool has_turn(const Request& request);
   void handle();
   void answer(bson::Document document);
-  // Both free the memory and then give back what was reserved for it.
+  // forget_request() and forget_reply() free the memory, and then release its reservation.
   void forget_request();
   void forget_reply();
 

@@ -58,8 +58,8 @@ class MemoryBudget {
   void settle(Reservation& reservation, size_t bytes);
   void release(Reservation& reservation);
 
-  // True if somebody waits. Connections that hold bytes without making progress are then ended
-  // sooner.
+  // Returns true if a reservation waits. The server then ends connections sooner that hold bytes
+  // without making progress.
   bool is_waited_for() const { return waiting_.load(std::memory_order_relaxed) > 0; }
   size_t used() const;
   // Returns whether use was high at some time since the last call.

@@ -1,10 +1,10 @@
 // Shares the workers among clients, so that no kind of client can occupy all of them.
 //
-// A request that may take long needs a turn while it runs. Of all workers, one eighth has no turns
-// and remains for commands that are answered at once. One quarter is never given to clients over
-// TCP. One account of TCP, which is a user or an address, has at most half of the workers. A
-// request beyond these limits waits without a worker. Waiting accounts get one turn each in
-// rotation. The requests of one account get theirs in order of arrival.
+// A request that may take long needs a turn while it runs. One eighth of the workers has no turns
+// and remains for commands that are answered at once. One quarter of the workers is never given to
+// clients over TCP. One account of TCP, which is a user or an address, has at most half of the
+// workers. A request beyond these limits waits without a worker. Waiting accounts get one turn each
+// in rotation. The requests of one account get their turns in order of arrival.
 //
 // Thread-safe, except that a Turn must be used by one thread at a time.
 #pragma once
