@@ -32,9 +32,9 @@ ExitStatus check_copy(const BackupOptions& options) {
   local::OpenOptions open_options;
   open_options.read_only = true;
   const auto copy = local::open(options.copy, open_options);
-  if (!copy) return say_error(copy.error());
+  if (!copy) return print_error(copy.error());
   const Result<local::StructureReport> report = local::check_structure(**copy);
-  if (!report) return say_error(report.error());
+  if (!report) return print_error(report.error());
   for (const std::string& problem : report->problems) puts(("structure: " + problem).c_str());
   printf("%s holds %" PRIu64 " collections, %" PRIu64 " records and %" PRIu64
          " index entries of %s, all of which were read: %s\n",
@@ -55,18 +55,18 @@ bool is_within_store(const BackupOptions& options) {
 
 ExitStatus run_backup(const BackupOptions& options) {
   if (is_within_store(options)) {
-    return say_error(Error(ErrorCode::kInvalidOptions,
-                           "the copy " + options.copy.string() +
-                               " would be inside the store's folder; choose another location"));
+    return print_error(Error(ErrorCode::kInvalidOptions,
+                             "the copy " + options.copy.string() +
+                                 " would be inside the store's folder; choose another location"));
   }
   local::OpenOptions open_options;
   open_options.read_only = true;
   open_options.beside_owner = true;
   {
     const auto store = command_line::open_store(options.store, open_options);
-    if (!store) return say_error(store.error());
+    if (!store) return print_error(store.error());
     const Status copied = local::copy_store(**store, options.copy);
-    if (!copied) return say_error(copied.error());
+    if (!copied) return print_error(copied.error());
   }
   if (!options.unchecked) return check_copy(options);
   printf("copied %s to %s\n", options.store.c_str(), options.copy.c_str());

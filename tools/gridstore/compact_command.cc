@@ -18,7 +18,7 @@ namespace {
 ExitStatus run_compact(const std::filesystem::path& store) {
   const Result<local::Compaction> compaction = local::compact_store(store);
   if (!compaction) {
-    say(compaction.error().message());
+    print_message(compaction.error().message());
     return exit_status_of(compaction.error().code());
   }
   printf("%s: %" PRIu64 " bytes before, %" PRIu64 " now\n", store.c_str(), compaction->bytes_before,

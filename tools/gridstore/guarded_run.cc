@@ -85,7 +85,7 @@ ExitStatus run_guarded(
 
 ExitStatus after_flush(ExitStatus status) {
   if (fflush(stdout) == 0 && ferror(stdout) == 0) return status;
-  say("stdout could not be written; lines are missing from it");
+  print_message("stdout could not be written; lines are missing from it");
   return status == ExitStatus::kOk ? ExitStatus::kFailure : status;
 }
 

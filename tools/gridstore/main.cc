@@ -49,13 +49,13 @@ ExitStatus wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
   std::string help = "gridstore";
   for (const CLI::App* command : app.get_subcommands()) help += " " + command->get_name();
   const std::string message = command_line::usage_error(app, error) + " (see " + help + " --help)";
-  say(message);
+  print_message(message);
   return ExitStatus::kFailure;
 }
 
 int main_with(int argc, char** argv) {
   system::outlive_file_size_limit();
-  report_warnings(say);
+  report_warnings(print_message);
   CLI::App app("Maintains gridmount stores and MongoDB deployments with GridFS.", "gridstore");
   app.set_version_flag("--version", std::string("gridstore version: ") + GRIDMOUNT_VERSION);
   app.footer(kExitStatuses);

@@ -6,12 +6,12 @@
 
 namespace gridmount::tools {
 
-void say(std::string_view text) {
+void print_message(std::string_view text) {
   fputs(("gridstore: " + log_text(text) + "\n").c_str(), stderr);
 }
 
-ExitStatus say_error(const Error& error) {
-  say(error.message());
+ExitStatus print_error(const Error& error) {
+  print_message(error.message());
   return exit_status_of(error.code());
 }
 

@@ -12,9 +12,9 @@
 
 namespace gridmount::tools {
 
-void say(std::string_view text);
+void print_message(std::string_view text);
 // Prints the error's message and returns its exit status.
-ExitStatus say_error(const Error& error);
+ExitStatus print_error(const Error& error);
 
 // Returns "1 document", "2 documents", "2 indexes".
 std::string counted(uint64_t number, std::string_view noun);

@@ -178,7 +178,7 @@ void print_json(const StoreContents& contents) {
 ExitStatus run_stats(const StatsOptions& options) {
   const Result<StoreContents> contents = read_contents(options.store);
   if (!contents) {
-    say(contents.error().message());
+    print_message(contents.error().message());
     return exit_status_of(contents.error().code());
   }
   if (options.json) {

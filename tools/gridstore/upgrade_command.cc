@@ -20,7 +20,7 @@ ExitStatus run_upgrade(const std::filesystem::path& folder) {
   for (const bool upgrade : {false, true}) {
     const auto store = command_line::open_store(folder, {.upgrade = upgrade});
     if (!store) {
-      say(store.error().message());
+      print_message(store.error().message());
       return exit_status_of(store.error().code());
     }
     if (!upgrade) version = local::format_version_of(**store);

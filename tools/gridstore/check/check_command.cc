@@ -64,7 +64,7 @@ Result<uint64_t> records_to_read(const CheckOptions& options, engine::Store& sto
 ExitStatus check_store(const CheckOptions& options, engine::Store& store, bool in_use,
                        Findings& findings, Whereabouts& whereabouts) {
   if (!gridfs::Md5::available()) {
-    say("md5 digests are not checked, because this system refuses MD5");
+    print_message("md5 digests are not checked, because this system refuses MD5");
   }
   Progress progress;
   if (progress.shown_at_all()) progress.expect(records_to_read(options, store).value_or(0));
@@ -72,7 +72,7 @@ ExitStatus check_store(const CheckOptions& options, engine::Store& store, bool i
   auto structure = local::check_structure(store, [&] { progress.record_read(); });
   progress.hide();
   if (!structure && !is_damage(structure.error())) {
-    say(structure.error().message());
+    print_message(structure.error().message());
     return exit_status_of(structure.error().code());
   }
   if (structure) {
@@ -85,7 +85,7 @@ ExitStatus check_store(const CheckOptions& options, engine::Store& store, bool i
   findings.show(nullptr);
   if (!content) {
     if (!is_damage(content.error())) {
-      say(content.error().message());
+      print_message(content.error().message());
       return exit_status_of(content.error().code());
     }
     findings.structure_problem(content.error().message() +
@@ -103,13 +103,13 @@ ExitStatus run_check(const CheckOptions& options, Whereabouts& whereabouts) {
   open_options.beside_owner = true;
   auto store = command_line::open_store(options.store.folder(), open_options);
   if (!store) {
-    say(store.error().message());
+    print_message(store.error().message());
     return exit_status_of(store.error().code());
   }
   const std::optional<local::Owner> owner = local::owner_beside(**store);
   if (owner) {
-    say("process " + std::to_string(owner->pid) + " on " + owner->host +
-        " is using the store; the check sees its current state");
+    print_message("process " + std::to_string(owner->pid) + " on " + owner->host +
+                  " is using the store; the check sees its current state");
   }
   Findings findings(format_of(options));
   return check_store(options, **store, owner.has_value(), findings, whereabouts);
@@ -161,7 +161,7 @@ Status open_for_repair(StoreForRepair& repaired, KeepFolder& keep, Findings& fin
   if (!store) {
     if (!is_damage(store.error())) return fail(store.error());
     if (Status made = make_store_anew(repaired.folder, keep, findings, whereabouts); !made) {
-      say(store.error().message());
+      print_message(store.error().message());
       return made;
     }
     store = command_line::open_store(repaired.folder, repaired.options);
@@ -197,7 +197,7 @@ Status repair_all(const CheckOptions& options, StoreForRepair& repaired, KeepFol
 
 ExitStatus run_repair(const CheckOptions& options, Whereabouts& whereabouts) {
   const auto failed = [](const Error& error) {
-    say(error.message());
+    print_message(error.message());
     return exit_status_of(error.code());
   };
   Findings findings(format_of(options));
@@ -224,7 +224,7 @@ ExitStatus run_repair(const CheckOptions& options, Whereabouts& whereabouts) {
 ExitStatus run(const CheckOptions& options) {
   if (options.store.is_deployment()) return check_deployment(options);
   if (const Status fits = check_fits(options.store); !fits) {
-    say(fits.error().message());
+    print_message(fits.error().message());
     return exit_status_of(fits.error().code());
   }
   return run_guarded(

@@ -62,7 +62,7 @@ ExitStatus check_deployment(CheckOptions options) {
   Findings findings(format_of(options));
   const Status done = check_and_repair(options, findings);
   if (!done) {
-    say(done.error().message());
+    print_message(done.error().message());
     return exit_status_of(done.error().code());
   }
   findings.print_summary(nullptr);

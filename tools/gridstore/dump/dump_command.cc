@@ -85,7 +85,7 @@ Result<uint64_t> dump_documents(engine::Store& store, engine::Snapshot& snapshot
     const Result<std::optional<bson::View>> next = cursor->next();
     if (!next) {
       if (next.error().code() != ErrorCode::kDataCorruptionDetected) return fail(next.error());
-      say(next.error().message());
+      print_message(next.error().message());
       ++counts.failures;
       continue;
     }
@@ -120,9 +120,9 @@ Status dump(DumpOptions options, DumpCounts& counts) {
     counts.documents += written;
     ++counts.collections;
     if (options.quiet) continue;
-    say(collection.ns.full() + ": " +
-        (collection.metadata.is_view() ? "a view" : counted(written, "document")) + " to " +
-        target->place());
+    print_message(collection.ns.full() + ": " +
+                  (collection.metadata.is_view() ? "a view" : counted(written, "document")) +
+                  " to " + target->place());
   }
   return target->finish();
 }
@@ -133,14 +133,16 @@ ExitStatus run_dump(const DumpOptions& options) {
   DumpCounts counts;
   const Status done = dump(options, counts);
   if (!done) {
-    say(done.error().message());
-    say("the dump is not complete: it ended after " + counted(counts.documents, "document") +
-        " of " + counted(counts.collections, "whole collection"));
+    print_message(done.error().message());
+    print_message("the dump is not complete: it ended after " +
+                  counted(counts.documents, "document") + " of " +
+                  counted(counts.collections, "whole collection"));
     return exit_status_of(done.error().code());
   }
   if (!options.quiet || counts.failures > 0) {
-    say("dumped " + counted(counts.documents, "document") + " of " +
-        counted(counts.collections, "collection") + "; " + counted(counts.failures, "failure"));
+    print_message("dumped " + counted(counts.documents, "document") + " of " +
+                  counted(counts.collections, "collection") + "; " +
+                  counted(counts.failures, "failure"));
   }
   return counts.failures > 0 ? ExitStatus::kStoreDamaged : ExitStatus::kOk;
 }

@@ -23,7 +23,7 @@ constexpr size_t kMessageWritesMax = 10'000;
 // trip.
 constexpr size_t kDeploymentWritesMax = 1'000;
 // Per collection. Further failures are only counted.
-constexpr uint64_t kFailuresSaidMax = 10;
+constexpr uint64_t kFailuresPrintedMax = 10;
 
 // Returns true for errors after which nothing else can succeed.
 bool ends_everything(ErrorCode code) {
@@ -63,7 +63,7 @@ std::string_view name_of(bson::View specification) {
 Status Restoration::failed(const Error& error) {
   ++counts_.failures;
   if (rules_.stop_on_error || ends_everything(error.code())) return fail(error);
-  say(error.message());
+  print_message(error.message());
   return {};
 }
 
@@ -134,7 +134,7 @@ Status Restoration::drop_and_create(RestoreTarget& target, engine::Transaction& 
     if (target.metadata.is_view()) {
       return fail(ErrorCode::kNamespaceExists, "it exists (--drop replaces it)");
     }
-    if (!rules_.quiet) say(ns.full() + " exists; it keeps its options and documents");
+    if (!rules_.quiet) print_message(ns.full() + " exists; it keeps its options and documents");
     return {};
   }
   return database->create(transaction, ns.collection, target.metadata.options);
@@ -225,7 +225,7 @@ Status Restoration::insert(engine::Transaction& transaction, const Pending& pend
 
 Status Restoration::document_failed(RestoreTarget& target, const Error& error) {
   ++target.failures;
-  if (!rules_.stop_on_error && target.failures > kFailuresSaidMax) {
+  if (!rules_.stop_on_error && target.failures > kFailuresPrintedMax) {
     ++counts_.failures;
     return {};
   }
@@ -240,23 +240,23 @@ Status Restoration::document_failed(RestoreTarget& target, const Error& error) {
 Status Restoration::end(const engine::Namespace& ns) {
   RestoreTarget& target = targets_[ns];
   target.is_whole = true;
-  return say_documents(target);
+  return print_documents(target);
 }
 
 Status Restoration::break_off(const engine::Namespace& ns, const Error& error) {
-  GM_TRY(say_documents(targets_[ns]));
+  GM_TRY(print_documents(targets_[ns]));
   return failed(error);
 }
 
-Status Restoration::say_documents(const RestoreTarget& target) {
+Status Restoration::print_documents(const RestoreTarget& target) {
   GM_TRY(flush());
   const std::string name = target.ns.full();
-  if (target.failures > kFailuresSaidMax) {
-    say(name + ": " + counted(target.failures - kFailuresSaidMax, "more failure"));
+  if (target.failures > kFailuresPrintedMax) {
+    print_message(name + ": " + counted(target.failures - kFailuresPrintedMax, "more failure"));
   }
   if (target.kind != RestoreTarget::Kind::kCollection || rules_.quiet) return {};
-  say(name + ": " + counted(target.documents, "document") +
-      (target.failures > 0 ? ", " + counted(target.failures, "failure") : std::string()));
+  print_message(name + ": " + counted(target.documents, "document") +
+                (target.failures > 0 ? ", " + counted(target.failures, "failure") : std::string()));
   return {};
 }
 
@@ -281,8 +281,8 @@ std::vector<bson::Document> Restoration::converted_indexes(const RestoreTarget& 
         std::any_of(indexes.begin(), indexes.end(),
                     [&](const bson::Document& other) { return have_equal_keys(converted, other); });
     if (is_known && !rules_.quiet) {
-      say("skipping the index " + in_quotes(name_of(given)) + " of " + target.ns.full() +
-          ": another index has the same keys");
+      print_message("skipping the index " + in_quotes(name_of(given)) + " of " + target.ns.full() +
+                    ": another index has the same keys");
     }
     if (!is_known) indexes.push_back(std::move(converted));
   }

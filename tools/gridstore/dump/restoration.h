@@ -97,7 +97,7 @@ class Restoration {
   Status make_indexes(const RestoreTarget& target);
   Status make_index(const RestoreTarget& target, bson::View specification);
   std::vector<bson::Document> converted_indexes(const RestoreTarget& target) const;
-  Status say_documents(const RestoreTarget& target);
+  Status print_documents(const RestoreTarget& target);
   Status make_users();
 
   engine::Store& store_;

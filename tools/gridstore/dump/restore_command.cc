@@ -75,9 +75,9 @@ struct Source {
   std::string name;  // for messages
 };
 
-void say_notices(const RestoreOptions& options, const std::vector<std::string>& notices) {
+void print_notices(const RestoreOptions& options, const std::vector<std::string>& notices) {
   if (options.rules.quiet) return;
-  for (const std::string& notice : notices) say(notice);
+  for (const std::string& notice : notices) print_message(notice);
 }
 
 Result<Source> open_archive(const RestoreOptions& options, const RestoreNames& names) {
@@ -93,8 +93,8 @@ Result<Source> open_archive(const RestoreOptions& options, const RestoreNames& n
     item.from = collection.ns;
     const std::optional<engine::Namespace> to = names.target_of(item.from);
     if (item.from.database.empty()) {
-      say_notices(options, {"skipping " + in_quotes(item.from.collection) +
-                            " of the archive: an oplog cannot be replayed"});
+      print_notices(options, {"skipping " + in_quotes(item.from.collection) +
+                              " of the archive: an oplog cannot be replayed"});
       continue;
     }
     if (!to) continue;
@@ -129,7 +129,7 @@ Result<Source> open_folder(const RestoreOptions& options, const RestoreNames& na
   folder.collection = options.names.collection;
   folder.gzip = options.gzip;
   GM_ASSIGN(DumpFolder found, read_dump_folder(folder, names));
-  say_notices(options, found.notices);
+  print_notices(options, found.notices);
   source.name = in_quotes(folder.path.string());
   source.items = std::move(found.items);
   source.problems = std::move(found.problems);
@@ -220,49 +220,51 @@ Status run_dry(const RestoreOptions& options, const Source& source) {
   const bool would_be_made =
       !store && options.create && store.error().code() == ErrorCode::kStoreNotFound;
   if (!store && !would_be_made) return fail(with_advice(options, store.error()));
-  for (const std::string& problem : source.problems) say(problem);
+  for (const std::string& problem : source.problems) print_message(problem);
   for (const RestoreItem& item : source.items) {
-    say("would restore " + item.from.full() +
+    print_message(
+        "would restore " + item.from.full() +
         (item.to == item.from ? std::string() : " to " + item.to.full()) +
         (item.documents.empty() ? std::string() : " from " + in_quotes(item.documents.string())));
   }
-  say("dry run: " + counted(source.items.size(), "collection") + " of " + source.name +
-      ", nothing restored");
+  print_message("dry run: " + counted(source.items.size(), "collection") + " of " + source.name +
+                ", nothing restored");
   return {};
 }
 
 ExitStatus run_restore(RestoreOptions options) {
-  if (const Status taken = take_database(options); !taken) return say_error(taken.error());
-  if (const Status checked = check(options); !checked) return say_error(checked.error());
+  if (const Status taken = take_database(options); !taken) return print_error(taken.error());
+  if (const Status checked = check(options); !checked) return print_error(checked.error());
   const Result<Source> source = open_source(options);
-  if (!source) return say_error(source.error());
+  if (!source) return print_error(source.error());
   if (source->items.empty() && source->problems.empty()) {
-    return say_error(
+    return print_error(
         Error(ErrorCode::kNonExistentPath, "there is nothing to restore in " + source->name));
   }
   if (options.dry_run) {
     const Status dry = run_dry(options, *source);
-    if (!dry) return say_error(dry.error());
+    if (!dry) return print_error(dry.error());
     return source->problems.empty() ? ExitStatus::kOk : ExitStatus::kFailure;
   }
   system::tune_allocator();
   local::OpenOptions open_options;
   open_options.create = options.create;
   const auto opened = open_argument(options.store, open_options);
-  if (!opened) return say_error(with_advice(options, opened.error()));
+  if (!opened) return print_error(with_advice(options, opened.error()));
 
   Restoration restoration(*opened->store, options.rules);
   const Status done = restore_all(options, *source, restoration);
-  if (!done) say(done.error().message());
+  if (!done) print_message(done.error().message());
   const RestoreCounts& counts = restoration.counts();
   if (!options.rules.quiet || counts.failures > 0 || !done) {
-    say("restored " + counted(counts.documents, "document") + " of " +
-        counted(counts.collections, "collection") + ", " + counted(counts.indexes, "index") +
-        (counts.users > 0 ? ", " + counted(counts.users, "user") : std::string()) + "; " +
-        counted(counts.failures, "failure"));
+    print_message("restored " + counted(counts.documents, "document") + " of " +
+                  counted(counts.collections, "collection") + ", " +
+                  counted(counts.indexes, "index") +
+                  (counts.users > 0 ? ", " + counted(counts.users, "user") : std::string()) + "; " +
+                  counted(counts.failures, "failure"));
   }
   if (!done) {
-    say("the restore is not complete");
+    print_message("the restore is not complete");
     return exit_status_of(done.error().code());
   }
   return counts.failures > 0 ? ExitStatus::kFailure : ExitStatus::kOk;
