@@ -27,12 +27,12 @@ class SetWindowFieldsTest : public testing::Test {
     }
   }
 
-  MemoryHost host;
-  PipelineRun run{host};
+  FakePipelineStorage storage;
+  PipelineRun run{storage};
 };
 
 TEST_F(SetWindowFieldsTest, Manual_Examples) {
-  host.set("c",
+  storage.set("c",
            "[{'_id': 0, 'type': 'elata', 'state': 'CA', 'year': 2020, 'quantity': 120},"
            " {'_id': 1, 'type': 'elata', 'state': 'WA', 'year': 2019, 'quantity': 140},"
            " {'_id': 2, 'type': 'chinensis', 'state': 'CA', 'year': 2019, 'quantity': 162},"
@@ -56,7 +56,7 @@ TEST_F(SetWindowFieldsTest, Manual_Examples) {
 }
 
 TEST_F(SetWindowFieldsTest, Functions_OverSlidingAndGrowingWindows) {
-  host.set("c", "[{'_id': 0, 'v': 5}, {'_id': 1, 'v': null}, {'_id': 2}, {'_id': 3, 'v': 2.5}]");
+  storage.set("c", "[{'_id': 0, 'v': 5}, {'_id': 1, 'v': null}, {'_id': 2}, {'_id': 3, 'v': 2.5}]");
   const std::string sliding = "'window': {'documents': [-1, 0]}}";
   const std::string growing = "'window': {'documents': ['unbounded', 'current']}}";
   const std::string after = "'window': {'documents': [1, 1]}}";
@@ -101,7 +101,7 @@ TEST_F(SetWindowFieldsTest, Functions_OverSlidingAndGrowingWindows) {
 }
 
 TEST_F(SetWindowFieldsTest, Ranks_TellNullFromMissing) {
-  host.set("c",
+  storage.set("c",
            "[{'_id': 0, 'v': 1}, {'_id': 1, 'v': null}, {'_id': 2}, {'_id': 3, 'v': 1.0},"
            " {'_id': 4, 'v': 3}]");
   expect_window(
@@ -114,7 +114,7 @@ TEST_F(SetWindowFieldsTest, Ranks_TellNullFromMissing) {
 }
 
 TEST_F(SetWindowFieldsTest, Ranges) {
-  host.set("c",
+  storage.set("c",
            "[{'_id': 0, 's': 1, 'v': 1}, {'_id': 1, 's': 2, 'v': 10}, {'_id': 2, 's': 2, 'v': 100},"
            " {'_id': 3, 's': 4.5, 'v': 1000}, {'_id': 4, 's': {'$numberDecimal': '9'}, 'v': "
            "10000}]");
@@ -134,7 +134,7 @@ TEST_F(SetWindowFieldsTest, Ranges) {
 }
 
 TEST_F(SetWindowFieldsTest, RangesOfDates) {
-  host.set("c",
+  storage.set("c",
            "[{'_id': 0, 's': {'$date': '2020-01-31T00:00:00Z'}, 'v': 1},"
            " {'_id': 1, 's': {'$date': '2020-02-29T00:00:00Z'}, 'v': 10},"
            " {'_id': 2, 's': {'$date': '2020-03-01T00:00:00Z'}, 'v': 100}]");
@@ -153,7 +153,7 @@ TEST_F(SetWindowFieldsTest, RangesOfDates) {
 }
 
 TEST_F(SetWindowFieldsTest, PairsOfNumbers) {
-  host.set("c",
+  storage.set("c",
            "[{'_id': 0, 'x': 1, 'y': 2}, {'_id': 1, 'x': 2, 'y': 3}, {'_id': 2, 'x': 5, 'y': 9}]");
   expect_window(
       "{'x': 1}",
@@ -170,7 +170,7 @@ TEST_F(SetWindowFieldsTest, PairsOfNumbers) {
 }
 
 TEST_F(SetWindowFieldsTest, Partitions) {
-  host.set("c",
+  storage.set("c",
            "[{'_id': 0, 'p': 1}, {'_id': 1, 'p': null}, {'_id': 2}, {'_id': 3, 'p': 1.0},"
            " {'_id': 4, 'p': 'a'}]");
   expect({
@@ -191,7 +191,7 @@ TEST_F(SetWindowFieldsTest, Partitions) {
 }
 
 TEST_F(SetWindowFieldsTest, OutputPaths_AreSetAsByAddFields) {
-  host.set("c",
+  storage.set("c",
            "[{'_id': 0, 'a': [{'b': 1}, {'c': 2}, 3]}, {'_id': 1, 'a': {'b': 2, 'd': 5}},"
            " {'_id': 2, 'a': 7}, {'_id': 3}]");
   expect({
@@ -209,7 +209,7 @@ TEST_F(SetWindowFieldsTest, OutputPaths_AreSetAsByAddFields) {
 }
 
 TEST_F(SetWindowFieldsTest, SumsForgetWhatLeft) {
-  host.set("c",
+  storage.set("c",
            "[{'_id': 0, 'v': {'$numberDouble': 'Infinity'}}, {'_id': 1, 'v': 0.5}, {'_id': 2, 'v': "
            "{'$numberLong': '-9223372036854775808'}}, {'_id': 3, 'v': 3}, {'_id': 4, 'v': "
            "{'$numberDecimal': '0.1'}}, {'_id': 5, 'v': 4}, {'_id': 6, 'v': 5}]");
@@ -226,7 +226,7 @@ TEST_F(SetWindowFieldsTest, SumsForgetWhatLeft) {
 }
 
 TEST_F(SetWindowFieldsTest, Refuses) {
-  host.set("c", "[{'_id': 1, 's': 'x', 'p': [1]}]");
+  storage.set("c", "[{'_id': 1, 's': 'x', 'p': [1]}]");
   const auto stage = [](const char* specification) {
     return "[{'$setWindowFields': " + std::string(specification) + "}]";
   };
@@ -269,7 +269,7 @@ TEST_F(SetWindowFieldsTest, Refuses) {
 }
 
 TEST_F(SetWindowFieldsTest, Fill) {
-  host.set(
+  storage.set(
       "c",
       "[{'_id': 0, 'p': 1, 'a': 1, 'v': 2}, {'_id': 1, 'p': 1, 'a': 2}, {'_id': 2, 'p': 1, 'a': "
       "4, 'v': 8}, {'_id': 3, 'a': 5, 'v': null}]");
@@ -313,7 +313,7 @@ TEST_F(SetWindowFieldsTest, Memory_IsLimited) {
   for (int i = 0; i < 400; ++i) {
     documents += (i == 0 ? "" : ",") + ("{'_id': " + std::to_string(i)) + ", 's': '0123456789'}";
   }
-  host.set("c", documents + "]");
+  storage.set("c", documents + "]");
   run.memory_bytes_max = 20000;
   refuse({
       {"[{'$setWindowFields': {'sortBy': {'s': 1}, 'output': {'n': {'$documentNumber': {}}}}}]",
