@@ -33,12 +33,12 @@ class SetWindowFieldsTest : public testing::Test {
 
 TEST_F(SetWindowFieldsTest, Manual_Examples) {
   storage.set("c",
-           "[{'_id': 0, 'type': 'elata', 'state': 'CA', 'year': 2020, 'quantity': 120},"
-           " {'_id': 1, 'type': 'elata', 'state': 'WA', 'year': 2019, 'quantity': 140},"
-           " {'_id': 2, 'type': 'chinensis', 'state': 'CA', 'year': 2019, 'quantity': 162},"
-           " {'_id': 3, 'type': 'elata', 'state': 'CA', 'year': 2021, 'quantity': 145},"
-           " {'_id': 4, 'type': 'chinensis', 'state': 'WA', 'year': 2020, 'quantity': 104},"
-           " {'_id': 5, 'type': 'elata', 'state': 'WA', 'year': 2021, 'quantity': 134}]");
+              "[{'_id': 0, 'type': 'elata', 'state': 'CA', 'year': 2020, 'quantity': 120},"
+              " {'_id': 1, 'type': 'elata', 'state': 'WA', 'year': 2019, 'quantity': 140},"
+              " {'_id': 2, 'type': 'chinensis', 'state': 'CA', 'year': 2019, 'quantity': 162},"
+              " {'_id': 3, 'type': 'elata', 'state': 'CA', 'year': 2021, 'quantity': 145},"
+              " {'_id': 4, 'type': 'chinensis', 'state': 'WA', 'year': 2020, 'quantity': 104},"
+              " {'_id': 5, 'type': 'elata', 'state': 'WA', 'year': 2021, 'quantity': 134}]");
   expect({
       {"[{'$setWindowFields': {'partitionBy': '$state', 'sortBy': {'year': 1}, 'output': {'total': "
        "{'$sum': '$quantity', 'window': {'documents': ['unbounded', 'current']}}}}},"
@@ -102,8 +102,8 @@ TEST_F(SetWindowFieldsTest, Functions_OverSlidingAndGrowingWindows) {
 
 TEST_F(SetWindowFieldsTest, Ranks_TellNullFromMissing) {
   storage.set("c",
-           "[{'_id': 0, 'v': 1}, {'_id': 1, 'v': null}, {'_id': 2}, {'_id': 3, 'v': 1.0},"
-           " {'_id': 4, 'v': 3}]");
+              "[{'_id': 0, 'v': 1}, {'_id': 1, 'v': null}, {'_id': 2}, {'_id': 3, 'v': 1.0},"
+              " {'_id': 4, 'v': 3}]");
   expect_window(
       "{'v': 1}",
       {
@@ -114,10 +114,11 @@ TEST_F(SetWindowFieldsTest, Ranks_TellNullFromMissing) {
 }
 
 TEST_F(SetWindowFieldsTest, Ranges) {
-  storage.set("c",
-           "[{'_id': 0, 's': 1, 'v': 1}, {'_id': 1, 's': 2, 'v': 10}, {'_id': 2, 's': 2, 'v': 100},"
-           " {'_id': 3, 's': 4.5, 'v': 1000}, {'_id': 4, 's': {'$numberDecimal': '9'}, 'v': "
-           "10000}]");
+  storage.set(
+      "c",
+      "[{'_id': 0, 's': 1, 'v': 1}, {'_id': 1, 's': 2, 'v': 10}, {'_id': 2, 's': 2, 'v': 100},"
+      " {'_id': 3, 's': 4.5, 'v': 1000}, {'_id': 4, 's': {'$numberDecimal': '9'}, 'v': "
+      "10000}]");
   expect_window("{'s': 1}",
                 {
                     {"{'$sum': '$v', 'window': {'range': [-1, 1]}}",
@@ -135,9 +136,9 @@ TEST_F(SetWindowFieldsTest, Ranges) {
 
 TEST_F(SetWindowFieldsTest, RangesOfDates) {
   storage.set("c",
-           "[{'_id': 0, 's': {'$date': '2020-01-31T00:00:00Z'}, 'v': 1},"
-           " {'_id': 1, 's': {'$date': '2020-02-29T00:00:00Z'}, 'v': 10},"
-           " {'_id': 2, 's': {'$date': '2020-03-01T00:00:00Z'}, 'v': 100}]");
+              "[{'_id': 0, 's': {'$date': '2020-01-31T00:00:00Z'}, 'v': 1},"
+              " {'_id': 1, 's': {'$date': '2020-02-29T00:00:00Z'}, 'v': 10},"
+              " {'_id': 2, 's': {'$date': '2020-03-01T00:00:00Z'}, 'v': 100}]");
   expect_window(
       "{'s': 1}",
       {
@@ -153,8 +154,8 @@ TEST_F(SetWindowFieldsTest, RangesOfDates) {
 }
 
 TEST_F(SetWindowFieldsTest, PairsOfNumbers) {
-  storage.set("c",
-           "[{'_id': 0, 'x': 1, 'y': 2}, {'_id': 1, 'x': 2, 'y': 3}, {'_id': 2, 'x': 5, 'y': 9}]");
+  storage.set(
+      "c", "[{'_id': 0, 'x': 1, 'y': 2}, {'_id': 1, 'x': 2, 'y': 3}, {'_id': 2, 'x': 5, 'y': 9}]");
   expect_window(
       "{'x': 1}",
       {
@@ -171,8 +172,8 @@ TEST_F(SetWindowFieldsTest, PairsOfNumbers) {
 
 TEST_F(SetWindowFieldsTest, Partitions) {
   storage.set("c",
-           "[{'_id': 0, 'p': 1}, {'_id': 1, 'p': null}, {'_id': 2}, {'_id': 3, 'p': 1.0},"
-           " {'_id': 4, 'p': 'a'}]");
+              "[{'_id': 0, 'p': 1}, {'_id': 1, 'p': null}, {'_id': 2}, {'_id': 3, 'p': 1.0},"
+              " {'_id': 4, 'p': 'a'}]");
   expect({
       {"[{'$setWindowFields': {'partitionBy': '$p', 'output': {'r': {'$push': '$_id'}}}}]",
        "[{'_id': 1, 'p': null, 'r': [1, 2]}, {'_id': 2, 'r': [1, 2]}, {'_id': 0, 'p': 1, 'r': [0, "
@@ -192,8 +193,8 @@ TEST_F(SetWindowFieldsTest, Partitions) {
 
 TEST_F(SetWindowFieldsTest, OutputPaths_AreSetAsByAddFields) {
   storage.set("c",
-           "[{'_id': 0, 'a': [{'b': 1}, {'c': 2}, 3]}, {'_id': 1, 'a': {'b': 2, 'd': 5}},"
-           " {'_id': 2, 'a': 7}, {'_id': 3}]");
+              "[{'_id': 0, 'a': [{'b': 1}, {'c': 2}, 3]}, {'_id': 1, 'a': {'b': 2, 'd': 5}},"
+              " {'_id': 2, 'a': 7}, {'_id': 3}]");
   expect({
       {"[{'$setWindowFields': {'sortBy': {'_id': 1}, 'output': {'a.b': {'$documentNumber': {}}}}}]",
        "[{'_id': 0, 'a': [{'b': 1}, {'c': 2, 'b': 1}, {'b': 1}]}, {'_id': 1, 'a': {'b': 2, 'd': "
@@ -209,10 +210,11 @@ TEST_F(SetWindowFieldsTest, OutputPaths_AreSetAsByAddFields) {
 }
 
 TEST_F(SetWindowFieldsTest, SumsForgetWhatLeft) {
-  storage.set("c",
-           "[{'_id': 0, 'v': {'$numberDouble': 'Infinity'}}, {'_id': 1, 'v': 0.5}, {'_id': 2, 'v': "
-           "{'$numberLong': '-9223372036854775808'}}, {'_id': 3, 'v': 3}, {'_id': 4, 'v': "
-           "{'$numberDecimal': '0.1'}}, {'_id': 5, 'v': 4}, {'_id': 6, 'v': 5}]");
+  storage.set(
+      "c",
+      "[{'_id': 0, 'v': {'$numberDouble': 'Infinity'}}, {'_id': 1, 'v': 0.5}, {'_id': 2, 'v': "
+      "{'$numberLong': '-9223372036854775808'}}, {'_id': 3, 'v': 3}, {'_id': 4, 'v': "
+      "{'$numberDecimal': '0.1'}}, {'_id': 5, 'v': 4}, {'_id': 6, 'v': 5}]");
   const std::string window = "'window': {'documents': ['current', 'current']}}";
   expect_window("{'_id': 1}",
                 {
