@@ -91,11 +91,11 @@ class WindowFieldsStream : public DocumentStream {
     for (size_t i = 0; i < evaluations_.size(); ++i) {
       GM_ASSIGN(results_[i], evaluations_[i]->next(at_ - partition_.begin));
       window_bytes += evaluations_[i]->bytes();
+      GM_TRY(check_memory(window_bytes));
       const size_t slot = options_.outputs[i].slot;
       if (slot >= variables.size()) variables.resize(slot + 1);
       variables[slot] = results_[i] ? std::optional(results_[i]->view()) : std::nullopt;
     }
-    GM_TRY(check_memory(window_bytes));
     const bson::View document = buffer_.payload(at_++).as_document();
     GM_ASSIGN(const bson::View result, options_.transform->apply(document, transform_state_));
     return result;
@@ -167,11 +167,7 @@ class WindowFieldsStream : public DocumentStream {
 
   Status check_memory(uint64_t window_bytes) const {
     const uint64_t bytes = buffer_.bytes() + window_bytes;
-    if (bytes <= bytes_max_) return {};
-    return fail(ErrorCode{5414201},
-                "Exceeded memory limit in DocumentSourceSetWindowFields, used " +
-                    std::to_string(bytes) + " bytes but max allowed is " +
-                    std::to_string(bytes_max_));
+    return bytes <= bytes_max_ ? Status() : window_memory_exceeded(bytes, bytes_max_);
   }
 
   const WindowFieldsStage& stage_;

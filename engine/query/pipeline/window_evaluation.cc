@@ -1,5 +1,6 @@
 #include "engine/query/pipeline/window_evaluation.h"
 
+#include <string>
 #include <utility>
 
 #include "engine/query/interruption.h"
@@ -23,6 +24,7 @@ class StateEvaluation : public WindowEvaluation {
         evaluator_(evaluator),
         frame_(function.bounds, function.sort_value.get(), evaluator),
         slides_(function.bounds.lower.kind != WindowBound::Kind::kUnbounded),
+        bytes_max_(settings.bytes_max),
         state_((slides_ ? function.make_sliding : function.make_growing)(settings)) {}
 
   void begin(const WindowPartition& partition) override {
@@ -68,7 +70,9 @@ class StateEvaluation : public WindowEvaluation {
       values_.push_back(value ? std::optional(Value(*value)) : std::nullopt);
       values_bytes_ += bytes_of(values_.back());
     }
-    return state_->add(value, document);
+    GM_TRY(state_->add(value, document));
+    // A window may hold a whole partition as soon as its first document is asked for.
+    return bytes() <= bytes_max_ ? Status() : window_memory_exceeded(bytes(), bytes_max_);
   }
 
   // Takes out the documents before the new window. Servers, too, do this after they have added
@@ -99,6 +103,7 @@ class StateEvaluation : public WindowEvaluation {
   Evaluator& evaluator_;
   WindowFrame frame_;
   const bool slides_;
+  const uint64_t bytes_max_;
   const std::unique_ptr<WindowState> state_;
   const WindowPartition* partition_ = nullptr;
   std::optional<WindowFrame::Span> span_;  // the window of the previous document
@@ -206,6 +211,12 @@ class DerivativeEvaluation : public WindowEvaluation {
 };
 
 }  // namespace
+
+Status window_memory_exceeded(uint64_t bytes, uint64_t bytes_max) {
+  return fail(ErrorCode{5414201}, "Exceeded memory limit in DocumentSourceSetWindowFields, used " +
+                                      std::to_string(bytes) + " bytes but max allowed is " +
+                                      std::to_string(bytes_max));
+}
 
 Result<std::unique_ptr<WindowEvaluation>> make_window_evaluation(const WindowFunction& function,
                                                                  Evaluator& evaluator,

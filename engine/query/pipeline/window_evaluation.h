@@ -26,8 +26,12 @@ class WindowEvaluation {
   virtual uint64_t bytes() const { return 0; }
 };
 
+// Returns the error that servers report, 5414201.
+Status window_memory_exceeded(uint64_t bytes, uint64_t bytes_max);
+
 // The function and the evaluator must outlive the result. Fails if the function's `n` is not a
 // positive integer.
+// next() fails with 5414201 if bytes() would exceed `bytes_max`.
 Result<std::unique_ptr<WindowEvaluation>> make_window_evaluation(const WindowFunction& function,
                                                                  Evaluator& evaluator,
                                                                  uint64_t bytes_max);
