@@ -65,6 +65,7 @@ constexpr std::pair<std::string_view, ParseStage> kStages[] = {
     {"$changeStream", refuse_change_stream},
     {"$collStats", parse_coll_stats},
     {"$count", parse_count},
+    {"$densify", parse_densify},
     {"$documents", parse_documents},
     {"$facet", parse_facet},
     {"$fill", parse_fill},

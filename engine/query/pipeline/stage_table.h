@@ -23,6 +23,7 @@ Status parse_bucket(const StageCall& call, ParsedStages& stages);
 Status parse_bucket_auto(const StageCall& call, ParsedStages& stages);
 Status parse_coll_stats(const StageCall& call, ParsedStages& stages);
 Status parse_count(const StageCall& call, ParsedStages& stages);
+Status parse_densify(const StageCall& call, ParsedStages& stages);
 Status parse_documents(const StageCall& call, ParsedStages& stages);
 Status parse_facet(const StageCall& call, ParsedStages& stages);
 Status parse_fill(const StageCall& call, ParsedStages& stages);

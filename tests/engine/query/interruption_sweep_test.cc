@@ -232,6 +232,7 @@ TEST(InterruptionSweepTest, Stages_End) {
           "{'range': [-9, 9]}}}}}]",
       "[{'$unwind': '$a'}, {'$setWindowFields': {'sortBy': {'a': 1}, 'output': {'n': {'$push': "
       "'$a', 'window': {'documents': ['unbounded', 'unbounded']}}}}}]",
+      "[" + products + "{'$densify': {'field': 'a', 'range': {'step': 0.001, 'bounds': 'full'}}}]",
       "[" + products + "{'$sortByCount': '$b'}]",
       "[" + products + "{'$count': 'n'}]",
       "[" + products + "{'$facet': {'x': [{'$count': 'n'}]}}]",

@@ -96,8 +96,8 @@ inline std::string show_expected(const std::string& expected) {
 }
 
 struct PipelineCase {
-  const char* stages;
-  const char* results;
+  std::string stages;
+  std::string results;
 };
 
 inline void expect_results(const PipelineRun& run, const std::vector<PipelineCase>& cases) {
@@ -107,9 +107,9 @@ inline void expect_results(const PipelineRun& run, const std::vector<PipelineCas
 }
 
 struct PipelineRefusal {
-  const char* stages;
+  std::string stages;
   int code;
-  const char* message;
+  std::string message;
 };
 
 inline void expect_refused(const PipelineRun& run, const std::vector<PipelineRefusal>& refusals) {

@@ -1,0 +1,51 @@
+// The stage $densify: adds documents to its input, so that a field has a value at each step of a
+// range. The input comes sorted: a $sort stands before it. Internal to engine/query. Immutable
+// after plan(), so several threads may run it.
+//
+// Source: MongoDB manual, "$densify"; errors and details are those of mongod 6.0.5.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/bson/dotted_path.h"
+#include "engine/bson/value.h"
+#include "engine/query/expression/date_arithmetic.h"
+#include "engine/query/pipeline/stage.h"
+
+namespace gridmount::query {
+
+struct DensifyRange {
+  enum class Kind {
+    kFull,       // from the least to the greatest value of all documents, both included
+    kPartition,  // the same for each partition
+    kExplicit,   // from `lower` (included) to `upper` (excluded)
+  };
+  Kind kind = Kind::kFull;
+  bson::Value step;                           // a number above 0
+  std::optional<expressions::TimeUnit> unit;  // the values are dates
+  bson::Value lower;
+  bson::Value upper;
+};
+
+struct DensifyOptions {
+  std::optional<bson::Path> field;  // always set once the stage is parsed
+  std::vector<bson::Path> partition_by;
+  DensifyRange range;
+};
+
+class DensifyStage : public Stage {
+ public:
+  explicit DensifyStage(DensifyOptions options) : options_(std::move(options)) {}
+
+  std::string_view name() const override { return "$densify"; }
+  Result<Stream> open(Stream input, const PipelineContext& context) const override;
+  void plan(FieldDependencies& needs) override;
+
+ private:
+  DensifyOptions options_;
+};
+
+}  // namespace gridmount::query
