@@ -19,6 +19,12 @@ if [ "$#" -gt 1 ] || [[ ${1:-} == -* ]]; then
   exit 2
 fi
 output=$(realpath -e -- "${1:-.}")
+for program in dh dpkg-buildpackage; do
+  if ! command -v "$program" >/dev/null; then
+    echo "build-deb.sh: $program is missing; install it with: apt-get install debhelper dpkg-dev" >&2
+    exit 1
+  fi
+done
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/gridmount-deb.XXXXXX")
 trap 'rm -rf "$work"' EXIT

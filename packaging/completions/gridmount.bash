@@ -69,7 +69,7 @@ _gridmount_value() {
 }
 
 _gridmount() {
-  local words current program kind name value word store=() command= expects= positional=0
+  local words current program kind name value word store=() command= expects=
   _gridmount_words
   program=${words[0]}
   local -A values=() commands=()
@@ -90,8 +90,6 @@ _gridmount() {
       if [ "${program##*/}" = gridstore ]; then
         while read -r kind name value; do values[$name]=$value; done < <(_gridmount_help "$program" "$command")
       fi
-    else
-      positional=$((positional + 1))
     fi
   done
 

@@ -238,7 +238,9 @@ class Unmounted(MountCase):
         first.send_signal(signal.SIGSTOP)
         try:
             # Whoever asks for the free space just now is not answered, and the mount is busy.
+            deadline = time.monotonic() + SECONDS_MAX
             while subprocess.run(["fusermount3", "-u", self.system.mount_point]).returncode != 0:
+                self.assertLess(time.monotonic(), deadline)
                 first.send_signal(signal.SIGCONT)
                 time.sleep(0.05)
                 first.send_signal(signal.SIGSTOP)

@@ -162,7 +162,7 @@ TEST_F(GridfilesFurther, Verify_AMissingChunk_AWrongMd5_AndNoMd5) {
   set("fs.files", document("filename", "photos-of-others"), document("md5", bson::Value()));
   const Outcome outcome = gridfiles({"verify"});
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("Failed: 2 of 6 files are damaged"));
+  EXPECT_THAT(outcome.err, HasSubstr("Failed: 2 of 6 files are damaged; see `gridstore check`"));
   EXPECT_THAT(outcome.out, HasSubstr("photos-of-others\tok, without md5\n"));
   EXPECT_THAT(outcome.out, HasSubstr("photos/a.jpg\tdamaged: the content has the md5 "
                                      "781e5e245d69b566979b86e28d23f2c7, the files document says "

@@ -1,7 +1,7 @@
 // cat writes the newest file of each name to standard output, one after the other, or the bytes of
 // --range of each.
 #include <algorithm>
-#include <memory>
+#include <optional>
 #include <string>
 
 #include "tools/gridfiles/command.h"
@@ -29,12 +29,11 @@ Result<gridfs::ByteRange> range_in(const RequestedRange& requested, int64_t leng
 Status write_file(const CommandContext& context, bson::View file, AtomicFile& output) {
   const bson::ValueView id = file["_id"];
   const std::string name = filename_of(file);
-  GM_ASSIGN(std::unique_ptr<gridfs::DownloadStream> stream,
-            context.bucket.open_download_stream(id));
+  std::optional<gridfs::ByteRange> range;
   if (context.options.range) {
-    GM_ASSIGN(const auto range, range_in(*context.options.range, stream->file().length, name));
-    GM_ASSIGN(stream, context.bucket.open_download_stream(id, range));
+    GM_ASSIGN(range, range_in(*context.options.range, length_of(file).value_or(0), name));
   }
+  GM_ASSIGN(const auto stream, context.bucket.open_download_stream(id, range));
   return write_all(*stream, output);
 }
 

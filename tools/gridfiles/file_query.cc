@@ -65,6 +65,10 @@ Result<std::optional<bson::Document>> newest_file(const CommandContext& context,
   return std::optional(bson::Document(*document));
 }
 
+tl::unexpected<Error> files_not_found(std::span<const std::string> names) {
+  return fail(gridfs::kFileNotFound, "requested files not found: " + quoted_list(names));
+}
+
 Result<std::vector<bson::Document>> files_of_arguments(const CommandContext& context) {
   std::vector<bson::Document> files;
   std::vector<std::string> missing;
@@ -76,9 +80,7 @@ Result<std::vector<bson::Document>> files_of_arguments(const CommandContext& con
       missing.push_back(name);
     }
   }
-  if (!missing.empty()) {
-    return fail(gridfs::kFileNotFound, "requested files not found: " + quoted_list(missing));
-  }
+  if (!missing.empty()) return files_not_found(missing);
   return files;
 }
 

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,10 @@ Status for_each_file(const CommandContext& context, bson::View filter, bson::Vie
 // Returns the newest file of the name, as open_download_stream_by_name() chooses it, or nothing.
 Result<std::optional<bson::Document>> newest_file(const CommandContext& context,
                                                   const std::string& name);
-// Returns the newest file of each of the command's arguments, which may repeat. Fails with
-// kFileNotFound and the names that no file has.
+// Returns mongofiles' error for names that no file has: kFileNotFound.
+tl::unexpected<Error> files_not_found(std::span<const std::string> names);
+// Returns the newest file of each of the command's arguments, which may repeat. Fails as
+// files_not_found() says.
 Result<std::vector<bson::Document>> files_of_arguments(const CommandContext& context);
 
 // Returns the _ids of all files that have the name. They are few: one for each revision.

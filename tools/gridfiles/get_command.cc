@@ -66,10 +66,6 @@ bool is_newer(bson::View a, bson::View b) {
   return false;
 }
 
-auto not_found(const std::vector<std::string>& names) {
-  return fail(gridfs::kFileNotFound, "requested files not found: " + quoted_list(names));
-}
-
 // Returns the newest file of each name among the files that match.
 Result<std::vector<Target>> newest_targets(const CommandContext& context, bson::View filter) {
   bson::Builder order;
@@ -115,7 +111,7 @@ Status get_recursively(const CommandContext& context) {
     if (targets.empty()) missing.push_back(name);
     std::move(targets.begin(), targets.end(), std::back_inserter(all));
   }
-  if (!missing.empty()) return not_found(missing);
+  if (!missing.empty()) return files_not_found(missing);
   return download_all(context, all, found_name(context.options));
 }
 
@@ -140,7 +136,7 @@ Status run_get(const CommandContext& context) {
       return fail(std::move(newest).error());
     }
   }
-  if (!missing.empty()) return not_found(missing);
+  if (!missing.empty()) return files_not_found(missing);
   return download_all(context, targets, LocalName::kOfArgument);
 }
 

@@ -34,7 +34,15 @@ Result<std::optional<std::string>> read_whole(gridfs::DownloadStream& stream, bo
   return digest ? std::optional(digest->hex()) : std::nullopt;
 }
 
-// Fails with kInterrupted, and with errors that are not the file's.
+// Returns whether the error says that this file is damaged, and not for example that no server
+// answers.
+bool is_of_file(const Error& error) {
+  const ErrorCode code = error.code();
+  return code == gridfs::kChunkIsMissing || code == gridfs::kChunkIsWrongSize ||
+         code == gridfs::kInvalidFilesDocument || code == ErrorCode::kDataCorruptionDetected;
+}
+
+// Fails with errors that are not the file's, and with kFileNotFound if it has been removed.
 Result<Verified> verify(const gridfs::Bucket& bucket, bson::View file) {
   Verified verified;
   const auto stored = file.find("md5");
@@ -43,7 +51,7 @@ Result<Verified> verify(const gridfs::Bucket& bucket, bson::View file) {
   Result<std::optional<std::string>> digest =
       stream ? read_whole(**stream, has_md5) : fail(std::move(stream).error());
   if (!digest) {
-    if (digest.error().code() == ErrorCode::kInterrupted) return fail(std::move(digest).error());
+    if (!is_of_file(digest.error())) return fail(std::move(digest).error());
     verified.problem = digest.error().message();
     return verified;
   }
@@ -53,6 +61,15 @@ Result<Verified> verify(const gridfs::Bucket& bucket, bson::View file) {
                        std::string(stored->as_string());
   }
   return verified;
+}
+
+Result<bool> exists(const CommandContext& context, bson::ValueView id) {
+  bson::Builder by_id;
+  // $eq, so that an _id that is a document is compared as a value and not parsed as operators.
+  by_id.open_document("_id").append("$eq", id).close();
+  GM_ASSIGN(auto snapshot, context.bucket.store().snapshot());
+  GM_ASSIGN(auto found, context.bucket.files().find_one(*snapshot, std::move(by_id).finish()));
+  return found.has_value();
 }
 
 Status print_verified(const Options& options, bson::View file, const Verified& verified) {
@@ -78,26 +95,24 @@ Status print_verified(const Options& options, bson::View file, const Verified& v
 Status run_verify(const CommandContext& context) {
   int64_t files = 0;
   int64_t damaged = 0;
-  GM_TRY(for_each_file(
-      context, names_of_argument(context), bson::View(), [&](bson::View file) -> Status {
-        auto verified = verify(context.bucket, file);
-        // Somebody has removed it meanwhile.
-        if (verified && verified->problem.empty() == false) {
-          bson::Builder by_id;
-          by_id.open_document("_id").append("$eq", file["_id"]).close();
-          GM_ASSIGN(auto now, context.bucket.store().snapshot());
-          GM_ASSIGN(auto same, context.bucket.files().find_one(*now, std::move(by_id).finish()));
-          if (!same) return {};
-        }
-        GM_TRY(verified);
-        ++files;
-        if (!verified->problem.empty()) ++damaged;
-        return print_verified(context.options, file, *verified);
-      }));
+  const auto visit = [&](bson::View file) -> Status {
+    Result<Verified> verified = verify(context.bucket, file);
+    if (!verified && verified.error().code() == gridfs::kFileNotFound) return {};
+    GM_TRY(verified);
+    if (!verified->problem.empty()) {
+      // Its chunks may be missing because somebody has removed it meanwhile.
+      GM_ASSIGN(const bool is_there, exists(context, file["_id"]));
+      if (!is_there) return {};
+      ++damaged;
+    }
+    ++files;
+    return print_verified(context.options, file, *verified);
+  };
+  GM_TRY(for_each_file(context, names_of_argument(context), bson::View(), visit));
   GM_TRY(flush_output());
   if (damaged == 0) return {};
-  return fail(gridfs::kChunkIsMissing,
-              std::to_string(damaged) + " of " + std::to_string(files) + " files are damaged");
+  return fail(gridfs::kChunkIsMissing, std::to_string(damaged) + " of " + std::to_string(files) +
+                                           " files are damaged; see `gridstore check`");
 }
 
 }  // namespace gridmount::tools
