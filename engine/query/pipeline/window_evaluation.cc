@@ -112,10 +112,10 @@ class StateEvaluation : public WindowEvaluation {
   std::optional<std::optional<Value>> result_;  // unless the window has changed since
 };
 
-// $first, $last and $shift.
-class EndEvaluation : public WindowEvaluation {
+// A function that looks at the ends of the window only.
+class FrameEvaluation : public WindowEvaluation {
  public:
-  EndEvaluation(const WindowFunction& function, Evaluator& evaluator)
+  FrameEvaluation(const WindowFunction& function, Evaluator& evaluator)
       : function_(function),
         evaluator_(evaluator),
         frame_(function.bounds, function.sort_value.get(), evaluator) {}
@@ -124,6 +124,18 @@ class EndEvaluation : public WindowEvaluation {
     partition_ = &partition;
     frame_.begin(partition);
   }
+
+ protected:
+  const WindowFunction& function_;
+  Evaluator& evaluator_;
+  WindowFrame frame_;
+  const WindowPartition* partition_ = nullptr;
+};
+
+// $first, $last and $shift.
+class EndEvaluation : public FrameEvaluation {
+ public:
+  using FrameEvaluation::FrameEvaluation;
 
   WindowResult next(size_t current) override {
     GM_ASSIGN(const std::optional<WindowFrame::Span> span, frame_.move_to(current));
@@ -134,26 +146,12 @@ class EndEvaluation : public WindowEvaluation {
     if (!value) return std::nullopt;
     return Value(*value);
   }
-
- private:
-  const WindowFunction& function_;
-  Evaluator& evaluator_;
-  WindowFrame frame_;
-  const WindowPartition* partition_ = nullptr;
 };
 
 // The slope of the line between the first and the last point of the window.
-class DerivativeEvaluation : public WindowEvaluation {
+class DerivativeEvaluation : public FrameEvaluation {
  public:
-  DerivativeEvaluation(const WindowFunction& function, Evaluator& evaluator)
-      : function_(function),
-        evaluator_(evaluator),
-        frame_(function.bounds, function.sort_value.get(), evaluator) {}
-
-  void begin(const WindowPartition& partition) override {
-    partition_ = &partition;
-    frame_.begin(partition);
-  }
+  using FrameEvaluation::FrameEvaluation;
 
   WindowResult next(size_t current) override {
     GM_ASSIGN(const std::optional<WindowFrame::Span> span, frame_.move_to(current));
@@ -203,11 +201,7 @@ class DerivativeEvaluation : public WindowEvaluation {
     return fail(ErrorCode{5624903}, "$derivative input must not be null or missing");
   }
 
-  const WindowFunction& function_;
-  Evaluator& evaluator_;
-  WindowFrame frame_;
   ValueArithmetic arithmetic_;
-  const WindowPartition* partition_ = nullptr;
 };
 
 }  // namespace
