@@ -19,6 +19,7 @@ StoreResult open_recovering(const std::filesystem::path& folder,
   if (!needs_writing || !options.read_only) return store;
   local::OpenOptions for_writing = options;
   for_writing.read_only = false;
+  for_writing.beside_owner = false;
   auto recovered = local::open(folder, for_writing);
   // The first error names the cause; the second says only that it cannot be repaired here.
   return recovered ? std::move(recovered) : std::move(store);

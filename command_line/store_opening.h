@@ -26,9 +26,9 @@ Result<std::unique_ptr<engine::Store>> open_when_free(
     const std::filesystem::path& folder, const local::OpenOptions& options,
     const std::function<bool()>& is_in_use = nullptr);
 
-// Calls open_when_free() for programs that run one command. A store that was open when its machine
-// went down must be rolled back to its last checkpoint, which is a write. If `options` ask for a
-// read-only store, it is then opened for writing instead, where that is possible.
+// Calls open_when_free() for programs that run one command. A store whose owner was killed or whose
+// machine went down must be recovered, which is a write. If `options` ask for a read-only store, it
+// is then opened for writing instead, where that is possible.
 Result<std::unique_ptr<engine::Store>> open_store(const std::filesystem::path& folder,
                                                   const local::OpenOptions& options);
 

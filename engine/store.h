@@ -6,8 +6,9 @@
 // Store::capabilities() says what such a store cannot do.
 //
 // Rules that hold throughout:
-// S1. A Snapshot never changes and never blocks a writer. snapshot() waits for short transactions
-//     (TransactionKind::kShort) at most.
+// S1. A Snapshot never changes and never blocks a writer, except for one of short_snapshot().
+//     snapshot() waits for short transactions (TransactionKind::kShort) and short snapshots at
+//     most.
 // S2. A Transaction sees its own writes. commit() commits all of them. If the Transaction is
 //     destroyed without commit(), none of them happen. At most one transaction exists at a time per
 //     store. begin() waits in a FIFO queue. Do not hold a transaction while waiting for a client,
@@ -23,6 +24,9 @@
 // S5. A bson::View returned by a read of a Snapshot stays valid until the Snapshot is destroyed or
 //     paused. A bson::View returned by a read of a Transaction stays valid until the next write
 //     through the Transaction, or until its end.
+// S6. A thread that has a short transaction or a short snapshot waits for the store alone: for no
+//     lock that another thread may hold while it begins to read or to write, and for no other
+//     thread. Readers may wait for it.
 //
 // Thread-safety: Store, Database and Collection are thread-safe. A Snapshot, a Transaction and the
 // cursors on them are used by one thread at a time. A Snapshot may be handed from thread to thread.
@@ -123,10 +127,9 @@ enum class Durability { kCommitted, kDurable };
 // What a thread may wait for while it holds a transaction.
 enum class TransactionKind {
   kMayBlock,  // anything that S2 allows; snapshot() never waits for such a transaction
-  // A short transaction. From begin() to its end the thread waits for the store alone: for no lock
-  // that another thread may hold while it begins to read, and for no other thread. So snapshot()
-  // and make_durable() may wait for such a transaction. This lets the store combine short
-  // transactions that follow one another into one commit.
+  // A short transaction. From begin() to its end the thread obeys S6. So snapshot() and
+  // make_durable() may wait for such a transaction. This lets the store combine short transactions
+  // that follow one another into one commit.
   kShort,
 };
 
@@ -451,6 +454,11 @@ class Store {
   virtual Result<std::vector<std::string>> databases(Snapshot& snapshot) = 0;
 
   virtual Result<std::unique_ptr<Snapshot>> snapshot() = 0;
+  // A snapshot for a few look-ups, with which short transactions go on to share one commit. It may
+  // hold up writers and other readers, so until its end the thread obeys S6. The thread must not
+  // call snapshot() or begin() meanwhile, and it must end the snapshot itself. pause() may fail
+  // with IllegalOperation.
+  virtual Result<std::unique_ptr<Snapshot>> short_snapshot() { return snapshot(); }
   virtual Result<std::unique_ptr<Transaction>> begin(
       TransactionKind kind = TransactionKind::kMayBlock) = 0;
 

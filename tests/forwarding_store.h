@@ -25,6 +25,9 @@ class ForwardingStore : public engine::Store {
     return store_.databases(snapshot);
   }
   Result<std::unique_ptr<engine::Snapshot>> snapshot() override { return store_.snapshot(); }
+  Result<std::unique_ptr<engine::Snapshot>> short_snapshot() override {
+    return store_.short_snapshot();
+  }
   Result<std::unique_ptr<engine::Transaction>> begin(engine::TransactionKind kind) override {
     return store_.begin(kind);
   }

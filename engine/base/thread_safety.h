@@ -8,6 +8,9 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include "engine/base/invariant.h"
+#include "engine/base/store_hold.h"
+
 #if defined(__clang__)
 #define GM_THREAD_ATTRIBUTE(x) __attribute__((x))
 #else
@@ -30,13 +33,23 @@
 
 namespace gridmount {
 
+// Whether a thread may hold a lock while it begins to read a store or to write to it.
+enum class LockUse { kOrdinary, kHeldOverReads };
+
 class GM_CAPABILITY("mutex") Mutex {
  public:
-  void lock() GM_ACQUIRE() { mutex_.lock(); }
+  explicit Mutex(LockUse use = LockUse::kOrdinary) : use_(use) {}
+
+  void lock() GM_ACQUIRE() {
+    GM_COSTLY_INVARIANT("S6", use_ == LockUse::kOrdinary || !StoreHold::is_held(),
+                        "a lock that is held over reads");
+    mutex_.lock();
+  }
   void unlock() GM_RELEASE() { mutex_.unlock(); }
   bool try_lock() GM_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
 
  private:
+  [[maybe_unused]] const LockUse use_;
   std::mutex mutex_;
 };
 

@@ -41,13 +41,35 @@ std::optional<uint64_t> LocalSnapshot::version() const {
   return mdb_txn_id(transaction_.lmdb());
 }
 
-LocalTransaction::LocalTransaction(WriteTransaction transaction, const TreeHandles& handles,
-                                   CatalogCache& cache, IndexUsage& index_usage,
-                                   Environment& environment, DropCleanup& drop_cleanup)
+LocalBatchSnapshot::LocalBatchSnapshot(WriteTransaction transaction, const TreeHandles& handles,
+                                       CatalogCache& cache, IndexUsage& index_usage,
+                                       Environment& environment)
+    : ReadViewHolder(std::make_shared<ReadView>(transaction.lmdb(), handles, true, cache,
+                                                index_usage, environment)),
+      transaction_(std::move(transaction)) {}
+
+LocalBatchSnapshot::~LocalBatchSnapshot() {
+  read_view()->trees().end();
+}
+
+Status LocalBatchSnapshot::pause() {
+  return fail(ErrorCode::kIllegalOperation, "a short snapshot cannot be paused");
+}
+
+Status LocalBatchSnapshot::resume() {
+  return pause();
+}
+
+LocalTransaction::LocalTransaction(WriteTransaction transaction, engine::TransactionKind kind,
+                                   const TreeHandles& handles, CatalogCache& cache,
+                                   IndexUsage& index_usage, Environment& environment,
+                                   DropCleanup& drop_cleanup)
     : ReadViewHolder(std::make_shared<ReadView>(transaction.lmdb(), handles, true, cache,
                                                 index_usage, environment)),
       transaction_(std::move(transaction)),
-      drop_cleanup_(drop_cleanup) {}
+      drop_cleanup_(drop_cleanup) {
+  if (kind == engine::TransactionKind::kShort) hold_.emplace();
+}
 
 Status LocalTransaction::pause() {
   return fail(ErrorCode::kIllegalOperation, "a transaction cannot be paused");
@@ -77,7 +99,9 @@ Status LocalTransaction::commit(engine::Durability durability) {
   if (trees.writes() == 0) transaction_.unchanged();
   transaction_.log(trees.take_changes());
   trees.end();
-  GM_TRY(transaction_.commit());
+  const Status committed = transaction_.commit();
+  hold_.reset();
+  GM_TRY(committed);
   if (read_view()->write_observer() != nullptr) read_view()->write_observer()->committed();
   if (read_view()->catalog().released()) drop_cleanup_.wake();
   if (durability == engine::Durability::kDurable) return read_view()->environment().make_durable();
@@ -117,10 +141,21 @@ Result<std::unique_ptr<engine::Snapshot>> LocalStore::snapshot() {
   return std::unique_ptr<engine::Snapshot>(std::move(snapshot));
 }
 
+Result<std::unique_ptr<engine::Snapshot>> LocalStore::short_snapshot() {
+  GM_ASSIGN(std::optional<WriteTransaction> in_batch, environment_->begin_read_in_batch());
+  if (in_batch) {
+    return std::unique_ptr<engine::Snapshot>(std::make_unique<LocalBatchSnapshot>(
+        *std::move(in_batch), handles_, cache_, index_usage_, *environment_));
+  }
+  GM_ASSIGN(ReadTransaction transaction, environment_->begin_short_read());
+  return std::unique_ptr<engine::Snapshot>(std::make_unique<LocalSnapshot>(
+      std::move(transaction), handles_, cache_, index_usage_, *environment_));
+}
+
 Result<std::unique_ptr<engine::Transaction>> LocalStore::begin(engine::TransactionKind kind) {
   GM_ASSIGN(WriteTransaction transaction, environment_->begin_write(kind));
   return std::unique_ptr<engine::Transaction>(std::make_unique<LocalTransaction>(
-      std::move(transaction), handles_, cache_, index_usage_, *environment_, *drop_cleanup_));
+      std::move(transaction), kind, handles_, cache_, index_usage_, *environment_, *drop_cleanup_));
 }
 
 Status LocalStore::make_durable() {

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/base/store_hold.h"
 #include "engine/local/catalog/catalog.h"
 #include "engine/local/catalog/drop_cleanup.h"
 #include "engine/local/catalog/read_view.h"
@@ -35,11 +37,31 @@ class LocalSnapshot : public engine::Snapshot, public ReadViewHolder {
   ReadTransaction transaction_;
 };
 
+// A short snapshot that reads in an open batch.
+class LocalBatchSnapshot : public engine::Snapshot, public ReadViewHolder {
+ public:
+  // `transaction` must be unchanged.
+  LocalBatchSnapshot(WriteTransaction transaction, const TreeHandles& handles, CatalogCache& cache,
+                     IndexUsage& index_usage, Environment& environment);
+  ~LocalBatchSnapshot() override;
+
+  Status pause() override;
+  Status resume() override;
+  void observe(std::shared_ptr<engine::ReadObserver> observer) override {
+    read_view()->observe(std::move(observer));
+  }
+
+ private:
+  WriteTransaction transaction_;
+  const StoreHold hold_;
+};
+
 class LocalTransaction : public engine::Transaction, public ReadViewHolder {
  public:
   // `drop_cleanup` is woken by a commit that has released keyspaces.
-  LocalTransaction(WriteTransaction transaction, const TreeHandles& handles, CatalogCache& cache,
-                   IndexUsage& index_usage, Environment& environment, DropCleanup& drop_cleanup);
+  LocalTransaction(WriteTransaction transaction, engine::TransactionKind kind,
+                   const TreeHandles& handles, CatalogCache& cache, IndexUsage& index_usage,
+                   Environment& environment, DropCleanup& drop_cleanup);
   ~LocalTransaction() override;
 
   Status commit(engine::Durability durability) override;
@@ -54,6 +76,7 @@ class LocalTransaction : public engine::Transaction, public ReadViewHolder {
 
  private:
   WriteTransaction transaction_;
+  std::optional<StoreHold> hold_;  // a short one's
   DropCleanup& drop_cleanup_;
 };
 
@@ -64,6 +87,7 @@ class LocalStore : public engine::Store {
   std::shared_ptr<engine::Database> database(std::string_view name) override;
   Result<std::vector<std::string>> databases(engine::Snapshot& snapshot) override;
   Result<std::unique_ptr<engine::Snapshot>> snapshot() override;
+  Result<std::unique_ptr<engine::Snapshot>> short_snapshot() override;
   Result<std::unique_ptr<engine::Transaction>> begin(
       engine::TransactionKind kind = engine::TransactionKind::kMayBlock) override;
   Status make_durable() override;

@@ -57,6 +57,9 @@ class WatchedStore final : public engine::Store {
     return store_.databases(snapshot);
   }
   Result<std::unique_ptr<engine::Snapshot>> snapshot() override { return store_.snapshot(); }
+  Result<std::unique_ptr<engine::Snapshot>> short_snapshot() override {
+    return store_.short_snapshot();
+  }
   Result<std::unique_ptr<engine::Transaction>> begin(engine::TransactionKind kind) override;
   Status make_durable() override { return store_.make_durable(); }
   Result<int64_t> compact(const engine::Namespace& ns,

@@ -119,9 +119,12 @@ Result<EntryReply> FileSystem::setattr(uint64_t ino, const FileHandle* handle,
   if (changes.size) {
     GM_TRY(file->truncate(*changes.size, gridfs::TimeUpdate::kNow));
   }
+  // The change must not ask the open file, whose lock another thread may hold while it waits for
+  // the change's transaction.
+  gridfs::FilesDocument document = file->document();
   GM_TRY(file->change_posix([&](gridfs::PosixFields now) -> Result<gridfs::PosixFields> {
-    const gridfs::Attributes shown =
-        unlinked_attributes(file->document(), buckets_.settings().paths);
+    document.posix = now;
+    const gridfs::Attributes shown = unlinked_attributes(document, buckets_.settings().paths);
     now.mode = shown.mode;
     gridfs::PosixFields posix;
     if (changes.permissions) {

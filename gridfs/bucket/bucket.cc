@@ -41,7 +41,7 @@ std::string in_quotes(std::string_view text) {
 }  // namespace
 
 struct Bucket::IndexCheck {
-  Mutex mutex;
+  Mutex mutex{LockUse::kHeldOverReads};
   bool done GM_GUARDED_BY(mutex) = false;
 };
 

@@ -49,7 +49,8 @@ struct PosixFields {
   std::optional<Xattrs> xattrs;               // in a change, an empty set removes all
 };
 
-// Takes the fields that a node has, and returns those to change.
+// Takes the fields that a node has, and returns those to change. It is called in a short
+// transaction, so it obeys rule S6 of engine/store.h.
 using PosixChange = std::function<Result<PosixFields>(const PosixFields&)>;
 
 // Returns true if the process that asks for a change is in the group, or is privileged.

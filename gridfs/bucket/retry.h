@@ -13,14 +13,6 @@
 
 namespace gridmount::gridfs {
 
-// Returns the kind of a transaction that writes few documents. If others write to the store too,
-// such transactions of this process run at the same time, and a caller repeats its transaction
-// after a conflict.
-inline engine::TransactionKind kind_of_few_writes(const engine::Store& store) {
-  return store.capabilities().exclusive ? engine::TransactionKind::kMayBlock
-                                        : engine::TransactionKind::kShort;
-}
-
 // Calls `attempt` until it succeeds, fails with another error than a transient one, or
 // Capabilities::retry_for is over. Returns its last result. `attempt` must be repeatable: it is one
 // transaction, or only reads. An attempt that finds no server has waited for one itself, so it is

@@ -12,6 +12,7 @@ namespace gridmount::gridfs {
 class OpenFile::CommitLock {
  public:
   explicit CommitLock(OpenFile& file) : file_(file) {
+    GM_COSTLY_INVARIANT("S6", !StoreHold::is_held(), "the commit lock of a file");
     MutexLock lock(file_.mutex_);
     while (file_.committing_) file_.commit_ended_.wait(file_.mutex_);
     file_.committing_ = true;

@@ -233,6 +233,18 @@ Result<int64_t> count_recorded(const Bucket& bucket, const bson::Value& id,
 
 namespace {
 
+// A commit of many bytes takes its time. In a store that one process has, no reader should wait for
+// it, as readers may wait for a short transaction. Over a deployment, only short transactions run
+// at the same time.
+engine::TransactionKind kind_of(const FileCommit& commit, const engine::Store& store) {
+  constexpr uint64_t kShortBytes = uint64_t{64} << 10;
+  uint64_t bytes = 0;
+  for (const CommittedChunk& chunk : commit.chunks) bytes += chunk.size;
+  const bool is_long = bytes > kShortBytes || commit.remove_from < commit.remove_to;
+  return is_long && store.capabilities().exclusive ? engine::TransactionKind::kMayBlock
+                                                   : engine::TransactionKind::kShort;
+}
+
 // Commits a file that was truncated by more chunks than one transaction removes and has grown
 // beyond that point again. Commits the truncation alone, then removes the chunks that it left, then
 // commits the rest.
@@ -289,7 +301,7 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
     int64_t fewer = recorded;
     int64_t more = 0;
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction,
-              bucket.store().begin(kind_of_few_writes(bucket.store())));
+              bucket.store().begin(kind_of(commit, bucket.store())));
     // A transaction finds that out by its update of the files document.
     if (commit.expected_date && !bucket.store().capabilities().transactions) {
       GM_TRY(check_unchanged(bucket, *transaction, id, *commit.expected_date));
@@ -347,7 +359,7 @@ Result<PosixFields> change_posix(const FileContext& context, const bson::Value& 
   const bson::Document by_id = equals("_id", id);
   return with_retry(bucket.store(), [&]() -> Result<PosixFields> {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction,
-              bucket.store().begin(kind_of_few_writes(bucket.store())));
+              bucket.store().begin(engine::TransactionKind::kShort));
     std::optional<bson::View> document;
     for (engine::Collection* collection : {&bucket.files(), &bucket.detached()}) {
       GM_ASSIGN(document, collection->find_one(*transaction, by_id));
@@ -370,7 +382,7 @@ Status write_posix(const FileContext& context, const bson::Value& id, const Posi
   engine::Store& store = context.bucket.store();
   return with_retry(store, [&]() -> Status {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction,
-              store.begin(kind_of_few_writes(store)));
+              store.begin(engine::TransactionKind::kShort));
     GM_TRY(update_files_document(context.bucket, *transaction, id, update));
     return transaction->commit();
   });

@@ -283,8 +283,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   const ChunkLayout layout_;
   const std::unique_ptr<CachedChunks> cache_;  // null for a local store
 
-  Mutex write_mutex_;
-  mutable Mutex mutex_;
+  Mutex write_mutex_{LockUse::kHeldOverReads};
+  mutable Mutex mutex_{LockUse::kHeldOverReads};
   Condition commit_ended_;
 
   // The state that a commit would write now.

@@ -67,7 +67,7 @@ Result<FirstChunkLookup::Found> OpenFiles::find_stored(bson::ValueView id, bool 
     if (both) return *std::move(both);
   }
   FirstChunkLookup::Found found;
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket_.store().snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket_.store().short_snapshot());
   GM_ASSIGN(const std::optional<bson::View> document,
             bucket_.files().find_one(*snapshot, equals("_id", id)));
   if (document) found.file.emplace(*document);
@@ -170,36 +170,42 @@ Status OpenFiles::remove(engine::Transaction& transaction, bson::ValueView id,
 }
 
 std::vector<bson::Value> OpenFiles::orphans() const {
+  std::vector<std::shared_ptr<OpenFile>> open;
+  {
+    MutexLock lock(mutex_);
+    for (const auto& [id, entry] : files_) {
+      if (std::shared_ptr<OpenFile> file = entry.reference.lock()) open.push_back(std::move(file));
+    }
+  }
   std::vector<bson::Value> ids;
-  std::vector<std::shared_ptr<OpenFile>> open;  // released after the lock
-  MutexLock lock(mutex_);
-  for (const auto& [id, entry] : files_) {
-    std::shared_ptr<OpenFile> file = entry.reference.lock();
-    if (!file) continue;
-    if (file->is_detached()) ids.push_back(id);
-    open.push_back(std::move(file));
+  for (const std::shared_ptr<OpenFile>& file : open) {
+    if (file->is_detached()) ids.push_back(file->id());
   }
   return ids;
 }
 
 OpenFiles::Detached OpenFiles::after_commit() {
   Detached detached;
-  std::vector<std::shared_ptr<OpenFile>> open;  // released after the lock
-  MutexLock lock(mutex_);
-  const auto found = removals_.find(std::this_thread::get_id());
-  if (found == removals_.end()) return detached;
-  for (const FileRemoval& removal : found->second.files) {
-    end_removal(removal);
-    if (!removal.detached) continue;
-    if (std::shared_ptr<OpenFile> file = find_locked(removal.id)) {
-      file->set_detached(true);
-      open.push_back(std::move(file));
-      detached.some_are_open = true;
-    } else {
-      detached.unreachable.push_back(removal.id);
+  std::vector<std::shared_ptr<OpenFile>> open;
+  {
+    MutexLock lock(mutex_);
+    const auto found = removals_.find(std::this_thread::get_id());
+    if (found == removals_.end()) return detached;
+    for (const FileRemoval& removal : found->second.files) {
+      end_removal(removal);
+      if (!removal.detached) continue;
+      if (std::shared_ptr<OpenFile> file = find_locked(removal.id)) {
+        open.push_back(std::move(file));
+      } else {
+        detached.unreachable.push_back(removal.id);
+      }
     }
+    removals_.erase(found);
   }
-  removals_.erase(found);
+  // Without the lock: a thread may hold the lock of a file while it waits for a transaction that
+  // waits for the lock of the table.
+  for (const std::shared_ptr<OpenFile>& file : open) file->set_detached(true);
+  detached.some_are_open = !open.empty();
   return detached;
 }
 

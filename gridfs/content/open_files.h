@@ -86,7 +86,10 @@ class OpenFiles {
   // Locks, one of which is held while a file is opened, so that the file is opened once. Files
   // share these locks.
   static constexpr size_t kOpeningLocks = 64;
-  std::array<Mutex, kOpeningLocks> opening_;
+  struct OpeningMutex : Mutex {
+    OpeningMutex() : Mutex(LockUse::kHeldOverReads) {}
+  };
+  std::array<OpeningMutex, kOpeningLocks> opening_;
   mutable Mutex mutex_;
   std::unordered_map<bson::Value, OpenEntry, bson::ValueHash> files_ GM_GUARDED_BY(mutex_);
   // Keyed by the thread that owns the transaction.

@@ -72,7 +72,7 @@ class Writeback {
   const std::chrono::milliseconds interval_;
   // Taken before OpenFiles::mutex_. Held because two threads at once would count each other's
   // references and release nothing.
-  Mutex releasing_;
+  Mutex releasing_{LockUse::kHeldOverReads};
   mutable Mutex mutex_;
   std::unordered_map<const OpenFile*, Dirty> dirty_ GM_GUARDED_BY(mutex_);
   std::set<std::pair<Clock::time_point, const OpenFile*>> by_due_ GM_GUARDED_BY(mutex_);

@@ -88,16 +88,16 @@ std::vector<std::string> aliases_of(bson::View files_document) {
   return aliases;
 }
 
-Status Aliases::start(engine::Snapshot& snapshot) {
+Status Aliases::start(engine::Snapshot& snapshot) const {
   GM_ASSIGN(in_use_, has_index(bucket_.files(), snapshot));
   return {};
 }
 
-Status Aliases::recheck_index(const Error& error) const {
+Status Aliases::recheck_index(engine::Snapshot& snapshot, const Error& error) const {
   if (error.code() != ErrorCode::kBadValue) return fail(error);
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket_.store().snapshot());
-  GM_ASSIGN(in_use_, has_index(bucket_.files(), *snapshot));
-  return {};
+  const Result<std::unique_ptr<engine::Snapshot>> newest = bucket_.store().snapshot();
+  // A thread that has a transaction gets no snapshot, but the transaction is not old.
+  return start(newest ? **newest : snapshot);
 }
 
 Result<std::optional<Aliases::Alias>> Aliases::next(engine::Snapshot& snapshot,
@@ -163,7 +163,7 @@ Result<std::unique_ptr<engine::Cursor>> Aliases::find(engine::Snapshot& snapshot
                                                       const engine::FindOptions& options) const {
   Result<std::unique_ptr<engine::Cursor>> found = bucket_.files().find(snapshot, filter, options);
   if (found) return found;
-  GM_TRY(recheck_index(found.error()));
+  GM_TRY(recheck_index(snapshot, found.error()));
   return std::unique_ptr<engine::Cursor>();
 }
 

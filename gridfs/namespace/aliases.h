@@ -27,7 +27,7 @@ class Aliases {
   explicit Aliases(const Bucket& bucket) : bucket_(bucket) {}
 
   // Finds out whether the bucket may have aliases. Must be called before all other functions.
-  Status start(engine::Snapshot& snapshot);
+  Status start(engine::Snapshot& snapshot) const;
   bool in_use() const { return in_use_; }
 
   struct Alias {
@@ -51,7 +51,7 @@ class Aliases {
   // Called when a look-up failed because the index is missing. Either the snapshot is older than
   // the index, or a driver has dropped the index. Finds out which and sets in_use(). Returns
   // `error` if it means something else.
-  Status recheck_index(const Error& error) const;
+  Status recheck_index(engine::Snapshot& snapshot, const Error& error) const;
 
   const Bucket& bucket_;
   mutable std::atomic<bool> in_use_ = false;

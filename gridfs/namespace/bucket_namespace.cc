@@ -118,6 +118,12 @@ Status BucketNamespace::begin_change() {
 
 // --- Finding.
 
+void BucketNamespace::Found::keep_document() {
+  if (document.empty()) return;
+  kept = std::make_shared<bson::Document>(document);
+  document = *kept;
+}
+
 Result<BucketNamespace::Found> BucketNamespace::find_directory(Snapshot& snapshot,
                                                                const std::string& path) const {
   Found found;
@@ -330,11 +336,6 @@ Node BucketNamespace::node_of_open(const File& file) const {
   return node;
 }
 
-PosixFields BucketNamespace::posix_of_file(const Found& file) {
-  const Result<FilesDocument> document = FilesDocument::parse(file.document);
-  return document ? document->posix : PosixFields();
-}
-
 void BucketNamespace::complete(Node& node) const {
   access_times_.apply(node);
   subdirectories_.apply(node);
@@ -369,18 +370,26 @@ Result<Node> BucketNamespace::lookup(std::string_view directory, std::string_vie
   look_for_links();
   GM_ASSIGN(const bool is_absent, is_known_absent(directory, name));
   if (is_absent) return no_such_entry(directory, name);
-  GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
-  GM_ASSIGN(const Found found, find(*snapshot, directory, name));
+  Found found;
+  {
+    GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.short_snapshot());
+    GM_ASSIGN(found, find(*snapshot, directory, name));
+    found.keep_document();
+  }
   if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);
   return node_of(found);
 }
 
 Result<Node> BucketNamespace::file(bson::ValueView id) {
-  GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
-  GM_ASSIGN(const std::optional<bson::View> document,
-            bucket_.files().find_one(*snapshot, equals("_id", id)));
-  if (!document || !path_index_.is_of_time(*document)) return file_not_found(bucket_, id);
-  return node_of_file(*document);
+  bson::Document document;
+  {
+    GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.short_snapshot());
+    GM_ASSIGN(const std::optional<bson::View> found,
+              bucket_.files().find_one(*snapshot, equals("_id", id)));
+    if (!found || !path_index_.is_of_time(*found)) return file_not_found(bucket_, id);
+    document = bson::Document(*found);
+  }
+  return node_of_file(document);
 }
 
 Result<Node> BucketNamespace::get_directory(std::string_view path) {
@@ -391,7 +400,7 @@ Result<Node> BucketNamespace::get_directory(std::string_view path) {
     found.directory = *std::move(seen);
     return node_of(found);
   }
-  GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const std::unique_ptr<Snapshot> snapshot, store_.short_snapshot());
   GM_ASSIGN(const Found found, find_directory(*snapshot, std::string(path)));
   if (!found.is_directory()) return no_such_entry("", path);
   return node_of(found);

@@ -128,6 +128,8 @@ class BucketNamespace final : public PathNamespace {
     // kFile without a string filename: it is identified by its _id only.
     std::optional<bson::Value> unnamed_id;
 
+    // Copies the document, so that it is valid after the snapshot.
+    void keep_document();
     bool has_filename() const { return !unnamed_id.has_value(); }
     bool is_directory() const {
       return kind == Kind::kExplicitDirectory || kind == Kind::kImpliedDirectory;
@@ -154,8 +156,6 @@ class BucketNamespace final : public PathNamespace {
   Node node_of(const Found& found) const;
   Node node_of_file(bson::View document) const;
   Node node_of_open(const File& file) const;  // without its link count
-  // Returns the POSIX fields as they are before the document changes.
-  static PosixFields posix_of_file(const Found& file);
   // Adds to the node what is known beyond its document: its atime and its count of subdirectories.
   void complete(Node& node) const;
   tl::unexpected<Error> no_such_entry(std::string_view directory, std::string_view name) const;
@@ -226,8 +226,16 @@ class BucketNamespace final : public PathNamespace {
   // Returns the directory's fields, always with mode, uid and gid.
   PosixFields posix_of_directory(const Found& directory) const;
 
+  // A file that loses one of its names in a transaction.
+  struct NameLoss {
+    bson::Document document;  // the file's document before that
+    uint32_t names_left = 0;
+  };
+  // Returns the file as it was. Must be called after the transaction: it takes the lock of the open
+  // file, which a thread may hold while it waits for the transaction.
+  RemovedName removed_name(const NameLoss& loss) const;
   // Removes the name from all files that have it. A file that has no other name is removed.
-  Result<Node> remove_name(engine::Transaction& transaction, const Found& file);
+  Result<NameLoss> remove_name(engine::Transaction& transaction, const Found& file);
   // Returns how many names the file has left, 0 only if it has been removed.
   Result<uint32_t> remove_name_of(engine::Transaction& transaction, const std::string& path,
                                   const bson::Value& id);
@@ -237,10 +245,9 @@ class BucketNamespace final : public PathNamespace {
                            LinkedFile& file) const;
   // Called when `source` replaces `target` and revisions are kept. Gives `source` an uploadDate
   // that makes it the newest revision of the target's name. A target without other names keeps its
-  // document as an earlier revision if it has content. Returns the file that lost its name, as
-  // remove_name() does.
-  Result<Node> retire_name(engine::Transaction& transaction, const Found& source,
-                           const Found& target);
+  // document as an earlier revision if it has content. Returns what remove_name() returns.
+  Result<NameLoss> retire_name(engine::Transaction& transaction, const Found& source,
+                               const Found& target);
   // Builds the document `next`, which takes the place of a file, and moves the file's further names
   // to it.
   Result<bson::Document> continue_with_names(engine::Transaction& transaction, bson::ValueView id,
@@ -253,9 +260,8 @@ class BucketNamespace final : public PathNamespace {
   Result<bool> is_empty(engine::Snapshot& snapshot, std::string_view path) const;
   // Makes `target` replaceable by `source`: removes the file or the empty directory. Returns the
   // file that lost its name.
-  Result<std::optional<RemovedName>> make_room(engine::Transaction& transaction,
-                                               const Found& source, const Found& target,
-                                               std::string_view shown_target);
+  Result<std::optional<NameLoss>> make_room(engine::Transaction& transaction, const Found& source,
+                                            const Found& target, std::string_view shown_target);
   Status move_file(engine::Transaction& transaction, const Found& source,
                    const std::string& to) const;
   // Moves the name if `from` is one of the file's further names.
@@ -290,7 +296,7 @@ class BucketNamespace final : public PathNamespace {
   engine::Store& store_;
   const NamespaceOptions options_;
   std::atomic<bool> is_prepared_ = false;
-  Mutex preparing_;  // held while the bucket is prepared
+  Mutex preparing_{LockUse::kHeldOverReads};  // held while the bucket is prepared
   std::atomic<std::chrono::steady_clock::time_point> links_looked_for_{};
   const Bucket bucket_;
   DirectoryStore directories_;

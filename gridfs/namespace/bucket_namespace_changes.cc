@@ -206,7 +206,7 @@ Result<Node> BucketNamespace::insert_file(std::string_view directory, std::strin
                                           std::shared_ptr<File>* opened) {
   GM_TRY(begin_change());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
-            store_.begin(kind_of_few_writes(store_)));
+            store_.begin(engine::TransactionKind::kShort));
   GM_ASSIGN(const NewPath place, new_path_in(*transaction, directory, name));
   inherit(posix_of_directory(place.directory), umask, options_.access_lists, posix);
   const bson::Document files_document = new_files_document(place.path, posix);
@@ -244,7 +244,7 @@ Result<PathNamespace::OpenedFile> BucketNamespace::create_tmpfile(std::string_vi
                                                                   uint32_t mode, Creator creator) {
   GM_TRY(begin_change());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
-            store_.begin(kind_of_few_writes(store_)));
+            store_.begin(engine::TransactionKind::kShort));
   GM_ASSIGN(const Found in, find_directory(*transaction, std::string(directory)));
   if (!in.is_directory()) return no_such_entry("", directory);
   PosixFields posix = posix_of(S_IFREG | (mode & kPermissionBits), creator);
@@ -277,7 +277,7 @@ Result<Node> BucketNamespace::mkdir(std::string_view directory, std::string_view
                                     uint32_t mode, Creator creator) {
   GM_TRY(begin_change());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
-            store_.begin(kind_of_few_writes(store_)));
+            store_.begin(engine::TransactionKind::kShort));
   GM_ASSIGN(const NewPath place, new_path_in(*transaction, directory, name));
   GM_TRY(check_directory_path(place.path));
   PosixFields posix = posix_of(S_IFDIR | (mode & kPermissionBits), creator);
@@ -303,23 +303,23 @@ Result<Node> BucketNamespace::mkdir(std::string_view directory, std::string_view
 
 Result<RemovedName> BucketNamespace::unlink(std::string_view directory, std::string_view name) {
   GM_TRY(begin_change());
-  RemovedName last;
+  NameLoss loss;
   {
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
-              store_.begin(kind_of_few_writes(store_)));
+              store_.begin(engine::TransactionKind::kShort));
     GM_ASSIGN(const Found parent, find_to_change(*transaction, directory));
     GM_ASSIGN(const Found found, find(*transaction, directory, name));
     if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);
     if (found.is_directory()) {
       return fail(kIsADirectory, shown(directory, name) + " is a directory");
     }
-    last.posix = posix_of_file(found);
-    GM_ASSIGN(last.node, remove_name(*transaction, found));
+    GM_ASSIGN(loss, remove_name(*transaction, found));
     GM_TRY(touch(*transaction, directory, parent));
     GM_TRY(commit_in(*transaction, parent));
   }
+  RemovedName removed = removed_name(loss);
   files_->after_commit();
-  return last;
+  return removed;
 }
 
 Result<bool> BucketNamespace::is_empty(engine::Snapshot& snapshot, std::string_view path) const {
@@ -333,7 +333,7 @@ Status BucketNamespace::rmdir(std::string_view directory, std::string_view name)
   GM_TRY(begin_change());
   const Forgetting forgetting(*this);
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
-            store_.begin(kind_of_few_writes(store_)));
+            store_.begin(engine::TransactionKind::kShort));
   GM_ASSIGN(const Found found, find(*transaction, directory, name));
   if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);
   if (!found.is_directory())
@@ -400,7 +400,7 @@ Result<Node> BucketNamespace::setattr_directory(std::string_view path,
   GM_TRY(begin_change());
   const Forgetting forgetting(*this);
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
-            store_.begin(kind_of_few_writes(store_)));
+            store_.begin(engine::TransactionKind::kShort));
   GM_ASSIGN(const Found before, find_directory(*transaction, std::string(path)));
   if (!before.is_directory()) return no_such_entry("", path);
   if (changes.atime) access_times_.drop(NodeKind::kDirectory, before.directory.id);
@@ -414,7 +414,7 @@ Result<Node> BucketNamespace::setattr_directory(std::string_view path,
 }
 
 Result<PosixFields> BucketNamespace::file_posix(bson::ValueView id) {
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.short_snapshot());
   GM_ASSIGN(const std::optional<bson::View> document,
             bucket_.files().find_one(*snapshot, equals("_id", id)));
   if (!document) return file_not_found(bucket_, id);
@@ -426,7 +426,7 @@ Result<PosixFields> BucketNamespace::file_posix(bson::ValueView id) {
 }
 
 Result<PosixFields> BucketNamespace::directory_posix(std::string_view path) {
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.short_snapshot());
   GM_ASSIGN(const Found found, find_directory(*snapshot, std::string(path)));
   if (!found.is_directory()) return no_such_entry("", path);
   return posix_of_directory(found);
@@ -445,7 +445,7 @@ Status BucketNamespace::change_directory_posix(std::string_view path, const Posi
   GM_TRY(begin_change());
   const Forgetting forgetting(*this);
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
-            store_.begin(kind_of_few_writes(store_)));
+            store_.begin(engine::TransactionKind::kShort));
   GM_ASSIGN(const Found before, find_directory(*transaction, std::string(path)));
   if (!before.is_directory()) return no_such_entry("", path);
   GM_ASSIGN(const PosixFields changes, change(posix_of_directory(before)));

@@ -57,7 +57,7 @@ Result<Node> BucketNamespace::link(bson::ValueView id, std::string_view director
     GM_TRY(begin_change());
     const Forgetting forgetting(*this);
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
-              store_.begin(kind_of_few_writes(store_)));
+              store_.begin(engine::TransactionKind::kShort));
     GM_ASSIGN(const NewPath place, new_path_in(*transaction, directory, name));
     const bson::Document by_id = equals("_id", id);
     GM_ASSIGN(const std::optional<bson::View> document,
@@ -110,27 +110,37 @@ Status BucketNamespace::attach(Transaction& transaction, bson::ValueView id,
   return write_names(bucket_, transaction, file);
 }
 
-Result<Node> BucketNamespace::remove_name(Transaction& transaction, const Found& file) {
-  Node last = node_of(file);
-  --last.attributes.nlink;
+RemovedName BucketNamespace::removed_name(const NameLoss& loss) const {
+  RemovedName removed;
+  removed.node = node_of_file(loss.document);
+  removed.node.attributes.nlink = loss.names_left;
+  if (const Result<FilesDocument> file = FilesDocument::parse(loss.document)) {
+    removed.posix = file->posix;
+  }
+  return removed;
+}
+
+Result<BucketNamespace::NameLoss> BucketNamespace::remove_name(Transaction& transaction,
+                                                               const Found& file) {
+  NameLoss loss{bson::Document(file.document)};
   if (!file.has_filename()) {
     GM_TRY(files_->remove(transaction, *file.unnamed_id));
-    return last;
+    return loss;
   }
   if (file.named && !path_index_.links().in_use()) {
     for (const bson::Document& named : *file.named) {
       GM_TRY(files_->remove(transaction, named.view()["_id"], &named));
     }
-    last.attributes.nlink = 0;
-    return last;
+    return loss;
   }
   GM_ASSIGN(const std::vector<bson::View> named, path_index_.all(transaction, file.path));
   const std::vector<bson::Value> ids = ids_of(named);
+  const bson::ValueView lost = loss.document.view()["_id"];
   for (const bson::Value& id : ids) {
     GM_ASSIGN(const uint32_t left, remove_name_of(transaction, file.path, id));
-    if (bson::compare(id, last.id) == 0) last.attributes.nlink = left;
+    if (bson::compare(id.view(), lost) == 0) loss.names_left = left;
   }
-  return last;
+  return loss;
 }
 
 Result<uint32_t> BucketNamespace::remove_name_of(Transaction& transaction, const std::string& path,

@@ -8,17 +8,21 @@
 namespace gridmount::gridfs {
 
 Result<std::string> BucketNamespace::readlink(bson::ValueView id) {
-  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
-  GM_ASSIGN(const std::optional<bson::View> document,
-            bucket_.files().find_one(*snapshot, equals("_id", id)));
-  if (!document) return file_not_found(bucket_, id);
-  GM_ASSIGN(const FilesDocument file, FilesDocument::parse(*document));
+  bson::Document document;
+  {
+    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.short_snapshot());
+    GM_ASSIGN(const std::optional<bson::View> found,
+              bucket_.files().find_one(*snapshot, equals("_id", id)));
+    if (!found) return file_not_found(bucket_, id);
+    document = bson::Document(*found);
+  }
+  GM_ASSIGN(const FilesDocument file, FilesDocument::parse(document));
   if (!file.posix.symlink_target) {
     return fail(ErrorCode::kBadValue, "the file with _id " +
                                           bson::to_json(id, bson::JsonForm::kRelaxed) +
                                           " is not a symbolic link");
   }
-  access_times_.note(node_of_file(*document));
+  access_times_.note(node_of_file(document));
   return *file.posix.symlink_target;
 }
 

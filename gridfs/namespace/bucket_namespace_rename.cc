@@ -75,8 +75,8 @@ Result<std::optional<RemovedName>> BucketNamespace::rename_by(
     std::string_view to_name, RenameMode mode, const std::optional<Creator>& whiteout) {
   GM_TRY(begin_change());
   const Forgetting forgetting(*this);
-  std::optional<RemovedName> replaced;
-  for (const TransactionKind kind : {kind_of_few_writes(store_), TransactionKind::kMayBlock}) {
+  std::optional<NameLoss> loss;
+  for (const TransactionKind kind : {TransactionKind::kShort, TransactionKind::kMayBlock}) {
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin(kind));
     GM_ASSIGN(Found source, find(*transaction, from_directory, from_name));
     if (source.kind == Found::Kind::kNothing) return no_such_entry(from_directory, from_name);
@@ -95,7 +95,7 @@ Result<std::optional<RemovedName>> BucketNamespace::rename_by(
     if (exists && mode == RenameMode::kNoReplace) {
       return fail(kEntryExists, shown(to_directory, to_name) + " exists already");
     }
-    if (exists && is_same(source, target)) return replaced;
+    if (exists && is_same(source, target)) return std::optional<RemovedName>();
     if (!exists && mode == RenameMode::kExchange) return no_such_entry(to_directory, to_name);
     if (!exists) {
       GM_ASSIGN(target.path, new_path(to_directory, to_name));
@@ -127,7 +127,7 @@ Result<std::optional<RemovedName>> BucketNamespace::rename_by(
       GM_TRY(exchange(*transaction, source, target));
     } else {
       if (exists) {
-        GM_ASSIGN(replaced, make_room(*transaction, source, target, shown(to_directory, to_name)));
+        GM_ASSIGN(loss, make_room(*transaction, source, target, shown(to_directory, to_name)));
       }
       const bool replaces_file = exists && !target.is_directory();
       GM_TRY(move(*transaction, source, target.path));
@@ -142,28 +142,27 @@ Result<std::optional<RemovedName>> BucketNamespace::rename_by(
     GM_TRY(commit_counted(*transaction));
     break;
   }
+  std::optional<RemovedName> replaced;
+  if (loss) replaced = removed_name(*loss);
   files_->after_commit();
   return replaced;
 }
 
-Result<std::optional<RemovedName>> BucketNamespace::make_room(Transaction& transaction,
-                                                              const Found& source,
-                                                              const Found& target,
-                                                              std::string_view shown_target) {
+Result<std::optional<BucketNamespace::NameLoss>> BucketNamespace::make_room(
+    Transaction& transaction, const Found& source, const Found& target,
+    std::string_view shown_target) {
   const std::string what(shown_target);
   if (!target.is_directory()) {
     if (source.is_directory()) return fail(kNotADirectory, what + " is not a directory");
-    RemovedName last;
-    last.posix = posix_of_file(target);
-    GM_ASSIGN(last.node, options_.revisions > 0 ? retire_name(transaction, source, target)
-                                                : remove_name(transaction, target));
-    return std::optional(std::move(last));
+    GM_ASSIGN(NameLoss loss, options_.revisions > 0 ? retire_name(transaction, source, target)
+                                                    : remove_name(transaction, target));
+    return std::optional(std::move(loss));
   }
   if (!source.is_directory()) return fail(kIsADirectory, what + " is a directory");
   GM_ASSIGN(const bool empty, is_empty(transaction, target.path));
   if (!empty) return fail(kDirectoryNotEmpty, what + " is not empty");
   GM_TRY(directories_.remove(transaction, target.path));
-  return std::optional<RemovedName>();
+  return std::optional<NameLoss>();
 }
 
 Status BucketNamespace::move(Transaction& transaction, const Found& source, const std::string& to) {

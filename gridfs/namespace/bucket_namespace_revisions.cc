@@ -117,8 +117,9 @@ Result<bson::Document> BucketNamespace::continue_with_names(Transaction& transac
   return document;
 }
 
-Result<Node> BucketNamespace::retire_name(Transaction& transaction, const Found& source,
-                                          const Found& target) {
+Result<BucketNamespace::NameLoss> BucketNamespace::retire_name(Transaction& transaction,
+                                                               const Found& source,
+                                                               const Found& target) {
   const bson::Value source_id(source.document["_id"]);
   bson::Date date = date_after(source.document);
   GM_ASSIGN(const bool has_other_names, path_index_.links().has_any(transaction, target.document));
@@ -131,8 +132,7 @@ Result<Node> BucketNamespace::retire_name(Transaction& transaction, const Found&
       date = std::max(date, date_after(document));
     }
   }
-  Node last = node_of(target);
-  last.attributes.nlink = 0;  // it has no other names
+  NameLoss loss{bson::Document(target.document)};  // it has no other names
   // The mount must not show the time of the rename as the file's mtime, so mtime is stored first.
   bson::Builder update;
   update.open_document("$set").append("uploadDate", date);
@@ -148,7 +148,7 @@ Result<Node> BucketNamespace::retire_name(Transaction& transaction, const Found&
     GM_TRY(files_->remove(transaction, bson::Value(target.document["_id"])));
   }
   GM_TRY(update_file(bucket_.files(), transaction, source_id, std::move(update).finish()));
-  return last;
+  return loss;
 }
 
 Status BucketNamespace::remove_old_revisions(Transaction& transaction, std::string_view filename) {

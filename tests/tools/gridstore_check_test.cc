@@ -3,6 +3,9 @@
 // Method: stores damaged on purpose.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -102,6 +105,36 @@ TEST_F(GridstoreCheck, SoundStore_IsReportedSo) {
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("1 bucket, 2 files, 6 chunks with 470 bytes"),
                                  EndsWith("\nno problems\n")));
+}
+
+// The commits of the last moment are only in `pending` then, so even a check must write first.
+TEST_F(GridstoreCheck, OwnerWasKilled_IsRecovered) {
+  for (const char* const command : {"check", "stats", "backup"}) {
+    const pid_t owner = ::fork();
+    ASSERT_GE(owner, 0);
+    if (owner == 0) {
+      const auto store = must(local::open(store_path(), {}));
+      const auto collection = store->database("test")->collection("things");
+      for (int32_t i = 0; i < 30; ++i) {
+        const auto transaction = must(store->begin(engine::TransactionKind::kShort));
+        must(collection->insert(*transaction, document("i", i)));
+        must(transaction->commit());
+      }
+      ::kill(::getpid(), SIGKILL);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(owner, &status, 0), owner);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    std::vector<std::string> arguments{command, store_path()};
+    if (arguments[0] == "backup") arguments.push_back(folder() / "copy.gfs");
+    const Outcome outcome = run({GRIDSTORE, arguments, folder(), {}, {}});
+    EXPECT_EQ(outcome.status, 0) << command << ": " << outcome.err;
+  }
+  with_store([](engine::Store& store) {
+    const auto snapshot = must(store.snapshot());
+    EXPECT_EQ(must(store.database("test")->collection("things")->count(*snapshot, bson::View())),
+              90);
+  });
 }
 
 TEST_F(GridstoreCheck, MissingChunks) {

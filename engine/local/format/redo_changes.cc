@@ -41,8 +41,8 @@ bool RedoChanges::begin(uint8_t kind, uint32_t tree, std::string_view key,
   flush();
   const size_t more = kChangeHeaderBytes + key.size() +
                       (value_bytes == nullptr ? 0 : kValueSizeBytes + *value_bytes);
-  if (tree > std::numeric_limits<uint8_t>::max() || more > kBytesMax ||
-      bytes_.size() + more > kBytesMax) {
+  if (tree > std::numeric_limits<uint8_t>::max() || more > bytes_max_ ||
+      bytes_.size() + more > bytes_max_) {
     mark_incomplete();
     return false;
   }
@@ -87,7 +87,7 @@ void RedoChanges::remove(uint32_t tree, std::string_view key) noexcept {
 
 void RedoChanges::append(const RedoChanges& nested) noexcept {
   flush();
-  if (!complete_ || !nested.complete_ || bytes_.size() + nested.bytes_.size() > kBytesMax) {
+  if (!complete_ || !nested.complete_ || bytes_.size() + nested.bytes_.size() > bytes_max_) {
     return mark_incomplete();
   }
   try {

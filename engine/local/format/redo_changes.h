@@ -1,7 +1,7 @@
 // The changes that one write transaction makes to the trees, in the format of the log (FORMAT.md,
 // "redo").
 //
-// The log does not take large transactions. Above kBytesMax the object drops all changes, becomes
+// The log does not take large transactions. Above its limit the object drops all changes, becomes
 // incomplete, and ignores further changes. It does the same when memory runs out, so no function
 // throws.
 //
@@ -20,7 +20,11 @@ namespace gridmount::local {
 
 class RedoChanges {
  public:
+  // The limit of one transaction.
   static constexpr size_t kBytesMax = size_t{64} << 10;
+
+  // `bytes_max` limits the size of bytes().
+  explicit RedoChanges(size_t bytes_max = kBytesMax) : bytes_max_(bytes_max) {}
 
   // `tree` is 0 for the catalog, otherwise one more than the position in TreeHandles::keyspaces.
   // Any other number, such as kNoTree, makes the object incomplete.
@@ -45,6 +49,7 @@ class RedoChanges {
  private:
   bool begin(uint8_t kind, uint32_t tree, std::string_view key, const size_t* value_bytes) noexcept;
 
+  size_t bytes_max_;
   bool complete_ = true;
   std::string bytes_;
   const uint8_t* unfilled_ = nullptr;  // the last change's value, if it is still to be copied

@@ -110,7 +110,7 @@ void Batch::abandon() {
 
 bool Batch::add(const RedoChanges& changes) {
   const size_t bytes = changes_.bytes().size() + changes.bytes().size();
-  if (!changes.is_complete() || !changes_.is_complete() || bytes > RedoChanges::kBytesMax ||
+  if (!changes.is_complete() || !changes_.is_complete() || bytes > kChangesBytesMax ||
       !pending_.append(changes.bytes())) {
     return false;
   }
@@ -122,13 +122,12 @@ bool Batch::add(const RedoChanges& changes) {
 }
 
 void Batch::clear_changes() {
-  changes_ = RedoChanges();
+  changes_ = RedoChanges(kChangesBytesMax);
   transactions_ = 0;
 }
 
 bool Batch::is_full() const {
-  return transactions_ >= kTransactionsMax ||
-         changes_.bytes().size() >= RedoChanges::kBytesMax / 8 * 7 ||
+  return transactions_ >= kTransactionsMax || changes_.bytes().size() >= kChangesBytesMax / 8 * 7 ||
          std::chrono::steady_clock::now() - begun_at_ >= kTimeMax;
 }
 

@@ -28,6 +28,9 @@ class Batch {
  public:
   // Bounds what LMDB writes at once and what is held in memory until then.
   static constexpr int kTransactionsMax = 512;
+  // Bounds the changes of all its transactions. `pending` has room for as many.
+  static constexpr size_t kChangesBytesMax = size_t{120} << 10;
+  static_assert(kChangesBytesMax < PendingFile::kBytes);
   // Bounds how long a batch hides its transactions from programs that read beside the owner.
   static constexpr std::chrono::milliseconds kTimeMax{20};
 
@@ -77,7 +80,7 @@ class Batch {
   PendingFile pending_;
   bool is_allowed_ = false;
   MDB_txn* txn_ = nullptr;
-  RedoChanges changes_;
+  RedoChanges changes_{kChangesBytesMax};
   int transactions_ = 0;
   uint64_t snapshot_ = 0;  // the snapshot from which the batch began
   std::chrono::steady_clock::time_point begun_at_;

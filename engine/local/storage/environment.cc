@@ -487,6 +487,20 @@ Environment::~Environment() {
 
 Result<ReadTransaction> Environment::begin_read() {
   if (parts_->writers) GM_TRY(parts_->writers->flush());
+  return begin_read_of_lmdb();
+}
+
+Result<std::optional<WriteTransaction>> Environment::begin_read_in_batch() {
+  if (!parts_->writers) return std::optional<WriteTransaction>();
+  return parts_->writers->begin_read_in_batch();
+}
+
+Result<ReadTransaction> Environment::begin_short_read() {
+  if (parts_->writers && !parts_->writers->is_flushed()) GM_TRY(parts_->writers->flush());
+  return begin_read_of_lmdb();
+}
+
+Result<ReadTransaction> Environment::begin_read_of_lmdb() {
   Result<ReadTransaction> transaction = parts_->readers->begin();
   // Check this even if the call failed: LMDB reads there which snapshot is the newest.
   if (std::optional<Error> lost = parts_->lost_readers()) return fail(std::move(*lost));

@@ -152,6 +152,12 @@ class Environment {
   // Begins a snapshot that has everything committed before the call. Fails with the errors of
   // WriteQueue::flush(), and with LMDB's.
   Result<ReadTransaction> begin_read();
+  // For a short read. If LMDB does not have everything that was committed yet, takes the write lock
+  // and returns a transaction that has it. Otherwise returns nothing, and begin_short_read() must
+  // be called. Fails as begin_read() does.
+  Result<std::optional<WriteTransaction>> begin_read_in_batch();
+  // Like begin_read(), but does not keep short transactions from sharing their commits.
+  Result<ReadTransaction> begin_short_read();
   // Waits for the write lock. Fails with StoreReadOnly on a read-only store, with WritesRefused
   // after a failed sync or if a file of the store was replaced, and with IllegalOperation if this
   // thread already has a write transaction.
@@ -197,6 +203,7 @@ class Environment {
   struct Parts;
   // stats(). Without `exact`, an older count of free pages is enough.
   Result<engine::StoreStats> stats(bool exact);
+  Result<ReadTransaction> begin_read_of_lmdb();
   Status check_all_pages();
   Status may_wait_for_durability() const;
   explicit Environment(std::unique_ptr<Parts> parts);

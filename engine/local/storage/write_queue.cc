@@ -49,6 +49,7 @@ WriteQueue::Role WriteQueue::wait_for_lock(Waiter& waiter) {
   } else {
     waiters_.push_back(&waiter);
     while (waiter.role == Role::kWaiting) waiter.wakes.wait(mutex_);
+    if (waiter.role == Role::kFlushed) return waiter.role;
   }
   holder_ = std::this_thread::get_id();
   return waiter.role;

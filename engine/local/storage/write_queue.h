@@ -29,10 +29,12 @@
 //      groups.
 // W10. In a batch, commit() returns when `pending` has the changes and the log has got them. The
 //      batch ends, and LMDB commits it, before a read begins, before the lock is given for anything
-//      but a short transaction, when it is full, and when the disk has little room. If `pending`
-//      has no room for a transaction, the batch ends with this transaction, whose commit() returns
-//      the outcome of the batch's commit. A batch has short transactions only, so a reader never
-//      waits for a transaction that waits for the same reader.
+//      but a short transaction or a short read, when it is full, and when the disk has little room.
+//      If `pending` has no room for a transaction, the batch ends with this transaction, whose
+//      commit() returns the outcome of the batch's commit. A batch has short transactions only, so
+//      a reader never waits for a transaction that waits for the same reader. A short read
+//      (engine::Store::short_snapshot) takes the write lock and reads in the batch's LMDB
+//      transaction, so it does not end the batch.
 // W11. A transaction that fails in a batch after it has written ends LMDB's transaction too. The
 //      changes of the transactions that the batch has committed are then replayed in a new LMDB
 //      transaction.
@@ -134,6 +136,11 @@ class WriteQueue {
   Status flush() GM_EXCLUDES(mutex_);
   bool is_flushed() const { return !is_dirty_; }
 
+  // For a short read: takes the write lock and returns a transaction that reads in the open batch.
+  // Returns nothing if LMDB has everything that was committed, so that any read transaction shows
+  // it. Fails as flush() does.
+  Result<std::optional<WriteTransaction>> begin_read_in_batch() GM_EXCLUDES(mutex_);
+
   // Makes all later begin() and unfinished commits fail with this error. The first error counts.
   void refuse(Error error) GM_EXCLUDES(mutex_);
   std::optional<Error> refusal() const GM_EXCLUDES(mutex_);
@@ -157,9 +164,11 @@ class WriteQueue {
  private:
   friend class WriteTransaction;
 
-  enum class Role { kWaiting, kLeader, kMember };
+  // kFlushed: a reader that does not need the write lock any more, as the batch was flushed.
+  enum class Role { kWaiting, kLeader, kMember, kFlushed };
   struct Waiter {
     bool exclusive = false;
+    bool reads_in_batch = false;
     Role role = Role::kWaiting;
     std::shared_ptr<WriteGroup> group;  // a member's
     Condition wakes;
@@ -177,6 +186,7 @@ class WriteQueue {
   bool is_flush_wanted() GM_EXCLUDES(mutex_);
   void flushed() GM_EXCLUDES(mutex_);
   bool lock_to_flush() GM_EXCLUDES(mutex_);
+  Result<bool> lock_to_read_in_batch() GM_EXCLUDES(mutex_);
   Status commit_batch(bool releases) GM_EXCLUDES(mutex_);
   Status replay_batch() GM_EXCLUDES(mutex_);
   Status end_batch_after_locking() GM_EXCLUDES(mutex_);

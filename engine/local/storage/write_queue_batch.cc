@@ -203,6 +203,12 @@ void WriteQueue::flushed() {
   const MutexLock lock(mutex_);
   is_dirty_ = false;
   if (flushing_ > 0) flushed_.notify_all();
+  std::erase_if(waiters_, [](Waiter* waiter) {
+    if (!waiter->reads_in_batch) return false;
+    waiter->role = Role::kFlushed;
+    waiter->wakes.notify_one();
+    return true;
+  });
 }
 
 bool WriteQueue::is_flush_wanted() {
@@ -236,6 +242,40 @@ bool WriteQueue::lock_to_flush() {
   is_held_ = true;
   holder_ = std::this_thread::get_id();
   return true;
+}
+
+// Waits for the write lock while the batch is not flushed. At any other time its holder may be
+// waiting for this thread. Returns whether this thread has got the lock.
+Result<bool> WriteQueue::lock_to_read_in_batch() {
+  Waiter waiter;
+  // A group ends before it, because it cannot be a member.
+  waiter.exclusive = true;
+  waiter.reads_in_batch = true;
+  const MutexLock lock(mutex_);
+  if (is_held_ && holder_ == std::this_thread::get_id()) {
+    return fail(ErrorCode::kIllegalOperation,
+                "this thread has begun a transaction; read in that one, or end it first");
+  }
+  if (!is_dirty_) return false;
+  return wait_for_lock(waiter) == Role::kLeader;
+}
+
+Result<std::optional<WriteTransaction>> WriteQueue::begin_read_in_batch() {
+  std::optional<WriteTransaction> none;
+  if (!is_dirty_) return none;
+  // Allocate before the lock is held, as begin() does.
+  auto group = std::make_shared<WriteGroup>();
+  GM_ASSIGN(const bool is_locked, lock_to_read_in_batch());
+  if (!is_locked) return none;
+  if (is_dirty_ && batch_.is_open() && !context_of(batch_.txn()).interrupted) {
+    WriteTransaction reading = write_in_batch(std::move(group));
+    reading.unchanged();
+    return std::optional(std::move(reading));
+  }
+  // W12: try the commit again, or report its error.
+  const Releaser releaser(*this);
+  GM_TRY(end_batch());
+  return none;
 }
 
 Status WriteQueue::flush() {

@@ -374,6 +374,65 @@ TEST_P(StoreContract, Concurrency_ReadersSeeWholeTransactionsOnly) {
   EXPECT_THAT(find("{}", {}, "a"), ElementsAre(R"({ "_id" : 1, "n" : 200 })"));
 }
 
+TEST_P(StoreContract, ShortSnapshot_HasEverythingThatWasCommitted) {
+  GM_NEEDS(one_writer);
+  insert(R"({"_id": 1, "n": 0})");
+  const bson::Document filter = doc(R"({"_id": 1})");
+  std::atomic<int64_t> committed = 0;
+  std::atomic<bool> done = false;
+  std::atomic<int> stale = 0;
+  std::vector<std::thread> readers;
+  for (int reader = 0; reader < 3; ++reader) {
+    readers.emplace_back([&, reader] {
+      while (!done) {
+        const int64_t least = committed;
+        const auto view = reader == 0 ? store().snapshot() : store().short_snapshot();
+        const auto found = collection()->find_one(**view, filter);
+        if (*(**found)["n"].integral() < least) ++stale;
+      }
+    });
+  }
+  for (int round = 1; round <= 300; ++round) {
+    const TransactionKind kind =
+        round % 40 == 0 ? TransactionKind::kMayBlock : TransactionKind::kShort;
+    const auto transaction = store().begin(kind);
+    ASSERT_THAT(transaction, Succeeded());
+    EXPECT_THAT(collection()->update(**transaction, filter, doc(R"({"$inc": {"n": 1}})")),
+                Succeeded());
+    EXPECT_THAT((*transaction)->commit(), Succeeded());
+    committed = round;
+  }
+  done = true;
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(stale, 0);
+}
+
+TEST_P(StoreContract, ShortSnapshot_KeepsItsDocuments_AndHasCursors) {
+  for (int i = 0; i < 20; ++i) {
+    const auto transaction = store().begin(TransactionKind::kShort);
+    ASSERT_THAT(transaction, Succeeded());
+    bson::Builder document;
+    document.append("_id", int32_t{i}).append("even", i % 2 == 0);
+    EXPECT_THAT(collection()->insert(**transaction, std::move(document).finish()), Succeeded());
+    EXPECT_THAT((*transaction)->commit(), Succeeded());
+  }
+  const auto snapshot = store().short_snapshot();
+  ASSERT_THAT(snapshot, Succeeded());
+  const auto first = collection()->find_one(**snapshot, doc(R"({"_id": 0})"));
+  ASSERT_THAT(first, Succeeded());
+  auto cursor = collection()->find(**snapshot, doc(R"({"even": true})"));
+  ASSERT_THAT(cursor, Succeeded());
+  int count = 0;
+  while (true) {
+    const auto next = (*cursor)->next();
+    ASSERT_THAT(next, Succeeded());
+    if (!*next) break;
+    ++count;
+  }
+  EXPECT_EQ(count, 10);
+  EXPECT_EQ(bson::to_json(**first, bson::JsonForm::kRelaxed), R"({ "_id" : 0, "even" : true })");
+}
+
 TEST_P(StoreContract, Concurrency_WritersTakeTurns) {
   GM_NEEDS(one_writer);
   insert(R"({"_id": 1, "n": 0})");

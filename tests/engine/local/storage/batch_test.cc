@@ -113,6 +113,82 @@ TEST_F(BatchTest, WhoReadsAfterEachWrite_HasNoBatches) {
   EXPECT_EQ(commits(), before + 40);
 }
 
+TEST_F(BatchTest, ShortReads_DoNotEndIt) {
+  open();
+  const uint64_t before = commits();
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE(put("k", std::to_string(i)));
+    ASSERT_EQ(get_shortly("k"), std::to_string(i));
+  }
+  // Its time may be over at any of them, but not at all of them.
+  EXPECT_GT(reads_in_batches_, 0);
+  EXPECT_LT(commits(), before + 150);
+  EXPECT_EQ(get("k"), "199");
+  EXPECT_EQ(get_shortly("k"), "199");
+}
+
+TEST_F(BatchTest, ShortReads_DoNotKeepItFromBeginning) {
+  open(TestOptions());
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE(put("k", std::to_string(i)));
+    ASSERT_EQ(get_shortly("k"), std::to_string(i));
+  }
+  EXPECT_GT(reads_in_batches_, 0);
+}
+
+TEST_F(BatchTest, ShortRead_OwnTransactionIsOpen_IsRefused) {
+  open();
+  ASSERT_TRUE(put("a", "1"));
+  ASSERT_TRUE(write([&](Trees&) -> Status {
+    EXPECT_THAT(get_shortly("a"), HasSubstr("read in that one"));
+    return {};
+  }));
+  EXPECT_EQ(get_shortly("a"), "1");
+}
+
+// Whoever waits for a short read gets the newest contents, whoever ends the batch meanwhile.
+TEST_F(BatchTest, ShortReads_BesideWritersAndReaders_SeeWhatIsCommitted) {
+  open();
+  ASSERT_TRUE(put("k", "0"));
+  std::atomic<int> committed = 0;
+  std::atomic<bool> done = false;
+  std::atomic<int> stale = 0;
+  std::vector<std::thread> readers;
+  for (int reader = 0; reader < 4; ++reader) {
+    readers.emplace_back([&, reader] {
+      for (int i = 0; !done; ++i) {
+        const int least = committed;
+        const std::string value = reader == 0 && i % 8 == 0 ? get("k") : get_shortly("k");
+        if (value.empty() || value.starts_with("ERROR") || std::stoi(value) < least) ++stale;
+      }
+    });
+  }
+  for (int i = 1; i <= 500; ++i) {
+    const bool is_short = i % 50 != 0;
+    kind_ = is_short ? engine::TransactionKind::kShort : engine::TransactionKind::kMayBlock;
+    EXPECT_TRUE(put("k", std::to_string(i)));
+    if (i % 30 == 0) {
+      EXPECT_FALSE(give_up("k"));
+    }
+    committed = i;
+  }
+  done = true;
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(stale, 0);
+  EXPECT_EQ(get("k"), "500");
+}
+
+// W12: what was committed cannot be read before LMDB has it.
+TEST_F(BatchTest, ItsCommitFails_ShortReadsFailUntilItSucceeds) {
+  open();
+  ASSERT_TRUE(put("a", "1"));
+  data_error = EIO;
+  EXPECT_THAT(get("a"), HasSubstr("not in data.mdb yet"));
+  EXPECT_THAT(get_shortly("a"), HasSubstr("not in data.mdb yet"));
+  data_error = 0;
+  EXPECT_EQ(get_shortly("a"), "1");
+}
+
 TEST_F(BatchTest, NobodyAddsToIt_IsCommittedByItself) {
   open();
   const uint64_t before = commits();

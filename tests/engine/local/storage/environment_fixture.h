@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -62,6 +63,25 @@ class EnvironmentFixture : public ::testing::Test {
     auto transaction = environment_->begin_read();
     if (!transaction) return "ERROR " + transaction.error().message();
     const Trees trees(transaction->lmdb(), handles_, false);
+    return get_in(trees, key);
+  }
+  // As a short read.
+  std::string get_shortly(const std::string& key) {
+    Result<std::optional<WriteTransaction>> in_batch = environment_->begin_read_in_batch();
+    if (!in_batch) return "ERROR " + in_batch.error().message();
+    if (*in_batch) {
+      ++reads_in_batches_;
+      Trees trees((*in_batch)->lmdb(), handles_, true);
+      std::string value = get_in(trees, key);
+      trees.end();
+      return value;
+    }
+    auto transaction = environment_->begin_short_read();
+    if (!transaction) return "ERROR " + transaction.error().message();
+    const Trees trees(transaction->lmdb(), handles_, false);
+    return get_in(trees, key);
+  }
+  std::string get_in(const Trees& trees, const std::string& key) const {
     const auto value = trees.get(environment_->tree(0), key);
     return value && *value ? std::string(**value) : "";
   }
@@ -81,7 +101,8 @@ class EnvironmentFixture : public ::testing::Test {
     ASSERT_EQ(WTERMSIG(status), SIGKILL);
   }
 
-  const engine::TransactionKind kind_;
+  engine::TransactionKind kind_;
+  std::atomic<int> reads_in_batches_ = 0;  // of get_shortly()
   std::filesystem::path folder_;
   OpenOptions options_;
   TreeHandles handles_;
