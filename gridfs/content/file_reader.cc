@@ -100,9 +100,25 @@ Result<ReadResult> FileReader::finish(StoredChunks& chunks, const Bucket& bucket
       done += part.size();
     }
   }
-  result.snapshot_ = std::move(source_.snapshot);
   result.held_ = std::move(held_);
+  if (source_.is_short) {
+    copy_pieces(result);
+    source_.snapshot.reset();
+  }
+  result.snapshot_ = std::move(source_.snapshot);
   return result;
+}
+
+void FileReader::copy_pieces(ReadResult& result) {
+  const auto copy = std::make_shared<std::vector<uint8_t>>();
+  copy->reserve(result.size_);
+  for (const iovec& piece : result.pieces_) {
+    const auto* const bytes = static_cast<const uint8_t*>(piece.iov_base);
+    copy->insert(copy->end(), bytes, bytes + piece.iov_len);
+  }
+  result.pieces_.clear();
+  if (!copy->empty()) result.pieces_.push_back({copy->data(), copy->size()});
+  result.held_ = {copy};
 }
 
 }  // namespace gridmount::gridfs

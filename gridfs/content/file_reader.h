@@ -43,6 +43,7 @@ class FileReader {
     uint64_t version = 0;
     std::optional<CachedContent> known = {};
     int64_t chunk_bytes = 0;
+    bool is_short = false;  // a short snapshot: it ends in finish(), which copies the bytes
   };
   void set_source(Source source) { source_ = std::move(source); }
   const Source& source() const { return source_; }
@@ -60,6 +61,8 @@ class FileReader {
   };
 
   void append(ReadResult& result, std::span<const uint8_t> bytes);
+  // Makes the result independent of the snapshot and of chunks in memory.
+  static void copy_pieces(ReadResult& result);
   // Replaces stored pieces by what the cache has or can fetch.
   Status read_cache();
   Result<engine::Snapshot*> snapshot(const Bucket& bucket);

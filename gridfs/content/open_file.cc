@@ -144,9 +144,16 @@ Result<ReadResult> OpenFile::read_once(int64_t offset, size_t size) {
       version = version_;
     } else if (reader.needs_store() || advice.begin < advice.end) {
       // Taken under the lock, so that the snapshot and the chunks found in memory belong to one
-      // moment. Taking a snapshot never waits for a writer.
-      GM_ASSIGN(std::unique_ptr<engine::Snapshot> snapshot, context_->bucket.store().snapshot());
-      reader.set_source({std::move(snapshot), stored_.length, holes_unknown_ || punching_});
+      // moment. Taking a snapshot waits for short transactions only.
+      engine::Store& store = context_->bucket.store();
+      auto snapshot = store.snapshot();
+      const bool is_short = !snapshot;
+      // While the store cannot write, it may have commits that only short snapshots show.
+      if (is_short) snapshot = store.short_snapshot();
+      if (!snapshot) return fail(std::move(snapshot).error());
+      FileReader::Source source{*std::move(snapshot), stored_.length, holes_unknown_ || punching_};
+      source.is_short = is_short;
+      reader.set_source(std::move(source));
     }
   }
   StoredChunks chunks(context_->bucket.chunks(), id_, static_cast<int32_t>(chunk_bytes_));

@@ -164,6 +164,19 @@ class FailingDisk(MountCase):
         expected["after"] = self.write_file("after", blocks=4)
         self.assert_sound_with(expected)
 
+    def test_reading_goes_on_while_the_last_commits_cannot_be_written(self):
+        expected = {"before": self.write_file("before", blocks=4)}
+        # So many changes in a row that they share a commit, which fails.
+        for number in range(20):
+            expected[f"small{number}"] = self.write_file(f"small{number}", blocks=0, sync=False)
+        self.set_faults(f"write {errno.EIO} data.mdb")
+        self.assert_fails([errno.EIO], lambda: self.write_file("refused", blocks=4))
+        self.assertEqual(self.read_file("before"), expected["before"])
+        self.assertEqual(self.read_file("small19"), expected["small19"])
+        self.make_well()
+        expected["after"] = self.write_file("after", blocks=4)
+        self.assert_sound_with(expected)
+
     def test_after_a_failed_sync_nothing_more_is_written(self):
         expected = {"before": self.write_file("before", blocks=4)}
         self.set_faults(f"sync {errno.EIO} data.mdb")

@@ -23,8 +23,9 @@ class RedoChanges {
   // The limit of one transaction.
   static constexpr size_t kBytesMax = size_t{64} << 10;
 
+  RedoChanges() = default;
   // `bytes_max` limits the size of bytes().
-  explicit RedoChanges(size_t bytes_max = kBytesMax) : bytes_max_(bytes_max) {}
+  explicit RedoChanges(size_t bytes_max) : bytes_max_(bytes_max) {}
 
   // `tree` is 0 for the catalog, otherwise one more than the position in TreeHandles::keyspaces.
   // Any other number, such as kNoTree, makes the object incomplete.
@@ -49,7 +50,7 @@ class RedoChanges {
  private:
   bool begin(uint8_t kind, uint32_t tree, std::string_view key, const size_t* value_bytes) noexcept;
 
-  size_t bytes_max_;
+  size_t bytes_max_ = kBytesMax;
   bool complete_ = true;
   std::string bytes_;
   const uint8_t* unfilled_ = nullptr;  // the last change's value, if it is still to be copied

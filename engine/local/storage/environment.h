@@ -123,6 +123,7 @@ class WriteTransaction {
   MDB_txn* txn_ = nullptr;
   bool leader_ = false;
   bool in_batch_ = false;
+  bool ends_replay_ = false;  // a short read of a batch whose commit has failed
   bool net_shrink_ = false;
   bool unchanged_ = false;
   engine::TransactionKind kind_ = engine::TransactionKind::kMayBlock;

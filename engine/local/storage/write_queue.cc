@@ -333,6 +333,7 @@ void WriteTransaction::swap(WriteTransaction& other) noexcept {
   std::swap(txn_, other.txn_);
   std::swap(leader_, other.leader_);
   std::swap(in_batch_, other.in_batch_);
+  std::swap(ends_replay_, other.ends_replay_);
   std::swap(unchanged_, other.unchanged_);
   std::swap(kind_, other.kind_);
   std::swap(poison_, other.poison_);

@@ -39,8 +39,9 @@
 //      changes of the transactions that the batch has committed are then replayed in a new LMDB
 //      transaction.
 // W12. If a batch can be neither committed nor replayed, LMDB lacks what was committed. Until the
-//      batch's commit succeeds, nothing is written or read. The next thread that wants to write or
-//      read tries the commit again. `pending` has the changes for the next opening.
+//      batch's commit succeeds, nothing is written, and only short reads can read. The next thread
+//      that wants to write or read tries the commit again. `pending` has the changes for the next
+//      opening.
 // W13. A transaction begins and commits only if LMDB's map shows the commit before it
 //      (commit_sequence.h). If the map does not show a commit, commit() fails although LMDB has
 //      committed, as nobody knows what the next opening will find.
@@ -138,7 +139,7 @@ class WriteQueue {
 
   // For a short read: takes the write lock and returns a transaction that reads in the open batch.
   // Returns nothing if LMDB has everything that was committed, so that any read transaction shows
-  // it. Fails as flush() does.
+  // it. Fails as flush() does, but if only the batch's commit fails, reads what was replayed.
   Result<std::optional<WriteTransaction>> begin_read_in_batch() GM_EXCLUDES(mutex_);
 
   // Makes all later begin() and unfinished commits fail with this error. The first error counts.

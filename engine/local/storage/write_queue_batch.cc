@@ -116,6 +116,10 @@ void WriteQueue::abort_in_batch(WriteTransaction& transaction) {
   refuse_if_unreadable();
   if (context_of(txn).interrupted) {
     batch_.abandon();
+  } else if (transaction.ends_replay_) {
+    // Nobody may write in it (W12).
+    batch_.abort();
+    return;
   } else if (!transaction.unchanged_ || is_broken(txn)) {
     batch_.abort();
     (void)replay_batch();
@@ -267,15 +271,23 @@ Result<std::optional<WriteTransaction>> WriteQueue::begin_read_in_batch() {
   auto group = std::make_shared<WriteGroup>();
   GM_ASSIGN(const bool is_locked, lock_to_read_in_batch());
   if (!is_locked) return none;
-  if (is_dirty_ && batch_.is_open() && !context_of(batch_.txn()).interrupted) {
-    WriteTransaction reading = write_in_batch(std::move(group));
-    reading.unchanged();
-    return std::optional(std::move(reading));
+  const auto is_readable = [this] {
+    return batch_.is_open() && !context_of(batch_.txn()).interrupted;
+  };
+  const bool replays = !is_readable();
+  if (replays) {
+    // W12: try the commit again. If it fails, the changes can still be read where they are replayed.
+    Status ended = end_batch();
+    if (ended || !replay_batch() || !is_readable()) {
+      release_lock();
+      GM_TRY(ended);
+      return none;
+    }
   }
-  // W12: try the commit again, or report its error.
-  const Releaser releaser(*this);
-  GM_TRY(end_batch());
-  return none;
+  WriteTransaction reading = write_in_batch(std::move(group));
+  reading.unchanged();
+  reading.ends_replay_ = replays;
+  return std::optional(std::move(reading));
 }
 
 Status WriteQueue::flush() {
