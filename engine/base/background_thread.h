@@ -1,4 +1,4 @@
-// A thread that does work when it is woken and when a time is reached.
+// A thread that calls a function after wake(), and at the time that the function asked for.
 //
 // Thread-safe, but stop() must not be called from the work itself.
 #pragma once
@@ -16,9 +16,10 @@ namespace gridmount {
 class BackgroundThread {
  public:
   using Clock = std::chrono::steady_clock;
-  // Does everything there is to do. Returns the latest time at which it must be called again.
+  // Does all pending work. Returns when it must be called again, unless wake() comes first. Returns
+  // nothing if it must be called only after wake().
   using Work = std::function<std::optional<Clock::time_point>()>;
-  enum class Priority { kNormal, kLow };
+  enum class Priority { kNormal, kLow };  // kLow: nice 10
 
   // `name` becomes the name of the thread (engine/base/thread_name.h).
   BackgroundThread(std::string name, Priority priority, Work work);
@@ -26,10 +27,10 @@ class BackgroundThread {
   BackgroundThread(const BackgroundThread&) = delete;
   BackgroundThread& operator=(const BackgroundThread&) = delete;
 
-  // The work runs at least once after this call. The first call starts the thread. Does nothing
-  // after stop().
+  // Makes the thread call the work at least once after this call. The first wake() starts the
+  // thread. Does nothing after stop().
   void wake() GM_EXCLUDES(mutex_);
-  // Ends the thread. Waits until the work is not running, and it never runs again.
+  // Ends the thread, and waits for its end. The work never runs afterwards.
   void stop() GM_EXCLUDES(mutex_);
 
  private:

@@ -24,8 +24,8 @@ std::string to_text(View document);
 // begins there. Returns nothing at or after the end.
 std::string_view character_at(std::string_view text, size_t at);
 
-// Returns the text with bytes that are not UTF-8 written as \xff, because drivers reject a whole
-// reply if one of its strings has such bytes.
+// Returns the text with \x and two hexadecimal digits in place of each byte that is not UTF-8.
+// Drivers reject a whole reply if one of its strings has such bytes.
 std::string valid_text(std::string_view text);
 
 }  // namespace gridmount::bson
