@@ -1,32 +1,33 @@
-// The interface of a document store: Store, Database, Collection, and the two kinds of views of a
-// store's contents, Snapshot and Transaction. All code above a store uses this interface alone.
+// The interface of a document store: Store, Database, Collection, Snapshot (reads one state of the
+// store) and Transaction (reads and writes). All code above a store uses only this interface.
 //
-// engine/local implements it on LMDB. The contract test suite (tests/engine/contract) verifies
-// there that the rules below hold. engine/mongo implements it over a MongoDB deployment.
-// Store::capabilities() says what such a store cannot do.
+// engine/local implements the interface on LMDB and keeps all rules below. engine/mongo implements
+// it over a MongoDB deployment and breaks some of them: Store::capabilities() says which. The
+// contract tests (tests/engine/contract) run over both and verify the rules that the store keeps.
 //
-// Rules that hold throughout:
-// S1. A Snapshot never changes and never blocks a writer, except for one of short_snapshot().
-//     snapshot() waits for short transactions (TransactionKind::kShort) and short snapshots at
-//     most.
-// S2. A Transaction sees its own writes. commit() commits all of them. If the Transaction is
-//     destroyed without commit(), none of them happen. At most one transaction exists at a time per
-//     store. begin() waits in a FIFO queue. Do not hold a transaction while waiting for a client,
-//     for a lock of a layer above, or for input. A thread must not begin a second transaction while
-//     it holds one.
-// S3. A failed write undoes its own effects, those on the failing document included, and leaves the
-//     transaction as it was before the call. The transaction can continue. Exception:
-//     OutOfDiskSpace, IoError, WritesRefused and TransactionTooLarge poison the transaction, and
-//     commit() then fails.
+// Rules. Where a rule names a switch of Capabilities, it holds only if the switch is true.
+// S1. With Capabilities::stable_snapshots, the contents that a Snapshot shows do not change until
+//     resume(), except that a Transaction sees its own writes (S2). A Snapshot never blocks a
+//     writer, unless it is a Transaction or comes from short_snapshot(). snapshot() may wait for
+//     short transactions (TransactionKind::kShort) and short snapshots, and for nothing else.
+// S2. A Transaction sees its own writes. With Capabilities::transactions, commit() commits all of
+//     them together, and none of them happen if the Transaction is destroyed without commit(). With
+//     Capabilities::one_writer, a store has at most one transaction at a time, and begin() waits in
+//     a FIFO queue. Do not hold a transaction while waiting for a client, for a lock of a layer
+//     above, or for input. A thread must not begin a second transaction while it holds one.
+// S3. With Capabilities::continues_after_failed_writes, a failed write undoes all its effects,
+//     including those on the document that failed. The transaction is then as it was before the
+//     call, and can continue. Exception: OutOfDiskSpace, IoError, WritesRefused and
+//     TransactionTooLarge poison the transaction, and commit() then fails.
 // S4. Committed means visible to every later snapshot and safe from a kill of the process. Durable
 //     means safe from power loss. commit(Durability::kDurable) and make_durable() make writes
 //     durable.
 // S5. A bson::View returned by a read of a Snapshot stays valid until the Snapshot is destroyed or
 //     paused. A bson::View returned by a read of a Transaction stays valid until the next write
 //     through the Transaction, or until its end.
-// S6. A thread that has a short transaction or a short snapshot waits for the store alone: for no
-//     lock that another thread may hold while it begins to read or to write, and for no other
-//     thread. Readers may wait for it.
+// S6. A thread that has a short transaction or a short snapshot must wait only for the store,
+//     because readers may wait for this thread. It must not wait for another thread, or for a lock
+//     that another thread may hold while that other thread begins to read or to write.
 //
 // Thread-safety: Store, Database and Collection are thread-safe. A Snapshot, a Transaction and the
 // cursors on them are used by one thread at a time. A Snapshot may be handed from thread to thread.
@@ -70,7 +71,7 @@ struct Namespace {
 // name over 63 bytes or with one of /\. "$*<>:|?, or a full name over 255 bytes.
 Status check_namespace(const Namespace& ns);
 
-// What reads examine, for a profiler. The thread that reads writes these fields.
+// Counts what a read examines, for the profiler. Only the thread that reads sets these fields.
 struct ReadObserver {
   int64_t keys_examined = 0;
   int64_t documents_examined = 0;
@@ -80,23 +81,25 @@ struct ReadObserver {
 class Snapshot {
  public:
   virtual ~Snapshot() = default;
-  // For cursors that wait for a client. pause() releases the read view, so that the store can reuse
-  // the space of documents removed meanwhile. All views of documents become invalid, and nothing
-  // may be read until resume(). resume() makes this a snapshot of the newest contents. Its cursors
-  // continue after the last document they returned. As with a server's cursors, a document that
-  // changed meanwhile may be returned again or not at all. After resume(), a cursor whose
-  // collection or index is gone fails with QueryPlanKilled (175), and a tailable cursor whose
-  // position has been overwritten fails with CappedPositionLost (136). On a Transaction both
-  // functions fail with IllegalOperation.
+  // Call pause() before a cursor waits for its client. The store can then reuse the space of
+  // documents that are removed in the meantime. All views of documents become invalid, and nothing
+  // may be read until resume(). After resume(), this snapshot shows the newest contents. Its
+  // cursors continue after the last document that they returned. As with a server's cursors, a
+  // document that has changed in the meantime may be returned again or not at all. After resume(),
+  // a cursor whose collection or index is gone fails with QueryPlanKilled (175), and a tailable
+  // cursor whose position has been overwritten fails with CappedPositionLost (136). On a
+  // Transaction both functions fail with IllegalOperation.
   virtual Status pause() = 0;
   virtual Status resume() = 0;
   // Reads that begin on this snapshot from now on report to `observer`, until observe() sets
   // another one or null. An open cursor keeps reporting to the observer it began with. The searches
   // done by a transaction's writes count as reads.
   virtual void observe(std::shared_ptr<ReadObserver> observer) = 0;
-  // Two snapshots of a store with the same version have the same contents. Snapshots with different
-  // versions may have the same contents too. Returns nothing if the store does not know it, or for
-  // a transaction or a paused snapshot. A version says nothing after the store was closed.
+  // If two snapshots of one store have the same version(), they have the same contents. Snapshots
+  // with different versions may have the same contents too. Returns nothing for a transaction and
+  // for a paused snapshot, may return nothing for a short snapshot, and always does in a store
+  // without versions. Versions from before the store was closed must not be compared with later
+  // ones.
   virtual std::optional<uint64_t> version() const { return std::nullopt; }
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
@@ -105,20 +108,21 @@ class Snapshot {
   Snapshot() = default;
 };
 
-// Receives the changes of a transaction, for caches of what documents hold.
+// Receives the changes of a transaction. Caches of documents use it to stay correct.
 //
-// Only the thread of the transaction calls it.
+// Only the thread of the transaction calls its functions.
 class WriteObserver {
  public:
   virtual ~WriteObserver() = default;
   // Called when a document is inserted (`before` is empty), replaced, or removed (`after` is
-  // empty). The views are valid during the call only. The observer does not receive removals that
-  // the store does by itself for an expiring index.
+  // empty). The views are valid during the call only. The observer does not receive removals by the
+  // TTL monitor.
   virtual void document_changed(const Namespace& ns, const std::optional<bson::View>& before,
                                 const std::optional<bson::View>& after) = 0;
-  // Called when the collection is dropped, renamed (called for both names) or rebuilt as a whole.
+  // Called when the collection is dropped, converted to a capped one, or renamed (once for each of
+  // the two names).
   virtual void collection_changed(const Namespace& ns) = 0;
-  // Called after the commit, when its changes are visible to all. Not called if the commit fails.
+  // Called after the commit, when all readers can see the changes. Not called if the commit fails.
   virtual void committed() = 0;
 };
 
@@ -127,9 +131,9 @@ enum class Durability { kCommitted, kDurable };
 // What a thread may wait for while it holds a transaction.
 enum class TransactionKind {
   kMayBlock,  // anything that S2 allows; snapshot() never waits for such a transaction
-  // A short transaction. From begin() to its end the thread obeys S6. So snapshot() and
-  // make_durable() may wait for such a transaction. This lets the store combine short transactions
-  // that follow one another into one commit.
+  // From begin() to the end of a short transaction, the thread obeys S6. So snapshot() and
+  // make_durable() may wait for the transaction. The store can then combine several short
+  // transactions, one after the other, into one commit.
   kShort,
 };
 
@@ -139,7 +143,8 @@ class Transaction : public Snapshot {
   // Exception: with kDurable, a sync that fails is reported after the commit. The writes are then
   // visible but may not be durable (see WritesRefused).
   virtual Status commit(Durability durability = Durability::kCommitted) = 0;
-  // Must be called before the first write.
+  // Sends the changes that this transaction makes to `observer`. Must be called before the first
+  // write. In a store without Capabilities::observers, does nothing.
   virtual void observe_writes(std::shared_ptr<WriteObserver> observer) = 0;
 };
 
@@ -156,7 +161,8 @@ struct FindOptions {
   // fields has the same effect.
   std::optional<std::vector<std::string>> only_paths = {};
   // The caller wants the distinct values at this dotted path. If several documents have the same
-  // value there, and no array, the cursor may return only one of them.
+  // value at this path, and the value is not an array, the cursor may return only one of these
+  // documents.
   std::string_view distinct_path = {};
   // Restricts the read to the keys from `min` (inclusive) to `max` (exclusive) of the index that
   // `hint` names. Each of the two must have a value for every field of that index. Error codes:
@@ -164,24 +170,26 @@ struct FindOptions {
   // come before `max`.
   bson::View min = {};
   bson::View max = {};
-  // Returns the fields of the index that is read instead of documents, or an empty document if no
-  // index is read. The projection is then ignored. Fails with CommandNotSupported for an index with
-  // arrays.
+  // Returns index keys instead of documents: {path: value, ...} of the index that the plan reads,
+  // or {} if it reads no index. The projection is then ignored. Fails with CommandNotSupported if
+  // the plan reads several indexes, or an index with arrays.
   bool return_key = false;
   bool show_record_id = false;  // adds `$recordId` after the projected fields
-  // Only for a capped collection, read in insertion order. At its end the cursor stays open. After
-  // Snapshot::resume() it returns the documents inserted since.
+  // Only for a capped collection, read in insertion order. At the end of the collection the cursor
+  // stays open. After Snapshot::resume() it returns the documents that were inserted in the
+  // meantime.
   bool tailable = false;
   // The caller reads only part of each document. The cursor then verifies the structure of each
-  // document and not its checksum: for a document of a chunk's size the checksum costs more than
-  // the read. So damage to the values of fields goes unnoticed.
+  // document but not its checksum, so damage to the values of fields goes unnoticed. The checksum
+  // of a chunk-sized document costs more than the read.
   bool partial = false;
   // The caller is done with each document before it asks for the next one. A store over a network
-  // keeps the documents that it returns in memory for as long as S5 says. With this option it keeps
-  // only one document or batch. Set the option for a read that may return any number of documents.
+  // must keep every returned document in memory for as long as S5 says. With this option it keeps
+  // only the current document or batch, and a view is valid until the next document is read. Set
+  // the option for a read that may return any number of documents.
   bool one_at_a_time = false;
-  // Limit of the buffer of a sort that no index answers. Above it the read fails with
-  // QueryExceededMemoryLimitNoDiskUseAllowed (292).
+  // The largest buffer, in bytes, for a sort that no index answers. A read that needs more fails
+  // with QueryExceededMemoryLimitNoDiskUseAllowed (292).
   uint64_t sort_bytes_max = kOperationBytesMax;
 };
 
@@ -217,8 +225,8 @@ struct AggregateOptions {
   std::optional<bson::Value> hint = {};
   bson::View variables = {};
   std::optional<Deadline> deadline = {};
-  // Memory limit of each stage that gathers documents ($group, $sort). Above it the read fails with
-  // QueryExceededMemoryLimitNoDiskUseAllowed (292).
+  // The most bytes of memory for each stage that gathers documents ($group, $sort). A read that
+  // needs more fails with QueryExceededMemoryLimitNoDiskUseAllowed (292).
   uint64_t memory_bytes_max = kOperationBytesMax;
   bool bypass_validation = false;  // for the documents that $out and $merge write
   std::string_view host = {};      // the host that $indexStats and $collStats report; empty: none
@@ -229,19 +237,21 @@ struct InsertResult {
 };
 
 struct InsertOptions {
-  bool bypass_validation = false;  // skips the collection's validator
-  bool keep_empty_timestamps = false;
+  bool bypass_validation = false;      // skips the collection's validator
+  bool keep_empty_timestamps = false;  // stores Timestamp(0, 0) as it is; see insert()
 };
 
 struct UpdateOptions {
   bool upsert = false;
   bool multi = false;  // refused with a replacement, as MongoDB does
   std::optional<bson::Value> hint = {};
-  bson::View array_filters = {};  // an array: which elements `$[id]` stands for
+  // An array of filters. The filter on `id` selects the array elements that `$[id]` updates.
+  bson::View array_filters = {};
   bool bypass_validation = false;
-  bool is_pipeline = false;               // the update is an array of stages
-  bson::View variables = {};              // values of `$$name` in expressions and stages, by name
-  std::optional<Deadline> deadline = {};  // in every kind of write: for finding the documents
+  bool is_pipeline = false;   // the update is an array of stages
+  bson::View variables = {};  // values of `$$name` in expressions and stages, by name
+  // Limits only the search for the documents. The same is true in the options of the other writes.
+  std::optional<Deadline> deadline = {};
 };
 
 struct RemoveOptions {
@@ -257,9 +267,9 @@ struct UpdateResult {
 };
 
 struct FindAndModifyOptions {
-  bson::View sort;
-  bson::View projection;
-  bool remove = false;  // then `update` must be empty
+  bson::View sort;        // which match is changed: the first in this order; empty: any one
+  bson::View projection;  // applies to the returned document; empty: the whole document
+  bool remove = false;    // then `update` must be empty
   bool upsert = false;
   bool return_new = false;  // returns the document after the update instead of before
   std::optional<bson::Value> hint = {};
@@ -271,8 +281,10 @@ struct FindAndModifyOptions {
 };
 
 struct FindAndModifyResult {
+  // The document before the change, or after it with return_new. Nothing if no document matched,
+  // unless an upsert with return_new inserted one.
   std::optional<bson::Document> document;
-  bool updated_existing = false;
+  bool updated_existing = false;  // a document matched and was not removed
   std::optional<bson::Value> upserted_id;
 };
 
@@ -286,8 +298,8 @@ struct CollectionStats {
 struct IndexStats {
   IndexDefinition definition;
   int64_t bytes = 0;     // the approximate size of the index's entries
-  int64_t accesses = 0;  // reads and writes that used it to find documents since `since`
-  bson::Date since;      // the time the store was opened
+  int64_t accesses = 0;  // how many reads and writes have found documents with this index
+  bson::Date since;      // when the store began to count accesses: when it was opened
 };
 
 // A handle by name: the collection need not exist. Reads of a missing collection find nothing. The
@@ -301,13 +313,15 @@ class Collection {
   virtual const Namespace& ns() const = 0;
 
   // `filter` is MongoDB's query language (engine/query/filter/filter.h). A bad filter fails with
-  // BadValue or FailedToParse. Three kinds of queries read no documents other than their results,
-  // in every implementation: equalities on all fields of an index; equalities on all but the last
-  // and a range on the last; and a sort in index order.
+  // BadValue or FailedToParse. In every implementation, these queries read only the documents that
+  // they return: a query with an equality on every field of an index; a query with a range on the
+  // last field of an index and an equality on every other field; and a query whose sort is the
+  // order of an index.
   virtual Result<std::unique_ptr<Cursor>> find(Snapshot& snapshot, bson::View filter,
                                                const FindOptions& options = {}) = 0;
-  // Returns the first document that find() would return. This is the way to read one document,
-  // because it makes no cursor.
+  // Returns the first document that find() would return. It costs less than find(), because it
+  // makes no cursor. The view is valid as S5 says, with a projection too. Exception:
+  // FindOptions::one_at_a_time.
   virtual Result<std::optional<bson::View>> find_one(Snapshot& snapshot, bson::View filter,
                                                      const FindOptions& options = {}) = 0;
   virtual Result<int64_t> count(Snapshot& snapshot, bson::View filter,
@@ -323,15 +337,15 @@ class Collection {
   virtual Result<std::unique_ptr<Cursor>> aggregate(Snapshot& snapshot, bson::View stages,
                                                     const AggregateOptions& options = {}) = 0;
 
-  // Returns how find() answers: {explainVersion, queryPlanner: {namespace, parsedQuery,
-  // winningPlan, rejectedPlans}, executionStats: {nReturned, executionTimeMillis,
-  // totalKeysExamined, totalDocsExamined, executionStages}}, as servers show classic plans (MongoDB
-  // manual, "Explain Results"). For a view: {stages: [{$cursor: the plan for the collection below},
-  // the other stages]}.
+  // Returns the plan by which find() would answer the query: {explainVersion, queryPlanner:
+  // {namespace, parsedQuery, winningPlan, rejectedPlans}, executionStats: {nReturned,
+  // executionTimeMillis, totalKeysExamined, totalDocsExamined, executionStages}}, as servers show
+  // classic plans (MongoDB manual, "Explain Results"). For a view: {stages: [{$cursor: the plan for
+  // the collection below}, the other stages]}.
   virtual Result<bson::Document> explain(Snapshot& snapshot, bson::View filter,
                                          const FindOptions& options, Verbosity verbosity) = 0;
-  // Like explain(), for count(). The plan of count() may read no documents where the plan of find()
-  // does.
+  // Like explain(), for count(). count() can sometimes count in the index alone. Its plan then
+  // reads no documents, although find() would.
   virtual Result<bson::Document> explain_count(Snapshot& snapshot, bson::View filter,
                                                const CountOptions& options,
                                                Verbosity verbosity) = 0;
@@ -344,31 +358,41 @@ class Collection {
   // without waiting. Costs a few microseconds. May do nothing.
   virtual void prefetch(Snapshot& snapshot, bson::View filter) = 0;
 
-  // Inserts a copy. A missing _id is generated and put first. A document over 16 MiB is refused,
-  // and so is one with more than one _id, or with an _id that is an array, a regex or undefined, or
-  // that contains a name beginning with '$' (BadValue, InvalidIdField, DollarPrefixedFieldName).
-  // Outside _id such names are stored, as servers do since 5.0. Fails with DuplicateKey (details:
-  // keyPattern and keyValue) or DocumentValidationFailure (details: errInfo). `document` must be
-  // valid BSON: bytes from outside must pass bson::validate first. Empty Timestamps in top-level
-  // fields are filled in. In a capped collection the oldest documents are removed until the new one
-  // fits.
+  // Inserts a copy. A missing _id is generated and put first. Replaces each Timestamp(0, 0) in a
+  // top-level field other than _id with the current time, unless
+  // InsertOptions::keep_empty_timestamps. In a capped collection the oldest documents are removed
+  // until the new one fits. `document` must be valid BSON: bytes from outside must pass
+  // bson::validate first. Fails with:
+  // - BadValue: the document has more than 16 MiB, or more than one _id.
+  // - InvalidIdField: the _id is an array, a regex or undefined.
+  // - DollarPrefixedFieldName: a field name in the _id begins with '$'. Outside _id such names are
+  //   stored, as servers do since 5.0.
+  // - Overflow: the document is nested too deeply.
+  // - DuplicateKey (details: keyPattern and keyValue).
+  // - DocumentValidationFailure (details: errInfo).
   virtual Result<InsertResult> insert(Transaction& transaction, bson::View document,
                                       const InsertOptions& options = {}) = 0;
-  // `update` holds operators, a replacement or a pipeline (engine/query/update/update.h).
+  // `update` holds operators, a replacement or a pipeline (engine/query/update/update.h, which
+  // names the errors of a bad update). Also fails as find() and insert() do.
   virtual Result<UpdateResult> update(Transaction& transaction, bson::View filter,
                                       bson::View update, const UpdateOptions& options = {}) = 0;
   // Returns the number of documents removed. If `multi` is false, only the first match is removed.
+  // Fails as find() does.
   virtual Result<int64_t> remove(Transaction& transaction, bson::View filter, bool multi,
                                  const RemoveOptions& options = {}) = 0;
+  // Changes or removes one document. Fails as update() does, and with FailedToParse or BadValue if
+  // the options contradict each other.
   virtual Result<FindAndModifyResult> find_and_modify(Transaction& transaction, bson::View filter,
                                                       bson::View update,
                                                       const FindAndModifyOptions& options) = 0;
 
   // Creates the collection too if it does not exist. If an equal index exists, the call succeeds
   // and changes nothing. Fails with IndexKeySpecsConflict or IndexOptionsConflict if an index of
-  // that name has other keys or options. A unique index over duplicates fails with DuplicateKey and
-  // leaves nothing behind. An empty name is replaced by one made from the keys ("files_id_1_n_1").
+  // that name has other keys or options. Fails with DuplicateKey, and changes nothing, if the index
+  // is unique and two documents have the same key. An empty name is replaced by one made from the
+  // keys ("files_id_1_n_1").
   virtual Status create_index(Transaction& transaction, const IndexDefinition& definition) = 0;
+  // Fails with NamespaceNotFound, IndexNotFound, or InvalidOptions for the index on _id.
   virtual Status drop_index(Transaction& transaction, std::string_view name) = 0;
   virtual Result<std::vector<IndexDefinition>> indexes(Snapshot& snapshot) = 0;
   // The cost does not depend on the number of documents.
@@ -408,8 +432,9 @@ class Database {
   // hidden}. Returns the fields that collMod adds to its reply (expireAfterSeconds_old, ...).
   virtual Result<bson::Document> modify(Transaction& transaction, std::string_view collection,
                                         bson::View changes) = 0;
-  // Replaces the collection by a capped one of the same name, as convertToCapped does. It keeps the
-  // newest documents that fit in `bytes`. All indexes other than the one on _id are dropped.
+  // Replaces the collection with a capped collection of the same name, as convertToCapped does. The
+  // new collection has the newest documents that fit in `bytes`, and only the index on _id. Fails
+  // with NamespaceNotFound or CommandNotSupportedOnView.
   virtual Status convert_to_capped(Transaction& transaction, std::string_view collection,
                                    int64_t bytes) = 0;
   // Reads the whole collection as `validate` does. Returns {ns, nrecords, nInvalidDocuments,
@@ -417,8 +442,8 @@ class Database {
   // errors, extraIndexEntries, missingIndexEntries, corruptRecords}, with at most the first 1000
   // items of each list. Fails with NamespaceNotFound or CommandNotSupportedOnView.
   virtual Result<bson::Document> validate(Snapshot& snapshot, std::string_view collection) = 0;
-  // Fails with NamespaceNotFound if the collection does not exist. Its space is reclaimed in the
-  // background.
+  // Drops the collection. A background thread frees its space. Fails with NamespaceNotFound if the
+  // collection does not exist.
   virtual Status drop(Transaction& transaction, std::string_view collection) = 0;
   // `to` may be in another database. Fails with NamespaceExists if `to` exists, unless
   // `drop_target`.
@@ -428,18 +453,20 @@ class Database {
 };
 
 struct StoreStats {
-  int64_t file_bytes = 0;       // the size of the store's files
-  int64_t used_bytes = 0;       // the part of it in use; the rest is reused before the file grows
-  int64_t capacity_bytes = 0;   // file system's free space plus file_bytes
+  int64_t file_bytes = 0;  // the disk space of data.mdb, or of all databases of a deployment
+  // The part of file_bytes that holds data. The rest is reused before the file grows.
+  int64_t used_bytes = 0;
+  int64_t capacity_bytes = 0;   // file_bytes, and the bytes by which the file can still grow
   int64_t available_bytes = 0;  // what can still be written
-  // The whole file system that holds the store, with the files of others.
+  // The whole file system that holds the store, including all other files on it.
   int64_t file_system_bytes = 0;
   int64_t file_system_used_bytes = 0;
-  // For indexes with expireAfterSeconds, since the store was opened.
+  // The passes of the TTL monitor since the store was opened, and the documents that it has
+  // removed.
   int64_t expiry_passes = 0;
   int64_t expired_documents = 0;
-  // The time since the last checkpoint ended (a durable commit alone does not count). A power loss
-  // may cost at most the writes of this time and of the time that this checkpoint took.
+  // The time since the last checkpoint ended. Durable commits are not checkpoints. A power loss can
+  // lose only writes that were committed after that checkpoint began and were not made durable.
   std::chrono::milliseconds since_checkpoint{0};
 };
 
@@ -453,12 +480,16 @@ class Store {
   virtual std::shared_ptr<Database> database(std::string_view name) = 0;
   virtual Result<std::vector<std::string>> databases(Snapshot& snapshot) = 0;
 
+  // The snapshot must be destroyed before the store.
   virtual Result<std::unique_ptr<Snapshot>> snapshot() = 0;
-  // A snapshot for a few look-ups, with which short transactions go on to share one commit. It may
-  // hold up writers and other readers, so until its end the thread obeys S6. The thread must not
-  // call snapshot() or begin() meanwhile, and it must end the snapshot itself. pause() may fail
-  // with IllegalOperation.
+  // Returns a snapshot for a few look-ups. Short transactions before and after it can still share
+  // one commit, which snapshot() would end. The snapshot may block writers and other readers, so
+  // the thread obeys S6 until the snapshot ends. Until then the thread must not call snapshot() or
+  // begin(), and the same thread must end the snapshot. pause() may fail with IllegalOperation.
   virtual Result<std::unique_ptr<Snapshot>> short_snapshot() { return snapshot(); }
+  // The transaction must be destroyed before the store. Waits without a limit for its turn (S2). A
+  // deployment limits the wait and then fails with LockTimeout (24). Fails with StoreReadOnly,
+  // WritesRefused, or IllegalOperation if this thread already has a transaction.
   virtual Result<std::unique_ptr<Transaction>> begin(
       TransactionKind kind = TransactionKind::kMayBlock) = 0;
 
@@ -467,23 +498,23 @@ class Store {
   // replaced.
   virtual Status make_durable() = 0;
 
-  // Returns unused space to the file system, as the command `compact` does: that of the collection
-  // alone if the collection has files of its own, otherwise that of the whole store. Returns the
-  // number of bytes freed. Other threads may read and write meanwhile, except for short moments.
-  // The calling thread must hold neither a snapshot nor a transaction. Fails with
-  // NamespaceNotFound, CommandNotSupportedOnView, StoreDamaged, StoreReadOnly, WritesRefused or
-  // MaxTimeMSExpired. Fails with CommandNotSupported if the file system cannot free space inside a
-  // file.
+  // Returns unused space to the file system, as the command `compact` does. If the collection has
+  // its own files (in a deployment), frees only their unused space, otherwise the unused space of
+  // the whole store. Returns the number of bytes freed. Other threads can read and write in the
+  // meantime, except for short moments. The calling thread must hold neither a snapshot nor a
+  // transaction. Fails with NamespaceNotFound, CommandNotSupportedOnView, StoreDamaged,
+  // StoreReadOnly, WritesRefused or MaxTimeMSExpired. Fails with CommandNotSupported if the file
+  // system cannot free space inside a file.
   virtual Result<int64_t> compact(const Namespace& ns,
                                   const std::optional<Deadline>& deadline = {}) = 0;
 
   virtual Result<StoreStats> stats() = 0;
   virtual bool read_only() const = 0;
 
-  // Opens a change stream on a database, which need not exist. Fails with CommandNotSupported
-  // without Capabilities::change_streams, and with Unauthorized if the user may not open one. With
-  // `resume_after`, it fails with ChangeStreamHistoryLost or another error of the server if the
-  // deployment does not keep the changes after that place any more.
+  // Opens a change stream on a database, which need not exist. Fails with CommandNotSupported if
+  // the store has no change streams (Capabilities::change_streams), and with Unauthorized if the
+  // user may not open one. Fails with ChangeStreamHistoryLost or another error of the server if the
+  // deployment no longer has the changes after `resume_after`.
   virtual Result<std::unique_ptr<ChangeStream>> watch(std::string_view /*database*/,
                                                       const ChangeStreamOptions& /*options*/) {
     return fail(ErrorCode::kCommandNotSupported, "this store has no change streams");

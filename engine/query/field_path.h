@@ -14,11 +14,12 @@ namespace gridmount::query {
 // 16412 if it holds a dot.
 Status check_field_name(std::string_view name);
 
-// Checks a field path as in {$unwind: "$a.b"} or {as: "a.b"}, without the `$` of an expression.
-// Fails with Location40352 if the path is empty, 40353 if it ends with a dot, with the errors of
-// check_field_name() for its parts, and with Overflow if it has more than bson::kMaxDepth parts.
+// Checks a dotted path such as "a.b". The caller must remove the `$` of an expression such as
+// "$a.b". Fails with Location40352 if the path is empty, 40353 if it ends with a dot, with the
+// errors of check_field_name() for its parts, and with Overflow if it has more than bson::kMaxDepth
+// parts.
 Status check_field_path(std::string_view path);
-// Checks the path and splits it into its parts.
+// Checks the path as check_field_path() does, and splits it into its parts.
 Result<bson::Path> field_path(std::string_view dotted);
 
 }  // namespace gridmount::query

@@ -1,8 +1,9 @@
 // Sort specifications: {filename: 1, uploadDate: -1}. Immutable once parsed, so safe to share
 // between threads.
 //
-// Source: MongoDB manual, "Sort Consistency" and "Comparison/Sort Order". Arrays sort by their
-// least element ascending and by their greatest element descending. A missing field sorts as null.
+// Source: MongoDB manual, "Sort Consistency" and "Comparison/Sort Order". In an ascending part of
+// the specification an array sorts by its least element, in a descending part by its greatest
+// element. A missing field sorts as null.
 #pragma once
 
 #include <compare>
@@ -24,18 +25,18 @@ class Sort {
   };
 
   // Each value must be 1 or -1, of any numeric type. The fraction of a double is cut off, and a
-  // decimal is rounded. Fails with code 15974 if a value is not a number, and with 15975 if it is
-  // another number. Fails with BadValue for an invalid field name or more than 32 fields, and with
-  // Overflow for a path that is too long. An empty specification sorts nothing.
+  // decimal is rounded. Fails with code 15974 if a value is not a number, and with 15975 if the
+  // number is neither 1 nor -1. Fails with BadValue for an invalid field name or more than 32
+  // fields, and with Overflow for a path that is too long. An empty specification sorts nothing.
   static Result<Sort> parse(bson::View specification);
 
   const std::vector<Part>& parts() const { return parts_; }
   bool empty() const { return parts_.empty(); }
 
-  // Returns the values that the document sorts by, one per part. They are the first, in sort order,
-  // of the keys that an index of these parts would hold for the document. Parts that lead through
-  // the same array take their values from the same element. Parts that lead through different
-  // arrays, which servers refuse, are chosen independently of each other.
+  // Returns the values that the document sorts by, one per part. Of all keys that an index on these
+  // parts would have for the document, they are the first key in sort order. Parts that lead
+  // through the same array take their values from the same element. If parts lead through different
+  // arrays, which servers refuse, each takes its value independently.
   std::vector<bson::Value> key_of(bson::View document) const;
   // Compares two such keys and applies the directions.
   std::weak_ordering compare_keys(const std::vector<bson::Value>& a,

@@ -19,7 +19,8 @@ class TimeZone;
 enum class TimeUnit { kYear, kQuarter, kMonth, kWeek, kDay, kHour, kMinute, kSecond, kMillisecond };
 
 std::optional<TimeUnit> find_time_unit(std::string_view name);
-// Returns the number of a weekday, "monday" or "mon" in any case: 1 is Monday, 7 is Sunday.
+// Returns the number of a weekday ("monday" or "mon", in upper or lower case): 1 is Monday, 7 is
+// Sunday.
 std::optional<int> find_weekday(std::string_view name);
 
 // If the resulting month does not have the day, the month's last day is used. Fails with

@@ -14,7 +14,7 @@ namespace gridmount::query::expressions {
 // (241) and the server's message.
 Result<int32_t> int32_from_text(std::string_view text);
 Result<int64_t> int64_from_text(std::string_view text);
-// Also accepts "inf", "Infinity" and "NaN" in any case.
+// These two also accept "inf", "Infinity" and "NaN", in upper or lower case.
 Result<double> double_from_text(std::string_view text);
 Result<bson::Decimal128> decimal_from_number_text(std::string_view text);
 

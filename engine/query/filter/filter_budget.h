@@ -1,5 +1,5 @@
-// A limit on the memory of the filters of many commands together. Each filter has its own limit
-// (kFilterBytesMax), but many large filters at a time could take many times as much.
+// Limits the total memory of the filters of all running commands. Each filter also has its own
+// limit (kFilterBytesMax), but without this budget each of many commands could use that much.
 //
 // Thread-safety: FilterBudget is thread-safe. A FilterBudgetScope or FilterReservation is used by
 // one thread at a time.
@@ -14,6 +14,7 @@
 
 namespace gridmount::query {
 
+// All sizes are in bytes.
 class FilterBudget {
  public:
   explicit FilterBudget(uint64_t bytes_max) : bytes_max_(bytes_max) {}
@@ -47,8 +48,9 @@ class FilterBudgetScope {
   FilterBudgetScope* const around_;
 };
 
-// The share of one filter in the budget that applies to this thread at construction. If no budget
-// applies, nothing is limited. The destructor returns the share to the budget.
+// What one filter has reserved of a budget: the budget of the innermost FilterBudgetScope of the
+// thread that constructs this object. If that thread has no scope, nothing is limited. The
+// destructor returns the reserved bytes to the budget.
 class FilterReservation {
  public:
   FilterReservation();
@@ -56,7 +58,7 @@ class FilterReservation {
   FilterReservation(const FilterReservation&) = delete;
   FilterReservation& operator=(const FilterReservation&) = delete;
 
-  // A filter of up to this size needs no reservation.
+  // For a filter of up to this size, the caller need not call grow_to().
   static constexpr uint64_t kFreeBytes = uint64_t{64} << 10;
 
   // Makes the reservation at least `bytes` large, in steps of 1 MiB. Fails with ExceededMemoryLimit

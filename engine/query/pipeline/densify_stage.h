@@ -1,6 +1,6 @@
 // The stage $densify: adds documents to its input, so that a field has a value at each step of a
-// range. The input comes sorted: a $sort stands before it. Internal to engine/query. Immutable
-// after plan(), so several threads may run it.
+// range. The input must be sorted: the parser puts a $sort before this stage. Internal to
+// engine/query. Immutable after plan(), so several threads may run it.
 //
 // Source: MongoDB manual, "$densify"; errors and details are those of mongod 6.0.5.
 #pragma once
@@ -25,7 +25,7 @@ struct DensifyRange {
   };
   Kind kind = Kind::kFull;
   bson::Value step;                           // a number above 0
-  std::optional<expressions::TimeUnit> unit;  // the values are dates
+  std::optional<expressions::TimeUnit> unit;  // set if the values are dates
   bson::Value lower;
   bson::Value upper;
 };

@@ -33,7 +33,7 @@ class GroupTable {
   bson::ValueView id(size_t group) const { return groups_[group].id.view(); }
   // Appends the results of the group's fields.
   void write(size_t group, DocumentOutput& output) const;
-  // Frees the memory of the group, which must not be used any more.
+  // Frees the memory of the group, which must not be used afterwards.
   void release(size_t group);
 
  private:

@@ -54,12 +54,12 @@ class SortBuffer {
   size_t size() const { return records_.size(); }
 
   // Sorts the records. Nothing may be added after that. If the interruption of this thread ends the
-  // sort, the buffer must not be used any more.
+  // sort, the buffer must not be used afterwards.
   Status sort();
   // Only after sort().
   bson::ValueView payload(size_t at) const { return records_[at]->payload; }
   bson::ValueView key(size_t at, size_t part) const { return records_[at]->key[part]; }
-  // Frees the memory of the record, which must not be used any more.
+  // Frees the memory of the record, which must not be used afterwards.
   void release(size_t at);
 
  private:

@@ -15,19 +15,24 @@
 
 namespace gridmount::query {
 
-// Plans are ranked by the number of leading parts bounded to points, then by a range on the next
-// part, then by whether they provide the sort without a buffer. Returns the best.
+// Returns the best plan. It has conditions that allow only single values (such as equality and $in)
+// for the most leading fields of its index. Among plans that are equal in this, one with a range on
+// the next field wins, then one that reads the documents in the order of the sort. If no index
+// helps, the plan reads the whole collection.
 //
-// `sort` may be null. `hint` is an index name or a key pattern. Fails with BadValue if no index
-// fits the hint. `multikey[i]` means that some document has an array under the paths of index i.
-// Then bounds are not intersected, and the index does not provide a sort.
+// `sort` may be null. `hint` is an index name or a key pattern. Fails with BadValue if no index, or
+// only a hidden one, fits the hint, with IndexNotFound if several fit, and with FailedToParse if
+// the hint is neither a string nor a document. `multikey[i]` means that some document has an array
+// under the paths of index i. Two conditions on one field of such an index are not combined into
+// one range, and its order is not used for a sort.
 Result<Plan> make_plan(const Filter& filter, const Sort* sort,
                        const std::vector<IndexDefinition>& indexes,
                        const std::vector<bool>& multikey, const std::optional<bson::Value>& hint);
 
-// Returns the best plan, followed by other plans that read one index within bounds of its leading
-// part. The store measures which of them reads least. Returns only the best plan if there is a
-// hint, or if that plan finds at most one document.
+// Returns the best plan, and then every other plan that reads one index and has a condition on the
+// first field of this index. The store measures which of the plans reads least. Returns only the
+// best plan if there is a hint, or if the best plan can find only one document. Fails as
+// make_plan() does.
 Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
                                      const std::vector<IndexDefinition>& indexes,
                                      const std::vector<bool>& multikey,

@@ -12,15 +12,17 @@ namespace gridmount::query {
 
 class PipelineUpdate {
  public:
-  // `stages` holds the elements of an array, `variables` the values of $$x by name, and `now` is
-  // $$NOW. Fails with InvalidOptions for a stage that an update may not use.
+  // `stages` holds the stages as elements of an array. `variables` is {name: value} for `$$name`,
+  // and `now` is the value of $$NOW. Fails with InvalidOptions for a stage that an update may not
+  // use.
   static Result<PipelineUpdate> parse(bson::View stages, bson::View variables, bson::Date now);
 
   PipelineUpdate(PipelineUpdate&&) noexcept;
   PipelineUpdate& operator=(PipelineUpdate&&) noexcept;
   ~PipelineUpdate();
 
-  // Returns the document that the stages produce. The caller must check its _id and its size.
+  // Returns the document that the stages produce. The caller must check the document's _id and
+  // size. Fails with the errors of the stages and their expressions.
   Result<bson::Document> apply(bson::View document) const;
 
  private:
