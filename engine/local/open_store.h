@@ -47,8 +47,8 @@ struct OpenOptions {
   // checkpoints do not keep up with overwriting, writers wait as soon as kGarbageMax times this
   // much has been freed but is not yet reusable.
   uint64_t checkpoint_bytes = uint64_t{64} << 20;
-  // The size on disk of the log of small durable commits, 64 MiB at most. A store of format version
-  // 1 has no log.
+  // The size on disk, at most 64 MiB, of the log of small durable commits. A store of format
+  // version 1 has no log.
   uint64_t redo_bytes = uint64_t{4} << 20;
   std::chrono::milliseconds expiry_interval{60'000};  // between passes over TTL indexes
   // The largest size of data.mdb. A write that would exceed it fails with OutOfDiskSpace, unless it

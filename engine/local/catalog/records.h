@@ -13,11 +13,13 @@
 
 namespace gridmount::local {
 
-// Returns nothing if there is no such record.
+// Returns the value of the record: its header and the document. The checksum is not verified (see
+// document_of()). The view is valid as rule S5 says. Returns nothing if there is no such record.
 Result<std::optional<std::string_view>> get_record(const Trees& trees, const Keyspace& records,
                                                    RecordId id);
 
-// Copies the document into its record in the tree. `at_end` must be true for a new record.
+// Writes the document into the record `id`, with its checksum if the store has checksums. `at_end`
+// must be true for a new record with the highest id, and false for a record that exists.
 Status put_record(Trees& trees, const Keyspace& records, RecordId id, bson::View document,
                   bool at_end);
 

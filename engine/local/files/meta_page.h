@@ -23,11 +23,11 @@ using MetaBytes = std::array<uint8_t, kMetaBytes>;
 
 struct MetaPage {
   uint32_t page_bytes = 0;
-  uint64_t last_page = 0;
-  uint64_t txn = 0;
+  uint64_t last_page = 0;  // the number of the last page that the trees of this meta page may use
+  uint64_t txn = 0;        // the number of the transaction that wrote this meta page
 
-  // The size of all pages of the snapshot. The file may be shorter only where the pages at its end
-  // are free and were never written (invariant D7).
+  // The bytes from the beginning of data.mdb to the end of the last page. data.mdb may be shorter,
+  // but only if the missing pages are free and were never written (invariant D7).
   uint64_t data_bytes() const { return (last_page + 1) * page_bytes; }
 };
 
@@ -41,19 +41,22 @@ struct MetaPair {
   uint64_t previous_txn = 0;  // the transaction of the other page
 };
 
-// Decodes both. Fails with StoreDamaged unless both are valid, have the same page size, and the
-// current one is on the page of its transaction's parity.
+// Decodes both. The current meta page is the one with the higher transaction number. Fails with
+// StoreDamaged unless both are valid and have the same page size, and the current one, of
+// transaction n, is page n % 2.
 Result<MetaPair> parse_meta_pair(const std::array<MetaBytes, 2>& bytes);
 // Reads both from the file. The first one gives the page size. While a writer may be committing,
 // the result may be half old and half new.
 Result<MetaPair> read_meta_pair(const system::File& data);
+// Writes both meta pages. Does not sync.
 Status write_meta_pair(const system::File& data, const MetaPair& pair);
 
-// Repairs the older meta page after LMDB failed to write it. LMDB then restores the old transaction
-// number and last page in it but leaves the roots of the new trees there (mdb.c,
-// mdb_env_write_meta). If the older page is invalid and the current one is valid, this function
-// overwrites the older page with a copy of the current one whose transaction number is one lower.
-// Otherwise it changes nothing.
+// Repairs the older meta page after LMDB failed to write it. When such a write fails, LMDB puts the
+// old transaction number and the old last page back, but the page still has the roots of the new
+// trees (mdb.c, mdb_env_write_meta). If the older meta page is invalid and the current one is
+// valid, this function overwrites the older one with a copy of the current one. The copy has the
+// page number of the older one, and a transaction number that is lower by one. Otherwise the
+// function changes nothing. Does not sync.
 Status repair_unwritten_meta(const system::File& data, uint32_t page_bytes);
 
 }  // namespace gridmount::local

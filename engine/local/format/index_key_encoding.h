@@ -14,25 +14,25 @@
 
 namespace gridmount::local {
 
-// Encodings longer than this are truncated to their first kEncodedBytesMax bytes, followed by a
-// mark and 16 bytes of the SHA-256 of the whole. With a keyspace prefix (4 bytes) and a record id
-// (8 bytes) the key stays within LMDB's limit of 511 bytes.
+// A longer encoding is truncated to its first kEncodedBytesMax bytes, followed by a mark and the
+// first 16 bytes of the SHA-256 of the whole encoding. With a keyspace prefix (4 bytes) and a
+// record id (8 bytes) the key stays within LMDB's limit of 511 bytes.
 inline constexpr size_t kEncodedBytesMax = 480;
 inline constexpr char kTruncatedMark = '\x80';
 
-// Append the encoding of a field that the document lacks, which is that of null, and of an empty
-// array, which is that of undefined.
+// A field that the document lacks has the encoding of null, and an empty array that of undefined.
 void append_encoded_missing(std::string& out, bool descending);
 void append_encoded_empty_array(std::string& out, bool descending);
 
-// Truncates the encoding that begins at offset `start` of `key` if it is too long. Returns whether
-// it was.
+// Truncates the encoding that begins at offset `start` of `key` and reaches to its end, if the
+// encoding is too long. Returns true if it was too long.
 bool truncate(std::string& key, size_t start = 0);
 
 // Returns the first 64 bits of the SHA-256 of an encoding. A hashed index holds them in place of
 // the value. Equal values have equal encodings, so they have equal hashes.
 int64_t hash_of_encoded(std::string_view encoded);
 
+// Returns true if truncate() has truncated this encoding. Only for results of truncate().
 inline bool is_truncated(std::string_view encoded) {
   return encoded.size() > kEncodedBytesMax;
 }

@@ -1,4 +1,5 @@
-// Reads which record an index entry names, and makes the errors for damaged entries.
+// Reads the id of the record that an index entry belongs to, and makes the errors for damaged
+// entries.
 //
 // Thread-safety: functions without state.
 #pragma once
@@ -13,25 +14,27 @@
 
 namespace gridmount::local {
 
-// Returns the record that the entry of the index names. Fails with DataCorruptionDetected if the
+// Returns the id of the record that the entry belongs to. Fails with DataCorruptionDetected if the
 // entry is damaged.
 Result<RecordId> sound_record_of_entry(const CollectionMetadata& metadata,
                                        const IndexMetadata& index, const TreeEntry& found);
-// Like sound_record_of_entry(), but does not check the checksum. Returns nothing if the entry is
-// malformed.
+// Like sound_record_of_entry(), but does not verify the checksum. Returns nothing if the entry is
+// too short.
 std::optional<RecordId> record_of_entry(const IndexMetadata& index, const TreeEntry& entry);
-// Returns the encoded values in the key of an index entry.
+// Returns the encoded values in the key of an index entry, as a view of `key`. `key` must be that
+// of an entry for which record_of_entry() returns an id.
 std::string_view encoded_of_entry(const IndexMetadata& index, std::string_view key);
 
-// Verifies that the index has no such key. Fails with DataCorruptionDetected or StoreDamaged if
-// damage makes that uncertain.
+// Call this after a search has not found `key`. Fails with DataCorruptionDetected or StoreDamaged
+// if the index has the key, or if a damaged page may hide it. Does nothing for an index without
+// checksums.
 Status prove_absent(const Trees& trees, const CollectionMetadata& metadata,
                     const IndexMetadata& index, std::string_view key);
-// Returns the error with the names of collection and index added.
+// Returns the error with a message that also names the collection and the index.
 Error of_index(Error error, const CollectionMetadata& metadata, const IndexMetadata& index);
 
-// Returns DataCorruptionDetected. `where` names the damaged entry within the collection, `how`
-// says what is wrong.
+// Returns DataCorruptionDetected with the message "<collection>: <where> holds <how>; run ...".
+// Examples: `where` is "the index 'a_1'", and `how` is "an entry of the wrong form".
 Error damaged_entry(const CollectionMetadata& metadata, std::string_view where,
                     std::string_view how);
 

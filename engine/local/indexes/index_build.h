@@ -13,20 +13,20 @@
 
 namespace gridmount::local {
 
-// Fills a new index from the collection's documents, in bounded memory. Sets `multikey` if some
-// document has an array under the index's paths. Fails with DuplicateKey if the index is unique and
-// the documents are not.
+// Fills a new index from the collection's documents, in bounded memory. Sets `multikey` to true if
+// some document has an array under the index's paths, otherwise leaves it as it is. Fails with
+// DuplicateKey if the index is unique and two documents have the same key.
 Status build_index(const std::shared_ptr<Trees>& trees, const CollectionMetadata& metadata,
                    const IndexMetadata& index, bool& multikey);
 
 struct IndexPartLimits {
-  size_t entries;
-  size_t bytes;  // the size of the entries in memory
+  size_t entries;  // the number of entries
+  size_t bytes;    // the size of the entries in memory
 };
 
-// Like build_index(), for a part of the records: from the key `from` on, or from the first record
-// if `from` is empty. Stops after the document with which a limit is reached. Returns whether all
-// records are done. Sets `from` to a place after the key of the last record that was read.
+// Like build_index(), but reads only records from the tree key `from` on. An empty `from` means the
+// first record. Stops after the document that reaches one of the limits. Sets `from` to the value
+// for the next call. Returns true if there are no more records.
 Result<bool> build_index_part(const std::shared_ptr<Trees>& trees,
                               const CollectionMetadata& metadata, const IndexMetadata& index,
                               const IndexPartLimits& limits, std::string& from, bool& multikey);

@@ -19,15 +19,18 @@ class EmptyCursor : public engine::Cursor {
   Result<std::optional<bson::View>> next() override { return std::optional<bson::View>(); }
 };
 
+// Returns the matches of a plan: as they are, projected, as index keys, or with record ids. The
+// views are valid as engine::Cursor::next() says.
 class FindCursor : public engine::Cursor {
  public:
   FindCursor(std::unique_ptr<PlanExecutor> matches, std::optional<query::Projection> projection)
       : matches_(std::move(matches)), projection_(std::move(projection)) {}
 
-  // For FindOptions::show_record_id.
+  // Makes next() add `$recordId` (FindOptions::show_record_id). Call it before the first next().
   void show_record_ids() { shows_record_ids_ = true; }
-  // For FindOptions::return_key. `index` is the index that the plan reads, or null if it reads
-  // none.
+  // Makes next() return index keys (FindOptions::return_key). Call it before the first next().
+  // `index` is the index that the plan reads, a part of `metadata`, which the cursor keeps. It is
+  // null if the plan reads no index.
   void return_keys(std::shared_ptr<const CollectionMetadata> metadata, const IndexMetadata* index);
 
   Result<std::optional<bson::View>> next() override;

@@ -26,7 +26,7 @@ bool leads_with(const IndexMetadata& index, std::string_view path) {
 }
 
 // Returns whether the plan may skip all but the first of the entries with the same value of
-// options.distinct_path. If the query has no condition, this may replace the plan by a scan of an
+// options.distinct_path. If the query has no condition, this may replace the plan with a scan of an
 // index that allows it.
 bool choose_distinct(const CollectionMetadata& metadata, const MatchOptions& options,
                      ChosenPlan& chosen) {
