@@ -1,6 +1,6 @@
-// Errors as they appear in replies: {ok: 0, errmsg, code, codeName} with the error's own fields,
-// and the elements of writeErrors. A message may quote bytes of a client that are not UTF-8. Such
-// bytes appear as \xff.
+// Builds error replies, {ok: 0, errmsg, code, codeName, ...}, and the error fields of an element of
+// writeErrors. The fields of Error::details() follow. A message may quote bytes of a client that
+// are not UTF-8. The reply has \x and two hexadecimal digits for each of them.
 //
 // Thread-safe: functions without state.
 #pragma once
@@ -12,7 +12,7 @@ namespace gridmount::wire {
 
 bson::Document error_reply(const Error& error);
 
-// Appends errmsg, code, codeName and the error's own fields.
+// Appends errmsg, code, codeName and the fields of Error::details().
 void append_error(bson::Builder& out, const Error& error);
 
 }  // namespace gridmount::wire

@@ -2,7 +2,8 @@
 // Source: MongoDB manual, "Authentication", "Localhost Exception"; drivers' specification
 // "Authentication".
 //
-// Every failed log-in gets the same answer (AuthenticationFailed, 18). The log holds the reason.
+// Every failed log-in gets the same answer (AuthenticationFailed, 18). The program's log has the
+// reason.
 //
 // Thread-safe.
 #pragma once
@@ -61,7 +62,8 @@ class AccessControl : public Authorizer {
                           bool skip_empty_exchange, bool speculative) GM_EXCLUDES(mutex_);
   Result<SaslReply> proceed(const Client& client, int32_t conversation_id, std::string_view payload)
       GM_EXCLUDES(mutex_);
-  // MONGODB-X509: logs in with the certificate that the connection has shown. `user` may be empty.
+  // MONGODB-X509: logs in with the certificate that the connection has shown. If `user` is not
+  // empty, it must be the certificate's subject.
   Result<UserName> log_in_by_certificate(const Client& client, const std::string& user)
       GM_EXCLUDES(mutex_);
   void log_out(const Client& client) GM_EXCLUDES(mutex_);
@@ -71,8 +73,9 @@ class AccessControl : public Authorizer {
   std::optional<Identity> identity(const Client& client) const GM_EXCLUDES(mutex_);
   // Returns false for a client that must still log in.
   bool may_have_sessions(const Client& client) const GM_EXCLUDES(mutex_);
-  // Returns the owner of the client's sessions: the user that it has logged in as. If nobody must
-  // log in, the sessions have no owner, as on servers.
+  // Returns the owner of the client's sessions: the user that the client has logged in as. If
+  // log-ins are not required, the sessions have no owner, as on a MongoDB server without access
+  // control.
   SessionOwner session_owner(const Client& client) const GM_EXCLUDES(mutex_);
   // Returns "user@database" if the client has logged in, otherwise the host that it comes from.
   std::string account(const Client& client) const GM_EXCLUDES(mutex_);
@@ -81,13 +84,14 @@ class AccessControl : public Authorizer {
   // Returns true if listCollections with authorizedCollections shows the collection to the client.
   bool sees(const Client& client, std::string_view database, std::string_view collection) const
       GM_EXCLUDES(mutex_);
-  // Returns the mechanisms with which the user can log in by a password. A user that does not exist
-  // also gets some, always the same, so that the answer does not reveal whether a user exists.
-  // Users of $external have no password.
+  // Returns the mechanisms with which the user can log in with a password. For a name without a
+  // user, returns mechanisms that depend only on the name, so that the reply does not reveal
+  // whether the user exists. Returns none for users of $external, who have no passwords.
   Result<std::vector<ScramMechanism>> mechanisms_of(const UserName& name) const;
 
   UserDirectory& users() { return users_; }
-  // Must be called after each change of users. The rights of logged-in clients are then read again.
+  // Must be called after each change of users. The rights of logged-in clients are then read again
+  // from the store.
   void users_changed() GM_EXCLUDES(mutex_);
 
  private:

@@ -173,7 +173,7 @@ Commands authentication_commands() {
   Command sasl_continue{.name = "saslContinue", .run = run_sasl_continue};
   sasl_continue.about = "continues a log-in";
   Command authenticate{.name = "authenticate", .run = run_authenticate};
-  authenticate.about = "logs in by a certificate";
+  authenticate.about = "logs in with a certificate";
   Command logout{.name = "logout", .run = run_logout};
   logout.about = "logs out";
   Command status{.name = "connectionStatus", .run = run_connection_status};

@@ -1,4 +1,4 @@
-// Running operations and idle cursors, as currentOp and $currentOp show them, and
+// Builds the documents of currentOp and $currentOp (running operations and idle cursors), and of
 // $listLocalSessions.
 // Source: MongoDB manual, "$currentOp", "currentOp".
 //

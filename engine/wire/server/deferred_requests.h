@@ -37,8 +37,8 @@ class DeferredRequests : public std::enable_shared_from_this<DeferredRequests> {
   // call does not resume the request. The caller must therefore check for a change after defer(),
   // and call remove() if there was one.
   bool defer(std::shared_ptr<Deferrable> deferred, const Deferral& deferral);
-  // Takes the request back. Returns false if the request is not deferred any more. Then resume()
-  // has been called or is about to be called.
+  // Takes the request back. Returns false if the request is no longer deferred. Then resume() has
+  // been called or is about to be called.
   bool remove(const Deferrable& deferred);
   // Resumes all requests that wait for a change. Changes in quick succession are combined.
   void notify();
