@@ -1,5 +1,5 @@
-// Bytes in documents: a string if they are valid UTF-8, else Binary. Other programs can then read
-// them as text wherever possible. Pure functions, so thread-safe.
+// Bytes in documents: a string if the bytes are UTF-8 without a NUL, otherwise Binary. Other
+// programs can then read the bytes as text wherever possible. Pure functions, so thread-safe.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,10 @@
 
 namespace gridmount::gridfs {
 
-// Appends a string if the bytes are UTF-8 without a NUL, else Binary of subtype 0.
+// Appends a string if the bytes are UTF-8 without a NUL, otherwise Binary of subtype 0.
 void append_bytes(bson::Builder& builder, std::string_view key, std::string_view bytes);
-// Do the reverse of append_bytes(). Return nothing if the field is neither string nor Binary. The
-// view points into the document.
+// Do the reverse of append_bytes(). Return nothing if the field is missing or is neither a string
+// nor Binary. The view points into the document.
 std::optional<std::string_view> view_bytes(bson::View document, std::string_view key);
 std::optional<std::string> read_bytes(bson::View document, std::string_view key);
 

@@ -1,25 +1,27 @@
 // The state that the open files of one table share.
 //
-// Lock order in this directory, outermost first. A thread takes no lock while it holds one further
-// down:
-// 1. OpenFile::write_mutex_: one writer of a file at a time. Held while the writer waits for
+// The locks of this directory. Their numbers are those of the table in ARCHITECTURE.md, chapter
+// "Locks". While a thread holds a lock, it takes only locks with higher numbers.
+// 5. OpenFiles::opening_: a file is opened once. Held while the files document is read.
+// 5. OpenFile::write_mutex_: one writer of a file at a time. Held while the writer waits for
 //    memory, reads the store, and commits in zero().
-// 2. The commit lock of a file (OpenFile::committing_, class CommitLock). It keeps the commits of
-//    one file in order, so it is held over a transaction. Removing other files' chunks takes no
-//    further commit lock, so it may happen while this one is held.
-// 3. Writeback::releasing_, held while removed files that nobody has open are destroyed.
-// 4. OpenFiles::mutex_: the table of open files.
-// 5. OpenFile::mutex_: the state of one file. Held for moments only.
-// 6. The mutexes of Writeback, BackgroundWork, ChunkMemory, HashStream, HashThread and
-//    BackgroundThread.
+// 6. The commit lock of a file (OpenFile::committing_, class CommitLock). It keeps the commits of
+//    one file in order, so a thread holds it during the whole transaction. A thread that holds it
+//    may remove the chunks of other files, because the removal needs no commit lock.
+// 6. Writeback::releasing_, taken after a commit lock. Held while OpenFile objects of removed files
+//    are destroyed.
+// 7. OpenFile::mutex_: the state of one file. Held for moments, and while a snapshot is taken.
+// 9. OpenFiles::mutex_: the table of open files.
+// 10. The mutexes of Writeback, BackgroundWork, ChunkMemory, HashStream, HashThread and
+//     BackgroundThread.
 //
-// A thread that has a transaction may take 4 to 6, but never 1 to 3: their holder may be waiting
-// for the end of that transaction.
+// A thread that has a transaction (lock 8) may take 9 and 10, but never 5 to 7: their holder may be
+// waiting for the end of that transaction.
 //
-// The thread that drops the last reference to an OpenFile destroys it, and the destructor takes 4.
-// So a thread drops references only while it holds none of 4 to 6.
+// The thread that drops the last reference to an OpenFile destroys it, and the destructor takes 9
+// and 10. So a thread drops references only while it holds none of 7, 9 and 10.
 //
-// Thread-safe, as its members are.
+// Thread-safe.
 #pragma once
 
 #include <memory>
@@ -41,15 +43,15 @@ struct FileContext {
   // Returns true if there is so little free space that removed chunks should be freed at once, for
   // the next writer.
   bool is_room_scarce() const;
-  // Removes the chunks of all removed files that nobody has open, and returns when they are
-  // removed. The caller must not have a transaction.
+  // Deletes the chunks of all files that have no name and are not open. Returns when the chunks are
+  // deleted. The caller must not have a transaction.
   void remove_what_is_gone();
   // Called after a commit of `bytes` bytes has failed because the disk is full. Calls
   // remove_what_is_gone() and returns true if there should be room now.
   bool make_room(uint64_t bytes);
 
   const Bucket& bucket;
-  const FileTableOptions options;  // md5 is false too if this machine has no MD5
+  const FileTableOptions options;  // md5 is false if OpenSSL has no MD5
   const std::shared_ptr<ChunkMemory> memory;
   OpenFiles open_files;
   HashThread hasher;

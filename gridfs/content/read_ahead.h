@@ -1,4 +1,5 @@
-// Detects that a file is read in order, and computes what to prefetch from the disk.
+// Detects that a file is read in order, and computes what to prefetch from this machine's disk.
+// read_window.h decides what to fetch ahead over a network.
 //
 // Not thread-safe.
 #pragma once

@@ -15,21 +15,23 @@ namespace gridmount::gridfs {
 // Returns the Node::ino: 63 bits of a hash of bucket, kind and id (or path), never 0 or 1.
 uint64_t file_ino(std::string_view bucket, bson::ValueView id);
 
-// Returns the mode to show for the mode in a document. A mode without a type, or with a type that
-// is not a file's, becomes a regular file's.
+// Returns the st_mode of a file whose document has `mode`. If `mode` has no file type, or a type
+// that only a directory has, the result has the type of a symbolic link if `is_symlink`, otherwise
+// that of a regular file.
 uint32_t mode_of_file(uint32_t mode, bool is_symlink);
-// Returns st_blocks, computed from the chunks that the store has, or from the length if their
-// number is unknown. A symbolic link has no blocks.
+// Returns st_blocks, in units of 512 bytes, computed from the chunks that the store has, or from
+// the length if their number is unknown. A symbolic link has no blocks.
 int64_t blocks_of(const FilesDocument& file);
-// Returns the node of a file with one name.
+// Returns the node of the file, with nlink 1.
 Node file_node(std::string_view bucket, const FilesDocument& file, const NamespaceOptions& options);
-// Returns the same for any document. An invalid files document becomes an empty file that nobody
-// may write.
+// Like the function above, from the bytes of a files document. If they are invalid, returns an
+// empty file that nobody may write.
 Node file_node(std::string_view bucket, bson::View document, const NamespaceOptions& options);
-// Returns the same as the function before, but includes uncommitted changes of an open file, and
-// counts all names.
+// Like the function above. If the file is open, includes its uncommitted changes. Sets nlink to the
+// number of the file's names.
 Node file_node(std::string_view bucket, FileTable& open_files, const Links& links,
                bson::View document, const NamespaceOptions& options);
+// Returns the node of an explicit directory.
 Node directory_node(std::string_view bucket, std::string_view path,
                     const DirectoryDocument& directory, const NamespaceOptions& options);
 // Returns the node of an implied directory. `some_file` is a file below it, whose uploadDate is
@@ -37,10 +39,10 @@ Node directory_node(std::string_view bucket, std::string_view path,
 Node implied_directory_node(std::string_view bucket, std::string_view path, bson::View some_file,
                             const NamespaceOptions& options);
 
-// Returns the fields that the root gets when it is created.
+// Returns the fields of a new root directory.
 PosixFields default_directory_posix(const NamespaceOptions& options);
-// Returns the fields that an implied directory gets when it becomes explicit: those it was shown
-// with.
+// Returns the fields to store when an implied directory becomes explicit. They are the ones that
+// its node has shown.
 PosixFields posix_of_implied(const Node& directory);
 
 }  // namespace gridmount::gridfs

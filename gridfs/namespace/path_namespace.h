@@ -130,8 +130,8 @@ class DirectoryStream {
   // A cookie is valid for this directory only, but may come from another stream. For a cookie of
   // one of the last million entries of this stream, seek() reads a few dozen names, and finds the
   // position even if the entry is gone. Any other cookie leads to the beginning if its entry is
-  // gone. The first seek() to such a cookie reads the names of the directory once at most. Each
-  // later one reads a few dozen names, until the store changes.
+  // gone. The first seek() to such a cookie reads the names of the directory at most once. Each
+  // later seek() reads a few dozen names, until the store changes.
   //
   // If seek() fails, the caller must seek again before next().
   virtual Status seek(uint64_t cookie) = 0;
