@@ -1,7 +1,8 @@
 // Moves the program into the background. The background process reports the success of the start to
 // the process that the user started.
 //
-// Not thread-safe. For the main thread, before others are started.
+// Not thread-safe: only the main thread uses it. in_background() must be called before any other
+// thread is started.
 #pragma once
 
 #include <string>
@@ -11,25 +12,27 @@
 
 namespace gridmount::fuse {
 
-// Reports the start to the waiting parent, or on the user's terminal.
+// Tells the waiting parent whether the start succeeded. In the foreground, prints failures only.
 class Startup {
  public:
-  // Does not fork. failed() prints.
+  // Does not fork. failed() then prints its message on stderr.
   static Startup in_foreground() { return Startup(-1); }
 
-  // Forks. Does not return in the parent, which waits for the report, prints the message of a
-  // failure and exits with its status. The child returns in a new session, with "/" as its working
-  // directory. Must be called before threads are started and before the store is opened.
+  // Forks. Returns in the child only, in a new session and with "/" as the working directory. The
+  // parent waits until the child calls ready() or failed(), prints the message of failed(), and
+  // exits with 0 or with the status of failed(). If the child dies before that, the parent prints
+  // how it ended and exits with kFailure. Must be called before threads are started and before the
+  // store is opened. Fails with OperationFailed if the system has no pipe or process for it.
   static Result<Startup> in_background();
 
   Startup(Startup&& other) noexcept : pipe_(other.pipe_) { other.pipe_ = -1; }
   Startup& operator=(Startup&&) = delete;
   ~Startup();
 
-  // Called when the mount answers. The parent exits with 0, and this process detaches from the
-  // terminal.
+  // Must be called when the mount can be used. In the background, makes the parent exit with 0, and
+  // detaches this process from the terminal. In the foreground, does nothing.
   void ready();
-  // Prints "gridmount: message" where the user sees it. Returns the exit status.
+  // Prints "gridmount: message" on the user's stderr. Returns `status`.
   ExitStatus failed(ExitStatus status, const std::string& message);
 
  private:

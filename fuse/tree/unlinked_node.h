@@ -1,9 +1,11 @@
 // A node that has lost its last name and is still held: a directory that is open or is somebody's
 // working directory, or a file that is not open for I/O (a symlink, pipe or device, or any file
-// opened by O_PATH). No document describes it any more. This state is as it was when the name was
-// removed, and may be changed like that of a node with a name.
+// opened with O_PATH). No document describes the node any more. An UnlinkedNode begins with the
+// state that the node had when its last name was removed. with() makes the changes that the calls
+// on a node with a name would make.
 //
-// Plain values. Pure functions except for the current time. Not thread-safe.
+// Thread-safety: a plain value, which one thread at a time may change. No function changes its
+// object; one with() reads the clock.
 #pragma once
 
 #include "gridfs/bucket/files_document.h"
@@ -13,17 +15,20 @@ namespace gridmount::fuse {
 
 struct UnlinkedNode {
   gridfs::Attributes attributes;  // nlink is 0
-  // Fields that `attributes` does not have: extended attributes and a symlink's target. Times and
-  // owners are unused.
+  // Extended attributes and a symlink's target, which `attributes` does not have. The mode, owners
+  // and times in `posix` are not used: `attributes` has them.
   gridfs::PosixFields posix;
 
   UnlinkedNode() { attributes.nlink = 0; }
   UnlinkedNode(gridfs::Attributes last, gridfs::PosixFields fields);
 
-  // Returns the node's fields as a PosixChange takes them.
+  // Returns the argument for a PosixChange (gridfs/bucket/files_document.h): `posix` with the mode
+  // and the owners from `attributes`.
   gridfs::PosixFields fields() const;
+  // Returns the node with the fields that `changes` has.
   UnlinkedNode with(const gridfs::PosixFields& changes) const;
-  // setattr(2) without the size. ctime becomes the current time unless it is set.
+  // Returns the node after the changes of FUSE's request setattr, except the size. ctime becomes
+  // the current time unless `changes` sets it.
   UnlinkedNode with(const gridfs::AttributeChanges& changes) const;
 };
 
