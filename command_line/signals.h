@@ -1,5 +1,5 @@
-// Handles signals on a separate thread, so that the code that runs is ordinary code and not a
-// signal handler.
+// Waits for signals on a separate thread and calls the program's actions from ordinary threads.
+// Unlike a signal handler, an action may do anything that ordinary code may do.
 //
 // block_signals() must run before any thread is started. Signals is thread-safe.
 #pragma once
@@ -12,35 +12,38 @@
 
 namespace gridmount {
 
+// What SIGHUP does.
 enum class HangUp { kStops, kReopensLog, kIsIgnored };
 
 struct SignalActions {
-  std::function<void()> stop;  // SIGTERM, SIGINT
+  std::function<void()> stop;  // SIGTERM, SIGINT, and SIGHUP with HangUp::kStops
   HangUp hang_up = HangUp::kStops;
-  std::function<void()> reopen_log;  // for HangUp::kReopensLog
+  std::function<void()> reopen_log;  // SIGHUP with HangUp::kReopensLog
   std::function<void()> report;      // SIGUSR1: reports the state; may be empty
 };
 
 // Blocks the signals of SignalActions, and the signal that wakes threads, in this thread and all
-// threads that it starts. Must be called before any thread is started, so that none of them is
-// interrupted.
+// threads that it starts. Must be called before any thread is started, so that no signal interrupts
+// a thread. Also ignores SIGPIPE: a write to a pipe or socket that nobody reads then fails instead
+// of ending the process.
 void block_signals();
 
-// Returns the signal that wakes a single thread, so that the thread checks what it should do. The
-// same signal does nothing if it is sent to the whole process.
+// Returns the number of the signal that interrupts a blocking call of one thread (pthread_kill()),
+// so that the thread sees that it should end. The signal does nothing if it is sent to the whole
+// process.
 int wake_signal();
 
 class Signals {
  public:
-  // Runs stop() on a separate thread for the first signal that ends the program. A second one ends
-  // the process at once with status 128 + the signal, in case the shutdown takes too long. report()
-  // also runs on a separate thread, because it may have to wait for what it reports. It is not
-  // called again while it runs.
+  // The first signal that asks the program to stop runs stop() on a separate thread. The second one
+  // calls _exit(128 + signal) at once, so that the user can end a shutdown that hangs. report()
+  // also runs on a separate thread, because it may have to wait for what it reports. A SIGUSR1 that
+  // arrives while report() runs is ignored.
   explicit Signals(SignalActions actions);
   // Calls end_actions().
   ~Signals();
-  // Waits for a running action. stop() and report() are not called from then on. A second signal
-  // still ends the process at once.
+  // Waits for stop() and report() if they are running, and never calls them again. reopen_log() may
+  // still be called, and a second signal still ends the process at once.
   void end_actions() GM_EXCLUDES(mutex_);
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;

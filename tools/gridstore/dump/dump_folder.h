@@ -1,4 +1,4 @@
-// Reads the contents of a dump's folder.
+// Lists the files of a dump and reads their metadata.
 //
 // Thread-safe: a function without state.
 #pragma once
@@ -12,12 +12,13 @@
 
 namespace gridmount::tools {
 
-// The folder that dump writes and restore reads if none is named, as mongodump's.
+// The folder of `gridstore dump` and `restore` if the command line names none. It is mongodump's.
 inline constexpr const char* kDefaultDumpFolder = "dump";
 
 struct DumpFolder {
   std::vector<RestoreItem> items;  // sorted by name
-  // One line for each file that is skipped, except those that `names` excludes.
+  // One line for each file that is skipped, except for files that the caller did not want (`names`
+  // of read_dump_folder()).
   std::vector<std::string> notices;
   // One line for each file that should be restored but cannot be.
   std::vector<std::string> problems;
@@ -28,13 +29,15 @@ struct DumpFolderOptions {
   // database, if `database` is set; and the `.bson` file of one collection, in a folder with the
   // database's name.
   std::filesystem::path path;
-  std::string database;    // empty: all, or for a file the name of its folder
-  std::string collection;  // of a file; empty: the name of the file
-  bool gzip = false;
+  // If empty: all databases, or, if `path` is a file, the name of the file's folder.
+  std::string database;
+  // Used only if `path` is a file: its collection. If empty: the file's name without ".bson".
+  std::string collection;
+  bool gzip = false;  // the files are compressed, and their names end in ".gz"
 };
 
-// Reads the metadata of the wanted collections. Fails if `path` is neither a folder nor a file of a
-// dump.
+// Lists the collections that `names` selects, and reads their metadata. Fails with NonExistentPath
+// if `path` does not exist, and with BadValue if it is neither a folder nor a file of a dump.
 Result<DumpFolder> read_dump_folder(const DumpFolderOptions& options, const RestoreNames& names);
 
 }  // namespace gridmount::tools

@@ -8,8 +8,10 @@
 
 namespace gridmount::tools {
 
-// If documents violate a unique index, the one with the smallest _id of those with the same key
-// stays, and the others are removed. An unusable index in its place is dropped.
+// If several documents have the same key in a unique index, keeps the one with the smallest _id and
+// removes the others. Drops an existing index that has the name or the keys of the missing one and
+// cannot be used in its place. Reports what it does as findings about `place`, which names the
+// bucket.
 Status repair_indexes(RepairContext& context, const gridfs::Bucket& bucket, const Location& place);
 
 }  // namespace gridmount::tools
