@@ -16,14 +16,14 @@ namespace gridmount::local {
 
 // Returns the id of the record that the entry belongs to. Fails with DataCorruptionDetected if the
 // entry is damaged.
-Result<RecordId> sound_record_of_entry(const CollectionMetadata& metadata,
-                                       const IndexMetadata& index, const TreeEntry& found);
-// Like sound_record_of_entry(), but does not verify the checksum. Returns nothing if the entry is
-// too short.
-std::optional<RecordId> record_of_entry(const IndexMetadata& index, const TreeEntry& entry);
+Result<RecordId> verified_record_id_of_entry(const CollectionMetadata& metadata,
+                                             const IndexMetadata& index, const TreeEntry& found);
+// Like verified_record_id_of_entry(), but does not verify the checksum. Returns nothing if the
+// entry is too short.
+std::optional<RecordId> record_id_of_entry(const IndexMetadata& index, const TreeEntry& entry);
 // Returns the encoded values in the key of an index entry, as a view of `key`. `key` must be that
-// of an entry for which record_of_entry() returns an id.
-std::string_view encoded_of_entry(const IndexMetadata& index, std::string_view key);
+// of an entry for which record_id_of_entry() returns an id.
+std::string_view encoded_values_of_entry(const IndexMetadata& index, std::string_view key);
 
 // Call this after a search has not found `key`. Fails with DataCorruptionDetected or StoreDamaged
 // if the index has the key, or if a damaged page may hide it. Does nothing for an index without
@@ -31,7 +31,7 @@ std::string_view encoded_of_entry(const IndexMetadata& index, std::string_view k
 Status prove_absent(const Trees& trees, const CollectionMetadata& metadata,
                     const IndexMetadata& index, std::string_view key);
 // Returns the error with a message that also names the collection and the index.
-Error of_index(Error error, const CollectionMetadata& metadata, const IndexMetadata& index);
+Error with_index_name(Error error, const CollectionMetadata& metadata, const IndexMetadata& index);
 
 // Returns DataCorruptionDetected with the message "<collection>: <where> holds <how>; run ...".
 // Examples: `where` is "the index 'a_1'", and `how` is "an entry of the wrong form".

@@ -73,12 +73,12 @@ Status IndexWriter::check_unique(size_t i, bson::View document) {
     GM_ASSIGN(const std::optional<TreeEntry> found,
               trees_.at_or_after(trees_.tree(index.keyspace), key_));
     if (found && found->key == key_) {
-      GM_TRY(sound_record_of_entry(metadata_, index, *found));
+      GM_TRY(verified_record_id_of_entry(metadata_, index, *found));
       return fail(duplicate_key(metadata_, index, document, encoded));
     }
     if (!index.checksums) continue;
     Status proved = trees_.prove_absent(trees_.tree(index.keyspace), key_, found);
-    if (!proved) return fail(of_index(std::move(proved).error(), metadata_, index));
+    if (!proved) return fail(with_index_name(std::move(proved).error(), metadata_, index));
   }
   return {};
 }

@@ -211,7 +211,7 @@ Result<std::optional<CollectionRepair::Conflict>> CollectionRepair::find_missing
                 trees.get(trees.tree(index.keyspace), key));
       if (value) {
         const std::string_view found_kinds = kinds_of_value(index, *value);
-        const bool own = record_of_entry(index, {key, *value}) == id;
+        const bool own = record_id_of_entry(index, {key, *value}) == id;
         const bool sound = is_sound(index, {key, *value});
         if (own && sound && (found_kinds.empty() || found_kinds == kinds)) continue;
         if (!own) {
@@ -239,7 +239,7 @@ Result<std::optional<RecordId>> CollectionRepair::rightful_owner(const Step& ste
                                                                  const IndexMetadata& index,
                                                                  const TreeEntry& entry) {
   const Trees& trees = step.read_view->trees();
-  const std::optional<RecordId> id = record_of_entry(index, entry);
+  const std::optional<RecordId> id = record_id_of_entry(index, entry);
   if (!id) return std::optional<RecordId>();
   GM_ASSIGN(const std::optional<std::string_view> record,
             get_record(trees, step.metadata->records, *id));
@@ -249,7 +249,7 @@ Result<std::optional<RecordId>> CollectionRepair::rightful_owner(const Step& ste
   }
   GM_ASSIGN(const bson::View document, document_of(*record, Verify::kBounds, ns_, key));
   if (!bson::validate(document.bytes()) || !extract_keys(index.rules, document, other_keys_) ||
-      !other_keys_.contains(encoded_of_entry(index, entry.key))) {
+      !other_keys_.contains(encoded_values_of_entry(index, entry.key))) {
     return std::optional<RecordId>();
   }
   return id;
@@ -303,7 +303,7 @@ Status CollectionRepair::remove_document(Step& step, RecordId id, bson::View doc
       set_index_key(key, index, other_keys_[k], id);
       GM_ASSIGN(const std::optional<std::string_view> value,
                 trees.get(trees.tree(index.keyspace), key));
-      if (value && record_of_entry(index, {key, *value}) == id) {
+      if (value && record_id_of_entry(index, {key, *value}) == id) {
         entries.emplace_back(trees.tree(index.keyspace), key);
       }
     }
@@ -368,7 +368,7 @@ Result<bool> CollectionRepair::repair_index(Step& step, size_t i, std::string& f
 
 Result<bool> CollectionRepair::is_backed(const Step& step, const IndexMetadata& index,
                                          const TreeEntry& entry) {
-  if (!record_of_entry(index, entry)) return false;
+  if (!record_id_of_entry(index, entry)) return false;
   // All documents of this collection are sound by now, so this only removes entries that no
   // document has.
   GM_ASSIGN(const std::optional<RecordId> owner, rightful_owner(step, index, entry));

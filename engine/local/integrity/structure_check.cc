@@ -256,7 +256,7 @@ class StructureCheck {
           index_problem(i,
                         name(metadata, index) + " lacks an entry for record " + std::to_string(id));
           record_entry(missing_entries_, index, id);
-        } else if (record_of_entry(index, {key_, *value}) != id) {
+        } else if (record_id_of_entry(index, {key_, *value}) != id) {
           index_problem(i, name(metadata, index) + " has an entry for a key of record " +
                                std::to_string(id) + " that names another record");
         } else if (!is_sound(index, {key_, *value})) {
@@ -288,7 +288,7 @@ class StructureCheck {
     index_problem(i, name(metadata, index) + " has " + std::to_string(found) +
                          " entries, its documents account for " + std::to_string(expected));
     return for_each_entry(index, [&](const TreeEntry& found_entry) -> Status {
-      const std::optional<RecordId> id = record_of_entry(index, found_entry);
+      const std::optional<RecordId> id = record_id_of_entry(index, found_entry);
       if (!id) {
         index_problem(i, name(metadata, index) + " holds an entry of the wrong form");
         return {};
@@ -308,7 +308,7 @@ class StructureCheck {
       if (!bson::validate(document.bytes()) || !extract_keys(index.rules, document, keys_)) {
         return {};
       }
-      if (!keys_.contains(encoded_of_entry(index, found_entry.key))) {
+      if (!keys_.contains(encoded_values_of_entry(index, found_entry.key))) {
         index_problem(i, name(metadata, index) + " has an entry for record " + std::to_string(*id) +
                              " that its document does not give");
         record_entry(extra_entries_, index, *id);

@@ -177,11 +177,11 @@ class IndexScan : public Scan {
   // Returns the next key of the range.
   Result<std::optional<Key>> read_key() {
     Result<std::optional<TreeEntry>> read = cursor_.next();
-    if (!read) return fail(of_index(std::move(read).error(), *metadata_, index_));
+    if (!read) return fail(with_index_name(std::move(read).error(), *metadata_, index_));
     if (!*read) return std::optional<Key>();
     const TreeEntry& found = **read;
-    GM_ASSIGN(const RecordId id, sound_record_of_entry(*metadata_, index_, found));
-    const std::string_view encoded = encoded_of_entry(index_, found.key);
+    GM_ASSIGN(const RecordId id, verified_record_id_of_entry(*metadata_, index_, found));
+    const std::string_view encoded = encoded_values_of_entry(index_, found.key);
     return std::optional(
         Key{encoded, id, bounds_.fit(encoded), false, kinds_of_value(index_, found.value)});
   }

@@ -137,7 +137,7 @@ Result<std::optional<RecordId>> find_unique(const Trees& trees, const Collection
     return std::optional<RecordId>();
   }
   GM_ASSIGN(const RecordId id,
-            sound_record_of_entry(metadata, *lookup.index, {lookup.key, *value}));
+            verified_record_id_of_entry(metadata, *lookup.index, {lookup.key, *value}));
   return std::optional(id);
 }
 
@@ -185,10 +185,10 @@ Result<std::optional<RecordId>> find_first(const std::shared_ptr<Trees>& trees,
                                            const FirstLookup& lookup) {
   const IndexMetadata& index = *lookup.index;
   Result<std::optional<TreeEntry>> read = first_entry(trees, index, lookup.low);
-  if (!read) return fail(of_index(std::move(read).error(), metadata, index));
+  if (!read) return fail(with_index_name(std::move(read).error(), metadata, index));
   const std::optional<TreeEntry>& found = *read;
   if (!found) return std::optional<RecordId>();
-  GM_ASSIGN(const RecordId id, sound_record_of_entry(metadata, index, *found));
+  GM_ASSIGN(const RecordId id, verified_record_id_of_entry(metadata, index, *found));
   return std::optional(id);
 }
 
