@@ -17,7 +17,7 @@ void append_encoded_empty_array(std::string& out, bool descending) {
   out.push_back(static_cast<char>(descending ? ~kUndefined : kUndefined));
 }
 
-bool truncate(std::string& key, size_t start) {
+bool truncate_encoding(std::string& key, size_t start) {
   if (key.size() - start <= kEncodedBytesMax) return false;
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int digest_size = 0;

@@ -26,13 +26,14 @@ void append_encoded_empty_array(std::string& out, bool descending);
 
 // Truncates the encoding that begins at offset `start` of `key` and reaches to its end, if the
 // encoding is too long. Returns true if it was too long.
-bool truncate(std::string& key, size_t start = 0);
+bool truncate_encoding(std::string& key, size_t start = 0);
 
 // Returns the first 64 bits of the SHA-256 of an encoding. A hashed index holds them in place of
 // the value. Equal values have equal encodings, so they have equal hashes.
 int64_t hash_of_encoded(std::string_view encoded);
 
-// Returns true if truncate() has truncated this encoding. Only for results of truncate().
+// Returns true if truncate_encoding() has truncated this encoding. Only for results of
+// truncate_encoding().
 inline bool is_truncated(std::string_view encoded) {
   return encoded.size() > kEncodedBytesMax;
 }

@@ -37,7 +37,7 @@ void KeySet::clear() {
 }
 
 void KeySet::end_key(size_t start, bool truncated) {
-  if (truncated) truncate(bytes_, start);
+  if (truncated) truncate_encoding(bytes_, start);
   keys_.push_back({static_cast<uint32_t>(start), static_cast<uint32_t>(bytes_.size() - start)});
 }
 

@@ -38,7 +38,7 @@ std::string high_end(std::string encoded, bool inclusive) {
 }  // namespace
 
 KeyRange range_of_whole_key(const Keyspace& keyspace, std::string encoded) {
-  truncate(encoded);
+  truncate_encoding(encoded);
   const std::string prefix = keyspace_prefix(keyspace);
   return {prefix + encoded, prefix + encoded + kAboveAll};
 }

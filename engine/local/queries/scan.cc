@@ -329,7 +329,7 @@ class IndexScan : public Scan {
       if (extract_whole_keys(index_.rules, document, keys_)) {
         for (size_t i = 0; i < keys_.size(); ++i) {
           std::string key(keys_[i]);
-          truncate(key);
+          truncate_encoding(key);
           if (key == truncated) order = keys_[i];
         }
       }

@@ -288,13 +288,13 @@ TEST(IndexKey, Missing_IsNull_EmptyArrayIsUndefined) {
 
 TEST(IndexKey, LongKeys_AreShortenedAndToldApart) {
   std::string fits(kEncodedBytesMax, 'x');
-  EXPECT_FALSE(truncate(fits));
+  EXPECT_FALSE(truncate_encoding(fits));
   EXPECT_EQ(fits.size(), kEncodedBytesMax);
 
   std::string a = "prefix" + std::string(1000, 'x') + "a";
   std::string b = "prefix" + std::string(1000, 'x') + "b";
-  EXPECT_TRUE(truncate(a, 6));
-  EXPECT_TRUE(truncate(b, 6));
+  EXPECT_TRUE(truncate_encoding(a, 6));
+  EXPECT_TRUE(truncate_encoding(b, 6));
   EXPECT_EQ(a.size(), 6 + kEncodedBytesMax + 1 + 16);
   EXPECT_TRUE(is_truncated(std::string_view(a).substr(6)));
   EXPECT_EQ(a.substr(0, 6 + kEncodedBytesMax + 1), b.substr(0, 6 + kEncodedBytesMax + 1));
