@@ -109,7 +109,7 @@ Result<MetaPair> read_meta_pair(const system::File& data) {
   return parse_meta_pair(bytes);
 }
 
-Status repair_unwritten_meta(const system::File& data, uint32_t page_bytes) {
+Status repair_half_written_meta(const system::File& data, uint32_t page_bytes) {
   std::array<MetaBytes, 2> bytes{};
   for (size_t i = 0; i < 2; ++i) {
     GM_ASSIGN(const std::vector<uint8_t> read, data.read(i * page_bytes, kMetaBytes));

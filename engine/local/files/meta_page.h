@@ -57,6 +57,6 @@ Status write_meta_pair(const system::File& data, const MetaPair& pair);
 // valid, this function overwrites the older one with a copy of the current one. The copy has the
 // page number of the older one, and a transaction number that is lower by one. Otherwise the
 // function changes nothing. Does not sync.
-Status repair_unwritten_meta(const system::File& data, uint32_t page_bytes);
+Status repair_half_written_meta(const system::File& data, uint32_t page_bytes);
 
 }  // namespace gridmount::local

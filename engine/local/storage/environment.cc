@@ -142,7 +142,7 @@ Error Environment::Parts::commit_failed(int code) {
   }
   if (code == ENOSPC || code == EDQUOT) reserve->record_full_disk();
   if (code == kOverSizeLimit) reserve->want_checkpoint();
-  (void)repair_unwritten_meta(folder.data(), page_bytes_of(env.get()));
+  (void)repair_half_written_meta(folder.data(), page_bytes_of(env.get()));
   // The pages that the failed commit appended are useless and take the space that is short, so cut
   // them off. No snapshot reaches beyond the current one's last page, and nobody else writes now.
   const Result<MetaPair> metas = read_meta_pair(folder.data());
