@@ -20,7 +20,7 @@ namespace gridmount::local {
 namespace {
 
 // Limits of one transaction. Each entry may change a different page.
-constexpr IndexPartLimits kAtOnce{.entries = 1'000, .bytes = 4 * 1024 * 1024};
+constexpr IndexBuildLimits kAtOnce{.entries = 1'000, .bytes = 4 * 1024 * 1024};
 
 class IndexInSteps {
  public:
@@ -67,7 +67,7 @@ class IndexInSteps {
     GM_ASSIGN(const std::shared_ptr<const CollectionMetadata> metadata,
               read_view.catalog().find(ns_));
     if (!metadata) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + ns_.full());
-    GM_ASSIGN(const bool done, build_index_part(read_view.shared_trees(), *metadata, index_,
+    GM_ASSIGN(const bool done, build_index_step(read_view.shared_trees(), *metadata, index_,
                                                 kAtOnce, from_, index_.multikey));
     GM_TRY(transaction->commit());
     return done;

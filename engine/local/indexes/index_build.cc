@@ -51,9 +51,9 @@ Status put_batch(Trees& trees, const CollectionMetadata& metadata, const IndexMe
 
 }  // namespace
 
-Result<bool> build_index_part(const std::shared_ptr<Trees>& trees,
+Result<bool> build_index_step(const std::shared_ptr<Trees>& trees,
                               const CollectionMetadata& metadata, const IndexMetadata& index,
-                              const IndexPartLimits& limits, std::string& from, bool& multikey) {
+                              const IndexBuildLimits& limits, std::string& from, bool& multikey) {
   std::vector<NewEntry> batch;
   size_t batch_bytes = 0;
   KeySet keys;
@@ -89,7 +89,7 @@ Status build_index(const std::shared_ptr<Trees>& trees, const CollectionMetadata
   std::string from;
   while (true) {
     GM_ASSIGN(const bool done,
-              build_index_part(trees, metadata, index, {.entries = SIZE_MAX, .bytes = kBatchBytes},
+              build_index_step(trees, metadata, index, {.entries = SIZE_MAX, .bytes = kBatchBytes},
                                from, multikey));
     if (done) return {};
   }

@@ -19,7 +19,7 @@ namespace gridmount::local {
 Status build_index(const std::shared_ptr<Trees>& trees, const CollectionMetadata& metadata,
                    const IndexMetadata& index, bool& multikey);
 
-struct IndexPartLimits {
+struct IndexBuildLimits {
   size_t entries;  // the number of entries
   size_t bytes;    // the size of the entries in memory
 };
@@ -27,8 +27,8 @@ struct IndexPartLimits {
 // Like build_index(), but reads only records from the tree key `from` on. An empty `from` means the
 // first record. Stops after the document that reaches one of the limits. Sets `from` to the value
 // for the next call. Returns true if there are no more records.
-Result<bool> build_index_part(const std::shared_ptr<Trees>& trees,
+Result<bool> build_index_step(const std::shared_ptr<Trees>& trees,
                               const CollectionMetadata& metadata, const IndexMetadata& index,
-                              const IndexPartLimits& limits, std::string& from, bool& multikey);
+                              const IndexBuildLimits& limits, std::string& from, bool& multikey);
 
 }  // namespace gridmount::local
