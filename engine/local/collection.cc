@@ -200,8 +200,8 @@ Result<std::unique_ptr<engine::Cursor>> LocalCollection::find(engine::Snapshot& 
     GM_ASSIGN(index, index_of_keys(*metadata, matches->plan().plan));
   }
   auto cursor = std::make_unique<FindCursor>(std::move(matches), std::move(projection));
-  if (options.return_key) cursor->return_keys(metadata, index);
-  if (options.show_record_id) cursor->show_record_ids();
+  if (options.return_key) cursor->set_returns_keys(metadata, index);
+  if (options.show_record_id) cursor->set_shows_record_ids();
   return std::unique_ptr<engine::Cursor>(std::move(cursor));
 }
 

@@ -5,8 +5,8 @@
 
 namespace gridmount::local {
 
-void FindCursor::return_keys(std::shared_ptr<const CollectionMetadata> metadata,
-                             const IndexMetadata* index) {
+void FindCursor::set_returns_keys(std::shared_ptr<const CollectionMetadata> metadata,
+                                  const IndexMetadata* index) {
   returns_keys_ = true;
   metadata_ = std::move(metadata);
   index_ = index;

@@ -27,11 +27,12 @@ class FindCursor : public engine::Cursor {
       : matches_(std::move(matches)), projection_(std::move(projection)) {}
 
   // Makes next() add `$recordId` (FindOptions::show_record_id). Call it before the first next().
-  void show_record_ids() { shows_record_ids_ = true; }
+  void set_shows_record_ids() { shows_record_ids_ = true; }
   // Makes next() return index keys (FindOptions::return_key). Call it before the first next().
   // `index` is the index that the plan reads, a part of `metadata`, which the cursor keeps. It is
   // null if the plan reads no index.
-  void return_keys(std::shared_ptr<const CollectionMetadata> metadata, const IndexMetadata* index);
+  void set_returns_keys(std::shared_ptr<const CollectionMetadata> metadata,
+                        const IndexMetadata* index);
 
   Result<std::optional<bson::View>> next() override;
 
