@@ -142,7 +142,7 @@ Evaluated to_decimal_value(EvaluationContext& context, ValueView value) {
     return give(context, to_decimal(bson::Value(value.as_date().milliseconds)));
   }
   if (value.type() != Type::kString) return refuse_types(value, Type::kDecimal128);
-  GM_ASSIGN(const bson::Decimal128 converted, decimal_from_number_text(value.as_string()));
+  GM_ASSIGN(const bson::Decimal128 converted, decimal128_from_text(value.as_string()));
   return give(context, converted);
 }
 

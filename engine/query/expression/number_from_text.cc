@@ -70,7 +70,7 @@ Result<double> double_from_text(std::string_view text) {
   return value;
 }
 
-Result<bson::Decimal128> decimal_from_number_text(std::string_view text) {
+Result<bson::Decimal128> decimal128_from_text(std::string_view text) {
   GM_TRY(refuse_hexadecimal(text));
   if (text.empty()) return refuse(text, "Empty string");
   const std::optional<bson::Decimal128> value = decimal_from_text(text);

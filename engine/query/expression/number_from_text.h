@@ -16,6 +16,6 @@ Result<int32_t> int32_from_text(std::string_view text);
 Result<int64_t> int64_from_text(std::string_view text);
 // These two also accept "inf", "Infinity" and "NaN", in upper or lower case.
 Result<double> double_from_text(std::string_view text);
-Result<bson::Decimal128> decimal_from_number_text(std::string_view text);
+Result<bson::Decimal128> decimal128_from_text(std::string_view text);
 
 }  // namespace gridmount::query::expressions
