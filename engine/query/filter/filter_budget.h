@@ -59,7 +59,7 @@ class FilterReservation {
   FilterReservation& operator=(const FilterReservation&) = delete;
 
   // For a filter of up to this size, the caller need not call grow_to().
-  static constexpr uint64_t kFreeBytes = uint64_t{64} << 10;
+  static constexpr uint64_t kBytesWithoutReservation = uint64_t{64} << 10;
 
   // Makes the reservation at least `bytes` large, in steps of 1 MiB. Fails with ExceededMemoryLimit
   // (146) if the budget has no room.

@@ -121,7 +121,7 @@ Status FilterMemory::take(size_t bytes) {
   if (bytes <= left_) {
     left_ -= bytes;
     const size_t taken = kFilterBytesMax - left_;
-    if (taken <= FilterReservation::kFreeBytes) return {};
+    if (taken <= FilterReservation::kBytesWithoutReservation) return {};
     if (!reservation_) reservation_ = std::make_unique<FilterReservation>();
     return reservation_->grow_to(taken);
   }
