@@ -47,7 +47,7 @@ Status check_field_path(std::string_view path) {
   return {};
 }
 
-Result<bson::Path> field_path(std::string_view dotted) {
+Result<bson::Path> split_field_path(std::string_view dotted) {
   GM_TRY(check_field_path(dotted));
   return bson::Path(dotted);
 }

@@ -20,6 +20,6 @@ Status check_field_name(std::string_view name);
 // parts.
 Status check_field_path(std::string_view path);
 // Checks the path as check_field_path() does, and splits it into its parts.
-Result<bson::Path> field_path(std::string_view dotted);
+Result<bson::Path> split_field_path(std::string_view dotted);
 
 }  // namespace gridmount::query

@@ -47,7 +47,8 @@ Status check_variable_name(std::string_view name) {
 // Returns the parts of `path` below a variable. The checks include the variable's name, which
 // servers count as a part of the path.
 Result<std::vector<std::string>> parts_below(std::string_view variable, std::string_view path) {
-  GM_ASSIGN(const bson::Path whole, field_path(std::string(variable).append(".").append(path)));
+  GM_ASSIGN(const bson::Path whole,
+            split_field_path(std::string(variable).append(".").append(path)));
   return std::vector(whole.parts().begin() + 1, whole.parts().end());
 }
 

@@ -120,11 +120,11 @@ Status parse_graph_lookup(const StageCall& call, ParsedStages& stages) {
   GraphLookupOptions options;
   options.from.collection = arguments.from;
   GM_ASSIGN(options.start_with, parse_expression(*arguments.start_with, call.scope));
-  GM_ASSIGN(options.as, field_path(arguments.as));
-  GM_ASSIGN(options.connect_from, field_path(arguments.connect_from));
-  GM_ASSIGN(options.connect_to, field_path(arguments.connect_to));
+  GM_ASSIGN(options.as, split_field_path(arguments.as));
+  GM_ASSIGN(options.connect_from, split_field_path(arguments.connect_from));
+  GM_ASSIGN(options.connect_to, split_field_path(arguments.connect_to));
   if (arguments.depth_field) {
-    GM_ASSIGN(options.depth_field, field_path(*arguments.depth_field));
+    GM_ASSIGN(options.depth_field, split_field_path(*arguments.depth_field));
   }
   if (arguments.max_depth) {
     GM_ASSIGN(options.max_depth, parse_max_depth(*arguments.max_depth));

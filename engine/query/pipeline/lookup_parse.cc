@@ -163,10 +163,10 @@ Status parse_lookup(const StageCall& call, ParsedStages& stages) {
   GM_TRY(check_arguments(arguments));
   LookupOptions options;
   options.from.collection = arguments.from;
-  GM_ASSIGN(options.as, field_path(arguments.as));
+  GM_ASSIGN(options.as, split_field_path(arguments.as));
   if (!arguments.local_field.empty()) {
-    GM_ASSIGN(options.local_field, field_path(arguments.local_field));
-    GM_ASSIGN(options.foreign_field, field_path(arguments.foreign_field));
+    GM_ASSIGN(options.local_field, split_field_path(arguments.local_field));
+    GM_ASSIGN(options.foreign_field, split_field_path(arguments.foreign_field));
   }
   GM_TRY(parse_pipeline(arguments, call, options));
   stages.push_back(std::make_unique<LookupStage>(std::move(options)));

@@ -21,7 +21,7 @@ std::unique_ptr<DocumentTransform> transform_of(ProjectionTree tree) {
 
 // Adds a path to `tree`, which must be an exclusion.
 Status exclude(std::string_view path, ProjectionTree& tree) {
-  GM_ASSIGN(const bson::Path parts, field_path(path));
+  GM_ASSIGN(const bson::Path parts, split_field_path(path));
   GM_ASSIGN(ProjectionNode* const node, make_node(tree.root, parts, false));
   node->kind = ProjectionNode::Kind::kLeaf;
   return {};

@@ -94,7 +94,7 @@ Status parse_path(ValueView value, UnwindOptions& options) {
     return fail(ErrorCode{28818},
                 "path option to $unwind stage should be prefixed with a '$': " + std::string(path));
   }
-  GM_ASSIGN(options.path, field_path(path.substr(1)));
+  GM_ASSIGN(options.path, split_field_path(path.substr(1)));
   return {};
 }
 
@@ -126,7 +126,7 @@ Status parse_option(const bson::Element& option, UnwindOptions& options) {
                 "includeArrayIndex option to $unwind stage should not be prefixed with a '$': " +
                     std::string(path));
   }
-  GM_ASSIGN(options.index_path, field_path(path));
+  GM_ASSIGN(options.index_path, split_field_path(path));
   return {};
 }
 

@@ -44,7 +44,7 @@ constexpr ErrorCode kEmptyProjection{51272};
 constexpr ErrorCode kPositionalAlone{5392900};
 
 Result<bson::Path> parse_path(std::string_view dotted, size_t depth) {
-  GM_ASSIGN(bson::Path path, field_path(dotted));
+  GM_ASSIGN(bson::Path path, split_field_path(dotted));
   if (depth + path.parts().size() > bson::kMaxDepth) {
     return fail(ErrorCode::kOverflow, "FieldPath is too long");
   }
