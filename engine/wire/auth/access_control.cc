@@ -289,7 +289,7 @@ SessionOwner AccessControl::session_owner(const Client& client) const {
   return owner;
 }
 
-bool AccessControl::sees(const Client& client, std::string_view database) const {
+bool AccessControl::can_list(const Client& client, std::string_view database) const {
   if (!applies_to(client)) return true;
   const Result<std::optional<Login>> login = current_login(client);
   if (!login || !*login) return false;
@@ -297,8 +297,8 @@ bool AccessControl::sees(const Client& client, std::string_view database) const 
   return permissions.on_cluster("listDatabases") || permissions.any_on(database);
 }
 
-bool AccessControl::sees(const Client& client, std::string_view database,
-                         std::string_view collection) const {
+bool AccessControl::can_list(const Client& client, std::string_view database,
+                             std::string_view collection) const {
   if (!applies_to(client)) return true;
   const Result<std::optional<Login>> login = current_login(client);
   return login && *login && (*login)->permissions.any_on_collection(database, collection);

@@ -80,9 +80,9 @@ class AccessControl : public Authorizer {
   // Returns "user@database" if the client has logged in, otherwise the host that it comes from.
   std::string account(const Client& client) const GM_EXCLUDES(mutex_);
   // Returns true if listDatabases shows the database to the client.
-  bool sees(const Client& client, std::string_view database) const GM_EXCLUDES(mutex_);
+  bool can_list(const Client& client, std::string_view database) const GM_EXCLUDES(mutex_);
   // Returns true if listCollections with authorizedCollections shows the collection to the client.
-  bool sees(const Client& client, std::string_view database, std::string_view collection) const
+  bool can_list(const Client& client, std::string_view database, std::string_view collection) const
       GM_EXCLUDES(mutex_);
   // Returns the mechanisms with which the user can log in with a password. For a name without a
   // user, returns mechanisms that depend only on the name, so that the reply does not reveal

@@ -45,7 +45,7 @@ Status run_list_databases(Call& call, bson::Builder& reply) {
   int64_t total = 0;
   reply.open_array("databases");
   for (const std::string& name : names) {
-    if (!call.state().access().sees(call.client(), name)) continue;
+    if (!call.state().access().can_list(call.client(), name)) continue;
     bson::Builder entry;
     entry.append("name", name);
     int64_t size = 0;
@@ -169,7 +169,7 @@ Status run_list_collections(Call& call, bson::Builder& reply) {
             read_cursor_argument("listCollections.cursor", cursor, kWholeList));
   GM_TRY(arguments.finish());
   const AccessControl& access = call.state().access();
-  if (authorized_only && !access.sees(call.client(), name)) {
+  if (authorized_only && !access.can_list(call.client(), name)) {
     return fail(ErrorCode::kUnauthorized,
                 "not authorized on " + name + " to execute command listCollections");
   }
@@ -178,7 +178,7 @@ Status run_list_collections(Call& call, bson::Builder& reply) {
   GM_ASSIGN(const std::vector<engine::CollectionInfo> infos,
             collections_for(*call.store().database(name), *snapshot, asked_for));
   for (const engine::CollectionInfo& info : infos) {
-    if (authorized_only && !access.sees(call.client(), name, info.name)) continue;
+    if (authorized_only && !access.can_list(call.client(), name, info.name)) continue;
     // As on servers, the filter applies to the document that would be shown.
     bson::Document document = shown(info, name_only, call.store().read_only());
     if (filter && !filter->matches(document)) continue;
