@@ -28,13 +28,13 @@ bool FileContext::is_room_scarce() const {
   return stats && stats->available_bytes < kScarceBytes;
 }
 
-void FileContext::remove_what_is_gone() {
+void FileContext::reclaim_removed_files() {
   writeback.release_removed();
   background_work.finish_removals();
 }
 
 bool FileContext::make_room(uint64_t bytes) {
-  remove_what_is_gone();
+  reclaim_removed_files();
   const Result<engine::StoreStats> stats = bucket.store().stats();
   return stats && stats->available_bytes >= static_cast<int64_t>(bytes);
 }

@@ -45,9 +45,9 @@ struct FileContext {
   bool is_room_scarce() const;
   // Deletes the chunks of all files that have no name and are not open. Returns when the chunks are
   // deleted. The caller must not have a transaction.
-  void remove_what_is_gone();
+  void reclaim_removed_files();
   // Called after a commit of `bytes` bytes has failed because the disk is full. Calls
-  // remove_what_is_gone() and returns true if there should be room now.
+  // reclaim_removed_files() and returns true if there should be room now.
   bool make_room(uint64_t bytes);
 
   const Bucket& bucket;

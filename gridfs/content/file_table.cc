@@ -53,7 +53,7 @@ class BucketFileTable final : public FileTable {
     const OpenFiles::Detached detached = context_->open_files.after_commit();
     for (const bson::Value& id : detached.unreachable) context_->background_work.reclaim(id);
     if (detached.unreachable.empty() && !detached.some_are_open) return;
-    if (context_->is_room_scarce()) context_->remove_what_is_gone();
+    if (context_->is_room_scarce()) context_->reclaim_removed_files();
   }
 
   void keep_leases() override { context_->leases.start(); }

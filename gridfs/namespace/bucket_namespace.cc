@@ -27,7 +27,7 @@ Result<std::unique_ptr<PathNamespace>> PathNamespace::open(
   auto paths = std::make_unique<BucketNamespace>(store, std::move(database), bucket, options);
   GM_TRY(with_retry(store, [&] { return paths->start(files); }));
   if (store.capabilities().exclusive) return std::unique_ptr<PathNamespace>(std::move(paths));
-  return retrying(store, std::move(paths));
+  return make_retrying_namespace(store, std::move(paths));
 }
 
 BucketNamespace::BucketNamespace(engine::Store& store, std::shared_ptr<engine::Database> database,

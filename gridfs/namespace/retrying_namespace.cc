@@ -169,8 +169,8 @@ class RetryingNamespace final : public PathNamespace {
 
 }  // namespace
 
-std::unique_ptr<PathNamespace> retrying(engine::Store& store,
-                                        std::unique_ptr<PathNamespace> paths) {
+std::unique_ptr<PathNamespace> make_retrying_namespace(engine::Store& store,
+                                                       std::unique_ptr<PathNamespace> paths) {
   return std::make_unique<RetryingNamespace>(store, std::move(paths));
 }
 

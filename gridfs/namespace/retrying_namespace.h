@@ -12,6 +12,7 @@
 namespace gridmount::gridfs {
 
 // `store` must outlive the result.
-std::unique_ptr<PathNamespace> retrying(engine::Store& store, std::unique_ptr<PathNamespace> paths);
+std::unique_ptr<PathNamespace> make_retrying_namespace(engine::Store& store,
+                                                       std::unique_ptr<PathNamespace> paths);
 
 }  // namespace gridmount::gridfs
