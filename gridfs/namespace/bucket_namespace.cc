@@ -77,7 +77,7 @@ void BucketNamespace::look_for_links() {
 Status BucketNamespace::prepare() {
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin());
   GM_TRY(bucket_.ensure_indexes(*transaction));
-  GM_TRY(directories_.make_root(*transaction, default_directory_posix(options_)));
+  GM_TRY(directories_.make_root(*transaction, new_root_fields(options_)));
   GM_TRY(path_index_.links().start(*transaction));
   return transaction->commit();
 }

@@ -112,7 +112,7 @@ Status BucketNamespace::change_directory(Transaction& transaction, std::string_v
     GM_ASSIGN(const std::optional<bson::View> some, path_index_.any_below(transaction, directory));
     const Node implied = implied_directory_node(bucket_.options().name, directory,
                                                 some.value_or(bson::View()), options_);
-    PosixFields posix = posix_of_implied(implied);
+    PosixFields posix = fields_of_implied_directory(implied);
     if (!some) {
       // The change has removed the last name below it.
       posix.mtime = posix.ctime = file_time_now();

@@ -200,7 +200,7 @@ Status BucketNamespace::preserve_ino(Transaction& transaction, const Node& impli
   // Somebody else has made names that imply the directory, maybe in a parent whose count does not
   // include it.
   subdirectories_.drop_all();
-  GM_TRY(directories_.insert(transaction, path, posix_of_implied(implied), implied.ino));
+  GM_TRY(directories_.insert(transaction, path, fields_of_implied_directory(implied), implied.ino));
   return {};
 }
 

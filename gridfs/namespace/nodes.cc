@@ -168,7 +168,7 @@ Node implied_directory_node(std::string_view bucket, std::string_view path, bson
   return node;
 }
 
-PosixFields posix_of_implied(const Node& directory) {
+PosixFields fields_of_implied_directory(const Node& directory) {
   PosixFields posix;
   posix.mode = directory.attributes.mode;
   posix.uid = directory.attributes.uid;
@@ -179,7 +179,7 @@ PosixFields posix_of_implied(const Node& directory) {
   return posix;
 }
 
-PosixFields default_directory_posix(const NamespaceOptions& options) {
+PosixFields new_root_fields(const NamespaceOptions& options) {
   PosixFields posix;
   posix.mode = S_IFDIR | (0777 & ~options.umask);
   posix.uid = options.default_owner.uid;

@@ -40,9 +40,9 @@ Node implied_directory_node(std::string_view bucket, std::string_view path, bson
                             const NamespaceOptions& options);
 
 // Returns the fields of a new root directory.
-PosixFields default_directory_posix(const NamespaceOptions& options);
+PosixFields new_root_fields(const NamespaceOptions& options);
 // Returns the fields to store when an implied directory becomes explicit. They are the ones that
 // its node has shown.
-PosixFields posix_of_implied(const Node& directory);
+PosixFields fields_of_implied_directory(const Node& directory);
 
 }  // namespace gridmount::gridfs
