@@ -110,7 +110,7 @@ Status FileSystem::change_unlinked(uint64_t ino, const gridfs::PosixChange& chan
   MutexLock lock(unlinked_mutex_);
   GM_ASSIGN(const UnlinkedNode unlinked, unlinked_node(ino));
   GM_ASSIGN(const gridfs::PosixFields changes, change(unlinked.fields()));
-  table_.set_unlinked(ino, unlinked.with(changes));
+  table_.set_unlinked(ino, unlinked.with_changes(changes));
   return {};
 }
 
@@ -121,7 +121,7 @@ Result<EntryReply> FileSystem::setattr_unlinked(uint64_t ino,
   if (changes.size) {
     return fail(gridfs::kFileDeleted, "the file was removed while nobody had it open");
   }
-  const UnlinkedNode changed = unlinked.with(changes);
+  const UnlinkedNode changed = unlinked.with_changes(changes);
   table_.set_unlinked(ino, changed);
   return EntryReply{ino, changed.attributes, node_cache_seconds()};
 }

@@ -20,7 +20,7 @@ gridfs::PosixFields UnlinkedNode::fields() const {
   return fields;
 }
 
-UnlinkedNode UnlinkedNode::with(const gridfs::PosixFields& changes) const {
+UnlinkedNode UnlinkedNode::with_changes(const gridfs::PosixFields& changes) const {
   UnlinkedNode node = *this;
   gridfs::merge_posix_fields(node.posix, changes);
   const auto take = [](auto& field, const auto& change) {
@@ -35,7 +35,7 @@ UnlinkedNode UnlinkedNode::with(const gridfs::PosixFields& changes) const {
   return node;
 }
 
-UnlinkedNode UnlinkedNode::with(const gridfs::AttributeChanges& changes) const {
+UnlinkedNode UnlinkedNode::with_changes(const gridfs::AttributeChanges& changes) const {
   gridfs::PosixFields fields;
   fields.uid = changes.uid;
   fields.gid = changes.gid;
@@ -48,7 +48,7 @@ UnlinkedNode UnlinkedNode::with(const gridfs::AttributeChanges& changes) const {
     fields.mode =
         gridfs::without_set_id(attributes.mode, attributes.gid, changes.may_keep_group_id);
   }
-  return with(fields);
+  return with_changes(fields);
 }
 
 }  // namespace gridmount::fuse
