@@ -18,7 +18,7 @@ struct GridmountOptions {
   // The folder of the store, absolute. For a deployment: its connection string without credentials
   // and options, for the log and the list of mounts.
   std::filesystem::path store;
-  std::optional<std::string> uri;     // of the deployment, with its password
+  std::optional<std::string> uri;     // the deployment's connection string, with its password
   std::filesystem::path mount_point;  // absolute
   std::string database = "test";
   std::optional<std::string> bucket;  // shown at the root; unset: the root lists the buckets
@@ -34,10 +34,10 @@ struct GridmountOptions {
   std::optional<uint64_t> memory_max;   // unset: what the machine and control groups allow
   std::chrono::milliseconds checkpoint_interval{0};
   uint64_t checkpoint_bytes = 0;
-  uint64_t size_limit = 0;  // of the store; 0: no limit
+  uint64_t size_limit = 0;  // the largest size of data.mdb, in bytes; 0: no limit
   std::chrono::milliseconds expiry_interval{0};
 
-  // For files without POSIX fields of their own.
+  // The owner and permissions that files without POSIX fields show.
   std::optional<uint32_t> uid;
   std::optional<uint32_t> gid;
   uint32_t umask = 022;

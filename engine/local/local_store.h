@@ -101,7 +101,7 @@ class LocalStore : public engine::Store {
   Environment& environment() { return *environment_; }
   // Must not be called on a read-only store.
   DropCleanup& drop_cleanup() { return *drop_cleanup_; }
-  // For code that reads the catalog directly.
+  // Returns a snapshot whose catalog and trees the caller can read directly.
   Result<std::unique_ptr<LocalSnapshot>> local_snapshot();
 
  private:

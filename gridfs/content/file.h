@@ -125,7 +125,7 @@ class File {
 class ChunkCache;
 
 struct FileTableOptions {
-  uint64_t dirty_bytes_max = 64 * 1024 * 1024;      // of all files together; a hard limit
+  uint64_t dirty_bytes_max = 64 * 1024 * 1024;      // limits the dirty data of all files
   std::chrono::milliseconds commit_interval{1000};  // age at which dirty chunks are committed
   uint64_t commit_bytes = 8 * 1024 * 1024;  // a file with this many dirty bytes is committed early
   bool md5 = true;

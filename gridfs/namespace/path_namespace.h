@@ -149,7 +149,7 @@ struct AttributeChanges {
   std::optional<timespec> ctime;
   // Also applies without_set_id() (posix_changes.h), unless `permissions` are set.
   bool clears_set_id = false;
-  GroupCheck may_keep_group_id;  // for clears_set_id; null: everybody may
+  GroupCheck may_keep_group_id;  // used with clears_set_id; null: the bit may stay
   // Set if the file is open for writing. A new size and its times may then wait for the file's next
   // commit, like written data.
   bool size_may_wait = false;

@@ -20,7 +20,7 @@ struct CommandContext {
   const Options& options;
   const Log& log;
   const gridfs::Bucket& bucket;
-  std::span<const std::string> arguments;  // of the command; their number fits its entry
+  std::span<const std::string> arguments;  // as many as the command takes
 };
 
 // What a command takes beyond the options of all commands. mongofiles' own options are not among

@@ -89,7 +89,7 @@ class Catalog {
   Result<uint32_t> keyspaces_in_tree(uint32_t tree) const;
   // Returns a number above every prefix that is or was in use.
   Result<uint32_t> next_prefix() const;
-  // For a repair: rewrites the table of keyspaces.
+  // Replaces the table of keyspaces. Only a repair calls this.
   Status replace_allocation(uint32_t next_prefix, std::vector<uint32_t> keyspaces);
   // Returns whether keyspaces have been released through this catalog.
   bool released() const { return released_; }
@@ -97,7 +97,7 @@ class Catalog {
   // Returns a collection's counts, which the caller may change. The pointer is valid until the
   // collection is erased, or until write_counts().
   Result<Counts*> counts_for_change(const CollectionMetadata& metadata);
-  // For a repair: replaces the counts without reading the old ones.
+  // Replaces the counts without reading the old ones. Only a repair calls this.
   void replace_counts(const CollectionMetadata& metadata, const Counts& counts);
   // Writes the changed counts. Must be called before every commit.
   Status write_counts();

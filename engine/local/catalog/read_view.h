@@ -34,14 +34,14 @@ class ReadView {
   IndexUsage& index_usage() { return index_usage_; }
   Environment& environment() { return environment_; }
 
-  // For Snapshot::pause() and resume().
+  // Snapshot::pause() and resume() call these functions.
   void pause();
   void resume(MDB_txn* txn);
 
-  // For Snapshot::observe(). Null: no observer.
+  // Implements Snapshot::observe(). If `observer` is null, reads have no observer.
   void observe(std::shared_ptr<engine::ReadObserver> observer) { observer_ = std::move(observer); }
   const std::shared_ptr<engine::ReadObserver>& observer() const { return observer_; }
-  // For Transaction::observe_writes(). Null: no observer.
+  // Implements Transaction::observe_writes(). If `observer` is null, writes have no observer.
   void observe_writes(std::shared_ptr<engine::WriteObserver> observer) {
     write_observer_ = std::move(observer);
   }

@@ -26,7 +26,7 @@ class UnopenedStore {
   // nor a checkpoint has valid meta pages.
   static Result<UnopenedStore> open(const std::filesystem::path& folder);
 
-  // Like Environment::survey_pages().
+  // Reports what the pages of the store are used for, as Environment::survey_pages() does.
   Result<PageReport> survey_pages(PageVisitor* visitor) const;
   // The changes from the log or from `pending` that data.mdb lacks, in the form that
   // for_each_change() reads.

@@ -18,13 +18,14 @@ struct ExplainedQuery {
   bson::View filter;
   const engine::FindOptions& options;
   const CollectionMetadata* metadata = nullptr;  // null: the collection does not exist
-  const ChosenPlan* plan = nullptr;  // null without `metadata`, or if the catalog has the count
-  bool counts = false;               // only counts, returns no documents
-  bool by_id = false;                // PlanExecutor::by_id()
-  bool sorts = false;                // sorts the results in a buffer
-  bool distinct = false;             // PlanExecutor::distinct()
-  bool covered = false;              // index entries answer the query; no documents are read
-  bool filters_entries = false;      // matches index entries before it reads documents
+  // Null if `metadata` is null, or if the catalog has the count.
+  const ChosenPlan* plan = nullptr;
+  bool counts = false;           // only counts, returns no documents
+  bool by_id = false;            // PlanExecutor::by_id()
+  bool sorts = false;            // sorts the results in a buffer
+  bool distinct = false;         // PlanExecutor::distinct()
+  bool covered = false;          // index entries answer the query; no documents are read
+  bool filters_entries = false;  // matches index entries before it reads documents
 };
 
 struct Execution {

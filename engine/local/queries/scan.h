@@ -55,20 +55,20 @@ class Scan {
   // Returns the number of index entries read.
   virtual int64_t keys_examined() const { return 0; }
   virtual ScanCounts counts() const = 0;
-  // For a union: the scans of its branches, in the plan's order.
+  // Returns the scans of a union's branches, in the plan's order. Any other scan has no branches.
   virtual std::vector<const Scan*> branches() const { return {}; }
 };
 
 struct ScanOptions {
-  // If the plan provides a sort: limit of the memory to order truncated keys. Above it the scan
-  // fails with QueryExceededMemoryLimitNoDiskUseAllowed.
+  // The most bytes of memory to order truncated keys, if the plan provides a sort. A scan that
+  // needs more fails with QueryExceededMemoryLimitNoDiskUseAllowed.
   uint64_t order_bytes_max = 0;
-  // For a scan of one index.
+  // The keys between which a scan of one index reads.
   KeyBounds limits = {};
-  // For a scan of the collection: after the end a later call looks for new records.
+  // Only for a scan of the collection: after the end, a later call looks for new records.
   bool tailing = false;
-  // For a forward scan of one index without arrays: entries with the same leading value as an
-  // earlier one may be skipped, unless the earlier one may stand for a missing field.
+  // Only for a forward scan of one index without arrays: the scan may skip entries that have the
+  // same leading value as an earlier entry, unless the earlier entry may stand for a missing field.
   bool distinct = false;
 };
 

@@ -1,5 +1,5 @@
 // Iterates over the entries of one tree between two keys, in either direction. In a write
-// transaction it finds its place again after writes.
+// transaction it finds its position again after writes.
 //
 // Not thread-safe. It belongs to the thread that uses its Trees.
 #pragma once
@@ -39,7 +39,7 @@ class RangeCursor {
   Result<std::optional<TreeEntry>> next();
   void set_tailing() { tailing_ = true; }
 
-  // For Trees::pause(): keeps the place and closes the LMDB cursor.
+  // Notes the position and closes the LMDB cursor. Trees::pause() calls this.
   void pause();
   // Returns whether the last returned entry still exists. Returns true before the first.
   Result<bool> has_place() const;

@@ -32,7 +32,8 @@ class VariableScope;
 
 // The input that matching needs besides the document, and the first error that it met.
 struct MatchContext {
-  EvaluationContext* evaluation = nullptr;  // for $expr; null: the filter's own variables and time
+  // The variables and the time that $expr uses. If null, $expr uses those of the filter.
+  EvaluationContext* evaluation = nullptr;
   // The first error. If it is set, matching still returns a result, but the result is meaningless.
   std::optional<Error> error;
 

@@ -92,7 +92,7 @@ class Connection final : public Deferrable,
   // Resumes a deferred request.
   void resume() override { dispatch(); }
 
-  // For the handler of the request.
+  // Implement ReplyRoom, which the handler of the request uses.
   uint64_t take(uint64_t wanted) override;
   Status make_room(uint64_t bytes) override;
 
@@ -101,7 +101,7 @@ class Connection final : public Deferrable,
     kHandshake,
     kIdle,       // no byte of a message has arrived
     kReceiving,  // part of a message has arrived
-    kWaiting,    // for a turn of its client's account, or for memory
+    kWaiting,    // the request waits for a turn of its client's account, or for memory
     kRunning,
     kDeferred,
     kSending,
