@@ -19,13 +19,14 @@ enum class WriteKind { kMerge, kReplace };
 class Access {
  public:
   virtual ~Access() = default;
-  // Returns the error to fail with, unless the namespace may be read.
+  // Succeeds if the user may read the namespace. Otherwise returns the error with which the
+  // pipeline must fail.
   virtual Status may_read(const engine::Namespace& ns) = 0;
   virtual Status may_write(const engine::Namespace& ns, WriteKind kind, bool bypass_validation) = 0;
 };
 
-// While it exists, pipelines that this thread begins ask `access`. Without a scope everything is
-// allowed. Scopes must not be nested.
+// While an AccessScope exists, check_access() on this thread asks `access` for the pipelines that
+// begin. Without a scope everything is allowed. Scopes must not be nested.
 class AccessScope {
  public:
   // `access` must outlive it.

@@ -13,7 +13,7 @@
 
 namespace gridmount::bson {
 
-// Returns whether an object whose first name is `name` may represent a value.
+// Returns whether an object whose first field is `name` may represent a value.
 bool begins_value(std::string_view name);
 
 // Returns the value that the object represents, or nothing if it is a document. `object` has been

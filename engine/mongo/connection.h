@@ -1,4 +1,4 @@
-// Connections to a deployment by libmongoc: a pool, and commands on its connections.
+// A pool of libmongoc's connections to a deployment, and commands on them.
 //
 // connection.cc and this header are the only files that use libmongoc.
 #pragma once
@@ -65,8 +65,8 @@ class Pool {
 // Returns the first error in a write command's reply: that of a statement or of the write concern.
 Status check_writes(bson::View reply);
 
-// Appends the time left as maxTimeMS, but at least 1, because 0 means no limit to a server. Appends
-// nothing without a deadline.
+// Appends the time left as maxTimeMS, but at least 1, because a server reads 0 as "no limit".
+// Appends nothing without a deadline.
 void append_deadline(bson::Builder& command, const std::optional<engine::Deadline>& deadline);
 
 // Fails with MaxTimeMSExpired if the deadline has passed. Callers check this before they send a

@@ -1,4 +1,4 @@
-// A cursor over a server's cursor. It fetches batch by batch.
+// Reads the results of a cursor on the server, and fetches them in MongoDB's batches.
 //
 // Thread-safety: not thread-safe. A cursor belongs to its snapshot.
 #pragma once

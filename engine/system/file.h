@@ -23,7 +23,7 @@
 
 namespace gridmount::system {
 
-// An open file. It can be moved, and closes itself.
+// An open file. Move-only. The destructor closes the file.
 class File {
  public:
   File() = default;
@@ -34,9 +34,9 @@ class File {
   }
   ~File();
 
-  // `flags` as for open(2). O_CLOEXEC is added. New files get mode 0600, or less by the umask.
-  // Fails with StoreDamaged if the path is not a regular file: opening such a file could block, and
-  // it must not be written to. With O_DIRECTORY the path must be a directory.
+  // `flags` as for open(2). O_CLOEXEC is added. New files get mode 0600 without the bits of the
+  // umask. Fails with StoreDamaged if the path is not a regular file: opening such a file could
+  // block, and it must not be written to. With O_DIRECTORY the path must be a directory.
   static Result<File> open(const std::filesystem::path& path, int flags);
   // Like open(), but returns a plain errno, or kNotRegular, for callers that distinguish the
   // values.
@@ -63,8 +63,8 @@ class File {
   Status write(uint64_t offset, std::span<const uint8_t> bytes) const;
   // Sets the size. Added space is a hole and reads as zeros.
   Status resize(uint64_t size) const;
-  // Returns these bytes of the file to the file system. They then read as zeros, and the size
-  // stays. Returns false if the file system does not support that.
+  // Frees the disk space of these bytes. They then read as zeros, and the size stays. Returns false
+  // if the file system does not support that.
   Result<bool> punch(uint64_t offset, uint64_t bytes) const;
   // Contents and size are durable on return. After an error, the writes since the last success may
   // be lost, even if a later call succeeds: Linux drops the pages it could not write.
@@ -87,7 +87,7 @@ class File {
 // anything.
 void outlive_file_size_limit();
 
-// Returns the file system of the file or folder.
+// Returns the figures (statvfs) of the file system that holds the file or folder.
 Result<struct statvfs> file_system_of(const std::filesystem::path& path);
 // Returns how many bytes this process may still write there.
 uint64_t free_bytes(const struct statvfs& file_system);

@@ -41,12 +41,12 @@ class DirectoryMoves {
   // Waits until nothing moves. Returns with the tree locked exclusively.
   void lock() GM_ACQUIRE(tree_);
 
-  // Marks these directories as moving until end(). The caller of both holds the tree lock
-  // exclusively. The thread-safety analysis cannot see that it is the same lock.
+  // Marks these directories as moving until end(). The caller of begin() and of end() must hold the
+  // tree lock exclusively. The thread-safety analysis cannot see that it is the same lock.
   void begin(std::vector<uint64_t> inos) GM_NO_THREAD_SAFETY_ANALYSIS;
   void end() GM_NO_THREAD_SAFETY_ANALYSIS;
 
-  // Calls end() at the end of the scope in any case, because other threads wait for the end.
+  // The destructor calls end(), also after an error, because other threads wait for it.
   class End {
    public:
     End(DirectoryMoves& moves, SharedMutex& tree) : moves_(moves), tree_(tree) {}

@@ -123,7 +123,7 @@ class Bucket {
   // FileNotFound.
   Status remove(bson::ValueView id) const;
   // Removes all revisions of the name, the oldest first, in transactions of bounded size. Until the
-  // last of them the name leads to its newest content. A revision that somebody adds meanwhile
+  // last transaction, the name leads to its newest content. A revision that somebody adds meanwhile
   // stays. Fails with FileNotFound. If it fails in the middle, the newest revisions are left.
   Status remove_by_name(std::string_view filename) const;
   Status rename(bson::ValueView id, std::string_view new_filename) const;

@@ -1,5 +1,6 @@
-// A file's document and its first chunk, if the chunk is small, with one command instead of two.
-// For a store at the other end of a network, where each command is a round trip.
+// Reads a files document and the file's first chunk with one command instead of two. Leaves out a
+// chunk that is too large. This class is for a store over a network, where each command costs a
+// round trip.
 //
 // Thread-safe.
 #pragma once
@@ -17,7 +18,8 @@ class FirstChunkLookup {
  public:
   explicit FirstChunkLookup(const Bucket& bucket);
 
-  // False for a store in this process, or if the server has refused the command once.
+  // Returns false for a store in this process, and after the server has refused the command for the
+  // first time.
   bool is_usable() const { return is_usable_; }
 
   struct Found {

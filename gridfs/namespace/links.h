@@ -1,4 +1,4 @@
-// The further names of files, their hard links: documents {_id: <path>, file: <_id of the files
+// The additional names (hard links) of files: documents {_id: <path>, file: <_id of the files
 // document>} in `<bucket>.links`, one per name. The first name is `filename`.
 //
 // `metadata.posix.links` of a file holds the number of its further names, from which nlink is made.

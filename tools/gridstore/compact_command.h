@@ -7,8 +7,8 @@
 
 namespace gridmount::tools {
 
-// Works only on a store that is not in use. local::compact_store() describes the state after an
-// interruption.
+// Adds the subcommand. The command works only on a store that is not in use. The comment of
+// local::compact_store() describes the state after an interruption.
 Subcommand add_compact(CLI::App& app);
 
 }  // namespace gridmount::tools

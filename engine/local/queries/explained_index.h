@@ -25,8 +25,8 @@ struct KeyRun {
 // Returns nothing if the plan reads several such ranges.
 std::optional<KeyRun> run_of(const IndexMetadata& index, const query::Plan& plan);
 
-// Appends which fields of the paths hold arrays, if that is known: a multikey index only records
-// that some field does.
+// Appends which fields of the paths hold arrays. Appends nothing if that is not known: a multikey
+// index records only that some field holds one.
 void append_multikey_paths(bson::Builder& out, const IndexMetadata& index);
 
 }  // namespace gridmount::local

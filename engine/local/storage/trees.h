@@ -4,7 +4,8 @@
 // returns the first error, and so does commit. Views of keys and values point into the map. In a
 // write transaction they are valid until the next write.
 //
-// Not thread-safe. It belongs to a Snapshot or Transaction, which one thread uses at a time.
+// Not thread-safe. Each Trees belongs to one Snapshot or Transaction, which one thread uses at a
+// time.
 #pragma once
 
 #include <lmdb.h>
@@ -98,8 +99,9 @@ class Trees {
   // readable() fails after end(). writable_now() also fails in a snapshot and after a failed write.
   Status readable() const;
   Status writable_now() const;
-  // Count the writes (including resumptions) and the resumptions. A cursor that has seen a lower
-  // count of writes must find its place again.
+  // writes() returns the number of writes plus that of resumptions, and resumptions() only the
+  // number of resumptions. A cursor that has seen a lower count of writes must find its place
+  // again.
   uint64_t writes() const { return writes_; }
   uint64_t resumptions() const { return resumptions_; }
 
@@ -118,7 +120,7 @@ class Trees {
   // `found`.
   Status prove_absent(MDB_dbi tree, std::string_view key,
                       const std::optional<TreeEntry>& found) const;
-  // Returns the error for a read that LMDB has failed with `code`. Once LMDB has met a damaged page
+  // Returns the error for a read for which LMDB returned `code`. Once LMDB has met a damaged page
   // it refuses all further calls in the transaction. For such a refusal this returns the first
   // error.
   tl::unexpected<Error> read_failed(int code) const;

@@ -28,7 +28,7 @@ class MatchStage : public Stage {
   void plan(FieldDependencies& needs) override;
 
   const bson::Document& specification() const { return specification_; }
-  // Returns whether a source can apply the filter. A filter with expressions is not for a source,
+  // Returns whether a source can apply the filter. A source cannot apply a filter with expressions,
   // because expressions may use variables.
   bool is_for_source() const { return for_source_; }
 

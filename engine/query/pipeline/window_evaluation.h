@@ -1,5 +1,5 @@
-// Evaluates a window function for one document after the other. Internal to engine/query. Used by
-// one thread at a time.
+// Evaluates a window function for the documents of a partition, one at a time, in order. Internal
+// to engine/query. Used by one thread at a time.
 #pragma once
 
 #include <cstdint>

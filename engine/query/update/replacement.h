@@ -13,8 +13,8 @@ namespace gridmount::query {
 
 // Checks a document that replaces an existing one. At the top level only the fields of a DBRef
 // ($ref, $id, then optionally $db) may begin with '$'. Fails with DollarPrefixedFieldName or
-// InvalidDBRef. Names may hold dots, and below the top level they may begin with '$'. A new
-// document may have such names everywhere, and need not be checked.
+// InvalidDBRef. Names may hold dots, and below the top level they may begin with '$'. In a new
+// document, names may begin with '$' at every level, so it needs no check.
 Status check_replacement(bson::View document);
 
 // Applies the same check to one top-level field that an update operator has changed.

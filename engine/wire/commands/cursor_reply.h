@@ -47,10 +47,10 @@ Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespa
                          std::unique_ptr<engine::Snapshot> snapshot,
                          std::unique_ptr<engine::Cursor> cursor, const CursorRequest& request);
 
-// Returns the limits of one batch. The client wants `batch_size` documents, and with `is_single` no
-// further batch. A batch has at most 16 MiB and at most what the memory for replies allows. If
-// further batches can follow, it may be smaller. Fails with ExceededMemoryLimit (146) if there is
-// no room for a single batch.
+// Returns the limits of one batch. `batch_size` is the number of documents that the client wants.
+// With `is_single`, no further batch can follow. A batch has at most 16 MiB and at most what the
+// memory for replies allows. If further batches can follow, it may be smaller. Fails with
+// ExceededMemoryLimit (146) if there is no room for a single batch.
 Result<cursors::BatchLimits> batch_limits(const Call& call, std::optional<int64_t> batch_size,
                                           bool is_single = false);
 

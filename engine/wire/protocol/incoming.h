@@ -40,9 +40,9 @@ struct Incoming {
   std::variant<Request, bson::Document> content;
 };
 
-// Returns true if another reply must follow this one although the client does not ask for it, as if
-// it had sent the same request again. Only clients that allow it get this. It applies to a getMore
-// until its cursor ends, and to a hello that waits until the server's topologyVersion changes.
+// Returns true if the server must send another reply without a new request, as if the client had
+// repeated this request. Only clients that allow it get this. It applies to a getMore until its
+// cursor ends, and to a hello that waits until the server's topologyVersion changes.
 bool has_more_to_come(const Incoming& incoming, bson::View reply);
 
 // Parses a whole message, whose header has passed read_header(). The result points into `message`,
