@@ -1,6 +1,6 @@
-// Access checks of pipelines. A user who runs a pipeline may lack the right to read what it reaches
-// by $lookup, $unionWith, $graphLookup or views, or to write what it writes. What must be checked
-// follows from the parsed pipeline, and from the pipelines of the views that it reads.
+// Access checks of pipelines. A pipeline may read other collections by $lookup, $unionWith,
+// $graphLookup or views, and may write. The user who runs it may lack the right to do so. What must
+// be checked follows from the parsed pipeline, and from the pipelines of the views that it reads.
 //
 // A view is read with the rights of the user who reads it, not of the user who made it.
 #pragma once
@@ -25,8 +25,9 @@ class Access {
   virtual Status may_write(const engine::Namespace& ns, WriteKind kind, bool bypass_validation) = 0;
 };
 
-// While an AccessScope exists, check_access() on this thread asks `access` for the pipelines that
-// begin. Without a scope everything is allowed. Scopes must not be nested.
+// While an AccessScope exists, check_access() on its thread asks `access`. Without a scope
+// everything is allowed. Scopes must not be nested, and must be destroyed on the thread that made
+// them.
 class AccessScope {
  public:
   // `access` must outlive it.

@@ -40,9 +40,9 @@ class Connection {
   virtual Result<bson::Document> run_apart(std::string_view database, bson::View command) = 0;
 
   virtual Status begin_transaction() = 0;
-  // Commits with write concern majority and journaling. While the result is unknown, repeats the
-  // commit, for at most kCommitRetryMax and at most the time that a call waits for a server
-  // (ConnectOptions::server_timeout). Then fails with the error of the last attempt.
+  // Commits with write concern majority and journaling. Repeats the commit while its result is
+  // unknown, until kCommitRetryMax or ConnectOptions::server_timeout has passed, whichever is
+  // shorter. Then fails with the error of the last attempt.
   virtual Status commit_transaction() = 0;
   virtual void abort_transaction() = 0;
 };
@@ -55,9 +55,9 @@ class Pool {
                                             std::shared_ptr<OwnSessions> sessions = nullptr);
   virtual ~Pool() = default;
 
+  enum class Purpose { kReads, kWrites };
   // Waits while all connections are in use. The connection is to the primary or, for kReads, to a
   // member that the URI's readPreference allows.
-  enum class Purpose { kReads, kWrites };
   virtual Result<std::unique_ptr<Connection>> connection(Purpose purpose = Purpose::kWrites) = 0;
   virtual Result<Deployment> deployment() = 0;
 };

@@ -17,8 +17,8 @@ namespace gridmount::mongo {
 class MongoCursor final : public engine::Cursor {
  public:
   // `reply` is that of find, aggregate, listIndexes or listCollections. Fails with FailedToParse if
-  // it holds no cursor. With `keeps_documents` the views of documents are valid as long as the
-  // Snapshot (S5), else until the next batch is read.
+  // it holds no cursor. With `keeps_documents`, the returned views stay valid as S5 says. Otherwise
+  // they are valid until the next call of next().
   static Result<std::unique_ptr<engine::Cursor>> open(std::shared_ptr<Reads> reads,
                                                       std::string database, bson::Document reply,
                                                       bool keeps_documents = false,

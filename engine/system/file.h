@@ -4,8 +4,8 @@
 // Every call that a crash test must see goes through this file or through LMDB, and ends in one of
 // open, pread, pwrite, ftruncate, fallocate, fdatasync, fsync, rename.
 //
-// Thread-safety: a File that is not moved may be used by several threads. The functions are
-// thread-safe.
+// Thread-safety: several threads may use one File, but not while it is assigned to or moved from.
+// The functions are thread-safe.
 #pragma once
 
 #include <sys/statvfs.h>
@@ -38,8 +38,8 @@ class File {
   // umask. Fails with StoreDamaged if the path is not a regular file: opening such a file could
   // block, and it must not be written to. With O_DIRECTORY the path must be a directory.
   static Result<File> open(const std::filesystem::path& path, int flags);
-  // Like open(), but returns a plain errno, or kNotRegular, for callers that distinguish the
-  // values.
+  // Like open(), but returns 0, an errno, or kNotRegular (system_error.h), for callers that
+  // distinguish the values.
   static int open_errno(const std::filesystem::path& path, int flags, File& file);
 
   bool is_open() const { return fd_ >= 0; }
@@ -51,7 +51,7 @@ class File {
   // Returns the space that the file takes on the disk. It is less than size() if the file has
   // holes.
   Result<uint64_t> allocated_bytes() const;
-  // False if that cannot be determined.
+  // Returns true if the file has holes, and false if that cannot be determined.
   bool has_holes() const;
   // Returns whether the file still has its name in `folder`, the open folder in which it was
   // opened. It is false if the file was removed, moved or replaced, and true if that cannot be
@@ -82,9 +82,9 @@ class File {
   std::filesystem::path path_;
 };
 
-// Makes a write beyond the process's limit (ulimit -f) an error instead of the end of the process:
-// ignores SIGXFSZ if that signal still has its default action. Programs call it before they write
-// anything.
+// After this call, a write beyond the limit of `ulimit -f` fails and does not end the process: the
+// call ignores SIGXFSZ if that signal still has its default action. Programs call it before they
+// write anything.
 void outlive_file_size_limit();
 
 // Returns the figures (statvfs) of the file system that holds the file or folder.

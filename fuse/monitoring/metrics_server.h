@@ -1,9 +1,10 @@
 // Serves the mount's metrics over HTTP (metrics_request.h), one request per connection.
 //
 // Everybody who can reach the address can read the metrics. Nothing can be changed. The resources
-// that clients can occupy are bounded: kConnectionsMax connections, each with at most
-// kHeadBytesMax, for at most kPatience. A connection beyond these limits is closed. One thread does
-// everything, and no thread of the mount waits for it.
+// that clients can occupy are bounded: there are at most kConnectionsMax connections at a time.
+// Each may send a request head of at most kHeadBytesMax bytes, and may last for kPatience. A
+// connection beyond these limits is closed. One thread does everything, and no thread of the mount
+// waits for it.
 //
 // Thread-safe.
 #pragma once

@@ -1,6 +1,5 @@
-// The tree lock, and directories that are being moved. The time of a directory's rename grows with
-// the number of names below the directory. Only operations on these names should wait for the
-// rename.
+// The tree lock, and directories that are being moved. The rename of a directory takes longer, the
+// more names are below the directory. Only operations on these names should wait for the rename.
 //
 // The mover locks the tree exclusively twice, each time for a moment. First it waits until no
 // operation uses a path any more, and marks the directories that move. At the end it publishes
@@ -42,7 +41,7 @@ class DirectoryMoves {
   void lock() GM_ACQUIRE(tree_);
 
   // Marks these directories as moving until end(). The caller of begin() and of end() must hold the
-  // tree lock exclusively. The thread-safety analysis cannot see that it is the same lock.
+  // tree lock exclusively. The thread-safety analysis cannot see that the caller's lock is `tree_`.
   void begin(std::vector<uint64_t> inos) GM_NO_THREAD_SAFETY_ANALYSIS;
   void end() GM_NO_THREAD_SAFETY_ANALYSIS;
 

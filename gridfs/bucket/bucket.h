@@ -13,8 +13,8 @@
 // chunks with from <= n < to are garbage after its end. The transaction that removes the last of
 // these chunks also removes the marker.
 //
-// `<bucket>.links` holds the further names of files (links.h). The removal of a file also removes
-// them.
+// `<bucket>.links` holds the additional names of files (links.h). The removal of a file also
+// removes them.
 //
 // Bucket is thread-safe: its methods are const, and it only remembers whether its indexes were
 // checked. A stream belongs to one thread at a time.
@@ -92,9 +92,9 @@ class Bucket {
 
   // Creates the collections and indexes that are missing: files {filename: 1, uploadDate: 1},
   // chunks {files_id: 1, n: 1} unique, directories {parent: 1, name: 1} unique. An existing index
-  // with the same keys counts, whatever the numeric type of its key values.
+  // with the same fields is enough, even if its directions are 1.0 or NumberLong(1).
   Status ensure_indexes(engine::Transaction& transaction) const;
-  // Creates the collection of further names and its index {file: 1}, if they are missing.
+  // Creates the collection of additional names and its index {file: 1}, if they are missing.
   Status ensure_links(engine::Transaction& transaction) const;
 
   // The first call per Bucket object creates the indexes if the bucket has no files, as the
@@ -126,6 +126,8 @@ class Bucket {
   // last transaction, the name leads to its newest content. A revision that somebody adds meanwhile
   // stays. Fails with FileNotFound. If it fails in the middle, the newest revisions are left.
   Status remove_by_name(std::string_view filename) const;
+  // Both rename in one transaction, and fail with FileNotFound if no file has the _id or the name.
+  // rename_by_name() renames all revisions.
   Status rename(bson::ValueView id, std::string_view new_filename) const;
   Status rename_by_name(std::string_view filename, std::string_view new_filename) const;
   // Drops all collections of the bucket in one transaction: those of GridFS and those that only
@@ -160,7 +162,8 @@ class Bucket {
   // Reclaims the orphans whose lease is older than kOrphanLease, and the chunks that truncations
   // have left. An orphan without a lease gets one.
   Status reclaim_expired() const;
-  // Returns true if a truncation of the file has left garbage: reclaim_truncated() removes it.
+  // Returns true if a truncation of the file has left garbage. reclaim_truncated() removes the
+  // garbage.
   Result<bool> has_garbage(engine::Snapshot& snapshot, bson::ValueView id) const;
   // Reclaims everything in `detached`. No stream or file of this bucket may be open, so call it
   // when the program starts.
@@ -186,7 +189,7 @@ class Bucket {
   Status remove_marker(engine::Transaction& transaction, bson::ValueView id) const;
   // Fails with FileNotFound.
   Result<bson::Document> read_file(engine::Transaction& transaction, bson::ValueView id) const;
-  // Removes the further names of a file that is being removed.
+  // Removes the additional names of a file that is being removed.
   Status remove_links(engine::Transaction& transaction, bson::View files_document) const;
   // Returns the number after the last stored chunk of [from, to), or `from` if none is stored.
   Result<int64_t> end_of_stored(engine::Transaction& transaction, const bson::Value& id,
@@ -213,7 +216,7 @@ inline constexpr int64_t kChunksDeletedAtOnce = 16;
 // Returns the form that a document of `detached` has in `files`: without the lease.
 bson::Document without_lease(bson::View orphan);
 
-// These functions return the errors FileNotFound, FileDeleted and FileChanged for that _id.
+// Return the error FileNotFound, FileDeleted or FileChanged, with a message that has the _id.
 tl::unexpected<Error> file_not_found(const Bucket& bucket, bson::ValueView id);
 Error file_deleted(const Bucket& bucket, bson::ValueView id);
 Error file_changed(const Bucket& bucket, bson::ValueView id);

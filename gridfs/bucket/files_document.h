@@ -28,7 +28,7 @@ inline constexpr int64_t kBlockBytes = 4096;
 
 // The maximum number of names of one file. It is the limit of ext4.
 inline constexpr int64_t kMaxLinks = 65'000;
-// The field of a files document with the number of the file's further names.
+// The field of a files document with the number of the file's additional names.
 inline constexpr std::string_view kRecordedLinksPath = "metadata.posix.links";
 // Returns that number, between 0 and kMaxLinks - 1. Returns 0 if the field is missing or is not a
 // number.

@@ -23,9 +23,9 @@ class FirstChunkLookup {
   bool is_usable() const { return is_usable_; }
 
   struct Found {
-    std::optional<bson::Document> file;  // in `files`
-    // The content of the chunk, as it was after the document; null if it has more than
-    // kFirstChunkBytesMax, is no binary data, or is not there.
+    std::optional<bson::Document> file;  // unset if `files` has none
+    // The chunk's content. The server reads it later than the document, so it can be newer. Null if
+    // the chunk has more than kFirstChunkBytesMax bytes, is not binary, or does not exist.
     std::shared_ptr<const std::vector<uint8_t>> chunk;
   };
   // Returns nothing if the server refuses the command.

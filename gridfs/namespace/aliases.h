@@ -1,4 +1,4 @@
-// Hard links as earlier versions stored them: a file's further names are strings in the array
+// Hard links as earlier versions stored them: a file's additional names are strings in the array
 // `aliases` of its files document, a deprecated field of GridFS for alternative names. links.h
 // describes the present form.
 //

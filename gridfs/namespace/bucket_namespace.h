@@ -239,8 +239,8 @@ class BucketNamespace final : public PathNamespace {
   // Returns how many names the file has left, 0 only if it has been removed.
   Result<uint32_t> remove_name_of(engine::Transaction& transaction, const std::string& path,
                                   const bson::Value& id);
-  // Removes a further name of a file and lowers file.links. Returns whether it was a name of the
-  // file.
+  // Removes an additional name of a file and lowers file.links. Returns whether it was a name of
+  // the file.
   Result<bool> remove_link(engine::Transaction& transaction, const std::string& name,
                            LinkedFile& file) const;
   // Called when `source` replaces `target` and revisions are kept. Gives `source` an uploadDate
@@ -248,8 +248,8 @@ class BucketNamespace final : public PathNamespace {
   // document as an earlier revision if it has content. Returns what remove_name() returns.
   Result<NameLoss> retire_name(engine::Transaction& transaction, const Found& source,
                                const Found& target);
-  // Builds the document `next`, which takes the place of a file, and moves the file's further names
-  // to it.
+  // Builds the document `next`, which takes the place of a file, and moves the file's additional
+  // names to it.
   Result<bson::Document> continue_with_names(engine::Transaction& transaction, bson::ValueView id,
                                              const bson::Value& next, bson::Date date) const;
   // Finds a file for revisions() or revision(). Fails with NoSuchEntry or IsADirectory.
@@ -264,7 +264,7 @@ class BucketNamespace final : public PathNamespace {
                                             const Found& target, std::string_view shown_target);
   Status move_file(engine::Transaction& transaction, const Found& source,
                    const std::string& to) const;
-  // Moves the name if `from` is one of the file's further names.
+  // Moves the name if `from` is one of the file's additional names.
   Status move_link(engine::Transaction& transaction, const std::string& from, const std::string& to,
                    LinkedFile& file) const;
   Status move_directory(engine::Transaction& transaction, const Found& source,

@@ -21,8 +21,8 @@ using engine::Transaction;
 
 namespace {
 
-// Writes the filename, the number of further names, and ctime of a file whose own name has changed.
-// When a directory is renamed, the times of its contents do not change.
+// Writes the filename, the number of additional names, and ctime of a file whose own name has
+// changed. When a directory is renamed, the times of its contents do not change.
 Status write_names(const Bucket& bucket, Transaction& transaction, const LinkedFile& file) {
   bson::Builder set;
   bson::Builder unset;
@@ -71,7 +71,7 @@ Result<Node> BucketNamespace::link(bson::ValueView id, std::string_view director
     }
     if (!has_filename(*document)) {
       return fail(kInvalidName,
-                  "a file without a filename cannot get further names: rename it first");
+                  "a file without a filename cannot get additional names: rename it first");
     }
     GM_ASSIGN(std::optional<LinkedFile> file, path_index_.links().load(*transaction, id));
     if (!file) return file_not_found(bucket_, id);

@@ -1,15 +1,16 @@
 // The additional names (hard links) of files: documents {_id: <path>, file: <_id of the files
 // document>} in `<bucket>.links`, one per name. The first name is `filename`.
 //
-// `metadata.posix.links` of a file holds the number of its further names, from which nlink is made.
-// A driver may have changed this number. So the removal of a name looks in `<bucket>.links` for
-// other names of the file, and reports 0 names left (RemovedName) only if there is none. link()
-// compares the number with kMaxLinks, but counts the documents if the number is 0 or leaves no room
-// for another name. A link document without its file has no effect.
+// `metadata.posix.links` of a file holds the number of additional names, from which nlink is
+// computed (names_of()). A driver may have changed this number. So the removal of a name looks in
+// `<bucket>.links` for other names of the file, and reports 0 names left (RemovedName) only if
+// there is none. BucketNamespace::link() compares the number with kMaxLinks, but counts the
+// documents if the number is 0 or leaves no room for another name. A link document without its file
+// has no effect.
 //
-// Stores of earlier versions have the further names in the array `aliases` of the files document
-// (aliases.h). Aliases are names like all others. When one of the file's names changes, its aliases
-// become link documents.
+// Stores of earlier versions have the additional names in the array `aliases` of the files document
+// (aliases.h). Aliases are names like all others. When a name of a file changes, all aliases of
+// that file become link documents.
 //
 // A bucket's first link creates the collection. In a bucket without the collection, look-ups do not
 // search for links.
@@ -29,10 +30,11 @@
 
 namespace gridmount::gridfs {
 
-// A file whose names change.
+// What a change of names needs to know of the file.
 struct LinkedFile {
   bson::Value id;
-  // Unset if a driver's document has a value that is not a string. That value stays.
+  // Unset if the files document's `filename` is not a string. A change of names leaves that value
+  // as it is.
   std::optional<std::string> filename;
   int64_t links = 0;
   bool accepts_fields = true;  // accepts_posix_fields() holds (posix_place.h)
@@ -56,14 +58,16 @@ class Links {
   // index exist.
   void set_made() const { is_made_ = true; }
 
-  // Returns how many names to show for a file, at least one.
+  // Returns the number of names to show for a file, at least 1. May open a snapshot of its own. If
+  // that fails, returns the number without the link documents.
   uint32_t names_of(bson::View files_document) const;
 
-  // Returns the files that have this further name: usually one or none.
+  // Returns the files that have this additional name: usually one or none.
   Result<std::vector<bson::View>> files_of(engine::Snapshot& snapshot, std::string_view name) const;
-  // Returns the further names of a file that are link documents, even if the file is gone.
+  // Returns those additional names of a file that are stored as link documents, without aliases.
+  // The file need not exist.
   Result<std::vector<std::string>> all_of(engine::Snapshot& snapshot, bson::ValueView id) const;
-  // Returns true if the file has further names.
+  // Returns true if the file has additional names.
   Result<bool> has_any(engine::Snapshot& snapshot, bson::View files_document) const;
 
   // --- Changes, in the caller's transaction.
@@ -77,11 +81,11 @@ class Links {
   // Removes the link from the name to that file. Returns false if there was none.
   Result<bool> take(engine::Transaction& transaction, std::string_view name,
                     bson::ValueView id) const;
-  // Returns one of the further names of a file.
+  // Returns one of the names that all_of() returns, or nothing if there is none.
   Result<std::optional<std::string>> any_of(engine::Snapshot& snapshot, bson::ValueView id) const;
-  // Gives all further names of one file to another.
+  // Gives all additional names of one file to another.
   Status transfer(engine::Transaction& transaction, bson::ValueView from, bson::ValueView to) const;
-  // Renames all further names below a directory that moves, aliases too.
+  // Renames all additional names below a directory that moves, aliases too.
   Status move_below(engine::Transaction& transaction, const std::string& from,
                     const std::string& to) const;
 
@@ -95,16 +99,16 @@ class Links {
 
   const Bucket& bucket_;
   Aliases aliases_;
-  mutable std::atomic<bool> has_documents_ = false;  // they exist, or existed inside a transaction
+  mutable std::atomic<bool> has_documents_ = false;  // false: there are certainly none
   mutable std::atomic<bool> is_made_ = false;
 };
 
-// Scans the further names in byte order, with the files they lead to.
+// Scans the additional names in byte order, with the files they lead to.
 class LinkScan {
  public:
   struct Link {
     std::string name;
-    bson::View document;  // the file's; valid as long as views of the snapshot are
+    bson::View document;  // the files document; valid as rule S5 says
   };
 
   // Begins at `from` if `inclusive`, else after it. Ends before `end` if that is not empty.

@@ -33,7 +33,7 @@ class NameLookup {
     //
     // The document of the directory that the path is in, as it was before all else was looked for.
     std::optional<bson::Document> parent;
-    // The components of the names in that directory, without further names of files.
+    // The components of the names in that directory, without additional names of files.
     std::unordered_set<std::string> siblings;
     bool has_all_siblings = false;
   };

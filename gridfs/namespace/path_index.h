@@ -44,7 +44,8 @@ class PathIndex {
   Result<std::vector<bson::View>> at_position(engine::Snapshot& snapshot, std::string_view name,
                                               uint64_t& number) const;
   // Returns some files of that name: at most two with that filename, and all that have it as a
-  // further name. The earliest and the latest uploadDate of all files of the name are among them.
+  // additional name. The earliest and the latest uploadDate of all files of the name are among
+  // them.
   Result<std::vector<bson::View>> first_and_last(engine::Snapshot& snapshot,
                                                  std::string_view name) const;
   // Returns the files with that filename except for the `count` newest, newest first.
@@ -62,11 +63,12 @@ class PathIndex {
     std::optional<bson::View> below;
   };
   Result<AtPath> at(engine::Snapshot& snapshot, std::string_view path) const;
-  // Completes `at`, which was found by filenames, with files that have the path as a further name.
+  // Completes `at`, which was found by filenames, with files that have the path as an additional
+  // name.
   Status add_links(engine::Snapshot& snapshot, std::string_view path, AtPath& at) const;
 
  private:
-  // Returns the files that have that name as a further name.
+  // Returns the files that have that name as an additional name.
   Result<std::vector<bson::View>> linked(engine::Snapshot& snapshot, std::string_view name) const;
   // Returns the filter of the files with that filename, up to `at`.
   bson::Document named(std::string_view filename) const;

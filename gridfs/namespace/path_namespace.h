@@ -274,14 +274,14 @@ class PathNamespace {
                                               std::string_view name) = 0;
   // Returns the revision that has that position in revisions(), or nothing if there are too few.
   // Reads only the index entries of the revisions before it, and only the documents with the same
-  // uploadDate. But it reads all documents if the name is a further name of a file, or if a driver
-  // has stored an array as filename or uploadDate in the bucket.
+  // uploadDate. But it reads all documents if the name is an additional name of a file, or if a
+  // driver has stored an array as filename or uploadDate in the bucket.
   virtual Result<std::optional<Node>> revision(std::string_view directory, std::string_view name,
                                                uint64_t number) = 0;
-  // Keeps the file's content as an earlier revision. The filename and all further names now lead to
-  // a new, empty files document with the other fields of the old one. Returns its _id. Dirty data
-  // of the old file is committed first. Revisions beyond the limit are removed. The caller must
-  // make the holders of the old file continue with the new one.
+  // Keeps the file's content as an earlier revision. The filename and all additional names now lead
+  // to a new, empty files document with the other fields of the old one. Returns its _id. Dirty
+  // data of the old file is committed first. Revisions beyond the limit are removed. The caller
+  // must make the holders of the old file continue with the new one.
   //
   // Returns nothing, and changes nothing, if no content is to be kept: `revisions` is 0, or the
   // file is empty, is not a regular file, has no filename or is not the newest of its name.
@@ -290,13 +290,13 @@ class PathNamespace {
   virtual Result<std::unique_ptr<DirectoryStream>> list_ids() = 0;
 
   // --- External changes. The caller reports, after the commit, that somebody other than this
-  // namespace has changed a file's name, one of its further names, or a directory's document.
+  // namespace has changed a file's name, one of its additional names, or a directory's document.
   virtual void name_changed_externally(std::string_view filename) = 0;
   virtual void directory_changed_externally(std::string_view path) = 0;
   virtual void directories_changed_externally() = 0;  // any of them
   virtual void links_changed_externally() = 0;
-  // Returns the further names that the collection `links` has for a file, even if the file is gone.
-  // Returns none if the collection cannot be read.
+  // Returns the additional names that the collection `links` has for a file, even if the file is
+  // gone. Returns none if the collection cannot be read.
   virtual std::vector<std::string> links_of(bson::ValueView id) = 0;
 
   // Commits all open files and stops background work. Returns the first error of any file.

@@ -180,7 +180,7 @@ TEST_F(RevisionsTest, DatesOfAllTypes_AreCountedInTheirOrder) {
   mount(0, bson::Date{20});
   EXPECT_EQ(revisions("a").size(), 8U);
   mount(0);
-  // A further name has the revisions of both.
+  // An additional name has the revisions of both.
   must(paths().mkdir("", "d", 0755, {}));
   EXPECT_EQ(code_of(paths().revision("", "d", 0)), kIsADirectory);
   EXPECT_EQ(code_of(paths().revision("", "none", 0)), kNoSuchEntry);

@@ -24,12 +24,12 @@
 
 namespace gridmount::local {
 
-// The trees of a store, which are all made at its creation: the catalog's, and those that hold
-// keyspaces of records and index entries.
+// The handles of a store's trees: the tree of the catalog, and the trees with keyspaces of records
+// and index entries. All trees are made when the store is created.
 struct TreeHandles {
   MDB_dbi catalog = 0;
   std::vector<MDB_dbi> keyspaces;
-  // The store's format has checksums of entries, so new entries get them.
+  // True if index entries have checksums in the store's format. New entries then get one.
   bool checksums = false;
 };
 
@@ -43,11 +43,12 @@ inline std::string_view from_mdb(const MDB_val& value) {
   return {static_cast<const char*>(value.mv_data), value.mv_size};
 }
 
-// A bound far above the size of the largest record.
+// A longer value is certainly damage: the largest record is far smaller.
 inline constexpr size_t kValueBytesMax = size_t{32} << 20;
 
 // Checks the result of an LMDB call that reads a value. Returns `code`, or MDB_CORRUPTED if the
-// call succeeded but no such value can exist. Before the call `value` must have been empty.
+// call succeeded but the value is null or longer than kValueBytesMax. Before the call `value` must
+// have been empty.
 inline int plausible(int code, const MDB_val& value) {
   const bool is_value = value.mv_data != nullptr && value.mv_size <= kValueBytesMax;
   return code != MDB_SUCCESS || is_value ? code : MDB_CORRUPTED;
@@ -84,7 +85,8 @@ class Trees {
   Result<bool> is_without_checksums(uint32_t tree, const TreeEntry& entry) const;
 
   // For read transactions. pause() makes the cursors note their places. Every call then fails with
-  // IllegalOperation until resume(), which passes the next LMDB transaction and increases writes().
+  // IllegalOperation until the caller passes the next LMDB transaction to resume(). resume() also
+  // increases writes().
   void pause();
   void resume(MDB_txn* txn);
   // Register and unregister a cursor that pause() must reach.
@@ -110,14 +112,15 @@ class Trees {
   // Finds the values that TreeReader can find: none in a write transaction. The caller must call
   // get() for the others.
   void find_several(MDB_dbi tree, std::span<TreeReader::Wanted> wanted) const;
-  // Returns the first entry at or after the key. The caller must verify with TreePath that it is
-  // the first. Returns nothing if only a cursor can find it, and in a write transaction.
+  // Returns the entry that a search finds at or after the key. A damaged page can mislead the
+  // search, so the caller must verify with TreePath that this entry is the first. Always returns
+  // nothing in a write transaction. Otherwise nothing means that the caller must search with a
+  // cursor.
   std::optional<TreeReader::Found> find_from(MDB_dbi tree, std::string_view key) const;
   // Proves that the tree does not have the key, after a search has not found it. Fails with
   // StoreDamaged if it cannot. Only for keyspaces whose entries have checksums.
   Status prove_absent(MDB_dbi tree, std::string_view key) const;
-  // Like prove_absent(), after a search for the first entry at or after the key has returned
-  // `found`.
+  // The same, after a search for the first entry at or after the key has returned `found`.
   Status prove_absent(MDB_dbi tree, std::string_view key,
                       const std::optional<TreeEntry>& found) const;
   // Returns the error for a read for which LMDB returned `code`. Once LMDB has met a damaged page
@@ -142,10 +145,11 @@ class Trees {
   // Removes all entries of the tree at once.
   Status clear(MDB_dbi tree);
 
-  // Returns whether the writes so far are a net shrink: a tree was cleared, or there are fewer
-  // records and index entries than before, or as many of them and fewer entries of the catalog. The
-  // catalog counts only in the last case, because a removal may create a collection in which its
-  // caller keeps track of the removal. Returns false once a write has failed.
+  // Returns whether the writes so far are a net shrink: a tree was cleared; or the number of
+  // records and index entries decreased; or this number stayed the same and the number of catalog
+  // entries decreased. The catalog counts only in the last case, because code that removes
+  // something may first create a collection to record the removal. Returns false once a write has
+  // failed.
   bool shrinks_net() const;
 
   // Returns all changes, for WriteTransaction::log(). Must be called before end(), and nothing may

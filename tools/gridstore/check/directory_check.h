@@ -28,7 +28,8 @@ struct FolderFlaw {
   std::string parent;   // with kNoParent: the path of the parent directory
 };
 
-// Like check_directories(), as input for a repair. Ends when `visit` returns false.
+// Passes each defect that check_directories() reports to `visit`, for a repair. Ends when `visit`
+// returns false.
 Status find_folder_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                          const std::function<bool(const FolderFlaw&)>& visit);
 
