@@ -203,6 +203,8 @@ Result<std::vector<bson::View>> Arguments::documents(std::string_view name) {
   if (!given) return missing(name);
   std::vector<bson::View> documents;
   for (const bson::Element element : *given) {
+    // As servers do, which leave such elements out.
+    if (element.value.type() == Type::kNull || element.value.type() == Type::kUndefined) continue;
     if (element.value.type() != Type::kDocument) {
       return wrong_type(std::string(name) + "." + std::string(element.key), element.value,
                         quoted("object"));

@@ -52,7 +52,8 @@ class Arguments {
   // Like integer(), but fails with kValueOutOfBounds (51024) for a value below `least`.
   Result<std::optional<int64_t>> integer_from(std::string_view name, int64_t least);
   // Reads an array of documents in the body, or a document sequence of that name beside the body.
-  // Arguments::of() has already refused a request that has both (40413).
+  // Arguments::of() has already refused a request that has both (40413). Leaves out elements that
+  // are null or undefined.
   Result<std::vector<bson::View>> documents(std::string_view name);
 
   // Returns the collection that the command's first field names. Fails with InvalidNamespace (73)

@@ -53,7 +53,8 @@ Result<DeleteCommand> DeleteCommand::read(Arguments& arguments) {
   DeleteCommand command;
   GM_ASSIGN(command.ns, arguments.collection());
   GM_ASSIGN(command.statements, arguments.documents("deletes"));
-  GM_ASSIGN(command.ordered, arguments.boolean("ordered", true));
+  GM_ASSIGN(const std::optional<bool> ordered, arguments.strict_boolean("ordered"));
+  command.ordered = ordered.value_or(true);
   GM_ASSIGN(command.variables, read_let(arguments));
   // Accepted as in the other writes, although a delete validates nothing.
   GM_TRY(arguments.boolean("bypassDocumentValidation"));

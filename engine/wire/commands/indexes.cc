@@ -55,6 +55,9 @@ Result<IndexDefinition> read_index(bson::View specification, bool ignore_unknown
   }
   const bson::Document whole = std::move(known).finish();
   GM_TRY(check_id_index(whole));
+  for (const bson::Element option : bson::View(whole)) {
+    if (!query::is_index_option(option.key)) return IndexDefinition::parse(whole);
+  }
   if (!whole.find("key")) {
     return fail(ErrorCode::kFailedToParse,
                 "Error in specification " + bson::to_text(whole) +
@@ -115,6 +118,10 @@ Status run_create_indexes(Call& call, bson::Builder& reply) {
   GM_TRY(change_schema(call, change));
   reply.append("numIndexesBefore", static_cast<int32_t>(before));
   reply.append("numIndexesAfter", static_cast<int32_t>(after));
+  if (before == after && existed) {
+    reply.append("note", "all indexes already exist");
+    return {};
+  }
   reply.append("createdCollectionAutomatically", !existed);
   if (before == after) reply.append("note", "all indexes already exist");
   return {};

@@ -14,7 +14,7 @@ Status run_insert(Call& call, bson::Builder& reply) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const engine::Namespace ns, arguments.collection());
   GM_ASSIGN(const std::vector<bson::View> documents, arguments.documents("documents"));
-  GM_ASSIGN(const bool ordered, arguments.boolean("ordered", true));
+  GM_ASSIGN(const std::optional<bool> ordered, arguments.strict_boolean("ordered"));
   engine::InsertOptions options;
   GM_ASSIGN(options.bypass_validation, arguments.boolean("bypassDocumentValidation"));
   GM_ASSIGN(options.keep_empty_timestamps, arguments.boolean("bypassEmptyTsReplacement"));
@@ -29,7 +29,7 @@ Status run_insert(Call& call, bson::Builder& reply) {
   const std::unique_ptr<engine::Collection> collection = database->collection(ns.collection);
   WriteBatch batch;
   batch.statements = documents.size();
-  batch.ordered = ordered;
+  batch.ordered = ordered.value_or(true);
   batch.brief = are_brief_documents(documents);
   batch.run = [&](engine::Transaction& transaction, size_t index) -> Result<StatementResult> {
     GM_TRY(collection->insert(transaction, documents[index], options));

@@ -96,7 +96,8 @@ Result<UpdateCommand> UpdateCommand::read(Arguments& arguments) {
   UpdateCommand command;
   GM_ASSIGN(command.ns, arguments.collection());
   GM_ASSIGN(command.statements, arguments.documents("updates"));
-  GM_ASSIGN(command.ordered, arguments.boolean("ordered", true));
+  GM_ASSIGN(const std::optional<bool> ordered, arguments.strict_boolean("ordered"));
+  command.ordered = ordered.value_or(true);
   GM_ASSIGN(command.bypass_validation, arguments.boolean("bypassDocumentValidation"));
   GM_ASSIGN(command.variables, read_let(arguments));
   // Has no effect: empty timestamps of a replacement are always filled in.

@@ -183,11 +183,11 @@ class Runner {
 void append_write_error(bson::Builder& out, size_t index, const Error& error, bool shortened) {
   out.push_open_document().append("index", static_cast<int32_t>(index));
   out.append("code", static_cast<int32_t>(error.code()));
+  out.append("errmsg", shortened ? std::string() : bson::valid_text(error.message()));
   if (!shortened && !error.details().empty()) {
     out.append_all(
         bson::View(error.details().data(), static_cast<uint32_t>(error.details().size())));
   }
-  out.append("errmsg", shortened ? std::string() : bson::valid_text(error.message()));
   out.close();
 }
 
@@ -240,6 +240,14 @@ void append_batch_result(const Call& call, bson::Builder& reply, const BatchResu
     return;
   }
   reply.append("n", static_cast<int32_t>(std::min<int64_t>(result.matched, INT32_MAX)));
+  if (!result.errors.empty()) {
+    reply.open_array("writeErrors");
+    const uint32_t begin = reply.size();
+    for (const auto& [index, error] : result.errors) {
+      append_write_error(reply, index, error, reply.size() - begin > kErrorBytesMax);
+    }
+    reply.close();
+  }
   if (is_update) {
     if (!result.upserted.empty()) {
       reply.open_array("upserted");
@@ -250,14 +258,6 @@ void append_batch_result(const Call& call, bson::Builder& reply, const BatchResu
       reply.close();
     }
     reply.append("nModified", static_cast<int32_t>(std::min<int64_t>(result.modified, INT32_MAX)));
-  }
-  if (!result.errors.empty()) {
-    reply.open_array("writeErrors");
-    const uint32_t begin = reply.size();
-    for (const auto& [index, error] : result.errors) {
-      append_write_error(reply, index, error, reply.size() - begin > kErrorBytesMax);
-    }
-    reply.close();
   }
   if (result.write_concern_error) {
     reply.open_document("writeConcernError");

@@ -279,6 +279,10 @@ TEST_F(CollectionCommands, Indexes_Life_IsAsMongoDbHasIt) {
           R"({"createIndexes": "c", "indexes": [{"key": {"a": 1}, "name": "a_1", "ns": "test.c"}]})",
           "test", "note"),
       R"("all indexes already exist")");
+  EXPECT_EQ(good(R"({"createIndexes": "c", "indexes": [{"key": {"a": 1}, "name": "a_1"}]})", "test",
+                 "createdCollectionAutomatically"),
+            "missing");
+  EXPECT_EQ(code_of(R"({"createIndexes": "c", "indexes": [{"key": {"a": 1}, "x": 1}]})"), 197);
   EXPECT_THAT(batch(run(R"({"listIndexes": "c"})")),
               ElementsAre(R"({ "v" : 2, "key" : { "_id" : 1 }, "name" : "_id_" })",
                           R"({ "v" : 2, "key" : { "a" : 1 }, "name" : "a_1" })"));

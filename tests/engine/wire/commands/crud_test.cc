@@ -101,6 +101,23 @@ TEST_F(Crud, Insert_OddFields_AreStored) {
       "52");
 }
 
+TEST_F(Crud, WriteErrors_OfAnUpdate_StandBeforeItsCounts) {
+  insert_numbered("c", 1);
+  EXPECT_EQ(good(R"({"update": "c", "ordered": false, "updates": [
+                {"q": {}, "u": {"$set": {"_id": 7}}},
+                {"q": {"_id": 9}, "u": {}, "upsert": true}]})"),
+            R"({ "n" : 1, "writeErrors" : [ { "index" : 0, "code" : 66, "errmsg" : "Performing an )"
+            R"(update on the path '_id' would modify the immutable field '_id'" } ], "upserted" : )"
+            R"([ { "index" : 1, "_id" : 9 } ], "nModified" : 0 })");
+}
+
+TEST_F(Crud, Statements_ThatAreNull_AreLeftOut) {
+  EXPECT_EQ(good(R"({"insert": "c", "documents": [null, {"_id": 1}]})"), R"({ "n" : 1 })");
+  EXPECT_EQ(code_of(R"({"delete": "c", "deletes": [null]})"), 16);
+  EXPECT_EQ(code_of(R"({"count": "c", "limit": null})"), 2);
+  EXPECT_EQ(code_of(R"({"insert": "c", "documents": [{}], "ordered": 1})"), 14);
+}
+
 TEST_F(Crud, Update_Statements_CountAndUpsert) {
   insert_numbered("c", 3);
   EXPECT_EQ(good(R"({"update": "c", "updates": [
