@@ -8,6 +8,7 @@
 #include "engine/bson/compare.h"
 #include "engine/bson/number.h"
 #include "engine/bson/text.h"
+#include "engine/query/field_path.h"
 
 namespace gridmount::query {
 namespace {
@@ -163,33 +164,33 @@ class KeySearch {
 
 }  // namespace
 
+Result<Sort::Part> parse_sort_part(const bson::Element& element) {
+  const ValueView value = element.value;
+  if (value.type() == Type::kDocument &&
+      (value.as_document().empty() || (*value.as_document().begin()).key != "$meta")) {
+    return fail(ErrorCode{17312}, "$meta is the only expression supported by $sort right now");
+  }
+  if (!value.is_number()) {
+    return fail(ErrorCode{15974}, "Illegal key in $sort specification: " +
+                                      std::string(element.key) + ": " + bson::to_text(value));
+  }
+  const std::optional<int64_t> direction = bson::clamped_integer(value);
+  if (direction != 1 && direction != -1) {
+    return fail(ErrorCode{15975},
+                "$sort key ordering must be 1 (for ascending) or -1 (for descending)");
+  }
+  GM_ASSIGN(bson::Path path, split_field_path(element.key));
+  return Sort::Part{std::move(path), direction == -1};
+}
+
 Result<Sort> Sort::parse(bson::View specification) {
   Sort sort;
   for (const bson::Element element : specification) {
-    const std::string key(element.key);
-    bson::Path path(key);
-    if (path.parts().size() > bson::kMaxDepth) {
-      return fail(ErrorCode::kOverflow, "FieldPath is too long");
-    }
-    for (const std::string& name : path.parts()) {
-      if (name.empty() || (name[0] == '$' && !bson::is_reference_field(name))) {
-        return fail(ErrorCode::kBadValue,
-                    "cannot sort by '" + key + "': a field name is empty or begins with '$'");
-      }
-    }
-    if (!element.value.is_number()) {
-      return fail(ErrorCode{15974}, "Illegal key in $sort specification: " + key + ": " +
-                                        bson::to_text(element.value));
-    }
-    const std::optional<int64_t> direction = bson::clamped_integer(element.value);
-    if (direction != 1 && direction != -1) {
-      return fail(ErrorCode{15975},
-                  "$sort key ordering must be 1 (for ascending) or -1 (for descending)");
-    }
+    GM_ASSIGN(Part part, parse_sort_part(element));
     if (sort.parts_.size() == kPartsMax) {
       return fail(ErrorCode::kBadValue, "too many fields to sort by, at most 32 are allowed");
     }
-    sort.parts_.push_back({std::move(path), direction == -1});
+    sort.parts_.push_back(std::move(part));
   }
   return sort;
 }
@@ -201,6 +202,12 @@ ValueView whole_value_at(ValueView element, const bson::Path& path) {
 }
 
 std::vector<Value> Sort::key_of(bson::View document) const {
+  const auto is_id = [](const Part& part) {
+    return part.path.parts().size() == 1 && part.path.parts().front() == "_id";
+  };
+  if (parts_.size() == 1 && is_id(parts_.front())) {
+    return {Value(document.find("_id").value_or(missing()))};
+  }
   return KeySearch(parts_).find(document);
 }
 

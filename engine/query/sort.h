@@ -24,10 +24,8 @@ class Sort {
     bool descending = false;
   };
 
-  // Each value must be 1 or -1, of any numeric type. The fraction of a double is cut off, and a
-  // decimal is rounded. Fails with code 15974 if a value is not a number, and with 15975 if the
-  // number is neither 1 nor -1. Fails with BadValue for an invalid field name or more than 32
-  // fields, and with Overflow for a path that is too long. An empty specification sorts nothing.
+  // Each element is one part, see parse_sort_part(). Fails with BadValue for more than 32. An empty
+  // specification sorts nothing.
   static Result<Sort> parse(bson::View specification);
 
   const std::vector<Part>& parts() const { return parts_; }
@@ -36,7 +34,8 @@ class Sort {
   // Returns the values that the document sorts by, one per part. Of all keys that an index on these
   // parts would have for the document, they are the first key in sort order. Parts that lead
   // through the same array take their values from the same element. If parts lead through different
-  // arrays, which servers refuse, each takes its value independently.
+  // arrays, which servers refuse, each takes its value independently. A sort by _id alone
+  // takes the whole value, even an array, as the index on _id does.
   std::vector<bson::Value> key_of(bson::View document) const;
   // Compares two such keys and applies the directions.
   std::weak_ordering compare_keys(const std::vector<bson::Value>& a,
@@ -45,6 +44,12 @@ class Sort {
  private:
   std::vector<Part> parts_;
 };
+
+// The value must be 1 or -1, of any numeric type. The fraction of a double is cut off, and a
+// decimal is rounded. Fails with code 17312 for a document other than {$meta: ...}, with 15974 for
+// another value that is no number, with 15975 for another number, and with the errors of
+// split_field_path() for an invalid path, in this order.
+Result<Sort::Part> parse_sort_part(const bson::Element& element);
 
 // Returns what $push and $sortArray sort an element by: the whole value at the path, even if it is
 // an array. Returns null if there is no value, or if the element is not a document.

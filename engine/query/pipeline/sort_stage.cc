@@ -93,16 +93,7 @@ Result<Sort> parse_sort_pattern(ValueView value) {
   }
   std::set<std::string_view> fields;
   for (const bson::Element element : value.as_document()) {
-    if (!element.value.is_number()) {
-      return fail(ErrorCode{15974}, "Illegal key in $sort specification: " +
-                                        std::string(element.key) + ": " + shown(element.value));
-    }
-    const std::optional<int64_t> direction = bson::clamped_integer(element.value);
-    if (direction != 1 && direction != -1) {
-      return fail(ErrorCode{15975},
-                  "$sort key ordering must be 1 (for ascending) or -1 (for descending)");
-    }
-    GM_TRY(check_field_path(element.key));
+    GM_TRY(parse_sort_part(element));
     if (!fields.insert(element.key).second) {
       return fail(ErrorCode{7472500}, "$sort key must not contain duplicate keys (field: '" +
                                           std::string(element.key) + "')");

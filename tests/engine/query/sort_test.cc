@@ -75,6 +75,13 @@ TEST(SortTest, ArraysUnderSeveralParts) {
   EXPECT_EQ(key("{'a': -1, 'b': 1}", "{'a': [1, 2], 'b': [4, 3]}"), "2 3");
 }
 
+// No document of a collection has an array there, but documents of a pipeline may.
+TEST(SortTest, ByIdAlone_ArraysAreWhole) {
+  EXPECT_TRUE(comes_before("{'_id': 1}", "{'_id': null}", "{'_id': []}"));
+  EXPECT_TRUE(comes_before("{'_id': 1}", "{'_id': 'x'}", "{'_id': ['a']}"));
+  EXPECT_TRUE(comes_before("{'_id': 1, 'a': 1}", "{'_id': []}", "{'_id': null}"));
+}
+
 TEST(SortTest, Directions_AreCutOffOrRounded) {
   for (const char* const one :
        {"1.5", "1.99", "{'$numberLong': '1'}", "{'$numberDecimal': '0.9'}"}) {
@@ -89,10 +96,14 @@ TEST(SortTest, Refused) {
       {"{'a': 2}", 15975},
       {"{'a': 'x'}", 15974},
       {"{'a': 0.5}", 15975},
-      {"{'': 1}", 2},
-      {"{'$x': 1}", 2},
-      {"{'a..b': 1}", 2},
-      {"{'a.$x': 1}", 2},
+      {"{'': 1}", 40352},
+      {"{'$x': 1}", 16410},
+      {"{'a..b': 1}", 15998},
+      {"{'a.': 1}", 40353},
+      {"{'a.': 'x'}", 15974},
+      {"{'a.$x': 1}", 16410},
+      {"{'a': {}}", 17312},
+      {"{'a': {'b': 1}}", 17312},
       {"{'a': {'$meta': 'textScore'}}", 15974},
       {"{'a': {'$numberDecimal': '1.5'}}", 15975},
   };
