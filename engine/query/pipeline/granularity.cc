@@ -80,8 +80,11 @@ Value scaled(int16_t base, int exponent, bool as_decimal) {
   return Value(std::move(holder).finish().view()[""]);
 }
 
+// An integer if it is one, as $pow of two integers.
 Value power_of_two(double number, bool up) {
   const double exponent = up ? std::floor(std::log2(number)) + 1 : std::ceil(std::log2(number)) - 1;
+  if (exponent >= 0 && exponent < 31) return Value(int32_t{1} << static_cast<int>(exponent));
+  if (exponent >= 31 && exponent < 63) return Value(int64_t{1} << static_cast<int>(exponent));
   return Value(std::exp2(exponent));
 }
 

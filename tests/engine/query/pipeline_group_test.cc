@@ -272,9 +272,8 @@ TEST_F(PipelineGroupTest, BucketAuto) {
       {"[{'$bucketAuto': {'groupBy': {'$mod': ['$a', 2]}, 'buckets': 5}}]",
        "[{'_id': {'min': 0, 'max': 1}, 'count': 5}, {'_id': {'min': 1, 'max': 1}, 'count': 5}]"},
       {"[{'$bucketAuto': {'groupBy': '$a', 'buckets': 5, 'granularity': 'POWERSOF2'}}]",
-       "[{'_id': {'min': 0.5, 'max': 4.0}, 'count': 3}, {'_id': {'min': 4.0, 'max': 8.0}, 'count': "
-       "4}, "
-       "{'_id': {'min': 8.0, 'max': 16.0}, 'count': 3}]"},
+       "[{'_id': {'min': 0.5, 'max': 4}, 'count': 3}, {'_id': {'min': 4, 'max': 8}, 'count': 4}, "
+       "{'_id': {'min': 8, 'max': 16}, 'count': 3}]"},
       {"[{'$bucketAuto': {'groupBy': '$a', 'buckets': 4, 'granularity': 'R5'}}]",
        "[{'_id': {'min': 0.63, 'max': 4.0}, 'count': 3}, {'_id': {'min': 4.0, 'max': 6.3}, "
        "'count': 3}, "
