@@ -12,6 +12,7 @@
 #include "engine/local/queries/match_count.h"
 #include "engine/local/queries/observation.h"
 #include "engine/local/queries/unique_lookup.h"
+#include "engine/query/field_path.h"
 #include "engine/query/filter/filter.h"
 #include "engine/query/filter/variables.h"
 #include "engine/query/plan/planner.h"
@@ -295,7 +296,7 @@ Result<std::vector<bson::Value>> LocalCollection::distinct(engine::Snapshot& sna
                                                            std::string_view path, bson::View filter,
                                                            const engine::DistinctOptions& options) {
   if (path.find('\0') != std::string_view::npos) {
-    return fail(ErrorCode::kBadValue, "distinct: the key holds a NUL byte");
+    return fail(ErrorCode{31032}, "Key field cannot contain an embedded null byte");
   }
   engine::FindOptions read;
   read.hint = options.hint;
@@ -303,6 +304,7 @@ Result<std::vector<bson::Value>> LocalCollection::distinct(engine::Snapshot& sna
   read.deadline = options.deadline;
   read.distinct_path = path;
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, find(snapshot, filter, read));
+  GM_TRY(query::check_field_path(path));
   return aggregation::distinct_values(*cursor, path);
 }
 

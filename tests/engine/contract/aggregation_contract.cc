@@ -354,6 +354,13 @@ TEST_P(StoreContract, Distinct_GivesEachValueOnce) {
   EXPECT_EQ(distinct("b.c"), json(doc(R"({"v": ["x", "y", "z"]})")));
   EXPECT_EQ(distinct("b.1.c"), json(doc(R"({"v": ["x", "z"]})")));
   EXPECT_EQ(distinct("nosuch"), json(doc(R"({"v": []})")));
+  const auto refused = [&](std::string_view path) {
+    return static_cast<int>(collection()->distinct(*view, path, bson::View()).error().code());
+  };
+  EXPECT_EQ(refused(""), 40352);
+  EXPECT_EQ(refused("a."), 40353);
+  EXPECT_EQ(refused("a..b"), 15998);
+  EXPECT_EQ(refused("a.$b"), 16410);
 }
 
 // An index gives the same values as the documents, whatever the values are: equal ones of other
