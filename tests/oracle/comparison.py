@@ -1,0 +1,135 @@
+"""What of two replies to one command must be the same, and what is different between them.
+
+The same must be: all fields in their order, with the types of their values; of errors the code and its
+name, not the message. Left out is what is each server's own: ids of cursors, UUIDs, ObjectIds that the
+server has made, and the order of the fields around a batch. Documents that no sort orders may come in any
+order, as may the elements of sets. Of explain the same must be: the winning plan's stages, where both read
+the same index or the collection.
+"""
+
+from connection import field
+
+TEXTS = {"errmsg", "info", "note"}
+# The order of what these make is the server's choice.
+UNORDERED = {"$addToSet", "$setUnion", "$setIntersection", "$setDifference", "$graphLookup", "$densify"}
+WITHOUT_ORDER = {"distinct"}
+
+
+def outcome_of(reply):
+    """"ok", or the code of the error; of a write command the code of its first error."""
+    code = field(reply, "code")
+    if code is not None:
+        return str(int.from_bytes(code[1], "little", signed=True))
+    errors = field(reply, "writeErrors")
+    if errors is not None and errors[1]:
+        return outcome_of(errors[1][0])
+    return "ok"
+
+
+def difference(command, theirs, ours):
+    """None if there is none, or else the two that are not the same, for text_of_reply()."""
+    if theirs is ours:
+        return None
+    if next(iter(command)) == "explain" and outcome_of(theirs) == outcome_of(ours) == "ok":
+        theirs, ours = explained(theirs, ours)
+    else:
+        theirs, ours = normal(theirs), normal(ours)
+    if theirs == ours:
+        return None
+    words = set(words_of(command))
+    if words & UNORDERED or not is_sorted(command):
+        is_deep = bool(words & (UNORDERED | WITHOUT_ORDER))
+        if sorted_batches(theirs, is_deep) == sorted_batches(ours, is_deep):
+            return None
+    return theirs, ours
+
+
+def is_sorted(command):
+    if "sort" in command:
+        return True
+    pipeline = command.get("pipeline")
+    return isinstance(pipeline, list) and any(isinstance(stage, dict) and "$sort" in stage for stage in pipeline)
+
+
+def words_of(value):
+    """All names of fields and all strings within, and the names of the types of the other values."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield name
+            yield from words_of(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from words_of(item)
+    elif isinstance(value, str):
+        yield value
+        yield "str"
+    else:
+        yield type(value).__name__
+
+
+def normal(value):
+    kind, content = value
+    if kind == "array":
+        return ("array", [normal(item) for item in content])
+    if kind == "objectId" and content[0] != 0:
+        return ("objectId", b"made by the server")
+    if kind != "document":
+        return value
+    fields = []
+    for name, item in content:
+        if name in TEXTS and item[0] == "string":
+            continue
+        if name == "uuid" and item[0] == "binary":
+            continue
+        if name == "id" and item[0] == "long" and any(each == "ns" for each, _ in content):
+            item = ("long", b"\1" if any(item[1]) else b"\0")
+        item = normal(item)
+        if name == "cursor" and item[0] == "document":
+            item = ("document", sorted(item[1], key=lambda each: each[0]))
+        fields.append((name, item))
+    return ("document", fields)
+
+
+def sorted_batches(value, is_deep):
+    """With the documents of each batch in one order; with is_deep the elements of every array."""
+    kind, content = value
+    if kind == "document":
+        sorters = {"firstBatch": sorted_items, "nextBatch": sorted_items}
+        return (kind, [(name, sorters.get(name, sorted_batches)(item, is_deep)) for name, item in content])
+    if kind == "array" and is_deep:
+        return sorted_items(value, is_deep)
+    return value
+
+
+def sorted_items(value, is_deep):
+    if value[0] != "array":
+        return value
+    return ("array", sorted((sorted_batches(item, is_deep) for item in value[1]), key=repr))
+
+
+def explained(theirs, ours):
+    """The stages of both, or nothing of either where they read something else."""
+    plans = [stages_of(field(field(reply, "queryPlanner") or reply, "winningPlan")) for reply in (theirs, ours)]
+    if not plans[0] or not plans[1] or plans[0][-1] != plans[1][-1]:
+        plans = [[], []]
+    texts = [[("string", b"\0\0\0\0" + name.encode() + b"\0") for name in names] for names in plans]
+    return ("array", texts[0]), ("array", texts[1])
+
+
+def stages_of(plan):
+    """The names of a plan's stages, from the top down; that of an index scan with the index."""
+    names = []
+    while plan is not None:
+        stage = field(plan, "stage")
+        if stage is None:
+            return []
+        name = stage[1][4:-1].decode()
+        index = field(plan, "indexName")
+        names.append(f"{name} {index[1][4:-1].decode()}" if index else name)
+        inputs = field(plan, "inputStages")
+        if inputs is not None:
+            for each in inputs[1]:
+                names += stages_of(each)
+            return names
+        plan = field(plan, "inputStage")
+    return names
