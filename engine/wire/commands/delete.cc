@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "engine/bson/text.h"
 #include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/last_write.h"
 #include "engine/wire/commands/read_arguments.h"
@@ -70,9 +71,11 @@ Result<DeleteStatement> DeleteCommand::statement(size_t index) const {
   GM_ASSIGN(statement.filter, fields.required_document("q"));
   GM_ASSIGN(const std::optional<int64_t> limit, fields.integer("limit"));
   if (!limit) return fields.missing("limit");
-  if (*limit != 0 && *limit != 1) {
+  // As it is given: 0.5 is not 0, which deletes all documents.
+  const bson::ValueView given = *fields.any("limit");
+  if (given.number() != 0.0 && given.number() != 1.0) {
     return fail(ErrorCode::kFailedToParse,
-                "The limit field in delete objects must be 0 or 1. Got " + std::to_string(*limit));
+                "The limit field in delete objects must be 0 or 1. Got " + bson::to_text(given));
   }
   statement.multi = *limit == 0;
   GM_ASSIGN(const std::optional<bson::View> collation, fields.document("collation"));

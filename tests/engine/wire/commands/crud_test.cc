@@ -209,6 +209,12 @@ TEST_F(Crud, Delete_Statements_RemoveOneOrAll) {
   EXPECT_THAT(find("c"), SizeIs(2));
   EXPECT_EQ(bad(R"({"delete": "c", "deletes": [{"q": {}, "limit": 2}]})"),
             "9: The limit field in delete objects must be 0 or 1. Got 2");
+  for (const char* const limit : {"0.5", "1.5", R"({"$numberDouble": "NaN"})"}) {
+    EXPECT_EQ(
+        code_of(R"({"delete": "c", "deletes": [{"q": {}, "limit": )" + std::string(limit) + "}]}"),
+        9)
+        << limit;
+  }
   EXPECT_EQ(bad(R"({"delete": "c", "deletes": [{"q": {}}]})"),
             "40414: BSON field 'delete.deletes.limit' is missing but a required field");
 }
