@@ -10,12 +10,14 @@ from filters import Filters
 from malformed import malformed
 from pipelines import Pipelines
 from projections import Projections
+from refused import refused
 from updates import Updates
 from values import Values
 
 READ_ALL = {"find": "c", "sort": {"_id": 1}, "batchSize": 200}
 KEYS = [{"a": 1}, {"n": 1}, {"n": -1, "a": 1}, {"arr": 1}, {"a.b": 1}, {"s": 1, "n": 1}, {"b": "hashed"}, {"t": -1}]
 MALFORMED_SHARE = 0.15
+REFUSED_SHARE = 0.004
 COMMANDS = 24
 
 
@@ -37,8 +39,9 @@ class Round:
         makers = [self.find] * 6 + [self.aggregate] * 7 + [self.update] * 4 + [self.find_and_modify] * 2
         makers += [self.count, self.distinct, self.delete, self.insert, self.explain]
         makers += [self.list_indexes, self.coll_mod, self.create_index, self.create_view, self.drop_index]
+        makers += [self.list_collections, self.get_more]
         for _ in range(COMMANDS):
-            command = values.of(makers)()
+            command = refused(values) if values.chance(REFUSED_SHARE) else values.of(makers)()
             if values.chance(MALFORMED_SHARE):
                 command = malformed(values, command)
             yield command
@@ -93,9 +96,15 @@ class Round:
             command.update({"filter": {"$expr": {"$gt": ["$n", "$$v"]}}, "let": {"v": values.scalar()}})
         if values.chance(0.04):
             command.update({"hint": {"_id": 1}, "min": {"_id": 1}, "max": {"_id": values.scalar("number")}})
-        if values.chance(0.03):
+        if values.chance(0.01):
             command["returnKey"] = True
-        return command
+        return self.with_options(command)
+
+    def with_options(self, command):
+        """With one that changes no result."""
+        options = [{"comment": self.values.value()}, {"maxTimeMS": 60_000}, {"readConcern": {"level": "local"}}]
+        options += [{"allowDiskUse": True}]
+        return {**command, **self.values.of(options)} if self.values.chance(0.1) else command
 
     def aggregate(self):
         values = self.values
@@ -111,7 +120,15 @@ class Round:
             merge = {"into": "made", "whenMatched": values.of(["merge", "replace", "keepExisting", "fail"])}
             merge["whenNotMatched"] = values.of(["insert", "discard", "fail"])
             command["pipeline"] = [{"$sort": {"_id": 1}}, values.of([{"$out": "made"}, {"$merge": merge}])]
-        return command
+        return self.with_options(command)
+
+    def list_collections(self):
+        command = {"listCollections": 1, "filter": {"name": self.values.of(["c", "v", "made", "absent"])}}
+        return {**command, "nameOnly": True} if self.values.chance(0.3) else command
+
+    def get_more(self):
+        command = {"getMore": "last", "collection": self.values.of(["c", "c", "other"])}
+        return {**command, "batchSize": self.values.small_int()} if self.values.chance(0.5) else command
 
     def update(self):
         values = self.values
@@ -129,8 +146,13 @@ class Round:
                 one["arrayFilters"] = array_filters
             if "arr.$" in str(update) and "q" in one and values.chance(0.7):
                 one["q"]["arr"] = {"$exists": True} if values.chance(0.3) else {"$gte": values.scalar()}
+            if values.chance(0.05):
+                one["hint"] = values.of([{"_id": 1}, "_id_", "absent", {"a": 1}])
             updates.append(one)
-        return {"update": "c", "updates": updates, "ordered": values.chance(0.7)}
+        command = {"update": "c", "updates": updates, "ordered": values.chance(0.7)}
+        if values.chance(0.1):
+            command["bypassDocumentValidation"] = values.of([True, False])
+        return command
 
     def find_and_modify(self):
         values = self.values
@@ -177,7 +199,8 @@ class Round:
         return command
 
     def explain(self):
-        return {"explain": self.values.of([self.find, self.count, self.distinct])(), "verbosity": "queryPlanner"}
+        command = self.values.of([self.find, self.find, self.count, self.distinct, self.update, self.delete])()
+        return {"explain": command, "verbosity": self.values.of(["queryPlanner", "executionStats"])}
 
     def list_indexes(self):
         return {"listIndexes": self.values.of(["c", "c", "absent"])}
