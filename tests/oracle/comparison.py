@@ -11,7 +11,7 @@ from connection import field
 
 TEXTS = {"errmsg", "info", "note"}
 # The order of what these make is the server's choice.
-UNORDERED = {"$addToSet", "$setUnion", "$setIntersection", "$setDifference", "$graphLookup", "$densify"}
+UNORDERED = {"$addToSet", "$setUnion", "$setIntersection", "$setDifference", "$graphLookup", "$densify", "$sortByCount"}
 WITHOUT_ORDER = {"distinct"}
 
 
