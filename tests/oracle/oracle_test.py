@@ -29,7 +29,7 @@ from shrinking import shrink
 from text_form import parse, text_of
 
 SEED = "1"
-COMMANDS = 2500
+COMMANDS = 2000
 # So often a small case is sent again whose difference has not come again. mongod goes through some maps in an
 # order that differs from run to run, so that of two faults it finds the one or the other.
 REPEATED = 3
