@@ -1,6 +1,7 @@
 // The objects of Extended JSON that represent values: {"$oid": ...} and so on.
-// Source: "MongoDB Extended JSON (v2)", specifications repository; from version 1 {"$binary": text,
-// "$type": text}, {"$regex": text, "$options": text} and {"$date": integer}.
+// Source: "MongoDB Extended JSON (v2)", specifications repository. These forms of version 1 are
+// accepted too: {"$binary": text, "$type": text}, {"$regex": text, "$options": text} and {"$date":
+// integer}.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -16,9 +17,9 @@ namespace gridmount::bson {
 // Returns whether an object whose first field is `name` may represent a value.
 bool begins_value(std::string_view name);
 
-// Returns the value that the object represents, or nothing if it is a document. `object` has been
-// read as a document, so the values in it are already converted. Fails with FailedToParse if it is
-// neither.
+// Returns the value that the object represents, or nothing if the object is an ordinary document.
+// The caller has already converted the values in `object`. Fails with FailedToParse if `object`
+// begins like a value but is malformed.
 Result<std::optional<Value>> value_of_object(View object);
 
 }  // namespace gridmount::bson

@@ -12,21 +12,24 @@
 
 namespace gridmount::local {
 
-// Appends {a: ["[1, 1]"], b: ["(inf.0, 5.0]"]}, in the order of the scan.
+// Appends the field `indexBounds`: for each field of the index, the intervals that the plan scans.
+// The ends of an interval stand in the order of the scan. Example: {a: ["[1, 1]"], b: ["(inf.0,
+// 5.0]"]}.
 void append_bounds(bson::Builder& out, const IndexMetadata& index, const query::Plan& plan);
 
-// One contiguous range of keys, from the first to the last.
+// One contiguous range of keys, from the first to the last in the order of the index.
 struct KeyRun {
   bson::Document first;
   bson::Document last;
   bool first_inclusive = true;
   bool last_inclusive = true;
 };
-// Returns nothing if the plan reads several such ranges.
+// Returns nothing if the plan reads several such ranges, or if the index is hashed.
 std::optional<KeyRun> run_of(const IndexMetadata& index, const query::Plan& plan);
 
-// Appends which fields of the paths hold arrays. Appends nothing if that is not known: a multikey
-// index records only that some field holds one.
+// Appends the field `multiKeyPaths`: for each path of the index, which fields along the path hold
+// arrays. Appends nothing for a multikey index with several paths or a dotted path, because such an
+// index records only that some field holds an array.
 void append_multikey_paths(bson::Builder& out, const IndexMetadata& index);
 
 }  // namespace gridmount::local

@@ -2,7 +2,8 @@
 //
 // A failed write poisons the transaction: its contents are then unknown, every further write
 // returns the first error, and so does commit. Views of keys and values point into the map. In a
-// write transaction they are valid until the next write.
+// write transaction they are valid until the next write, in a read transaction until pause() or the
+// end of the LMDB transaction.
 //
 // Not thread-safe. Each Trees belongs to one Snapshot or Transaction, which one thread uses at a
 // time.
@@ -59,7 +60,7 @@ class TreePath;
 
 class Trees {
  public:
-  // `handles` must outlive this.
+  // The caller owns `txn`, and ends it after end(). `handles` must outlive this object.
   Trees(MDB_txn* txn, const TreeHandles& handles, bool writable);
   ~Trees() { end(); }
   Trees(const Trees&) = delete;
@@ -77,8 +78,9 @@ class Trees {
     return number == 0 ? handles_.catalog : handles_.keyspaces[number - 1];
   }
 
-  // Returns the tree's name in the main tree, and its number in the log.
+  // Returns LMDB's name of the tree.
   std::string name_of(MDB_dbi tree) const;
+  // Returns the number of the tree in the redo log, or RedoChanges::kNoTree if it has none.
   uint32_t number_of(MDB_dbi tree) const;
   // Returns whether an entry may have no checksum (unchecked_keyspaces.h). `tree` is a position in
   // TreeHandles::keyspaces.
@@ -109,8 +111,8 @@ class Trees {
 
   // Returns the key's value, or nothing if the tree does not have the key.
   Result<std::optional<std::string_view>> get(MDB_dbi tree, std::string_view key) const;
-  // Finds the values that TreeReader can find: none in a write transaction. The caller must call
-  // get() for the others.
+  // Sets Wanted::value for the keys that TreeReader can find: for none in a write transaction. The
+  // caller must call get() for the others.
   void find_several(MDB_dbi tree, std::span<TreeReader::Wanted> wanted) const;
   // Returns the entry that a search finds at or after the key. A damaged page can mislead the
   // search, so the caller must verify with TreePath that this entry is the first. Always returns
@@ -120,7 +122,8 @@ class Trees {
   // Proves that the tree does not have the key, after a search has not found it. Fails with
   // StoreDamaged if it cannot. Only for keyspaces whose entries have checksums.
   Status prove_absent(MDB_dbi tree, std::string_view key) const;
-  // The same, after a search for the first entry at or after the key has returned `found`.
+  // Proves the same. Here `found` is what a search for the first entry at or after the key has
+  // returned.
   Status prove_absent(MDB_dbi tree, std::string_view key,
                       const std::optional<TreeEntry>& found) const;
   // Returns the error for a read for which LMDB returned `code`. Once LMDB has met a damaged page
@@ -128,7 +131,8 @@ class Trees {
   // error.
   tl::unexpected<Error> read_failed(int code) const;
 
-  // --- For write transactions only.
+  // --- For write transactions only. An error of LMDB in one of these functions poisons the
+  // transaction.
 
   // Returns the first entry at or after `key`. If there is none and the next call is a put() of
   // that key, that put() uses LMDB's append, which keeps the pages full.
@@ -164,7 +168,7 @@ class Trees {
   struct WriteCursor {
     MDB_cursor* cursor = nullptr;
     bool past_end = false;  // the last search found no entry at or after its key
-    bool appends = true;    // LMDB has refused no append so far
+    bool appends = true;    // until LMDB refuses an append
     size_t entries = 0;     // of the tree, when the cursor was opened
   };
   Result<WriteCursor*> write_cursor(MDB_dbi tree);
@@ -184,7 +188,7 @@ class Trees {
   std::vector<WriteCursor> cursors_;  // indexed by tree handle
   mutable std::optional<TreeReader> reader_;
   mutable std::vector<RangeCursor*> reading_;
-  // For each tree handle: two entries between which a write transaction's snapshot has no other.
+  // For each tree handle: two neighbouring entries in the snapshot of the write transaction.
   struct Gap {
     bool known = false;
     std::optional<TreeEntry> below;

@@ -1,5 +1,6 @@
-// The stages that a source can run itself: $match, $sort, $skip and $limit. The rewriting of
-// pipelines needs their classes. Internal to engine/query.
+// The stages that the store can run as part of a find: $match, $sort, $skip and $limit. In this
+// header, the source is the PipelineStorage that runs such a find. The rewriting of pipelines needs
+// the classes of these stages. Internal to engine/query.
 //
 // Thread-safety: a stage is immutable after plan(), so several threads may run it.
 #pragma once
@@ -28,8 +29,8 @@ class MatchStage : public Stage {
   void plan(FieldDependencies& needs) override;
 
   const bson::Document& specification() const { return specification_; }
-  // Returns whether a source can apply the filter. A source cannot apply a filter with expressions,
-  // because expressions may use variables.
+  // Returns whether the source can apply the filter. It cannot apply a filter with expressions,
+  // because expressions may use variables, which the source does not have.
   bool is_for_source() const { return for_source_; }
 
  private:
@@ -91,7 +92,8 @@ Status parse_sort(const StageCall& call, ParsedStages& stages);
 Status parse_skip(const StageCall& call, ParsedStages& stages);
 Status parse_limit(const StageCall& call, ParsedStages& stages);
 
-// Returns the documents of `input` that match.
+// Returns the documents of `input` that match. Copies what it needs from `filter`. Fails with the
+// errors of Filter::parse().
 Result<Stream> filtered(Stream input, bson::View filter);
 
 // Adds the fields that the filter reads.

@@ -25,8 +25,8 @@ struct MergeOptions {
   std::vector<bson::Path> on;
   WhenMatched when_matched = WhenMatched::kMerge;
   WhenNotMatched when_not_matched = WhenNotMatched::kInsert;
-  std::vector<Variable> variables;  // variables of the pipeline
-  std::optional<UpdateStages> pipeline;
+  std::vector<Variable> variables;       // `let`: what `pipeline` may use
+  std::optional<UpdateStages> pipeline;  // with kPipeline: the pipeline in `whenMatched`
 };
 
 class MergeStage : public Stage {

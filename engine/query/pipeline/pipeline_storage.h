@@ -31,14 +31,16 @@ struct FindRequest {
   bson::Document sort;  // empty: any order
   int64_t skip = 0;
   std::optional<int64_t> limit;  // never 0
-  // The dotted paths that the reader needs. If unset, the reader needs whole documents. If empty,
-  // only the number of documents matters. The reader ignores everything else in the documents, so
-  // an index that holds these paths is enough, with one exception: for an array on a path, the
-  // reader also needs the number of its elements and which of them are documents.
+  // The dotted paths that the caller of find() needs. If unset, the caller needs whole documents.
+  // If empty, only the number of documents matters. The caller uses no other fields, so find() may
+  // read from an index that holds these paths. Such an index is not enough if an array occurs
+  // anywhere along a path: the caller then also uses the number of the array's elements, and which
+  // of the elements are documents.
   std::optional<std::set<std::string>> fields;
 };
 
-// Documents that replace the whole contents of a collection ($out).
+// Documents that replace the whole contents of a collection ($out). Must be destroyed before the
+// transaction ends in which the pipeline runs.
 class CollectionReplacement {
  public:
   // Without finish() the collection is unchanged.
@@ -55,7 +57,8 @@ class PipelineStorage {
   virtual ~PipelineStorage() = default;
 
   // Reads from the same snapshot as the pipeline's input. A collection that does not exist has no
-  // documents. `request` need not outlive the call.
+  // documents. `request` need not outlive the call. The stream must be destroyed before that
+  // snapshot. A document of the stream is valid until the stream's next call of next().
   virtual Result<std::unique_ptr<DocumentStream>> find(const CollectionName& collection,
                                                        const FindRequest& request) = 0;
 
@@ -70,15 +73,19 @@ class PipelineStorage {
   // Returns one document per index, as $indexStats returns them.
   virtual Result<std::vector<bson::Document>> index_stats(const CollectionName& collection) = 0;
 
-  // --- For $out and $merge. These functions see what was written through them before.
+  // --- For $out and $merge. These functions see what was written through them before. The writing
+  // functions fail with IllegalOperation if the pipeline does not run in a transaction.
+
+  // Fails with 17152 if the collection is capped, and with CommandNotSupportedOnView if it is a
+  // view. Several replacements may exist at a time.
   virtual Result<std::unique_ptr<CollectionReplacement>> replace_collection(
       const CollectionName& collection) = 0;
   // Returns whether a unique index that is not partial has exactly these paths, in any order.
   // Always true for {_id}.
   virtual Result<bool> has_unique_index(const CollectionName& collection,
                                         const std::set<std::string>& paths) = 0;
-  // Returns a copy of the document that the equalities in `filter` find. `filter` names the fields
-  // of a unique index.
+  // Returns a copy of the document that matches `filter`, or nothing if there is none. `filter` has
+  // one equality for each field of a unique index.
   virtual Result<std::optional<bson::Document>> find_for_merge(const CollectionName& collection,
                                                                bson::View filter) = 0;
   // The treatment of Timestamp(0, 0) in a top-level field of a written document.
@@ -87,8 +94,8 @@ class PipelineStorage {
   // one.
   virtual Status insert(const CollectionName& collection, bson::View document,
                         EmptyTimestamps timestamps) = 0;
-  // Replaces the document that has the _id of `document`. Fails with DuplicateKey if another
-  // document has one of its unique keys.
+  // Replaces the document that has the _id of `document`. Succeeds without a change if there is no
+  // such document. Fails with DuplicateKey if another document has one of the new unique keys.
   virtual Status replace(const CollectionName& collection, bson::View document,
                          EmptyTimestamps timestamps) = 0;
 };

@@ -17,10 +17,11 @@ class WindowEvaluation {
  public:
   virtual ~WindowEvaluation() = default;
 
-  // Must be called before the first document of each partition. The partition must outlive its use.
+  // Must be called before the first document of each partition. `partition` must stay valid until
+  // the last call of next() for this partition has returned.
   virtual void begin(const WindowPartition& partition) = 0;
-  // Returns the result for the document at `current`. Must be called for all documents of the
-  // partition in their order.
+  // Returns the result for a document. `current` is its position in the partition, from 0. Must be
+  // called for all documents of the partition in their order. The caller owns the result.
   virtual WindowResult next(size_t current) = 0;
   // Returns the memory held for the window, in bytes.
   virtual uint64_t bytes() const { return 0; }
@@ -36,7 +37,8 @@ Result<std::unique_ptr<WindowEvaluation>> make_window_evaluation(const WindowFun
                                                                  Evaluator& evaluator,
                                                                  uint64_t bytes_max);
 
-// $linearFill.
+// Makes the evaluation of $linearFill. make_window_evaluation() calls it. `function` and
+// `evaluator` must outlive the result.
 std::unique_ptr<WindowEvaluation> make_linear_fill(const WindowFunction& function,
                                                    Evaluator& evaluator);
 

@@ -1,6 +1,7 @@
 // The arguments of aggregate, read for aggregate itself and for explain.
 //
-// Views point into the request. Not thread-safe: plain values.
+// AggregateCommand owns what it holds, so the request need not outlive it. Not thread-safe: plain
+// values.
 #pragma once
 
 #include "engine/wire/call.h"
@@ -9,14 +10,19 @@
 namespace gridmount::wire {
 
 struct AggregateCommand {
-  engine::Namespace ns;     // {aggregate: 1} leaves its collection empty
-  bson::Document pipeline;  // the array's elements, with $currentOp and the like already replaced
+  engine::Namespace ns;  // {aggregate: 1} leaves its collection empty
+  // The array of stages. A first stage $currentOp or $listLocalSessions has already been replaced
+  // by a stage $documents that holds its result.
+  bson::Document pipeline;
   bool explain = false;
   bool writes = false;               // ends with $out or $merge
-  engine::AggregateOptions options;  // without variables and deadline
-  bson::Document variables;
+  engine::AggregateOptions options;  // read() sets only `hint` and `bypass_validation`
+  bson::Document variables;          // `let`
   CursorRequest cursor;
 
+  // Fails with the codes of servers if an argument is missing or malformed, and with the error of
+  // check_privilege() if the user may not run $currentOp or $listLocalSessions. Does not refuse
+  // unknown arguments: the caller must call arguments.finish().
   static Result<AggregateCommand> read(Call& call, Arguments& arguments);
 
   // Returns the namespace that the reply names: "db.$cmd.aggregate" for {aggregate: 1}.

@@ -35,8 +35,8 @@ struct CursorRequest {
   std::optional<int64_t> documents_max = {};  // the most that the cursor returns
 };
 
-// Reads {batchSize}, the `cursor` argument of aggregate and the list commands. `batch_size` is the
-// default.
+// Reads {batchSize}, the `cursor` argument of aggregate and the list commands. `path` is the name
+// of the argument in error messages, such as "aggregate.cursor". `batch_size` is the default.
 Result<CursorRequest> read_cursor_argument(std::string_view path,
                                            const std::optional<bson::View>& cursor,
                                            std::optional<int64_t> batch_size = {});
@@ -49,12 +49,13 @@ Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespa
 
 // Returns the limits of one batch. `batch_size` is the number of documents that the client wants.
 // With `is_single`, no further batch can follow. A batch has at most 16 MiB and at most what the
-// memory for replies allows. If further batches can follow, it may be smaller. Fails with
-// ExceededMemoryLimit (146) if there is no room for a single batch.
+// memory for replies allows. If further batches can follow, it may be smaller. With `is_single`,
+// fails with ExceededMemoryLimit (146) if there is no memory for a whole batch.
 Result<cursors::BatchLimits> batch_limits(const Call& call, std::optional<int64_t> batch_size,
                                           bool is_single = false);
 
-// Appends the documents of a batch to the open array of a reply.
+// Appends the documents of a batch to the open array of a reply. `call` and `reply` must outlive
+// the writer.
 class BatchWriter {
  public:
   BatchWriter(const Call& call, bson::Builder& reply, uint64_t bytes_max)
@@ -62,8 +63,8 @@ class BatchWriter {
 
   void push(bson::View document);
   int64_t documents() const { return documents_; }
-  // Failed if there was no memory for a document larger than the batch limit. That document is
-  // lost.
+  // Returns an error if push() could not append a document because there was no memory for it. The
+  // reply lacks this document, so the caller must send the error instead of the reply.
   const Status& status() const { return status_; }
 
  private:

@@ -1,5 +1,6 @@
 // Reads numbers, names and documents from the front of untrusted bytes. It never reads past their
-// end. Truncated input fails with InvalidBSON, as a truncated document does.
+// end. Truncated input fails with InvalidBSON, as a truncated document does. Results that are spans
+// or views point into the input, which must outlive them.
 //
 // Not thread-safe.
 #pragma once

@@ -25,24 +25,25 @@ struct ReplyForm {
     kLegacyCursor,  // OP_REPLY with the documents of the batch in the command's reply
   };
   Kind kind = Kind::kMessage;
-  int32_t response_to = 0;
-  uint32_t legacy_flags = 0;
+  int32_t response_to = 0;    // the requestID of the message; read_incoming() sets it
+  uint32_t legacy_flags = 0;  // for OP_REPLY: the responseFlags that do not depend on the reply
   bool has_checksum = false;
   bool exhaust_allowed = false;  // the client has set exhaustAllowed; see has_more_to_come()
-  bool more_to_come = false;
+  bool more_to_come = false;     // the connection sets it to has_more_to_come()
   std::optional<Compressor> compressor;
 };
 
 struct Incoming {
   ReplyForm form;
-  bson::Document made;  // the body of the Request if it was built from a legacy message
+  // Owns the Request's body if this body was built from a legacy message. Otherwise empty.
+  bson::Document made;
   // A Request, or, if the message cannot be handled, the error reply.
   std::variant<Request, bson::Document> content;
 };
 
 // Returns true if the server must send another reply without a new request, as if the client had
-// repeated this request. Only clients that allow it get this. It applies to a getMore until its
-// cursor ends, and to a hello that waits until the server's topologyVersion changes.
+// repeated this request. This happens only if the client has set exhaustAllowed: for a getMore
+// until the cursor ends, and for a hello that waits until the server's topologyVersion changes.
 bool has_more_to_come(const Incoming& incoming, bson::View reply);
 
 // Parses a whole message, whose header has passed read_header(). The result points into `message`,
