@@ -13,7 +13,10 @@
 
 namespace gridmount::aggregation {
 
-enum class WriteKind { kMerge, kReplace };
+enum class WriteKind {
+  kMerge,    // $merge
+  kReplace,  // $out
+};
 
 // Thread-safety: used only by the thread of its AccessScope.
 class Access {
@@ -38,7 +41,8 @@ class AccessScope {
 };
 
 // Checks everything that the pipeline over `ns` reads and writes except `ns` itself, whose check is
-// the caller's task. `view` is what `ns` resolves to.
+// the caller's task. Asks the Access of this thread's AccessScope, and succeeds without a scope.
+// `view` is what `ns` resolves to.
 Status check_access(const Databases& databases, engine::Snapshot& snapshot,
                     const engine::Namespace& ns, const ResolvedView& view,
                     const query::Pipeline& pipeline, bool bypass_validation);

@@ -1,6 +1,9 @@
 // A pool of libmongoc's connections to a deployment, and commands on them.
 //
 // connection.cc and this header are the only files that use libmongoc.
+//
+// Thread-safety: Pool is thread-safe. A Connection belongs to one thread at a time. The functions
+// are thread-safe.
 #pragma once
 
 #include <chrono>
@@ -28,7 +31,7 @@ struct Deployment {
   bool has_transactions = false;
 };
 
-// One connection, taken from the pool while this exists. Used by one thread at a time.
+// One connection, taken from the pool while this exists. Must be destroyed before its Pool.
 class Connection {
  public:
   virtual ~Connection() = default;
@@ -47,7 +50,6 @@ class Connection {
   virtual void abort_transaction() = 0;
 };
 
-// Thread-safe.
 class Pool {
  public:
   // Transactions record their sessions in `sessions`, which may be null.
@@ -56,8 +58,9 @@ class Pool {
   virtual ~Pool() = default;
 
   enum class Purpose { kReads, kWrites };
-  // Waits while all connections are in use. The connection is to the primary or, for kReads, to a
-  // member that the URI's readPreference allows.
+  // Takes a connection from the pool. Waits, without a limit of time, while all connections are in
+  // use. Fails if no suitable server is found. The connection is to the primary or, for kReads, to
+  // a member that the URI's readPreference allows.
   virtual Result<std::unique_ptr<Connection>> connection(Purpose purpose = Purpose::kWrites) = 0;
   virtual Result<Deployment> deployment() = 0;
 };

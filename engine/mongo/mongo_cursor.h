@@ -23,10 +23,12 @@ class MongoCursor final : public engine::Cursor {
                                                       std::string database, bson::Document reply,
                                                       bool keeps_documents = false,
                                                       bool tailable = false);
+  // Closes the server's cursor unless it was read to its end.
   ~MongoCursor() override;
   MongoCursor(const MongoCursor&) = delete;
   MongoCursor& operator=(const MongoCursor&) = delete;
 
+  // Fails with the error of the server's getMore. Such an error ends the cursor.
   Result<std::optional<bson::View>> next() override;
 
  private:

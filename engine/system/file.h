@@ -1,11 +1,15 @@
 // Wrappers of the operating system's file calls for files that must not be lost: complete reads and
 // writes, errors as values, and retries of interrupted calls.
 //
-// Every call that a crash test must see goes through this file or through LMDB, and ends in one of
-// open, pread, pwrite, ftruncate, fallocate, fdatasync, fsync, rename.
+// The crash tests intercept the system calls that change a store's files
+// (tests/engine/local/crash/file_calls.cc). These calls are made by this header's functions, by
+// LMDB, or on fd(). A new kind of call must be added to the tests too.
 //
-// Thread-safety: several threads may use one File, but not while it is assigned to or moved from.
-// The functions are thread-safe.
+// The functions fail with the code that system_error() chooses for the errno, such as
+// OutOfDiskSpace, IoError or PermissionDenied.
+//
+// Thread-safety: several threads may use one File, but no thread may move from it or assign to it
+// meanwhile. The functions are thread-safe.
 #pragma once
 
 #include <sys/statvfs.h>
@@ -38,8 +42,8 @@ class File {
   // umask. Fails with StoreDamaged if the path is not a regular file: opening such a file could
   // block, and it must not be written to. With O_DIRECTORY the path must be a directory.
   static Result<File> open(const std::filesystem::path& path, int flags);
-  // Like open(), but returns 0, an errno, or kNotRegular (system_error.h), for callers that
-  // distinguish the values.
+  // Like open(), for callers that distinguish the causes of a failure. Returns 0 after a success,
+  // otherwise an errno or kNotRegular (system_error.h). Sets `file` only after a success.
   static int open_errno(const std::filesystem::path& path, int flags, File& file);
 
   bool is_open() const { return fd_ >= 0; }
@@ -92,8 +96,9 @@ Result<struct statvfs> file_system_of(const std::filesystem::path& path);
 // Returns how many bytes this process may still write there.
 uint64_t free_bytes(const struct statvfs& file_system);
 
+// Replaces the file `to` if it exists. The rename is durable only after sync_folder().
 Status rename_file(const std::filesystem::path& from, const std::filesystem::path& to);
-// Succeeds if the file does not exist.
+// Succeeds if the file does not exist. The removal is durable only after sync_folder().
 Status remove_file(const std::filesystem::path& path);
 // Makes the folder's directory entries durable.
 Status sync_folder(const std::filesystem::path& folder);
