@@ -27,8 +27,8 @@ class MetricsServer {
   static constexpr std::chrono::milliseconds kPatience{5000};
 
   // Starts the server. Fails if the address is not HOST:PORT or is in use. Calls `metrics` on the
-  // server's thread. Starts a thread, so it must be called after the move into the background
-  // (daemonize.h).
+  // server's thread, while other threads run, so `metrics` must be thread-safe. Starts a thread, so
+  // it must be called after the move into the background (daemonize.h).
   static Result<std::unique_ptr<MetricsServer>> start(const std::string& address,
                                                       std::function<std::string()> metrics);
   // No call of `metrics` is running when the destructor returns.

@@ -3,10 +3,10 @@
 //
 // Beyond the specification, the chunks of an upload always belong to a document. While an upload is
 // in progress, its files document is in `<bucket>.detached`. close() moves the document to
-// `<bucket>.files` in the transaction that writes the last chunks. A document that a killed process
-// has left in `detached` is an orphan. reclaim() removes it with its chunks. If other processes use
-// the store too, an orphan may belong to one of them. Each orphan then has a lease, the field
-// `leased` (orphan_leases.h).
+// `<bucket>.files` in the transaction that writes the last chunks. A files document in `detached`
+// is called an orphan. A killed process has left it, or a process still uses it: this one or, if
+// the store is shared, another one. In a shared store each orphan has a lease, the field `leased`
+// (orphan_leases.h). reclaim() removes an orphan with its chunks.
 //
 // A file may be truncated by more chunks than one transaction should remove. `<bucket>.detached`
 // then also holds the marker {_id: {truncated: <files_id>}, from: int64, to: int64}: the file's
@@ -45,7 +45,7 @@ struct UploadOptions {
   std::optional<bson::Value> id;            // default: a new ObjectId
   std::optional<int32_t> chunk_bytes;       // default: the bucket's
   bson::View metadata;                      // stored as `metadata` if not empty
-  std::optional<std::string> content_type;  // the deprecated root field
+  std::optional<std::string> content_type;  // the deprecated field `contentType`
 };
 
 class UploadStream {
@@ -150,7 +150,8 @@ class Bucket {
   Status reclaim(bson::ValueView id) const;
   // Records in the caller's transaction that the chunks [from, to) of a file are garbage.
   // reclaim_truncated() then removes them in slices. Until it is done, the file must have no valid
-  // chunks in that range. A file has at most one such range.
+  // chunks in that range. A file has at most one such range: a second call before then fails with
+  // DuplicateKey.
   Status record_truncated(engine::Transaction& transaction, bson::ValueView id, int64_t from,
                           int64_t to) const;
   Status reclaim_truncated(bson::ValueView id) const;

@@ -19,7 +19,8 @@ namespace gridmount::gridfs {
 
 class FileReader {
  public:
-  // These functions add the pieces of the read, in order.
+  // These functions add the pieces of the read, in order. add_memory() pins `buffer`, which must
+  // hold `bytes`, as long as the bytes are needed.
   void add_memory(const std::shared_ptr<ChunkBuffer>& buffer, std::span<const uint8_t> bytes);
   void add_zeros(uint64_t count);
   struct StoredPiece {
@@ -39,17 +40,19 @@ class FileReader {
     int64_t length = 0;
     bool absent_is_hole = false;
     CachedChunks* cache = nullptr;
-    // With a cache: the version of the content, what is known of it, and the size of chunks.
-    uint64_t version = 0;
-    std::optional<CachedContent> known = {};
-    int64_t chunk_bytes = 0;
-    bool is_short = false;  // a short snapshot: it ends in finish(), which copies the bytes
+    uint64_t version = 0;                     // with a cache: the version of the stored content
+    std::optional<CachedContent> known = {};  // with a cache: that content; unset if unknown
+    int64_t chunk_bytes = 0;                  // with a cache
+    // `snapshot` is a short snapshot. finish() copies the bytes and ends the snapshot.
+    bool is_short = false;
   };
   void set_source(Source source) { source_ = std::move(source); }
   const Source& source() const { return source_; }
 
-  // Reads the stored pieces. Fails with ChunkIsMissing or ChunkIsWrongSize, or with FileDeleted if
-  // a chunk is missing because the file has been deleted.
+  // Reads the stored pieces. The result keeps the bytes alive: it owns the snapshot and holds the
+  // buffers and the cached chunks, or with `is_short` owns a copy of the bytes. Fails with
+  // ChunkIsMissing or ChunkIsWrongSize, or with FileDeleted if a chunk is missing because the file
+  // has been deleted.
   Result<ReadResult> finish(StoredChunks& chunks, const Bucket& bucket,
                             bson::ValueView files_id) &&;
 

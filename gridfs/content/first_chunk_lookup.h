@@ -16,6 +16,7 @@ namespace gridmount::gridfs {
 
 class FirstChunkLookup {
  public:
+  // `bucket` must outlive this object.
   explicit FirstChunkLookup(const Bucket& bucket);
 
   // Returns false for a store in this process, and after the server has refused the command for the
@@ -28,7 +29,8 @@ class FirstChunkLookup {
     // the chunk has more than kFirstChunkBytesMax bytes, is not binary, or does not exist.
     std::shared_ptr<const std::vector<uint8_t>> chunk;
   };
-  // Returns nothing if the server refuses the command.
+  // Returns nothing if the server refuses the command, that is, answers with an error that is not
+  // transient. Fails if the error is transient, or if reading the answer fails.
   Result<std::optional<Found>> find(bson::ValueView id) const;
 
   static constexpr int64_t kFirstChunkBytesMax = 64 * 1024;

@@ -62,7 +62,8 @@ class Links {
   // that fails, returns the number without the link documents.
   uint32_t names_of(bson::View files_document) const;
 
-  // Returns the files that have this additional name: usually one or none.
+  // Returns the files documents of the files that have this additional name: usually one or none.
+  // The views are valid as rule S5 says.
   Result<std::vector<bson::View>> files_of(engine::Snapshot& snapshot, std::string_view name) const;
   // Returns those additional names of a file that are stored as link documents, without aliases.
   // The file need not exist.
@@ -76,7 +77,8 @@ class Links {
   // nothing if there is no such file.
   Result<std::optional<LinkedFile>> load(engine::Transaction& transaction,
                                          bson::ValueView id) const;
-  // Makes the name lead to that file and to no other.
+  // Makes the name lead to that file and to no other. Creates the collection and its index if they
+  // may be missing.
   Status put(engine::Transaction& transaction, std::string_view name, bson::ValueView id) const;
   // Removes the link from the name to that file. Returns false if there was none.
   Result<bool> take(engine::Transaction& transaction, std::string_view name,

@@ -15,21 +15,27 @@ namespace gridmount::tools {
 
 // Reports directories without a usable parent and name, and directories whose parent has no
 // document. A mount creates the documents of all directories above an explicit one. A directory
-// without its parent's document appears in no listing.
+// without its parent's document appears in no listing. `place` names the bucket in the findings.
 Status check_directories(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                          const Location& place, Findings& findings);
 
 // One defect of a directory's document.
 struct FolderFlaw {
-  enum class Kind { kPosix, kRoot, kUnusable, kDuplicate, kNoParent };
+  enum class Kind {
+    kPosix,      // the field `posix` is not a document
+    kRoot,       // another document describes the root directory too
+    kUnusable,   // the parent or the name is missing or cannot be used
+    kDuplicate,  // another document has the same parent and name
+    kNoParent,   // the parent directory has no document
+  };
   Kind kind;
   std::string what;
   bson::View document;  // valid during the visit
   std::string parent;   // with kNoParent: the path of the parent directory
 };
 
-// Passes each defect that check_directories() reports to `visit`, for a repair. Ends when `visit`
-// returns false.
+// Passes each defect that check_directories() reports to `visit`, for a repair. Ends with success
+// when `visit` returns false.
 Status find_folder_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                          const std::function<bool(const FolderFlaw&)>& visit);
 
