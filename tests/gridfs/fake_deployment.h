@@ -26,6 +26,8 @@ class FakeDeployment final : public ForwardingStore {
     if (fails_fetches_) return fail(ErrorCode::kHostUnreachable, "no server");
     return snapshot;
   }
+  // As a deployment has it, a command like any other.
+  Result<std::unique_ptr<engine::Snapshot>> short_snapshot() override { return snapshot(); }
   engine::Capabilities capabilities() const override { return {.exclusive = false}; }
 
   int snapshots() const { return snapshots_; }
