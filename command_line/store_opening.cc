@@ -22,32 +22,23 @@ StoreResult open_recovering(const std::filesystem::path& folder,
   for_writing.beside_owner = false;
   auto recovered = local::open(folder, for_writing);
   // The first error names the cause; the second says only that it cannot be repaired here.
-  return recovered ? std::move(recovered) : std::move(store);
-}
-
-StoreResult open_repeatedly(const std::function<StoreResult()>& open,
-                            const std::function<bool()>& is_in_use) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point deadline = Clock::now() + kOwnerPatience;
-  for (;;) {
-    auto store = open();
-    const bool is_locked = !store && store.error().code() == ErrorCode::kStoreLocked;
-    if (!is_locked || Clock::now() >= deadline || (is_in_use && is_in_use())) return store;
-    std::this_thread::sleep_for(kPause);
-  }
+  if (!recovered) return store;
+  recovered->reset();
+  return local::open(folder, options);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<engine::Store>> open_when_free(const std::filesystem::path& folder,
-                                                      const local::OpenOptions& options,
-                                                      const std::function<bool()>& is_in_use) {
-  return open_repeatedly([&] { return local::open(folder, options); }, is_in_use);
-}
-
-Result<std::unique_ptr<engine::Store>> open_store(const std::filesystem::path& folder,
-                                                  const local::OpenOptions& options) {
-  return open_repeatedly([&] { return open_recovering(folder, options); }, nullptr);
+StoreResult open_store(const std::filesystem::path& folder, const local::OpenOptions& options,
+                       const std::function<bool()>& is_in_use) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point deadline = Clock::now() + kOwnerPatience;
+  for (;;) {
+    auto store = open_recovering(folder, options);
+    const bool is_locked = !store && store.error().code() == ErrorCode::kStoreLocked;
+    if (!is_locked || Clock::now() >= deadline || (is_in_use && is_in_use())) return store;
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 std::filesystem::path socket_path(const std::filesystem::path& folder) {

@@ -22,15 +22,14 @@ inline constexpr std::chrono::milliseconds kOwnerPatience{3000};
 
 // Calls local::open(), and repeats it for up to kOwnerPatience while the store is locked.
 // `is_in_use`, if set, is called after each such failure. If it returns true, the wait ends.
-Result<std::unique_ptr<engine::Store>> open_when_free(
-    const std::filesystem::path& folder, const local::OpenOptions& options,
-    const std::function<bool()>& is_in_use = nullptr);
-
-// Calls open_when_free() for programs that run one command. A store whose owner was killed or whose
-// machine went down must be recovered, which is a write. If `options` ask for a read-only store, it
-// is then opened for writing instead, where that is possible.
+//
+// A store whose owner was killed or whose machine went down must be recovered, which is a write. If
+// `options` ask for a read-only store, the store is opened for writing and closed first, as ext4
+// replays its journal for a read-only mount. Where the folder cannot be written, the call fails
+// with kStoreReadOnly.
 Result<std::unique_ptr<engine::Store>> open_store(const std::filesystem::path& folder,
-                                                  const local::OpenOptions& options);
+                                                  const local::OpenOptions& options,
+                                                  const std::function<bool()>& is_in_use = nullptr);
 
 // Returns the path of the socket on which the owner of the store in `folder` answers.
 std::filesystem::path socket_path(const std::filesystem::path& folder);

@@ -92,8 +92,8 @@ Result<std::unique_ptr<engine::Store>> open_store(const GridmountOptions& option
   how.size_limit = options.size_limit;
   how.expiry_interval = options.expiry_interval;
   // Locked and mounted nowhere: its last owner is about to close it.
-  return command_line::open_when_free(options.store, how,
-                                      [&] { return is_mounted_somewhere(options.store); });
+  return command_line::open_store(options.store, how,
+                                  [&] { return is_mounted_somewhere(options.store); });
 }
 
 // The memory that each part may use. The total is --memory-max, or what the system allows.

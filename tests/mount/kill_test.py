@@ -10,6 +10,7 @@ KILL_TEST_SEED replays the workers' choices (the moment of the kill depends on t
 KILL_TEST_ROUNDS sets the number of short rounds.
 """
 
+import errno
 import hashlib
 import os
 import random
@@ -21,6 +22,7 @@ from mount_case import SYSTEM, MountCase, main
 
 SHORT_ROUNDS = int(os.environ.get("KILL_TEST_ROUNDS", 250))
 LONG_ROUNDS = 3
+READ_ONLY_ROUNDS = 5
 WORKERS = 3
 SHORT_SIZES = [0, 1, 500, 4096, 30_000, 262_143, 262_145]
 LONG_SIZES = [*SHORT_SIZES, 262_144, 1_500_000, 9_000_000]
@@ -241,6 +243,22 @@ class Kill(MountCase):
             self.system.start()
             self.compare(workers)
         self.assertGreater(self.operations, SHORT_ROUNDS)
+        self.system.stop()
+        self.check_store()
+
+    def test_MountedReadOnlyAfterAKill_ShowsWhatReturned(self):
+        for _ in range(READ_ONLY_ROUNDS):
+            workers = self.work_until_killed(self.random.uniform(0.05, 0.2), SHORT_SIZES)
+            self.system.options = ["-o", "ro"]
+            self.system.start()
+            with self.assertRaises(OSError) as caught:
+                os.mkdir(self.path("more"))
+            self.assertEqual(caught.exception.errno, errno.EROFS)
+            self.compare(workers)
+            self.system.stop()
+            self.system.options = []
+            self.system.start()
+            self.compare()
         self.system.stop()
         self.check_store()
 
