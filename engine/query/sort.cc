@@ -41,7 +41,7 @@ class KeySearch {
  public:
   explicit KeySearch(const std::vector<Sort::Part>& parts) : parts_(parts) {}
 
-  std::vector<Value> find(bson::View document) {
+  Result<std::vector<Value>> find(bson::View document) {
     std::vector<Position> positions;
     positions.reserve(parts_.size());
     for (size_t part = 0; part < parts_.size(); ++part) {
@@ -50,7 +50,9 @@ class KeySearch {
       positions.push_back(position);
     }
     std::vector<ValueView> key(parts_.size(), missing());
-    settle(std::move(positions), key);
+    if (!settle(std::move(positions), key)) {
+      return fail(ErrorCode::kBadValue, "cannot sort with keys that are parallel arrays");
+    }
     std::vector<Value> owned;
     owned.reserve(key.size());
     for (const ValueView value : key) owned.emplace_back(value);
@@ -98,41 +100,39 @@ class KeySearch {
     position.settled = position.value.type() != Type::kArray;
   }
 
-  // Writes into `key` the first, in sort order, of the values that the positions lead to. Parts
-  // that stopped at different arrays are independent of each other.
-  void settle(std::vector<Position> positions, std::vector<ValueView>& key) const {
+  // Writes into `key` the first, in sort order, of the values that the positions lead to. Returns
+  // false if parts stopped at different arrays.
+  [[nodiscard]] bool settle(std::vector<Position> positions, std::vector<ValueView>& key) const {
     for (const Position& position : positions) {
       if (position.settled) key[position.part] = position.value;
     }
     std::erase_if(positions, [](const Position& position) { return position.settled; });
-    while (!positions.empty()) {
-      const ValueView array = positions.front().value;
-      const auto others = std::stable_partition(
-          positions.begin(), positions.end(),
-          [&](const Position& position) { return position.value.data() == array.data(); });
-      const std::vector<Position> group(positions.begin(), others);
-      positions.erase(positions.begin(), others);
-      settle_array(array.as_document(), group, key);
-    }
+    if (positions.empty()) return true;
+    const ValueView array = positions.front().value;
+    const bool is_one = std::all_of(
+        positions.begin(), positions.end(),
+        [&](const Position& position) { return position.value.data() == array.data(); });
+    return is_one && settle_array(array.as_document(), positions, key);
   }
 
-  void settle_array(bson::View elements, const std::vector<Position>& group,
-                    std::vector<ValueView>& key) const {
+  [[nodiscard]] bool settle_array(bson::View elements, const std::vector<Position>& group,
+                                  std::vector<ValueView>& key) const {
     if (elements.empty()) {
       for (const Position& one : group) key[one.part] = at_end(one) ? empty_array() : missing();
-      return;
+      return true;
     }
     bool first = true;
     std::vector<ValueView> candidate = key;
     for (const bson::Element element : elements) {
       std::vector<Position> within = group;
       for (Position& position : within) enter(position, element.value);
-      settle(std::move(within), candidate);
+      if (!settle(std::move(within), candidate)) return false;
       if (first || comes_before(group, candidate, key)) {
         for (const Position& one : group) key[one.part] = candidate[one.part];
       }
       first = false;
     }
+    return true;
   }
 
   // Moves a part from an array to one of its elements. If the element is an array itself, it is a
@@ -201,12 +201,12 @@ ValueView whole_value_at(ValueView element, const bson::Path& path) {
   return path.resolve(element.as_document()).value_or(null);
 }
 
-std::vector<Value> Sort::key_of(bson::View document) const {
+Result<std::vector<Value>> Sort::key_of(bson::View document) const {
   const auto is_id = [](const Part& part) {
     return part.path.parts().size() == 1 && part.path.parts().front() == "_id";
   };
   if (parts_.size() == 1 && is_id(parts_.front())) {
-    return {Value(document.find("_id").value_or(missing()))};
+    return std::vector{Value(document.find("_id").value_or(missing()))};
   }
   return KeySearch(parts_).find(document);
 }

@@ -269,7 +269,7 @@ Result<std::optional<Match>> PlanExecutor::read_match() {
 // Keeps only keys and record ids. With a limit it keeps only as many as will be returned.
 Status PlanExecutor::add_sorted(const Match& match) {
   const query::Sort& sort = *options_.sort;
-  const std::vector<bson::Value> values = sort.key_of(match.document);
+  GM_ASSIGN(const std::vector<bson::Value> values, sort.key_of(match.document));
   Sorted sorted{{}, match.id};
   for (size_t i = 0; i < values.size(); ++i) {
     bson::append_key_string(sorted.key, values[i], sort.parts()[i].descending);

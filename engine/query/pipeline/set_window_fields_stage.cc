@@ -135,7 +135,8 @@ class WindowFieldsStream : public DocumentStream {
       key_.push_back(value.value_or(ValueView(Type::kNull, nullptr, 0)));
     }
     if (!sort_keys_) return {};
-    for (const ValueView part : sort_keys_->read(document)) key_.push_back(part);
+    GM_ASSIGN(const std::span<const ValueView> parts, sort_keys_->read(document));
+    key_.insert(key_.end(), parts.begin(), parts.end());
     return {};
   }
 

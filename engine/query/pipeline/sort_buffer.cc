@@ -31,7 +31,7 @@ ValueView simple_value(bson::View document, const bson::Path& path, bool& met_ar
 
 }  // namespace
 
-std::span<const ValueView> SortKeyReader::read(bson::View document) {
+Result<std::span<const ValueView>> SortKeyReader::read(bson::View document) {
   bool met_array = false;
   key_.clear();
   for (const Sort::Part& part : sort_.parts()) {
@@ -39,10 +39,10 @@ std::span<const ValueView> SortKeyReader::read(bson::View document) {
     if (met_array) break;
   }
   if (met_array) {
-    owned_ = sort_.key_of(document);
+    GM_ASSIGN(owned_, sort_.key_of(document));
     key_.assign(owned_.begin(), owned_.end());
   }
-  return key_;
+  return std::span<const ValueView>(key_);
 }
 
 std::vector<bool> directions_of(const Sort& sort) {

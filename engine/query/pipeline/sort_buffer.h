@@ -21,8 +21,8 @@ class SortKeyReader {
   // `sort` must outlive the reader.
   explicit SortKeyReader(const Sort& sort) : sort_(sort) {}
 
-  // The key is valid as long as the document, and until the next call.
-  std::span<const bson::ValueView> read(bson::View document);
+  // The key is valid as long as the document, and until the next call. Fails as Sort::key_of().
+  Result<std::span<const bson::ValueView>> read(bson::View document);
 
  private:
   const Sort& sort_;

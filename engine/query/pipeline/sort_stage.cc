@@ -40,7 +40,7 @@ class SortStream : public DocumentStream {
     while (true) {
       GM_ASSIGN(const std::optional<bson::View> document, input_->next());
       if (!document) break;
-      const std::span<const ValueView> key = keys_.read(*document);
+      GM_ASSIGN(const std::span<const ValueView> key, keys_.read(*document));
       if (!buffer_.would_keep(key)) continue;
       GM_ASSIGN(const bson::View kept, part_kept(*document));
       buffer_.add(key, ValueView(Type::kDocument, kept.data(), kept.size()));

@@ -72,7 +72,7 @@ class TopOrBottom : public Sorted {
         single_(single) {}
 
   Status add(const MaybeValue& value, bson::View document) override {
-    const std::span<const ValueView> key = keys_.read(document);
+    GM_ASSIGN(const std::span<const ValueView> key, keys_.read(document));
     if (!buffer_.would_keep(key)) return {};
     return keep(key, value.value_or(ValueView(Type::kNull, nullptr, 0)));
   }

@@ -35,7 +35,7 @@ class SortedWindow : public WindowState {
         records_(Less{&sort_}) {}
 
   Status add(const MaybeValue& value, bson::View document) override {
-    const std::span<const ValueView> read = keys_.read(document);
+    GM_ASSIGN(const std::span<const ValueView> read, keys_.read(document));
     Key key(read.begin(), read.end());
     if (options_.grows && records_.size() == n_ && !beats_worst(key)) return {};
     const auto at = records_.emplace(std::move(key), value ? Value(*value) : Value());

@@ -62,10 +62,14 @@ TEST_P(StoreContract, Find_Sort_WithAndWithoutIndexIsTheSame) {
   }
 }
 
-TEST_P(StoreContract, Find_SortByParallelArrays_TakesTheLeastOfEach) {
-  insert(R"({"_id": 1, "a": [3, 1], "b": [2, 5]})");
-  insert(R"({"_id": 2, "a": [1, 2], "b": [4, 1]})");
-  EXPECT_THAT(ids("{}", {.sort = R"({"a": 1, "b": 1})"}), ElementsAre("2", "1"));
+TEST_P(StoreContract, Find_SortByParallelArrays_IsRefused) {
+  insert(R"({"_id": 1, "a": [3, 1], "b": 2})");
+  insert(R"({"_id": 2, "a": 2, "b": [4, 1]})");
+  EXPECT_THAT(ids("{}", {.sort = R"({"a": 1, "b": 1})"}), ElementsAre("1", "2"));
+  insert(R"({"_id": 3, "a": [], "b": [1]})");
+  const auto found = try_find(*snapshot(), "{}", {.sort = R"({"a": 1, "b": 1})"});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code(), ErrorCode::kBadValue);
 }
 
 TEST_P(StoreContract, Find_SkipAndLimit_CutTheSortedResult) {

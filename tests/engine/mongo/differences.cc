@@ -26,8 +26,6 @@ constexpr Difference kOfBothServers[] = {
      "the server puts a projection below $group, and writes constants as $const"},
     {"Explain_StagesReadAsServersWriteThem",
      "a COLLSCAN of MongoDB 6.0 counts one work more, which opens its cursor"},
-    {"Find_SortByParallelArrays_TakesTheLeastOfEach",
-     "the server refuses to sort documents by two arrays"},
     {"Insert_NestedTooDeep_IsRefused",
      "the server takes one level more than the 180 that its message names"},
     {"Profiler_RecordsWhatItsLevelSays", "the server alone writes to system.profile"},

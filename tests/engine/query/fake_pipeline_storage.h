@@ -79,8 +79,9 @@ class FakePipelineStorage : public PipelineStorage {
     if (!request.sort.view().empty()) {
       GM_ASSIGN(const Sort sort, Sort::parse(request.sort));
       std::stable_sort(found.begin(), found.end(), [&](bson::View a, bson::View b) {
-        return sort.compare_keys(sort.key_of(a), sort.key_of(b)) < 0;
+        return sort.compare_keys(*sort.key_of(a), *sort.key_of(b)) < 0;
       });
+      for (const bson::View document : found) GM_TRY(sort.key_of(document));
     }
     const auto skip = std::min(static_cast<uint64_t>(request.skip), uint64_t{found.size()});
     found.erase(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(skip));

@@ -357,7 +357,7 @@ void check_plan(const Collection& collection, const Filter& filter, const Sort& 
     ++counts.sorted;
     const bson::View before = documents[found[i - 1].document];
     const bson::View after = documents[found[i].document];
-    ASSERT_TRUE(sort.compare_keys(sort.key_of(before), sort.key_of(after)) <= 0)
+    ASSERT_TRUE(sort.compare_keys(*sort.key_of(before), *sort.key_of(after)) <= 0)
         << "out of order: " << show(before) << ", " << show(after);
   }
 }
