@@ -172,13 +172,15 @@ Result<std::unique_ptr<query::DocumentStream>> open_input(const Databases& datab
                                                           engine::Snapshot& snapshot,
                                                           const engine::Namespace& ns,
                                                           const query::Pipeline& pipeline,
+                                                          const query::Variables& variables,
                                                           const engine::AggregateOptions& options) {
   if (!pipeline.reads_input()) return std::unique_ptr<query::DocumentStream>();
   const query::FindRequest& request = pipeline.request();
+  const bson::Document filter = pipeline.source_filter(variables.views(), bson::Date::now());
   GM_ASSIGN(std::unique_ptr<engine::Cursor> found,
             databases(ns.database)
                 ->collection(ns.collection)
-                ->find(snapshot, request.filter, find_options(request, options)));
+                ->find(snapshot, filter, find_options(request, options)));
   return std::unique_ptr<query::DocumentStream>(std::make_unique<CursorStream>(std::move(found)));
 }
 
@@ -192,7 +194,7 @@ Status measure(const Databases& databases, engine::Snapshot& snapshot, const eng
                const ResolvedView& view, query::Variables variables, query::Pipeline pipeline,
                const engine::AggregateOptions& options, std::vector<query::StageStats>& stats) {
   GM_ASSIGN(std::unique_ptr<query::DocumentStream> input,
-            open_input(databases, snapshot, view.ns, pipeline, options));
+            open_input(databases, snapshot, view.ns, pipeline, variables, options));
   PipelineCursor cursor(
       std::move(variables), std::move(pipeline),
       std::make_unique<StorePipelineStorage>(databases, snapshot, storage_options(ns, options)));
@@ -267,7 +269,7 @@ Result<std::unique_ptr<engine::Cursor>> aggregate(const Databases& databases,
   auto storage =
       std::make_unique<StorePipelineStorage>(databases, snapshot, storage_options(ns, options));
   GM_ASSIGN(std::unique_ptr<query::DocumentStream> input,
-            open_input(databases, snapshot, view.ns, pipeline, options));
+            open_input(databases, snapshot, view.ns, pipeline, variables, options));
   if (input != nullptr) {
     const query::CollectionName target = pipeline.target().value_or(query::CollectionName());
     const bool into_itself = writes && target.collection == view.ns.collection &&
@@ -305,7 +307,8 @@ Result<bson::Document> explain_aggregate(const Databases& databases, engine::Sna
     GM_ASSIGN(const bson::Document source,
               databases(view.ns.database)
                   ->collection(view.ns.collection)
-                  ->explain(snapshot, request.filter, find_options(request, options), verbosity));
+                  ->explain(snapshot, pipeline.source_filter(variables.views(), bson::Date::now()),
+                            find_options(request, options), verbosity));
     // If the read answers the whole pipeline, it is explained like a find.
     if (names.empty()) return source;
     bson::Builder& reading = out.push_open_document().open_document("$cursor");

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <limits>
 
+#include "engine/bson/compare.h"
 #include "engine/bson/number.h"
 #include "engine/query/decimal_arithmetic.h"
 #include "engine/query/expression/date_format.h"
@@ -18,6 +19,15 @@ namespace gridmount::query {
 
 using bson::Type;
 using bson::ValueView;
+
+std::weak_ordering compare_expression_values(const std::optional<ValueView>& a,
+                                             const std::optional<ValueView>& b) {
+  const auto order_of = [](const std::optional<ValueView>& value) {
+    return value ? bson::canonical_order(value->type()) : 0;
+  };
+  if (a && b) return bson::compare(*a, *b);
+  return order_of(a) <=> order_of(b);
+}
 
 bool is_true(const std::optional<ValueView>& value) {
   if (!value) return false;

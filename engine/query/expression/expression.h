@@ -14,6 +14,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -100,6 +101,18 @@ struct EvaluationContext {
   bson::Date now;  // $$NOW, the same for a whole command
 };
 
+class Expression;
+
+// A comparison of a field with a value that does not depend on the document: {$gt: ["$a.b", 5]}.
+struct Comparison {
+  enum class Kind { kEqual, kLess, kLessEqual, kGreater, kGreaterEqual };
+
+  Kind kind;
+  std::string path;  // of the field in the root document, dotted
+  // Depends on the variables and on the time alone. Belongs to the compared expression.
+  const Expression* operand;
+};
+
 class Expression {
  public:
   virtual ~Expression() = default;
@@ -113,6 +126,9 @@ class Expression {
   // Adds the dotted paths of the root document that the expression reads, or "" for the whole
   // document. From these a pipeline knows which fields it needs, and whether an index covers them.
   virtual void add_dependencies(std::set<std::string>& paths) const = 0;
+  // Adds comparisons that hold for every document for which the expression is true. From these a
+  // search knows the bounds of an index. Adds nothing for most expressions.
+  virtual void add_comparisons(std::vector<Comparison>&) const {}
 };
 
 // Parses an expression as it occurs in a stage: "$a.b", "$$NOW", {$add: [...]}, {a: "$b", c: 1}, an
@@ -121,6 +137,11 @@ class Expression {
 // unknown operator, with 16020 or 28667 for a wrong number of arguments, and with Overflow (15) for
 // expressions nested deeper than bson::kMaxDepth.
 Result<std::unique_ptr<Expression>> parse_expression(bson::ValueView value, VariableScope& scope);
+
+// Compares two values as expressions do. Values of all types have an order. Like undefined, a
+// missing value is less than everything except MinKey.
+std::weak_ordering compare_expression_values(const std::optional<bson::ValueView>& a,
+                                             const std::optional<bson::ValueView>& b);
 
 // Returns whether the value counts as true: everything does except false, null, undefined, zero of
 // any type, and missing.

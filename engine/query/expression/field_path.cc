@@ -139,13 +139,21 @@ Evaluated FieldPath::reach_elements(EvaluationContext& context, ValueView array,
 }
 
 void FieldPath::add_dependencies(std::set<std::string>& paths) const {
-  if (base_ != Base::kRoot) return;
+  if (base_ == Base::kRoot) paths.insert(dotted());
+}
+
+std::optional<std::string> FieldPath::field() const {
+  if (base_ != Base::kRoot || parts_.empty()) return std::nullopt;
+  return dotted();
+}
+
+std::string FieldPath::dotted() const {
   std::string path;
   for (const std::string& part : parts_) {
     if (!path.empty()) path += '.';
     path += part;
   }
-  paths.insert(path);
+  return path;
 }
 
 }  // namespace gridmount::query::expressions

@@ -4,6 +4,7 @@
 // Source: MongoDB manual, "Field Path" and "Variables in Aggregation Expressions".
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,14 @@ class FieldPath final : public Expression {
   Evaluated evaluate(EvaluationContext& context) const override;
   void add_dependencies(std::set<std::string>& paths) const override;
 
+  // Returns the dotted path of a field of the root document, or nothing for a variable and for the
+  // whole document.
+  std::optional<std::string> field() const;
+  // Returns whether the value depends on a variable or on the time, but not on the root document.
+  bool is_variable() const { return base_ != Base::kRoot; }
+
  private:
+  std::string dotted() const;
   Evaluated base_value(EvaluationContext& context) const;
   // Returns the value at parts_[from...] in a document. If the path goes through an array, returns
   // an array of the values in its elements.

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/bson/compare.h"
+#include "engine/query/expression/field_path.h"
 #include "engine/query/expression/operator.h"
 
 namespace gridmount::query::expressions {
@@ -12,24 +13,65 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-// Like undefined, a missing value is less than everything except MinKey.
-std::weak_ordering compare_values(const MaybeValue& a, const MaybeValue& b) {
-  const auto order_of = [](const MaybeValue& value) {
-    return value ? bson::canonical_order(value->type()) : 0;
-  };
-  if (a && b) return bson::compare(*a, *b);
-  return order_of(a) <=> order_of(b);
-}
-
 Result<std::weak_ordering> compare_arguments(const Call& call) {
   GM_ASSIGN(const MaybeValue left, call.argument(0));
   GM_ASSIGN(const MaybeValue right, call.argument(1));
-  return compare_values(left, right);
+  return compare_expression_values(left, right);
 }
 
 Evaluated evaluate_cmp(const Call& call) {
   GM_ASSIGN(const std::weak_ordering order, compare_arguments(call));
   return give(call.context, int32_t{order < 0 ? -1 : order > 0 ? 1 : 0});
+}
+
+// Returns the comparison with its operands exchanged: 5 > a is a < 5.
+Comparison::Kind mirrored(Comparison::Kind kind) {
+  switch (kind) {
+    case Comparison::Kind::kLess:
+      return Comparison::Kind::kGreater;
+    case Comparison::Kind::kLessEqual:
+      return Comparison::Kind::kGreaterEqual;
+    case Comparison::Kind::kGreater:
+      return Comparison::Kind::kLess;
+    case Comparison::Kind::kGreaterEqual:
+      return Comparison::Kind::kLessEqual;
+    case Comparison::Kind::kEqual:
+      break;
+  }
+  return kind;
+}
+
+template <Comparison::Kind kind>
+void add_comparison(std::span<const ExpressionPointer> arguments,
+                    std::vector<Comparison>& comparisons) {
+  const auto field_of = [](const Expression& expression) {
+    const auto* const path = dynamic_cast<const FieldPath*>(&expression);
+    return path == nullptr ? std::nullopt : path->field();
+  };
+  const auto is_known = [](const Expression& expression) {
+    const auto* const path = dynamic_cast<const FieldPath*>(&expression);
+    return is_constant(expression) || (path != nullptr && path->is_variable());
+  };
+  const Expression& left = *arguments[0];
+  const Expression& right = *arguments[1];
+  if (std::optional<std::string> field = field_of(left); field && is_known(right)) {
+    comparisons.push_back({kind, *std::move(field), &right});
+  } else if (field = field_of(right); field && is_known(left)) {
+    comparisons.push_back({mirrored(kind), *std::move(field), &left});
+  }
+}
+
+void add_comparisons_of_all(std::span<const ExpressionPointer> arguments,
+                            std::vector<Comparison>& comparisons) {
+  for (const ExpressionPointer& argument : arguments) argument->add_comparisons(comparisons);
+}
+
+constexpr Operator comparison(std::string_view name, Evaluated (*evaluate)(const Call&),
+                              void (*add)(std::span<const ExpressionPointer>,
+                                          std::vector<Comparison>&)) {
+  Operator op = binary(name, evaluate);
+  op.add_comparisons = add;
+  return op;
 }
 
 template <bool less, bool equal, bool greater>
@@ -224,13 +266,21 @@ Result<ExpressionPointer> parse_switch(const Operator& op, ValueView operand,
 
 constexpr Operator kLogicalOperators[] = {
     binary("$cmp", evaluate_cmp),
-    binary("$eq", evaluate_comparison<false, true, false>),
+    comparison("$eq", evaluate_comparison<false, true, false>,
+               add_comparison<Comparison::Kind::kEqual>),
     binary("$ne", evaluate_comparison<true, false, true>),
-    binary("$gt", evaluate_comparison<false, false, true>),
-    binary("$gte", evaluate_comparison<false, true, true>),
-    binary("$lt", evaluate_comparison<true, false, false>),
-    binary("$lte", evaluate_comparison<true, true, false>),
-    {.name = "$and", .parse = parse_arguments, .evaluate = evaluate_and},
+    comparison("$gt", evaluate_comparison<false, false, true>,
+               add_comparison<Comparison::Kind::kGreater>),
+    comparison("$gte", evaluate_comparison<false, true, true>,
+               add_comparison<Comparison::Kind::kGreaterEqual>),
+    comparison("$lt", evaluate_comparison<true, false, false>,
+               add_comparison<Comparison::Kind::kLess>),
+    comparison("$lte", evaluate_comparison<true, true, false>,
+               add_comparison<Comparison::Kind::kLessEqual>),
+    {.name = "$and",
+     .parse = parse_arguments,
+     .evaluate = evaluate_and,
+     .add_comparisons = add_comparisons_of_all},
     {.name = "$or", .parse = parse_arguments, .evaluate = evaluate_or},
     {.name = "$not", .parse = parse_arguments, .evaluate = evaluate_not, .least = 1, .most = 1},
     {.name = "$ifNull", .parse = parse_if_null, .evaluate = evaluate_if_null},

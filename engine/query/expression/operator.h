@@ -56,6 +56,9 @@ struct Operator {
   // The result depends only on the arguments. So the operator is evaluated at once if they are
   // constant.
   bool is_pure = true;
+  // See Expression::add_comparisons(). Null for operators that imply none.
+  void (*add_comparisons)(std::span<const ExpressionPointer> arguments,
+                          std::vector<Comparison>& comparisons) = nullptr;
 };
 
 inline Evaluated Call::argument(size_t i) const {

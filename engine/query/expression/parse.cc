@@ -47,6 +47,9 @@ class OperatorCall final : public Expression {
       if (argument) argument->add_dependencies(paths);
     }
   }
+  void add_comparisons(std::vector<Comparison>& comparisons) const override {
+    if (op_.add_comparisons != nullptr) op_.add_comparisons(arguments_, comparisons);
+  }
 
  private:
   const Operator& op_;

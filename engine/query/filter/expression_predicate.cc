@@ -2,6 +2,7 @@
 // manual, "$expr".
 
 #include "engine/query/expression/evaluation.h"
+#include "engine/query/filter/expression_comparison.h"
 #include "engine/query/filter/predicate.h"
 
 namespace gridmount::query {
@@ -12,7 +13,13 @@ using bson::ValueView;
 class ExpressionPredicate : public DocumentPredicate {
  public:
   ExpressionPredicate(std::unique_ptr<Expression> expression, const FilterOptions& options)
-      : expression_(std::move(expression)), variables_(options.variables), now_(options.now) {}
+      : expression_(std::move(expression)), variables_(options.variables), now_(options.now) {
+    const std::vector<std::optional<ValueView>> known(variables_.begin(), variables_.end());
+    const bson::Date now = now_ ? *now_ : bson::Date::now();
+    for (FieldComparison& comparison : implied_comparisons(*expression_, known, now)) {
+      implied_.push_back(predicate_of(std::move(comparison)));
+    }
+  }
 
   bool test(bson::View document, MatchContext& context) const override {
     if (context.evaluation != nullptr) return test_in(*context.evaluation, document, context);
@@ -25,6 +32,8 @@ class ExpressionPredicate : public DocumentPredicate {
     arena.clear();
     return result;
   }
+
+  std::span<const std::unique_ptr<Predicate>> implied() const override { return implied_; }
 
  private:
   bool test_in(EvaluationContext& evaluation, bson::View document, MatchContext& context) const {
@@ -42,6 +51,7 @@ class ExpressionPredicate : public DocumentPredicate {
   std::unique_ptr<Expression> expression_;
   std::vector<std::optional<bson::Value>> variables_;
   std::optional<bson::Date> now_;
+  std::vector<std::unique_ptr<Predicate>> implied_;
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,13 @@ class Predicate {
     kExists,
     kRegex,
     kType,
+    // Comparisons of an expression ($expr), which compare values of all types with each other,
+    // compare arrays as a whole, and treat a missing field as less than null.
+    kExpressionEqual,
+    kExpressionLess,
+    kExpressionLessEqual,
+    kExpressionGreater,
+    kExpressionGreaterEqual,
     kOther
   };
   virtual Kind kind() const = 0;
@@ -87,6 +95,9 @@ class Predicate {
   // Returns the literal text at the beginning of a regular expression that is anchored with ^.
   // Returns an empty text for other kinds.
   virtual std::string_view literal_prefix() const { return {}; }
+  // Returns conditions on single fields that hold for every document that matches. Only $expr has
+  // any, and they are of the kinds of an expression. They belong to the predicate.
+  virtual std::span<const std::unique_ptr<Predicate>> implied() const { return {}; }
 };
 
 struct FilterOptions {

@@ -105,6 +105,11 @@ bool are_like_in(const std::vector<Filter>& filters) {
 // then by the path.
 int rank_of(Predicate::Kind kind) {
   switch (kind) {
+    case Predicate::Kind::kExpressionEqual:
+    case Predicate::Kind::kExpressionLess:
+    case Predicate::Kind::kExpressionLessEqual:
+    case Predicate::Kind::kExpressionGreater:
+    case Predicate::Kind::kExpressionGreaterEqual:
     case Predicate::Kind::kOther:  // in particular $elemMatch
       return 0;
     case Predicate::Kind::kEqual:

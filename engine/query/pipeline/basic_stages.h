@@ -27,6 +27,9 @@ class MatchStage : public Stage {
   std::string_view name() const override { return "$match"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
   void plan(FieldDependencies& needs) override;
+  bool is_filter() const override { return true; }
+  void add_source_filters(const std::vector<std::optional<bson::ValueView>>& variables,
+                          bson::Date now, bson::Builder& filters) const override;
 
   const bson::Document& specification() const { return specification_; }
   // Returns whether the source can apply the filter. It cannot apply a filter with expressions,

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "engine/bson/builder.h"
+#include "engine/query/filter/expression_comparison.h"
 #include "engine/query/pipeline/basic_stages.h"
 
 namespace gridmount::query {
@@ -47,6 +48,13 @@ class ConditionStage : public Stage {
   std::string_view name() const override { return "$match"; }
   Result<Stream> open(Stream input, const PipelineContext& context) const override;
   void plan(FieldDependencies& needs) override { needs.add(*condition_); }
+  bool is_filter() const override { return true; }
+  void add_source_filters(const std::vector<std::optional<ValueView>>& variables, bson::Date now,
+                          bson::Builder& filters) const override {
+    for (const FieldComparison& comparison : implied_comparisons(*condition_, variables, now)) {
+      filters.push(filter_of(comparison));
+    }
+  }
 
  private:
   std::unique_ptr<Expression> condition_;
@@ -108,6 +116,11 @@ Result<Stream> MatchStage::open(Stream input, const PipelineContext& context) co
   std::unique_ptr<Evaluator> evaluator;
   if (!for_source_) evaluator = std::make_unique<Evaluator>(context.variables, context.now);
   return std::make_unique<MatchStream>(filter_, std::move(input), std::move(evaluator));
+}
+
+void MatchStage::add_source_filters(const std::vector<std::optional<ValueView>>&, bson::Date,
+                                    bson::Builder& filters) const {
+  if (for_source_) filters.push(specification_);
 }
 
 void MatchStage::plan(FieldDependencies& needs) {

@@ -68,6 +68,20 @@ bool Pipeline::reads_input() const {
   return stages_.empty() || !stages_.front()->is_source();
 }
 
+bson::Document Pipeline::source_filter(const std::vector<std::optional<bson::ValueView>>& variables,
+                                       bson::Date now) const {
+  bson::Builder builder;
+  bson::Builder& filters = builder.open_array("$and");
+  const size_t empty_size = builder.size();
+  for (size_t i = filter_stages_; i < stages_.size() && stages_[i]->is_filter(); ++i) {
+    stages_[i]->add_source_filters(variables, now, filters);
+  }
+  if (builder.size() == empty_size) return request_.filter;
+  if (!request_.filter.view().empty()) filters.push(request_.filter);
+  builder.close();
+  return std::move(builder).finish();
+}
+
 std::vector<std::string_view> Pipeline::own_stages() const {
   std::vector<std::string_view> names;
   for (size_t i = request_stages_; i < stages_.size(); ++i) names.push_back(stages_[i]->name());
@@ -114,7 +128,7 @@ Result<Stream> open_over_collection(const Pipeline& pipeline, const CollectionNa
                                     bson::View filter, const PipelineContext& context) {
   if (pipeline.reads_input()) {
     FindRequest request = pipeline.request_;
-    request.filter = both(filter, request.filter);
+    request.filter = both(filter, pipeline.source_filter(context.variables, context.now));
     if (request.fields) {
       FieldDependencies needs;
       for (const std::string& path : *request.fields) needs.add(path);

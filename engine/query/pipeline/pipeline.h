@@ -78,6 +78,12 @@ class Pipeline {
   // then a sort, skip and limit, and the fields that the whole pipeline needs.
   const FindRequest& request() const { return request_; }
 
+  // Returns the filter of request(), and conditions that the leading $match stages with expressions
+  // imply: {$match: {$expr: {$eq: ["$a", "$$x"]}}} asks the source for the documents whose `a` is
+  // the value of x. `variables` are by slot, as in PipelineContext.
+  bson::Document source_filter(const std::vector<std::optional<bson::ValueView>>& variables,
+                               bson::Date now) const;
+
   // Returns the names of the stages that the pipeline runs itself after request().
   std::vector<std::string_view> own_stages() const;
 
@@ -91,9 +97,10 @@ class Pipeline {
 
   // The contents of the input. The pipeline does the rest itself.
   // - kEverything: all documents as they are.
-  // - kFiltered: the documents that match request().filter.
-  // - kRequested: the result of request(), with its filter, sort, skip and limit. The documents may
-  //   have more fields than requested.
+  // - kFiltered: the documents that match request().filter, or only those that match
+  //   source_filter().
+  // - kRequested: the result of request(), with its filter or that of source_filter(), its sort,
+  //   skip and limit. The documents may have more fields than requested.
   enum class Input { kEverything, kFiltered, kRequested };
 
   // The pipeline and the context must outlive the stream. If `stats` is not null, each stage is

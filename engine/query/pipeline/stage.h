@@ -45,6 +45,18 @@ class Stage {
   // results. Called once, when the whole pipeline is known.
   virtual void plan(FieldDependencies& needs) = 0;
 
+  // Returns whether the stage only leaves out documents, each regardless of the others.
+  virtual bool is_filter() const { return false; }
+  // For a filter: adds filters that every document in its results matches, without variables. From
+  // these a source knows the bounds of an index. The stage still tests each document. `variables`
+  // are by slot. `filters` is an open array.
+  virtual void add_source_filters(const std::vector<std::optional<bson::ValueView>>& variables,
+                                  bson::Date now, bson::Builder& filters) const {
+    (void)variables;
+    (void)now;
+    (void)filters;
+  }
+
   // Returns whether the stage produces documents itself. Such a stage must be the first.
   virtual bool is_source() const { return false; }
   // Returns whether the stage is a source that needs no collection ($documents).

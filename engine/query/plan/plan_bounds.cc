@@ -184,6 +184,30 @@ bool add_regex(std::string prefix, PartBounds& bounds) {
   return true;
 }
 
+// Returns the bounds of a comparison of an expression, for an index without arrays. They are never
+// exact, because missing values are indexed as null.
+PartBounds expression_bounds(const Predicate& predicate) {
+  const Value& operand = *predicate.operand();
+  Interval interval = all_values();
+  switch (predicate.kind()) {
+    case Predicate::Kind::kExpressionLess:
+    case Predicate::Kind::kExpressionLessEqual:
+      interval.high = operand;
+      // A missing value is less than null, and has the same key.
+      interval.high_inclusive = predicate.kind() == Predicate::Kind::kExpressionLessEqual ||
+                                operand.type() == Type::kNull;
+      break;
+    case Predicate::Kind::kExpressionGreater:
+    case Predicate::Kind::kExpressionGreaterEqual:
+      interval.low = operand;
+      interval.low_inclusive = predicate.kind() == Predicate::Kind::kExpressionGreaterEqual;
+      break;
+    default:
+      interval = point(operand.view());
+  }
+  return {{std::move(interval)}, false};
+}
+
 // Replaces all intervals with one that covers them.
 void join(PartBounds& bounds) {
   normalize(bounds.intervals);
@@ -265,6 +289,12 @@ std::optional<PartBounds> bounds_of(const Predicate& predicate) {
       return regex_bounds(predicate);
     case Predicate::Kind::kType:
       return type_bounds(predicate);
+    case Predicate::Kind::kExpressionEqual:
+    case Predicate::Kind::kExpressionLess:
+    case Predicate::Kind::kExpressionLessEqual:
+    case Predicate::Kind::kExpressionGreater:
+    case Predicate::Kind::kExpressionGreaterEqual:
+      return expression_bounds(predicate);
     case Predicate::Kind::kExists:
     case Predicate::Kind::kOther:
       break;

@@ -1,6 +1,7 @@
 #include "engine/query/plan/planner.h"
 
 #include <algorithm>
+#include <memory>
 #include <tuple>
 
 #include "engine/bson/compare.h"
@@ -43,6 +44,19 @@ bool asks_for_null(const Predicate& predicate) {
                      [](bson::ValueView value) { return bson::is_nullish(value.type()); });
 }
 
+bool is_of_expression(const Predicate& predicate) {
+  switch (predicate.kind()) {
+    case Predicate::Kind::kExpressionEqual:
+    case Predicate::Kind::kExpressionLess:
+    case Predicate::Kind::kExpressionLessEqual:
+    case Predicate::Kind::kExpressionGreater:
+    case Predicate::Kind::kExpressionGreaterEqual:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool is_absence(const Filter& negation) {
   const std::vector<Filter>& negated = negation.children();
   return negated.size() == 1 && negated.front().kind() == Filter::Kind::kPredicate &&
@@ -61,6 +75,9 @@ void add_condition(const Filter& condition, Conjunction& conjunction) {
   switch (condition.kind()) {
     case Filter::Kind::kPredicate:
       conjunction.predicates.push_back(&condition.predicate());
+      for (const std::unique_ptr<Predicate>& implied : condition.predicate().implied()) {
+        conjunction.predicates.push_back(implied.get());
+      }
       break;
     case Filter::Kind::kOr:
       if (conjunction.disjunction != nullptr) ++conjunction.other;
@@ -196,6 +213,8 @@ class IndexPlanner {
       if (asks_for_null(*predicate) && has_position(predicate->path())) continue;
       // A sparse index that holds a document lacks entries for array elements without its fields.
       if (sparse_ && multikey_ && predicate->matches(bson::View())) continue;
+      // An expression compares an array as a whole, and a number in its path is a field's name.
+      if (is_of_expression(*predicate) && (multikey_ || has_position(predicate->path()))) continue;
       std::optional<PartBounds> own = bounds_of(*predicate);
       if (!own) continue;
       ++used;

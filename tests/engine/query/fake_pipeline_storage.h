@@ -44,6 +44,8 @@ class FakePipelineStorage : public PipelineStorage {
   // True: returns only the requested fields of documents.
   bool minimal = false;
   std::map<CollectionName, Documents> collections;
+  // The different filters of all searches so far, by collection.
+  std::map<std::string, std::set<std::string>> filters;
   // The paths of unique indexes other than that of _id.
   std::vector<std::set<std::string>> unique;
 
@@ -68,6 +70,7 @@ class FakePipelineStorage : public PipelineStorage {
 
   Result<std::unique_ptr<DocumentStream>> find(const CollectionName& collection,
                                                const FindRequest& request) override {
+    filters[collection.collection].insert(show(request.filter));
     GM_ASSIGN(const Filter filter, Filter::parse(request.filter));
     Documents found;
     if (const auto at = collections.find(collection); at != collections.end()) {
@@ -78,10 +81,10 @@ class FakePipelineStorage : public PipelineStorage {
     }
     if (!request.sort.view().empty()) {
       GM_ASSIGN(const Sort sort, Sort::parse(request.sort));
+      for (const bson::View document : found) GM_TRY(sort.key_of(document));
       std::stable_sort(found.begin(), found.end(), [&](bson::View a, bson::View b) {
         return sort.compare_keys(*sort.key_of(a), *sort.key_of(b)) < 0;
       });
-      for (const bson::View document : found) GM_TRY(sort.key_of(document));
     }
     const auto skip = std::min(static_cast<uint64_t>(request.skip), uint64_t{found.size()});
     found.erase(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(skip));

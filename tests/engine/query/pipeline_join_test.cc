@@ -162,6 +162,31 @@ TEST_F(PipelineJoinTest, Lookup_Pipeline) {
   });
 }
 
+// The storage is asked for what the comparison with the variable implies, so that it can use an
+// index. It is not asked for what comes after a stage that changes the documents.
+TEST_F(PipelineJoinTest, Lookup_ConditionsOnVariables_ReachTheStorage) {
+  storage.set("c", "[{'_id': 1, 'a': 5}, {'_id': 2}]");
+  storage.set("f", "[{'_id': 'A', 'k': 5}, {'_id': 'B', 'k': [5]}, {'_id': 'C'}]");
+  const auto requested = [&](const std::string& stages) {
+    storage.filters.clear();
+    run.shown("[{'$lookup': {'from': 'f', 'let': {'x': '$a'}, 'as': 'r', 'pipeline': " + stages +
+              "}}]");
+    return storage.filters["f"];
+  };
+  const auto filters = [](std::initializer_list<const char*> texts) {
+    std::set<std::string> shown;
+    for (const char* const text : texts) shown.insert(show(parse_json(text)));
+    return shown;
+  };
+  EXPECT_EQ(requested("[{'$match': {'$expr': {'$eq': ['$k', '$$x']}}}]"),
+            filters({"{'$and': [{'$expr': {'$eq': ['$k', {'$literal': 5}]}}]}", "{}"}));
+  EXPECT_EQ(requested("[{'$match': {'_id': 'A', '$expr': {'$gt': ['$$x', '$k']}}}]"),
+            filters({"{'$and': [{'$expr': {'$lt': ['$k', {'$literal': 5}]}}, {'_id': 'A'}]}",
+                     "{'_id': 'A'}"}));
+  EXPECT_EQ(requested("[{'$limit': 1}, {'$match': {'$expr': {'$eq': ['$k', '$$x']}}}]"),
+            filters({"{}"}));
+}
+
 TEST_F(PipelineJoinTest, Lookup_WithUnwind) {
   storage.set("c", "[{'_id': 1, 'a': 1}, {'_id': 2, 'a': 9}, {'_id': 3, 'a': 2}]");
   storage.set("f", "[{'_id': 'A', 'k': 1}, {'_id': 'B', 'k': 1}, {'_id': 'C', 'k': 2}]");

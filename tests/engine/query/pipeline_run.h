@@ -46,7 +46,9 @@ struct PipelineRun {
     if (pipeline.reads_input()) {
       FindRequest request;
       if (input == Pipeline::Input::kRequested) request = pipeline.request();
-      if (input == Pipeline::Input::kFiltered) request.filter = pipeline.request().filter;
+      if (input != Pipeline::Input::kEverything) {
+        request.filter = pipeline.source_filter(context.variables, context.now);
+      }
       request.fields = pipeline.request().fields;
       GM_ASSIGN(source, storage.find({"", collection}, request));
     }

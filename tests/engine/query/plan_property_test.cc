@@ -176,8 +176,34 @@ class Generator {
     }
   }
 
+  // A comparison as an expression, or two of which both must hold.
+  void append_expression(Builder& builder, std::string_view name) {
+    static const char* const kComparisons[] = {"$eq", "$eq", "$ne", "$lt", "$lte", "$gt", "$gte"};
+    builder.open_document(name);
+    if (one_in(4)) {
+      builder.open_array("$and");
+      for (int i = 0; i < 2; ++i) {
+        Builder one;
+        append_expression(one, "");
+        builder.push((*std::move(one).finish().view().begin()).value);
+      }
+      builder.close().close();
+      return;
+    }
+    builder.open_array(kComparisons[below(std::size(kComparisons))]);
+    const bool is_field_first = one_in(2);
+    if (is_field_first) builder.push(Value("$" + path()).view());
+    builder.push_open_document().append("$literal", pooled()).close();
+    if (!is_field_first) builder.push(Value("$" + path()).view());
+    builder.close().close();
+  }
+
   void append_conditions(Builder& builder, int depth) {
     for (size_t i = one_in(2) ? 1 : below(4); i > 0; --i) {
+      if (one_in(5)) {
+        append_expression(builder, "$expr");
+        continue;
+      }
       const std::string name = path();
       if (one_in(3)) {
         append_value(builder, name, 1);

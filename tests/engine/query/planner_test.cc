@@ -180,6 +180,48 @@ TEST(PlannerTest, Positions) {
   EXPECT_EQ(plan(position, "{'a.0': {'$exists': false}}"), "scan");
 }
 
+// An index without arrays serves the comparisons of an expression. They compare values of all
+// types, and a missing field, which is indexed as null, is less than null.
+TEST(PlannerTest, Expressions) {
+  const Indexes indexes = Indexes().add("{'a': 1, 'b': 1}");
+  const auto of = [&](const std::string& expression) {
+    return plan(indexes, "{'$expr': " + expression + "}");
+  };
+  EXPECT_EQ(of("{'$eq': ['$a', 5]}"), "{'a': 1, 'b': 1} 5");
+  EXPECT_EQ(of("{'$eq': [5, '$a']}"), "{'a': 1, 'b': 1} 5");
+  EXPECT_EQ(of("{'$eq': ['$a', null]}"), "{'a': 1, 'b': 1} null");
+  EXPECT_EQ(of("{'$gt': ['$a', 5]}"), R"({'a': 1, 'b': 1} (5..{ "$maxKey" : 1 }])");
+  EXPECT_EQ(of("{'$gt': [5, '$a']}"), R"({'a': 1, 'b': 1} [{ "$minKey" : 1 }..5))");
+  EXPECT_EQ(of("{'$gte': ['$a', 'x']}"), R"({'a': 1, 'b': 1} ["x"..{ "$maxKey" : 1 }])");
+  EXPECT_EQ(of("{'$lte': ['$a', {'$add': [2, 3]}]}"), R"({'a': 1, 'b': 1} [{ "$minKey" : 1 }..5])");
+  EXPECT_EQ(of("{'$lt': ['$a', null]}"), R"({'a': 1, 'b': 1} [{ "$minKey" : 1 }..null])");
+  EXPECT_EQ(of("{'$and': [{'$eq': ['$b', 'x']}, {'$eq': ['$a', 5]}, '$c']}"),
+            R"({'a': 1, 'b': 1} 5 "x")");
+  EXPECT_EQ(plan(indexes, "{'a': 5, '$expr': {'$gt': ['$b', 1]}}"),
+            R"({'a': 1, 'b': 1} 5 (1..{ "$maxKey" : 1 }])");
+  EXPECT_EQ(plan(indexes, "{'a': {'$lt': 9}, '$expr': {'$gt': ['$a', 5]}}"),
+            "{'a': 1, 'b': 1} (5..9)");
+  EXPECT_EQ(plan(indexes, "{'$or': [{'$expr': {'$eq': ['$a', 5]}}, {'a': 7}]}"),
+            "{'a': 1, 'b': 1} 5 or {'a': 1, 'b': 1} 7 exact");
+  for (const char* const none :
+       {"{'$ne': ['$a', 5]}", "{'$eq': ['$a', '$b']}", "{'$or': [{'$eq': ['$a', 5]}]}",
+        "{'$eq': ['$a', [5]]}", "{'$not': {'$eq': ['$a', 5]}}", "{'$eq': ['$$ROOT', 5]}",
+        "{'$eq': ['$a.0', 5]}", "{'$eq': ['$c', 5]}", "{'$eq': [{'$abs': '$a'}, 5]}"}) {
+    EXPECT_EQ(of(none), "scan") << none;
+  }
+  EXPECT_EQ(plan(Indexes().add("{'a': 1}", true), "{'$expr': {'$eq': ['$a', 5]}}"), "scan");
+  EXPECT_EQ(plan(Indexes().add("{'a.0': 1}"), "{'$expr': {'$eq': ['$a.0', 5]}}"), "scan");
+}
+
+TEST(PlannerTest, SparseIndexes_AndExpressions) {
+  Indexes sparse = Indexes().add("{'a': 1}");
+  sparse.definitions[0].sparse = true;
+  EXPECT_EQ(plan(sparse, "{'$expr': {'$eq': ['$a', 5]}}"), "{'a': 1} 5");
+  EXPECT_EQ(plan(sparse, "{'$expr': {'$gte': ['$a', null]}}"),
+            R"({'a': 1} [null..{ "$maxKey" : 1 }])");
+  EXPECT_EQ(plan(sparse, "{'$expr': {'$lt': ['$a', 5]}}"), "scan");
+}
+
 TEST(PlannerTest, Choice) {
   Indexes indexes;
   indexes.add("{'a': 1}").add("{'a': 1, 'b': 1}").add("{'b': 1}");
