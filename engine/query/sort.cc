@@ -46,11 +46,13 @@ class KeySearch {
     positions.reserve(parts_.size());
     for (size_t part = 0; part < parts_.size(); ++part) {
       Position position{part, 1, document.find(name(part, 0)).value_or(missing())};
+      note_array(position);
       advance(position);
       positions.push_back(position);
     }
     std::vector<ValueView> key(parts_.size(), missing());
-    if (!settle(std::move(positions), key)) {
+    settle(std::move(positions), key);
+    if (parallel_arrays_) {
       return fail(ErrorCode::kBadValue, "cannot sort with keys that are parallel arrays");
     }
     std::vector<Value> owned;
@@ -67,6 +69,9 @@ class KeySearch {
     size_t next;
     ValueView value;
     bool settled = false;
+    // The first array that the part has met below this document, also if it has entered the array
+    // by position.
+    const uint8_t* array = nullptr;
   };
 
   const std::string& name(size_t part, size_t at) const { return parts_[part].path.parts()[at]; }
@@ -77,6 +82,12 @@ class KeySearch {
   static void settle_with(Position& position, ValueView value) {
     position.value = value;
     position.settled = true;
+  }
+
+  static void note_array(Position& position) {
+    if (position.value.type() == Type::kArray && position.array == nullptr) {
+      position.array = position.value.data();
+    }
   }
 
   // Descends through documents. Descends through an array only if the name is the position of one
@@ -91,6 +102,7 @@ class KeySearch {
         position.value = *element;
       } else if (position.value.type() == Type::kDocument) {
         position.value = position.value.as_document().find(field).value_or(missing());
+        note_array(position);
       } else {
         settle_with(position, missing());
         return;
@@ -100,45 +112,53 @@ class KeySearch {
     position.settled = position.value.type() != Type::kArray;
   }
 
-  // Writes into `key` the first, in sort order, of the values that the positions lead to. Returns
-  // false if parts stopped at different arrays.
-  [[nodiscard]] bool settle(std::vector<Position> positions, std::vector<ValueView>& key) const {
+  // Writes into `key` the first, in sort order, of the values that the positions lead to. Notes
+  // whether parts have met different arrays below one document.
+  void settle(std::vector<Position> positions, std::vector<ValueView>& key) {
+    const uint8_t* array = nullptr;
     for (const Position& position : positions) {
       if (position.settled) key[position.part] = position.value;
+      if (position.array == nullptr) continue;
+      if (array != nullptr && position.array != array) parallel_arrays_ = true;
+      array = position.array;
     }
     std::erase_if(positions, [](const Position& position) { return position.settled; });
-    if (positions.empty()) return true;
-    const ValueView array = positions.front().value;
-    const bool is_one = std::all_of(
-        positions.begin(), positions.end(),
-        [&](const Position& position) { return position.value.data() == array.data(); });
-    return is_one && settle_array(array.as_document(), positions, key);
+    // Parts that have entered one array by position can have stopped at different arrays in it.
+    while (!positions.empty()) {
+      const ValueView stopped_at = positions.front().value;
+      const auto others = std::stable_partition(
+          positions.begin(), positions.end(),
+          [&](const Position& position) { return position.value.data() == stopped_at.data(); });
+      const std::vector<Position> group(positions.begin(), others);
+      positions.erase(positions.begin(), others);
+      settle_array(stopped_at.as_document(), group, key);
+    }
   }
 
-  [[nodiscard]] bool settle_array(bson::View elements, const std::vector<Position>& group,
-                                  std::vector<ValueView>& key) const {
+  void settle_array(bson::View elements, const std::vector<Position>& group,
+                    std::vector<ValueView>& key) {
     if (elements.empty()) {
       for (const Position& one : group) key[one.part] = at_end(one) ? empty_array() : missing();
-      return true;
+      return;
     }
     bool first = true;
     std::vector<ValueView> candidate = key;
     for (const bson::Element element : elements) {
       std::vector<Position> within = group;
       for (Position& position : within) enter(position, element.value);
-      if (!settle(std::move(within), candidate)) return false;
+      settle(std::move(within), candidate);
       if (first || comes_before(group, candidate, key)) {
         for (const Position& one : group) key[one.part] = candidate[one.part];
       }
       first = false;
     }
-    return true;
   }
 
   // Moves a part from an array to one of its elements. If the element is an array itself, it is a
   // value of its own: the part descends into it by position only.
   void enter(Position& position, ValueView element) const {
     position.value = element;
+    position.array = nullptr;
     if (at_end(position)) {
       position.settled = true;
     } else if (element.type() == Type::kArray) {
@@ -160,6 +180,7 @@ class KeySearch {
   }
 
   const std::vector<Sort::Part>& parts_;
+  bool parallel_arrays_ = false;
 };
 
 }  // namespace

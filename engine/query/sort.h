@@ -34,8 +34,8 @@ class Sort {
   // Returns the values that the document sorts by, one per part. Of all keys that an index on these
   // parts would have for the document, they are the first key in sort order. Parts that lead
   // through the same array take their values from the same element. Fails with BadValue if parts
-  // lead through different arrays. A sort by _id alone takes the whole value, even an array, as the
-  // index on _id does.
+  // lead through different arrays of one document. A sort by _id alone takes the whole value, even
+  // an array, as the index on _id does.
   Result<std::vector<bson::Value>> key_of(bson::View document) const;
   // Compares two such keys and applies the directions.
   std::weak_ordering compare_keys(const std::vector<bson::Value>& a,

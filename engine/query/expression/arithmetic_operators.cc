@@ -19,6 +19,7 @@ using bson::ValueView;
 
 constexpr ErrorCode kSecondDate{16612};
 constexpr ErrorCode kModByZero{16610};
+constexpr ErrorCode kDecimalModByZero{5733415};
 constexpr ErrorCode kModNeedsNumbers{16611};
 constexpr ErrorCode kOutOfRangeOfLong{31109};
 constexpr ErrorCode kDurationTooLong{159};
@@ -272,13 +273,13 @@ Evaluated evaluate_mod(const Call& call) {
                                       std::string(type_name(left)) + " and " +
                                       std::string(type_name(right)));
   }
-  const auto by_zero = [] { return fail(kModByZero, "can't $mod by zero"); };
+  const auto by_zero = [](ErrorCode code) { return fail(code, "can't $mod by zero"); };
   if (left->type() == Type::kDecimal128 || right->type() == Type::kDecimal128) {
     const Decimal128 divisor = to_decimal(*right);
-    if (is_zero(divisor)) return by_zero();
+    if (is_zero(divisor)) return by_zero(kDecimalModByZero);
     return give(call.context, query::modulo(to_decimal(*left), divisor));
   }
-  if (*right->number() == 0) return by_zero();
+  if (*right->number() == 0) return by_zero(kModByZero);
   // An integral double that fits 32 bits counts as an integer as the divisor, but not as the
   // dividend.
   const bool fits32 = whole32(right).has_value();

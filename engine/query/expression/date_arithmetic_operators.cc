@@ -20,6 +20,15 @@ tl::unexpected<Error> caused_by(std::string context, const Error& error) {
   return fail(error.code(), std::move(context) + " :: caused by :: " + error.message());
 }
 
+Result<TimeUnit> read_unit(const Call& call, ValueView value) {
+  const std::optional<TimeUnit> unit = find_time_unit(value.as_string());
+  if (unit) return *unit;
+  return fail(ErrorCode::kFailedToParse, call.name() +
+                                             " parameter 'unit' value parsing failed :: caused by "
+                                             ":: unknown time unit value: " +
+                                             std::string(value.as_string()));
+}
+
 // Returns nullopt if the unit is null.
 Result<std::optional<TimeUnit>> evaluate_unit(const Call& call, size_t i) {
   GM_ASSIGN(const MaybeValue value, call.argument(i));
@@ -27,12 +36,8 @@ Result<std::optional<TimeUnit>> evaluate_unit(const Call& call, size_t i) {
   GM_TRY(require(
       is_type(value, Type::kString), ErrorCode{5439013},
       call.name() + " requires 'unit' to be a string, but got " + std::string(type_name(value))));
-  const std::optional<TimeUnit> unit = find_time_unit(value->as_string());
-  if (unit) return unit;
-  return fail(ErrorCode::kFailedToParse, call.name() +
-                                             " parameter 'unit' value parsing failed :: caused by "
-                                             ":: unknown time unit value: " +
-                                             std::string(value->as_string()));
+  GM_ASSIGN(const TimeUnit unit, read_unit(call, *value));
+  return std::optional(unit);
 }
 
 // Returns Sunday if there is no argument, or if the unit is not the week. Returns nullopt if the
@@ -85,8 +90,8 @@ template <bool is_subtraction>
 Evaluated evaluate_add(const Call& call) {
   GM_ASSIGN(const MaybeValue start, call.argument(kStartDate));
   if (is_nullish(start)) return make_null();
-  GM_ASSIGN(const std::optional<TimeUnit> unit, evaluate_unit(call, kUnit));
-  if (!unit) return make_null();
+  GM_ASSIGN(const MaybeValue unit_name, call.argument(kUnit));
+  if (is_nullish(unit_name)) return make_null();
   GM_ASSIGN(const MaybeValue amount, call.argument(kAmount));
   if (is_nullish(amount)) return make_null();
   GM_ASSIGN(const std::optional<TimeZone> zone,
@@ -94,10 +99,13 @@ Evaluated evaluate_add(const Call& call) {
   if (!zone) return make_null();
   GM_TRY(require(is_coercible_to_date(start), ErrorCode{5166403},
                  call.name() + " requires startDate to be convertible to a date"));
+  GM_TRY(require(is_type(unit_name, Type::kString), ErrorCode{5166404},
+                 call.name() + " expects string defining the time unit"));
+  GM_ASSIGN(const TimeUnit unit, read_unit(call, *unit_name));
   GM_ASSIGN(const int64_t count, read_amount(call, *amount, is_subtraction));
   GM_ASSIGN(const bson::Date date, coerce_to_date(start));
   GM_ASSIGN(const bson::Date moved,
-            add_to_date(date, *unit, is_subtraction ? -count : count, *zone));
+            add_to_date(date, unit, is_subtraction ? -count : count, *zone));
   return give(call.context, moved);
 }
 

@@ -88,6 +88,11 @@ Evaluated square_root_value(const Call& call, ValueView number) {
   return give(call.context, std::sqrt(value));
 }
 
+// The logarithm of a decimal that is NaN is NaN as a double, as in mongod 6.0.5.
+bool is_decimal_nan(ValueView number) {
+  return is_decimal(number) && is_nan(number.as_decimal128());
+}
+
 // NaN is accepted, because its logarithm is NaN.
 bool is_above_zero(ValueView number) {
   if (is_decimal(number)) {
@@ -103,6 +108,7 @@ Evaluated natural_logarithm_value(const Call& call, ValueView number) {
     return fail(ErrorCode{28766},
                 "$ln's argument must be a positive number, but is " + written(*number.number()));
   }
+  if (is_decimal_nan(number)) return give(call.context, *number.number());
   if (is_decimal(number)) return give(call.context, natural_logarithm(number.as_decimal128()));
   return give(call.context, std::log(*number.number()));
 }
@@ -112,6 +118,7 @@ Evaluated decimal_logarithm_value(const Call& call, ValueView number) {
     return fail(ErrorCode{28761},
                 "$log10's argument must be a positive number, but is " + written(*number.number()));
   }
+  if (is_decimal_nan(number)) return give(call.context, *number.number());
   if (is_decimal(number)) {
     return give(call.context, logarithm(number.as_decimal128(), to_decimal(bson::Value(10))));
   }
@@ -138,6 +145,7 @@ Evaluated evaluate_log(const Call& call) {
     return fail(ErrorCode{28759}, "$log's base must be a positive number not equal to 1, but is " +
                                       written(*base->number()));
   }
+  if (is_decimal_nan(*number)) return give(call.context, *number->number());
   if (is_decimal(*number) || is_decimal(*base)) {
     return give(call.context, logarithm(to_decimal(*number), to_decimal(*base)));
   }

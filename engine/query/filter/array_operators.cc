@@ -142,7 +142,8 @@ Result<TestGroup> parse_all(const OperatorCall& call) {
     if (is_element_match) {
       GM_ASSIGN(test, parse_element_match(call.path, (*element.value.as_document().begin()).value,
                                           call.place));
-    } else if (is_operator_document(element.value)) {
+    } else if (is_operator_document(element.value) &&
+               is_field_operator((*element.value.as_document().begin()).key)) {
       return fail(ErrorCode::kBadValue, "no $ expressions in $all");
     } else {
       GM_TRY(call.place.memory.take(FilterMemory::kConditionBytes + element.value.size()));

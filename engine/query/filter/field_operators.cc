@@ -55,6 +55,11 @@ bool is_operator_document(ValueView value) {
   return !document.find("$ref") || !document.find("$id");
 }
 
+bool is_field_operator(std::string_view name) {
+  return std::any_of(std::begin(kFieldOperators), std::end(kFieldOperators),
+                     [&](const OperatorEntry& entry) { return entry.name == name; });
+}
+
 bool is_logical_operator(std::string_view name) {
   return name == "$and" || name == "$or" || name == "$nor";
 }

@@ -138,6 +138,8 @@ struct OperatorEntry {
 // Returns whether {path: value} holds operators ({$gt: 1}) instead of a value that the field must
 // equal. {$ref: ..., $id: ...} is a value.
 bool is_operator_document(bson::ValueView value);
+// Returns whether the name is an operator of a field ($gt), supported or refused.
+bool is_field_operator(std::string_view name);
 // Returns whether the name is $and, $or or $nor, whose operand is a list of filters.
 bool is_logical_operator(std::string_view name);
 // Returns whether the document has $ref, $id or $db, which $elemMatch treats as fields.

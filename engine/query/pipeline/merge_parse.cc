@@ -93,6 +93,18 @@ class MergeParser {
                       type_name(value));
     }
     has_into_ = true;
+    if (value.type() == Type::kString && value.as_string().empty()) {
+      return fail(ErrorCode{5786800}, "$merge 'into' field cannot be an empty string");
+    }
+    if (value.type() == Type::kDocument) {
+      const std::optional<ValueView> name = value.as_document().find("coll");
+      if (!name || bson::is_nullish(name->type()) ||
+          (name->type() == Type::kString && name->as_string().empty())) {
+        return fail(ErrorCode{5786801},
+                    "$merge 'into' field must specify a 'coll' that is not empty, null or "
+                    "undefined");
+      }
+    }
     GM_ASSIGN(options_.into, parse_target("$merge", "into", value));
     return {};
   }

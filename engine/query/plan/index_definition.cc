@@ -136,7 +136,9 @@ Status read_option(const bson::Element& element, IndexDefinition& index) {
   } else if (name == "sparse") {
     GM_ASSIGN(index.sparse, flag(element));
   } else if (name == "hidden") {
-    GM_ASSIGN(index.hidden, flag(element));
+    // The only one of the flags that is no number, as in servers.
+    if (element.value.type() != bson::Type::kBool) return wrong_type(name, "a bool", element.value);
+    index.hidden = element.value.as_bool();
   } else if (name == "background") {
     GM_ASSIGN(index.background, flag(element));
   } else if (name == "dropDups") {

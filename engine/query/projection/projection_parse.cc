@@ -138,8 +138,8 @@ class Parser {
       return add_document(element, parent, depth);
     }
     if (element.value.is_number() || element.value.type() == Type::kBool) {
-      const bool included = element.value.type() == Type::kBool ? element.value.as_bool()
-                                                                : element.value.number() != 0.0;
+      const bool included =
+          element.value.type() == Type::kBool ? element.value.as_bool() : is_true(element.value);
       if (included && positional) return add_positional(element.key, parent, depth);
       if (positional) {
         return fail(kPositionalExclusion, "positional projection cannot be used with exclusion");
@@ -314,13 +314,14 @@ class Parser {
     GM_ASSIGN(std::unique_ptr<Expression> expression,
               parse_expression(element.value, place_.scope));
     GM_ASSIGN(const bson::Path path, parse_path(element.key, depth));
+    GM_TRY(set_computed(path, std::move(expression), parent));
     if (inclusive_ == false) {
       return fail(kLiteralInExclusion, "Cannot use an expression " + std::string(element.key) +
                                            ": " + bson::to_text(element.value) +
                                            " in an exclusion projection");
     }
     inclusive_ = true;
-    return set_computed(path, std::move(expression), parent);
+    return {};
   }
 
   static Status set_computed(const bson::Path& path, std::unique_ptr<Expression> expression,

@@ -160,8 +160,11 @@ Status run_list_collections(Call& call, bson::Builder& reply) {
   Arguments& arguments = call.arguments();
   arguments.ignore("listCollections");
   GM_ASSIGN(const std::string name, arguments.database());
-  GM_ASSIGN(const bool name_only, arguments.boolean("nameOnly"));
-  GM_ASSIGN(const bool authorized_only, arguments.boolean("authorizedCollections"));
+  GM_ASSIGN(const std::optional<bool> asked_for_names, arguments.strict_boolean("nameOnly"));
+  GM_ASSIGN(const std::optional<bool> asked_for_authorized,
+            arguments.strict_boolean("authorizedCollections"));
+  const bool name_only = asked_for_names.value_or(false);
+  const bool authorized_only = asked_for_authorized.value_or(false);
   GM_ASSIGN(const bson::View asked_for, arguments.document_or_empty("filter"));
   GM_ASSIGN(const std::optional<query::Filter> filter, read_filter(arguments));
   GM_ASSIGN(const std::optional<bson::View> cursor, arguments.document("cursor"));

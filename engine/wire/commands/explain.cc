@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/bson/count.h"
+#include "engine/query/field_path.h"
 #include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/count.h"
 #include "engine/wire/commands/distinct.h"
@@ -117,6 +118,7 @@ Result<bson::Document> of_count(Call& call, Arguments& arguments, Verbosity verb
 Result<bson::Document> of_distinct(Call& call, Arguments& arguments, Verbosity verbosity) {
   GM_ASSIGN(const DistinctCommand distinct, DistinctCommand::read(arguments));
   GM_TRY(arguments.finish());
+  GM_TRY(query::check_field_path(distinct.key));
   engine::FindOptions options;
   options.hint = distinct.options.hint;
   options.deadline = call.deadline();

@@ -190,10 +190,17 @@ Result<std::string> name_of(const Indexes& indexes, bson::ValueView which) {
   return found->name;
 }
 
+// A list that begins with "*" selects all, too, as in mongod 6.0.5.
+bool selects_all(bson::ValueView which) {
+  const bool is_list = which.type() == Type::kArray && !which.as_document().empty();
+  const bson::ValueView first = is_list ? (*which.as_document().begin()).value : which;
+  return first.type() == Type::kString && first.as_string() == "*";
+}
+
 // Returns the names of the indexes that `which` selects: "*", a name, several names, or keys.
 Result<std::vector<std::string>> names_of(const Indexes& indexes, bson::ValueView which) {
   std::vector<std::string> names;
-  if (which.type() == Type::kString && which.as_string() == "*") {
+  if (selects_all(which)) {
     for (const IndexDefinition& index : indexes) {
       if (index.name != kIdIndex) names.push_back(index.name);
     }
@@ -245,7 +252,7 @@ Status run_drop_indexes(Call& call, bson::Builder& reply) {
   };
   GM_TRY(change_schema(call, change));
   reply.append("nIndexesWas", static_cast<int32_t>(before));
-  if (which.type() == Type::kString && which.as_string() == "*") {
+  if (selects_all(which)) {
     reply.append("msg", "non-_id indexes dropped for collection");
   }
   return {};

@@ -350,7 +350,9 @@ TEST(DateExpressionTest, Addition) {
            "null"},
           {"{'$dateAdd': {'startDate': '$i', 'unit': 'day', 'amount': 1}}",
            "!5166403 $dateAdd requires startDate to be convertible to a date"},
-          {"{'$dateAdd': {'startDate': '$d', 'unit': 5, 'amount': 1}}", "!5439013"},
+          {"{'$dateAdd': {'startDate': '$d', 'unit': 5, 'amount': 1}}", "!5166404"},
+          {"{'$dateAdd': {'startDate': 1, 'unit': 5, 'amount': 'a'}}", "!5166403"},
+          {"{'$dateAdd': {'startDate': 1, 'unit': 5, 'amount': 1, 'timezone': 1}}", "!40517"},
           {"{'$dateAdd': {'startDate': '$d', 'unit': 'days', 'amount': 1}}",
            "!9 $dateAdd parameter 'unit' value parsing failed :: caused by :: unknown time unit "
            "value: days"},

@@ -182,6 +182,9 @@ TEST_F(PipelineWriteTest, Merge_Refused) {
       {
           {"[{'$merge': 5}]", 14, "$merge requires a string or object argument, but found int"},
           {"[{'$merge': {}}]", 40414, "BSON field '$merge.into' is missing but a required field"},
+          {"[{'$merge': {'into': ''}}]", 5786800, "cannot be an empty string"},
+          {"[{'$merge': {'into': {}}}]", 5786801, "must specify a 'coll'"},
+          {"[{'$merge': {'into': {'coll': null}}}]", 5786801, "must specify a 'coll'"},
           {"[{'$merge': {'into': 5}}]", 51178,
            "must be either a string or an object, but found int"},
           {"[{'$merge': {'into': 't', 'x': 5}}]", 40415,

@@ -91,6 +91,7 @@ TEST(ProjectionExpressionTest, Refused) {
       {"{'x': '$a', 'a': 0}", 31254, "Cannot do exclusion on field a in inclusion projection"},
       {"{'x': '$a', 'x.y': 1}", 31249, "Path collision at x.y"},
       {"{'x.y': '$a', 'x': 1}", 31250, "Path collision at x"},
+      {"{'x.y': 0, 'x': 'text'}", 31250, "Path collision at x"},
       {"{'x': {}}", 51270, "empty object"},
       {"{'x': {'$add': [1], 'y': 1}}", 16410, "may not start with '$'"},
   };

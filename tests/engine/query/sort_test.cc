@@ -80,6 +80,11 @@ TEST(SortTest, ArraysUnderSeveralParts) {
   EXPECT_EQ(key("{'a.b': 1, 'a.c': 1}", "{'a': [{'b': [1], 'c': [2]}]}"), kRefused);
   EXPECT_EQ(key("{'a': 1, 'b': 1}", "{'a': [1, 2], 'b': 4}"), "1 4");
   EXPECT_EQ(key("{'a.0': 1, 'a': 1}", "{'a': [5, 2]}"), "5 2");
+  // Also if a part enters its array by position, but not if both are within one array.
+  EXPECT_EQ(key("{'a.0': 1, 'b.0': 1}", "{'a': [1], 'b': [1]}"), kRefused);
+  EXPECT_EQ(key("{'a.0.c': 1, 'b': 1}", "{'a': [{'c': 1}], 'b': []}"), kRefused);
+  EXPECT_EQ(key("{'a.0': 1, 'a': 1}", "{'a': [[7], 2]}"), "7 2");
+  EXPECT_EQ(key("{'a.0.c': 1, 'a.c': 1}", "{'a': [[{'c': 1}]]}"), "1 null");
 }
 
 // No document of a collection has an array there, but documents of a pipeline may.

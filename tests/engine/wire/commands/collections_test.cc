@@ -307,8 +307,16 @@ TEST_F(CollectionCommands, Indexes_Life_IsAsMongoDbHasIt) {
   EXPECT_EQ(bad(R"({"dropIndexes": "c", "index": "_id_"})"), "72: cannot drop _id index");
   EXPECT_EQ(code_of(R"({"dropIndexes": "none", "index": "*"})"), 26);
   EXPECT_EQ(good(R"({"dropIndexes": "c", "index": {"b": 1}})"), R"({ "nIndexesWas" : 3 })");
+  for (const char* const name : {"nameOnly", "authorizedCollections"}) {
+    EXPECT_EQ(code_of(R"({"listCollections": 1, ")" + std::string(name) + R"(": 1})"), 14) << name;
+  }
+  EXPECT_EQ(
+      code_of(
+          R"({"createIndexes": "c", "indexes": [{"key": {"a": 1}, "name": "a", "hidden": 1}]})"),
+      14);
+  EXPECT_EQ(code_of(R"({"explain": {"distinct": "c", "key": ""}})"), 40352);
   EXPECT_EQ(good(R"({"reIndex": "c"})", "test", "nIndexes"), "2");
-  EXPECT_EQ(good(R"({"deleteIndexes": "c", "index": "*"})"),
+  EXPECT_EQ(good(R"({"deleteIndexes": "c", "index": ["*"]})"),
             R"({ "nIndexesWas" : 2, "msg" : "non-_id indexes dropped for collection" })");
 }
 
