@@ -1,6 +1,6 @@
 // Inserts many documents with few round trips, where a store can do that.
 //
-// Thread-safety: as Collection.
+// Thread-safety: that of Collection (engine/store.h).
 #pragma once
 
 #include <span>
@@ -9,11 +9,11 @@
 
 namespace gridmount::engine {
 
-// A Collection whose store is at the other end of a network also implements this.
+// The Collection of a store over a network also implements this interface.
 class BatchInserter {
  public:
   virtual ~BatchInserter() = default;
-  // Inserts the documents in their order, up to the first one that fails. Each has an _id.
+  // Does what the function insert_all() below does.
   virtual Status insert_all(Transaction& transaction, std::span<const bson::View> documents) = 0;
 };
 

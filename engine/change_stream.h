@@ -1,9 +1,10 @@
-// A change stream: what others change in a database, as MongoDB's servers report it (MongoDB
-// manual, "Change Streams" and "Change Events").
+// A change stream reports the changes that others make in a database. Source: MongoDB manual,
+// "Change Streams" and "Change Events".
 //
-// An event is a document {_id: the resume token, operationType, ns, documentKey, ...}. A server
-// reports a change when a majority of its members has it, in the order of the commits, and each
-// change at least once. A read that begins after the report sees the change.
+// An event is a document {_id: the resume token, operationType, ns, documentKey, ...}. A deployment
+// reports a change when a majority of its members has the change. It reports the changes in the
+// order of the commits, and each change at least once. A read that begins after the report sees the
+// change.
 //
 // Thread-safety: a ChangeStream is used by one thread at a time. It must not outlive its Store.
 #pragma once
@@ -16,19 +17,20 @@
 
 namespace gridmount::engine {
 
-// An error of servers: the server no longer has the changes after the resume token.
+// The error of a server that no longer has the changes after the resume token.
 inline constexpr ErrorCode kChangeStreamHistoryLost{286};
 
 struct ChangeStreamOptions {
-  // Stages that each event passes ($match, $project), as elements of an array. They must keep _id
-  // and `lsid.id`.
+  // Stages that process each event ($match, $project), as elements of an array. They must keep the
+  // fields _id and `lsid.id`.
   bson::View stages = {};
-  // The resume token of an earlier stream, whose next event is the first one of this stream. Empty:
-  // begins with the changes after the call.
+  // The resume token of an earlier stream. This stream begins with the event after that token.
+  // Empty: the stream begins with the first change after it was opened.
   bson::View resume_after = {};
-  // The event of an update also has the document as it is now, unless it has been removed since.
+  // The event of an update also has the document in its current state, unless the document has been
+  // removed meanwhile.
   bool full_document = false;
-  // How long next() waits for events.
+  // The longest time that next() waits for events.
   std::chrono::milliseconds patience{1000};
 };
 
@@ -36,17 +38,17 @@ class ChangeStream {
  public:
   virtual ~ChangeStream() = default;
 
-  // Returns the next events as soon as there are some, or none if there are none within the
-  // patience. Leaves out what this store's own transactions have changed. The views are valid until
-  // the next call.
+  // Waits for events, and returns the next ones as soon as there are some. Returns none if
+  // `patience` passes without an event. Leaves out the changes of this store's own transactions.
+  // The views are valid until the next call.
   //
-  // After an error the stream is at its end. If is_resumable() holds for the error
-  // (engine/transient_error.h), another stream with this one's resume token continues. An event of
-  // the type `invalidate` is the last one, and no stream continues after it.
+  // An error ends the stream. If is_resumable() is true for the error (engine/transient_error.h),
+  // the caller can open another stream with this one's resume token. An event of the type
+  // `invalidate` is the last one, and no stream can continue after it.
   virtual Result<std::vector<bson::View>> next() = 0;
 
-  // Returns the token of the place after the events that next() has returned or left out. It is
-  // empty if the server has not named one yet. Valid until the next call of next().
+  // Returns the resume token after all events that next() has returned or left out. It is empty if
+  // the server has not sent a token yet. The view is valid until the next call of next().
   virtual bson::View resume_token() const = 0;
 };
 

@@ -1,7 +1,7 @@
 // The options of a collection, as `create` takes them and listCollections shows them.
 // Source: MongoDB manual, "create", "Capped Collections", "Schema Validation", "Views".
 //
-// Thread-safety: a value. Not thread-safe for concurrent writes.
+// Thread-safety: a value. While one thread changes it, no other thread may use it.
 #pragma once
 
 #include <cstdint>
@@ -22,34 +22,37 @@ struct CollectionOptions {
 
   // In a capped collection the oldest documents are removed to make room for new ones.
   bool capped = false;
-  int64_t size_bytes = 0;     // limit of the sum of the documents' BSON sizes; a multiple of 256
-  int64_t max_documents = 0;  // 0: no limit but size_bytes
+  int64_t size_bytes = 0;     // of a capped collection: limit of the sum of the documents' BSON
+                              // sizes; a multiple of 256
+  int64_t max_documents = 0;  // of a capped collection; 0: only size_bytes limits it
 
   // A filter that inserted and updated documents must match.
   std::optional<bson::Document> validator = {};
   std::optional<ValidationLevel> level = {};    // absent: strict
   std::optional<ValidationAction> action = {};  // absent: error
 
-  // Stored and shown, without effect. Only change streams read these images, and they need a
-  // replica set.
+  // The option changeStreamPreAndPostImages. It is stored and shown, but has no effect: only change
+  // streams read these images, and change streams need a replica set.
   std::optional<bool> pre_and_post_images = {};
 
-  // If this is a view: its contents are the result of `pipeline` over the collection `view_on` of
-  // the same database.
+  // For a view: the contents are the result of `pipeline` over the collection `view_on` of the same
+  // database. Empty: the collection is not a view.
   std::string view_on = {};
   std::optional<bson::Document> pipeline = {};  // the elements of the array of stages
 
   bool is_view() const { return !view_on.empty(); }
 
-  // Fails with InvalidOptions if an option is unknown, unsupported, or conflicts with another one,
-  // and for validators where servers refuse them: in the databases admin, local and config, and on
-  // system.* collections. A wrong type is TypeMismatch, a value out of range BadValue.
-  // `autoIndexId: true` and the flags of old servers are accepted, because they change nothing.
+  // Fails with UnknownField if no server has the option, with TypeMismatch for a wrong type, and
+  // with BadValue for a value out of range. Fails with InvalidOptions if an option is not supported
+  // or conflicts with another one, and for a validator in the databases admin, local and config.
+  // Fails with InvalidNamespace for a validator of a system.* collection. Accepts `autoIndexId:
+  // true` and the flags of old servers, because these change nothing.
   static Result<CollectionOptions> parse(const Namespace& ns, bson::View options);
+  // Returns the options as listCollections shows them. parse() reads this document again.
   bson::Document document() const;
 
-  // Reads one of the three validation fields (validator, validationLevel, validationAction), as
-  // collMod and create take them. Returns false if the field is none of these.
+  // Reads one of the fields validator, validationLevel and validationAction of collMod or create.
+  // Returns false if `element` is none of these. Fails as parse() does.
   Result<bool> read_validation(const Namespace& ns, const bson::Element& element);
 };
 

@@ -1,5 +1,5 @@
-// The labels that a server gives to errors, which say what the caller may do about them. Source:
-// MongoDB drivers' specification "Transactions", section "Error labels".
+// The labels that a server gives to errors. They say how the caller may continue. Source: MongoDB
+// drivers' specification "Transactions", section "Error labels".
 //
 // Thread-safety: the functions are pure.
 #pragma once
@@ -20,7 +20,8 @@ inline constexpr std::string_view kUnknownTransactionCommitResult =
 // Streams".
 inline constexpr std::string_view kResumableChangeStreamError = "ResumableChangeStreamError";
 
-// Whether the error's details have the label in `errorLabels`. An error of a local store has none.
+// Returns whether the field `errorLabels` of the error's details has the label. Errors of a local
+// store have no labels.
 bool has_error_label(const Error& error, std::string_view label);
 
 }  // namespace gridmount::engine

@@ -1,4 +1,4 @@
-// Errors of a deployment that another attempt may not meet.
+// Decides which errors of a deployment are transient: another attempt may succeed.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace gridmount::engine {
 
-// Returns true if no server has answered: an attempt that failed so has waited for one.
+// Returns true if no server has answered. The attempt has then already waited for a server.
 inline bool is_unreachable(const Error& error) {
   switch (static_cast<int32_t>(error.code())) {
     case 6:     // HostUnreachable
@@ -21,11 +21,11 @@ inline bool is_unreachable(const Error& error) {
   }
 }
 
-// Returns true if a failed transaction, or a failed read, is to be tried again from its beginning:
-// it met another transaction, or no server that takes the call. Sources: the drivers'
-// specifications "Transactions" (TransientTransactionError) and "Retryable Reads".
+// Returns true if the caller should repeat a failed transaction or a failed read from its
+// beginning: it conflicted with another transaction, or no server could run it. Sources: the
+// drivers' specifications "Transactions" (TransientTransactionError) and "Retryable Reads".
 inline bool is_transient(const Error& error) {
-  // What was committed must not be done again.
+  // The transaction may have been committed, so it must not be repeated.
   if (has_error_label(error, kUnknownTransactionCommitResult)) return false;
   if (has_error_label(error, kTransientTransactionError) || is_unreachable(error)) return true;
   switch (static_cast<int32_t>(error.code())) {
@@ -50,8 +50,9 @@ inline bool is_transient(const Error& error) {
   }
 }
 
-// Returns true if a change stream that has failed, or could not be opened, is to be opened again
-// with the same resume token. Source: drivers' specification "Change Streams", "Resumable Error".
+// Returns true if the caller should open a change stream that has failed, or could not be opened,
+// again with the same resume token. Source: drivers' specification "Change Streams", "Resumable
+// Error".
 inline bool is_resumable(const Error& error) {
   if (is_transient(error) || has_error_label(error, kResumableChangeStreamError)) return true;
   switch (static_cast<int32_t>(error.code())) {
