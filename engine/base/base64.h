@@ -14,9 +14,10 @@ enum class Base64 {
   kUrl,    // section 5, with '-' and '_'; written without padding, read with or without
 };
 
+// Encodes the bytes. Adds no line breaks.
 std::string to_base64(std::string_view bytes, Base64 form = Base64::kPlain);
 // Decodes the text. Returns nothing if it has a character outside the alphabet or the wrong
-// padding. Surplus bits of the last digit are ignored.
+// padding. Ignores the bits of the last digit that belong to no byte.
 std::optional<std::string> from_base64(std::string_view text, Base64 form = Base64::kPlain);
 
 }  // namespace gridmount

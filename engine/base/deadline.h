@@ -1,4 +1,4 @@
-// When an operation must end, and how another thread ends it earlier.
+// The time at which an operation must end, and a means for other threads to end it earlier.
 //
 // Thread-safety: Interrupt is thread-safe. Deadline is a value.
 #pragma once
@@ -14,8 +14,8 @@
 
 namespace gridmount::engine {
 
-// A deadline that its owner can move, for example to leave out the time between two batches of a
-// cursor. kill() makes the deadline pass at once, for good.
+// A deadline that its owner can move, for example to exclude the time between two batches of a
+// cursor. After kill() the deadline has passed, and set() no longer moves it.
 class Interrupt {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -24,12 +24,13 @@ class Interrupt {
     return reason_.load(std::memory_order_relaxed) != 0 ? Time::min() : at_.load();
   }
   void set(Time at) { at_.store(at); }
-  // Only the first reason is kept.
+  // Makes the deadline pass at once. Only the reason of the first call is kept.
   void kill(ErrorCode reason) {
     int32_t none = 0;
     reason_.compare_exchange_strong(none, static_cast<int32_t>(reason));
   }
-  // Returns why it was killed, if it was. The owner reports this code instead of MaxTimeMSExpired.
+  // Returns the reason that kill() was called with, or nothing if it was not called. The owner
+  // reports this code instead of MaxTimeMSExpired.
   std::optional<ErrorCode> reason() const {
     const int32_t reason = reason_.load();
     if (reason == 0) return std::nullopt;

@@ -20,8 +20,9 @@ namespace gridmount {
 
 // Numbers and names are MongoDB's (src/mongo/base/error_codes.yml), except those at the end of the
 // list, so the wire server passes them on unchanged. MongoDB has no names for some of its codes,
-// for example 17217; the names of these constants are ours. The enumeration is open: gridfs/
-// defines its own codes from kFirstGridFsCode on.
+// for example 17217. We have chosen the names of these constants. The enumeration is open: gridfs/
+// defines codes from kFirstGridFsCode on, and an error of a server keeps a code that is not in this
+// list.
 enum class ErrorCode : int32_t {
   kInternalError = 1,
   kBadValue = 2,
@@ -85,7 +86,7 @@ enum class ErrorCode : int32_t {
   kOutOfDiskSpace = 14031,
   kUnknownField = 40415,
 
-  // Not MongoDB's: conditions of the embedded store, which no MongoDB server reports.
+  // These codes are not MongoDB's. The embedded store reports them, and no MongoDB server does.
   kStoreNotFound = 90001,      // no store at the path
   kNotAStore = 90002,          // something else is at the path
   kStoreFormatTooNew = 90003,  // written by a newer program
@@ -99,8 +100,8 @@ enum class ErrorCode : int32_t {
   kFirstGridFsCode = 100000,
 };
 
-// Returns the name from MongoDB's documentation ("BadValue"), or "Location<code>" as servers print
-// it.
+// Returns the code's name in MongoDB's documentation, such as "BadValue". If the code has no name,
+// returns "Location<code>", as servers do.
 std::string error_code_name(ErrorCode code);
 
 class Error {
@@ -118,8 +119,8 @@ class Error {
     return std::move(*this);
   }
 
-  // Returns the same error with "context: " before the message, for the layer that knows the
-  // object.
+  // Returns the same error with "<context>: " before the message. A layer that knows the object
+  // adds the object's name in this way.
   Error&& with_context(std::string_view context) && {
     message_.insert(0, std::string(context) + ": ");
     return std::move(*this);
@@ -139,7 +140,8 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
 
 using Status = Result<void>;
 
-// `return fail(ErrorCode::kBadValue, "...")` from any function that returns a Result.
+// Makes the error for a return statement: `return fail(ErrorCode::kBadValue, "...")` in any
+// function that returns a Result.
 inline tl::unexpected<Error> fail(ErrorCode code, std::string message) {
   return tl::unexpected<Error>(Error(code, std::move(message)));
 }
@@ -147,8 +149,9 @@ inline tl::unexpected<Error> fail(Error error) {
   return tl::unexpected<Error>(std::move(error));
 }
 
-// GM_TRY(expression): if the expression has an error, returns it from the enclosing function.
-// GM_ASSIGN(declaration, expression): the same. Without an error, assigns the value.
+// GM_TRY(expression): if the Result of the expression has an error, returns the error from the
+// enclosing function. GM_ASSIGN(declaration, expression): does the same; if there is no error,
+// assigns the value to the declaration.
 #define GM_CONCAT_INNER(a, b) a##b
 #define GM_CONCAT(a, b) GM_CONCAT_INNER(a, b)
 #define GM_TRY(expression)                                    \

@@ -1,4 +1,4 @@
-// Bytes as hexadecimal digits, two for each byte.
+// Writes and reads bytes as hexadecimal digits, two for each byte.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -19,7 +19,8 @@ std::string to_hex(std::string_view bytes, HexDigits digits = HexDigits::kLower)
 
 // Returns the value of a digit of either case, or nothing for any other character.
 std::optional<uint8_t> hex_value(char digit);
-// Decodes the text. Returns nothing if it has another character or an odd number of digits.
+// Decodes digits of either case. Returns nothing if the text has another character or an odd number
+// of digits.
 std::optional<std::string> from_hex(std::string_view text);
 
 }  // namespace gridmount

@@ -1,8 +1,8 @@
 // Assertions of the numbered invariants that headers and engine/local/FORMAT.md state (D, W, S, K,
 // F, V). The code asserts an invariant where it upholds it. If an invariant does not hold, this
-// program has a bug, and going on could destroy stored data. So the process aborts, which every
-// store survives as it survives a kill. What comes from disks, from the wire or from users is never
-// asserted, but checked and reported.
+// program has a bug, and it could destroy stored data if it continued. So it aborts. For the store
+// this is the same as a kill, which loses no committed data. Data from disks, from the wire or from
+// users is never asserted: the code checks it and returns an error.
 //
 // Thread-safety: thread-safe.
 #pragma once
@@ -11,15 +11,16 @@
 
 namespace gridmount {
 
-// Logs which invariant does not hold, of which object and where, and aborts the process.
+// Logs the invariant, the condition, the object and the source line, and aborts the process.
 [[noreturn]] void invariant_broken(std::string_view rule, std::string_view condition,
                                    std::string_view object, const char* file, int line) noexcept;
 
 }  // namespace gridmount
 
-// Asserts the condition, in release builds too, so the condition must cost no more than a
-// comparison. `rule` is the number of the invariant, for example "D3". `object` is a text that says
-// what the condition is about. It is evaluated only if the condition does not hold.
+// Asserts the condition, also in release builds. So the condition must cost no more than a
+// comparison. `rule` is the number of the invariant, for example "D3". `object` is a text that
+// names the object of the condition. The macro evaluates `object` only if the condition does not
+// hold.
 #define GM_INVARIANT(rule, condition, object)                                          \
   do {                                                                                 \
     if (!(condition)) [[unlikely]] {                                                   \
@@ -27,8 +28,8 @@ namespace gridmount {
     }                                                                                  \
   } while (false)
 
-// Like GM_INVARIANT, for conditions that cost more. Asserts them only in builds without NDEBUG,
-// such as those with sanitizers.
+// Like GM_INVARIANT, for conditions that cost more than a comparison. Builds with NDEBUG do not
+// evaluate them; builds without it, such as those with sanitizers, do.
 #ifdef NDEBUG
 #define GM_COSTLY_INVARIANT(rule, condition, object) \
   do {                                               \

@@ -1,5 +1,5 @@
-// Limits that several parts share. The values are those of MongoDB's servers.
-// bson::kMaxDocumentBytes is the limit of a document.
+// Limits that several folders use. The values are those of MongoDB's servers. The limit for
+// documents is bson::kMaxDocumentBytes.
 //
 // Thread-safety: constants.
 #pragma once

@@ -1,8 +1,8 @@
 // Formats spdlog's messages so that each one is a single line, whatever the message holds
 // (log_text.h).
 //
-// Thread-safety: like spdlog's formatters. Each formatter belongs to one sink, which serializes its
-// use.
+// Thread-safety: not thread-safe. Each formatter belongs to one sink, which calls it from one
+// thread at a time.
 #pragma once
 
 #include <spdlog/pattern_formatter.h>
@@ -27,7 +27,8 @@ class LogTextFlag : public spdlog::custom_flag_formatter {
   }
 };
 
-// For spdlog::logger::set_formatter(). `lead` is the pattern for the text before each message.
+// Makes the argument of spdlog::logger::set_formatter(). `lead` is spdlog's pattern for the text
+// before each message.
 inline std::unique_ptr<spdlog::formatter> log_formatter(const std::string& lead) {
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
   formatter->add_flag<LogTextFlag>('*').set_pattern(lead + "%*");

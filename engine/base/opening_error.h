@@ -1,4 +1,4 @@
-// Codes of errors that only opening a store reports, in addition to those of error.h.
+// Codes of errors that only the opening of a store reports. error.h has all other codes.
 //
 // Thread-safety: constants.
 #pragma once

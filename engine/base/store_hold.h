@@ -1,9 +1,9 @@
-// Marks a thread that every reader of a store may wait for: it has a short transaction or a short
-// snapshot (engine/store.h, S6). Such a thread must not wait for a lock that another thread holds
-// while it begins to read or to write, or both would wait for ever.
+// Marks the thread that has a short transaction or a short snapshot (engine/store.h, S6). Readers
+// of the store may wait for this thread. So it must not wait for a lock that another thread may
+// hold while that other thread begins to read or to write: both would wait for ever.
 //
-// Thread-safety: a StoreHold belongs to the thread that made it. is_held() concerns the calling
-// thread.
+// Thread-safety: a StoreHold must be destroyed by the thread that made it. is_held() is
+// thread-safe.
 #pragma once
 
 namespace gridmount {
@@ -15,7 +15,7 @@ class StoreHold {
   StoreHold(const StoreHold&) = delete;
   StoreHold& operator=(const StoreHold&) = delete;
 
-  // Returns whether the calling thread has one.
+  // Returns whether the calling thread has a StoreHold.
   static bool is_held() { return holds() > 0; }
 
  private:

@@ -1,5 +1,6 @@
 // Clang's thread-safety annotations, and the mutex types that carry them. Every field that a mutex
-// protects names it with GM_GUARDED_BY, and the clang build checks it.
+// protects names the mutex with GM_GUARDED_BY, and the clang build checks that the field is used
+// only with the mutex held.
 //
 // Thread-safety: the mutexes and Condition are thread-safe. A lock object belongs to one thread.
 #pragma once
@@ -33,7 +34,9 @@
 
 namespace gridmount {
 
-// Whether a thread may hold a lock while it begins to read a store or to write to it.
+// kHeldOverReads marks a lock that a thread may hold while it begins to read a store or to write to
+// it. A thread that has a StoreHold must not wait for such a lock (engine/store.h, S6). All other
+// locks are kOrdinary.
 enum class LockUse { kOrdinary, kHeldOverReads };
 
 class GM_CAPABILITY("mutex") Mutex {
@@ -99,8 +102,8 @@ class GM_SCOPED_CAPABILITY ReaderLock {
   SharedMutex& mutex_;
 };
 
-// A condition variable that waits with a Mutex held. The caller writes the loop over its condition,
-// so that the analysis sees it:
+// A condition variable for a Mutex. wait() releases the mutex while it waits. The caller writes the
+// loop over the condition, so that the analysis sees the guarded fields that the condition reads:
 //   MutexLock lock(mutex_); while (!ready_) changed_.wait(mutex_);
 class Condition {
  public:
