@@ -17,16 +17,17 @@
 
 namespace gridmount::bson {
 
-// Not thread-safe. Bytes are written directly into the vector that the Document then owns. With a
-// bson_t they would have to be copied once more, which for a chunk costs as much as building it.
-// Asserts that keys hold no NUL, and that every open is closed.
+// Not thread-safe. The builder writes directly into the vector that the Document will own. A bson_t
+// would need one more copy of the bytes, which for a chunk costs as much as building the document.
+// Asserts that keys have no NUL, and that every open document or array is closed. Values are
+// copied, so the arguments need not outlive the call.
 class Builder {
  public:
   Builder();
 
   Builder& append(std::string_view key, ValueView value);
   Builder& append(std::string_view key, const Value& value) { return append(key, value.view()); }
-  Builder& append(std::string_view key, View document);  // as kDocument
+  Builder& append(std::string_view key, View document);  // with the type kDocument
   Builder& append(std::string_view key, const Document& document) {
     return append(key, document.view());
   }
@@ -52,8 +53,8 @@ class Builder {
   // Appends all elements of `document` in order.
   Builder& append_all(View document);
 
-  // Nesting: elements go into the innermost open document or array until close(). In an array the
-  // builder makes the keys "0", "1", ...: use the push functions there.
+  // Nesting: until close(), elements go into the document or array that was opened last. The push
+  // functions append to an array, and make its keys "0", "1", and so on.
   Builder& open_document(std::string_view key);
   Builder& open_array(std::string_view key);
   Builder& push(ValueView value);
@@ -62,11 +63,11 @@ class Builder {
   Builder& push_open_array();
   Builder& close();
 
-  // Allocates the memory for `bytes` in total at once. Without this call the buffer doubles as the
-  // document grows, and the old buffer exists beside the new one until it has been copied.
+  // Allocates memory for a document of `bytes` bytes. Without this call the buffer is doubled
+  // whenever it is full, and memory must have room for the old and the new buffer during the copy.
   void reserve(size_t bytes) { bytes_.reserve(bytes); }
 
-  // The number of bytes so far, for callers that must stay below kMaxDocumentBytes.
+  // Returns the number of bytes so far. Callers that must stay below kMaxDocumentBytes use it.
   uint32_t size() const { return static_cast<uint32_t>(bytes_.size()); }
 
   // Ends the document. The builder must not be used afterwards.

@@ -1,6 +1,7 @@
-// MongoDB's comparison order over all BSON types: MinKey, Null and Undefined, numbers by value
-// whatever their type, Symbol and String, Object, Array, BinData, ObjectId, Boolean, Date,
-// Timestamp, Regular Expression, DBPointer, Code, CodeWithScope, MaxKey.
+// MongoDB's comparison order of values. The order of the types, from the lowest to the highest:
+// MinKey, Null and Undefined, numbers (by value, whatever their type), Symbol and String, Object,
+// Array, BinData, ObjectId, Boolean, Date, Timestamp, Regular Expression, DBPointer, Code,
+// CodeWithScope, MaxKey.
 // Source: MongoDB manual, "Comparison/Sort Order".
 //
 // Thread-safety: pure functions.
@@ -17,12 +18,13 @@ namespace gridmount::bson {
 // same rank.
 int canonical_order(Type type);
 
-// Compares two values by a total order. NaN equals itself and is less than every other number. 0.0
-// equals -0.0. Strings compare as bytes. Int64, double and Decimal128 compare exactly, without
-// rounding.
+// Compares two values. The order is total: NaN equals itself and is less than every other number.
+// 0.0 equals -0.0. Strings are compared as bytes. Numbers of different types are compared exactly,
+// without rounding.
 std::weak_ordering compare(ValueView a, ValueView b);
 
-// Compares field by field: type order, then name, then value. A prefix sorts first.
+// Compares two documents field by field. Of two fields, compares first the types' ranks, then the
+// names, then the values. If one document has only the first fields of the other, it is less.
 std::weak_ordering compare(View a, View b);
 
 }  // namespace gridmount::bson

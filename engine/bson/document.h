@@ -1,9 +1,9 @@
-// BSON documents, as views and owned, and their elements.
+// BSON documents and their elements. A View refers to a document's bytes, and a Document owns them.
 //
-// Documents are walked here and not by libbson's bson_iter_t, because every lookup, match and
-// comparison walks a document, and a step here takes a third of the time of a step there.
-// Validation is here as well, because libbson's recurses as deep as hostile bytes make it, and it
-// refuses strings that are not UTF-8, which servers store.
+// This file has its own iterator, because every lookup, match and comparison iterates over a
+// document, and a step takes a third of the time that a step of libbson's bson_iter_t takes. It has
+// its own validation, because libbson's recurses as deep as hostile bytes make it, and refuses
+// strings that are not UTF-8, although servers store such strings.
 //
 // Thread-safety: values. Views and documents may be read by several threads at once.
 #pragma once
@@ -20,27 +20,30 @@
 
 namespace gridmount::bson {
 
-// The largest document that a user may store, as in MongoDB. Results and internal documents may
-// exceed it by kInternalOverhead.
+// The size of the largest document that a user may store, as in MongoDB. Results and internal
+// documents may be larger by kInternalOverhead bytes.
 inline constexpr uint32_t kMaxDocumentBytes = 16 * 1024 * 1024;
 inline constexpr uint32_t kInternalOverhead = 16 * 1024;
-// The most levels of documents and arrays below the outermost document, in messages and in computed
-// values (BSONDepth::kDefaultMaxAllowableDepth of servers).
+// How many levels of documents and arrays may be below the outermost document in a message or in a
+// computed value (BSONDepth::kDefaultMaxAllowableDepth of servers).
 inline constexpr uint32_t kMaxDepth = 200;
-// The most levels of documents and arrays in a stored document, counting the document itself
+// How many levels of documents and arrays a stored document may have, including the document itself
 // (BSONDepth::getMaxDepthForUserStorage of servers).
 inline constexpr uint32_t kMaxStoredDepth = 180;
 
+// A field of a document, or an element of an array. Both members refer to the document's bytes.
 struct Element {
   std::string_view key;
   ValueView value;
 };
 
-// A document whose bytes are owned by somebody else. Two words; pass by value.
+// A document whose bytes another object owns. The bytes must outlive the view. A View is two words,
+// so pass it by value.
 class View {
  public:
   View();  // the empty document
-  // `data` must point to a complete, validated document: length, elements, NUL.
+  // `data` must point to a complete, validated document: its length, its elements and the final
+  // NUL.
   explicit View(const uint8_t* data, uint32_t size) : data_(data), size_(size) {}
 
   const uint8_t* data() const { return data_; }
@@ -76,10 +79,11 @@ class View {
   Iterator begin() const { return Iterator(*this); }
   Iterator end() const { return Iterator(); }
 
-  // Returns the first element with exactly this name (not a dot path; see dotted_path.h).
+  // Returns the value of the first element with exactly this name, or nothing. The name is not a
+  // dot path (dotted_path.h).
   std::optional<ValueView> find(std::string_view key) const;
-  // Like find(), for a name that the caller knows to be present. Asserts presence. For documents
-  // that this program has built.
+  // Like find(), but asserts that the document has the name. Use it only for documents that this
+  // program has built.
   ValueView operator[](std::string_view key) const;
 
  private:
@@ -105,18 +109,19 @@ class Document {
   std::vector<uint8_t> bytes_;
 };
 
-// Returns the size of the value of that type at `data`, in validated BSON.
+// Returns the size of the value at `data`, which has the type `type` and has been validated.
 uint32_t value_bytes(Type type, const uint8_t* data);
 
 // Returns whether documents and arrays are nested at least `levels` deep below `document`. Skips
-// values that are too small for that, and descends at most `levels` deep.
+// values that are too small for this nesting, and descends no deeper than `levels`.
 bool is_nested(View document, uint32_t levels);
 
-// Checks bytes of unknown origin: lengths, element types, NUL termination, depth up to kMaxDepth,
-// and that `bytes` hold exactly one document of at most `max_bytes`. Strings need not be valid
-// UTF-8, because drivers store what they are given. Fails with InvalidBSON, Overflow (nesting) or
-// BSONObjectTooLarge. The messages of the first two name the offset. A validated view may be passed
-// to every function of this folder.
+// Checks bytes of unknown origin: that they are exactly one document of at most `max_bytes` bytes,
+// its lengths, element types and final NULs, and that its depth is at most kMaxDepth. Strings need
+// not be valid UTF-8, because drivers send strings as programs give them. Fails with InvalidBSON,
+// with Overflow for too deep a nesting, or with BSONObjectTooLarge. The messages of InvalidBSON and
+// Overflow name the offset. The View refers to `bytes`, and every function of this folder accepts
+// it.
 Result<View> validate(std::span<const uint8_t> bytes,
                       uint32_t max_bytes = kMaxDocumentBytes + kInternalOverhead);
 

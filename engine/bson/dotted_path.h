@@ -1,7 +1,7 @@
 // Dot paths into documents: "metadata.mode", "items.0.price".
 // Source: MongoDB manual, "Dot Notation", and the rules by which queries traverse arrays.
 //
-// Thread-safety: immutable after construction, so safe to share.
+// Thread-safety: a Path is immutable, so thread-safe.
 #pragma once
 
 #include <functional>
@@ -17,31 +17,32 @@
 
 namespace gridmount::bson {
 
-// Returns whether the name is a field of a DBRef. No other names in a path may begin with '$'.
+// Returns whether the name is a field of a DBRef. Only these names in a path may begin with '$'.
 inline bool is_reference_field(std::string_view name) {
   return name == "$id" || name == "$ref" || name == "$db";
 }
 
 class Path {
  public:
-  // Splits at dots. Parts may be empty, because MongoDB accepts that in queries.
+  // Splits the path into the names between its dots. Names may be empty, because MongoDB accepts
+  // them in queries.
   explicit Path(std::string_view dotted);
 
   const std::string& dotted() const { return dotted_; }
   const std::vector<std::string>& parts() const { return parts_; }
 
-  // Returns the value reached through documents alone. A numeric part enters an array at that
-  // position.
+  // Returns the value at the path, or nothing if there is none. Does not continue in all elements
+  // of an array: a number in the path selects the element at that position.
   std::optional<ValueView> resolve(View document) const;
 
-  // Calls `visit` with every value that the path reaches by MongoDB's query semantics. At an array
-  // before the end, the path continues in each element. If the next part is a number, it also
-  // continues in the element at that position. An array at the end is visited as itself, without
-  // its elements. A branch without the field is visited once with nullopt. Array elements that are
-  // not documents are not branches. Stops when `visit` returns false.
+  // Calls `visit` with every value that the path reaches by the rules of MongoDB's queries. At an
+  // array before the end of the path, the path continues in each element that is a document. If the
+  // next name is a number, the path also continues in the element at that position. An array at the
+  // end of the path is one value: its elements are not visited. Where a document lacks the next
+  // name, calls `visit` with nullopt. Stops when `visit` returns false.
   struct Reached {
     std::optional<ValueView> value;
-    bool through_array = false;  // some array was expanded on the way
+    bool through_array = false;  // the path has continued in the elements of an array
   };
   void visit(View document, const std::function<bool(const Reached&)>& visit) const;
 

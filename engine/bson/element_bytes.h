@@ -35,14 +35,14 @@ inline constexpr size_t element_head_bytes(std::string_view key) {
   return 1 + key.size() + 1;
 }
 
-// Begins a document or an array, and leaves room for its length. Returns the offset of its
-// beginning.
+// Begins a document or an array: appends four bytes, into which end_document() writes the length.
+// Returns their offset.
 inline size_t begin_document(std::vector<uint8_t>& bytes) {
   const size_t begin = bytes.size();
   bytes.resize(begin + kLengthBytes);
   return begin;
 }
-// Ends the document or array that begins at `begin`, and writes its length.
+// Ends the document or array that begins at `begin`: appends the NUL and writes the length.
 inline void end_document(std::vector<uint8_t>& bytes, size_t begin) {
   bytes.push_back(0);
   const auto length = static_cast<uint32_t>(bytes.size() - begin);

@@ -10,9 +10,9 @@
 
 namespace gridmount::bson {
 
-// Parses "2016-05-03T12:00:00.250Z" as in RFC 3339. The offset may also be written "+0530" or
-// "+05". Digits of a second after the third are ignored. Returns nothing if the text is anything
-// else.
+// Parses a date such as "2016-05-03T12:00:00.250Z" (RFC 3339). The offset may also be written
+// "+0530" or "+05". Ignores the digits of a second's fraction after the third. Returns nothing if
+// the text is anything else.
 std::optional<Date> date_from_text(std::string_view text);
 
 }  // namespace gridmount::bson

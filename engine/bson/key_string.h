@@ -1,15 +1,16 @@
 // Key strings: an order-preserving encoding of values, like MongoDB's KeyString. memcmp on two key
-// strings has the result of bson::compare on their values. They are part of a store's format
-// (engine/local/FORMAT.md, chapter "Index keys", describes the bytes). In memory they identify
-// values that are grouped or looked up.
+// strings has the result of bson::compare on their values. Key strings are part of a store's
+// format: engine/local/FORMAT.md, chapter "Index keys", describes their bytes. In memory they
+// identify the values by which documents are grouped or looked up.
 //
 // Invariants:
 // K1. No key string is a proper prefix of another one. So the key strings of several values can be
-//     concatenated and still compare part by part.
+//     concatenated, and memcmp then compares them value by value.
 // K2. Values that compare equal have the same key string, whatever their types: for example 5 as an
 //     int32, a double and a Decimal128.
-// K3. The first byte of a key string is never 0x00 or 0xFF, in either direction. So appending 0xFF
-//     to the key strings of leading parts gives a bound above every key that begins with them.
+// K3. The first byte of a key string is never 0x00 or 0xFF, ascending or descending. So the key
+//     strings of an index's first fields, followed by 0xFF, are greater than every key that begins
+//     with these key strings.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -23,11 +24,11 @@
 
 namespace gridmount::bson {
 
-// `descending` reverses the order.
+// Appends the key string of the value. `descending` reverses the order of key strings.
 void append_key_string(std::string& out, ValueView value, bool descending = false);
 
-// Returns the size of the key string at the beginning of `encoded`, or nothing if the bytes end
-// inside it or are not a key string.
+// Returns the size of the key string with which `encoded` begins. Returns nothing if `encoded` ends
+// within the key string or does not begin with one.
 std::optional<size_t> key_string_size(std::string_view encoded, bool descending = false);
 
 }  // namespace gridmount::bson

@@ -8,8 +8,8 @@
 
 namespace gridmount::bson {
 
-// The class bytes, in MongoDB's order of types. The gaps are reserved for future types. Part of the
-// format.
+// The first byte of a key string: the class of the value's type, in MongoDB's order of types. The
+// gaps are reserved for future types. These bytes are part of the format.
 enum KeyClass : uint8_t {
   kEnd = 0x00,  // ends documents, arrays and strings; below every class (K3)
   kMinKey = 0x04,
@@ -31,7 +31,7 @@ enum KeyClass : uint8_t {
   kMaxKey = 0xF0,
 };
 
-// The byte after the eight bytes of a number.
+// The byte after the eight bytes of a number's double: kExact if the number equals this double.
 inline constexpr char kExact = '\x00';
 inline constexpr char kAboveDouble = '\x01';
 

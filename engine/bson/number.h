@@ -1,8 +1,8 @@
 // Compares and orders BSON's numbers exactly across their four types.
 //
-// A number is ordered by the greatest double that is not greater than it. Numbers that share this
-// double are ordered by their decimal digits. Both comparison (compare.h) and index keys
-// (key_string.h) use these functions, so they cannot disagree.
+// Numbers are ordered by their floor: the greatest double that is not greater than the number.
+// Numbers with the same floor are ordered by their decimal digits. Comparisons (compare.h) and
+// index keys (key_string.h) both use these functions, so their orders are the same.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -22,26 +22,29 @@ namespace gridmount::bson {
 // and infinities stay. Zero is never negative.
 double floor_to_double(ValueView number);
 
-// Returns whether the number is equal to that double.
+// Returns whether the number is equal to its floor_to_double().
 bool is_exact_double(ValueView number);
 
-// For a number that is not a double. Returns bytes that memcmp orders like the numbers with the
-// same floor_to_double(). Equal numbers have equal bytes, whatever their type.
+// Returns bytes for an int64 or a finite Decimal128. For numbers with the same floor_to_double(),
+// memcmp on these bytes has the result of comparing the numbers. Equal numbers have equal bytes,
+// whatever their type.
 inline constexpr size_t kDecimalSortBytes = 19;
 std::array<uint8_t, kDecimalSortBytes> decimal_sort_bytes(ValueView number);
 
-// NaN is equal to itself and less than every other number; 0.0 equals -0.0.
+// Compares two numbers. NaN is equal to itself and less than every other number, and 0.0 equals
+// -0.0.
 std::weak_ordering compare_numbers(ValueView a, ValueView b);
 
-// Returns the decimal as an integer if it is one and in range.
+// Returns the decimal as an int64, or nothing if it is not an integer or out of range.
 std::optional<int64_t> to_int64(Decimal128 decimal);
 
-// Reads a number of any type as servers read integers in commands and options (safeNumberLong): the
-// fraction of a double is cut off, a decimal is rounded half to even, NaN is 0, and a value out of
-// range becomes the nearest one in range. Returns nothing if the value is not a number.
+// Reads a number of any type as servers read integers in commands and options (safeNumberLong):
+// cuts off the fraction of a double, rounds a decimal half to even, and returns 0 for NaN and the
+// nearest int64 for a number out of range. Returns nothing if the value is not a number.
 std::optional<int64_t> clamped_integer(ValueView value);
 
-// Rounds half to even. Beyond the range of double the result is infinite.
+// Returns the nearest double, and of two nearest doubles the even one. The result is infinite if
+// the decimal is beyond the range of double.
 double to_nearest_double(Decimal128 decimal);
 
 }  // namespace gridmount::bson

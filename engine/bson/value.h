@@ -1,8 +1,8 @@
-// BSON values, as views and owned.
+// BSON values.
 //
-// A ValueView points into bytes that somebody else owns. A Value owns its bytes. Both are
-// immutable. The bytes of a view have been validated (bson::validate) or were written by a Builder,
-// so accessors assert the type instead of returning errors.
+// A ValueView refers to bytes that another object owns, and which must outlive it. A Value owns its
+// bytes. Both are immutable. Their bytes have been validated (bson::validate) or were written by a
+// Builder, so the accessors assert the type and return no errors.
 //
 // Thread-safety: values. Several threads may read views and values at once.
 #pragma once
@@ -42,7 +42,8 @@ enum class Type : uint8_t {
   kMinKey = 0xFF,
 };
 
-// The subtype of binary data in which the length stands twice (bsonspec.org: "Binary (Old)").
+// The old subtype of binary data, whose bytes begin with a second copy of the length (bsonspec.org:
+// "Binary (Old)").
 inline constexpr uint8_t kOldBinarySubtype = 2;
 
 // Returns the alias that $type accepts ("double", "objectId", "minKey", ...).
@@ -53,8 +54,8 @@ constexpr bool is_nullish(Type type) {
   return type == Type::kNull || type == Type::kUndefined;
 }
 
-// 12 bytes: seconds since 1970 (4, big-endian), process-unique random value (5), counter (3,
-// big-endian).
+// An ObjectId has 12 bytes: the seconds since 1970 (4 bytes, big-endian), a random value of the
+// process (5 bytes), and a counter (3 bytes, big-endian).
 class ObjectId {
  public:
   using Bytes = std::array<uint8_t, 12>;
@@ -62,14 +63,14 @@ class ObjectId {
   ObjectId() : bytes_{} {}
   explicit ObjectId(const Bytes& bytes) : bytes_(bytes) {}
 
-  // Makes a new id, unique in this process and very probably everywhere. Thread-safe.
+  // Makes a new id, which is unique in this process and very probably everywhere. Thread-safe.
   static ObjectId generate();
   // Parses 24 hexadecimal digits. Returns nothing if the text is anything else.
   static std::optional<ObjectId> from_hex(std::string_view hex);
 
   const Bytes& bytes() const { return bytes_; }
   std::string hex() const;
-  // The creation time in seconds since 1970.
+  // Returns the time of creation in seconds since 1970.
   uint32_t seconds() const;
 
   friend auto operator<=>(const ObjectId&, const ObjectId&) = default;
@@ -96,7 +97,7 @@ struct Date {
   friend auto operator<=>(const Date&, const Date&) = default;
 };
 
-// MongoDB's internal timestamp, ordered by seconds, then increment.
+// MongoDB's internal timestamp. Timestamps are ordered by seconds, then by increment.
 struct Timestamp {
   uint32_t seconds = 0;
   uint32_t increment = 0;
@@ -125,7 +126,8 @@ class ValueView {
            type_ == Type::kDecimal128;
   }
 
-  // Each accessor asserts that the value has its type.
+  // Each accessor asserts that the value has the accessor's type. The result of an accessor may
+  // refer to the bytes of this view.
   double as_double() const;
   std::string_view as_string() const;  // kString, kSymbol and kCode; may hold NUL bytes
   View as_document() const;            // kDocument and kArray
@@ -139,10 +141,11 @@ class ValueView {
   Timestamp as_timestamp() const;
   Decimal128 as_decimal128() const;
 
-  // Returns the value as an int64 if it is a number of any type, has no fraction and is in range
-  // (the GridFS specification: "any numeric type must be read").
+  // Returns the value as an int64 if it is a number of any type without a fraction, and in range.
+  // Otherwise returns nothing. The GridFS specification demands that sizes of any numeric type can
+  // be read.
   std::optional<int64_t> integral() const;
-  // Returns the nearest double if the value is a number of any type.
+  // Returns the nearest double if the value is a number of any type, otherwise nothing.
   std::optional<double> number() const;
 
  private:
@@ -180,12 +183,12 @@ class Value {
   // NOLINTNEXTLINE(google-explicit-constructor): a Value is accepted wherever a view is.
   operator ValueView() const { return view(); }
 
-  // Compares type and bytes. Hash tables use this equality for a files_id. For the equality of the
-  // query language see compare.h.
+  // Compares types and bytes: int32 1 and int64 1 are not equal. Hash tables with a files_id as the
+  // key use this equality. compare.h has the equality of queries.
   friend bool operator==(const Value& a, const Value& b) {
     return a.type_ == b.type_ && a.bytes_ == b.bytes_;
   }
-  // Returns the bytes. A hash of the value must cover them and type().
+  // Returns the value's bytes, without its type.
   const std::string& bytes() const { return bytes_; }
 
  private:
