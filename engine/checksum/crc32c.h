@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli), the checksum of all data of a store and of the wire protocol's messages.
+// CRC-32C (Castagnoli): the checksum for all data of a store and for messages of the wire protocol.
 //
 // Thread-safety: a pure function.
 #pragma once

@@ -1,9 +1,9 @@
-// Wrappers of the operating system's file calls for files that must not be lost: complete reads and
-// writes, errors as values, and retries of interrupted calls.
+// Wraps the operating system's file calls, for files that must not be lost. The functions read and
+// write all bytes, return errors as values, and repeat interrupted calls.
 //
 // The crash tests intercept the system calls that change a store's files
-// (tests/engine/local/crash/file_calls.cc). These calls are made by this header's functions, by
-// LMDB, or on fd(). A new kind of call must be added to the tests too.
+// (tests/engine/local/crash/file_calls.cc). The functions of this header make these calls, LMDB
+// makes them, and so do callers of fd(). If you use a new kind of call, add it to the tests too.
 //
 // The functions fail with the code that system_error() chooses for the errno, such as
 // OutOfDiskSpace, IoError or PermissionDenied.
@@ -39,8 +39,8 @@ class File {
   ~File();
 
   // `flags` as for open(2). O_CLOEXEC is added. New files get mode 0600 without the bits of the
-  // umask. Fails with StoreDamaged if the path is not a regular file: opening such a file could
-  // block, and it must not be written to. With O_DIRECTORY the path must be a directory.
+  // umask. Fails with StoreDamaged if the path is not a regular file: to open a pipe or a device
+  // could block, and a store must not write to it. With O_DIRECTORY the path must be a directory.
   static Result<File> open(const std::filesystem::path& path, int flags);
   // Like open(), for callers that distinguish the causes of a failure. Returns 0 after a success,
   // otherwise an errno or kNotRegular (system_error.h). Sets `file` only after a success.
@@ -57,9 +57,9 @@ class File {
   Result<uint64_t> allocated_bytes() const;
   // Returns true if the file has holes, and false if that cannot be determined.
   bool has_holes() const;
-  // Returns whether the file still has its name in `folder`, the open folder in which it was
-  // opened. It is false if the file was removed, moved or replaced, and true if that cannot be
-  // determined.
+  // Returns whether the file still has its name in `folder`, which is the open folder in which the
+  // file was opened. Returns false if the file was unlinked, moved or replaced, and true if this
+  // cannot be determined.
   bool is_in_place(const File& folder) const;
   // Reads up to `size` bytes. Returns fewer at the end of the file.
   Result<std::vector<uint8_t>> read(uint64_t offset, size_t size) const;
@@ -70,7 +70,7 @@ class File {
   // Frees the disk space of these bytes. They then read as zeros, and the size stays. Returns false
   // if the file system does not support that.
   Result<bool> punch(uint64_t offset, uint64_t bytes) const;
-  // Contents and size are durable on return. After an error, the writes since the last success may
+  // Makes the contents and the size durable. After an error, the writes since the last success may
   // be lost, even if a later call succeeds: Linux drops the pages it could not write.
   Status sync_data() const;
 
@@ -93,12 +93,14 @@ void outlive_file_size_limit();
 
 // Returns the figures (statvfs) of the file system that holds the file or folder.
 Result<struct statvfs> file_system_of(const std::filesystem::path& path);
-// Returns how many bytes this process may still write there.
+// Returns how many bytes this process may still write to this file system.
 uint64_t free_bytes(const struct statvfs& file_system);
 
-// Replaces the file `to` if it exists. The rename is durable only after sync_folder().
+// Renames a file. Replaces the file `to` if it exists. The rename is durable only after
+// sync_folder().
 Status rename_file(const std::filesystem::path& from, const std::filesystem::path& to);
-// Succeeds if the file does not exist. The removal is durable only after sync_folder().
+// Unlinks a file. Succeeds if the file does not exist. The change is durable only after
+// sync_folder().
 Status remove_file(const std::filesystem::path& path);
 // Makes the folder's directory entries durable.
 Status sync_folder(const std::filesystem::path& folder);

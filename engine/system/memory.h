@@ -7,13 +7,14 @@
 
 namespace gridmount::system {
 
-// Asks the disk for the pages of these mapped bytes without waiting for them.
+// Asks the kernel to read the pages of these mapped bytes from the disk, and does not wait for
+// them.
 void will_need(const void* begin, size_t bytes);
 
-// Tunes the process's malloc for LMDB, which allocates every dirty page and every run of pages by
-// malloc. Blocks up to 8 MiB come from the heap and stay there. The number of heaps is small,
-// because each may keep 64 MiB. Larger blocks are returned to the system when they are freed.
-// Programs call it once, before they start threads. It makes writing 20-30 % faster.
+// Tunes the process's malloc for LMDB, which calls malloc for every dirty page and every run of
+// pages. Blocks of up to 8 MiB then come from a heap, and return to the heap when they are freed.
+// Larger blocks return to the system. The number of heaps is limited, because each may keep 64 MiB.
+// Programs must call this function once, before they start threads. It makes writes 20-30 % faster.
 void tune_allocator();
 
 }  // namespace gridmount::system

@@ -1,4 +1,4 @@
-// The only table from the operating system's error numbers to Errors.
+// Translates the operating system's error numbers into Errors. No other table does this.
 //
 // Thread-safety: thread-safe.
 #pragma once
@@ -9,11 +9,11 @@
 
 namespace gridmount::system {
 
-// Used in place of an errno: the path exists, but is not a regular file.
+// Stands for an errno: the path exists, but is not a regular file.
 inline constexpr int kNotRegular = -1;
 
-// `error_number` is an errno or kNotRegular. `what` describes the operation and its object
-// ("opening /a/b"), and begins the message.
+// `error_number` is an errno or kNotRegular. The message begins with `what`, which names the
+// operation and its object ("opening /a/b").
 Error system_error(int error_number, std::string_view what);
 
 }  // namespace gridmount::system
