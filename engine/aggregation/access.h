@@ -1,6 +1,7 @@
 // Access checks of pipelines. A pipeline may read other collections by $lookup, $unionWith,
-// $graphLookup or views, and may write. The user who runs it may lack the right to do so. What must
-// be checked follows from the parsed pipeline, and from the pipelines of the views that it reads.
+// $graphLookup or views, and may write. The user who runs it may lack the right to do so. The
+// parsed pipeline, and the pipelines of the views that it reads, show which collections must be
+// checked.
 //
 // A view is read with the rights of the user who reads it, not of the user who made it.
 #pragma once
@@ -25,6 +26,8 @@ class Access {
   // Succeeds if the user may read the namespace. Otherwise returns the error with which the
   // pipeline must fail.
   virtual Status may_read(const engine::Namespace& ns) = 0;
+  // Succeeds if the user may write to the namespace with a stage of this kind. Otherwise returns
+  // the error with which the pipeline must fail.
   virtual Status may_write(const engine::Namespace& ns, WriteKind kind, bool bypass_validation) = 0;
 };
 
@@ -33,16 +36,16 @@ class Access {
 // them.
 class AccessScope {
  public:
-  // `access` must outlive it.
+  // `access` must outlive the scope.
   explicit AccessScope(Access& access);
   ~AccessScope();
   AccessScope(const AccessScope&) = delete;
   AccessScope& operator=(const AccessScope&) = delete;
 };
 
-// Checks everything that the pipeline over `ns` reads and writes except `ns` itself, whose check is
-// the caller's task. Asks the Access of this thread's AccessScope, and succeeds without a scope.
-// `view` is what `ns` resolves to.
+// Asks the Access of this thread's AccessScope for every collection that the pipeline over `ns`
+// reads or writes, and returns the first error. Succeeds without a scope. Does not ask for `ns`,
+// which the caller must check. `view` is the result of resolve_view() for `ns`.
 Status check_access(const Databases& databases, engine::Snapshot& snapshot,
                     const engine::Namespace& ns, const ResolvedView& view,
                     const query::Pipeline& pipeline, bool bypass_validation);

@@ -1,8 +1,9 @@
-// Runs pipelines over the collections of any store. An implementation of engine/store.h passes its
-// reads of views and its aggregations to these functions. These functions call the implementation
-// back through find(), insert() and so on.
+// Runs pipelines over the collections of any store. An implementation of engine/store.h calls these
+// functions for its reads of views and for its aggregations. The functions call find(), insert()
+// and other functions of the implementation.
 //
-// Thread-safety: functions without state. A cursor belongs to its snapshot.
+// Thread-safety: the functions have no state. They and the cursors that they return must be used as
+// the snapshot must be. A cursor must not outlive its snapshot.
 #pragma once
 
 #include <functional>
@@ -17,10 +18,10 @@
 
 namespace gridmount::aggregation {
 
-// Returns databases by name. It may be called for as long as a cursor made with it exists.
+// Returns the database with this name. A cursor may call it for as long as the cursor exists.
 using Databases = std::function<std::shared_ptr<engine::Database>(std::string_view name)>;
 
-// Implements engine::Collection::aggregate(). `ns` may be a view.
+// Implements engine::Collection::aggregate(), with the errors that it has. `ns` may be a view.
 Result<std::unique_ptr<engine::Cursor>> aggregate(const Databases& databases,
                                                   engine::Snapshot& snapshot,
                                                   const engine::Namespace& ns, bson::View stages,
@@ -31,7 +32,7 @@ Result<std::unique_ptr<engine::Cursor>> find_in_view(const Databases& databases,
                                                      engine::Snapshot& snapshot,
                                                      const engine::Namespace& ns, bson::View filter,
                                                      const engine::FindOptions& options);
-// Does what find() does, but over these documents instead of a collection.
+// Does what engine::Collection::find() does, but over `documents` instead of a collection.
 Result<std::unique_ptr<engine::Cursor>> find_among(std::vector<bson::Document> documents,
                                                    const Databases& databases,
                                                    engine::Snapshot& snapshot,
@@ -42,8 +43,9 @@ Result<int64_t> count_in_view(const Databases& databases, engine::Snapshot& snap
                               const engine::Namespace& ns, bson::View filter,
                               const engine::CountOptions& options);
 
-// Implements engine::Collection::explain() for a view, and explain_aggregate(). Returns {stages:
-// [{$cursor: {how the collection under the view answers the first stages}}, {$group: ...}, ...]}.
+// explain_view() implements engine::Collection::explain() for a view, and explain_aggregate() the
+// function of the same name. Both return {stages: [{$cursor: {the plan for the stages that the
+// collection runs}}, {$group: ...}, ...]}.
 Result<bson::Document> explain_view(const Databases& databases, engine::Snapshot& snapshot,
                                     const engine::Namespace& ns, bson::View filter,
                                     const engine::FindOptions& options,
@@ -53,7 +55,8 @@ Result<bson::Document> explain_aggregate(const Databases& databases, engine::Sna
                                          const engine::AggregateOptions& options,
                                          engine::Verbosity verbosity);
 
-// Implements engine::Collection::distinct(): the values of the cursor's documents at the path.
+// Implements engine::Collection::distinct(). Returns the different values that the cursor's
+// documents have at the path.
 Result<std::vector<bson::Value>> distinct_values(engine::Cursor& cursor, std::string_view path);
 
 }  // namespace gridmount::aggregation

@@ -1,6 +1,6 @@
-// $out: documents replace the whole contents of a collection.
+// The work of $out: documents replace the whole contents of a collection.
 //
-// Thread-safety: not thread-safe. A Replacement belongs to its transaction.
+// Thread-safety: not thread-safe. The result must be used by the thread that uses the transaction.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,10 @@
 
 namespace gridmount::aggregation {
 
-// Writes the documents into a new collection with the options and indexes of the current one. At
-// the end the new collection takes its name. All of it happens in the transaction. Fails with 17152
-// for a capped collection and with CommandNotSupportedOnView for a view. `transaction` must outlive
-// the result.
+// Makes a new collection with the options and indexes of `collection`. The caller adds the
+// documents to the result, and calls finish(), which renames the new collection to `collection`.
+// All this happens in the transaction, which must outlive the result. Fails with 17152 for a capped
+// collection and with CommandNotSupportedOnView for a view.
 Result<std::unique_ptr<query::CollectionReplacement>> replace_collection_in(
     std::shared_ptr<engine::Database> database, engine::Transaction& transaction,
     std::string_view collection, bool bypass_validation);

@@ -1,6 +1,6 @@
-// The stats that collStats, dbStats, $collStats and $indexStats report.
+// Computes the statistics that collStats, dbStats, $collStats and $indexStats report.
 // Source: MongoDB manual, "collStats", "dbStats", "$collStats (aggregation)", "$indexStats
-// (aggregation)". Fields of WiredTiger and of clusters are left out.
+// (aggregation)". The fields about WiredTiger and sharded clusters are missing.
 //
 // Thread-safety: functions without state.
 #pragma once
@@ -27,14 +27,15 @@ Result<bson::Document> collection_stats(engine::Database& database, engine::Snap
 Result<bson::Document> database_stats(engine::Store& store, engine::Snapshot& snapshot,
                                       std::string_view database, int64_t scale = 1);
 
-// Returns the document of the stage $collStats. The caller has checked `options`. latencyStats and
-// queryExecStats fail with CommandNotSupported, because these stats are not kept. `host` is
-// reported unless it is empty.
+// Returns the document of the stage $collStats. The caller must have checked `options`. Fails with
+// CommandNotSupported for latencyStats and queryExecStats, because no store counts them. The
+// document has the field `host` unless `host` is empty.
 Result<bson::Document> collection_stats_stage(engine::Database& database,
                                               engine::Snapshot& snapshot,
                                               std::string_view collection, bson::View options,
                                               std::string_view host);
-// Returns {name, key, host, accesses: {ops, since}, spec} for each index.
+// Returns {name, key, host, accesses: {ops, since}, spec} for each index, without `host` if it is
+// empty.
 Result<std::vector<bson::Document>> index_stats_stage(engine::Collection& collection,
                                                       engine::Snapshot& snapshot,
                                                       std::string_view host);

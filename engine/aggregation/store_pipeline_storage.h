@@ -1,7 +1,8 @@
-// Implements the storage interface of pipelines (engine/query/pipeline/pipeline_storage.h) on
-// engine/store.h.
+// Implements the storage interface of pipelines (engine/query/pipeline/pipeline_storage.h) with any
+// store (engine/store.h).
 //
-// Thread-safety: not thread-safe. A StorePipelineStorage belongs to its snapshot.
+// Thread-safety: not thread-safe. A StorePipelineStorage must be used by the thread that uses its
+// snapshot.
 #pragma once
 
 #include <memory>
@@ -16,9 +17,9 @@
 
 namespace gridmount::aggregation {
 
-// A stream of a cursor's documents. It copies one document at a time, because a stage that makes
-// several documents from one ($unwind) keeps that one across a pause of the snapshot. Owns the
-// cursor.
+// A stream of a cursor's documents. Owns the cursor. A view that next() returns is valid until the
+// next call of next(), even if the snapshot is paused meanwhile: the stream copies the document,
+// because a stage that makes several documents from one ($unwind) still needs it then.
 class CursorStream : public query::DocumentStream {
  public:
   explicit CursorStream(std::unique_ptr<engine::Cursor> cursor) : cursor_(std::move(cursor)) {}
@@ -30,7 +31,7 @@ class CursorStream : public query::DocumentStream {
 };
 
 struct PipelineStorageOptions {
-  std::string database;  // the database that the pipeline runs in
+  std::string database;  // the database in which the pipeline runs
   std::optional<engine::Deadline> deadline = {};
   bool bypass_validation = false;
   std::string host = {};  // engine::AggregateOptions::host
@@ -38,8 +39,8 @@ struct PipelineStorageOptions {
 
 class StorePipelineStorage : public query::PipelineStorage {
  public:
-  // The snapshot must outlive it. $out and $merge need a Transaction. With another snapshot they
-  // fail with IllegalOperation.
+  // `snapshot` must outlive this object. If it is not a Transaction, $out and $merge fail with
+  // IllegalOperation.
   StorePipelineStorage(Databases databases, engine::Snapshot& snapshot,
                        PipelineStorageOptions options);
 

@@ -1,4 +1,4 @@
-// Views: a view is the result of a pipeline over another collection, under a name.
+// MongoDB's views: a view is a name for the result of a pipeline over another collection.
 // Source: MongoDB manual, "Views".
 //
 // Thread-safety: functions without state.
@@ -14,19 +14,21 @@
 namespace gridmount::aggregation {
 
 struct ResolvedView {
-  engine::Namespace ns;   // the collection under all views; it may not exist
-  bson::Document stages;  // the stages of all views, an array's elements; empty if there is no view
+  engine::Namespace ns;   // the collection from which the views are computed; it need not exist
+  bson::Document stages;  // the stages of all views, as the elements of an array; empty if there is
+                          // no view
 };
 
-// Follows views on views. Fails with ViewDepthLimitExceeded (165) for more than 20 views.
+// Resolves `ns`, which may be a collection, a view, or a view of other views. Fails with
+// ViewDepthLimitExceeded (165) for more than 20 views.
 Result<ResolvedView> resolve_view(const Databases& databases, engine::Snapshot& snapshot,
                                   const engine::Namespace& ns);
 
-// Checks whether a view with this name and definition may be made. Its pipeline must be valid and
-// must not write. Neither `view_on` nor a collection that the pipeline reads by $lookup, $unionWith
-// or $facet may lead back to the view (GraphContainsCycle, 5). None of them may be a system
-// collection except system.js (InvalidNamespace): users' passwords and profiler data must not be
-// readable through a view.
+// Succeeds if a view with this name and definition may be made. Its pipeline must be valid and must
+// not write. Neither `view_on` nor a collection that the pipeline reads by $lookup, $unionWith or
+// $facet may lead back to the view (GraphContainsCycle, 5). None of them may be a system collection
+// except system.js (InvalidNamespace), because a view must not show users' credentials or the
+// profiler's data.
 Status check_view(engine::Database& database, engine::Snapshot& snapshot, std::string_view name,
                   std::string_view view_on, bson::View stages);
 
