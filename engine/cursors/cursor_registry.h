@@ -1,11 +1,13 @@
-// Clients' cursors, by id. Each of them waits here between two batches. find and aggregate return
-// the first batch, getMore the next one, and killCursors ends the cursor.
+// The cursors of clients, by id. A cursor waits in the registry between two batches. The commands
+// find and aggregate return the first batch, getMore returns the next one, and killCursors ends the
+// cursor.
 // Source: MongoDB manual, "Cursors", "getMore", "killCursors".
 //
-// A waiting cursor holds no read view (Snapshot::pause()). So the store can reuse the space of
-// documents that are removed meanwhile. Each batch reads the newest contents.
+// The snapshot of a waiting cursor is paused (Snapshot::pause()). So the store can reuse the space
+// of documents that are removed meanwhile, and each batch reads the newest contents.
 //
-// Thread-safety: thread-safe. Different cursors can be read at the same time.
+// Thread-safety: CursorRegistry is thread-safe. Several threads can read different cursors at the
+// same time.
 #pragma once
 
 #include <atomic>
@@ -29,15 +31,17 @@ namespace gridmount::cursors {
 using Clock = std::chrono::steady_clock;
 
 struct RegistryOptions {
-  std::chrono::milliseconds idle_max{600'000};  // an idle cursor expires; a server's default
-  size_t cursors_max = 10'000;  // limit of waiting cursors; above it OperationFailed
-  // The limit of the bytes of documents that cursors have read and hold for the next batch. If the
-  // limit leaves no room to hold another document as large as the last one, a batch ends before a
-  // document that might not fit into it.
+  std::chrono::milliseconds idle_max{600'000};  // an idle cursor expires after this time; the
+                                                // default of servers
+  size_t cursors_max = 10'000;  // the limit of waiting cursors; open() of another one fails with
+                                // OperationFailed
+  // A cursor knows the size of a document only after it has read the document, and holds the
+  // document for the next batch if it does not fit. This is the limit for the bytes of all held
+  // documents. Near the limit, a batch ends before a document that might not fit.
   uint64_t held_bytes_max = uint64_t{32} << 20;
 };
 
-// Data that a layer above attaches to a cursor: its owner, what may interrupt it.
+// Data that a layer above attaches to a cursor, such as its owner.
 class CursorNote {
  public:
   virtual ~CursorNote() = default;
@@ -45,9 +49,8 @@ class CursorNote {
 
 struct CursorOptions {
   bool no_timeout = false;
-  bool tailable = false;  // stays open at the end and waits for new documents
-  // The cursor never returns more documents than this. After that many it has ended, and is not
-  // read again.
+  bool tailable = false;  // stays open after its last document, and later returns new documents
+  // The cursor ends after this many documents, counted over all batches.
   std::optional<int64_t> documents_max = {};
   std::shared_ptr<CursorNote> note = {};
 };
@@ -56,55 +59,60 @@ struct CursorInfo {
   int64_t id = 0;
   engine::Namespace ns;
   CursorOptions options;
-  bool in_use = false;  // a call is reading it
+  bool in_use = false;  // a call is reading the cursor
 };
 
 struct BatchLimits {
   std::optional<int64_t> documents = {};     // absent: as many as fit into `bytes`
-  uint64_t bytes = bson::kMaxDocumentBytes;  // the whole batch; at least one document is returned
-  uint64_t bytes_per_document = 0;           // added for each document to its own size
+  uint64_t bytes = bson::kMaxDocumentBytes;  // limit of the whole batch; one document is returned
+                                             // even if it is larger
+  uint64_t bytes_per_document = 0;           // added to the size of each document
 };
 
 struct CursorBatch {
-  int64_t id = 0;  // 0: the cursor has ended
+  int64_t id = 0;  // for get_more(); 0: the cursor has ended
   std::vector<bson::Document> documents;
 };
 
-// Receives the documents of a batch one by one. A view is valid during the call.
+// Receives the documents of a batch one at a time. The view is valid during the call.
 using Sink = std::function<void(bson::View)>;
 
 class CursorRegistry {
  public:
   explicit CursorRegistry(const RegistryOptions& options) : options_(options) {}
 
-  // Reads the first batch. Takes ownership of the cursor and of the snapshot it reads. The snapshot
-  // must not be a Transaction. It is null for a cursor that reads no store.
+  // Reads the first batch. Takes ownership of the cursor and of the snapshot that the cursor reads.
+  // The snapshot must not be a Transaction. It must be null if the cursor reads no store. Fails
+  // with the error of the read, and with OperationFailed if there are too many cursors; the cursor
+  // then ends.
   Result<CursorBatch> open(engine::Namespace ns, std::unique_ptr<engine::Snapshot> snapshot,
                            std::unique_ptr<engine::Cursor> cursor, const CursorOptions& options,
                            const BatchLimits& limits) GM_EXCLUDES(mutex_);
-  // Like the function above, but passes the documents to `sink` and returns the id.
+  // Like the function above, but passes the documents to `sink` and returns CursorBatch::id.
   Result<int64_t> open(engine::Namespace ns, std::unique_ptr<engine::Snapshot> snapshot,
                        std::unique_ptr<engine::Cursor> cursor, const CursorOptions& options,
                        const BatchLimits& limits, const Sink& sink) GM_EXCLUDES(mutex_);
-  // Fails with CursorNotFound (43) if there is no such cursor, with Unauthorized (13) if it belongs
-  // to another namespace, and with code 12051 while another call reads it. An error of the read
-  // ends the cursor.
+  // Reads the next batch. Fails with CursorNotFound (43) if no cursor has this id, with
+  // Unauthorized (13) if the cursor belongs to another namespace, and with CursorInUse (12051)
+  // while another call reads the cursor. An error of the read ends the cursor.
   Result<CursorBatch> get_more(int64_t id, const engine::Namespace& ns, const BatchLimits& limits)
       GM_EXCLUDES(mutex_);
   Result<int64_t> get_more(int64_t id, const engine::Namespace& ns, const BatchLimits& limits,
                            const Sink& sink) GM_EXCLUDES(mutex_);
-  // Returns false if there is no such cursor. A cursor that is being read ends after its batch.
+  // Ends the cursor. If another call is reading it, the cursor ends after that batch. Returns false
+  // if no cursor has this id.
   bool kill(int64_t id) GM_EXCLUDES(mutex_);
-  // Kills all cursors for which `condition` returns true. Calls it with the registry locked.
-  // Returns how many.
+  // Kills all cursors for which `condition` returns true, and returns their number. `condition` is
+  // called with the registry locked, so it must not use the registry.
   size_t kill_if(const std::function<bool(const CursorInfo&)>& condition) GM_EXCLUDES(mutex_);
   std::optional<CursorInfo> info(int64_t id) const GM_EXCLUDES(mutex_);
   std::vector<CursorInfo> list() const GM_EXCLUDES(mutex_);
-  // Ends cursors that have been idle too long. open() does this as well. Returns how many.
+  // Ends the cursors that have been idle for idle_max, and returns their number. open() does this
+  // too.
   size_t expire(Clock::time_point now) GM_EXCLUDES(mutex_);
   size_t size() const GM_EXCLUDES(mutex_);
-  // The number of cursors that have ever waited for a getMore, and the number of those that
-  // expired.
+  // opened() returns how many cursors have ever waited for a getMore, and timed_out() how many of
+  // them have expired.
   int64_t opened() const GM_EXCLUDES(mutex_);
   int64_t timed_out() const GM_EXCLUDES(mutex_);
 
@@ -113,10 +121,11 @@ class CursorRegistry {
     int64_t id = 0;
     engine::Namespace ns;
     CursorOptions options;
-    // The cursor must be destroyed before the snapshot it reads. The order of members ensures it.
+    // The cursor must be destroyed before the snapshot that it reads. The order of these two
+    // members ensures this.
     std::unique_ptr<engine::Snapshot> snapshot;
     std::unique_ptr<engine::Cursor> cursor;
-    std::optional<HeldDocument> held;  // did not fit in the last batch
+    std::optional<HeldDocument> held;  // a document that did not fit in the last batch
     int64_t given = 0;
     Clock::time_point since;
     bool in_use = false;

@@ -1,5 +1,5 @@
-// A document that a cursor has read and that did not fit in the batch. It waits for the next batch.
-// Its size counts towards a total that all cursors of a registry share.
+// A document that a cursor has read, and that did not fit in the batch. It is returned in the next
+// batch. Its size is part of a total that all cursors of a registry share.
 //
 // Thread-safety: not thread-safe, but the shared total is atomic.
 #pragma once
@@ -14,7 +14,8 @@ namespace gridmount::cursors {
 
 class HeldDocument {
  public:
-  // Copies the document. `total` must outlive this.
+  // Copies the document, and adds its size to `total`. `total` must outlive this object, whose
+  // destructor subtracts the size again.
   HeldDocument(bson::View document, std::atomic<uint64_t>& total)
       : document_(document), bytes_(document.size()), total_(&total) {
     total += bytes_;

@@ -1,21 +1,22 @@
-// A cache of chunks of a store over a network, on a disk of this machine. The cache outlives the
-// mount.
+// A cache on a disk of this machine, for the chunks of a store over a network. It is still there
+// when the next mount begins.
 //
-// The cache is a folder with one file per chunk. It knows nothing of files and versions. A caller
-// names a content by a key that no other content ever has (CachedContent in chunk_cache.h). So an
-// entry never becomes wrong. If the cache needs room, it removes the entries that were not read for
-// the longest time.
+// The cache is a folder with one file per chunk. It knows nothing of a bucket's files and their
+// versions. The caller gives each content a key that no other content ever has (CachedContent in
+// chunk_cache.h), so an entry never becomes wrong. If the cache needs space, it removes the entries
+// that were read least recently.
 //
-// Users may remove any file of the folder at any time. The cache syncs nothing. Each entry has a
-// checksum. The cache removes a damaged entry and treats it as absent.
+// Users may delete any file of the folder at any time. The cache does not sync its files, but each
+// entry has a checksum. The cache removes a damaged entry and treats it as absent.
 //
-// The folder's format: `lock` is locked by the process that uses the folder. An entry's file is
-// named by the first 16 bytes of the SHA-256 of its key, in hexadecimal, in the folder that its
-// first two digits name. It has the eight bytes "GMCHUNK1", the sizes of key and content, and the
-// CRC-32C of both together (32 bits each, little-endian), then the key, then the content.
+// The folder's format: The process that uses the folder holds a lock on the file `lock`. The name
+// of an entry's file is the first 16 bytes of the SHA-256 of the entry's key, in hexadecimal. The
+// file is in a folder named by the first two of these digits. It has the eight bytes "GMCHUNK1",
+// then the key's size, the content's size, and the CRC-32C of key and content together (32 bits
+// each, little-endian), then the key, then the content.
 //
-// Thread-safe. Memory is bounded: an entry takes about 150 bytes of memory, and there are at most
-// kEntriesMax.
+// Thread-safe. Memory is bounded: an entry needs about 150 bytes of memory, and the cache has at
+// most kEntriesMax entries.
 #pragma once
 
 #include <array>
@@ -39,10 +40,11 @@
 namespace gridmount {
 
 struct DiskCacheOptions {
-  std::filesystem::path folder;  // made if it does not exist, readable by this user alone
+  std::filesystem::path folder;  // made, with access for this user only, if it does not exist
+  // The limit of the disk space of all entries.
   uint64_t bytes_max = uint64_t{10} << 30;
-  // Called by the cache's thread with the first error of writing, and again if another one follows
-  // more than a minute later.
+  // The cache's thread calls it with the first error of a write, and then with at most one error a
+  // minute. May be empty.
   std::function<void(const Error&)> complain;
 };
 
@@ -51,23 +53,24 @@ class DiskCache {
   using Content = std::shared_ptr<const std::vector<uint8_t>>;
 
   static constexpr size_t kEntriesMax = 400'000;
-  // Larger chunks are not kept.
+  // The cache does not keep larger chunks.
   static constexpr size_t kContentBytesMax = 8 * 1024 * 1024;
-  // The limit for contents that wait to be written. Contents beyond it are not kept.
+  // The limit for the contents that wait for the cache's thread. The cache does not keep contents
+  // beyond this limit.
   static constexpr size_t kWaitingBytesMax = 32 * 1024 * 1024;
 
-  // Opens the folder and reads which entries it has. Fails with StoreLocked if another process
-  // uses the folder, with PermissionDenied if the folder belongs to another user or others have
-  // access to it, and with NotAStore if it has files but is no cache.
+  // Opens the folder and lists its entries. Fails with StoreLocked if another process uses the
+  // folder, with PermissionDenied if the folder belongs to another user or others have access to
+  // it, and with NotAStore if it has files but is no cache.
   static Result<std::unique_ptr<DiskCache>> open(const DiskCacheOptions& options);
   // Drops contents that still wait to be written.
   ~DiskCache();
   DiskCache(const DiskCache&) = delete;
   DiskCache& operator=(const DiskCache&) = delete;
 
-  // Returns the content, or null if the cache does not have it. Reads it from the disk.
+  // Reads the content from the disk. Returns null if the cache does not have it.
   Content find(std::string_view key) GM_EXCLUDES(mutex_);
-  // Makes the cache's thread write the content. Does not wait.
+  // Gives the content to the cache's thread, which writes it. Does not wait.
   void keep(std::string key, Content content) GM_EXCLUDES(mutex_);
   // For tests: waits until each content that was kept is written, or could not be written.
   void flush() GM_EXCLUDES(mutex_);
@@ -101,13 +104,14 @@ class DiskCache {
   Status read_entries() GM_EXCLUDES(mutex_);
   void write_waiting() GM_EXCLUDES(mutex_);
   Status write(const Waiting& waiting) GM_EXCLUDES(mutex_);
-  // Adds an entry, or replaces it, as the one that was read last.
+  // Adds or replaces an entry. It then counts as the most recently read one.
   void add(const Name& name, uint64_t bytes) GM_REQUIRES(mutex_);
   void forget(const Name& name) GM_REQUIRES(mutex_);
-  // Forgets the oldest entries until there is room for `bytes` more. Returns them: their files are
-  // to be removed.
+  // Forgets the least recently read entries until the limits allow another entry of `bytes` bytes.
+  // Returns their names: the caller must remove their files.
   std::vector<Name> make_room(uint64_t bytes) GM_REQUIRES(mutex_);
-  // Removes the oldest entry if the file system is nearly full, and returns true then.
+  // Returns whether the file system is nearly full. If it is, removes the least recently read
+  // entry.
   bool is_disk_scarce() GM_EXCLUDES(mutex_);
   void complain(const Error& error);
 
