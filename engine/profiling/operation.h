@@ -1,8 +1,8 @@
-// The profiler's record of one operation, and a filter for such records.
+// The profiler's record of one operation, and a filter for these records.
 // Source: MongoDB manual, "Database Profiler Output", "Set a Filter to Determine Profiled
 // Operations".
 //
-// Thread-safety: values. Not thread-safe for concurrent writes.
+// Thread-safety: values. While one thread changes an object, no other thread may use it.
 #pragma once
 
 #include <chrono>
@@ -22,21 +22,22 @@ struct Operation {
   bson::Document command;
   bson::Document counts;  // nreturned, nMatched, keysExamined and so on
   std::chrono::microseconds duration{0};
-  std::string error = {};  // the error message, if it failed
+  std::string error = {};  // the error's message; empty if the operation succeeded
+  // 0 if the operation succeeded.
   int32_t error_code = 0;
 };
 
-// Returns the document for system.profile.
+// Returns the operation's document for system.profile.
 bson::Document entry_of(const Operation& operation);
 
 class OperationFilter {
  public:
-  // Parses a filter over the fields of the document in system.profile. Errors are those of
-  // Filter::parse().
+  // Parses a filter for the documents of system.profile. Fails as query::Filter::parse() does.
   static Result<OperationFilter> parse(bson::View specification);
 
   bool matches(const Operation& operation) const;
-  // Returns the filter as servers show it: each condition with its operator.
+  // Returns the filter as servers show it, with an operator in each condition. The view is valid as
+  // long as this object.
   bson::View shown() const { return shown_; }
 
  private:

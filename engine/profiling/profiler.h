@@ -1,9 +1,8 @@
-// The profiler: records what operations did and how long they took, per database, in the capped
-// collection system.profile. Source: MongoDB manual, "Database Profiler", "Database Profiler
-// Output".
+// The profiler records operations and their durations in each database's capped collection
+// system.profile. Source: MongoDB manual, "Database Profiler", "Database Profiler Output".
 //
-// Operations only queue their records. A thread of the profiler writes them, so that an operation
-// within a transaction can be recorded as well.
+// record() only queues a record, and a thread of the profiler writes it. So an operation within a
+// transaction can be recorded too.
 //
 // Thread-safety: thread-safe.
 #pragma once
@@ -26,7 +25,8 @@
 namespace gridmount::profiling {
 
 struct Settings {
-  int level = 0;  // 0: nothing, 1: slow operations, 2: all
+  int level = 0;  // 0: records nothing; 1: slow operations; 2: all operations
+  // An operation is slow if it takes at least this long.
   std::chrono::milliseconds slow{100};
   double sample_rate = 1;  // at level 1: the share of slow operations that is recorded
   // If set, this filter decides at level 1 instead of `slow` and `sample_rate`.
@@ -35,7 +35,7 @@ struct Settings {
 
 class Profiler {
  public:
-  // The store must outlive it. The profiler of a read-only store stays at level 0.
+  // `store` must outlive the profiler. For a read-only store, all levels stay 0.
   explicit Profiler(engine::Store& store);
   // Writes the queued records.
   ~Profiler();
@@ -43,23 +43,25 @@ class Profiler {
   Profiler& operator=(const Profiler&) = delete;
 
   Settings settings(std::string_view database) const GM_EXCLUDES(mutex_);
-  // Fails with BadValue for a level other than 0, 1 or 2, or a rate outside 0 to 1.
+  // Fails with BadValue for a level other than 0, 1 or 2, or a sample rate outside 0 to 1, and with
+  // StoreReadOnly for a level other than 0 if the store is read-only.
   Status set(std::string_view database, const Settings& settings) GM_EXCLUDES(mutex_);
 
-  // Returns whether some database has a level other than 0. Costs one load. Ask this before
-  // preparing a record.
+  // Returns whether some database has a level other than 0. Costs one load, so callers ask this
+  // before they prepare a record.
   bool active() const { return active_.load(std::memory_order_relaxed); }
-  // Returns whether an operation of that duration must be recorded.
+  // Returns whether the caller should pass an operation with this duration to record().
   bool wants(const engine::Namespace& ns, std::chrono::microseconds duration) const
       GM_EXCLUDES(mutex_);
-  // Returns the filter of a database, or null. Costs one load if no database has a filter.
+  // Returns the filter of the database, or null if it has none. Costs one load if no database has a
+  // filter.
   std::shared_ptr<const OperationFilter> filter(std::string_view database) const
       GM_EXCLUDES(mutex_);
-  // Records an operation. At level 1 an operation that its database's filter does not match is left
-  // out.
+  // Queues the record of an operation. At level 1, leaves out an operation that does not match its
+  // database's filter. If too many records are queued, drops the record and logs this once.
   void record(Operation operation) GM_EXCLUDES(mutex_);
-  // Returns when everything recorded before the call is written. Must not be called within a
-  // transaction.
+  // Waits until all records that were queued before the call are written. Must not be called by a
+  // thread that has a transaction.
   void flush() GM_EXCLUDES(mutex_);
 
  private:
