@@ -26,50 +26,58 @@ inline constexpr ErrorCode kOperationNotSupportedInTransaction{263};
 // Source: MongoDB drivers' specification "Convenient API for Transactions".
 inline constexpr std::chrono::seconds kCommitRetryMax{120};
 
-// The properties of a deployment that matter here.
+// The properties of a deployment that decide how a store works over it.
 struct Deployment {
+  // True for replica sets and sharded clusters.
   bool has_transactions = false;
 };
 
-// One connection, taken from the pool while this exists. Must be destroyed before its Pool.
+// A connection that has been taken from the pool. Its destructor aborts an open transaction and
+// gives the connection back. Must be destroyed before its Pool.
 class Connection {
  public:
   virtual ~Connection() = default;
 
-  // Runs a command and returns its reply. Fails if the command fails as a whole ({ok: 0}). If a
-  // transaction has begun, the command runs in it.
+  // Runs a command, in the transaction if one has begun, and returns the reply. Fails if the server
+  // refuses the whole command ({ok: 0}). Errors of single writes are in the reply: see
+  // check_writes().
   virtual Result<bson::Document> run(std::string_view database, bson::View command) = 0;
   // Like run(), but outside of the transaction.
   virtual Result<bson::Document> run_apart(std::string_view database, bson::View command) = 0;
 
+  // Begins a session. The next run() begins the transaction in it on the server.
   virtual Status begin_transaction() = 0;
-  // Commits with write concern majority and journaling. Repeats the commit while its result is
-  // unknown, until kCommitRetryMax or ConnectOptions::server_timeout has passed, whichever is
-  // shorter. Then fails with the error of the last attempt.
+  // Commits with write concern majority and journaling. While the result is unknown, repeats the
+  // commit until kCommitRetryMax or ConnectOptions::server_timeout has passed, whichever is
+  // shorter. Then fails with the error of the last attempt. Does nothing if the transaction has run
+  // no command.
   virtual Status commit_transaction() = 0;
   virtual void abort_transaction() = 0;
 };
 
 class Pool {
  public:
-  // Transactions record their sessions in `sessions`, which may be null.
+  // Makes the pool, and does not connect yet. Each transaction adds its session to `sessions`,
+  // which may be null. Fails with FailedToParse for a malformed URI.
   static Result<std::unique_ptr<Pool>> open(const ConnectOptions& options,
                                             std::shared_ptr<OwnSessions> sessions = nullptr);
   virtual ~Pool() = default;
 
   enum class Purpose { kReads, kWrites };
-  // Takes a connection from the pool. Waits, without a limit of time, while all connections are in
-  // use. Fails if no suitable server is found. The connection is to the primary or, for kReads, to
-  // a member that the URI's readPreference allows.
+  // Takes a connection from the pool. While all connections are in use, waits without a time limit.
+  // The connection is to the primary, or for kReads to a member that the URI's readPreference
+  // allows. Fails if it finds no such server within ConnectOptions::server_timeout.
   virtual Result<std::unique_ptr<Connection>> connection(Purpose purpose = Purpose::kWrites) = 0;
+  // Asks a server for the properties of the deployment.
   virtual Result<Deployment> deployment() = 0;
 };
 
-// Returns the first error in a write command's reply: that of a statement or of the write concern.
+// Returns the first error in the reply of a write command: the error of one of its writes, or of
+// the write concern. Succeeds if the reply has none.
 Status check_writes(bson::View reply);
 
-// Appends the time left as maxTimeMS, but at least 1, because a server reads 0 as "no limit".
-// Appends nothing without a deadline.
+// Appends maxTimeMS with the time until the deadline. The value is at least 1, because a server
+// reads 0 as "no limit". Without a deadline, appends nothing.
 void append_deadline(bson::Builder& command, const std::optional<engine::Deadline>& deadline);
 
 // Fails with MaxTimeMSExpired if the deadline has passed. Callers check this before they send a

@@ -1,4 +1,5 @@
-// A change stream of a deployment: a cursor that waits on the server.
+// A change stream of a deployment. It is a cursor of the server, and a getMore waits there for
+// events.
 //
 // Source: MongoDB drivers' specification "Change Streams".
 //
@@ -34,7 +35,7 @@ class MongoChangeStream final : public engine::ChangeStream {
                     std::chrono::milliseconds patience)
       : sessions_(std::move(sessions)), database_(database), patience_(patience) {}
 
-  // Keeps a reply and returns its events.
+  // Keeps a reply, and returns its events without those of the own sessions.
   Result<std::vector<bson::View>> take(bson::Document reply);
   bool is_own(bson::View event) const;
 
@@ -43,12 +44,13 @@ class MongoChangeStream final : public engine::ChangeStream {
   const std::chrono::milliseconds patience_;
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<Connection> connection_;  // taken from pool_
-  std::string collection_;                  // the name that the cursor has on the server
-  int64_t id_ = 0;                          // 0: the server has closed the cursor
-  bson::Document reply_;                    // holds the events that next() has returned
+  std::string collection_;                  // the name for getMore and killCursors
+  int64_t id_ = 0;                          // 0: the cursor is closed
+  bson::Document reply_;                    // has the events that next() has returned
   bson::Document resume_token_;
   bson::Document token_after_first_;
-  std::vector<bson::View> first_;  // events of the reply that opened the cursor
+  std::vector<bson::View> first_;  // events of the reply that opened the cursor, until next()
+                                   // returns them
 };
 
 }  // namespace gridmount::mongo

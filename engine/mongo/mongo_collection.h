@@ -47,7 +47,7 @@ class MongoCollection final : public engine::Collection, public engine::BatchIns
 
   Result<engine::InsertResult> insert(engine::Transaction& transaction, bson::View document,
                                       const engine::InsertOptions& options) override;
-  // Sends as many documents with each command as fit in it.
+  // Puts as many documents into each command as a message may have.
   Status insert_all(engine::Transaction& transaction,
                     std::span<const bson::View> documents) override;
   Result<engine::UpdateResult> update(engine::Transaction& transaction, bson::View filter,

@@ -1,4 +1,4 @@
-// Reads the results of a cursor on the server, and fetches them in MongoDB's batches.
+// Reads the results of a cursor on the server, batch by batch.
 //
 // Thread-safety: not thread-safe. A cursor belongs to its snapshot.
 #pragma once
@@ -16,14 +16,15 @@ namespace gridmount::mongo {
 
 class MongoCursor final : public engine::Cursor {
  public:
-  // `reply` is that of find, aggregate, listIndexes or listCollections. Fails with FailedToParse if
-  // it holds no cursor. With `keeps_documents`, the returned views stay valid as S5 says. Otherwise
-  // they are valid until the next call of next().
+  // `reply` is the reply of find, aggregate, listIndexes or listCollections. Fails with
+  // FailedToParse if it has no cursor. With `keeps_documents`, the views that next() returns are
+  // valid as S5 says. Without it, they are valid until the next call of next(). With `tailable`,
+  // next() returns nothing after an empty batch, and can be called again later.
   static Result<std::unique_ptr<engine::Cursor>> open(std::shared_ptr<Reads> reads,
                                                       std::string database, bson::Document reply,
                                                       bool keeps_documents = false,
                                                       bool tailable = false);
-  // Closes the server's cursor unless it was read to its end.
+  // Closes the server's cursor, unless the server has already closed it.
   ~MongoCursor() override;
   MongoCursor(const MongoCursor&) = delete;
   MongoCursor& operator=(const MongoCursor&) = delete;
@@ -42,11 +43,11 @@ class MongoCursor final : public engine::Cursor {
   Status take(bson::Document reply);
 
   const std::shared_ptr<Reads> reads_;
-  engine::Namespace ns_;  // as the server names it
+  engine::Namespace ns_;  // the name in the server's reply
   const bool keeps_documents_;
-  const bool tailable_;  // an empty batch is an end for now
+  const bool tailable_;  // after an empty batch the cursor may be read again
   int64_t id_ = 0;
-  bson::Document reply_;  // holds the current batch
+  bson::Document reply_;  // has the current batch
   bson::View::Iterator at_;
 };
 

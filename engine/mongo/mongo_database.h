@@ -39,7 +39,7 @@ class MongoDatabase final : public engine::Database {
  private:
   Result<std::vector<engine::CollectionInfo>> list(engine::Snapshot& snapshot,
                                                    bson::View filter) const;
-  // Runs the command outside of any transaction, because servers refuse it in one.
+  // Runs a command outside of the transaction, because servers refuse it in a transaction.
   Result<bson::Document> run(engine::Snapshot& snapshot, std::string_view database,
                              bson::View command) const;
 

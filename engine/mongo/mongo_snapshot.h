@@ -1,5 +1,5 @@
-// Snapshot and Transaction over a deployment: a connection, and the documents that reads have
-// returned.
+// Snapshot and Transaction over a deployment. Each has a connection, and keeps the documents that
+// its reads have returned.
 #pragma once
 
 #include <deque>
@@ -17,46 +17,47 @@
 
 namespace gridmount::mongo {
 
-// The common part of MongoSnapshot and MongoTransaction, which their cursors share. Used by one
+// What MongoSnapshot and MongoTransaction have in common. Their cursors share it. Used by one
 // thread at a time.
 class Reads {
  public:
   explicit Reads(std::unique_ptr<Connection> connection, bool in_transaction = false)
       : connection_(std::move(connection)), in_transaction_(in_transaction) {}
 
-  // Run a command, in the transaction or outside of it. Fail as check_usable() does.
+  // run() runs a command in the transaction, if there is one, and run_apart() outside of it. Both
+  // fail as check_usable() does, and with the error of the command.
   Result<bson::Document> run(const engine::Namespace& ns, bson::View command);
   Result<bson::Document> run_apart(std::string_view database, bson::View command);
-  // Runs a command that changes the catalog, outside of the transaction. Fails with
-  // OperationNotSupportedInTransaction if the transaction has used the collection, or any
-  // collection of the database if the name is empty: the command would wait for the transaction's
-  // end.
+  // Runs a command that changes the catalog, outside of the transaction. Fails as check_unused()
+  // does.
   Result<bson::Document> change_catalog(const engine::Namespace& changed, std::string_view database,
                                         bson::View command);
-  // Does the check that change_catalog() does first.
+  // Fails with OperationNotSupportedInTransaction if the transaction has used the collection
+  // `changed`, because a command that changes it would wait for the transaction's end. If the
+  // collection's name is empty, fails if the transaction has used any collection of the database.
   Status check_unused(const engine::Namespace& changed) const;
-  // Keeps a document until the next call of this function.
+  // Keeps a document until the next call of this function. The view is valid as long.
   bson::View keep_current(bson::Document document) {
     current_ = std::move(document);
     return current_;
   }
-  // Keeps a document for as long as this exists, or until it is paused.
+  // Keeps a document until pause(), or until this object is destroyed. The view is valid as long.
   bson::View keep(bson::Document document) {
     kept_.push_back(std::move(document));
     return kept_.back();
   }
 
-  // Fails with IllegalOperation while paused and after the end.
+  // Fails with IllegalOperation while this object is paused, and after end().
   Status check_usable() const;
   Status pause();
   Status resume();
   // Commits the transaction, then calls end().
   Status commit(bool durable);
-  // Closes the cursors on the server and gives the connection back. Nothing can be read any more.
+  // Closes the cursors on the server and gives the connection back to the pool. Later reads fail.
   void end();
 
-  // Must be called when a cursor was opened or closed on the server. end() closes the cursors that
-  // are still open.
+  // opened() must be called for each cursor that the server has opened, and closed() when the
+  // cursor is closed. end() closes the cursors that are still open.
   void opened(int64_t cursor, const engine::Namespace& ns) { cursors_[cursor] = ns; }
   void closed(int64_t cursor) { cursors_.erase(cursor); }
 
@@ -72,6 +73,8 @@ class Reads {
   std::set<engine::Namespace> used_;  // the collections that the transaction has used
 };
 
+// Ends the Reads in its destructor. A cursor that outlives the snapshot still has the Reads, but
+// its reads fail.
 class ReadsHolder {
  public:
   virtual ~ReadsHolder() { reads_->end(); }
@@ -91,7 +94,7 @@ class MongoSnapshot final : public engine::Snapshot, public ReadsHolder {
   explicit MongoSnapshot(std::unique_ptr<Connection> connection)
       : ReadsHolder(std::make_shared<Reads>(std::move(connection))) {}
 
-  // A snapshot holds nothing that others wait for (M1).
+  // Releases only the documents, because nobody waits for a snapshot (M1).
   Status pause() override { return reads()->pause(); }
   Status resume() override { return reads()->resume(); }
   void observe(std::shared_ptr<engine::ReadObserver> /*observer*/) override {}
@@ -99,13 +102,13 @@ class MongoSnapshot final : public engine::Snapshot, public ReadsHolder {
 
 class MongoTransaction final : public engine::Transaction, public ReadsHolder {
  public:
-  // `place` is this transaction's place in the queue. It is empty if transactions do not wait for
-  // each other.
+  // `place` is this transaction's entry in the queue. It is empty if the transaction does not
+  // queue.
   MongoTransaction(std::unique_ptr<Connection> connection, bool has_transactions,
                    std::optional<QueuePlace> place)
       : ReadsHolder(std::make_shared<Reads>(std::move(connection), has_transactions)),
         place_(std::move(place)) {}
-  // The next transaction begins when this one has ended.
+  // Ends this transaction first. Then place_ is destroyed, and the next transaction can begin.
   ~MongoTransaction() override { reads()->end(); }
 
   Status commit(engine::Durability durability) override {
@@ -124,10 +127,11 @@ class MongoTransaction final : public engine::Transaction, public ReadsHolder {
   std::optional<QueuePlace> place_;
 };
 
-// Makes all acknowledged writes durable: a server syncs its journal as a whole.
+// Makes all acknowledged writes durable, because a server syncs its whole journal.
 Status sync_journal(Connection& connection);
 
-// Fails with IllegalOperation if the snapshot is of another implementation.
+// Returns the Reads of a MongoSnapshot or MongoTransaction. Fails with IllegalOperation if the
+// snapshot comes from another implementation.
 Result<std::shared_ptr<Reads>> reads_of(engine::Snapshot& snapshot);
 
 }  // namespace gridmount::mongo

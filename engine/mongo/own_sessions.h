@@ -15,8 +15,7 @@ namespace gridmount::mongo {
 
 class OwnSessions {
  public:
-  // `id` holds the bytes of the session's UUID. libmongoc uses a session again and again, so there
-  // are few of them.
+  // `id` has the bytes of the session's UUID. libmongoc reuses sessions, so there are few of them.
   void add(std::string_view id) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     if (ids_.size() >= kSessionsMax) ids_.clear();
@@ -28,7 +27,8 @@ class OwnSessions {
   }
 
  private:
-  // Beyond this number the sessions are forgotten. Their changes then count as changes of others.
+  // If there are more sessions, all earlier ones are forgotten. A change stream then reports their
+  // changes as changes of others.
   static constexpr size_t kSessionsMax = 100'000;
 
   mutable Mutex mutex_;

@@ -1,6 +1,6 @@
 // The FIFO queue in which the threads of this process wait for their transactions (engine/store.h,
-// S2). Transactions that share their turn run at the same time. The others run alone, because a
-// long transaction would otherwise conflict with some short one each time it is begun anew. The
+// S2). Transactions that enter with kShared run at the same time. Each of the others runs alone,
+// because a long transaction would otherwise conflict with a short one each time it is tried. The
 // transactions of other processes are not in the queue. If one of them conflicts with ours, the
 // deployment refuses one of the two with WriteConflict.
 //
@@ -24,12 +24,12 @@ class TransactionQueue {
   struct Entry {
     Turn turn = Turn::kAlone;
   };
-  // A caller's place, for leave().
+  // The queue's entry for one caller. It is the argument of leave().
   using Place = std::list<Entry>::const_iterator;
 
   // Waits until all earlier callers have called leave() or have given up. With kShared, waits only
-  // for the earlier callers that want to be alone. Returns nothing, and leaves the queue, if that
-  // takes longer than `patience`.
+  // for the earlier callers with kAlone. If that takes longer than `patience`, leaves the queue and
+  // returns nothing.
   std::optional<Place> enter(Turn turn, std::chrono::milliseconds patience) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     const Clock::time_point end = Clock::now() + patience;
@@ -62,14 +62,14 @@ class TransactionQueue {
 
   Mutex mutex_;
   Condition left_;
-  // In the order of the calls of enter(). The first one has its turn.
+  // The entries in the order of the calls of enter(). The first entry has its turn.
   std::list<Entry> entries_ GM_GUARDED_BY(mutex_);
 };
 
-// A thread's place in the queue, which the destructor gives up.
+// Owns an entry in the queue: its destructor calls leave().
 class QueuePlace {
  public:
-  // Returns nothing if enter() gives up.
+  // Calls enter(). Returns nothing if enter() returns nothing.
   static std::optional<QueuePlace> wait_for(
       TransactionQueue& queue, std::chrono::milliseconds patience,
       TransactionQueue::Turn turn = TransactionQueue::Turn::kAlone) {
