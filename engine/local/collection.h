@@ -2,8 +2,8 @@
 // in collection_indexes.cc, stats in collection_statistics.cc, and DocumentWriter in
 // document_writer.cc.
 //
-// Thread-safety: a LocalCollection is immutable and thread-safe. A DocumentWriter belongs to the
-// thread of its transaction.
+// Thread-safety: a LocalCollection is immutable, so thread-safe. A DocumentWriter is used by the
+// thread that uses its transaction.
 #pragma once
 
 #include <memory>
@@ -19,9 +19,9 @@
 
 namespace gridmount::local {
 
-// Selects which of the documents that match a filter are written.
+// Selects the documents that a write changes, from those that match its filter.
 struct TargetOptions {
-  bool multi = false;  // all of them, not only the first
+  bool multi = false;  // true: all documents that match; false: only the first
   std::optional<bson::Value> hint = {};
   bson::View variables = {};
   bson::View sort = {};
@@ -29,7 +29,8 @@ struct TargetOptions {
   std::optional<engine::Deadline> deadline = {};
 };
 
-// A name, and the environment in which it is looked up. The environment must outlive it.
+// A collection's name, and the environment in which each call looks it up. The environment must
+// outlive this object.
 class LocalCollection : public engine::Collection {
  public:
   LocalCollection(engine::Namespace ns, Environment& environment)
@@ -91,14 +92,15 @@ class LocalCollection : public engine::Collection {
   // The records that a write applies to.
   struct Targets {
     std::vector<RecordId> ids;
-    // Set if a lookup in an index found the record: this index. The document must still be checked
-    // against the filter.
+    // The index in which the record was looked up, or null. If it is set, the caller must check
+    // whether the document matches the filter.
     const IndexMetadata* looked_up = nullptr;
   };
   Result<Targets> targets(const std::shared_ptr<ReadView>& read_view,
                           const SharedMetadata& metadata, bson::View filter,
                           const TargetOptions& options) const;
-  // Reads one target and verifies it.
+  // Reads the document of one target. Fails if it does not match the filter although an index has
+  // led to it.
   static Result<bson::View> read_target(ReadView& read_view, const CollectionMetadata& metadata,
                                         const Targets& found, RecordId id, bson::View filter);
 
@@ -106,26 +108,30 @@ class LocalCollection : public engine::Collection {
   Environment& environment_;
 };
 
-// Writes single documents with their index entries and the counts. Each call does all of its
-// changes. If it fails without poisoning the transaction, it does none of them.
+// Writes single documents, with their index entries and the counts. If a call fails without
+// poisoning the transaction, the call has changed nothing.
 class DocumentWriter {
  public:
-  // If `validates` is false, the collection's validator is skipped.
+  // If `validates` is false, the writer ignores the collection's validator. `read_view` must
+  // outlive the writer.
   DocumentWriter(ReadView& read_view, std::shared_ptr<const CollectionMetadata> metadata,
                  bool validates = true);
 
-  // `document` must have its _id as the first field.
+  // The first field of `document` must be its _id.
   Status insert(bson::View document);
-  // `before` must be the record's current document.
+  // `before` must be the record's current document. `affected` says for each index of the
+  // collection whether the change can affect its entries: see affected_by().
   Status replace(RecordId id, bson::View before, bson::View after,
                  const std::vector<bool>& affected);
+  // `document` must be the record's current document.
   Status remove(RecordId id, bson::View document);
 
-  // Returns which indexes `update` may change: all of them if it has no touched paths.
+  // Returns for each index of the collection whether `update` may change its entries. All are true
+  // if the update does not know which paths it changes.
   std::vector<bool> affected_by(const query::Update& update) const;
 
  private:
-  // Marks the indexes that get their first array as multikey.
+  // Marks an index as multikey when it gets its first array.
   Status record_multikey();
   // Removes the oldest documents of a capped collection until it is within its limits.
   Status make_room();

@@ -1,4 +1,5 @@
-// engine::Database on LMDB: a name, and the collections with that name in the catalog.
+// engine::Database on LMDB: a database's name, and the environment whose catalog lists its
+// collections.
 //
 // Thread-safety: immutable, so thread-safe.
 #pragma once
@@ -13,7 +14,7 @@
 
 namespace gridmount::local {
 
-// The environment must outlive it.
+// The environment must outlive a LocalDatabase.
 class LocalDatabase : public engine::Database {
  public:
   LocalDatabase(std::string_view name, Environment& environment)

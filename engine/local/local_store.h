@@ -37,10 +37,10 @@ class LocalSnapshot : public engine::Snapshot, public ReadViewHolder {
   ReadTransaction transaction_;
 };
 
-// A short snapshot that reads in an open batch.
+// A short snapshot that reads in the LMDB transaction of an open batch.
 class LocalBatchSnapshot : public engine::Snapshot, public ReadViewHolder {
  public:
-  // `transaction` must be unchanged.
+  // Nothing may have been written in `transaction`.
   LocalBatchSnapshot(WriteTransaction transaction, const TreeHandles& handles, CatalogCache& cache,
                      IndexUsage& index_usage, Environment& environment);
   ~LocalBatchSnapshot() override;
@@ -58,7 +58,7 @@ class LocalBatchSnapshot : public engine::Snapshot, public ReadViewHolder {
 
 class LocalTransaction : public engine::Transaction, public ReadViewHolder {
  public:
-  // `drop_cleanup` is woken by a commit that has released keyspaces.
+  // commit() wakes `drop_cleanup` if the transaction has released keyspaces.
   LocalTransaction(WriteTransaction transaction, engine::TransactionKind kind,
                    const TreeHandles& handles, CatalogCache& cache, IndexUsage& index_usage,
                    Environment& environment, DropCleanup& drop_cleanup);
@@ -76,7 +76,7 @@ class LocalTransaction : public engine::Transaction, public ReadViewHolder {
 
  private:
   WriteTransaction transaction_;
-  std::optional<StoreHold> hold_;  // a short one's
+  std::optional<StoreHold> hold_;  // set for a short transaction
   DropCleanup& drop_cleanup_;
 };
 
@@ -101,11 +101,13 @@ class LocalStore : public engine::Store {
   Environment& environment() { return *environment_; }
   // Must not be called on a read-only store.
   DropCleanup& drop_cleanup() { return *drop_cleanup_; }
-  // Returns a snapshot whose catalog and trees the caller can read directly.
+  // Like snapshot(), but with the type LocalSnapshot: the caller can read the catalog and the trees
+  // directly.
   Result<std::unique_ptr<LocalSnapshot>> local_snapshot();
 
  private:
-  // Destroyed in reverse order, so that the threads stop before the environment closes.
+  // The members are destroyed in reverse order, so that the threads end before the environment is
+  // closed.
   std::unique_ptr<Environment> environment_;
   TreeHandles handles_;
   CatalogCache cache_;

@@ -1,5 +1,5 @@
-// Checks whether a document can be stored, and brings it into its stored form: _id present and
-// first.
+// Checks whether a document can be stored, and converts it to its stored form: it has an _id, which
+// is its first field.
 // Source: MongoDB manual, "Documents: Document Limitations, The _id Field".
 //
 // Thread-safety: a pure function.
@@ -15,8 +15,9 @@
 namespace gridmount::local {
 
 struct StoredDocument {
-  bson::View view;                        // points into the document passed in or into `rebuilt`
-  std::optional<bson::Document> rebuilt;  // set if fields were added or moved, or it is small
+  bson::View view;                        // refers to the document that was passed, or to `rebuilt`
+  std::optional<bson::Document> rebuilt;  // set if fields were added or moved, or if the document
+                                          // is small
   bson::ValueView id;
 };
 

@@ -1,4 +1,4 @@
-// Switches for the crash tests. Programs cannot set them: local::open() passes the defaults.
+// Switches for the crash tests. Programs cannot set them, because local::open() uses the defaults.
 //
 // Thread-safety: a value.
 #pragma once
@@ -13,8 +13,8 @@
 namespace gridmount::local {
 
 struct TestOptions {
-  // If not empty, replaces the running kernel's boot id. A store that is next opened with another
-  // boot id believes that there was a power loss in between.
+  // If not empty, replaces the running kernel's boot id. If a store is opened with one boot id and
+  // then with another, the second opening assumes a power loss.
   std::string boot_id = {};
   // False shows what happens without invariant D2: the pages of the newest checkpoint's snapshot
   // may be overwritten.

@@ -19,12 +19,12 @@ class LocalStore;
 
 class TtlMonitor {
  public:
-  // `store` must outlive it. The first pass starts one interval after construction.
+  // `store` must outlive this object. The first pass begins one interval after the construction.
   TtlMonitor(LocalStore& store, std::chrono::milliseconds interval);
-  // Waits for the current short transaction only.
+  // Waits only for the current short transaction.
   ~TtlMonitor();
 
-  // The number of finished passes, and of removed documents, since construction.
+  // Return the number of finished passes, and of removed documents, since the construction.
   int64_t passes() const { return passes_; }
   int64_t removed() const { return removed_; }
 
@@ -33,8 +33,8 @@ class TtlMonitor {
   bool stopping() GM_EXCLUDES(mutex_);
   Status pass();
   Status pass(const engine::Namespace& ns);
-  // Removes some of the documents that have expired by this index, in one transaction. Returns how
-  // many.
+  // Removes some of the documents that this index makes expire, in one transaction. Returns their
+  // number.
   Result<int64_t> remove_some(const engine::Namespace& ns, const engine::IndexDefinition& index);
 
   LocalStore& store_;

@@ -1,7 +1,7 @@
 // Checks a document against the validator of its collection.
 // Source: MongoDB manual, "Schema Validation".
 //
-// Thread-safety: a pure function, apart from the log.
+// Thread-safety: thread-safe. Only the program's log is a side effect.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@
 namespace gridmount::local {
 
 // `metadata` must have a validator. `before` is the document that `after` replaces, or nothing if
-// `after` is new. Fails with DocumentValidationFailure and errInfo. With the action `warn` it logs
-// a line instead.
+// `after` is new. Fails with DocumentValidationFailure, with errInfo in the details. With the
+// action `warn`, logs a line and succeeds.
 Status validate(const CollectionMetadata& metadata, std::optional<bson::View> before,
                 bson::View after);
 

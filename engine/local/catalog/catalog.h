@@ -1,11 +1,11 @@
 // The catalog as one Snapshot or Transaction sees it: collections, their keyspaces and counts.
 //
-// Every lookup reads the catalog tree, so it is right for this read view whatever other threads do.
-// CatalogCache saves only the parsing. Changed counts are kept here while a transaction runs, and
-// are written once at its commit.
+// Every lookup reads the catalog tree in the read view's own snapshot or transaction, so changes by
+// other threads do not matter. CatalogCache only avoids parsing an entry again. A transaction's
+// Catalog keeps the changed counts in memory, and writes them once at the commit.
 //
-// Thread-safety: a CatalogCache is thread-safe. A Catalog is not. It belongs to its Snapshot or
-// Transaction.
+// Thread-safety: CatalogCache is thread-safe. Catalog is not: it is used by the thread that uses
+// its Snapshot or Transaction.
 #pragma once
 
 #include <functional>
@@ -24,17 +24,18 @@
 
 namespace gridmount::local {
 
-// Parsed entries, each with the bytes it was parsed from. An entry is used only if its bytes are
-// equal to those in the catalog, so nothing needs to be invalidated. Thread-safe; one per store.
+// A cache of parsed entries of the catalog, one per store. Each entry is kept with the bytes from
+// which it was parsed. find() returns it only for the same bytes, so an entry never becomes wrong.
 class CatalogCache {
  public:
+  // Returns the parsed entry, or null if the cache has none for these bytes.
   std::shared_ptr<const CollectionMetadata> find(const std::string& key,
                                                  std::string_view bytes) const GM_EXCLUDES(mutex_);
   void put(const std::string& key, std::string_view bytes,
            std::shared_ptr<const CollectionMetadata> metadata) GM_EXCLUDES(mutex_);
 
  private:
-  static constexpr size_t kEntriesMax = 16'384;  // at this size the cache is cleared
+  static constexpr size_t kEntriesMax = 16'384;  // put() clears a cache of this size
   struct Cached {
     std::string bytes;
     std::shared_ptr<const CollectionMetadata> metadata;
@@ -53,49 +54,53 @@ class Catalog {
  public:
   Catalog(std::shared_ptr<Trees> trees, CatalogCache& cache);
 
-  // Returns null if there is no such collection.
+  // Returns null if the collection does not exist.
   Result<std::shared_ptr<const CollectionMetadata>> find(const engine::Namespace& ns);
   Result<std::vector<std::string>> databases() const;
-  // Sorted by name.
+  // Returns the collections of the database, sorted by name.
   Result<std::vector<engine::Namespace>> collections(const std::string& database) const;
-  // Returns the collections of all databases that have a TTL index.
+  // Returns the collections that have a TTL index, of all databases.
   Result<std::vector<engine::Namespace>> expiring_collections() const;
+  // Returns the collection's counts, including changes that are not yet written.
   Result<Counts> counts(const CollectionMetadata& metadata) const;
 
   // Creates a collection with its _id index. The name must be free and valid.
   Result<std::shared_ptr<const CollectionMetadata>> create(const engine::Namespace& ns,
                                                            bson::View options);
-  // Replaces (or adds) the entry of metadata.ns.
+  // Adds or replaces the entry of metadata.ns.
   Result<std::shared_ptr<const CollectionMetadata>> put(CollectionMetadata metadata);
-  // Removes the collection. Its keyspaces are released for the drop cleanup.
+  // Removes the collection's entries from the catalog, and releases its keyspaces to the drop
+  // cleanup.
   Status erase(const CollectionMetadata& metadata);
   Status rename(const CollectionMetadata& metadata, const engine::Namespace& to);
 
-  // Drops the recently used entries. Must be called when the read view has changed.
+  // Forgets the entries that were looked up last. Must be called when the read view shows another
+  // snapshot.
   void drop_recent() { recent_.clear(); }
 
+  // Returns an unused keyspace.
   Result<Keyspace> allocate_keyspace();
-  // Allocates a keyspace that counts as released until finish_keyspace(). If finish_keyspace() is
-  // never called, the drop cleanup removes the keyspace's entries.
+  // Like allocate_keyspace(), but the keyspace counts as released until finish_keyspace() is
+  // called. If it is never called, the drop cleanup removes the keyspace's entries.
   Result<Keyspace> allocate_unfinished_keyspace();
   Status finish_keyspace(const Keyspace& keyspace);
-  // The drop cleanup removes the keyspace's entries later.
+  // Records that the keyspace is no longer used. The drop cleanup later removes its entries.
   Status release_keyspace(const Keyspace& keyspace);
   Result<std::vector<Keyspace>> released_keyspaces() const;
-  // Called after the cleanup. Removes the keyspace from the list of released ones, and counts one
-  // keyspace less in its tree.
+  // The drop cleanup calls this when it has removed all entries of the keyspace. Removes the
+  // keyspace from the list of released ones, and decrements the number of keyspaces in its tree.
   Status remove_keyspace(const Keyspace& keyspace);
-  // Returns how many keyspaces share the tree.
+  // Returns how many keyspaces are in the tree.
   Result<uint32_t> keyspaces_in_tree(uint32_t tree) const;
-  // Returns a number above every prefix that is or was in use.
+  // Returns a number greater than every prefix that is or was in use.
   Result<uint32_t> next_prefix() const;
   // Replaces the table of keyspaces. Only a repair calls this.
   Status replace_allocation(uint32_t next_prefix, std::vector<uint32_t> keyspaces);
   // Returns whether keyspaces have been released through this catalog.
   bool released() const { return released_; }
 
-  // Returns a collection's counts, which the caller may change. The pointer is valid until the
-  // collection is erased, or until write_counts().
+  // Returns the collection's counts, which the caller may change. The pointer is valid until
+  // erase() of the collection or write_counts().
   Result<Counts*> counts_for_change(const CollectionMetadata& metadata);
   // Replaces the counts without reading the old ones. Only a repair calls this.
   void replace_counts(const CollectionMetadata& metadata, const Counts& counts);
@@ -107,7 +112,7 @@ class Catalog {
     uint32_t next_prefix = 1;
     std::vector<uint32_t> keyspaces;  // per tree
   };
-  // Adds the collection to the list of expiring collections, or takes it off.
+  // Adds the collection to the list of collections with a TTL index, or removes it from the list.
   Status record_expiring(const engine::Namespace& ns, bool expires);
   Status record_released(const Keyspace& keyspace);
   Result<Allocation> read_allocation() const;
@@ -119,8 +124,8 @@ class Catalog {
 
   std::shared_ptr<Trees> trees_;
   CatalogCache& cache_;
-  // The entries looked up last. In a snapshot they stay valid. A transaction drops them at each
-  // change.
+  // The entries that were looked up last. In a snapshot they do not change. A transaction forgets
+  // them at each change of the catalog.
   std::vector<std::shared_ptr<const CollectionMetadata>> recent_;
   std::unordered_map<uint32_t, Counts> counts_;  // changed counts, by the prefix of the records
   bool released_ = false;

@@ -1,6 +1,7 @@
 // A background thread that frees the space of dropped collections and indexes: it removes their
-// records and entries. It works in short transactions between those of others. The catalog lists
-// what is left to do, so an interrupted cleanup continues when the store is opened again.
+// records and entries. It uses short transactions, so that other threads' transactions can run
+// between them. The catalog lists the released keyspaces, so an interrupted cleanup continues when
+// the store is opened again.
 //
 // Thread-safety: thread-safe.
 #pragma once
@@ -21,17 +22,18 @@ namespace gridmount::local {
 
 class DropCleanup {
  public:
-  // All arguments must outlive it. Starts with what is left from earlier openings.
+  // All arguments must outlive this object. Begins with the keyspaces that earlier openings of the
+  // store have left.
   DropCleanup(Environment& environment, const TreeHandles& handles, CatalogCache& cache);
-  // Waits for the current short transaction only.
+  // Waits only for the current short transaction, and leaves the rest to the next opening.
   ~DropCleanup();
 
-  // Call it after the commit of a transaction that has released keyspaces. Thread-safe.
+  // Must be called after the commit of a transaction that has released keyspaces.
   void wake() GM_EXCLUDES(mutex_);
 
-  // Exempts a keyspace from the cleanup while this object exists. Make it before the commit that
-  // adds the keyspace to the released ones. Afterwards the catalog decides whether the keyspace is
-  // cleaned up.
+  // Exempts a keyspace from the cleanup while this object exists. Must be made before the commit
+  // that adds the keyspace to the released ones. When this object is destroyed, the keyspace is
+  // cleaned up if the catalog still lists it as released.
   class CleanupExemption {
    public:
     CleanupExemption(DropCleanup& drop_cleanup, const Keyspace& keyspace);
@@ -46,7 +48,7 @@ class DropCleanup {
 
  private:
   void run() GM_EXCLUDES(mutex_);
-  // Returns true if nothing is left to do.
+  // Cleans up a part of one keyspace. Returns true if no released keyspace is left.
   Result<bool> clean_some();
   Result<std::vector<Keyspace>> released_keyspaces();
   bool is_exempt(const Keyspace& keyspace) GM_EXCLUDES(mutex_);

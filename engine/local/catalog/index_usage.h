@@ -17,13 +17,14 @@ class IndexUsage {
  public:
   IndexUsage() : since_(bson::Date::now()) {}
 
+  // Counts one use of the index.
   void note(const Keyspace& index) {
     Shard& shard = shard_of(index);
     const MutexLock lock(shard.mutex);
     ++shard.accesses[index.prefix];
   }
 
-  // Servers reset the count when an index is hidden or shown again.
+  // Sets the count to 0. Servers do this when an index is hidden or unhidden.
   void reset(const Keyspace& index) {
     Shard& shard = shard_of(index);
     const MutexLock lock(shard.mutex);
@@ -40,7 +41,8 @@ class IndexUsage {
   bson::Date since() const { return since_; }
 
  private:
-  // Keyed by prefix, which no two keyspaces share. Sharded so that readers rarely contend.
+  // The map's keys are the prefixes of keyspaces. There are several shards, so that readers seldom
+  // wait for each other.
   struct Shard {
     mutable Mutex mutex;
     std::unordered_map<uint32_t, int64_t> accesses GM_GUARDED_BY(mutex);

@@ -1,7 +1,8 @@
-// ReadView: what a Snapshot or Transaction reads. It holds the trees, the catalog and whatever must
-// live as long as the view.
+// ReadView: the state of a store that a Snapshot or Transaction reads. It has the trees, the
+// catalog, and all objects that must live as long as the read view.
 //
-// Thread-safety: not thread-safe. A ReadView belongs to its Snapshot or Transaction.
+// Thread-safety: not thread-safe. A ReadView is used by the thread that uses its Snapshot or
+// Transaction.
 #pragma once
 
 #include <deque>
@@ -17,8 +18,8 @@
 
 namespace gridmount::local {
 
-// Shared by the Snapshot or Transaction and its cursors. A cursor that outlives its Snapshot finds
-// an ended view rather than freed memory.
+// A Snapshot or Transaction and its cursors share a ReadView. So if a cursor is used after its
+// Snapshot was destroyed, it finds an ended ReadView, and not freed memory.
 class ReadView {
  public:
   ReadView(MDB_txn* txn, const TreeHandles& handles, bool writable, CatalogCache& cache,
@@ -50,7 +51,7 @@ class ReadView {
     if (write_observer_) write_observer_->collection_changed(ns);
   }
 
-  // Keeps a document that was built for a reader for as long as rule S5 promises.
+  // Keeps a document that was built for a reader. The view is valid as rule S5 says.
   bson::View keep(bson::Document document);
 
  private:
@@ -64,7 +65,7 @@ class ReadView {
   uint64_t kept_at_write_ = 0;
 };
 
-// The common part of LocalSnapshot and LocalTransaction.
+// What LocalSnapshot and LocalTransaction have in common.
 class ReadViewHolder {
  public:
   virtual ~ReadViewHolder() = default;
@@ -77,11 +78,11 @@ class ReadViewHolder {
   std::shared_ptr<ReadView> read_view_;
 };
 
-// Fails with IllegalOperation if the snapshot belongs to another store, is of another
-// implementation, or has ended.
+// Returns the ReadView of a snapshot or transaction. Fails with IllegalOperation if it belongs to
+// another store or another implementation, is paused, or has ended.
 Result<std::shared_ptr<ReadView>> read_view_of(engine::Snapshot& snapshot,
                                                const Environment& environment);
-// Like read_view_of(), for writing. If an earlier error has poisoned the transaction, fails with
+// Like read_view_of(), for a write. If an earlier error has poisoned the transaction, fails with
 // that error.
 Result<std::shared_ptr<ReadView>> writable_view_of(engine::Transaction& transaction,
                                                    const Environment& environment);

@@ -1,5 +1,6 @@
-// The file `checkpoint`. It has two slots. Each holds the meta pages of a durable snapshot and the
-// id of the log whose records may follow that snapshot. FORMAT.md, chapter "checkpoint".
+// Reads and writes the file `checkpoint`, which has two slots. A slot has the meta pages of a
+// durable snapshot, and the id of the log whose records may follow that snapshot. See FORMAT.md,
+// chapter "checkpoint".
 //
 // Not thread-safe.
 #pragma once
@@ -20,32 +21,32 @@ inline constexpr size_t kSlotBytes = 4096;
 
 class CheckpointFile {
  public:
-  // Creates the file in its full size with both slots empty, and syncs it. The caller must sync the
+  // Creates the file with its full size and two empty slots, and syncs it. The caller must sync the
   // folder.
   static Result<CheckpointFile> create(const std::filesystem::path& path);
-  // Opens the file and reads its slots. Contents that are no valid slots are not an error: see
-  // newest().
+  // Opens the file and reads its slots. An invalid slot is not an error: newest() ignores it.
   static Result<CheckpointFile> open(const std::filesystem::path& path, bool read_only);
 
-  // The valid slot with the highest sequence number, if any slot is valid.
+  // Returns the valid slot with the highest sequence number, or nothing if no slot is valid.
   const std::optional<MetaPair>& newest() const { return newest_; }
-  // The log id of newest(). Nothing if no log can follow that slot (format version 1).
+  // Returns the log id of the slot newest(), or nothing if no log can follow that slot (format
+  // version 1).
   const std::optional<LogId>& newest_log() const { return newest_log_; }
 
-  // Sets the log id of all slots that write() writes from here on. Without this call they have
-  // none.
+  // Sets the log id of the slots that later calls of write() write. Without this call they have no
+  // log id.
   void begin_log(const LogId& id) { log_ = id; }
 
   struct Failure {
     Error error;
     bool sync;  // true: the sync failed; false: the write failed
   };
-  // Writes the meta pages to the slot that does not hold newest(), and syncs the file (invariant
-  // D3). Their snapshot must be durable in data.mdb. On success they are newest(). Must not be
-  // called again after a failed sync (D8).
+  // Writes the meta pages to the slot that is not newest(), and syncs the file (invariant D3). The
+  // snapshot of these meta pages must be durable in data.mdb. After a success newest() returns
+  // `pair`. Must not be called again after a failed sync (D8). Returns nothing if it succeeds.
   std::optional<Failure> write(const MetaPair& pair);
-  // Writes newest() to its slot again and syncs the file. If the last owner was killed or its sync
-  // failed, the slot may be in the kernel's memory only.
+  // Writes newest() to its slot again, and syncs the file. This is necessary after the last owner
+  // was killed or its sync failed, because the slot may then be only in the kernel's memory.
   Status confirm();
 
  private:
@@ -53,7 +54,7 @@ class CheckpointFile {
   Status read_slots();
 
   system::File file_;
-  uint64_t sequence_ = 0;  // the number of newest(); a slot's place is its number modulo 2
+  uint64_t sequence_ = 0;  // the number of newest(); slot `number % 2` has it
   std::optional<MetaPair> newest_;
   std::optional<LogId> newest_log_;
   std::optional<LogId> log_;  // the log id of the next slot that is written

@@ -1,15 +1,17 @@
-// Calls of LMDB that return even if a damaged page sends them astray. LMDB trusts the pages of its
-// file. A damaged page makes it follow pointers to memory that is not mapped, search for ever, or
-// fail an assertion and abort the process. Within guarded() each of these ends only the call, which
-// then returns kLmdbFault.
+// Makes calls of LMDB return even if they meet a damaged page. LMDB trusts the pages of its file. A
+// damaged page can make LMDB read memory that is not mapped, search for ever, or abort the process
+// because of an assertion. Within guarded() each of these ends only the call, and guarded() returns
+// kLmdbFault.
 //
-// A call that is ended this way releases nothing that it held and reverts nothing that it changed.
-// A reading call has changed only its cursor, which may be closed afterwards, and leaks what it has
-// allocated. A writing call may leave its transaction half changed and holds LMDB's writer lock, so
-// the transaction must neither be used nor be ended any more (LmdbContext::interrupted).
+// A call that is ended in this way releases nothing, and undoes none of its changes. A call that
+// reads has changed only its cursor, which may be closed afterwards, and the memory that it has
+// allocated is lost. A call that writes may leave its transaction half changed, and still holds
+// LMDB's writer lock. So the transaction must then be neither used nor ended
+// (LmdbContext::interrupted).
 //
-// Only C frames may lie between guarded() and the fault, so guarded() may only wrap a call of LMDB.
-// Faults outside of guarded() go to the handlers that were installed before.
+// Only C functions may be on the stack between guarded() and the fault. So guarded() must contain
+// nothing but one call of LMDB. Faults outside of guarded() go to the handlers that were installed
+// before.
 //
 // Thread-safe: each thread has its own scope.
 #pragma once
@@ -20,7 +22,8 @@
 
 namespace gridmount::local {
 
-// What guarded() returns for a call that was ended. It is neither a code of LMDB nor an errno.
+// guarded() returns this code for a call that was ended. No code of LMDB and no errno has this
+// value.
 inline constexpr int kLmdbFault = -30700;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -31,37 +34,38 @@ inline constexpr int kLmdbFault = -30700;
 #endif
 #endif
 
-// A limit far above the number of key comparisons that any call needs.
+// The limit of key comparisons in one call of LMDB. No call on sound pages needs nearly as many.
 inline constexpr int kComparisonsMax = 100'000;
 
-// The place where a thread continues after a fault in a call of LMDB.
+// The point at which a thread continues after a fault in a call of LMDB.
 struct FaultScope {
 #ifdef GM_FAULT_SCOPE_KEEPS_BOOKS
-  // The sanitizers intercept this jump and learn that the frames are gone. It must restore the
-  // signal mask: the thread sanitizer's own handler, which calls ours, blocks every signal.
+  // The sanitizers intercept siglongjmp() and so learn which stack frames have ended. The jump must
+  // restore the signal mask, because the thread sanitizer's handler, which calls ours, blocks every
+  // signal.
   sigjmp_buf place;
 #else
   // __builtin_setjmp() takes a tenth of sigsetjmp()'s time, which matters because a scan makes one
   // call for each entry.
   void* place[5];
 #endif
-  // How many keys the call may still compare. Ends a search that a damaged page keeps going for
-  // ever.
+  // How many keys the call may still compare. At 0 the call is ended, because a damaged page could
+  // make it search for ever.
   int comparisons_left;
 };
 
 extern constinit thread_local FaultScope* current_fault_scope;
 
-// Installs the handlers of SIGBUS and SIGSEGV that end the current scope. Must be called before the
-// first guarded(). Only the first call has an effect.
+// Installs the handlers of SIGBUS and SIGSEGV, which call leave_fault_scope(). Must be called
+// before the first guarded(). Only the first call has an effect.
 void install_fault_handler();
 
-// Jumps out of the current scope. Called by the signal handlers and by the assertion handler that
-// mdb_env_set_assert() sets. Returns only outside of a scope.
+// Jumps out of the calling thread's current scope. Returns only if there is none. The signal
+// handlers call it, and so does the assertion handler that mdb_env_set_assert() sets.
 void leave_fault_scope();
 
-// Runs `call` in a scope. `call` must be a lambda around one function of LMDB, without objects that
-// need a destructor.
+// Runs `call` in a scope and returns its code, or kLmdbFault. `call` must be a lambda that calls
+// one function of LMDB and has no objects with a destructor.
 template <typename Call>
 [[gnu::noinline]] int guarded(const Call& call) {
   FaultScope scope;

@@ -1,19 +1,21 @@
-// Keeps the process alive when mapped bytes of LMDB's files cannot be read, because the file was
-// truncated by someone else, a damaged page points beyond the file's end, or the device fails. The
-// kernel reports all of these by SIGBUS. Without the guard, one flipped bit in 1,000 ended the
-// process.
+// Prevents the end of the process when mapped bytes of LMDB's files cannot be read. This happens if
+// another program truncates the file, if a damaged page points beyond the file's end, or if the
+// device fails. The kernel then sends SIGBUS. Without the guard, one of 1,000 flipped bits ended
+// the process.
 //
-// A page of data.mdb that cannot be read becomes a page of zeros, in this process only. No record's
-// checksum matches zeros, and LMDB does not accept them as a page, so the reader gets an error. The
-// guard remembers the fault. From then on nothing may be written, as zeros may have been read.
+// The guard replaces a page of data.mdb that cannot be read by a page of zeros, in this process
+// only. Zeros match no record's checksum, and LMDB does not accept them as a page, so the reader
+// gets an error. The guard remembers the fault. From then on nothing may be written, because what
+// is written may depend on the zeros.
 //
-// LMDB's table of readers, data.mdb-lock, holds LMDB's mutexes, and every reader writes to it. The
-// whole table becomes writable zeros: unlocked mutexes and no readers. So no thread hangs, but LMDB
-// no longer knows which pages are being read. The call of LMDB that met the fault is ended
-// (fault_scope.h), and from then on nothing may be read or written.
+// LMDB's table of readers, data.mdb-lock, has LMDB's mutexes, and every reader writes to it. The
+// guard replaces the whole table by writable zeros, which mean unlocked mutexes and no readers. So
+// no thread waits for ever, but LMDB no longer knows which pages are being read. The call of LMDB
+// in which the fault happened is ended (fault_scope.h), and from then on nothing may be read or
+// written.
 //
-// Thread-safe. There is one handler of SIGBUS for the process, installed with the first guard
-// (fault_scope.h). Faults elsewhere go to the handler that was there before.
+// Thread-safe. The first guard installs the process's handler of SIGBUS (fault_scope.h). Faults
+// outside of the guarded mappings go to the handler that was installed before.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +27,7 @@ namespace gridmount::local {
 
 class MapGuard {
  public:
-  // How many guards a process can have at a time. Further ones guard nothing.
+  // How many guards a process can have at one time. Further guards do nothing.
   static constexpr size_t kGuardsMax = 128;
 
   enum class Contents { kPages, kReaders };
@@ -37,14 +39,14 @@ class MapGuard {
   MapGuard(const MapGuard&) = delete;
   MapGuard& operator=(const MapGuard&) = delete;
 
-  // Returns where the file is mapped, or null if nothing is guarded.
+  // Returns the address of the mapping, or null if this object guards nothing.
   const uint8_t* map() const;
-  // Returns the offset in the file of the first page that could not be read, if there was one.
+  // Returns the file offset of the first page that could not be read, or nothing if there was none.
   std::optional<uint64_t> unreadable() const;
 
-  // For the handler of SIGBUS. If the address is in a guarded map, replaces the page, or the whole
-  // table of readers, by zeros and returns what the map holds. Returns nothing if it replaced
-  // nothing. A page after the last page of the newest snapshot is replaced only if `behind_end` is
+  // The handler of SIGBUS calls this. If the address is in a guarded mapping, replaces the page, or
+  // the whole table of readers, by zeros, and returns the kind of the mapping. Otherwise returns
+  // nothing. Replaces a page after the last page of the newest snapshot only if `behind_end` is
   // set.
   static std::optional<Contents> map_zeros_at(void* where, bool behind_end);
 

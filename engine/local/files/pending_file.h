@@ -1,6 +1,7 @@
-// The file `pending`: the changes of transactions that were acknowledged but that LMDB has not
-// committed yet (batch.h), so that a kill of the process loses none of them. FORMAT.md, chapter
-// "pending". The D numbers are the invariants of its chapter "Durability".
+// Writes and reads the file `pending`. It has the changes of transactions that are committed as
+// part of a batch, but that LMDB has not committed yet (batch.h). So a kill of the process loses
+// none of them. See FORMAT.md, chapter "pending". The D numbers are the invariants of FORMAT.md's
+// chapter "Durability".
 //
 // The file is never synced, and it is not trusted after a power loss.
 //
@@ -22,8 +23,8 @@ namespace gridmount::local {
 
 inline constexpr size_t kPendingHeaderBytes = 36;
 inline constexpr size_t kPendingChecksumBytes = 4;
-// Zeros after the last record, so that the remains of an earlier batch there are not read as the
-// next record.
+// The number of zeros after the last record. Because of them, the rest of an earlier batch is not
+// read as the next record.
 inline constexpr size_t kPendingEndBytes = 4;
 
 // Appends to `out` the record of one transaction's changes (RedoChanges::bytes()). The transaction
@@ -33,33 +34,35 @@ void format_pending_record(const LogId& id, uint64_t snapshot, uint32_t index,
 
 struct PendingContents {
   std::vector<std::string> changes;  // one element for each transaction
-  // There are valid records after a gap. A kill does not cause that, so the file is damaged.
+  // The file has valid records after a gap. No kill causes this, so the file is damaged.
   bool is_damaged = false;
 };
-// Reads the batch that began from `snapshot`. Has no changes if the file holds none for it.
+// Reads the batch that began from `snapshot`. The result has no changes if the file has no records
+// of this batch.
 Result<PendingContents> read_pending(const system::File& file, uint64_t snapshot);
 
 class PendingFile {
  public:
   static constexpr uint64_t kBytes = uint64_t{128} << 10;
 
-  // For a store without this file. Never usable.
+  // Makes an object for a store without this file. It is never usable().
   PendingFile() = default;
-  // `id` must be newly drawn, so that no bytes in a user's document can be taken for a record.
+  // `id` must be a new result of draw_log_id(), so that no bytes of a user's document can look like
+  // a record.
   PendingFile(system::File file, const LogId& id) : file_(std::move(file)), id_(id) {}
 
   // Fills the file with zeros, which allocates its blocks and removes all records (D14). If the
-  // disk has no room, removes the file and makes this object unusable. Fails only if the file could
-  // not be removed either.
+  // disk is full, deletes the file and makes this object unusable. Fails only if the file cannot be
+  // deleted either.
   Status clear();
   bool usable() const { return file_.is_open(); }
 
   // Begins a batch from this snapshot. The next record overwrites the first one.
   void begin(uint64_t snapshot);
-  // Writes a record of the next transaction's changes. Returns false if the file has no room for
-  // them, if memory is short, or if the write failed. A failed write makes this object unusable.
+  // Writes a record of the next transaction's changes. Returns false if they do not fit in the
+  // file, if memory is short, or if the write fails. A failed write makes this object unusable.
   bool append(std::string_view changes);
-  // Returns how many records the batch has in the file, as far as this object has written them.
+  // Returns how many records of the batch this object has written to the file.
   uint32_t count() const { return count_; }
 
  private:

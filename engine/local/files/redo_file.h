@@ -1,5 +1,6 @@
-// Writes the file `redo`, which is the log. It has two segments, which are filled alternately.
-// FORMAT.md, chapter "redo". The D numbers are the invariants of its chapter "Durability".
+// Writes the file `redo`, which is the log. The file has two segments, which are filled in turn.
+// See FORMAT.md, chapter "redo". The D numbers are the invariants of FORMAT.md's chapter
+// "Durability".
 //
 // Not thread-safe.
 #pragma once
@@ -18,18 +19,19 @@ namespace gridmount::local {
 
 class RedoFile {
  public:
-  // For a store without a log. Has no room for any record.
+  // Makes an object for a store without a log. It has no room for any record.
   RedoFile() = default;
-  // `id` must be newly drawn. Therefore records that the file already holds do not matter.
+  // `id` must be a new result of draw_log_id(). So the records that the file already has do not
+  // count.
   RedoFile(system::File file, const LogId& id) : file_(std::move(file)), id_(id) {}
 
   // Gives the file the size `bytes`, at most kRedoBytesMax, with allocated blocks. The old contents
-  // may be lost. If the disk has no room, closes the file, so that it has no room for any record.
-  // Fails only if a sync fails.
+  // may be lost. If the disk is full, closes the file, so that this object has no room for any
+  // record. Fails only if a sync fails.
   Status prepare(uint64_t bytes);
 
-  // Returns where to write a record of this size, or nothing if there is no room before the next
-  // checkpoint. `checkpointed` is the transaction of the newest synced slot (D11).
+  // Returns the place for a record of this size, or nothing if the file has no room for it before
+  // the next checkpoint. `checkpointed` is the transaction of the newest synced slot (D11).
   struct Extent {
     size_t segment = 0;
     uint64_t offset = 0;  // within the segment
@@ -40,21 +42,22 @@ class RedoFile {
     Error error;
     bool sync;  // true: the sync failed; false: the write failed
   };
-  // Writes a record of these transactions at a place that reserve() returned, and syncs the
-  // file. Crash tests set `syncs` to false. Must not be called again after a failed sync (D8).
+  // Writes a record of these transactions to `extent`, which reserve() has returned, and syncs the
+  // file. Returns nothing if it succeeds. Crash tests set `syncs` to false. Must not be called
+  // again after a failed sync (D8).
   std::optional<Failure> append(const Extent& extent,
                                 const std::list<RedoTransaction>& transactions, bool syncs);
 
-  // The segment that was written last.
+  // Returns the segment to which the last record was written.
   size_t current() const { return current_; }
   bool is_open() const { return file_.is_open(); }
-  // From then on there is no room for any record.
+  // Closes the file. From then on this object has no room for any record.
   void close() { *this = RedoFile(); }
 
  private:
   struct Segment {
     uint64_t end = 0;               // where its last record ends
-    uint64_t last_transaction = 0;  // the last one that it holds
+    uint64_t last_transaction = 0;  // the last transaction of which the segment has a record
   };
 
   system::File file_;
@@ -62,7 +65,8 @@ class RedoFile {
   uint64_t segment_bytes_ = 0;
   std::array<Segment, 2> segments_;
   size_t current_ = 0;
-  uint64_t records_ = 0;         // how many were written, which is also the last one's number
+  uint64_t records_ = 0;         // how many records were written, which is also the number of the
+                                 // last record
   std::vector<uint8_t> record_;  // the last record; a member to reuse its memory
   bool sync_failed_ = false;     // a sync in append() failed
 };

@@ -1,5 +1,5 @@
-// The records of the file `redo`: their format, and which of them count. FORMAT.md, chapter "redo".
-// The D numbers are the invariants of its chapter "Durability".
+// Writes and parses the records of the file `redo`, and decides which records count. See FORMAT.md,
+// chapter "redo". The D numbers are the invariants of FORMAT.md's chapter "Durability".
 //
 // Thread-safety: functions without state, and plain values.
 #pragma once
@@ -22,11 +22,12 @@ namespace gridmount::local {
 
 inline constexpr size_t kRedoBlockBytes = 4096;
 inline constexpr size_t kRedoTransactionHeaderBytes = 4;
-// The default size of the file, and the largest size that a program may choose.
+// The default size of the file, and the largest size that a user may choose.
 inline constexpr uint64_t kRedoBytes = uint64_t{4} << 20;
 inline constexpr uint64_t kRedoBytesMax = uint64_t{64} << 20;
 
 using LogId = std::array<uint8_t, 16>;
+// Returns a new random id.
 Result<LogId> draw_log_id();
 
 // A committed transaction. Transactions that LMDB commits together as a batch (batch.h) have the
@@ -36,17 +37,17 @@ struct RedoTransaction {
   RedoChanges changes;
 };
 
-// The two segments of a file of this size. A file larger than kRedoBytesMax counts as one of the
-// default size to which something was appended.
+// The two segments of the file. If the file is larger than kRedoBytesMax, something was appended to
+// a file of the default size.
 struct RedoSegments {
   uint64_t bytes_each = 0;  // 0: the file is too small
   static RedoSegments of(uint64_t file_bytes);
 };
 
-// Returns the size of a record of these transactions, rounded up to whole blocks.
+// Returns the size in bytes of a record of these transactions, rounded up to whole blocks.
 uint64_t redo_record_bytes(const std::list<RedoTransaction>& transactions);
 // Replaces the contents of `out` with the record and reuses its memory. `continues` says that the
-// first transaction has the same number as the last one of the record before.
+// first transaction has the same number as the last transaction of the previous record.
 void format_redo_record(const LogId& id, uint64_t number, bool continues,
                         const std::list<RedoTransaction>& transactions, std::vector<uint8_t>& out);
 
@@ -55,21 +56,21 @@ struct RedoRecord {
   bool continues = false;
   uint64_t first_transaction = 0;
   std::vector<std::string_view> transactions;  // the changes of each transaction number
-  uint64_t bytes = 0;                          // the record's size in whole blocks
+  uint64_t bytes = 0;                          // the record's size, rounded up to whole blocks
 };
-// Parses the record at the beginning of `bytes`, if there is one. The result refers to `bytes`. If
-// `id` is null, accepts a record of any log.
+// Parses the record with which `bytes` begin, or returns nothing if there is none. The result
+// refers to `bytes`. If `id` is null, accepts a record of any log.
 std::optional<RedoRecord> parse_redo_record(std::span<const uint8_t> bytes, const LogId* id);
 
 struct RedoContents {
   // The changes of each transaction after the snapshot, in order and without a gap.
   std::vector<std::string> changes;
-  // There are valid records after a gap. The missing records were synced before them (D9), and no
-  // crash destroys a synced record, so the file is damaged.
+  // The file has valid records after a gap. The missing records were synced before these (D9), and
+  // no crash destroys a synced record, so the file is damaged.
   bool is_damaged = false;
 };
-// Returns the transactions that count for a snapshot. Only crash tests pass a null `id`, which
-// accepts any log, or false for `in_order`.
+// Returns the transactions that must be replayed after the snapshot. Only crash tests pass a null
+// `id`, which accepts any log, or false for `in_order`.
 Result<RedoContents> read_redo(const system::File& file, const LogId* id, uint64_t snapshot,
                                bool in_order = true);
 

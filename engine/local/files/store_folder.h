@@ -1,11 +1,11 @@
-// A store's folder: its files, their lock, and the decision at opening which of them to trust.
-// Recovery after a crash begins here (recover() and find_what_to_replay() in store_folder.cc).
-// Environment::open() replays what they find. FORMAT.md, chapters "The folder" and "Durability".
-// The D numbers are the invariants there.
+// A store's folder, with its files and their lock. open() decides which files can be trusted.
+// Recovery after a crash begins here: recover() and find_what_to_replay() in store_folder.cc find
+// the changes to replay, and Environment::open() replays them. See FORMAT.md, chapters "The folder"
+// and "Durability". The D numbers are the invariants of the chapter "Durability".
 //
-// The file `format` is written last when a store is created. A folder that has the other files but
-// not `format` is a store whose creation was interrupted. Creating it again removes those files and
-// begins afresh. A folder that contains anything else and is no store is never written to.
+// The file `format` is written last when a store is created. If a folder has the other files but
+// not `format`, the creation of the store was interrupted. The next creation deletes these files
+// and begins again. Nothing is ever written to a folder that has other files and is not a store.
 //
 // Not thread-safe, except that any thread may call mark(), one thread at a time.
 #pragma once
@@ -27,31 +27,33 @@
 
 namespace gridmount::local {
 
-// The subfolder that holds the copy while a store is being compacted. The copy is a store itself.
+// The name of the subfolder with the copy, while a store is being compacted. The copy is itself a
+// store.
 inline constexpr const char* kCopyFolder = "copy.new";
 
-// Returns the format version in the folder's file `format`. Fails with StoreDamaged if the folder
-// holds data in files that stores of that version do not have.
+// Returns the format version in the folder's file `format`. Fails with StoreDamaged if a file that
+// stores of this version do not have is in the folder and has data.
 Result<int> read_fitting_format(const std::filesystem::path& path);
 
 class StoreFolder {
  public:
   // Locks the store and checks its files. If recovery is needed (D6), restores data.mdb's meta
   // pages from the newest checkpoint. After that LMDB may open data_path(). If to_replay() is
-  // empty, a writable store is marked open. Otherwise the caller must mark it after the replay. A
-  // store that is opened beside its owner is neither locked nor checked, as the owner has done
-  // both.
+  // empty, marks a writable store as open. Otherwise the caller must mark the store after the
+  // replay. A store that is opened beside its owner is neither locked nor checked, because the
+  // owner has done both.
   static Result<StoreFolder> open(const std::filesystem::path& path, const OpenOptions& options,
                                   const TestOptions& test);
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path data_path() const { return path_ / "data.mdb"; }
-  // LMDB's table of readers. LMDB creates it.
+  // The path of LMDB's table of readers, which LMDB creates.
   std::filesystem::path lock_path() const { return path_ / "data.mdb-lock"; }
   bool read_only() const { return read_only_; }
-  // The mark of the owner, if the store was opened beside it. Then read_only() is true.
+  // The owner's mark if the store was opened beside its owner, and read_only() is then true.
+  // Otherwise nothing.
   const std::optional<OwnerMark>& beside() const { return beside_; }
-  // A descriptor of data.mdb for meta pages and syncs. LMDB opens its own.
+  // data.mdb, opened for reading meta pages and for syncs. LMDB opens the file again.
   const system::File& data() const { return data_; }
   CheckpointFile& checkpoint() { return *checkpoint_; }
   // The changes, one element for each transaction, that recovery must replay from the log before
@@ -64,39 +66,40 @@ class StoreFolder {
   // Returns true if the log or `pending` holds records after a damaged one. These cannot be
   // replayed.
   bool has_damaged_log() const { return redo_contents_.is_damaged || pending_contents_.is_damaged; }
-  // Returns why the store was put back to its newest checkpoint, or an empty text if it was not. A
-  // store is put back if it was not closed and the contents of data.mdb since the checkpoint cannot
-  // be trusted (D6).
+  // Returns the reason why open() has restored the newest checkpoint, or an empty text if it has
+  // not. open() restores the checkpoint if the store was not closed and later contents of data.mdb
+  // cannot be trusted (D6).
   const std::string& went_back_because() const { return went_back_because_; }
-  // Makes later checkpoint slots have the id of this opening's log. Must be called after the replay
-  // of pending(): until then slots keep the previous log's id (D15).
+  // From now on checkpoint slots are written with the id of this opening's log. Must be called
+  // after the replay of pending(): until then slots must have the previous log's id (D15).
   void begin_own_log();
   // Returns whether the newest slot has the id of this opening's log. Then this opening has taken a
   // checkpoint of everything that it has replayed. Must not be called while a checkpoint may be in
   // progress.
   bool has_own_slot() const { return checkpoint_->newest_log() == log_id_; }
-  // Moves this opening's log out, so call it once. The log has no room if the store is read-only or
-  // of format version 1.
+  // Returns this opening's log. Must be called only once. The log has no room if the store is
+  // read-only or has format version 1.
   RedoFile take_redo() { return std::exchange(redo_, RedoFile()); }
-  // Moves the file `pending` out, so call it once. It is unusable if the store is read-only or of a
-  // format version before 3.
+  // Returns the file `pending`. Must be called only once. It is unusable if the store is read-only
+  // or its format version is less than 3.
   PendingFile take_pending() { return std::exchange(pending_, PendingFile()); }
 
   int format_version() const { return format_version_; }
-  // Upgrades the store, which must be marked open, to kFormatVersion. The files that this creates
-  // are used from the next opening on.
+  // Upgrades the store to kFormatVersion. The store must be marked open. The files that the upgrade
+  // creates are used from the next opening on.
   Status upgrade();
 
   // Returns whether the store is being created. Then data.mdb is empty. The caller must create the
   // trees, take the first checkpoint, and then call finish_creation(), which writes `format`.
   bool is_new() const { return is_new_; }
   Status finish_creation();
-  // Removes the files that the creation has made so far, and the folder if it was made too.
+  // Deletes the files that the creation has made so far, and the folder if the creation has made
+  // it.
   void abandon_creation();
 
-  // Each fails with StoreDamaged if its file was removed or replaced while the store is open. What
-  // is written to a removed data.mdb is lost when it is closed. Without `owner` only the lock on
-  // data.mdb keeps other processes away (lock_data()).
+  // These functions fail with StoreDamaged if data.mdb, or the file `owner`, was deleted or
+  // replaced while the store is open. Writes to a deleted data.mdb are lost when it is closed.
+  // Without `owner`, only the lock on data.mdb excludes other processes (lock_data()).
   Status data_in_place() const;
   Status owner_in_place() const;
 
@@ -114,7 +117,7 @@ class StoreFolder {
   static Result<StoreFolder> open_beside_owner(const std::filesystem::path& path,
                                                const TestOptions& test, Error locked);
   Status create_files(const TestOptions& test);
-  // `bytes_max` is the largest size that data.mdb may have.
+  // `bytes_max` is the limit for the size of data.mdb.
   Status open_files(const TestOptions& test, uint64_t bytes_max);
   Status trust_data(const TestOptions& test, uint64_t bytes_max);
   bool has_other_metas(const MetaPair& saved) const;

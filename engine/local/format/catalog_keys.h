@@ -13,12 +13,13 @@
 
 namespace gridmount::local {
 
-// The first byte of a key says what the entry is.
-inline constexpr char kCollectionKey = 'c';  // + database, NUL, collection: the entry
-inline constexpr char kCountsKey = 's';      // + prefix of the records: the counts
-inline constexpr char kReleasedKey = 'd';    // + prefix: the tree of a keyspace to be removed
-inline constexpr char kExpiringKey = 't';    // + database, NUL, collection: nothing
-inline constexpr char kAllocationKey = 'n';  // the next prefix and the keyspaces per tree
+// The first byte of a key is the kind of its entry. The comments say what follows this byte in the
+// key, and then what the value has.
+inline constexpr char kCollectionKey = 'c';  // database, NUL, collection; value: CollectionMetadata
+inline constexpr char kCountsKey = 's';      // prefix of the records' keyspace; value: the counts
+inline constexpr char kReleasedKey = 'd';    // prefix of a released keyspace; value: its tree
+inline constexpr char kExpiringKey = 't';    // database, NUL, collection; value: empty
+inline constexpr char kAllocationKey = 'n';  // nothing; value: next prefix, keyspaces per tree
 
 inline constexpr size_t kCountsBytes = 24;
 inline constexpr size_t kPrefixKeyBytes = 5;
@@ -41,15 +42,15 @@ inline std::string prefix_key(char kind, uint32_t prefix) {
   return key;
 }
 
-// Returns whether the value has `bytes` bytes, followed by the right checksum or by none. Values of
-// older programs have no checksum.
+// Returns whether the value has `bytes` bytes, and after them the correct checksum or nothing.
+// Values that older programs have written have no checksum.
 inline bool is_sound_value(std::string_view key, std::string_view value, size_t bytes) {
   return value.size() == bytes || (value.size() == bytes + kEntryChecksumBytes &&
                                    has_entry_checksum(kCatalogTree, key, value));
 }
 
-// Returns whether an entry of the catalog's tree is valid. Where the value has no checksum, only
-// its form is checked.
+// Returns whether an entry of the catalog's tree is valid. If the value has no checksum, checks
+// only its form. `trees` is the number of trees with keyspaces.
 bool is_sound_catalog_entry(size_t trees, const TreeEntry& entry);
 
 }  // namespace gridmount::local

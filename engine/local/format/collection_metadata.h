@@ -1,7 +1,8 @@
-// The catalog's entry of one collection: its keyspaces, options and indexes, and the bytes that the
-// store holds for them. FORMAT.md, chapter "Catalog", describes the bytes.
+// The catalog's entry for one collection: its keyspaces, options and indexes. This file also writes
+// and parses the entry's bytes in the store, which FORMAT.md, chapter "Catalog", describes.
 //
-// Thread-safety: immutable once shared. To change an entry, put a changed copy into the catalog.
+// Thread-safety: an entry is not changed after it has been shared with other threads. To change it,
+// put a changed copy into the catalog.
 #pragma once
 
 #include <memory>
@@ -21,7 +22,7 @@ namespace gridmount::local {
 struct IndexMetadata {
   query::IndexDefinition definition;
   IndexKeySpec rules;
-  bool multikey = false;   // some document has, or once had, an array under the index's paths
+  bool multikey = false;   // some document has, or had, an array on a path of the index
   bool checksums = false;  // every entry of the index has a checksum
   Keyspace keyspace;
 };
@@ -33,20 +34,21 @@ struct CollectionMetadata {
   std::string uuid;                    // 16 bytes
   std::vector<IndexMetadata> indexes;  // the first is on _id
 
-  // derive() computes the members below from `indexes` and `options`. The first two hold the
-  // indexes in the form that the planner takes.
+  // derive() computes the members below from `indexes` and `options`. The planner needs the first
+  // two: each has one element per index.
   std::vector<query::IndexDefinition> definitions;
   std::vector<bool> multikey;
   // `options`, parsed. The validator is null if the collection has none or its level is off.
   engine::CollectionOptions settings;
   std::shared_ptr<const query::Filter> validator;
+  // Fails with the error of the validator or of an option that cannot be parsed.
   Status derive();
 
   // Returns the bytes for the catalog. Fails with BSONObjectTooLarge or Overflow if the entry is
   // too large or nested too deep to be read back.
   Result<std::string> encode() const;
-  // Returns whether `bytes` are an entry that was written for `ns`. Checks the checksum and the
-  // name only. Entries of older programs hold no name.
+  // Returns whether `bytes` are an entry that was written for `ns`. Checks only the checksum and
+  // the name. An entry that an older program has written has no name, and is not checked for it.
   static bool is_metadata_of(const engine::Namespace& ns, std::string_view bytes);
   // Parses an entry. Fails with StoreDamaged if the bytes are not a valid entry of `ns`.
   static Result<std::shared_ptr<const CollectionMetadata>> decode(const engine::Namespace& ns,

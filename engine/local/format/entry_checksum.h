@@ -13,11 +13,11 @@ namespace gridmount::local {
 
 inline constexpr size_t kEntryChecksumBytes = 4;
 
-// Stands for the catalog's tree, which has no position in TreeHandles::keyspaces.
+// The number of the catalog's tree, which has no position in TreeHandles::keyspaces.
 inline constexpr uint32_t kCatalogTree = UINT32_MAX;
 
-// Appends the checksum to a value that is otherwise complete. In all functions `tree` is a position
-// in TreeHandles::keyspaces or kCatalogTree.
+// Appends the checksum to a value that is otherwise complete. In all functions, `tree` is a
+// position in TreeHandles::keyspaces, or kCatalogTree.
 void append_entry_checksum(std::string& value, uint32_t tree, std::string_view key);
 // Returns whether the value ends with the checksum of the tree, the key and the rest of the value.
 bool has_entry_checksum(uint32_t tree, std::string_view key, std::string_view value);

@@ -1,4 +1,5 @@
-// The keys that a document has in an index: the values that the index's paths reach, encoded.
+// Computes the keys of a document in an index. A key is the encoding of the values that the index's
+// paths reach.
 // Source: MongoDB manual, "Multikey Indexes", "Sparse Indexes", "Partial Indexes", "Hashed
 // Indexes".
 //
@@ -17,7 +18,8 @@
 
 namespace gridmount::local {
 
-// A sorted set of encoded keys in one buffer. Reuse one set for many documents to save allocations.
+// A sorted set of encoded keys in one buffer. A caller that reuses one set for many documents saves
+// allocations. Views of keys are valid until the set is changed.
 class KeySet {
  public:
   size_t size() const { return keys_.size(); }
@@ -26,6 +28,7 @@ class KeySet {
     return std::string_view(bytes_).substr(keys_[i].offset, keys_[i].size);
   }
   bool contains(std::string_view key) const;
+  // Returns whether the document has an array on a path of the index.
   bool multikey() const { return multikey_; }
 
   void clear();
@@ -45,14 +48,14 @@ class KeySet {
   bool multikey_ = false;
 };
 
-// Replaces the contents of `keys` with the document's keys. Keys that are too long are truncated.
-// The set is empty if the rules leave the document out. Otherwise it has at least one key, as a
-// missing field counts as null. An array on a path gives one key for each element. Fails with
-// CannotIndexParallelArrays if two parts of the index reach different arrays, and with 16766 for an
-// array under a hashed part.
+// Replaces the contents of `keys` with the document's keys. Truncates keys that are too long. The
+// set is empty if the index leaves the document out (sparse or partial). Otherwise it has at least
+// one key, because a missing field counts as null. An array on a path gives one key for each
+// element. Fails with CannotIndexParallelArrays if two fields of the index reach different arrays,
+// and with 16766 for an array in a hashed field.
 Status extract_keys(const IndexKeySpec& rules, bson::View document, KeySet& keys);
-// Like extract_keys(), but truncates nothing. Its keys put truncated keys with a common beginning
-// in order.
+// Like extract_keys(), but does not truncate keys. If two truncated keys are equal, the whole keys
+// show their order.
 Status extract_whole_keys(const IndexKeySpec& rules, bson::View document, KeySet& keys);
 
 }  // namespace gridmount::local

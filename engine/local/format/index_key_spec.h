@@ -1,5 +1,5 @@
-// Which keys an index has: its parts and the documents that it leaves out, parsed from its
-// definition and checked.
+// The rules for the keys of an index, parsed from its definition and checked: the fields of the
+// index (its parts), and the documents that the index leaves out.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -24,12 +24,12 @@ struct IndexPart {
   bool hashed = false;
 };
 
-// Appends the encoding of a value under this part of the index. No value stands for a missing
-// field.
+// Appends the encoding of a value in this part of an index's key. nullopt means that the document
+// lacks the field.
 void append_part(std::string& out, const IndexPart& part,
                  const std::optional<bson::ValueView>& value);
 
-// Which documents an index holds, and which of their values form the keys.
+// Tells which documents have entries in an index, and which of their values form the keys.
 struct IndexKeySpec {
   std::vector<IndexPart> parts;
   bool sparse = false;
@@ -39,11 +39,12 @@ struct IndexKeySpec {
 inline constexpr size_t kMaxIndexParts = 32;
 
 // Parses a definition such as {a: 1, "b.c": -1, d: "hashed"}. It must have from 1 to kMaxIndexParts
-// parts. Each value is a number other than 0, or "hashed" for at most one part. No path may have a
-// field name that is empty or that begins with '$', except the fields of a DBRef below another
-// field. Fails with CannotCreateIndex otherwise, and also for an unsupported kind of index and for
-// a partial filter with operators that MongoDB refuses there. Fails with MongoDB's own codes for
-// too many parts (13103), several hashed parts (31303) and a unique hashed index (16764).
+// parts. Each value must be a number other than 0, or "hashed" for at most one part. No name in a
+// path may be empty. No name may begin with '$', except the fields of a DBRef below another field.
+// Otherwise fails with CannotCreateIndex. Fails with CannotCreateIndex also for an unsupported kind
+// of index, and for a partial filter with operators that MongoDB refuses there. Fails with
+// MongoDB's own codes for too many parts (13103), several hashed parts (31303) and a unique hashed
+// index (16764).
 Result<IndexKeySpec> index_key_spec(const query::IndexDefinition& definition);
 
 }  // namespace gridmount::local

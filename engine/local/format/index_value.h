@@ -1,8 +1,8 @@
-// The value of an index entry. It says how to read the values back that the key encodes, so that a
-// query which needs only indexed fields need not fetch the document. FORMAT.md, chapter "Index
-// keys".
+// Writes and reads the value of an index entry. It has the types of the values that the key
+// encodes. So a query that needs only indexed fields can decode them from the entry, and need not
+// read the document. See FORMAT.md, chapter "Index keys".
 //
-// Thread-safety: pure functions. A KeyReader is immutable after construction, so safe to share.
+// Thread-safety: pure functions. A KeyReader is immutable, so thread-safe.
 #pragma once
 
 #include <optional>
@@ -18,38 +18,39 @@
 
 namespace gridmount::local {
 
-// The type of a value, as one byte for each part of an index. Values that compare equal have the
-// same encoding, so the key does not distinguish them.
+// The type of a value, in one byte for each part of an index. The key does not have the type,
+// because values that compare equal have the same encoding.
 enum class ValueKind : char {
-  kOfClass = 1,  // the type for which the encoding's class stands
+  kOfClass = 1,  // the only type of the encoding's class (bson/key_string_bytes.h)
   kInt32 = 2,
   kInt64 = 3,
   kDouble = 4,
-  kMissing = 5,  // no such field at the top of the document
+  kMissing = 5,  // the document has no such top-level field
 };
 
-// Returns the kinds of the values in the document's only key. Returns an empty string if a value
-// cannot be read back: the document has an array under the paths, or the value is of a kind whose
-// encoding loses something (documents, Decimal128, -0.0, ...).
+// Returns the kinds of the values in the document's only key, one byte each. Returns an empty
+// string if a value cannot be decoded from the key: the document has an array on a path of the
+// index, the value's encoding is not reversible (documents, Decimal128, -0.0, ...), or a part of
+// the index is hashed.
 std::string value_kinds(const IndexKeySpec& rules, bson::View document);
 
 // Returns the value of the entry with this key: the record id if the index is unique, then the
 // kinds, then the checksum if the index has checksums.
 std::string index_value(const IndexMetadata& index, std::string_view key, RecordId id,
                         std::string_view kinds);
-// Returns whether the entry's checksum is right. Returns true for an index without checksums.
+// Returns whether the entry's checksum is correct. Returns true for an index without checksums.
 bool is_sound(const IndexMetadata& index, const TreeEntry& entry);
-// Returns the kinds in an entry's value, or nothing if it has none. Ignores bytes that later
-// programs may have put after the kinds.
+// Returns the kinds in an entry's value, as a view of it, or an empty view if it has none. Ignores
+// bytes after the kinds, which newer programs may have written.
 std::string_view kinds_of_value(const IndexMetadata& index, std::string_view value);
 
-// Builds documents of the indexed fields from index entries.
+// Builds documents from index entries. They have only the indexed fields.
 class KeyReader {
  public:
   explicit KeyReader(const IndexMetadata& index);
 
   // Returns {path: value, ...} in the order of the parts. Paths with a common beginning share one
-  // subdocument. Returns nothing if the values cannot be read back from the entry.
+  // subdocument. Returns nothing if the values cannot be decoded from the entry.
   std::optional<bson::Document> read(std::string_view encoded, std::string_view kinds) const;
 
  private:

@@ -1,5 +1,5 @@
-// Keyspaces, which are ranges of keys in the trees, and the numbers in keys. The numbers are
-// big-endian, so that keys, which are compared as bytes, ascend with them.
+// Keyspaces, which are ranges of keys in the trees, and the encoding of numbers in keys. Numbers
+// are big-endian, because keys are compared as bytes: a key with a greater number is then greater.
 //
 // Thread-safety: pure functions and plain values.
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace gridmount::local {
 
-// The place of a collection's records or of an index's entries: all keys of one tree that begin
-// with the prefix (big-endian). Prefixes are never used twice.
+// All keys of one tree that begin with the same prefix (big-endian). A keyspace has the records of
+// one collection or the entries of one index. A prefix is never used again in the store.
 struct Keyspace {
   uint32_t tree = 0;  // position in TreeHandles::keyspaces (storage/trees.h)
   uint32_t prefix = 0;
@@ -21,7 +21,7 @@ struct Keyspace {
 
 // Returns the four bytes with which every key of the keyspace begins.
 std::string keyspace_prefix(const Keyspace& keyspace);
-// Returns a key above all keys of the keyspace.
+// Returns a key that is greater than all keys of the keyspace.
 std::string keyspace_end(const Keyspace& keyspace);
 
 void append_big_endian_32(std::string& out, uint32_t value);

@@ -1,7 +1,7 @@
-// The layout of the pages of data.mdb: that of LMDB 0.9 (mdb.c: MDB_page, MDB_node, MDB_db and
-// MDB_meta) on 64-bit little-endian machines. FORMAT.md, chapter "data.mdb", describes it. Code
-// that reads pages without LMDB uses these functions. They check nothing: the caller must make sure
-// that the bytes are mapped and that the numbers make sense.
+// The layout of the pages of data.mdb on 64-bit little-endian machines, as in LMDB 0.9 (mdb.c:
+// MDB_page, MDB_node, MDB_db and MDB_meta). FORMAT.md, chapter "data.mdb", describes it. Code that
+// reads pages without LMDB uses these functions. They check nothing: the caller must make sure that
+// the bytes are mapped, and must check the numbers.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -14,9 +14,9 @@ namespace gridmount::local::lmdb {
 
 // The handle (MDB_dbi) of the main tree, which holds the records of all named trees.
 inline constexpr unsigned kMainTree = 1;
-// LMDB's limit (CURSOR_STACK).
+// The limit of LMDB for the depth of a tree (CURSOR_STACK).
 inline constexpr size_t kTreeDepthMax = 32;
-// Stands for the root of an empty tree (P_INVALID).
+// The root's page number in the record of an empty tree (P_INVALID).
 inline constexpr uint64_t kNoPage = UINT64_MAX;
 
 template <typename T>
@@ -43,8 +43,8 @@ inline uint64_t page_number(const uint8_t* page) {
 inline uint16_t page_flags(const uint8_t* page) {
   return read<uint16_t>(page + kPageFlagsOffset);
 }
-// Return the bounds of the free space in a branch or leaf, which lies between the list of node
-// offsets and the nodes.
+// Return the bounds of the free space of a branch or leaf, as offsets in the page. The list of node
+// offsets is before the free space, and the nodes are after it.
 inline uint16_t free_begin(const uint8_t* page) {
   return read<uint16_t>(page + 12);
 }
@@ -54,11 +54,11 @@ inline uint16_t free_end(const uint8_t* page) {
 inline uint16_t node_offset(const uint8_t* page, size_t i) {
   return read<uint16_t>(page + kPageHeaderBytes + 2 * i);
 }
-// Returns the number of consecutive pages of the value that begins on this overflow page.
+// Returns how many consecutive pages the value has that begins on this overflow page.
 inline uint32_t overflow_pages(const uint8_t* page) {
   return read<uint32_t>(page + 12);
 }
-// Returns whether the page is the first of a large value and has this number.
+// Returns whether the page is the first page of a large value and has this page number.
 inline bool is_overflow_page(const uint8_t* page, uint64_t number) {
   return page_number(page) == number && page_flags(page) == kOverflowPage;
 }

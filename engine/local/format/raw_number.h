@@ -1,5 +1,5 @@
-// Reads and writes numbers in the layout of a store's files (FORMAT.md): little-endian, which is
-// the machine's own layout. A number must lie within `bytes`.
+// Reads and writes numbers in the layout of a store's files (FORMAT.md). They are little-endian,
+// like the numbers of the machine. The caller must make sure that the number is within `bytes`.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace gridmount::local {
 
-// Returns the bytes of the text.
+// Returns the bytes of the text, without a copy.
 inline std::span<const uint8_t> bytes_of(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }

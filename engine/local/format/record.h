@@ -1,8 +1,8 @@
-// A record's key and value: a document under its record id, with a checksum. FORMAT.md, chapter
-// "Records".
+// Writes and reads records. A record is a stored document with its record id and a checksum. See
+// FORMAT.md, chapter "Records".
 //
-// A record never changes its id. Ids ascend in the order of insertion and are never used twice in a
-// collection.
+// A record's id never changes. Ids ascend in the order of insertion. A collection never uses an id
+// again.
 //
 // Thread-safety: pure functions and plain values.
 #pragma once
@@ -25,7 +25,7 @@ using RecordId = uint64_t;
 
 inline constexpr size_t kRecordHeaderBytes = 8;
 inline constexpr size_t kRecordKeyBytes = 12;
-// The kinds of records. Both hold a document.
+// The kinds of records. Both have a document.
 inline constexpr uint8_t kPlainRecord = 0;
 inline constexpr uint8_t kKeyedRecord = 1;  // the header also has a checksum of the key
 
@@ -37,7 +37,7 @@ class RecordKey {
     return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()};
   }
   RecordId id() const { return id_; }
-  // Returns the checksum of this key that a keyed record holds.
+  // Returns the checksum of this key, which the header of a keyed record has.
   uint32_t checksum() const;
 
  private:
@@ -46,19 +46,20 @@ class RecordKey {
   std::array<uint8_t, kRecordKeyBytes> bytes_;
 };
 
-// Returns the id in a record's key, or nothing if the key is not of the size of a record's key.
+// Returns the id in a record's key, or nothing if the key does not have kRecordKeyBytes.
 std::optional<RecordId> record_id_of(std::string_view key);
 
 enum class Verify {
-  kChecksum,   // the checksum, which reads the whole record
-  kStructure,  // that the fields can be iterated and the first is _id; their values may be damaged
-  kBounds,     // only that the record belongs to the key and that the document has the record's
-               // size; fields may be read only if the record was verified before
+  kChecksum,   // verifies the checksum, and so reads the whole record
+  kStructure,  // verifies that the fields can be iterated and the first is _id; their values may be
+               // damaged
+  kBounds,     // verifies only that the record belongs to the key and that the document's size
+               // fits; the fields may be read only if the record was verified before
 };
 
-// Returns the document in a record's value, as a view of it. Fails with DataCorruptionDetected if
-// the record is damaged. The message names `ns` and the document's _id, or the record id if the _id
-// cannot be read.
+// Returns the document in a record's value, as a view of `value`. Fails with DataCorruptionDetected
+// if the record is damaged. The message names `ns` and the document's _id, or the record id if the
+// _id cannot be read.
 Result<bson::View> document_of(std::string_view value, Verify verify, const engine::Namespace& ns,
                                const RecordKey& key);
 

@@ -17,7 +17,7 @@ namespace gridmount::local {
 
 class TreePage {
  public:
-  // What the leaves of a tree hold.
+  // The contents of a tree's leaves.
   enum class Holds {
     kValues,   // a named tree: entries of the store
     kTrees,    // the main tree: the records of the named trees
@@ -36,15 +36,16 @@ class TreePage {
   // The whole page must be mapped.
   TreePage(const uint8_t* at, uint32_t page_bytes) : at_(at), page_bytes_(page_bytes) {}
 
-  // Each returns how the page contradicts the format, or nullptr. header_defect() looks only at the
-  // header and expects the page to have this number. entries_defect() looks at all entries and may
-  // be called only if the header has no defect. The functions below need nullptr from both, unless
-  // they say otherwise.
+  // Both functions return a text that says how the page contradicts the format, or nullptr if it
+  // does not. header_defect() checks only the header, which must have this page number.
+  // entries_defect() checks all entries, and may be called only if header_defect() has returned
+  // nullptr. The functions below may be called only if both have returned nullptr, unless their
+  // comments say otherwise.
   const char* header_defect(uint64_t number) const;
   const char* entries_defect(Holds holds) const;
 
-  // Returns how the page contradicts its place at this level of a tree of this depth, or nullptr.
-  // The root is at level 1.
+  // Returns a text if the page must not be at this level of a tree with this depth, otherwise
+  // nullptr. The root is at level 1.
   const char* depth_defect(size_t level, size_t depth) const {
     const bool is_there = is_branch() ? level < depth : level == depth;
     return is_there && level <= lmdb::kTreeDepthMax ? nullptr
@@ -54,9 +55,10 @@ class TreePage {
   bool is_branch() const { return lmdb::page_flags(at_) == lmdb::kBranchPage; }
   size_t count() const { return (lower() - lmdb::kPageHeaderBytes) / 2; }
   Node node(size_t i) const { return node_at(offset(i)); }
-  // Each returns whether the node, or its header and key, lies where nodes may be. They need only
-  // header_defect(), not entries_defect(). After has_key(), key() of the node may be called. After
-  // has_node(), node() may be called too.
+  // has_node() returns whether the whole node is within the part of the page for nodes, and
+  // has_key() whether its header and key are. Both need only a header without a defect. If
+  // has_key() returns true, key() may be called for this node, and if has_node() returns true,
+  // node() may be called too.
   bool has_node(size_t i) const;
   bool has_key(size_t i) const {
     const uint64_t begin = offset(i);
@@ -67,16 +69,17 @@ class TreePage {
     const uint8_t* const at = at_ + offset(i);
     return {reinterpret_cast<const char*>(at) + lmdb::kNodeHeaderBytes, lmdb::key_bytes(at)};
   }
-  // Salvages nodes of a page that has a defect, read as a leaf of values. Returns the nodes that
-  // the page's list of offsets names and that lie within the page. If the list is impossible,
-  // returns the nodes that lie side by side between the end of the free space and the end of the
-  // page. Any returned node may be damaged.
+  // Salvages the nodes of a page that has a defect, as if it were a leaf with values. Returns the
+  // nodes that the page's list of offsets names and that are within the page. If the list itself is
+  // impossible, returns the nodes that follow each other between the end of the free space and the
+  // end of the page. Each returned node may be damaged.
   std::vector<Node> leaf_nodes_of_damaged() const;
-  // Returns whether a key lies among the nodes, rather than being left over in the free space.
+  // Returns whether a key is among the nodes, and not in the free space, where old nodes may
+  // remain.
   bool is_within_nodes(const uint8_t* key) const {
     return key >= at_ + upper() + lmdb::kNodeHeaderBytes;
   }
-  // Returns how many bytes the nodes and their offsets take.
+  // Returns how many bytes the nodes and the list of their offsets have.
   uint64_t used_bytes() const { return page_bytes_ - lmdb::kPageHeaderBytes - (upper() - lower()); }
 
  private:
@@ -84,8 +87,8 @@ class TreePage {
   uint64_t upper() const { return lmdb::free_end(at_); }
   uint64_t offset(size_t i) const { return lmdb::node_offset(at_, i); }
   Node node_at(uint64_t offset) const;
-  // Returns the length of a leaf's node at the offset, or nothing if the node does not lie within
-  // the page.
+  // Returns the length of a leaf's node at the offset, or nothing if the node is not within the
+  // page.
   std::optional<uint64_t> leaf_node_bytes(uint64_t offset) const;
 
   const uint8_t* at_;

@@ -1,8 +1,8 @@
 // Keeps the indexes of a collection consistent with its documents.
 //
-// Each write takes two steps, so that a failing write changes nothing (rule S3). First prepare_*()
-// computes the entries to remove and to add, and checks every unique index. Then apply() writes
-// them.
+// Each write has two steps, so that a failed write changes nothing (rule S3). First prepare_*()
+// computes the entries to remove and to add, and checks every unique index. Then apply() makes
+// these changes.
 //
 // Thread-safety: not thread-safe.
 #pragma once
@@ -25,18 +25,18 @@ namespace gridmount::local {
 
 class IndexWriter {
  public:
-  // `metadata` must outlive this.
+  // `trees` and `metadata` must outlive this object.
   IndexWriter(Trees& trees, const CollectionMetadata& metadata);
 
   // Fails with DuplicateKey (details: keyPattern and keyValue) or CannotIndexParallelArrays.
   Status prepare_insert(bson::View document, RecordId id);
-  // Considers only the indexes i with affected[i].
+  // Considers only the indexes for which `affected` is true. Fails as prepare_insert() does.
   Status prepare_update(bson::View before, bson::View after, RecordId id,
                         const std::vector<bool>& affected);
   Status prepare_remove(bson::View document, RecordId id);
 
-  // Returns the indexes that get their first array by the prepared write. The catalog must say so
-  // before apply().
+  // Returns the positions of the indexes that get their first array by the prepared write. The
+  // caller must mark them as multikey in the catalog before apply().
   std::vector<size_t> becoming_multikey() const;
 
   Status apply();

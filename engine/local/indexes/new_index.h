@@ -1,4 +1,4 @@
-// The checks of a new index, before it is filled (index_build.h).
+// Checks a new index before its entries are made (index_build.h).
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -9,15 +9,16 @@
 
 namespace gridmount::local {
 
-// Returns the index of that definition, under its name or the default one, without a keyspace yet.
-// Fails with CannotCreateIndex, or with the errors of parsing its keys and options.
+// Returns the index with that definition, still without a keyspace. If the definition has no name,
+// the index gets the default name. Fails with CannotCreateIndex, and with the errors of
+// query::check_combination() and index_key_spec().
 Result<IndexMetadata> new_index(const engine::Namespace& ns,
                                 const query::IndexDefinition& definition);
 
 // Returns whether the collection already has the index. Fails with IndexKeySpecsConflict or
-// IndexOptionsConflict if another index has its name or keys. Fails with CannotCreateIndex if the
-// collection has too many indexes, or if the index would let documents of a capped collection
-// expire.
+// IndexOptionsConflict if a different index has the same name or keys. Fails with CannotCreateIndex
+// if the collection has too many indexes, or if `index` is a TTL index and the collection is
+// capped.
 Result<bool> has_index(const CollectionMetadata& metadata, const IndexMetadata& index);
 
 // Returns whether the only key of the index is _id, so that it is the _id index whatever its name.

@@ -1,7 +1,7 @@
-// Reads the whole catalog for check and repair: who owns which keyspace, and which keys belong to
-// nothing.
+// Reads the whole catalog for check and repair, and finds out who owns each keyspace, and which
+// keys belong to nothing.
 //
-// Thread-safety: that of the Trees passed in, which belong to one Snapshot or Transaction.
+// Thread-safety: used by the thread that uses the Snapshot or Transaction of the Trees.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 namespace gridmount::local {
 
 struct CatalogSurvey {
-  // A key that should not exist. A key that is not removable may be all that is left of something:
-  // a key of unknown kind, or the key of a collection without the collection's name.
+  // A key that should not exist. A key is not removable if it may be the only trace of something: a
+  // key of an unknown kind, or the key of a collection without the collection's name.
   struct OrphanKey {
     std::string key;
     std::string what;
@@ -27,16 +27,19 @@ struct CatalogSurvey {
   std::vector<OrphanKey> orphan;
   // Collections with a TTL index that are missing from the list of expiring collections.
   std::vector<engine::Namespace> expiring_unlisted;
-  // The errors for collections whose entries cannot be read. Their keyspaces are unknown.
+  // One error message for each collection whose entry cannot be read. The keyspaces of these
+  // collections are unknown.
   std::vector<std::string> unreadable;
 
-  std::map<uint32_t, std::string> owners;  // by prefix, released keyspaces included
+  std::map<uint32_t, std::string> owners;  // names of owners by prefix, including those of released
+                                           // keyspaces
   std::vector<uint32_t> keyspaces;         // the number of keyspaces per tree
-  std::map<uint32_t, std::string> shared;  // prefixes that two owners claim, with a message
+  std::map<uint32_t, std::string> shared;  // prefixes with two owners, each with a message
 
-  // Returns whether every keyspace that is not in `owners` certainly belongs to nothing.
+  // Returns whether `owners` is complete. Then a keyspace that is not in `owners` belongs to
+  // nothing.
   bool knows_all_keyspaces() const;
-  // Returns whether no other collection claims a keyspace of this one.
+  // Returns whether none of this collection's keyspaces has another owner too.
   bool is_alone(const CollectionMetadata& metadata) const;
 };
 

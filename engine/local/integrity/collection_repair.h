@@ -1,7 +1,7 @@
 // Repairs one collection: first its records, then the entries of its indexes, then its counts.
 //
-// Each step is a transaction of bounded size, and commits only complete repairs. So a repair that
-// was interrupted can be started again from the beginning.
+// A repair runs in transactions of bounded size, and each of them leaves a consistent state. So
+// after an interruption, the repair can begin again.
 //
 // Thread-safety: not thread-safe.
 #pragma once
@@ -29,19 +29,20 @@ class CollectionRepair {
   CollectionRepair(engine::Store& store, engine::Namespace ns, const RepairOptions& options)
       : store_(store), ns_(std::move(ns)), options_(options) {}
 
-  // If run() fails with an error of damage, the rest of the collection cannot be repaired.
+  // Repairs the collection. Must be called only once. If it fails because of damage, the rest of
+  // the collection cannot be repaired.
   Status run();
 
   uint64_t repaired() const { return repaired_; }
-  // Returns what stays damaged, whatever run() returns.
+  // Returns one line for each object that is still damaged, also if run() succeeds.
   const std::vector<std::string>& unrepairable() const { return unrepairable_; }
   uint64_t records() const { return records_; }
-  // Returns whether there are fewer documents than the catalog counted, or its counts could not be
-  // read.
+  // Returns whether the collection has fewer documents than the catalog's count, or the count could
+  // not be read.
   bool lost_documents() const { return lost_documents_; }
 
  private:
-  // The work of one transaction. `lines` are reported after its commit.
+  // The work of one transaction. `lines` are reported after the commit.
   struct Step {
     ReadView* read_view = nullptr;
     std::shared_ptr<const CollectionMetadata> metadata;
@@ -69,7 +70,7 @@ class CollectionRepair {
     std::string why;
   };
 
-  // Runs `work` in one transaction after the other until it returns true.
+  // Runs `work` in several transactions, one after another, until it returns true.
   Status in_steps(const std::function<Result<bool>(Step&)>& work);
 
   Result<bool> repair_records(Step& step);
@@ -93,7 +94,7 @@ class CollectionRepair {
 
   Status repair_counts(Step& step);
   Status repair_all();
-  // Returns false if the record must not be touched. It is then reported as beyond repair.
+  // Returns false if the record must not be removed, and reports that it cannot be repaired.
   bool can_be_removed(const TreeEntry& record, RecordId id);
   void report_unrepairable(const std::string& what);
   void report(const std::string& line);
@@ -114,7 +115,7 @@ class CollectionRepair {
   int64_t bytes_ = 0;
   std::vector<IndexTally> tallies_;
   std::vector<std::string> index_names_;
-  std::vector<bool> multikey_;  // marked in the catalog, or seen in a document
+  std::vector<bool> multikey_;  // per index: the catalog says so, or a document has shown it
   KeySet keys_;
   KeySet other_keys_;
 };

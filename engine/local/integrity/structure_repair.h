@@ -1,4 +1,4 @@
-// Repairs what a store holds below the level of documents.
+// Repairs the problems that check_structure() finds (structure_check.h).
 //
 // Not thread-safe: nobody else may use the store meanwhile.
 #pragma once
@@ -21,11 +21,11 @@ class RemovedData {
   virtual ~RemovedData() = default;
   // Keeps a sound document that conflicts with another one.
   virtual Status keep_document(const engine::Namespace& ns, bson::View document) = 0;
-  // Keeps bytes that are not a sound document: the value of a record, or a key and value of the
-  // trees. `what` names them. `why` says what is wrong with them.
+  // Keeps bytes that are not a valid document: the value of a record, or an entry's key and value.
+  // `what` names the object, and `why` says what is wrong with it.
   virtual Status keep_bytes(const engine::Namespace& ns, const std::string& what,
                             const std::string& why, std::string_view bytes) = 0;
-  // Makes everything kept so far durable.
+  // Makes everything durable that was kept so far.
   virtual Status sync() = 0;
 };
 
@@ -40,18 +40,19 @@ struct RepairOptions {
 struct RepairReport {
   uint64_t repaired = 0;                  // the number of calls of RepairOptions::repaired
   std::vector<std::string> unrepairable;  // at most kMaxProblems (structure_check.h)
-  // Collections that hold fewer documents than the catalog counted, or whose counts were lost.
+  // Collections that have fewer documents than the catalog's count, or whose count was lost.
   std::vector<engine::Namespace> lost_documents;
 };
 
-// Repairs what check_structure() finds, on a store that is open for writing and that nobody else
-// uses. Index entries are made to match the documents, and counts to match the records. Two kinds
-// of records are taken out: those that cannot be read, and documents that violate a unique index
-// (of the documents with one key, the one with the lowest record id stays). Works in transactions
-// of bounded size. Each of them leaves a store that can be opened and repaired again. What a
-// transaction takes out is kept and synced before it commits. Damaged entries of the catalog and
-// damaged pages of the trees cannot be repaired here: the report lists those that were met. It
-// fails only with errors of the device and of `removed`.
+// Repairs the problems that check_structure() finds. The store must be open for writing, and nobody
+// else may use it. Corrects the index entries so that they match the documents, and the counts so
+// that they match the records. Removes two kinds of records: records that cannot be read, and
+// documents that violate a unique index (of the documents with the same key, the one with the
+// lowest record id stays). Works in transactions of bounded size, and each of them leaves a store
+// that can be opened and repaired again. Before a transaction that removes something is committed,
+// `options.removed` has kept and synced it. Cannot repair damaged entries of the catalog and
+// damaged pages of the trees: the report lists those that it has found. Fails only with errors of
+// the device and of `options.removed`.
 Result<RepairReport> repair_structure(engine::Store& store, const RepairOptions& options);
 
 }  // namespace gridmount::local

@@ -1,6 +1,6 @@
-// The files of a store that is too damaged to be opened: its lock, the pages of data.mdb with the
-// meta pages that can be trusted, and the later transactions that must be replayed. Nothing is
-// written except the mark at the end.
+// Reads the files of a store that is too damaged to be opened. Takes the store's lock, and finds
+// the newest meta pages that can be trusted and the later transactions that must be replayed.
+// mark_closed() is the only function that writes.
 //
 // Thread-safety: not thread-safe.
 #pragma once
@@ -22,21 +22,21 @@ namespace gridmount::local {
 
 class UnopenedStore {
  public:
-  // Fails with StoreLocked, with errors of the device, and with StoreDamaged if neither data.mdb
-  // nor a checkpoint has valid meta pages.
+  // Fails with StoreLocked if the store is in use, with StoreDamaged if neither data.mdb nor a
+  // checkpoint has valid meta pages, and with errors of the device.
   static Result<UnopenedStore> open(const std::filesystem::path& folder);
 
-  // Reports what the pages of the store are used for, as Environment::survey_pages() does.
+  // Reports the use of each page of the store, as Environment::survey_pages() does.
   Result<PageReport> survey_pages(PageVisitor* visitor) const;
   // The changes from the log or from `pending` that data.mdb lacks, in the form that
   // for_each_change() reads.
   const std::vector<std::string>& changes() const { return changes_; }
 
-  // One line about the transactions that are lost. Empty if data.mdb is not older than its
-  // checkpoint.
+  // Returns one line about the transactions that are lost. It is empty if data.mdb is not older
+  // than its checkpoint.
   const std::string& lost() const { return lost_; }
 
-  // Marks the store as closed. Must be called only when everything in the store has been copied and
+  // Marks the store as closed. May be called only when everything in the store has been copied and
   // the new data.mdb is complete.
   Status mark_closed() const;
 

@@ -1,5 +1,5 @@
-// Explains how a find or a count is, or was, answered. Source: MongoDB manual, "Explain Results";
-// the stages are in explained_stages.h.
+// Builds the document that explains how a find or a count is executed, or was executed.
+// explained_stages.h has the stages. Source: MongoDB manual, "Explain Results".
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -18,14 +18,14 @@ struct ExplainedQuery {
   bson::View filter;
   const engine::FindOptions& options;
   const CollectionMetadata* metadata = nullptr;  // null: the collection does not exist
-  // Null if `metadata` is null, or if the catalog has the count.
+  // Null if `metadata` is null, or if the query is a count that the catalog has.
   const ChosenPlan* plan = nullptr;
-  bool counts = false;           // only counts, returns no documents
+  bool counts = false;           // the query only counts, and returns no documents
   bool by_id = false;            // PlanExecutor::by_id()
-  bool sorts = false;            // sorts the results in a buffer
+  bool sorts = false;            // the executor sorts the results in a buffer
   bool distinct = false;         // PlanExecutor::distinct()
   bool covered = false;          // index entries answer the query; no documents are read
-  bool filters_entries = false;  // matches index entries before it reads documents
+  bool filters_entries = false;  // the executor matches index entries before it reads documents
 };
 
 struct Execution {
@@ -33,7 +33,8 @@ struct Execution {
   int64_t milliseconds = 0;
 };
 
-// Returns the explanation. If `execution` is null, it has the plan alone.
+// Returns the explanation. If `execution` is null, it has only the plan, without the stats of an
+// execution.
 bson::Document explanation(const ExplainedQuery& query, const Execution* execution);
 
 }  // namespace gridmount::local

@@ -1,5 +1,5 @@
-// How explain shows the read of an index. Source: MongoDB manual, "Explain Results", stages IXSCAN
-// and COUNT_SCAN; the text of bounds is that of the server's Interval::toString().
+// Shows in an explanation how a plan reads an index. Source: MongoDB manual, "Explain Results",
+// stages IXSCAN and COUNT_SCAN, and for the text of bounds the server's Interval::toString().
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -13,18 +13,20 @@
 namespace gridmount::local {
 
 // Appends the field `indexBounds`: for each field of the index, the intervals that the plan scans.
-// The ends of an interval stand in the order of the scan. Example: {a: ["[1, 1]"], b: ["(inf.0,
-// 5.0]"]}.
+// Each interval begins with the value that the scan reaches first. Example: {a: ["[1, 1]"], b:
+// ["(inf.0, 5.0]"]}.
 void append_bounds(bson::Builder& out, const IndexMetadata& index, const query::Plan& plan);
 
-// One contiguous range of keys, from the first to the last in the order of the index.
+// One contiguous range of keys. `first` and `last` have the values of all fields of the index;
+// `first` is the lower end in the order of the index.
 struct KeyRun {
   bson::Document first;
   bson::Document last;
   bool first_inclusive = true;
   bool last_inclusive = true;
 };
-// Returns nothing if the plan reads several such ranges, or if the index is hashed.
+// Returns the range that the plan reads. Returns nothing if it reads several ranges, or if the
+// index is hashed.
 std::optional<KeyRun> run_of(const IndexMetadata& index, const query::Plan& plan);
 
 // Appends the field `multiKeyPaths`: for each path of the index, which fields along the path hold

@@ -1,4 +1,4 @@
-// Shows the stages of a plan, each with its inputs and its stats.
+// Shows the stages of a plan. Each stage contains its input stages and its stats.
 // Source: MongoDB manual, "Explain Results": stages COLLSCAN, IXSCAN, FETCH, IDHACK, OR, SORT,
 // SKIP, LIMIT, PROJECTION_SIMPLE, PROJECTION_DEFAULT, PROJECTION_COVERED, COUNT, COUNT_SCAN,
 // DISTINCT_SCAN, RECORD_STORE_FAST_COUNT and EOF.
@@ -12,8 +12,9 @@
 
 namespace gridmount::local {
 
-// Appends the stages to the open document. `plan` is null if the collection does not exist, or if
-// the catalog already has the count. `execution` is null if only the plan is wanted.
+// Appends the stages to the document that `out` has open. `plan` must be null if the collection
+// does not exist, or if the query is a count that the catalog has. If `execution` is null, appends
+// no stats.
 void append_stages(bson::Builder& out, const ExplainedQuery& query, const query::Plan* plan,
                    const Execution* execution);
 

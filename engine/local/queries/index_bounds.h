@@ -1,7 +1,7 @@
-// Turns the bounds of a plan into ranges of index keys, and checks the conditions that the ranges
-// cannot express.
+// Converts the bounds of a plan into ranges of index keys. Checks the bounds that ranges cannot
+// express.
 //
-// Thread-safety: immutable after construction, so safe to share.
+// Thread-safety: immutable, so thread-safe.
 #pragma once
 
 #include <string>
@@ -21,16 +21,17 @@ struct KeyRange {
 
 class IndexBounds {
  public:
-  // Also applies `limits`.
+  // The ranges are within both `bounds` and `limits`. `bounds` has the intervals for the first
+  // parts of the index.
   IndexBounds(const IndexMetadata& index, const std::vector<std::vector<query::Interval>>& bounds,
               const KeyBounds& limits = {});
 
-  // Disjoint and sorted. The keys include the prefix.
+  // Returns the ranges, sorted by their keys and without overlaps. The keys include the keyspace's
+  // prefix.
   const std::vector<KeyRange>& ranges() const { return ranges_; }
 
-  // Checks an encoded key from one of the ranges against the bounds of the remaining parts: those
-  // that the ranges do not express. Returns kUnknown for a truncated key, because only the document
-  // has its values.
+  // Checks an encoded key from one of the ranges against the bounds that the ranges do not express.
+  // Returns kUnknown for a truncated key, because only the document has the values.
   enum class Fit { kInside, kOutside, kUnknown };
   Fit fit(std::string_view encoded) const;
 
@@ -54,7 +55,7 @@ class IndexBounds {
   std::vector<bool> descending_;
 };
 
-// Returns the range that contains exactly one encoded key.
+// Returns the range that contains only the key `encoded`.
 KeyRange range_of_whole_key(const Keyspace& keyspace, std::string encoded);
 
 }  // namespace gridmount::local

@@ -1,4 +1,4 @@
-// Key bounds from find's `min` and `max`: the keys from `min` (inclusive) to `max` (exclusive).
+// Computes the bounds of keys for the options `min` (inclusive) and `max` (exclusive) of find.
 // Source: MongoDB manual, "cursor.min()", "cursor.max()"; the error codes are those of the server's
 // query planner.
 //
@@ -17,22 +17,23 @@
 
 namespace gridmount::local {
 
-// Encoded keys of all parts of an index. An absent value means no limit.
+// Bounds for the encoded keys of an index. A missing value means no bound.
 struct KeyBounds {
   std::optional<std::string> low;   // inclusive
   std::optional<std::string> high;  // exclusive
 };
 
 struct LimitedPlan {
-  // Scans the whole hinted index, in the order of `sort` if the index provides it.
+  // A scan of the whole hinted index, in the order of `sort` if the index has this order.
   query::Plan plan;
   KeyBounds limits;
 };
 
-// Returns the plan and limits for `min` and `max`. One of the two may be empty. Fails with 51173
-// without a hint that names an index, with 51174 unless they name all fields of the index in order,
-// and with 51175 unless `min` comes before `max`. Fails with BadValue for a limit longer than
-// kEncodedBytesMax: longer keys are truncated and not in the order of their values.
+// Returns the plan and the limits for `min` and `max`. One of the two may be empty. Fails with
+// 51173 unless `hint` names an index, with 51174 unless `min` and `max` have all fields of the
+// index in order, and with 51175 unless `min` is before `max`. Fails with BadValue if the encoding
+// of `min` or `max` is longer than kEncodedBytesMax, because longer keys are truncated, and their
+// order is not that of their values.
 Result<LimitedPlan> limited_plan(const CollectionMetadata& metadata, bson::View min, bson::View max,
                                  const std::optional<bson::Value>& hint, const query::Sort* sort);
 

@@ -1,6 +1,8 @@
-// Counts the documents that match a filter. Uses index entries alone where they are sufficient.
+// Counts the documents that match a filter. Reads documents only if index entries are not
+// sufficient.
 //
-// Thread-safety: not thread-safe. A count belongs to its Snapshot or Transaction.
+// Thread-safety: not thread-safe. A count is used by the thread that uses its Snapshot or
+// Transaction.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +20,23 @@ namespace gridmount::local {
 
 class MatchCount {
  public:
-  // Uses hint, skip, limit and deadline of the options. `filter` must outlive the count.
+  // Uses only hint, skip, limit and deadline of the options. `filter` must outlive the count.
   static Result<std::unique_ptr<MatchCount>> open(
       std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionMetadata> metadata,
       const query::Filter& filter, const MatchOptions& options);
 
   const ChosenPlan& plan() const { return plan_; }
-  // Returns whether the count reads documents, apart from those whose index keys are truncated.
+  // Returns whether the count reads documents. Documents with truncated index keys do not matter
+  // here: it always reads these.
   bool reads_documents() const;
-  // Returns whether index entries are matched against the filter, because the bounds do not express
-  // all of it.
+  // Returns whether the count matches index entries against the filter, because the bounds do not
+  // express the whole filter.
   bool filters_entries() const { return reader_.has_value() && !plan_.plan.bounds_are_exact; }
 
-  // Returns the number of matches after the first options.skip. Stops after options.skip +
-  // options.limit matches. Must be called once.
+  // Returns the number of matches without the first options.skip. Stops after options.skip +
+  // options.limit matches. Must be called only once.
   Result<int64_t> run();
-  // The stats of run(). `matched` includes the skipped matches, `given` does not.
+  // Returns the stats of run(). `matched` includes the skipped matches, and `given` does not.
   ExecutionStats stats() const;
 
  private:

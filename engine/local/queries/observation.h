@@ -1,9 +1,9 @@
-// Records what reads do: the usage of indexes ($indexStats), and the plan and counts for a
-// snapshot's observer. Source of the plans' text: MongoDB manual, "Database Profiler Output",
-// planSummary.
+// Records reads: counts the uses of indexes ($indexStats), and tells the snapshot's observer the
+// plan and the number of keys and documents. Source of the text of plans: MongoDB manual, "Database
+// Profiler Output", planSummary.
 //
-// Thread-safety: that of the ReadView and the observer passed in, which belong to one Snapshot or
-// Transaction.
+// Thread-safety: used by the thread that uses the Snapshot or Transaction of the ReadView and the
+// observer.
 #pragma once
 
 #include <vector>
@@ -20,15 +20,16 @@ void add_keyspaces(const CollectionMetadata& metadata, const query::Plan& plan,
 
 // Records a read of a collection that does not exist.
 void record_missing(ReadView& read_view);
-// Records that a read by this plan begins. `distinct` is PlanExecutor::distinct().
+// Records that a read with this plan begins. `distinct` is the result of PlanExecutor::distinct().
 void record_plan(ReadView& read_view, const CollectionMetadata& metadata, const query::Plan& plan,
                  bool distinct = false);
-// Records a read by the index on _id, which servers call IDHACK.
+// Records a lookup in the index on _id, which servers call IDHACK.
 void record_by_id(ReadView& read_view, const CollectionMetadata& metadata);
-// Records a lookup without a plan: of one key in one index, and of its document if the key was
-// found.
+// Records a lookup of one key in one index, without a plan. `found` says whether the key was found
+// and its document read.
 void record_lookup(ReadView& read_view, const CollectionMetadata& metadata,
                    const IndexMetadata& index, bool found);
+// Adds to the observer's numbers of examined keys and documents. `observer` may be null.
 void record_examined(engine::ReadObserver* observer, int64_t keys, int64_t documents);
 
 }  // namespace gridmount::local

@@ -1,7 +1,8 @@
-// The plan executor of find, update, remove and findAndModify: a stream of the documents that match
-// a filter, in the requested order.
+// Executes the plans of find, update, remove and findAndModify. A PlanExecutor returns the
+// documents that match a filter one by one, in the requested order.
 //
-// Thread-safety: not thread-safe. An executor belongs to its Snapshot or Transaction.
+// Thread-safety: not thread-safe. An executor is used by the thread that uses its Snapshot or
+// Transaction.
 #pragma once
 
 #include <cstdint>
@@ -27,19 +28,19 @@ namespace gridmount::local {
 
 struct Match {
   RecordId id = 0;
-  bson::View document;  // points into the store
+  bson::View document;  // valid as S5 in engine/store.h says
 };
 
 struct MatchOptions {
   std::optional<query::Sort> sort;
   std::optional<bson::Value> hint;
   int64_t skip = 0;
-  int64_t limit = 0;  // 0: none
+  int64_t limit = 0;  // 0: no limit
   Verify verify = Verify::kChecksum;
   uint64_t sort_bytes_max = kOperationBytesMax;
   std::optional<engine::Deadline> deadline = {};
   bool tailable = false;
-  bool by_id = false;  // is_by_id()
+  bool by_id = false;  // the result of is_by_id()
   std::optional<std::vector<std::string>> only_paths = {};
   std::string_view distinct_path = {};  // FindOptions::distinct_path; used by open() only
   // FindOptions::min and max; used by open() only.
@@ -48,13 +49,13 @@ struct MatchOptions {
   KeyBounds limits = {};  // set by open()
 };
 
-// Checks a deadline. It reads the clock only at every 64th call.
+// Checks a deadline, and reads the clock only at every 64th call.
 class DeadlineWatch {
  public:
   explicit DeadlineWatch(std::optional<engine::Deadline> deadline)
       : deadline_(std::move(deadline)) {}
 
-  // Must be called for each document or key examined.
+  // Must be called for each document or key that is examined.
   Status check() {
     if (!deadline_ || (++calls_ % kCallsPerLook) != 1) return {};
     return look();
@@ -68,13 +69,14 @@ class DeadlineWatch {
   uint32_t calls_ = 0;
 };
 
-// The stats of an executor so far: what it has read, matched and returned.
+// The stats of an executor: what it has read, matched and returned so far.
 struct ExecutionStats {
   ScanCounts scan;
-  std::vector<const Scan*> branches;  // a union's scans, in the order of the plan's branches
+  std::vector<const Scan*> branches;  // the scans of a union's branches, in the order of the plan
   int64_t documents_examined = 0;
-  int64_t matched = 0;       // before skip and limit
-  int64_t sorted_bytes = 0;  // bytes that went through the buffer of a sort
+  int64_t matched = 0;       // including those that `skip` has left out
+  int64_t sorted_bytes = 0;  // bytes that were added to the buffer of a sort
+  // documents that were returned
   int64_t given = 0;
 };
 
@@ -88,20 +90,20 @@ class PlanExecutor {
   bool sorts() const { return sorts_; }
   // Returns whether servers call this plan IDHACK.
   bool by_id() const { return by_id_; }
-  // Returns whether documents are built from index entries. A document whose entry does not hold
-  // the values is read.
+  // Returns whether the results are built from index entries. If an entry does not have the values,
+  // its document is read.
   bool covered() const { return covered_; }
-  // Returns whether entries with the same value as the previous entry are skipped.
+  // Returns whether the scan skips entries that have the same value as the previous entry.
   bool distinct() const { return distinct_; }
-  // Returns whether index entries are matched before their documents are read. An entry that
-  // does not hold the values is matched by its document.
+  // Returns whether index entries are matched before their documents are read. If an entry does not
+  // have the values, its document is matched.
   bool filters_entries() const { return reader_.has_value(); }
-  // The stats so far.
+  // The stats of all calls of next() so far.
   int64_t keys_examined() const { return scan_->keys_examined(); }
   ExecutionStats stats() const;
 
-  // Returns the next match, or nothing at the end. Fails with DataCorruptionDetected on a damaged
-  // document. The caller can continue with another next().
+  // Returns the next match, or nothing at the end. Fails with DataCorruptionDetected if a document
+  // is damaged. After this error, next() may be called again.
   Result<std::optional<Match>> next();
 
  private:
@@ -118,19 +120,19 @@ class PlanExecutor {
   // Reports to the observer what has been read since the last report.
   void notify_observer();
   Result<std::optional<Match>> next_unreported();
-  // After a pause of the snapshot: checks that the collection and the indexes of the plan still
+  // Checks, after a pause of the snapshot, that the collection and the indexes of the plan still
   // exist.
   Status check_resumption();
   Result<std::optional<Match>> next_match();
   Result<std::optional<Match>> read_match();
-  // Returns whether the next match will be skipped, and no sort needs it. If its index entry
-  // alone shows that it matches, its document is not read, as on servers.
+  // Returns whether the next match will be skipped and no sort needs it. If its index entry shows
+  // that it matches, its document is then not read, as on servers.
   bool skips_entries() const {
     return to_skip_ > 0 && !sorts_ && plan_.plan.kind != query::Plan::Kind::kCollectionScan;
   }
-  // Announces to the scan that the documents of its next work items will be read, if they will.
+  // Calls will_read_records() of the scan if the documents of its next work items will be read.
   void expect_records();
-  // Matches the filter against an index entry. Returns nothing if the entry does not hold the
+  // Matches the filter against an index entry. Returns nothing if the entry does not have the
   // values. Sets entry_document_ to the fields of the entry if the caller needs them.
   Result<std::optional<bool>> match_entry(const WorkItem& item);
   Result<std::optional<Match>> next_sorted();
@@ -168,14 +170,14 @@ class PlanExecutor {
   size_t sorted_at_ = 0;
 };
 
-// Returns a reader of the plan's index entries. The index must have these paths and those of the
-// filter, and no document may have an array under them. Otherwise returns nothing.
+// Returns a reader of the plan's index entries. Returns nothing unless the index has `paths` and
+// all paths of the filter, and no document has an array on a path of the index.
 std::optional<KeyReader> covering_reader(const CollectionMetadata& metadata,
                                          const query::Plan& plan, const query::Filter& filter,
                                          const std::vector<std::string>& paths);
 
-// Returns the document of a record that an index or an earlier search named. Fails with
-// DataCorruptionDetected if the record does not exist.
+// Returns the document of a record whose id comes from an index entry or an earlier search. Fails
+// with DataCorruptionDetected if the record does not exist.
 Result<bson::View> read_document(const Trees& trees, const CollectionMetadata& metadata,
                                  RecordId id, Verify verify);
 

@@ -1,7 +1,7 @@
-// Chooses the plan of a query. If several indexes bound the query, a trial finds the plan that
-// reads least.
+// Chooses the plan of a query. If several indexes have bounds for the query, a trial finds the plan
+// that reads the fewest entries.
 //
-// Thread-safety: that of the Trees passed in, which belong to one Snapshot or Transaction.
+// Thread-safety: used by the thread that uses the Snapshot or Transaction of the Trees.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@ struct ChosenPlan {
   std::vector<query::Plan> rejected;
 };
 
-// The trial reads index entries of all candidates in rounds: 16 of each, then four times as many,
-// and so on, until one candidate has no more. The trial reads about 4096 entries of each candidate
-// at most, and no documents. If no candidate ends within 4096 entries, a limited query takes a plan
-// that provides the sort. Otherwise the bounds alone decide.
+// The trial reads index entries of all candidate plans in rounds: 16 entries of each plan, then
+// four times as many, and so on. The first plan that has no more entries wins. The trial ends after
+// about 4096 entries of each plan. If no plan has won, a limited query gets a plan that provides
+// the sort, if there is one. Otherwise the bounds alone decide. The trial reads no documents.
 Result<ChosenPlan> choose_plan(const std::shared_ptr<Trees>& trees,
                                const std::shared_ptr<const CollectionMetadata>& metadata,
                                const query::Filter& filter, const PlanRequest& request);

@@ -1,6 +1,8 @@
-// Executes a plan. A scan returns the records that may match, in the plan's order, each once.
+// Executes the scans of a plan. A scan returns the records that may match, in the plan's order, and
+// each record only once.
 //
-// Thread-safety: not thread-safe. A scan belongs to its Snapshot or Transaction.
+// Thread-safety: not thread-safe. A scan is used by the thread that uses its Snapshot or
+// Transaction.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +22,16 @@ namespace gridmount::local {
 
 struct WorkItem {
   RecordId id = 0;
-  // The record's value, if the scan has it anyway.
+  // The record's value, if the scan has already read it.
   std::optional<std::string_view> record;
-  // True if the filter is known to match.
+  // True if the filter certainly matches.
   bool certain = false;
-  // For an index scan: the entry. The views are valid until the next call of next().
+  // The encoded key and the kinds of the index entry, if an index is scanned. The views are valid
+  // until the next call of next().
   std::string_view encoded = {};
   std::string_view kinds = {};
-  // The scan found this record ahead of time and kept it. A write since then may have removed it.
+  // The scan has found this record earlier and kept its id. A write may have removed the record
+  // since.
   bool remembered = false;
 };
 
@@ -35,24 +39,24 @@ struct WorkItem {
 struct ScanCounts {
   int64_t keys_examined = 0;  // index entries
   int64_t given = 0;          // work items returned
-  int64_t seeks = 0;          // how often it moved to the beginning of a range
-  int64_t tested = 0;         // records looked up among those already returned
-  int64_t dropped = 0;        // records found there and dropped
+  int64_t seeks = 0;          // how often the scan moved to the beginning of a range
+  int64_t tested = 0;         // records that were looked up among those already returned
+  int64_t dropped = 0;        // records that were left out because they had been returned
   bool ended = false;
 };
 
 class Scan {
  public:
   virtual ~Scan() = default;
-  // Returns the next work item, or nothing at the end. On a Transaction the scan stays correct
+  // Returns the next work item, or nothing at the end. In a Transaction the scan is still correct
   // after writes.
   virtual Result<std::optional<WorkItem>> next() = 0;
-  // For a tailing scan: returns whether the record returned last still exists.
+  // Returns whether the record that a tailing scan has returned last still exists.
   virtual Result<bool> has_place() const { return true; }
-  // Call this if the records of most of the next work items will be read. On a Snapshot, an index
-  // scan then finds several records at once and returns their values with the work items.
+  // Callers call this if they will read the records of most of the next work items. In a Snapshot,
+  // an index scan then finds several records at once, and returns their values with the work items.
   virtual void will_read_records() {}
-  // Returns the number of index entries read.
+  // Returns the number of index entries that the scan has read.
   virtual int64_t keys_examined() const { return 0; }
   virtual ScanCounts counts() const = 0;
   // Returns the scans of a union's branches, in the plan's order. Any other scan has no branches.
@@ -60,15 +64,15 @@ class Scan {
 };
 
 struct ScanOptions {
-  // The most bytes of memory to order truncated keys, if the plan provides a sort. A scan that
-  // needs more fails with QueryExceededMemoryLimitNoDiskUseAllowed.
+  // The limit for the bytes of memory in which truncated keys are ordered, if the plan provides a
+  // sort. A scan that needs more memory fails with QueryExceededMemoryLimitNoDiskUseAllowed.
   uint64_t order_bytes_max = 0;
-  // The keys between which a scan of one index reads.
+  // Only for a scan of one index: the bounds of the keys that it reads.
   KeyBounds limits = {};
-  // Only for a scan of the collection: after the end, a later call looks for new records.
+  // Only for a scan of the collection: after the end, a later call of next() looks for new records.
   bool tailing = false;
-  // Only for a forward scan of one index without arrays: the scan may skip entries that have the
-  // same leading value as an earlier entry, unless the earlier entry may stand for a missing field.
+  // Only for a forward scan of one index without arrays: the scan may skip an entry if an earlier
+  // entry has the same value of the first field, and that field is certainly not missing.
   bool distinct = false;
 };
 

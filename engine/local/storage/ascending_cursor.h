@@ -1,7 +1,7 @@
-// A forward cursor for trees that may be damaged. Keys that do not ascend are an error, so that a
-// damaged page which leads in a circle cannot keep a reader busy for ever.
+// A forward cursor for trees that may be damaged. It fails if the keys do not ascend. Otherwise a
+// damaged page that leads back to an earlier one could make a reader read for ever.
 //
-// Not thread-safe. It is bound to its Trees, as a RangeCursor is.
+// Not thread-safe. Used by the thread that uses its Trees.
 #pragma once
 
 #include <memory>
@@ -18,14 +18,14 @@ class AscendingCursor {
   AscendingCursor(std::shared_ptr<const Trees> trees, MDB_dbi tree)
       : cursor_(std::move(trees), tree) {}
 
-  // See RangeCursor::set_range(). Always forward.
+  // Like RangeCursor::set_range(), always forward.
   void set_range(std::string low, std::string high) {
     last_ = low;
     is_first_ = true;
     cursor_.set_range(std::move(low), std::move(high), false);
   }
   // Returns the next entry, or nothing at the end. Fails with StoreDamaged if the entry's key is
-  // not above the one before, or if the first key is below the range.
+  // not greater than the previous one, or if the first key is less than the beginning of the range.
   Result<std::optional<TreeEntry>> next() {
     GM_ASSIGN(const std::optional<TreeEntry> entry, cursor_.next());
     if (entry) {
@@ -41,7 +41,8 @@ class AscendingCursor {
 
  private:
   RangeCursor cursor_;
-  std::string last_;  // the last key returned; the range's beginning before the first
+  std::string last_;  // the key that was returned last; before the first one, the beginning of the
+                      // range
   bool is_first_ = true;
 };
 

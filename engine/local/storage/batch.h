@@ -1,10 +1,10 @@
-// An open LMDB transaction in which several write transactions follow one another, so that LMDB
-// writes the pages that they share only once. Each of them is committed as soon as the file
-// `pending` has its changes.
+// An open LMDB transaction that contains several write transactions in sequence, so that LMDB
+// writes a page that several of them change only once. Each write transaction is committed as soon
+// as the file `pending` has its changes.
 //
-// LMDB's writer lock belongs to a thread, and a batch outlives the transactions of the threads that
-// write in it. So a thread of the batch's own begins and ends the LMDB transaction. That thread
-// also reports a batch that has been open for too long.
+// LMDB's writer lock belongs to one thread, but several threads write in a batch. So the batch has
+// its own thread, which begins and ends the LMDB transaction. This thread also calls `on_due` if a
+// batch has been open for too long.
 //
 // Thread-safety: only the holder of the write lock may use a Batch. `on_due` is called on the
 // batch's own thread without that lock.
@@ -26,24 +26,26 @@ namespace gridmount::local {
 
 class Batch {
  public:
-  // Bounds what LMDB writes at once and what is held in memory until then.
+  // The limit of write transactions in a batch. It limits how much LMDB writes at once, and the
+  // memory that is needed until then.
   static constexpr int kTransactionsMax = 512;
-  // Bounds the changes of all its transactions. `pending` has room for as many.
+  // The limit for the changes of all transactions in a batch. The file `pending` has room for them.
   static constexpr size_t kChangesBytesMax = size_t{120} << 10;
   static_assert(kChangesBytesMax < PendingFile::kBytes);
-  // Bounds how long a batch hides its transactions from programs that read beside the owner.
+  // The time after which a batch should end, because programs that read beside the owner do not see
+  // its transactions before.
   static constexpr std::chrono::milliseconds kTimeMax{20};
 
-  // `env` must outlive this. The batch's thread calls `on_due` when a batch has been open for
-  // kTimeMax, and repeatedly while it stays open. `on_due` must not block: until it returns, the
-  // thread runs no job.
+  // `env` must outlive this object. When a batch has been open for kTimeMax, the batch's thread
+  // calls `on_due`, and calls it again and again until the batch ends. `on_due` must not wait,
+  // because the thread can neither begin nor end an LMDB transaction until `on_due` returns.
   Batch(MDB_env* env, PendingFile pending, std::function<void()> on_due);
   ~Batch();  // aborts an open LMDB transaction
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
 
-  // Starts the batch's thread. Before this call, and if the thread cannot be created, no batch can
-  // be begun.
+  // Starts the batch's thread. No batch can be begun before this call, or if the thread cannot be
+  // created.
   void allow();
   // Returns whether a batch may be begun.
   bool usable() const { return is_allowed_ && pending_.usable(); }
@@ -51,23 +53,24 @@ class Batch {
   MDB_txn* txn() const { return txn_; }
   bool is_full() const;
 
-  // begin() opens the LMDB transaction. commit() and abort() end it. Those with a result return
-  // LMDB's codes. The changes that were added stay until clear_changes(), whatever the outcome.
+  // begin() begins the LMDB transaction, and commit() or abort() ends it. begin() and commit()
+  // return LMDB's codes. changes() still returns the added changes afterwards, until
+  // clear_changes().
   int begin();
   int commit();
   void abort();
-  // Drops the LMDB transaction without ending it, after a fault has interrupted it. LMDB's writer
-  // lock stays held.
+  // Forgets the LMDB transaction without ending it, after a fault has interrupted it. LMDB's writer
+  // lock is not released.
   void abandon() GM_EXCLUDES(mutex_);
 
-  // The changes of all transactions in the batch, in the order of add(). Complete unless memory was
-  // short.
+  // Returns the changes of all transactions in the batch, in the order of add(). They are complete
+  // unless memory was short.
   const RedoChanges& changes() const { return changes_; }
   bool is_empty() const { return transactions_ == 0; }
-  // Commits a transaction in the batch: writes its changes to `pending`. Returns false, having
-  // added nothing, if there is no room for them or if they are not complete.
+  // Commits a transaction in the batch: writes its changes to `pending`. Returns false, and adds
+  // nothing, if `pending` has no room for them or if they are not complete.
   bool add(const RedoChanges& changes);
-  // Empties the batch, after LMDB has committed it.
+  // Removes all changes. Must be called after LMDB has committed the batch.
   void clear_changes();
 
  private:

@@ -1,15 +1,16 @@
-// Takes checkpoints, which make commits durable without a sync in each commit. FORMAT.md, chapter
-// "Durability", has the invariants that are cited here as D numbers.
+// Takes checkpoints, which make many commits durable at once, so that a commit need not sync. The D
+// numbers are the invariants of FORMAT.md's chapter "Durability".
 //
-// A thread takes the checkpoints, one at a time. It takes one every `checkpoint_interval` while
-// there are new commits, when data.mdb has grown much, when many freed pages wait to be reused,
-// when the log has begun a segment, on request, and a last one at closing. Requests that arrive
-// while a checkpoint is being taken share the next one.
+// A thread takes the checkpoints one after another: after every `checkpoint_interval` in which
+// there were commits, when data.mdb has grown much, when many freed pages wait to be reused, when
+// the log has begun a segment, on request, and when the store is closed. All requests that arrive
+// during a checkpoint get the next one.
 //
 // Between checkpoints, the log (redo_log.h) makes small commits durable.
 //
-// If the store refuses writes, the thread logs the cause once, at most one interval later. Only the
-// log names the cause: a reader gets an error about a record's checksum, not about the device.
+// If the store refuses writes, the thread logs the cause once, within one interval. Only the
+// program's log has the cause: a reader's error is about a record's checksum, and not about the
+// device.
 //
 // Thread-safe, except that pin(), take_first() and start() must be called first, in this order, by
 // one thread. stop() must be called by one thread.
@@ -37,57 +38,58 @@ namespace gridmount::local {
 
 class Checkpointer {
  public:
-  // `folder`, `queue`, `log` and `env` must outlive this.
+  // `folder`, `queue`, `log` and `env` must outlive this object.
   Checkpointer(StoreFolder& folder, WriteQueue& queue, RedoLog& log, MDB_env* env,
                const OpenOptions& options, const TestOptions& test);
   ~Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  // Pins the current snapshot (D2). Must be called before any write.
+  // Pins the current snapshot (D2). Must be called before the first write.
   Status pin();
   // Takes a checkpoint before start() (D15).
   Status take_first();
   // Takes a checkpoint and starts the thread.
   Status start();
-  // Ends the thread and takes a last checkpoint if one is needed. Fails if not all commits are
-  // durable.
+  // Ends the thread, and takes a last checkpoint if not all commits are durable. Fails if they are
+  // still not durable then.
   Status stop() GM_EXCLUDES(mutex_);
 
-  // Returns when everything committed before the call is durable. Uses the log if possible,
+  // Waits until everything that was committed before the call is durable. Uses the log if possible,
   // otherwise a checkpoint.
   Status make_durable() GM_EXCLUDES(mutex_);
-  // Like make_durable(), but always by a checkpoint.
+  // Like make_durable(), but always takes a checkpoint.
   Status checkpoint() GM_EXCLUDES(mutex_);
 
   // Must be called before each write. Requests a checkpoint if data.mdb has grown by
-  // options.checkpoint_bytes since the last one was begun, or if transactions have freed that many
-  // bytes since then, which only the next checkpoint makes reusable. Waits if they have freed
-  // kGarbageMax times as much since the last finished checkpoint was begun. Growth by new data
-  // never waits.
+  // options.checkpoint_bytes since the last checkpoint began, or if transactions have freed that
+  // many bytes since then: only the next checkpoint makes these bytes reusable. Waits if
+  // transactions have freed kGarbageMax times as many bytes since the last finished checkpoint
+  // began. Never waits because of growth.
   void make_room() GM_EXCLUDES(mutex_);
 
   // Returns how many bytes of freed pages can be reused only when the next checkpoint is done.
   uint64_t freed_since_checkpoint() GM_EXCLUDES(counting_);
 
+  // Returns the time since the last checkpoint ended.
   std::chrono::milliseconds since_last() const GM_EXCLUDES(mutex_);
 
-  // Returns the number of the newest checkpoint's snapshot. The snapshot is pinned before this
-  // function returns its number, and released after this function returns another one. In crash
-  // tests without pins, returns the highest number.
+  // Returns the number of the newest checkpoint's snapshot, which is pinned. A snapshot is pinned
+  // before this function first returns its number, and is released only when this function already
+  // returns another number. In crash tests without pins, returns the highest number.
   uint64_t pinned_snapshot() const { return pinned_snapshot_; }
 
  private:
-  // A read transaction that keeps a snapshot intact: LMDB reuses no page to which the snapshot of
-  // any reader refers.
+  // A read transaction that protects a snapshot: LMDB does not reuse a page to which a reader's
+  // snapshot refers.
   class Pin {
    public:
     Pin() = default;
     ~Pin() { mdb_txn_abort(txn_); }
     Pin(const Pin&) = delete;
     Pin& operator=(const Pin&) = delete;
-    // Pins the newest snapshot. Returns LMDB's code. The pin keeps its slot in the table of readers
-    // after release(), so that a later hold() cannot fail because the table is full.
+    // Pins the newest snapshot. Returns LMDB's code. After release() the pin still has its slot in
+    // LMDB's table of readers, so that the next hold() cannot fail because the table is full.
     int hold(MDB_env* env);
     void release() { mdb_txn_reset(txn_); }
     uint64_t snapshot() const { return mdb_txn_id(txn_); }
@@ -98,21 +100,21 @@ class Checkpointer {
 
   void run() GM_EXCLUDES(mutex_);
   void report_refusal() GM_EXCLUDES(mutex_);
-  // Takes a checkpoint. Called by one thread at a time: first the opening one, then the checkpoint
-  // thread, then the one that calls stop().
+  // Takes a checkpoint. One thread at a time calls this: first the thread that opens the store,
+  // then the checkpoint thread, then the thread that calls stop().
   Status take();
-  // Pins the current snapshot and returns its meta pages. The caller holds the write lock
+  // Pins the current snapshot and returns its meta pages. The caller must hold the write lock
   // exclusively.
   Result<MetaPair> record_snapshot(Pin& pin);
   // Handles a failed sync (D8). Returns the error for the caller.
   Error sync_failed(const Error& cause) GM_EXCLUDES(failing_);
-  // If a file of the store was removed or replaced, refuses all later writes, as they could not
+  // Refuses all later writes if a file of the store was deleted or replaced, because they could not
   // become durable. `in_place` is the result of the check.
   Status check_in_place(const Status& in_place);
-  // Whether the newest slot has every commit.
+  // Returns whether the newest slot has every commit.
   bool is_durable() const GM_EXCLUDES(mutex_);
   uint64_t newest_snapshot() const;
-  // Adds what new transactions have freed to freed_ and returns freed_.
+  // Adds the bytes that new transactions have freed to freed_, and returns freed_.
   uint64_t count_freed() GM_EXCLUDES(counting_);
   // `then` is an earlier value of freed_. freed_ only grows, so the difference is never negative.
   uint64_t freed_since(uint64_t then) const { return freed_ - then; }
@@ -133,7 +135,7 @@ class Checkpointer {
   const uint64_t growth_bytes_;
   const TestOptions test_;
 
-  // Used by take() only: the pin of the newest checkpoint, and the one for the next.
+  // Only take() uses these: the pin of the newest checkpoint, and the pin for the next one.
   std::array<Pin, 2> pins_;
   size_t pinned_ = 0;
   bool sync_failed_ = false;  // a sync of data.mdb in take() failed
@@ -148,14 +150,15 @@ class Checkpointer {
   uint64_t durable_snapshot_ GM_GUARDED_BY(mutex_) = 0;
   std::chrono::steady_clock::time_point last_time_ GM_GUARDED_BY(mutex_);
   bool stopping_ GM_GUARDED_BY(mutex_) = false;
-  // A checkpoint is due: data.mdb has grown, much of it was freed, or the log has begun a segment.
+  // A checkpoint is necessary: data.mdb has grown, much of it was freed, or the log has begun a
+  // segment.
   bool grown_ GM_GUARDED_BY(mutex_) = false;
   std::atomic<uint64_t> pinned_snapshot_ = std::numeric_limits<uint64_t>::max();
   // The last page of data.mdb when the last checkpoint was begun.
   std::atomic<uint64_t> begun_at_page_ = 0;
-  // freed_ is how many bytes transactions up to counted_to_ have freed since the opening. It is
-  // counted again at transaction count_at_. freed_at_begun_ is its value when the last checkpoint
-  // was begun, freed_at_durable_ its value when the last finished checkpoint was begun.
+  // freed_ is the number of bytes that transactions up to counted_to_ have freed since the opening.
+  // It is updated at transaction count_at_. freed_at_begun_ is the value of freed_ when the last
+  // checkpoint began, and freed_at_durable_ its value when the last finished checkpoint began.
   Mutex counting_;
   uint64_t counted_to_ GM_GUARDED_BY(counting_) = 0;
   std::atomic<uint64_t> count_at_ = 0;

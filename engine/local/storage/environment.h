@@ -1,26 +1,27 @@
-// The LMDB environment of a store: its trees, its read transactions and its queue of writers. Its
-// opening replays the changes that StoreFolder finds after a crash.
+// The LMDB environment of a store, with its trees, its read transactions and its queue of writers.
+// open() replays the changes that StoreFolder finds after a crash.
 //
-// Every store has the same trees from its creation on: `catalog`, and kTreeCount others, which the
-// catalog assigns to collections and indexes. No tree is opened or created later, so the cost of a
-// transaction does not grow with the number of collections.
+// Every store has the same trees from its creation on: `catalog`, and kTreeCount other trees, in
+// which the catalog allocates keyspaces for collections and indexes. No tree is opened or created
+// later, so the cost of a transaction does not depend on the number of collections.
 //
-// Writers get the write lock in the order in which they asked for it. Writers that queue behind a
-// transaction share its commit (group commit). The first one, the leader, works in the LMDB
-// transaction itself. Each of the others works in a nested transaction, which can fail or be
-// aborted alone. commit() returns when the shared commit is done. A writer that meets no other one
-// pays nothing for this.
+// Writers get the write lock in the order in which they asked for it. Writers that wait while a
+// transaction is open share its commit (group commit). The first writer, the leader, uses the LMDB
+// transaction itself. Each of the others uses a nested transaction, which can fail or be aborted
+// alone. commit() returns when the shared commit is done. For a writer that meets no other writer,
+// this costs nothing.
 //
-// Small transactions that wait for no other thread (engine::TransactionKind) and follow one another
-// without a read in between also share an LMDB transaction, called a batch (batch.h). Each of them
-// is committed when the file `pending` has its changes. LMDB commits the batch before the next read
-// transaction begins.
+// Short transactions (engine::TransactionKind) with few changes also share an LMDB transaction if
+// they follow one another without a read in between. This LMDB transaction is called a batch
+// (batch.h). Each of them is committed when the file `pending` has its changes. LMDB commits the
+// batch before the next read transaction begins.
 //
 // Commits never wait for the disk. Checkpoints (checkpoint.h) and the log (redo_log.h) make them
 // durable.
 //
-// Thread-safety: Environment is thread-safe. A ReadTransaction is used by one thread at a time and
-// may move between threads. A WriteTransaction begins, works and ends on one thread.
+// Thread-safety: Environment is thread-safe. A ReadTransaction is used by one thread at a time, and
+// different threads may use it one after another. A WriteTransaction is begun, used and ended by
+// one thread.
 #pragma once
 
 #include <lmdb.h>
@@ -73,8 +74,8 @@ class ReadTransaction {
   MDB_txn* txn_ = nullptr;
 };
 
-// A write transaction, which holds the write lock. Destroying it without commit() undoes everything
-// written in it.
+// A write transaction, which holds the write lock. If it is destroyed without commit(), its writes
+// are undone.
 class WriteTransaction {
  public:
   WriteTransaction() = default;
@@ -85,31 +86,31 @@ class WriteTransaction {
   }
   ~WriteTransaction();
 
-  // Null after commit(). May be a nested transaction. Close all cursors on it before commit(): LMDB
-  // copies each open cursor for every nested transaction.
+  // Returns LMDB's transaction, which may be a nested one, or null after commit(). All its cursors
+  // must be closed before commit(), because LMDB copies each open cursor for every nested
+  // transaction.
   MDB_txn* lmdb() const { return txn_; }
 
-  // Commits, and ends the transaction whatever it returns. On an error nothing of the transaction
-  // has happened, except if LMDB's map does not show the commit (kLmdbStale; W13 in write_queue.h).
-  // A committed transaction is not durable yet: see Environment::make_durable().
+  // Commits the transaction, and ends it also if the commit fails. After an error no write of the
+  // transaction has taken effect, except if LMDB's map does not show the commit (kLmdbStale; W13 in
+  // write_queue.h). A committed transaction is not yet durable: see Environment::make_durable().
   Status commit();
 
-  // Poisons the transaction: commit() will undo everything and return `error`. The first error
-  // counts.
+  // Poisons the transaction: commit() will undo all its writes and return the first `error`.
   void poison(Error error) {
     if (!poison_) poison_ = std::move(error);
   }
   bool poisoned() const { return poison_.has_value(); }
 
-  // Declares a net shrink: the store holds less afterwards. The commit may use the reserve
-  // (space_reserve.h) on a full disk.
+  // Declares that the transaction removes more than it adds (a net shrink). On a full disk the
+  // commit may then use the reserve (space_reserve.h).
   void net_shrink() { net_shrink_ = true; }
 
   // Sets the transaction's changes for the log. Without this call only a checkpoint makes the
   // transaction durable.
   void log(RedoChanges changes) { changes_ = std::move(changes); }
 
-  // Declares that the transaction wrote nothing that must be undone.
+  // Declares that the transaction has written nothing.
   void unchanged() { unchanged_ = true; }
 
  private:
@@ -136,28 +137,30 @@ class Environment {
   static constexpr int kTreeCount = 128;
 
   // Opens the store in `folder`, or creates one if options.create is set. Fails with the errors of
-  // local::open(). If recovery is needed, first puts the store back to its newest checkpoint and
-  // replays the log. If the process cannot reserve options.map_bytes of address space, tries half
-  // of that, then a quarter, and so on.
+  // local::open(). If recovery is necessary, first restores the newest checkpoint and replays the
+  // log. If the process cannot reserve options.map_bytes of address space, tries half of that, then
+  // a quarter, and so on.
   static Result<std::unique_ptr<Environment>> open(const std::filesystem::path& folder,
                                                    const OpenOptions& options);
-  // For the crash tests (test_options.h).
+  // Does the same for the crash tests (test_options.h).
   static Result<std::unique_ptr<Environment>> open(const std::filesystem::path& folder,
                                                    const OpenOptions& options,
                                                    const TestOptions& test);
-  // Makes everything committed durable, then closes the store. All transactions must have ended.
+  // Makes everything that was committed durable, then closes the store. All transactions must have
+  // ended.
   ~Environment();
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
 
-  // Begins a snapshot that has everything committed before the call. Fails with the errors of
-  // WriteQueue::flush(), and with LMDB's.
+  // Begins a snapshot that has everything that was committed before the call. Fails with the errors
+  // of WriteQueue::flush() and of LMDB.
   Result<ReadTransaction> begin_read();
-  // For a short read. If LMDB does not have everything that was committed yet, takes the write lock
-  // and returns a transaction that has it. Otherwise returns nothing, and begin_short_read() must
-  // be called. Fails as begin_read() does.
+  // Begins a short read. If LMDB does not yet have everything that was committed, takes the write
+  // lock and returns a transaction that has it. Otherwise returns nothing, and the caller must call
+  // begin_short_read(). Fails as begin_read() does.
   Result<std::optional<WriteTransaction>> begin_read_in_batch();
-  // Like begin_read(), but does not keep short transactions from sharing their commits.
+  // Like begin_read(), but does not count as a read between short transactions. So they can still
+  // share their commits.
   Result<ReadTransaction> begin_short_read();
   // Waits for the write lock. Fails with StoreReadOnly on a read-only store, with WritesRefused
   // after a failed sync or if a file of the store was replaced, and with IllegalOperation if this
@@ -165,44 +168,45 @@ class Environment {
   Result<WriteTransaction> begin_write(
       engine::TransactionKind kind = engine::TransactionKind::kMayBlock);
 
-  // Returns when everything committed before the call is durable, by the log or by a checkpoint.
-  // Concurrent callers share the work. Does nothing on a read-only store. Fails with
+  // Waits until everything that was committed before the call is durable, by the log or by a
+  // checkpoint. Concurrent callers share a sync. Does nothing on a read-only store. Fails with
   // IllegalOperation if this thread has a write transaction.
   Status make_durable();
-  // Like make_durable(), but always by a checkpoint.
+  // Like make_durable(), but always takes a checkpoint.
   Status checkpoint();
 
   MDB_dbi catalog() const;
   MDB_dbi tree(int number) const;  // 0 <= number < kTreeCount
-  // If there is little room, the count of free pages includes all removals. Otherwise it may be
-  // older than the last commits.
+  // Returns the store's figures. If there is little space, the number of free pages includes those
+  // of all removals. Otherwise it may be older than the last commits.
   Result<engine::StoreStats> stats();
   // Returns the number of LMDB's newest committed transaction.
   uint64_t last_transaction() const;
-  // Copies the current snapshot to `file`, which must be empty: the result is data.mdb without free
-  // pages. Does not sync. Fails with StoreDamaged, having written nothing, if a page of the trees
-  // is damaged.
+  // Copies the current snapshot to `file`, which must be empty. The result is a data.mdb without
+  // free pages. Does not sync. If a page of the trees is damaged, fails with StoreDamaged and
+  // writes nothing.
   Status copy_pages(const system::File& file);
-  // Reports what the pages of the current snapshot are used for (page_accounting.h). If a visitor
-  // is passed, nobody may commit meanwhile.
+  // Reports the use of each page in the current snapshot (page_accounting.h). With a visitor,
+  // nobody may commit meanwhile.
   Result<PageReport> survey_pages(PageVisitor* visitor = nullptr);
   bool read_only() const;
   int format_version() const;
-  // Reclaims freed pages by a checkpoint. Afterwards LMDB can reuse, and return_free_pages() can
-  // punch out, all pages that earlier removals have freed, except those that an older snapshot
-  // still refers to.
+  // Takes a checkpoint, so that freed pages can be reused. Afterwards LMDB can reuse all pages that
+  // earlier removals have freed, and return_free_pages() can return them to the file system. Pages
+  // to which an older snapshot still refers are an exception.
   Status reclaim();
-  // Punches holes into data.mdb where pages are free (free_pages.h). Returns how many bytes of disk
-  // space this frees. Reads all trees first, and fails with StoreDamaged if they or the list of
-  // free pages are damaged. Also fails with the errors of begin_write() and of FreePages, and with
-  // MaxTimeMSExpired.
+  // Returns the space of free pages to the file system, by holes in data.mdb (free_pages.h).
+  // Returns how many bytes of disk space this frees. First reads all trees, and fails with
+  // StoreDamaged if they or the list of free pages are damaged. Also fails with the errors of
+  // begin_write() and of FreePages, and with MaxTimeMSExpired.
   Result<uint64_t> return_free_pages(const std::optional<engine::Deadline>& deadline);
-  // Returns the owner if the store was opened beside it (OpenOptions::beside_owner).
+  // Returns the owner if the store was opened beside it (OpenOptions::beside_owner), otherwise
+  // nothing.
   std::optional<Owner> owner_beside() const;
 
  private:
   struct Parts;
-  // stats(). Without `exact`, an older count of free pages is enough.
+  // Does the work of stats(). Without `exact`, uses an older number of free pages.
   Result<engine::StoreStats> stats(bool exact);
   Result<ReadTransaction> begin_read_of_lmdb();
   Status check_all_pages();

@@ -1,8 +1,8 @@
-// The free pages of data.mdb: pages to which the newest snapshot does not refer. LMDB lists them in
-// the free tree, which has an array of pages for each transaction that has freed some. LMDB reuses
-// a free page once no reader's snapshot refers to it. Until then, free pages take room on the disk.
-// FreePages returns that room to the file system by punching holes into the file. The file keeps
-// its size, and a page takes room again when it is reused.
+// The free pages of data.mdb. The newest snapshot does not refer to them. LMDB lists them in the
+// free tree, which has an array of page numbers for each transaction that has freed pages. LMDB
+// reuses a free page when no reader's snapshot refers to it. Until a page is reused, its space on
+// the disk is wasted. FreePages returns this space to the file system by punching holes into the
+// file. The file keeps its size, and a page needs disk space again when it is reused.
 //
 // Not thread-safe.
 #pragma once
@@ -20,21 +20,21 @@
 
 namespace gridmount::local {
 
-// Returns how many pages the whole list has. Takes time in proportion to the number of transactions
+// Returns how many pages are in the list. The time for this grows with the number of transactions
 // in the list.
 Result<uint64_t> count_free_pages(MDB_txn* txn);
 
 class FreePages {
  public:
-  // The smallest hole worth punching while the disk has room. Smaller holes would scatter the data
-  // that is later written into them over the disk.
+  // The smallest hole to punch while the disk has space. Data that is later written into smaller
+  // holes would be scattered over the disk.
   static constexpr uint64_t kHoleBytesMin = uint64_t{64} << 10;
 
-  // Returns an error if what was read from the mapped files cannot be trusted.
+  // Returns an error if the data that was read from the mapped files cannot be trusted.
   using FoundUnreadable = std::function<std::optional<Error>()>;
-  // Returns a snapshot that a reader of this process holds, so that no page of it may be reused.
+  // Returns the number of a snapshot that this process has pinned: its pages must not be reused.
   using PinnedSnapshot = std::function<uint64_t()>;
-  // `env` and `data` must outlive this.
+  // `env` and `data` must outlive this object.
   FreePages(MDB_env* env, const system::File& data, FoundUnreadable found_unreadable,
             PinnedSnapshot pinned_snapshot)
       : env_(env),
@@ -43,22 +43,23 @@ class FreePages {
         pinned_snapshot_(std::move(pinned_snapshot)) {}
 
   struct PunchedHoles {
-    uint64_t bytes = 0;      // how much less data.mdb takes of the disk
-    uint64_t next_page = 0;  // where to continue; 0 if there is nothing left
+    uint64_t bytes = 0;      // by how much the disk space of data.mdb has become less
+    uint64_t next_page = 0;  // the page from which to continue; 0 if all holes were punched
   };
   struct Bytes {
-    uint64_t run_min;  // shorter runs of adjacent free pages are left alone
-    uint64_t max;      // stop after about so many bytes
+    uint64_t run_min;  // shorter runs of adjacent free pages are not punched
+    uint64_t max;      // punching stops after about this many bytes
   };
-  // Punches holes where pages from `first` on may be reused. Nobody may write meanwhile. Readers
-  // may come and go. Takes one bit of memory for each page of the file. Fails with
-  // CommandNotSupported if the file system cannot punch holes.
+  // Punches holes for the pages from `first` on that may be reused. Nobody may write meanwhile.
+  // Readers may begin and end meanwhile. Needs one bit of memory for each page of the file. Fails
+  // with CommandNotSupported if the file system cannot punch holes.
   Result<PunchedHoles> punch_holes(uint64_t first, Bytes wanted);
 
  private:
   struct Reusable {
     uint64_t oldest_snapshot = 0;  // pages freed by older transactions may be reused
-    std::vector<bool> pages;       // whether each may be reused, with a false after the last one
+    std::vector<bool> pages;       // whether each page may be reused; after the last page there is
+                                   // one false
   };
   Result<Reusable> reusable_pages();
   // Returns the oldest snapshot of any reader, or `newest` if none is older.

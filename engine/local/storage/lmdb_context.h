@@ -1,9 +1,9 @@
-// Our own data about an LMDB environment. It is reachable from each of the environment's
-// transactions.
+// Our own data about an LMDB environment. context_of() finds it from the environment or from any of
+// its transactions.
 //
 // Thread-safety: any thread may use `interrupted`, `write_interrupted` and `unchecked_keyspaces`,
-// and may read `pages` once it is set. `check` and `sequence` belong to the holder of the write
-// lock, except for the functions that their headers call thread-safe.
+// and may read `pages` when it is set. Only the holder of the write lock may use `check` and
+// `sequence`, except for the functions that their headers call thread-safe.
 #pragma once
 
 #include <lmdb.h>
@@ -21,21 +21,21 @@
 namespace gridmount::local {
 
 struct LmdbContext {
-  // A fault has interrupted a call that writes (fault_scope.h). Neither its transaction nor the
-  // environment may be written to or closed any more. Reading goes on.
+  // A fault has interrupted a call that writes (fault_scope.h). After this, nothing may be written,
+  // and neither the transaction nor the environment may be closed. Reads are still allowed.
   std::atomic<bool> interrupted = false;
-  // The same, but only if the holder of the write lock made the call. `interrupted` is also set by
-  // any thread that finds LMDB's table of readers lost.
+  // The same, but only if the holder of the write lock made the call. `interrupted` is also set if
+  // any thread finds that LMDB's table of readers is lost.
   std::atomic<bool> write_interrupted = false;
-  // Set when the environment is opened. Has no map if the map is not guarded (map_guard.h).
+  // Set when the environment is opened. It has no map if no MapGuard guards the map (map_guard.h).
   PageMap pages = {};
   // Null if the environment is read-only, is still being opened, or has no map in `pages`.
   std::unique_ptr<PageCheck> check;
-  // Null in the same cases.
+  // Null in the same cases as `check`.
   std::unique_ptr<CommitSequence> sequence;
   UncheckedKeyspaces unchecked_keyspaces;
 
-  // Takes the result of a call that writes, and returns it. Must be used for each such call.
+  // Must be called with the code of every call of LMDB that writes. Returns the code.
   int wrote(int code) {
     if (code == kLmdbFault) interrupted = write_interrupted = true;
     return code;

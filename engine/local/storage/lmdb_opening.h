@@ -1,4 +1,4 @@
-// Opens data.mdb with LMDB: flags and sizes, the order of keys, and the trees of a store
+// Opens data.mdb with LMDB. Sets its flags, sizes and order of keys, and opens the trees of a store
 // (FORMAT.md, chapter "data.mdb").
 //
 // Thread-safety: functions without state. Only the opening thread calls them.
@@ -39,8 +39,8 @@ struct OpenedTrees {
   std::array<MDB_dbi, Environment::kTreeCount> trees{};
 };
 
-// Opens every tree, or creates them all in one transaction if the store is new. Fails with
-// StoreDamaged if one is missing or damaged.
+// Opens all trees, or creates them in one transaction if the store is new. Fails with StoreDamaged
+// if a tree is missing or damaged.
 Result<OpenedTrees> open_trees(MDB_env* env, const StoreFolder& folder);
 
 // Returns the names of the trees, indexed by their handles.

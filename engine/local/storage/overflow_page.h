@@ -4,11 +4,11 @@
 // file format (mdb.c, MDB_page).
 //
 // If a value replaces a larger one within one transaction, it keeps all pages of the larger one
-// (mdb.c, mdb_cursor_put). So a header may rightly claim more pages than its value needs. Whether
-// such a header is right or damaged follows from the tree's own count of all overflow pages.
+// (mdb.c, mdb_cursor_put). So an undamaged header may also claim more pages than its value needs.
+// The tree's own count of all overflow pages shows whether such a header is damaged.
 //
-// Not thread-safe. Created from one read transaction, and usable for entries that any transaction
-// of the same environment has read.
+// Not thread-safe. An OverflowPages is created from one read transaction, and may be used for
+// entries that any transaction of the same environment has read.
 #pragma once
 
 #include <lmdb.h>
@@ -24,13 +24,13 @@ namespace gridmount::local {
 
 class OverflowPages {
  public:
-  // Derives the address of the map from a page of the catalog and from one of `tree`. If the two
-  // disagree, or the trees are empty, the numbers of overflow pages are not checked.
+  // Computes the address of the map from a page of the catalog and from a page of `tree`. If the
+  // two addresses differ, or the trees are empty, defect() does not check the numbers of pages.
   static OverflowPages of(const std::shared_ptr<Trees>& trees, MDB_dbi tree);
 
   // Returns what is wrong with the header of the page on which the entry's value begins. Returns an
   // empty string if nothing is wrong or if the value is in a leaf. Must not be used for values that
-  // the transaction itself has written.
+  // a write transaction has written itself.
   std::string defect(const TreeEntry& entry);
 
   // Compares the sum of all headers with the tree's count, which reads the whole tree. defect()

@@ -1,14 +1,14 @@
-// Page accounting: finds out what each page of data.mdb is used for in a snapshot. A page belongs
-// to a tree, to a large value, or to the list of free pages. LMDB overwrites the pages in the list,
-// so a page that is also in use is lost with the next commits. A page that is in neither is never
-// used again.
+// Page accounting finds the use of each page of data.mdb in a snapshot. A page belongs to a tree,
+// to a large value, or to the list of free pages. LMDB overwrites the pages in the list. So if a
+// page in use is also in the list, the next commits destroy it. A page that is neither in use nor
+// in the list is never used again.
 //
 // The accounting reads the pages of the trees without LMDB. It keeps two bits for each page of the
 // file.
 //
-// With a visitor, the accounting also salvages what the trees hold. It skips damaged pages. It
-// finds the leaves that a damaged branch cuts off: they are neither in a tree nor in the list of
-// free pages.
+// With a visitor, the accounting also salvages the entries of the trees. It skips damaged pages. It
+// also finds the leaves below a damaged branch: these are neither in a tree nor in the list of free
+// pages.
 //
 // Not thread-safe.
 #pragma once
@@ -28,12 +28,13 @@ namespace gridmount::local {
 struct PageReport {
   // One line for each contradiction: a page in the list of free pages that is also in use, is
   // listed twice or does not exist, or a page that is in use twice. Each line names the page.
-  std::vector<std::string> problems;  // at most kPageProblemsMax, then a line that says more exist
+  std::vector<std::string> problems;  // up to kPageProblemsMax, then one line that says that there
+                                      // are more
   // Pages that are neither in use nor free. Unknown, and therefore 0, if a damaged page hides the
   // pages below it.
   uint64_t leaked = 0;
   uint64_t first_leaked = 0;
-  // Damaged pages to which the trees lead.
+  // The number of damaged pages to which the trees lead.
   uint64_t damaged = 0;
   // True if the accounting has not searched for pages below damaged ones, because the list of free
   // pages is damaged too. It then cannot distinguish a current page from an older state of the
@@ -42,13 +43,13 @@ struct PageReport {
 };
 inline constexpr size_t kPageProblemsMax = 100;
 
-// Receives what the accounting finds. Views are valid until the call returns. If a call returns an
-// error, the accounting ends and returns that error.
+// Receives the entries and damaged pages that the accounting finds. Views are valid until the call
+// returns. If a call returns an error, the accounting ends and returns this error.
 class PageVisitor {
  public:
   struct Found {
-    // The tree that led to the page, or empty if none did. May be the wrong tree if branches are
-    // damaged.
+    // The name of the tree that led to the page; empty if none did. It may be the wrong tree if
+    // branches are damaged.
     std::string_view tree;
     bool certain = false;  // true: the page is sound; false: the entry may be damaged
     TreeEntry entry;
@@ -60,19 +61,20 @@ class PageVisitor {
     std::string_view bytes;
   };
   virtual ~PageVisitor() = default;
-  // Called for each entry of the named trees. May be called more than once for an entry.
+  // found() is called for each entry of the named trees, and may be called more than once for an
+  // entry. damaged() is called for each damaged page.
   virtual Status found(const Found& found) = 0;
   virtual Status damaged(const Damaged& damaged) = 0;
 };
 
 class PageAccounting {
  public:
-  // `map` is where data.mdb is mapped.
+  // `map` is the address of the map of data.mdb. A visitor must outlive this object.
   PageAccounting(const uint8_t* map, uint32_t page_bytes, PageVisitor* visitor = nullptr)
       : map_(map), page_bytes_(page_bytes), visitor_(visitor) {}
 
-  // Runs the accounting. A reader must hold the snapshot. Fails with StoreDamaged if the snapshot's
-  // meta page has gone.
+  // Runs the accounting. A read transaction of the snapshot must be open. Fails with StoreDamaged
+  // if the snapshot's meta page no longer exists.
   Result<PageReport> run(uint64_t snapshot);
 
  private:
@@ -83,12 +85,13 @@ class PageAccounting {
   void page(uint64_t number, size_t level, Holds holds, const std::string& name);
   void leaf_node(const TreePage::Node& node, Holds holds, const std::string& name);
   void free_list(const TreePage::Node& node);
-  // These call the visitor, if there is one. show_lost_leaves() returns whether there were any.
+  // These functions call the visitor, if there is one. show_lost_leaves() returns whether there
+  // were lost leaves.
   void show_damaged(uint64_t number, Holds holds, const std::string& name, const char* what);
   void show(const TreePage::Node& node, std::string_view tree, bool certain);
   bool show_lost_leaves();
   // Shows pages that are both in a tree and in the list of free pages. Called only if no page is
-  // lost. Then the list is wrong, not the tree.
+  // lost, because then the list is wrong and not the tree.
   void show_claimed();
   // Returns how the page's keys contradict each other or the last key of the leaf before, or
   // nullptr.
@@ -97,12 +100,12 @@ class PageAccounting {
   bool use(uint64_t number, const std::string& name);
   // The overflow pages of the tree that is being read.
   struct ValuePages {
-    uint64_t held = 0;  // how many the headers claim
-    // Pages that values hold beyond their needs: the first page and how many.
+    uint64_t held = 0;  // how many pages the headers claim
+    // Pages that values have but do not need: the first page, and how many.
     std::vector<std::pair<uint64_t, uint64_t>> beyond = {};
   };
-  // Marks the pages of a large value as used. Returns the first one, or null if the pages are not
-  // those of the value.
+  // Marks the pages of a large value as used. Returns the address of the first page, or null if the
+  // pages are not the value's.
   const uint8_t* use_value(const TreePage::Node& node, const std::string& name);
   void problem(std::string text);
   TreePage at(uint64_t number) const { return {map_ + number * page_bytes_, page_bytes_}; }

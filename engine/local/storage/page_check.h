@@ -1,24 +1,24 @@
-// Checks the pages that a write is going to change before LMDB changes them. LMDB trusts their
-// contents and moves bytes accordingly. A damaged page would make it overwrite foreign memory, free
-// pages that are in use, or commit more damage.
+// Before LMDB changes pages in a write, checks these pages. LMDB trusts the numbers in a page and
+// moves bytes as they say. A damaged page would make LMDB overwrite other memory, free pages that
+// are in use, or commit more damage.
 //
 // The checked pages are those of the snapshot from which the transaction began. Pages that the
-// transaction has written since are not checked: it made them from pages that it had checked. Each
-// page on the path to the key must have its own number, entries that lie side by side within it,
-// and keys within the bounds that its parent sets. The tree must be as deep as its record says. If
-// a removal may make LMDB merge pages, the neighbours are checked in the same way. If a large value
-// is replaced or removed, the header of its overflow pages is checked.
+// transaction itself has written are not checked, because they were made from checked pages. Each
+// page on the path to the key must have its own page number, entries that follow each other within
+// the page, and keys within the bounds that its parent sets. The tree must have the depth in its
+// record. If a removal may make LMDB merge pages, the neighbours are checked in the same way. If a
+// large value is replaced or removed, the header of its overflow pages is checked.
 //
 // If a value replaces a larger one within one transaction, it keeps all pages of the larger one
-// (mdb.c, mdb_cursor_put). A damaged header can claim too many pages as well. So when a write first
-// meets a value with more pages than it needs, the check adds up the pages of all values of that
-// tree and compares the sum with the tree's count.
+// (mdb.c, mdb_cursor_put). A damaged header can claim too many pages too. So at the first value
+// that has more pages than it needs, the check adds up the pages of all values of that tree, and
+// compares the sum with the tree's count.
 //
-// Not detected: a key or value whose bytes have changed, as long as the first and last key of the
-// page are in bounds. Records have checksums for that.
+// The check does not detect changed bytes in a key or a value if the first and the last key of the
+// page are within the bounds. Checksums of records and entries detect these.
 //
-// Not thread-safe, except for has_missed_snapshot(). The environment's own PageCheck belongs to the
-// holder of the write lock.
+// Not thread-safe, except for has_missed_snapshot(). Only the holder of the write lock may use the
+// environment's PageCheck.
 #pragma once
 
 #include <lmdb.h>
@@ -39,28 +39,31 @@ namespace gridmount::local {
 
 class PageCheck {
  public:
-  // `map` is where data.mdb is mapped. `tree_names` is indexed by MDB_dbi. A name is empty if there
-  // is no such tree.
+  // `map` is the address of the map of data.mdb. `tree_names` has the name of each tree at the
+  // position of its MDB_dbi. A name is empty if the MDB_dbi is not used.
   PageCheck(const uint8_t* map, uint32_t page_bytes, std::vector<std::string> tree_names);
 
-  // Must be called before the respective call of LMDB in the write transaction `txn`. Each fails
-  // with StoreDamaged, naming the page and its defect. before_clear() reads the whole tree.
+  // Each of these functions must be called before the corresponding call of LMDB in the write
+  // transaction `txn`. They fail with StoreDamaged, and the message names the page and its defect.
+  // before_clear() reads the whole tree.
   Status before_put(MDB_txn* txn, MDB_dbi tree, std::string_view key);
   Status before_remove(MDB_txn* txn, MDB_dbi tree, std::string_view key);
   Status before_clear(MDB_txn* txn, MDB_dbi tree);
 
-  // Returns whether a check has found that the meta page of a snapshot has another snapshot's data.
-  // LMDB would begin from that page, so nothing may be written any more. Any thread may call this.
+  // Returns whether a check has found the data of another snapshot in a snapshot's meta page. LMDB
+  // would begin from this page, so nothing may be written any more. Thread-safe.
   bool has_missed_snapshot() const { return has_missed_snapshot_; }
 
   // Checks that the snapshot's list of free pages is well formed and has each page only once.
-  // LMDB's later changes keep the list sound. Reads the whole list, eight bytes for each free page.
-  // Must be called before all other checks.
+  // LMDB's later changes preserve this. Reads the whole list, eight bytes for each free page. Must
+  // be called before all other checks.
   Status free_pages(uint64_t snapshot);
-  // Fails if the snapshot's meta page has gone. The second commit after the snapshot overwrites it.
+  // Fails with StoreDamaged if the snapshot's meta page no longer exists. The second commit after
+  // the snapshot overwrites it.
   Status finds(uint64_t snapshot) { return begin(snapshot); }
-  // Checks the pages of all trees, except overflow pages. Fails with StoreDamaged, also if the
-  // snapshot's meta page has gone. A reader must hold the snapshot.
+  // Checks the pages of all trees, except overflow pages. Fails with StoreDamaged if a page is
+  // damaged or the snapshot's meta page no longer exists. A read transaction of the snapshot must
+  // be open.
   Status all_trees(uint64_t snapshot);
 
  private:
@@ -78,12 +81,12 @@ class PageCheck {
     unsigned depth = 0;
     uint64_t value_pages = 0;  // the tree's count of overflow pages
   };
-  // What is known about a tree in the snapshot `of`.
+  // What the checks have found out about a tree in the snapshot `of`.
   struct Checked {
     uint64_t of = 0;
     Tree tree;
     bool has_puts = false;
-    // For each leaf an upper bound of the bytes that were removed from it. Not kept any more once
+    // For each leaf, an upper bound of the bytes that were removed from it. No longer updated when
     // it has too many leaves (`are_many`).
     std::unordered_map<uint64_t, uint64_t> removed_bytes;
     bool are_many = false;
@@ -92,7 +95,7 @@ class PageCheck {
     const uint8_t* leaf = nullptr;
     Bounds bounds;
   };
-  // A branch on the path to the key, and which of its children the path continues with.
+  // A branch on the path to the key, and the child with which the path continues.
   struct Step {
     uint64_t page = 0;
     size_t child = 0;
@@ -107,14 +110,15 @@ class PageCheck {
   static bool counts_leaves(const Checked& checked) {
     return !checked.has_puts && !checked.are_many;
   }
-  // Returns whether LMDB certainly does not merge the leaf after removing so many more bytes from
-  // it.
+  // Returns true if LMDB will certainly not merge the leaf after `removed_bytes` more bytes are
+  // removed from it.
   bool stays_full(Checked& checked, uint64_t removed_bytes) const;
   Status neighbours(Checked& checked, const std::vector<Step>& way);
   Status large_value(const Checked& checked, std::string_view key);
   Status value_pages(const Tree& tree, const TreePage::Node& node);
   // Checks that the headers of all large values together claim as many pages as the tree counts.
-  // Reads the whole tree, but only once for each tree, as LMDB keeps both numbers right afterwards.
+  // Reads the whole tree, but only once for each tree, because LMDB keeps both numbers correct
+  // afterwards.
   Status value_counts(const Tree& tree);
   // Checks one page of the tree and its bounds. The root is at level 1.
   Status page(const Tree& tree, uint64_t number, size_t level, const Bounds& bounds);
@@ -138,9 +142,9 @@ class PageCheck {
   std::vector<Checked> checked_;                // indexed by MDB_dbi
   std::vector<Step> way_;                       // a member to reuse its memory
   std::set<std::string, std::less<>> counted_;  // names of the trees that value_counts() has passed
-  // For each page of the first snapshot: true if the page was checked, or was free then. The
-  // entries of such a page are sound, because a free page comes back into use only by a write.
-  // Pages after the vector's end were written since and are sound too.
+  // For each page of the first snapshot: true if the page was checked, or was free in this
+  // snapshot. The entries of such a page are sound, because a free page is reused only by a write.
+  // Pages after the vector's end were written later, so they are sound too.
   std::vector<bool> sound_;
 };
 

@@ -1,7 +1,7 @@
 // Iterates over the entries of one tree between two keys, in either direction. In a write
 // transaction it finds its position again after writes.
 //
-// Not thread-safe. It belongs to the thread that uses its Trees.
+// Not thread-safe. Used by the thread that uses its Trees.
 #pragma once
 
 #include <lmdb.h>
@@ -18,7 +18,7 @@
 
 namespace gridmount::local {
 
-// Shares the Trees, so it may outlive the transaction. next() fails then.
+// The cursor shares the Trees, so it may outlive the transaction. next() then fails.
 class RangeCursor {
  public:
   RangeCursor(std::shared_ptr<const Trees> trees, MDB_dbi tree);
@@ -29,19 +29,20 @@ class RangeCursor {
   // Sets the range to [low, high). The iteration begins at `low`, or at the end if `backward`.
   void set_range(std::string low, std::string high, bool backward);
 
-  // From now on next() proves the beginning and the end of the range, and that no leaf between them
-  // is left out (TreePath). It fails with StoreDamaged if it cannot. Only for ranges whose entries
-  // have checksums.
+  // From now on next() proves that the search has found the beginning and the end of the range, and
+  // that no leaf between them is left out (TreePath). If it cannot prove this, it fails with
+  // StoreDamaged. May be used only for ranges whose entries have checksums.
   void set_proving() { path_.emplace(*trees_, tree_); }
 
-  // Returns the next entry, or nothing at the end. With set_tailing() a later call after the end
-  // looks for entries that were added since.
+  // Returns the next entry, or nothing at the end of the range. After set_tailing(), a call after
+  // the end looks for entries that were added meanwhile. The views are valid as trees.h says.
   Result<std::optional<TreeEntry>> next();
   void set_tailing() { tailing_ = true; }
 
-  // Notes the position and closes the LMDB cursor. Trees::pause() calls this.
+  // Remembers the position and closes the LMDB cursor. Trees::pause() calls this.
   void pause();
-  // Returns whether the last returned entry still exists. Returns true before the first.
+  // Returns whether the entry that was returned last still exists. Returns true before the first
+  // entry.
   Result<bool> has_place() const;
 
  private:
@@ -52,8 +53,8 @@ class RangeCursor {
   std::string_view last() const { return keeps_place() ? place_ : last_; }
   bool is_outside(std::string_view key) const { return backward_ ? key < low_ : key >= high_; }
   Status prove(const std::optional<TreeEntry>& found);
-  // Returns whether the last key must be copied, because writes may move the entry or because the
-  // cursor tails.
+  // Returns whether the cursor must copy the last key, because writes may move the entry or because
+  // of set_tailing().
   bool keeps_place() const { return trees_->writable() || tailing_; }
 
   std::shared_ptr<const Trees> trees_;
@@ -67,8 +68,8 @@ class RangeCursor {
   enum class State { kBefore, kWithin, kEnd };
   State state_ = State::kEnd;
   uint64_t writes_seen_ = 0;
-  // The last returned key: place_ is a copy, used with keeps_place() and after a pause. Otherwise
-  // last_ refers to the map.
+  // The key that was returned last. place_ is a copy, which is used if keeps_place() is true, and
+  // after a pause. Otherwise last_ refers to the map.
   std::string place_;
   std::string_view last_;
   std::optional<TreePath> path_;

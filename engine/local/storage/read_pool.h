@@ -1,5 +1,5 @@
-// A pool of read transactions. Reusing one saves an allocation and the search for a free slot in
-// LMDB's table of readers.
+// A pool of read transactions. To reuse a transaction saves an allocation and the search for a free
+// slot in LMDB's table of readers.
 //
 // Thread-safe.
 #pragma once
@@ -22,7 +22,7 @@ class ReadPool {
   ReadPool(const ReadPool&) = delete;
   ReadPool& operator=(const ReadPool&) = delete;
 
-  // Begins to read the newest snapshot.
+  // Begins a read transaction of the newest snapshot. Fails with LMDB's errors.
   Result<ReadTransaction> begin() GM_EXCLUDES(mutex_);
 
  private:

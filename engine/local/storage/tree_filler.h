@@ -13,23 +13,24 @@
 
 namespace gridmount::local {
 
-// Returns the handles of all trees of a store. `checksums` is false, so entries are written
-// unchanged and nothing is proved.
+// Returns the handles of all trees of a store. TreeHandles::checksums is false, so that Trees
+// writes entries unchanged and proves nothing.
 TreeHandles handles_of(const Environment& environment);
 
 class TreeFiller {
  public:
-  // `made` must outlive this, and nobody else may write to it.
+  // `made` is the environment of the new store. It must outlive this object, and nobody else may
+  // write to it.
   explicit TreeFiller(Environment& made) : made_(made), handles_(handles_of(made)) {}
 
-  // Puts the entry and replaces one with the same key. `tree` is numbered as in
+  // Puts the entry. Replaces an entry with the same key. `tree` is a number as in
   // Trees::tree_of_number().
   Status put(size_t tree, const TreeEntry& entry);
   // Puts the entry only if the tree does not have its key.
   Status put_new(size_t tree, const TreeEntry& entry);
   // Removes the key if the tree has it.
   Status remove(size_t tree, std::string_view key);
-  // Commits what was put or removed. Without this call the last transaction is undone.
+  // Commits the last transaction. Without this call its changes are undone.
   Status finish();
 
   const TreeHandles& handles() const { return handles_; }
@@ -39,7 +40,7 @@ class TreeFiller {
   Environment& made_;
   const TreeHandles handles_;
   WriteTransaction transaction_;
-  std::optional<Trees> trees_;  // the current transaction's, if there is one
+  std::optional<Trees> trees_;  // the trees of transaction_, if it is open
   size_t bytes_ = 0;
 };
 

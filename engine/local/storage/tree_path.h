@@ -1,18 +1,17 @@
-// Proves that a search of a tree has found the right place. It reads the path to a key's place in
-// the pages of a snapshot, without LMDB. So it distinguishes a key that is absent from a search
-// that a damaged page has led astray. The snapshot is the one that the transaction reads or began
-// from.
+// Proves that a search in a tree has found the right position. TreePath reads the pages on the path
+// to a key's position without LMDB, in the snapshot that the transaction reads or from which it
+// began. So it can tell whether a key is absent or a damaged page has misled the search.
 //
-// A search goes wrong only next to the damage: a damaged key sends it to a place beside that key,
-// and a damaged entry of a branch to one end of a leaf. So a place is right if the entries on both
-// sides of it have the right checksums and are in order with it. If one of the two is in another
-// leaf, all pages on the path must also have their own numbers, keys within the bounds that the
-// parent sets, and entries that exactly fill the room that the page counts as taken. FORMAT.md,
-// chapter "Damaged pages".
+// A misled search ends next to the damage: a damaged key leads to a position beside this key, and a
+// damaged entry of a branch leads to one end of a leaf. So a position is right if the entries on
+// both sides of it have correct checksums and are in order with the key. If one of these two
+// entries is in another leaf, there is more to check for all pages on the path: each must have its
+// own page number, keys within the bounds that its parent sets, and entries that exactly fill the
+// part of the page that its header counts as used. See FORMAT.md, chapter "Damaged pages".
 //
-// In a store whose format has no checksums nothing is proved, and every call succeeds.
+// If the store's format has no checksums, nothing is proved, and every call succeeds.
 //
-// Not thread-safe. It belongs to the transaction's thread.
+// Not thread-safe. Used by the thread that uses the transaction.
 #pragma once
 
 #include <lmdb.h>
@@ -31,29 +30,30 @@ namespace gridmount::local {
 
 class TreePath {
  public:
-  // `trees` must outlive this.
+  // `trees` must outlive this object.
   TreePath(const Trees& trees, MDB_dbi tree);
 
-  // Finds the neighbours of `key` in the snapshot: the last entry below it and the first one at or
-  // above it. Proves that the tree has no other entry between them. Fails with StoreDamaged if it
-  // cannot.
+  // Finds the neighbours of `key` in the snapshot: the last entry before the key, and the first
+  // entry at or after the key. Proves that the tree has no entry between them. Fails with
+  // StoreDamaged if it cannot prove this.
   Status prove(std::string_view key);
-  // Also proves that the entry which LMDB has found is the right neighbour of the key: the one
-  // below the key if `found_below`, else the one at or above the key. Cheap if both neighbours are
-  // in one leaf.
+  // Also proves that `found`, which a search with LMDB has returned, is the right neighbour of the
+  // key: the entry before the key if `found_below`, otherwise the entry at or after the key. Costs
+  // little if both neighbours are in one leaf.
   Status prove(std::string_view key, const std::optional<TreeEntry>& found, bool found_below);
-  // Also proves that TreeReader has found the right entry at or above the key.
+  // Also proves that `found`, which TreeReader has returned, is the first entry at or after the
+  // key.
   Status prove(std::string_view key, const TreeReader::Found& found);
-  // The neighbours that prove() has found. from() is the entry of the key if the tree has it. The
-  // views are valid as long as the snapshot.
+  // Return the neighbours that prove() has found: the entry before the key, and the entry at or
+  // after the key. The views are valid until the snapshot ends.
   const std::optional<TreeEntry>& below() const { return below_; }
   const std::optional<TreeEntry>& from() const { return from_; }
-  // Returns whether the neighbours are entries of the snapshot, which no write of the transaction
-  // changes.
+  // Returns whether both neighbours are entries of the snapshot, whose bytes no write of the
+  // transaction changes.
   bool is_of_snapshot() const { return of_snapshot_; }
 
-  // Returns whether two entries that LMDB has returned one after the other are in one leaf. Then
-  // follow() has nothing to prove.
+  // Returns whether two entries that LMDB has returned one after the other are in the same leaf.
+  // Then follow() need not be called.
   bool is_in_same_leaf(std::string_view last, std::string_view key) const {
     if (map_ == nullptr) return true;
     return is_mapped(key) && is_mapped(last) && page_of(key) == page_of(last) &&
@@ -62,8 +62,8 @@ class TreePath {
   // Proves that LMDB has skipped no leaf between two entries that it has returned one after the
   // other.
   Status follow(std::string_view last, std::string_view key, bool backward);
-  // Proves the end of a range: that `last`, which may have been removed since, was the last entry
-  // before `bound`. Calls prove(), and follow() where it is needed.
+  // Proves that `last` was the last entry of a range that ends at `bound`. The entry `last` may
+  // have been removed meanwhile. Calls prove(), and follow() if necessary.
   Status prove_end(std::string_view last, std::string_view bound,
                    const std::optional<TreeEntry>& found, bool backward);
 
@@ -79,15 +79,15 @@ class TreePath {
     Bounds bounds;
   };
 
-  // Reads what the snapshot says of the tree, unless that is known already.
+  // Reads the tree's record in the snapshot, unless it has been read before.
   Status begin();
-  // Moves the path to the leaf of the key's place. `position_` is then the leaf's first entry at or
-  // above the key.
+  // Moves the path to the leaf of the key. `position_` is then the position of the leaf's first
+  // entry at or after the key.
   Status descend(std::string_view key);
   // Moves the path to the next leaf. Returns false if there is none.
   Result<bool> step(bool backward);
-  // Extends the path by this page and then by first children, or last ones if `backward`, to a
-  // leaf.
+  // Extends the path to a leaf: by this page, its first child, the first child of that, and so on.
+  // With `backward`, by the last children.
   Status descend_edge(uint64_t number, Bounds bounds, bool backward);
   // Checks a page and appends it to the path.
   Status push(uint64_t number, Bounds bounds);
@@ -96,25 +96,27 @@ class TreePath {
   // Checks that a branch's child and the children beside it are in order.
   Status check_child(const TreePage& page, uint64_t number, size_t child);
   Bounds bounds_of_child(const TreePage& page, const Step& step) const;
-  // Returns the position of the first key at or above `key`, or kNoPlace if the page is damaged.
+  // Returns the position of the first key at or after `key`, or kNoPlace if the page is damaged.
   static size_t find(const TreePage& page, std::string_view key, bool& exact);
-  // Returns what is wrong with the leaf's entries on both sides of the position, or nullptr. They
-  // must be in order, so that no entry stands in another's place. At the leaf's end, all entries
-  // must be sound: otherwise one may be missing after the last.
+  // Returns a text that says what is wrong with the leaf's entries on both sides of the position,
+  // or nullptr if nothing is. They must be in order, so that no entry is at the position of
+  // another. At the leaf's end, all its entries must be sound, because otherwise an entry may be
+  // missing after the last one.
   static const char* place_defect(const TreePage& page, size_t position);
-  // Returns the first entry of the next leaf, or the last entry of the one before if `backward`.
+  // Returns the first entry of the next leaf, or with `backward` the last entry of the previous
+  // leaf.
   Result<std::optional<TreeEntry>> beyond_leaf(bool backward);
   Status check_neighbours(std::string_view key);
   Status check_neighbour(const TreeEntry& entry);
   bool is_sound(const TreeEntry& entry) const;
   Result<TreeEntry> entry_at(const TreePage& page, uint64_t number, size_t position);
   // Tries to find both neighbours in the leaf of `found`. Returns false if one of them is in
-  // another leaf. `place` is the position of the first entry at or above the key. Without `place`,
-  // the function searches.
+  // another leaf. `place` is the position of the first entry at or after the key. Without `place`,
+  // the function searches it.
   Result<bool> prove_within(std::string_view key, const TreeEntry& found, bool found_below,
                             std::optional<size_t> place = {});
 
-  // Returns whether the key is in the map. If not, this transaction has written it.
+  // Returns whether the bytes of the key are in the map. If not, this transaction has written them.
   bool is_mapped(std::string_view key) const {
     return static_cast<uint64_t>(bytes_of(key) - map_) < map_bytes_;
   }

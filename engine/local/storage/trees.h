@@ -1,9 +1,9 @@
-// Keyed access to the store's trees within one LMDB transaction, which reads or writes.
+// Reads and writes entries of the store's trees by their keys, in one LMDB transaction.
 //
-// A failed write poisons the transaction: its contents are then unknown, every further write
-// returns the first error, and so does commit. Views of keys and values point into the map. In a
-// write transaction they are valid until the next write, in a read transaction until pause() or the
-// end of the LMDB transaction.
+// A failed write poisons the transaction: its contents are then unknown, and every further write,
+// and the commit, returns the first error. Views of keys and values are valid until the next write
+// in a write transaction, and until pause() or the end of the LMDB transaction in a read
+// transaction.
 //
 // Not thread-safe. Each Trees belongs to one Snapshot or Transaction, which one thread uses at a
 // time.
@@ -30,7 +30,8 @@ namespace gridmount::local {
 struct TreeHandles {
   MDB_dbi catalog = 0;
   std::vector<MDB_dbi> keyspaces;
-  // True if index entries have checksums in the store's format. New entries then get one.
+  // True if the entries of indexes have checksums in the store's format. Each new entry then gets
+  // one.
   bool checksums = false;
 };
 
@@ -44,7 +45,8 @@ inline std::string_view from_mdb(const MDB_val& value) {
   return {static_cast<const char*>(value.mv_data), value.mv_size};
 }
 
-// A longer value is certainly damage: the largest record is far smaller.
+// The limit for the size of a value. A longer value is certainly damaged, because the largest
+// record is far smaller.
 inline constexpr size_t kValueBytesMax = size_t{32} << 20;
 
 // Checks the result of an LMDB call that reads a value. Returns `code`, or MDB_CORRUPTED if the
@@ -86,9 +88,9 @@ class Trees {
   // TreeHandles::keyspaces.
   Result<bool> is_without_checksums(uint32_t tree, const TreeEntry& entry) const;
 
-  // For read transactions. pause() makes the cursors note their places. Every call then fails with
-  // IllegalOperation until the caller passes the next LMDB transaction to resume(). resume() also
-  // increases writes().
+  // Only for read transactions. pause() makes the cursors remember their positions. Then every call
+  // fails with IllegalOperation until the caller passes the next LMDB transaction to resume().
+  // resume() also increases writes().
   void pause();
   void resume(MDB_txn* txn);
   // Register and unregister a cursor that pause() must reach.
@@ -104,15 +106,15 @@ class Trees {
   Status readable() const;
   Status writable_now() const;
   // writes() returns the number of writes plus that of resumptions, and resumptions() only the
-  // number of resumptions. A cursor that has seen a lower count of writes must find its place
-  // again.
+  // number of resumptions. A cursor that has seen a smaller result of writes() must find its
+  // position again.
   uint64_t writes() const { return writes_; }
   uint64_t resumptions() const { return resumptions_; }
 
   // Returns the key's value, or nothing if the tree does not have the key.
   Result<std::optional<std::string_view>> get(MDB_dbi tree, std::string_view key) const;
-  // Sets Wanted::value for the keys that TreeReader can find: for none in a write transaction. The
-  // caller must call get() for the others.
+  // Sets Wanted::value for the keys that TreeReader can find. The caller must call get() for the
+  // others. In a write transaction these are all keys.
   void find_several(MDB_dbi tree, std::span<TreeReader::Wanted> wanted) const;
   // Returns the entry that a search finds at or after the key. A damaged page can mislead the
   // search, so the caller must verify with TreePath that this entry is the first. Always returns
@@ -122,46 +124,48 @@ class Trees {
   // Proves that the tree does not have the key, after a search has not found it. Fails with
   // StoreDamaged if it cannot. Only for keyspaces whose entries have checksums.
   Status prove_absent(MDB_dbi tree, std::string_view key) const;
-  // Proves the same. Here `found` is what a search for the first entry at or after the key has
-  // returned.
+  // Proves the same. `found` must be the result of a search for the first entry at or after the
+  // key.
   Status prove_absent(MDB_dbi tree, std::string_view key,
                       const std::optional<TreeEntry>& found) const;
-  // Returns the error for a read for which LMDB returned `code`. Once LMDB has met a damaged page
-  // it refuses all further calls in the transaction. For such a refusal this returns the first
-  // error.
+  // Returns the error for a read for which LMDB returned `code`. When LMDB has met a damaged page,
+  // it refuses all further calls in the transaction. For such a refusal, returns the error of the
+  // damaged page.
   tl::unexpected<Error> read_failed(int code) const;
 
-  // --- For write transactions only. An error of LMDB in one of these functions poisons the
-  // transaction.
+  // --- The functions below are only for write transactions. An error of LMDB in one of them
+  // poisons the transaction.
 
   // Returns the first entry at or after `key`. If there is none and the next call is a put() of
-  // that key, that put() uses LMDB's append, which keeps the pages full.
+  // this key, the put() appends the entry with MDB_APPEND, which fills pages completely.
   Result<std::optional<TreeEntry>> at_or_after(MDB_dbi tree, std::string_view key);
   Status put(MDB_dbi tree, std::string_view key, std::string_view value);
-  // Puts a value of `size` bytes and returns its place. The caller must fill it before the next
-  // call.
+  // Puts a value of `size` bytes, and returns the address to which the caller must write the value
+  // before the next call.
   Result<uint8_t*> reserve(MDB_dbi tree, std::string_view key, size_t size);
-  // Like reserve(), for a new key that is probably the tree's last.
+  // Like reserve(), for a new key that is probably greater than all keys of the tree.
   Result<uint8_t*> reserve_at_end(MDB_dbi tree, std::string_view key, size_t size);
-  // Removes an entry. Fails with DataCorruptionDetected if there is none, as callers remove only
-  // what must be there.
+  // Removes an entry. Fails with DataCorruptionDetected if the tree does not have it, because
+  // callers remove only entries that must exist.
   Status remove(MDB_dbi tree, std::string_view key);
   // Removes all entries of the tree at once.
   Status clear(MDB_dbi tree);
 
   // Returns whether the writes so far are a net shrink: a tree was cleared; or the number of
   // records and index entries decreased; or this number stayed the same and the number of catalog
-  // entries decreased. The catalog counts only in the last case, because code that removes
-  // something may first create a collection to record the removal. Returns false once a write has
-  // failed.
+  // entries decreased. Only in the last case does the catalog matter, because code that removes
+  // something may first create a collection to record the removal. Returns false after a failed
+  // write.
   bool shrinks_net() const;
 
   // Returns all changes, for WriteTransaction::log(). Must be called before end(), and nothing may
   // be written afterwards.
   RedoChanges take_changes();
 
+  // Returns the error that has poisoned the transaction, or nothing.
   const std::optional<Error>& poisoned() const { return poison_; }
-  // Poisons the transaction: all further writes fail with `error`, unless it was poisoned before.
+  // Poisons the transaction: all further writes fail with `error`. If it was poisoned before, they
+  // still fail with the first error.
   tl::unexpected<Error> poison(Error error);
 
  private:
@@ -169,7 +173,7 @@ class Trees {
     MDB_cursor* cursor = nullptr;
     bool past_end = false;  // the last search found no entry at or after its key
     bool appends = true;    // until LMDB refuses an append
-    size_t entries = 0;     // of the tree, when the cursor was opened
+    size_t entries = 0;     // the number of the tree's entries when the cursor was opened
   };
   Result<WriteCursor*> write_cursor(MDB_dbi tree);
   bool is_in_gap(MDB_dbi tree, std::string_view key) const;

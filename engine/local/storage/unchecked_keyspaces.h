@@ -1,6 +1,6 @@
-// The keyspaces of a store whose entries may have no checksums, because they were made before the
-// store was upgraded to the current format version. TreePath must know these keyspaces, because the
-// neighbour of a place in another keyspace may be one of their entries.
+// The keyspaces whose entries may have no checksums, because they were made before the store was
+// upgraded to the current format version. TreePath must know these keyspaces, because one of their
+// entries may be the neighbour of a position in another keyspace.
 //
 // Thread-safe.
 #pragma once
@@ -17,7 +17,8 @@ namespace gridmount::local {
 class UncheckedKeyspaces {
  public:
   // Returns whether the entry of this tree belongs to such a keyspace. Reads the catalog if the
-  // entry's prefix is not known yet. What is known stays right, as no prefix is used twice.
+  // entry's prefix is not yet known. Known prefixes need not be read again, because no prefix is
+  // used twice.
   Result<bool> have(const Trees& trees, uint32_t tree, const TreeEntry& entry) GM_EXCLUDES(mutex_);
 
  private:

@@ -1,4 +1,5 @@
-// The write lock of a store with its FIFO of waiting writers, and the commits that writers share.
+// The write lock of a store, with its FIFO queue of waiting writers, and the commits that writers
+// share.
 //
 // One thread at a time holds the write lock, either for a write transaction or exclusively. The
 // checkpointer holds the lock exclusively to pin a snapshot while no transaction is open. Threads
@@ -13,44 +14,46 @@
 //  W4. A group ends when it has kGroupMembersMax members, kGroupTimeMax after its leader has called
 //      commit(), when no writer waits, when a thread that wants the lock exclusively is next in the
 //      queue, or when the disk has little room. Then the leader commits, and every member's
-//      commit() returns the outcome.
+//      commit() returns the result.
 //  W5. After refuse(), no thread gets the lock for a transaction and no group commits.
 //  W6. If a fault has interrupted a call that writes, no thread uses or ends LMDB's transaction any
-//      more, and LMDB's writer lock stays held. refuse() is called before the write lock passes on.
+//      more, and LMDB's writer lock is not released. refuse() is called before the next thread gets
+//      the write lock.
 //  W7. A leader whose transaction is a net shrink is exempt from the size limit (size_limit.h). On
 //      a full disk, it may also use the reserve (space_reserve.h) for its commit.
-//  W8. After a group's commit and before the write lock passes on, the leader passes the group's
-//      changes to the log: its own first, then those of each member that has committed. If one of
-//      these transactions has not called WriteTransaction::log(), the log gets none of them.
-//  W9. A short transaction is one that waits for no other thread (engine::TransactionKind). After
-//      kSmallBeforeBatch successive short transactions that are small enough for the log, without
-//      a read in between, a batch is begun (batch.h), unless the disk has little room. The short
-//      transactions that follow write in its LMDB transaction, one after the other, and form no
-//      groups.
-// W10. In a batch, commit() returns when `pending` has the changes and the log has got them. The
-//      batch ends, and LMDB commits it, before a read begins, before the lock is given for anything
-//      but a short transaction or a short read, when it is full, and when the disk has little room.
-//      If `pending` has no room for a transaction, the batch ends with this transaction, whose
-//      commit() returns the outcome of the batch's commit. A batch has short transactions only, so
-//      a reader never waits for a transaction that waits for the same reader. A short read
-//      (engine::Store::short_snapshot) takes the write lock and reads in the batch's LMDB
+//  W8. After a group's commit and before the next thread gets the write lock, the leader passes the
+//      group's changes to the log: first its own, then those of each member that has committed. If
+//      WriteTransaction::log() was not called for one of these transactions, the log gets none of
+//      the changes.
+//  W9. A short transaction is one that waits for no other thread (engine::TransactionKind). A batch
+//      (batch.h) is begun after kSmallBeforeBatch successive short transactions that are small
+//      enough for the log, without a read in between, unless the disk has little room. The
+//      following short transactions write in the batch's LMDB transaction, one after another, and
+//      form no groups.
+// W10. In a batch, commit() returns when `pending` and the log have the changes. The batch ends,
+//      and LMDB commits it, before a read begins, before a thread gets the lock for anything but a
+//      short transaction or a short read, when the batch is full, and when the disk has little
+//      room. If `pending` has no room for a transaction, this transaction is the batch's last one,
+//      and its commit() returns the result of the batch's commit. A batch has only short
+//      transactions, so a reader never waits for a transaction that waits for this reader. A short
+//      read (engine::Store::short_snapshot) takes the write lock and reads in the batch's LMDB
 //      transaction, so it does not end the batch.
-// W11. A transaction that fails in a batch after it has written ends LMDB's transaction too. The
+// W11. If a transaction in a batch fails after it has written, LMDB's transaction ends too. The
 //      changes of the transactions that the batch has committed are then replayed in a new LMDB
 //      transaction.
-// W12. If a batch can be neither committed nor replayed, LMDB lacks what was committed. Until the
-//      batch's commit succeeds, nothing is written, and only short reads can read. The next thread
-//      that wants to write or read tries the commit again. `pending` has the changes for the next
-//      opening.
+// W12. If a batch can be neither committed nor replayed, LMDB lacks committed changes. Until the
+//      batch's commit succeeds, nothing is written, and only short reads can read. Each thread that
+//      wants to write or read tries the commit again. If no try succeeds, the next opening replays
+//      the changes, which `pending` has.
 // W13. A transaction begins and commits only if LMDB's map shows the commit before it
 //      (commit_sequence.h). If the map does not show a commit, commit() fails although LMDB has
-//      committed, as nobody knows what the next opening will find.
+//      committed, because it is not known what the next opening will find.
 //
-// The code asserts W1 to W4, W6, W8 and W10 to W12, as far as a comparison can tell that they hold.
-// For W5, the code checks for a refusal under the mutex, after the lock was given and before a
-// commit; a commit that has begun is finished. The tests of the size limit and of full disks cover
-// W7, and the tests of batches cover W9. W13 depends on the file system, so it is not asserted: the
-// writer gets an error.
+// The code asserts W1 to W4, W6, W8 and W10 to W12, as far as a comparison can show them. For W5,
+// the code checks for a refusal under the mutex: when a thread has got the lock, and before a
+// commit. A commit that has already begun is finished. The tests of the size limit and of full
+// disks cover W7, and the tests of batches cover W9. W13 depends on the file system, so it is not
+// asserted: the writer gets an error.
 //
 // LMDB's own writer lock belongs to the leader's thread, which begins and ends the LMDB
 // transaction. Members use the leader's transaction from their own threads while the leader waits
@@ -82,10 +85,11 @@
 
 namespace gridmount::local {
 
-// The state that a leader and its members share. The queue's mutex guards it, except for `changes`.
+// The state that a leader and its members share. The queue's mutex guards all members except
+// `changes`.
 struct WriteGroup {
   MDB_txn* txn = nullptr;  // the leader's
-  RedoChanges changes;     // for the log (W8); belongs to the holder of the write lock
+  RedoChanges changes;     // for the log (W8); only the holder of the write lock uses it
   int members = 0;
   bool member_working = false;
   Condition leader_wakes;
@@ -103,13 +107,14 @@ class WriteQueue {
   struct Callbacks {
     // Converts the code of a failed commit to an error.
     std::function<Error(int code)> commit_failed;
-    // Called before and after each commit of LMDB's transaction, before each commit in a batch,
-    // after an abort, and by refusal(). Returns an error if nothing may be written any more.
+    // Returns an error if nothing may be written any more. It is called before and after each
+    // commit of LMDB's transaction, before each commit in a batch, after an abort, and by
+    // refusal().
     std::function<std::optional<Error>()> found_unreadable;
     // Replays changes (RedoChanges::bytes()) in a transaction.
     std::function<Status(std::string_view changes, MDB_txn* txn)> replay;
   };
-  // `env`, `reserve` and `log` must outlive this.
+  // `env`, `reserve` and `log` must outlive this object.
   WriteQueue(MDB_env* env, SpaceReserve& reserve, SizeLimit limit, RedoLog& log,
              PendingFile pending, Callbacks callbacks, const TestOptions& test);
   WriteQueue(const WriteQueue&) = delete;
@@ -120,52 +125,54 @@ class WriteQueue {
   void allow_batches() { batch_.allow(); }
 
   // Waits for the write lock and begins a transaction. Fails with the error of refuse(), with
-  // IllegalOperation if this thread holds the lock already, with LMDB's errors, and if a batch
+  // IllegalOperation if this thread already holds the lock, with LMDB's errors, and if a batch
   // cannot be committed (W12).
   Result<WriteTransaction> begin(engine::TransactionKind kind = engine::TransactionKind::kMayBlock)
       GM_EXCLUDES(mutex_);
 
   // Waits for the write lock and takes it exclusively, until end_exclusive(). Fails if a batch
-  // cannot be committed (W12). Then the lock is not held.
+  // cannot be committed (W12), and the thread then does not hold the lock.
   Status begin_exclusive() GM_EXCLUDES(mutex_);
   void end_exclusive() GM_EXCLUDES(mutex_);
 
-  // Flushes the batch: on return LMDB has everything that was committed before the call. Must be
+  // Flushes the batch: makes LMDB commit everything that was committed before the call. Must be
   // called before a read transaction begins and before a thread waits for a checkpoint. Fails with
-  // IllegalOperation if this thread writes in a batch that is not flushed, and if the batch
-  // cannot be committed (W12).
+  // IllegalOperation if this thread has a transaction in the batch, and with the error of the
+  // batch's commit if it cannot be committed (W12).
   Status flush() GM_EXCLUDES(mutex_);
   bool is_flushed() const { return !is_dirty_; }
 
-  // For a short read: takes the write lock and returns a transaction that reads in the open batch.
-  // Returns nothing if LMDB has everything that was committed, so that any read transaction shows
-  // it. Fails as flush() does, but if only the batch's commit fails, reads what was replayed.
+  // Begins a short read: takes the write lock and returns a transaction that reads in the open
+  // batch. Returns nothing if LMDB already has everything that was committed: any read transaction
+  // then shows it. Fails as flush() does. But if the batch's commit fails and its changes can be
+  // replayed, the returned transaction reads these.
   Result<std::optional<WriteTransaction>> begin_read_in_batch() GM_EXCLUDES(mutex_);
 
-  // Makes all later begin() and unfinished commits fail with this error. The first error counts.
+  // Makes all later calls of begin(), and commits that are not finished, fail with this error. If
+  // it is called again, the first error remains.
   void refuse(Error error) GM_EXCLUDES(mutex_);
   std::optional<Error> refusal() const GM_EXCLUDES(mutex_);
 
-  // Returns whether there was little room for the last commit (W4).
+  // Returns whether the disk had little room for the last commit (W4).
   bool is_short_of_room() const { return is_short_of_room_; }
 
   // Returns whether the calling thread holds the write lock.
   bool held_by_this_thread() const GM_EXCLUDES(mutex_);
 
-  // The number of committed transactions that declared a net shrink. Thread-safe.
+  // Returns the number of committed transactions with a net shrink.
   uint64_t shrinks() const { return shrinks_; }
   void count_shrink() { ++shrinks_; }
 
   struct Counts {
     uint64_t commits = 0;  // LMDB's commits, except those of batches
-    uint64_t members = 0;  // transactions that were committed with a leader's
+    uint64_t members = 0;  // transactions that were committed as members of a group
   };
   Counts counts() const GM_EXCLUDES(mutex_);
 
  private:
   friend class WriteTransaction;
 
-  // kFlushed: a reader that does not need the write lock any more, as the batch was flushed.
+  // kFlushed: a reader that no longer needs the write lock, because the batch was flushed.
   enum class Role { kWaiting, kLeader, kMember, kFlushed };
   struct Waiter {
     bool exclusive = false;
@@ -175,7 +182,7 @@ class WriteQueue {
     Condition wakes;
   };
 
-  // Batches, W9 to W12. Defined in write_queue_batch.cc.
+  // The functions for batches (W9 to W12). write_queue_batch.cc defines them.
   class Releaser;  // releases the write lock when it is destroyed
   bool has_room();
   bool wants_batch();
@@ -212,7 +219,8 @@ class WriteQueue {
   Role wait_for_lock(Waiter& waiter) GM_REQUIRES(mutex_);
   void run_members(const std::shared_ptr<WriteGroup>& group) GM_REQUIRES(mutex_);
   void member_done(WriteGroup& group) GM_REQUIRES(mutex_);
-  // Gives the write lock to the next waiter as a leader, or leaves the queue idle.
+  // Makes the next waiter the leader and gives it the write lock. If nobody waits, the lock is
+  // free.
   void grant_to_next() GM_REQUIRES(mutex_);
 
   MDB_env* const env_;
@@ -221,8 +229,8 @@ class WriteQueue {
   RedoLog& log_;
   const Callbacks callbacks_;
   const int small_before_batch_;
-  // The number of W9's short transactions in a row since the last read. Belongs to the holder
-  // of the write lock.
+  // The number of successive short transactions since the last read (W9). Only the holder of the
+  // write lock uses it.
   int small_in_a_row_ = 0;
   std::atomic<bool> has_been_read_ = false;  // there was a read since the last wants_batch()
   std::atomic<bool> is_dirty_ = false;       // the batch has changes that LMDB lacks
@@ -237,8 +245,8 @@ class WriteQueue {
   int flushing_ GM_GUARDED_BY(mutex_) = 0;  // how many threads wait in flush()
   Condition flushed_;
   Counts counts_ GM_GUARDED_BY(mutex_);
-  // Belongs to the holder of the write lock. Declared last, so that it is destroyed first: the
-  // batch's thread uses the other members.
+  // Only the holder of the write lock uses it. It is the last member, so that it is destroyed
+  // first: the batch's thread uses the other members.
   Batch batch_;
 };
 
