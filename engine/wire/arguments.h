@@ -1,12 +1,12 @@
-// A strict reader of a command's fields that fails as a MongoDB server does. Error codes: 40413 for
-// a field that is there twice, 40414 for a missing field, 40415 for an unknown field, TypeMismatch
-// (14) for a value of the wrong type. Source: MongoDB 7.0, src/mongo/idl (the parsers that servers
-// generate for their commands).
+// Reads the fields of a command as strictly as a MongoDB server. Its errors are those of servers:
+// 40413 for a field that occurs twice, 40414 for a missing field, 40415 for an unknown field,
+// TypeMismatch (14) for a value of the wrong type. Source: MongoDB 7.0, src/mongo/idl (the parsers
+// that servers generate for their commands).
 //
-// A command takes each field it knows exactly once and then calls finish(), which refuses every
-// field that was not taken. A field with a null or undefined value counts as absent.
+// A command takes each field that it knows, and each only once. Then it calls finish(), which fails
+// if a field was not taken. A field with the value null or undefined counts as absent.
 //
-// Returned views point into the request. Not thread-safe.
+// Returned views refer to the request. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +24,19 @@ namespace gridmount::wire {
 
 class Arguments {
  public:
+  // Reads the body of a request, and its document sequences.
   static Result<Arguments> of(const Request& request);
-  // Reads a document inside a command. Errors call it `path` ("update.updates"), which must outlive
-  // the reader.
+  // Reads a document inside a command. `path` is its name in error messages ("update.updates"), and
+  // must outlive the reader.
   static Result<Arguments> of(std::string_view path, bson::View document);
 
   std::string_view path() const { return path_; }
 
   // Returns true if the field is present, even if its value is null.
   bool has(std::string_view name) const;
-  // Each of these takes a field. Functions without a fallback return nothing for an absent field.
+  // Each of these functions takes a field. If the field is absent, the required_ functions fail, a
+  // function with a fallback returns the fallback, and the others return nothing unless their
+  // comments say otherwise.
   std::optional<bson::ValueView> any(std::string_view name);
   Result<bson::ValueView> required(std::string_view name);
   Result<std::optional<std::string_view>> string(std::string_view name);
@@ -43,32 +46,35 @@ class Arguments {
   // Returns an empty document if the field is absent.
   Result<bson::View> document_or_empty(std::string_view name);
   Result<std::optional<bson::View>> array(std::string_view name);
-  // strict_boolean() accepts booleans only. The other two also accept numbers, as most commands do.
+  // strict_boolean() accepts only booleans. The other two functions also accept numbers, as most
+  // commands do.
   Result<std::optional<bool>> strict_boolean(std::string_view name);
   Result<bool> boolean(std::string_view name, bool fallback = false);
   Result<std::optional<bool>> optional_boolean(std::string_view name);
   // Accepts numbers of any type and converts them with bson::clamped_integer().
   Result<std::optional<int64_t>> integer(std::string_view name);
-  // Like integer(), but fails with kValueOutOfBounds (51024) for a value below `least`.
+  // Like integer(), but fails with kValueOutOfBounds (51024) for a value less than `least`.
   Result<std::optional<int64_t>> integer_from(std::string_view name, int64_t least);
-  // Reads an array of documents in the body, or a document sequence of that name beside the body.
-  // Arguments::of() has already refused a request that has both (40413). Leaves out elements that
-  // are null or undefined.
+  // Takes an array of documents in the body, or a document sequence with this name, which a message
+  // can have in addition to its body. Arguments::of() has already refused a request that has both
+  // (40413). Leaves out elements that are null or undefined.
   Result<std::vector<bson::View>> documents(std::string_view name);
 
   // Returns the collection that the command's first field names. Fails with InvalidNamespace (73)
-  // if that is not a valid collection name.
+  // if this name is not valid.
   Result<engine::Namespace> collection();
   // Returns the command's database. Fails with InvalidNamespace (73) if its name is not valid.
   Result<std::string> database() const;
 
+  // Takes a field without reading its value.
   void ignore(std::string_view name) { take(name); }
-  // Takes and returns every field that has not been taken yet. For commands that accept fields of
-  // any name.
+  // Takes and returns all fields that have not been taken. Commands that accept fields with any
+  // name use it.
   std::vector<bson::Element> rest();
+  // Fails with 40415 if a field was not taken.
   Status finish() const;
 
-  // Errors about a field, for checks that the caller makes itself.
+  // Return errors about a field, for callers that check it themselves.
   tl::unexpected<Error> wrong_type(std::string_view name, bson::ValueView value,
                                    std::string_view expected) const;
   tl::unexpected<Error> missing(std::string_view name) const;
@@ -89,7 +95,7 @@ class Arguments {
   std::vector<Field> fields_;
 };
 
-// Returns the name of a value's type as error messages give it: "double", "object", ...
+// Returns the name that error messages use for the value's type: "double", "object", ...
 std::string_view type_name(bson::ValueView value);
 
 inline constexpr ErrorCode kDuplicateField{40413};

@@ -1,4 +1,4 @@
-// Decides what a client may do. The service asks it once per request, before the command runs.
+// Decides what a client may do. The service calls it once per request, before the command runs.
 // Clients for which applies_to() is false may do everything, and are not checked.
 //
 // Thread-safe.
@@ -18,7 +18,7 @@ class Authorizer {
   // Returns false for clients that may do everything.
   virtual bool applies_to(const Client& client) const = 0;
   // Fails with Unauthorized (13) unless the client has all of the privileges. Not called for
-  // commands that are open to clients that have not logged in.
+  // commands that a client may run without having logged in.
   virtual Status check(const Client& client, const Command& command,
                        const std::vector<Privilege>& privileges) const = 0;
 };

@@ -1,6 +1,7 @@
-// One run of a command: its request, its client, and the parts of the service that it uses.
+// One execution of a command, with its request, its client, and access to the service's state.
 //
-// Not thread-safe: used by the thread that runs the command.
+// Not thread-safe: only the thread that runs the command uses a Call. The objects that are passed
+// to the constructor must outlive it.
 #pragma once
 
 #include <chrono>
@@ -21,10 +22,10 @@
 
 namespace gridmount::wire {
 
-// One statement of an update or a delete, as the profiler records it.
+// One statement of an update or a delete, with the results that the profiler records.
 struct ProfiledStatement {
   bson::Document statement;  // {q, u, multi, ...} or {q, limit, ...}
-  bson::Document counts;     // nMatched and the like
+  bson::Document counts;     // nMatched and other counts
   engine::ReadObserver examined;
   std::chrono::microseconds duration{0};
   std::optional<Error> error;
@@ -57,47 +58,48 @@ class Call {
   const GenericArguments& generic() const { return generic_; }
   void set_generic(const GenericArguments& generic) { generic_ = generic; }
 
-  // When the command must have ended: by maxTimeMS, or at once if it has been killed.
+  // Returns the time at which the command must end: that of maxTimeMS, or at once if the operation
+  // was killed.
   engine::Deadline deadline() const {
     return engine::Deadline(std::shared_ptr<const engine::Interrupt>(operation_->interrupt));
   }
-  // Fails with MaxTimeMSExpired once the deadline has passed. Service::handle() replaces this code
-  // by the reason if the operation was killed.
+  // Fails with MaxTimeMSExpired if the deadline has passed. If the operation was killed,
+  // Service::handle() replaces this code by the reason of the kill.
   Status check_interrupt() const {
     if (std::chrono::steady_clock::now() <= deadline()) return {};
     return fail(ErrorCode::kMaxTimeMsExpired, "operation exceeded time limit");
   }
 
-  // Open a read view or a transaction on the store. Their reads are reported to observer().
+  // Begin a snapshot or a transaction of the store. Their reads are reported to observer().
   Result<std::unique_ptr<engine::Snapshot>> snapshot();
   Result<std::unique_ptr<engine::Transaction>> begin(
       engine::TransactionKind kind = engine::TransactionKind::kMayBlock);
-  // Null while no database is profiled.
+  // Returns the observer of this call's reads, or null if no database is profiled.
   const std::shared_ptr<engine::ReadObserver>& observer() const { return observer_; }
 
-  // The privileges that the command's pipelines need beyond those of the command itself. All of
-  // them have been checked for this client.
+  // The privileges that the command's pipelines need in addition to those of the command itself.
+  // This client has all of them.
   const std::vector<Privilege>& reached() const { return reached_; }
   void record_reached(const Privilege& privilege) { reached_.push_back(privilege); }
 
-  // Ends the call without a result for now (see Deferral). Whatever run() has put into the reply
-  // is dropped.
+  // Postpones the call: when run() has returned, its reply is dropped, and the service runs the
+  // request again later (see Deferral).
   void defer(std::chrono::steady_clock::time_point until,
              Deferral::Wakes wakes = Deferral::Wakes::kByChange) {
     deferral_ = Deferral{until, wakes};
   }
   const std::optional<Deferral>& deferral() const { return deferral_; }
 
-  // For the profiler: the namespace of the command, its result counts, and what it read.
+  // The functions below are for the profiler: the namespace of the command, the counts of its
+  // results, and the counts of its reads.
   void set_ns(engine::Namespace ns) { ns_ = std::move(ns); }
   const engine::Namespace& ns() const { return ns_; }
   bson::Builder& counts() { return counts_; }
   void set_examined(engine::ReadObserver examined) { examined_ = std::move(examined); }
-  // Returns the argument of set_examined() if that was called, otherwise what observer() has
-  // recorded.
+  // Returns the argument of set_examined() if it was called, otherwise the counts of observer().
   engine::ReadObserver examined() const;
-  // Servers profile updates and deletes statement by statement. The command itself is profiled only
-  // if it fails.
+  // Returns the statements of an update or a delete. Servers profile each statement, and profile
+  // the command itself only if it fails.
   std::vector<ProfiledStatement>& profiled_statements() { return profiled_statements_; }
 
  private:

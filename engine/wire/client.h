@@ -1,8 +1,7 @@
-// What the server knows about one connection: where it comes from, and the state that its commands
-// leave.
+// The server's data about one connection: its peer, and the state that its commands have set.
 //
-// Not thread-safe unless noted: a connection's requests are answered one after the other, so one
-// thread at a time uses it.
+// Not thread-safe, except for the functions whose comments say so: the server handles a
+// connection's requests one after another, so only one thread at a time uses the Client.
 #pragma once
 
 #include <atomic>
@@ -17,22 +16,23 @@
 
 namespace gridmount::wire {
 
-// Where a connection comes from.
+// The other end of a connection.
 struct Peer {
   enum class Kind {
     kInProcess,  // no socket: tests, and programs that embed the service
-    kSocket,     // gridmount.sock, whose peer the kernel names
+    kSocket,     // gridmount.sock; the kernel tells the peer's process
     kTcp,
   };
   Kind kind = Kind::kInProcess;
   std::string address = {};  // "127.0.0.1:51234", or "gridmount.sock:<pid>"
   bool is_loopback = true;
   bool is_tls = false;
-  std::string certificate_subject = {};  // subject of a verified client certificate, else empty
+  std::string certificate_subject = {};  // the subject of the verified client certificate; empty if
+                                         // there is none
 };
 
-// Returns an address without its port, since each connection has a different one. For IPv6 returns
-// the /64 network, since one host owns all addresses of its network.
+// Returns an address without its port, because each connection has a different port. For IPv6,
+// returns the /64 network, because one host can use all addresses of its network.
 std::string host_of(std::string_view address);
 
 class Client {
@@ -45,20 +45,23 @@ class Client {
   int32_t id() const { return id_; }
   const Peer& peer() const { return peer_; }
 
-  // The `client` document of the first hello. Empty before.
+  // The `client` document of the first hello. Empty before the first hello.
   const bson::Document& metadata() const { return metadata_; }
   void set_metadata(bson::Document metadata) { metadata_ = std::move(metadata); }
 
-  // What getLastError reports about the last write command. Empty before the first one.
+  // The fields that getLastError reports about the last write command. Empty before the first write
+  // command.
   const bson::Document& last_write() const { return last_write_; }
   void set_last_write(bson::Document result) { last_write_ = std::move(result); }
 
-  // When a waiting hello must be answered although nothing has changed. Empty while no hello waits.
+  // The time at which a waiting hello must be answered although nothing has changed. Empty if no
+  // hello waits.
   using TimePoint = std::chrono::steady_clock::time_point;
   const std::optional<TimePoint>& hello_awaits_until() const { return hello_awaits_until_; }
   void set_hello_awaits_until(std::optional<TimePoint> until) { hello_awaits_until_ = until; }
 
-  // True once the connection has ended. Operations that still run for it may stop. Thread-safe.
+  // Returns true if the connection has ended. Operations that still run for the client may then
+  // stop. Thread-safe.
   bool gone() const { return gone_.load(std::memory_order_relaxed); }
   void set_gone() { gone_.store(true, std::memory_order_relaxed); }
 

@@ -1,7 +1,7 @@
-// A command as the command table lists it: its names, which generic arguments it accepts, the
-// privileges it needs, and the function that runs it.
+// An entry of the command table: a command's names, the generic arguments that it accepts, the
+// privileges that it needs, and the function that runs it.
 //
-// The table is immutable, so it may be used by any thread.
+// Thread-safe: the table is immutable.
 #pragma once
 
 #include <span>
@@ -30,38 +30,41 @@ struct Privilege {
   friend bool operator==(const Privilege&, const Privilege&) = default;
 };
 
-// The serverStatus opcounter that counts the command.
+// The counter of serverStatus (opcounters) that counts the command.
 enum class OperationKind { kCommand, kQuery, kInsert, kUpdate, kRemove, kGetMore };
 
 struct Command {
-  // What `actions` apply to: the collection that the command's first field names, its database, or
-  // the cluster.
+  // The resource of `actions`: the collection that the command's first field names, the request's
+  // database, or the cluster.
   enum class Scope { kNothing, kCollection, kDatabase, kCluster };
 
   std::string_view name;
   std::vector<std::string_view> other_names = {};
-  // Appends the result to `reply`. The service appends `ok` afterwards. An error becomes the reply
-  // of a failed command.
+  // Runs the command and appends the result to `reply`. The service appends `ok` afterwards. If it
+  // fails, the service replies with the error.
   Status (*run)(Call& call, bson::Builder& reply) = nullptr;
 
   Scope scope = Scope::kNothing;
   std::vector<std::string_view> actions = {};
-  // For commands whose privileges depend on their arguments. It sees only the body, which has not
-  // been checked yet. It skips what it cannot interpret, because run() refuses that.
+  // Null unless the command's privileges depend on its arguments. The function must use only the
+  // body, which has not been checked. It ignores fields that it cannot interpret, because run()
+  // refuses them.
   std::vector<Privilege> (*privileges)(const Request& request) = nullptr;
 
   GenericRules rules = {};
   OperationKind kind = OperationKind::kCommand;
   bool admin_only = false;
-  bool before_login = false;  // open to clients that have not logged in
-  bool is_secret = false;     // logs, profiles and other clients do not see its arguments
+  bool before_login = false;  // clients that have not logged in may run it
+  bool is_secret = false;     // its arguments must not appear in logs, in profiles or to other
+                              // clients
   std::string_view about = {};
 };
 
 // Returns the privileges that the request needs.
 std::vector<Privilege> privileges_of(const Command& command, const Request& request);
 
-// Returns all commands. find_command() knows each by all of its names. Immutable.
+// Returns all commands. find_command() finds a command by any of its names, and returns null for an
+// unknown name.
 std::span<const Command> all_commands();
 const Command* find_command(std::string_view name);
 

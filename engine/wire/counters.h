@@ -22,18 +22,19 @@ class Counters {
   Counters();
 
   void record_command(const Command& command, bool failed);
-  // `operations` is the number of statements if the command is a write.
+  // Adds to the counter of this kind. For a write command, `operations` is the number of its
+  // statements.
   void record_operations(OperationKind kind, int64_t operations = 1);
-  // Adds the duration to the totals of one namespace, for top.
+  // Adds an operation and its duration to the totals of one namespace, which top reports.
   void record_time(const engine::Namespace& ns, OperationKind kind,
                    std::chrono::microseconds duration) GM_EXCLUDES(mutex_);
   void record_error(bool is_user_error) { ++(is_user_error ? user_asserts_ : regular_asserts_); }
 
   void append_opcounters(bson::Builder& out) const;
   void append_asserts(bson::Builder& out) const;
-  // {find: {failed, total}, ...}.
+  // Appends {find: {failed, total}, ...}.
   void append_commands(bson::Builder& out) const;
-  // {"db.c": {total: {time, count}, queries: ..., ...}, ...}.
+  // Appends {"db.c": {total: {time, count}, queries: ..., ...}, ...}, with times in microseconds.
   void append_times(bson::Builder& out) const GM_EXCLUDES(mutex_);
 
  private:

@@ -1,6 +1,5 @@
 // The arguments that every command accepts: session, read and write concern, time limit, API
-// version. They have the meaning that they have on a standalone server, which is not a
-// member of a replica set.
+// version. Their meaning is that on a standalone server, which is not a member of a replica set.
 // Source: MongoDB 7.0, src/mongo/idl/generic_argument.idl; MongoDB manual, "Read Concern", "Write
 // Concern", "Stable API".
 //
@@ -23,21 +22,21 @@ namespace gridmount::wire {
 using SessionId = std::array<uint8_t, 16>;
 
 struct WriteConcern {
-  bool acknowledged = true;  // false for w: 0 without j or fsync
+  bool acknowledged = true;  // false if w is 0, without j and fsync
   engine::Durability durability = engine::Durability::kCommitted;
 };
 
 struct GenericArguments {
   std::optional<SessionId> session;
-  std::optional<std::chrono::milliseconds> max_time;  // empty also if maxTimeMS is 0
+  std::optional<std::chrono::milliseconds> max_time;  // empty if maxTimeMS is missing or 0
   WriteConcern write_concern;
   std::optional<bson::ValueView> comment;
   bool api_strict = false;
 };
 
-// Which of these arguments a command accepts.
+// Says which of these arguments a command accepts.
 struct GenericRules {
-  bool read_concern = false;  // accepts every level, not only "local"
+  bool read_concern = false;  // true: accepts every level; false: only "local"
   bool write_concern = false;
   bool in_api_version_1 = false;
 };
@@ -50,12 +49,13 @@ struct GenericRules {
 // - InvalidOptions (72) for concerns that the command does not support.
 Result<GenericArguments> read_generic_arguments(Arguments& arguments, const GenericRules& rules);
 
-// Reads and writes a session id in the form {id: UUID}, which lsid has.
+// session_id_of() reads the session id of an lsid, {id: UUID}. `path` is the lsid's name in error
+// messages. binary_of() returns the UUID, which refers to the bytes of `id`.
 Result<SessionId> session_id_of(std::string_view path, bson::View lsid);
 bson::Binary binary_of(const SessionId& id);
 
-// Fails with CommandNotSupported (115) unless the collation is {locale: "simple"}, which is how the
-// store compares strings.
+// Fails with CommandNotSupported (115) unless the collation is missing or {locale: "simple"}: the
+// store compares strings only in this way.
 Status check_collation(const std::optional<bson::View>& collation);
 
 }  // namespace gridmount::wire

@@ -1,8 +1,7 @@
-// The operations that run at the moment. currentOp lists them. killOp and a shutdown interrupt
-// them.
+// The table of running operations. currentOp lists them, and killOp and a shutdown interrupt them.
 //
-// Thread-safe. An Operation belongs to the thread that runs it, except for its interrupt and for
-// what the table passes to others under its lock.
+// OperationTable is thread-safe. Only the thread that runs an Operation may use it, except for its
+// interrupt, and for functions that the table calls under its lock.
 #pragma once
 
 #include <chrono>
@@ -28,30 +27,32 @@ namespace gridmount::wire {
 struct Operation {
   int32_t id = 0;
   const Client* client = nullptr;
-  bson::View command;  // points into the request, valid while the operation is in the table
+  bson::View command;  // refers to the request; valid while the operation is in the table
   std::string_view database;
   std::chrono::steady_clock::time_point begin;
   std::optional<SessionId> session;
   UserDigest session_user{};
-  // Null only before begin(). A getMore uses the interrupt of its cursor.
+  // Not null in the table. A getMore uses the interrupt of its cursor.
   std::shared_ptr<engine::Interrupt> interrupt;
 };
 
 class OperationTable {
  public:
-  // Adds an operation, which stays in the table until end(). Other clients may see `shown_command`.
+  // Adds an operation, which is in the table until end(). `shown_command` is the command that other
+  // clients may see.
   std::shared_ptr<Operation> begin(const Client& client, const Request& request,
                                    bson::View shown_command) GM_EXCLUDES(mutex_);
   void end(const Operation& operation) GM_EXCLUDES(mutex_);
 
   void set_session(Operation& operation, const SessionId& session, const UserDigest& user)
       GM_EXCLUDES(mutex_);
-  // Replaces the operation's interrupt, so that killing the operation kills the work under the new
-  // one. If the operation has already been killed, the new interrupt is killed too.
+  // Replaces the operation's interrupt. A kill of the operation then kills the new interrupt. If
+  // the operation was already killed, kills the new interrupt at once, for the same reason.
   void set_interrupt(Operation& operation, std::shared_ptr<engine::Interrupt> interrupt)
       GM_EXCLUDES(mutex_);
 
-  // Kills every operation for which `condition` is true, for that reason. Returns their number.
+  // Kills every operation for which `condition` is true, with this reason. Returns their number.
+  // `condition` is called with the table locked.
   size_t kill_if(const std::function<bool(const Operation&)>& condition, ErrorCode reason)
       GM_EXCLUDES(mutex_);
   // Calls `visit` with each operation while the table is locked.

@@ -1,7 +1,7 @@
-// Answers MongoDB commands on a store. It is everything of a server except its sockets.
+// Executes MongoDB commands on a store. A Service does the work of a server, without the sockets.
 //
-// Thread-safe. Requests of different clients run at the same time, requests of one client one after
-// the other.
+// Thread-safe. Requests of different clients may run at the same time. Requests of one client must
+// come one after another.
 #pragma once
 
 #include <chrono>
@@ -19,24 +19,26 @@
 namespace gridmount::wire {
 
 struct ServiceOptions {
-  std::string version = "7.0.0";  // reported by buildInfo; drivers go by maxWireVersion
-  // If true, clients over TCP must log in. Clients of the Unix socket never need to: whoever can
-  // open it owns the store's folder.
+  std::string version = "7.0.0";  // reported by buildInfo; drivers use maxWireVersion instead
+  // If true, clients over TCP must log in. Clients of the Unix socket need not, because only the
+  // owner of the store's folder can open it.
   bool authentication = false;
   std::chrono::milliseconds cursor_idle_max{600'000};
   std::chrono::minutes session_idle_max{30};
   size_t cursors_max = 10'000;
   size_t sessions_max = 100'000;
-  // Memory limit of a sort without an index, and of a pipeline stage that collects documents.
+  // The limit for the memory of a sort without an index, and of a pipeline stage that collects
+  // documents.
   uint64_t operation_bytes_max = kOperationBytesMax;
-  // Memory limit of the filters of all commands together. Small filters are not counted.
+  // The limit for the memory of the filters of all commands together. Small filters are not
+  // counted.
   uint64_t filter_bytes_max = uint64_t{400} << 20;
   std::vector<std::string> arguments = {};  // the program's arguments, for getCmdLineOpts
-  // Compressors that hello may choose from a client's `compression`.
+  // The compressors that hello may choose among those of the client.
   std::vector<std::string> compressors = {"snappy", "zstd", "zlib"};
 };
 
-// What serverStatus reports about the server around the service. Thread-safe.
+// The figures that serverStatus reports about the server that contains the service. Thread-safe.
 class ServerStats {
  public:
   virtual ~ServerStats() = default;
@@ -46,7 +48,7 @@ class ServerStats {
   virtual uint64_t bytes_in() const = 0;
   virtual uint64_t bytes_out() const = 0;
   virtual uint64_t requests() const = 0;
-  // The TCP port, or 0 if the server does not listen on TCP.
+  // Returns the TCP port, or 0 if the server does not listen on TCP.
   virtual uint16_t port() const = 0;
 };
 
@@ -58,36 +60,38 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // Returns the reply. The reply of a failed command is {ok: 0, errmsg, code, codeName, ...}. Never
-  // throws. Blocks while the command runs. A write also waits for its turn.
+  // Runs a command and returns its reply, or a Deferral. The reply of a failed command is {ok: 0,
+  // errmsg, code, codeName, ...}. Never throws. Blocks while the command runs. A write also waits
+  // for the write lock.
   Outcome handle(Client& client, const Request& request);
 
-  // Returns a number that differs from an earlier result if a write may have been committed in
-  // between, by this service or elsewhere in the process. It is then worth handling deferred
-  // requests again. Costs one load.
+  // Returns a number that changes when a write may have been committed, by this service or
+  // elsewhere in the process. If it differs from an earlier result, deferred requests should be
+  // handled again. Costs one load.
   uint64_t changes() const;
-  // Sets a function that is called after each commit of this service, by the thread that committed.
-  // Must be set before the first request.
+  // Sets a function that is called after each change of changes(), by the thread that makes the
+  // change. Must be called before the first request.
   void on_change(std::function<void()> notify);
-  // Makes changes() return another number and calls the notification. For writes that did not go
-  // through this service.
+  // Makes changes() return another number, and calls the function of on_change(). Must be called
+  // after writes that were not made by this service.
   void record_change();
 
-  // Must be called when the connection has closed. Ends its log-in and kills the operations that
-  // still run for it. The client may be destroyed afterwards.
+  // Must be called when the client's connection is closed. Ends the client's log-in, and kills the
+  // operations that still run for the client. The client may be destroyed afterwards.
   void forget(Client& client);
 
-  // Returns the account that the client's requests count against where a limit is shared: its user
-  // once it has logged in, otherwise the address that it comes from.
+  // Returns the account of the client, to which shared limits apply: its user if it has logged in,
+  // otherwise its host (host_of()).
   std::string account(const Client& client) const;
 
-  // Drops idle cursors and sessions. Must be called every few seconds.
+  // Removes cursors and sessions that have been idle too long. Must be called every few seconds.
   void expire(std::chrono::steady_clock::time_point now);
 
   // Interrupts all running operations, which then fail with InterruptedAtShutdown (11600). Refuses
   // later requests with the same error.
   void shut_down();
 
+  // `stats` must exist until set_stats(nullptr). Null: serverStatus reports no figures of a server.
   void set_stats(const ServerStats* stats);
 
   class State;  // defined in engine/wire/service_state.h for the commands

@@ -1,7 +1,7 @@
 // The state that the commands of a service share.
 //
-// Thread-safe. Lock order: no part is called while the lock of another part is held. A condition
-// passed to OperationTable or CursorRegistry may only read atomics.
+// Thread-safe. Lock order: no member is called while another member's lock is held. A condition
+// that is passed to OperationTable or CursorRegistry may only read atomics.
 #pragma once
 
 #include <atomic>
@@ -25,25 +25,28 @@
 
 namespace gridmount::wire {
 
-// What the server keeps with a cursor.
+// The data that the server keeps with a cursor.
 struct ClientCursor : cursors::CursorNote {
   std::optional<SessionId> session;
   UserDigest session_user{};
-  // The user who created the cursor, if it had to log in, and the privileges that this took. A
-  // getMore needs the same user and still all of these privileges.
+  // The user who has created the cursor, if that client had to log in, and the privileges that this
+  // needed. A getMore is allowed only to the same user, who must still have all of these
+  // privileges.
   std::optional<UserName> owner;
   std::vector<Privilege> privileges;
-  std::shared_ptr<engine::Interrupt> interrupt;  // that of the operation reading the cursor
-  // Records the cursor's reads for the profiler. Null if no profiling was active when the cursor
-  // was created. Belongs to the getMore that holds being_read.
+  std::shared_ptr<engine::Interrupt> interrupt;  // the interrupt of the operation that reads the
+                                                 // cursor
+  // Counts the cursor's reads for the profiler. Null if no database was profiled when the cursor
+  // was created. Only the getMore that has set being_read uses it.
   std::shared_ptr<engine::ReadObserver> observer;
   std::atomic<bool> being_read{false};
   bool await_data = false;
-  int64_t returned = 0;  // number of documents so far; belongs to the getMore that holds being_read
+  int64_t returned = 0;  // the number of documents so far; only the getMore that has set being_read
+                         // uses it
   bson::Document command;  // the command that created the cursor, for currentOp
-  // What is left of the maxTimeMS of the command that created the cursor. Negative: no limit.
+  // The rest of the maxTimeMS of the command that created the cursor. Negative: no limit.
   std::atomic<int64_t> microseconds_left{-1};
-  // Until when a getMore that found nothing waits. min() while none waits.
+  // The time until which a getMore that has found nothing waits; min() if none waits.
   std::atomic<std::chrono::steady_clock::time_point> awaited_until{
       std::chrono::steady_clock::time_point::min()};
 };
@@ -60,7 +63,7 @@ class Service::State {
   profiling::Profiler& profiler() { return profiler_; }
   Counters& counters() { return counters_; }
   bson::Date started() const { return started_; }
-  // Different for each service. topologyVersion uses it to identify the server process.
+  // An id of this service. topologyVersion uses it to identify the server process.
   bson::ObjectId process_id() const { return process_id_; }
   std::chrono::milliseconds uptime() const;
 
@@ -75,13 +78,14 @@ class Service::State {
   // Commits the transaction and calls record_change().
   Status commit(engine::Transaction& transaction, engine::Durability durability);
 
-  // Kills the cursors and operations of the sessions, except for the operation `self`.
+  // Kills the cursors and operations of the sessions, except the operation `self`, which may be
+  // null.
   void end_work_of(const SessionPattern& sessions, const Operation* self);
 
   bool stopping() const { return stopping_.load(); }
   void stop();
 
-  // Settings that commands change. They apply to all databases, as on a server.
+  // Settings that commands can change. They apply to all databases, as on a server.
   std::atomic<int64_t> slow_microseconds{100'000};
   std::atomic<double> sample_rate{1.0};
   std::atomic<int32_t> log_level{0};
@@ -96,7 +100,7 @@ class Service::State {
   SessionTable sessions_;
   OperationTable operations_;
   AccessControl access_;
-  // Shared, because filters in caches of the store may outlive the service.
+  // A shared_ptr, because filters in the store's caches may outlive the service.
   const std::shared_ptr<query::FilterBudget> filter_budget_;
   cursors::CursorRegistry cursors_;
   Counters counters_;

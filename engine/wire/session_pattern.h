@@ -1,4 +1,4 @@
-// Whose a session is, and which sessions a command ends.
+// The owner of a session, and patterns that select the sessions that a command ends.
 // Source: MongoDB manual, "killAllSessions", "killAllSessionsByPattern"; drivers' specification of
 // sessions.
 //
@@ -23,13 +23,13 @@ using UserDigest = std::array<uint8_t, 32>;
 Result<UserDigest> digest_of_user(std::string_view user);
 
 struct SessionOwner {
-  // The account that the session counts against: a user, or a host that many clients may share.
+  // The account of the session (Service::account()): a user, or a host that many clients may share.
   std::string account;
   UserDigest user{};
 };
 
-// The sessions of one id, of one user, or both. Without either: all sessions. Two users may use the
-// same id, and each then has a session of its own.
+// Selects sessions by their id, by their user, or by both. A pattern without either selects all
+// sessions. Two users may use the same id: these are two sessions.
 struct SessionPattern {
   std::optional<SessionId> id = {};
   std::optional<UserDigest> user = {};

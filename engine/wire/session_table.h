@@ -1,11 +1,12 @@
-// The logical sessions that clients have used. Source: drivers' specification of sessions, MongoDB
-// manual, "startSession", "refreshSessions", "endSessions", "killSessions".
+// The table of the logical sessions that clients have used. Source: drivers' specification of
+// sessions, MongoDB manual, "startSession", "refreshSessions", "endSessions", "killSessions".
 //
-// A session consists of an id, its owner, and the time of its last use. Cursors and operations hold
-// the id and the user of their session themselves. Each owner may hold only a share of the table,
-// so that no owner can fill it for others. A new session always finds room: if its owner's share is
-// full, that owner's longest idle session is removed; if the whole table is full, the longest idle
-// session of all is removed. Removal does not end a session. Its next use adds it again.
+// A session consists of an id, its owner, and the time of its last use. Cursors and operations have
+// copies of their session's id and user. Each account can have only a share of the table, so that
+// no account can fill the table. A new session always finds room: if its account's share is full,
+// the session of this account that has been idle longest is removed; if the whole table is full,
+// the session of all that has been idle longest is removed. This does not end a session: its next
+// use adds it to the table again.
 //
 // Thread-safe.
 #pragma once
@@ -29,7 +30,7 @@ class SessionTable {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // The number of sessions that one owner may hold.
+  // Returns how many sessions one account may have.
   static constexpr size_t share_of(size_t sessions_max) {
     return sessions_max < 4 ? 1 : sessions_max / 4;
   }
@@ -39,13 +40,16 @@ class SessionTable {
   // Returns a new random id.
   static Result<SessionId> generate();
 
-  // Records a use of the session, and adds a session that is not in the table. A session belongs to
-  // the account that used it first.
+  // Records a use of the session, and adds the session if it is not in the table. A session belongs
+  // to the account that has used it first.
   void touch(const SessionId& id, const SessionOwner& owner, Time now) GM_EXCLUDES(mutex_);
+  // Removes the sessions that match the pattern.
   void end(const SessionPattern& pattern) GM_EXCLUDES(mutex_);
-  // Returns true if the user's session is in the table and counts against a different account.
+  // Returns true if this session of `owner.user` is in the table and belongs to an account other
+  // than `owner.account`.
   bool is_of_another(const SessionId& id, const SessionOwner& owner) const GM_EXCLUDES(mutex_);
-  // Removes and returns the sessions last used at `before` or earlier.
+  // Removes the sessions that were last used at `before` or earlier, and returns a pattern for each
+  // of them.
   std::vector<SessionPattern> expire(Time before) GM_EXCLUDES(mutex_);
   std::vector<SessionId> list() const GM_EXCLUDES(mutex_);
   size_t size() const GM_EXCLUDES(mutex_);
@@ -58,10 +62,11 @@ class SessionTable {
     Time last_use;
   };
   using Sessions = std::map<Key, Session>;
-  using ByUse = std::set<std::pair<Time, Key>>;  // the longest idle first
+  using ByUse = std::set<std::pair<Time, Key>>;  // the session that has been idle longest is the
+                                                 // first
 
   void make_room_for(const std::string& account) GM_REQUIRES(mutex_);
-  // Returns the session after the removed one.
+  // Removes a session, and returns the next one.
   Sessions::iterator remove(Sessions::iterator session) GM_REQUIRES(mutex_);
 
   const size_t sessions_max_;

@@ -1,6 +1,6 @@
-// The built-in roles as a table of what each role permits on which resource. The table is what
-// MongoDB 6.0.5 reports (rolesInfo with showPrivileges), without the buckets of time series, which
-// this store does not have.
+// The table of the built-in roles: the actions that each role permits on each resource. These are
+// the privileges that MongoDB 6.0.5 reports (rolesInfo with showPrivileges), except those on the
+// buckets of time series, which this store does not have.
 //
 // Immutable, so thread-safe.
 #pragma once
@@ -22,7 +22,7 @@ struct BuiltinGrant {
 
 std::span<const BuiltinGrant> builtin_grants();
 
-// Returns true if every database has the role. The other roles exist in admin only.
+// Returns true if every database has this built-in role. The others exist only in admin.
 bool is_of_each_database(std::string_view role);
 
 }  // namespace gridmount::wire

@@ -1,17 +1,21 @@
-// The secret from which decoys are derived: the salts and mechanisms that the server shows for
-// users that do not exist. Whoever knew it could tell these users from existing ones.
+// The secret from which decoys are derived. Decoys are the salts and mechanisms that the server
+// shows for users that do not exist. Anybody who knows the secret can find out whether a user
+// exists.
 //
-// Decoys must stay the same when the daemon restarts, as the salts of users do. So the secret is a
-// document of the store, {_id: "decoyUsers", purpose, key} in admin.system.keys. Who can read it:
-// - No client that must log in: no role may read that collection, in which servers keep keys too.
-// - Clients of the Unix socket, and everybody who may read the store's files. They own the store,
-//   and may read the users themselves.
-// - Clients of a server without log-ins. They may read the users as well, but such a server removes
-//   the secret at its start and keeps none, so that they learn nothing about users made later.
-// A copy of the store (`gridstore backup`) has the secret, as it has the users' credentials. A dump
-// has neither the collection admin.system.keys nor the secret, because people pass dumps on more
-// freely. A store that is restored from a dump gets a secret of its own. A client that asks both
-// stores for a name can then tell a decoy from a user, because the salts of a decoy differ.
+// Decoys must not change when the daemon is restarted, because the salts of users do not change. So
+// the secret is in a document of the store, {_id: "decoyUsers", purpose, key} in admin.system.keys.
+// The following clients can or cannot read it:
+// - Clients that must log in cannot: no role may read this collection, in which servers keep keys
+//   too.
+// - Clients of the Unix socket can, and so can everybody who may read the store's files. They own
+//   the store, and may also read the users.
+// - Clients of a server without log-ins could, and they may read the users too. But such a server
+//   removes the secret at its start and stores none, so that its clients learn nothing about users
+//   that are made later.
+// A copy of the store (`gridstore backup`) has the secret, and the users' credentials. A dump has
+// neither the collection admin.system.keys nor the secret, because people give dumps to others more
+// readily. A store that is restored from a dump gets a new secret. A client that asks both stores
+// for the same name can then find out whether the user exists, because the salts of a decoy differ.
 //
 // A store without users has no secret, because there are no users to hide.
 //
@@ -30,13 +34,15 @@ namespace gridmount::wire {
 
 class DecoySecret {
  public:
-  // Both must outlive this object. `is_kept` is false if clients need not log in.
+  // `store` and `users` must outlive this object. `is_kept` must be false if clients need not log
+  // in.
   DecoySecret(engine::Store& store, const UserDirectory& users, bool is_kept);
 
-  // Returns the same text for the lifetime of this object, and that of the store once it has users.
+  // Returns the secret. It does not change during the lifetime of this object, and when keep() has
+  // stored it, it does not change during the lifetime of the store.
   std::string value() const GM_EXCLUDES(mutex_);
   // Stores the secret if the store has users and no secret yet. Must be called after each change of
-  // users. A failure is logged. The secret then lasts only as long as this process.
+  // users. Logs a failure. The secret then changes when the process is restarted.
   void keep() GM_EXCLUDES(mutex_);
 
  private:

@@ -1,4 +1,4 @@
-// Digests, keyed digests, random bytes and base64, based on OpenSSL.
+// Digests, keyed digests and random bytes from OpenSSL, and base64.
 //
 // Thread-safe: functions without state.
 #pragma once
@@ -14,24 +14,25 @@ namespace gridmount::wire {
 
 enum class DigestAlgorithm { kSha1, kSha256 };
 
-// Return raw bytes. Fail with InternalError if OpenSSL is configured to refuse the algorithm.
+// digest() and keyed_digest() (HMAC) return raw bytes. They fail with InternalError if OpenSSL's
+// configuration refuses the algorithm.
 Result<std::string> digest(DigestAlgorithm algorithm, std::string_view data);
 Result<std::string> keyed_digest(DigestAlgorithm algorithm, std::string_view key,
                                  std::string_view data);
-// PBKDF2. The key is as long as the digest.
+// Returns the key that PBKDF2 derives. It is as long as the digest.
 Result<std::string> derive_key(DigestAlgorithm algorithm, std::string_view password,
                                std::string_view salt, int32_t iterations);
-// Returns 32 hexadecimal digits.
+// Returns the MD5 as 32 hexadecimal digits.
 Result<std::string> md5_hex(std::string_view data);
 
 Result<std::string> random_bytes(size_t count);
 // Returns the 16 bytes of a random UUID.
 Result<std::string> random_uuid();
-// The time it takes does not depend on where the strings differ.
+// Compares two strings. The time for this does not depend on the position at which they differ.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 
-// Returns the bytes, or nothing if the text is not exactly what to_base64() writes. Base64 has
-// several texts for the same bytes, and only that one is accepted.
+// Decodes base64. Returns nothing if the text is not exactly what to_base64() writes for these
+// bytes: other texts stand for the same bytes too, but they are not accepted.
 std::optional<std::string> from_canonical_base64(std::string_view text);
 
 }  // namespace gridmount::wire

@@ -1,8 +1,8 @@
-// Counts failures by key and decides how long a key must wait before its next try. The first
-// failures are free. Then each failure doubles the pause.
+// Counts the failures of each key, and decides how long a key must wait before its next try. After
+// the first failures a key need not wait. Then each failure doubles the pause.
 //
-// Not thread-safe. Memory is bounded: with more than `keys_max` keys, the key whose last failure is
-// oldest is forgotten.
+// Not thread-safe. Memory is bounded: if there are more than `keys_max` keys, the table forgets the
+// key whose last failure is the oldest.
 #pragma once
 
 #include <chrono>
@@ -21,14 +21,16 @@ class FailureTable {
     int free_failures = 5;
     std::chrono::seconds first_pause{1};
     std::chrono::seconds pause_max{60};
-    std::chrono::minutes forgotten_after{15};  // after the last failure
-    Clock::duration one_forgiven_each{};       // zero: never a single one, only all together
+    std::chrono::minutes forgotten_after{15};  // a key is forgotten this long after its last
+                                               // failure
+    Clock::duration one_forgiven_each{};       // one failure is forgiven in each period of this
+                                               // length; zero: none is
     size_t keys_max = 10'000;
   };
 
   explicit FailureTable(Rules rules) : rules_(rules) {}
 
-  // Returns how long the next try must still wait. Zero if it may be made now.
+  // Returns how long the key must still wait before its next try. Zero: it need not wait.
   Clock::duration pause(const std::string& key, Clock::time_point now) const;
   void failed(const std::string& key, Clock::time_point now);
   void forget(const std::string& key);
@@ -42,7 +44,7 @@ class FailureTable {
   };
 
   const Rules rules_;
-  std::list<Failures> by_age_;  // oldest last failure first
+  std::list<Failures> by_age_;  // the key with the oldest last failure is the first
   std::unordered_map<std::string, std::list<Failures>::iterator> by_key_;
 };
 

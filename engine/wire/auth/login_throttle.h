@@ -1,13 +1,14 @@
-// Slows down the guessing of passwords.
+// Makes it slow to guess passwords.
 //
-// After some failed log-ins of one user from one host, further ones are refused for a pause that
-// doubles with each failure. After more failures, the same holds for all users from one host and
-// for one user from all hosts. These two limits do not apply to a user on a host where that user
-// has logged in before, so nobody is locked out by the guesses of others.
+// After some failed log-ins of one user from one host, further log-ins of this user from this host
+// are refused for a pause, which doubles with each failure. After more failures, further log-ins
+// from one host are refused for all users, and those of one user from all hosts. These two limits
+// do not apply to a user on a host from which that user has logged in before. So the guesses of
+// others do not lock a user out.
 //
-// Names of users that do not exist are throttled in the same way, so that the throttle does not
-// reveal which users exist. They are counted in separate tables, so that they cannot displace the
-// failures of existing users.
+// The same holds for names of users that do not exist, so that the pauses do not reveal which users
+// exist. Their failures are counted in separate tables, so that they cannot displace the failures
+// of existing users.
 //
 // Thread-safe. Memory is bounded.
 #pragma once
@@ -28,8 +29,9 @@ class LoginThrottle {
   using Clock = FailureTable::Clock;
 
   static constexpr FailureTable::Rules kOfPair{};
-  // For keys that many clients share. A machine whose programs use an outdated password should go
-  // on working, so these allow more failures and forgive one each minute.
+  // The rules for a host or a user alone, which many clients share. A machine should still be able
+  // to log in if one of its programs uses an outdated password. So these rules allow more failures,
+  // and forgive one each minute.
   static constexpr FailureTable::Rules kOfOne{.free_failures = 50,
                                               .one_forgiven_each = std::chrono::minutes(1)};
   static constexpr size_t kTrustedMax = 10'000;
@@ -40,7 +42,7 @@ class LoginThrottle {
     bool is_known = false;  // true if the user exists
   };
 
-  // Returns how long a log-in must still wait. Zero if it may be tried now.
+  // Returns how long the log-in must still wait. Zero: it may be tried now.
   Clock::duration pause(const Attempt& attempt, Clock::time_point now) const GM_EXCLUDES(mutex_);
   void failed(const Attempt& attempt, Clock::time_point now) GM_EXCLUDES(mutex_);
   void succeeded(const Attempt& attempt) GM_EXCLUDES(mutex_);
@@ -55,7 +57,7 @@ class LoginThrottle {
   Names known_ GM_GUARDED_BY(mutex_);
   Names unknown_ GM_GUARDED_BY(mutex_);
   FailureTable hosts_ GM_GUARDED_BY(mutex_){kOfOne};
-  // Pairs of host and user that have logged in. Oldest log-in first.
+  // Pairs of host and user that have logged in. The pair with the oldest log-in is the first.
   std::list<std::string> trusted_by_age_ GM_GUARDED_BY(mutex_);
   std::unordered_map<std::string, std::list<std::string>::iterator> trusted_ GM_GUARDED_BY(mutex_);
 };

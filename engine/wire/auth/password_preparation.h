@@ -1,5 +1,5 @@
-// SASLprep of passwords, with libidn: the same password typed on two keyboards gives the same
-// bytes.
+// Prepares passwords with SASLprep (libidn): a password that is typed on different keyboards then
+// has the same bytes.
 // Source: RFC 4013, RFC 7677.
 //
 // Thread-safe: a function without state.
@@ -12,7 +12,8 @@
 
 namespace gridmount::wire {
 
-// Fails with BadValue if the text is not UTF-8 or contains characters that SASLprep prohibits.
+// Returns the prepared password. Fails with BadValue if `password` is not UTF-8 or has characters
+// that SASLprep prohibits.
 Result<std::string> prepare_password(std::string_view password);
 
 }  // namespace gridmount::wire

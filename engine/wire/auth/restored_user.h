@@ -1,4 +1,4 @@
-// Checks a user of a dump, a document of admin.system.users, before it is added to a store.
+// Checks a user before it is restored from a dump. The user is a document of admin.system.users.
 //
 // Thread-safe: a function without state.
 #pragma once
@@ -11,9 +11,9 @@
 
 namespace gridmount::wire {
 
-// Fails with BadValue if the document is not a user, or if `database` is not empty and the user
-// belongs to another database. Fails with CommandNotSupported for authentication restrictions, and
-// with RoleNotFound for roles that are not built in.
+// Returns the user. Fails with BadValue if the document is not a user, or if `database` is not
+// empty and the user belongs to another database. Fails with CommandNotSupported for authentication
+// restrictions, and with RoleNotFound for roles that are not built in.
 Result<User> restored_user(bson::View document, std::string_view database);
 
 }  // namespace gridmount::wire

@@ -1,7 +1,7 @@
 // The built-in roles and what they permit.
 // Source: MongoDB manual, "Built-In Roles", "Privilege Actions", "Resource Document".
 //
-// Thread-safe: functions without state, and Permissions, which is immutable after construction.
+// Thread-safe: the functions have no state, and a Permissions is immutable.
 #pragma once
 
 #include <set>
@@ -20,20 +20,20 @@ struct Role {
   friend auto operator<=>(const Role&, const Role&) = default;
 };
 
-// Returns true if the role is built in. Some built-in roles exist in each database, the others only
-// in admin.
+// Returns true if the role is built in. Some built-in roles exist in every database, the others
+// only in admin.
 bool is_builtin_role(const Role& role);
 // Returns the names of the built-in roles of a database.
 std::vector<std::string_view> builtin_roles(std::string_view database);
 
-// What an action may be performed on.
+// The object on which an action is performed.
 struct Resource {
   enum class Kind {
     kCluster,
     kDatabase,                 // the database and its collections, except for system collections
-    kCollection,               // exactly this collection
+    kCollection,               // only this collection
     kAnyDatabase,              // like kDatabase for every database except local and config
-    kCollectionOfAnyDatabase,  // the collection of that name in each database
+    kCollectionOfAnyDatabase,  // the collection with this name in each database
     kAnything,                 // everything except the cluster
   };
   Kind kind;
@@ -53,22 +53,23 @@ class Permissions {
   Permissions() = default;  // permits nothing
   explicit Permissions(std::span<const Role> roles);
 
-  // One entry for each resource.
+  // Returns one Grant for each resource.
   const std::vector<Grant>& grants() const { return grants_; }
 
+  // Returns true if the action is permitted on the collection.
   bool on_collection(std::string_view action, std::string_view database,
                      std::string_view collection) const;
-  // True if the action is permitted on the database itself, or on all of its collections that are
-  // not system collections.
+  // Returns true if the action is permitted on the database itself and on all of its collections
+  // except system collections.
   bool on_database(std::string_view action, std::string_view database) const;
-  // True if the action is permitted on every database, whether it exists or not.
+  // Returns true if the action is permitted on every database, whether it exists or not.
   bool on_any_database(std::string_view action) const;
   bool on_cluster(std::string_view action) const;
-  // True if any action is permitted on the collection. listCollections with authorizedCollections
-  // shows these collections.
+  // Returns true if at least one action is permitted on the collection. listCollections with
+  // authorizedCollections shows these collections.
   bool any_on_collection(std::string_view database, std::string_view collection) const;
-  // True if any action is permitted on something in the database. listDatabases shows these
-  // databases.
+  // Returns true if at least one action is permitted on the database or on something in it.
+  // listDatabases shows these databases.
   bool any_on(std::string_view database) const;
 
  private:
@@ -77,8 +78,8 @@ class Permissions {
   std::vector<Grant> grants_;
 };
 
-// Appends the privileges to the open array, in the form that servers use: {resource: {db,
-// collection} or {cluster: true}, actions: [...]}.
+// Appends the privileges to the array that `array` has open, in the form that servers use:
+// {resource: {db, collection} or {cluster: true}, actions: [...]}.
 void append_privileges(bson::Builder& array, const Permissions& permissions);
 
 }  // namespace gridmount::wire

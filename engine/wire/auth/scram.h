@@ -1,5 +1,6 @@
-// SCRAM, the protocol with which MongoDB clients log in: the credentials that a server stores for a
-// password, and the server's side of the exchange. It uses no clock and no store.
+// SCRAM, the protocol with which MongoDB clients log in. This file makes the credentials that a
+// server stores for a password, and has the server's side of the exchange. It uses no clock and no
+// store.
 // Source: RFC 5802, RFC 7677; drivers' specification "Authentication", SCRAM-SHA-1 and -256. The
 // password that SCRAM-SHA-1 proves is the hexadecimal MD5 of "user:mongo:password".
 //
@@ -18,12 +19,13 @@ namespace gridmount::wire {
 
 enum class ScramMechanism { kSha1, kSha256 };
 
-// "SCRAM-SHA-1", "SCRAM-SHA-256".
+// Returns "SCRAM-SHA-1" or "SCRAM-SHA-256". find_mechanism() does the reverse, and returns nothing
+// for any other name.
 std::string_view mechanism_name(ScramMechanism mechanism);
 std::optional<ScramMechanism> find_mechanism(std::string_view name);
 
-// What the server stores. It is enough to verify a proof, but not to make one. Raw bytes, not
-// base64.
+// The data that the server stores. With them it can verify a proof, but nobody can make a proof
+// from them. The strings are raw bytes, not base64.
 struct ScramCredentials {
   int32_t iterations = 0;
   std::string salt;
@@ -35,33 +37,34 @@ inline constexpr int32_t kSha1Iterations = 10'000;
 inline constexpr int32_t kSha256Iterations = 15'000;
 inline constexpr int32_t kIterationsMin = 5'000;
 
-// Makes credentials with a new random salt. Takes milliseconds. Fails with BadValue for a password
-// that is empty or that SASLprep refuses.
+// Makes credentials with a new random salt. This takes milliseconds. Fails with BadValue for a
+// password that is empty or that SASLprep refuses.
 Result<ScramCredentials> make_credentials(ScramMechanism mechanism, std::string_view user,
                                           std::string_view password);
 // Makes SCRAM-SHA-1 credentials from a digest that the client has made ("digestPassword: false").
 Result<ScramCredentials> credentials_of_digest(std::string_view digest);
 
-// Returns {iterationCount, salt, storedKey, serverKey} with base64 values, as servers store it in
+// Returns {iterationCount, salt, storedKey, serverKey} with base64 values, as servers store them in
 // system.users.
 bson::Document to_bson(const ScramCredentials& credentials);
-// Returns nothing if the document has any other form.
+// Reads a document of this form. Returns nothing for any other document.
 std::optional<ScramCredentials> credentials_from_bson(bson::View document);
 
-// Returns credentials that no password matches, always the same for one user, mechanism and secret.
-// As for an existing user, the salts of two mechanisms have nothing in common. The exchange with a
-// user that does not exist then looks like one with an existing user.
+// Returns credentials that no password matches. They depend only on the mechanism, the user and the
+// secret, and the salts of the two mechanisms seem unrelated, as those of an existing user are. So
+// the exchange for a user that does not exist looks like the exchange for an existing user.
 ScramCredentials decoy_credentials(ScramMechanism mechanism, std::string_view user,
                                    std::string_view secret);
-// Returns the mechanisms to show for a user that does not exist. They vary with the name, as the
-// mechanisms of existing users may vary.
+// Returns the mechanisms to show for a user that does not exist. They depend on the name, because
+// existing users too may have different mechanisms.
 std::vector<ScramMechanism> decoy_mechanisms(std::string_view user, std::string_view secret);
 
 // The server's side of one exchange:
 //   first(client-first) reads the user's name,
 //   begin(credentials) returns server-first,
 //   finish(client-final) returns server-final.
-// Every failure is AuthenticationFailed (18). Its message is for the log, not for the client.
+// Every error is AuthenticationFailed (18). Its message is for the program's log, not for the
+// client.
 class ScramConversation {
  public:
   explicit ScramConversation(ScramMechanism mechanism) : mechanism_(mechanism) {}
@@ -71,7 +74,7 @@ class ScramConversation {
   bool succeeded() const { return state_ == State::kSucceeded; }
 
   Status first(std::string_view message);
-  // `nonce` is random base64 text made by the server.
+  // `nonce` is a random text that the server has made (make_nonce()).
   Result<std::string> begin(ScramCredentials credentials, std::string_view nonce);
   Result<std::string> finish(std::string_view message);
 

@@ -1,10 +1,11 @@
-// Users as documents of admin.system.users:
+// Users, and their documents in admin.system.users:
 //   {_id: "db.name", userId: UUID, user, db,
 //    credentials: {"SCRAM-SHA-1": {...}, "SCRAM-SHA-256": {...}}, roles: [{role, db}], customData}
-// Users that earlier versions made have no userId.
+// Users that earlier versions have made have no userId.
 // Source: MongoDB manual, "system.users Collection".
 //
-// UserDirectory is thread-safe. The other types are plain values and not thread-safe.
+// UserDirectory is thread-safe. The other types are plain values: while one thread changes an
+// object, no other thread may use it.
 #pragma once
 
 #include <map>
@@ -42,31 +43,35 @@ struct User {
   std::vector<Role> roles;
   bson::Document custom_data;
 
+  // Returns the user's document.
   bson::Document to_bson() const;
-  // Returns nothing if the document is not a user.
+  // Reads a user's document. Returns nothing if it is not a user.
   static std::optional<User> from_bson(bson::View document);
 };
 
 // Appends the field userId.
 void append_uuid(bson::Builder& out, std::string_view uuid);
 
-// The version number that servers give to the form of these documents. mongorestore compares it
-// with the version in the dump, which comes from admin.system.version.
+// The version number that servers use for the form of these documents. mongorestore compares it
+// with the version in the dump, which is from admin.system.version.
 inline constexpr int32_t kUserSchemaVersion = 5;
 
-// The users of a store. Callers have already refused roles that are not built in.
+// The users of a store. Callers must refuse roles that are not built in: this class does not check
+// roles.
 class UserDirectory {
  public:
   // `store` must outlive this object.
   explicit UserDirectory(engine::Store& store) : store_(store) {}
 
+  // Returns the user, or nothing if the user does not exist.
   Result<std::optional<User>> find(const UserName& name) const;
   // Returns the users of one database or of all databases, sorted by _id.
   Result<std::vector<User>> list(const std::optional<std::string>& database) const;
-  // Returns true if this store has never had a user. Users that have been removed leave a mark: the
-  // document `authSchema` in admin.system.version.
+  // Returns true if this store has never had a user. The first user leaves a mark, which remains
+  // when all users are removed: the document `authSchema` in admin.system.version.
   Result<bool> never_had_any() const;
-  // Writes the mark if there are users that clients have written to the collection directly.
+  // Writes the mark if the store has users but no mark, because clients have written the users to
+  // the collection.
   Status record_existing();
 
   // The changes below are durable on return. create() fails with Location51003 if the user exists.
@@ -74,11 +79,11 @@ class UserDirectory {
   // replace() and drop() fail with UserNotFound (11).
   Status replace(const User& user);
   Status drop(const UserName& name);
-  // Adds or replaces all of the users, or none of them. With `drops_others` it also removes all
-  // other users of `database`, or of every database if `database` is empty.
+  // Adds or replaces all of `users`, or none of them if it fails. With `drops_others`, also removes
+  // all other users of `database`, or of every database if `database` is empty.
   Status merge(const std::vector<User>& users, const std::optional<std::string>& database,
                bool drops_others);
-  // Returns the number of users removed.
+  // Removes all users of the database, and returns their number.
   Result<int64_t> drop_all(std::string_view database);
 
  private:

@@ -1,7 +1,7 @@
 // The arguments of aggregate, read for aggregate itself and for explain.
 //
-// AggregateCommand owns what it holds, so the request need not outlive it. Not thread-safe: plain
-// values.
+// An AggregateCommand owns its documents, so the request need not outlive it. Not thread-safe:
+// plain values.
 #pragma once
 
 #include "engine/wire/call.h"
@@ -10,9 +10,9 @@
 namespace gridmount::wire {
 
 struct AggregateCommand {
-  engine::Namespace ns;  // {aggregate: 1} leaves its collection empty
-  // The array of stages. A first stage $currentOp or $listLocalSessions has already been replaced
-  // by a stage $documents that holds its result.
+  engine::Namespace ns;  // for {aggregate: 1} the collection's name is empty
+  // The array of stages. If the first stage was $currentOp or $listLocalSessions, it has been
+  // replaced by a stage $documents with its result.
   bson::Document pipeline;
   bool explain = false;
   bool writes = false;               // ends with $out or $merge
@@ -25,12 +25,12 @@ struct AggregateCommand {
   // unknown arguments: the caller must call arguments.finish().
   static Result<AggregateCommand> read(Call& call, Arguments& arguments);
 
-  // Returns the namespace that the reply names: "db.$cmd.aggregate" for {aggregate: 1}.
+  // Returns the namespace for the reply, which is "db.$cmd.aggregate" for {aggregate: 1}.
   engine::Namespace cursor_ns() const;
 };
 
-// Returns the privileges that the command needs on the collection itself. The privileges for
-// everything else that the pipeline reads and writes are checked when the pipeline is parsed; see
+// Returns the privileges that the command needs for the collection itself. Those for everything
+// else that the pipeline reads and writes are checked when the pipeline is parsed: see
 // engine/aggregation/access.h.
 std::vector<Privilege> aggregate_privileges(const Request& request);
 

@@ -1,5 +1,5 @@
-// Refuses the parts of commands that are not in API version 1, although the command itself is. A
-// client that sets `apiStrict` gets APIStrictError (323) for them.
+// Refuses fields and stages that are not in API version 1, in commands that are. A client that sets
+// `apiStrict` gets APIStrictError (323) for them.
 // Source: MongoDB manual, "Stable API"; MongoDB 7.0, `stability: unstable` in
 // src/mongo/db/query/find_command.idl.
 //

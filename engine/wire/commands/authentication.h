@@ -1,4 +1,4 @@
-// The part of a log-in that a client may send in its first message.
+// The beginning of a log-in that a client may send with its first hello.
 //
 // Thread-safe: functions without state.
 #pragma once

@@ -1,6 +1,6 @@
 // The groups of commands. Each group has a file, and table.cc combines them.
 //
-// Thread-safe: functions that return values.
+// Thread-safe: functions without state.
 #pragma once
 
 #include <string_view>
@@ -12,10 +12,12 @@ namespace gridmount::wire {
 
 using Commands = std::vector<Command>;
 
-// Returns a command of the admin database that needs one action on the whole server.
+// Returns a command that runs only on the admin database and needs the privilege of `action` on the
+// cluster.
 Command cluster_command(std::string_view name, Status (*run)(Call&, bson::Builder&),
                         std::string_view action, std::string_view about);
-// Returns a command on one collection, its first argument, that needs one action on it.
+// Returns a command whose first field names a collection, and that needs the privilege of `action`
+// on this collection.
 Command collection_command(std::string_view name, Status (*run)(Call&, bson::Builder&),
                            std::string_view action, std::string_view about);
 

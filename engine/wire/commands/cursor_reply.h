@@ -1,4 +1,5 @@
-// Replies that hold a batch of a cursor: {cursor: {firstBatch or nextBatch: [...], id, ns}}.
+// Writes replies that contain a batch of a cursor: {cursor: {firstBatch or nextBatch: [...], id,
+// ns}}.
 //
 // The functions are thread-safe. BatchWriter and ListCursor are not.
 #pragma once
@@ -15,15 +16,16 @@
 
 namespace gridmount::wire {
 
-// Defaults for requests without a batchSize: the number of documents in a first batch, and the size
-// of any batch for clients on this machine. Servers fill batches up to 16 MiB, which saves round
-// trips over networks. On one machine such batches cost three times as much per byte, because both
-// sides allocate fresh memory for each (measured by the download in tests/bench/wire).
-// kLocalBatchBytes has room for four chunks of 256 KiB.
+// The defaults for requests without a batchSize. kFirstBatchDocuments is the number of documents in
+// a first batch. kLocalBatchBytes is the size of every batch for clients on this machine, with room
+// for four chunks of 256 KiB. Servers make batches of 16 MiB, which saves round trips over
+// networks. On one machine these batches cost three times as much per byte, because both sides
+// allocate new memory for each batch (measured by the download in tests/bench/wire).
 inline constexpr int64_t kFirstBatchDocuments = 101;
 inline constexpr uint64_t kLocalBatchBytes = (1024 + 64) * 1024;
 
-// A list without a batchSize is returned whole, as far as the reply has room.
+// Commands that list something use this without a batchSize: the reply has the whole list, as far
+// as it fits.
 inline constexpr int64_t kWholeList = std::numeric_limits<int64_t>::max();
 
 struct CursorRequest {
@@ -32,11 +34,12 @@ struct CursorRequest {
   bool no_timeout = false;
   bool tailable = false;
   bool await_data = false;
-  std::optional<int64_t> documents_max = {};  // the most that the cursor returns
+  std::optional<int64_t> documents_max = {};  // the limit for all batches together
 };
 
-// Reads {batchSize}, the `cursor` argument of aggregate and the list commands. `path` is the name
-// of the argument in error messages, such as "aggregate.cursor". `batch_size` is the default.
+// Reads the `cursor` argument of aggregate and of commands that list something, which is
+// {batchSize}. `path` is the argument's name in error messages, such as "aggregate.cursor".
+// `batch_size` is the default.
 Result<CursorRequest> read_cursor_argument(std::string_view path,
                                            const std::optional<bson::View>& cursor,
                                            std::optional<int64_t> batch_size = {});
@@ -48,14 +51,14 @@ Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespa
                          std::unique_ptr<engine::Cursor> cursor, const CursorRequest& request);
 
 // Returns the limits of one batch. `batch_size` is the number of documents that the client wants.
-// With `is_single`, no further batch can follow. A batch has at most 16 MiB and at most what the
-// memory for replies allows. If further batches can follow, it may be smaller. With `is_single`,
-// fails with ExceededMemoryLimit (146) if there is no memory for a whole batch.
+// With `is_single`, no further batch can follow. A batch has at most 16 MiB, and at most the bytes
+// that the memory for replies allows. With `is_single`, fails with ExceededMemoryLimit (146) if the
+// memory does not allow a whole batch.
 Result<cursors::BatchLimits> batch_limits(const Call& call, std::optional<int64_t> batch_size,
                                           bool is_single = false);
 
-// Appends the documents of a batch to the open array of a reply. `call` and `reply` must outlive
-// the writer.
+// Appends the documents of a batch to the array that `reply` has open. `call` and `reply` must
+// outlive the writer.
 class BatchWriter {
  public:
   BatchWriter(const Call& call, bson::Builder& reply, uint64_t bytes_max)

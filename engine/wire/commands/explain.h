@@ -1,4 +1,4 @@
-// The parts of an explanation that the wire server adds to the plans of the engine.
+// Builds the parts of an explanation that the wire server adds to the engine's plans.
 // Source: MongoDB manual, "explain" (database command), "Explain Results".
 //
 // Thread-safe: functions without state.
@@ -16,7 +16,7 @@ Result<bson::Document> explain_aggregate(Call& call, const AggregateCommand& agg
                                          const engine::AggregateOptions& options,
                                          engine::Verbosity verbosity);
 
-// Appends command, serverInfo and serverParameters, which end each explanation.
+// Appends the last fields of each explanation: command, serverInfo and serverParameters.
 void append_explain_footer(Call& call, bson::View command, bson::Builder& reply);
 
 }  // namespace gridmount::wire

@@ -1,6 +1,6 @@
-// The arguments of find, read for find itself and for explain.
+// Reads the arguments of find, for find itself and for explain.
 //
-// Views point into the request. Not thread-safe: plain values.
+// Views refer to the request. Not thread-safe: plain values.
 #pragma once
 
 #include "engine/wire/call.h"
@@ -19,9 +19,9 @@ struct FindCommand {
   static Result<FindCommand> read(Arguments& arguments);
 };
 
-// Returns true if a tailable cursor stays open. For that the collection must be capped and have at
-// least one document. A cursor on an empty or missing collection ends at once. Fails with BadValue
-// for a collection that is not capped, and with InvalidPipelineOperator for a view.
+// Returns true if a tailable cursor on the collection stays open: the collection is capped and has
+// a document. Returns false if it is empty or missing: the cursor then ends at once. Fails with
+// BadValue for a collection that is not capped, and with InvalidPipelineOperator for a view.
 Result<bool> can_be_tailed(engine::Database& database, engine::Snapshot& snapshot,
                            const engine::Namespace& ns);
 

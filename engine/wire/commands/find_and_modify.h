@@ -1,6 +1,6 @@
-// The arguments of findAndModify, read for the command itself and for explain.
+// Reads the arguments of findAndModify, for the command itself and for explain.
 //
-// Views point into the request. Not thread-safe: plain values.
+// Views refer to the request. Not thread-safe: plain values.
 #pragma once
 
 #include "engine/store.h"

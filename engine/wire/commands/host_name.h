@@ -1,4 +1,4 @@
-// The name of the machine and the port on which the server listens.
+// Returns the name of the machine and the port on which the server listens.
 //
 // Thread-safe.
 #pragma once
@@ -15,7 +15,7 @@ std::string host_name();
 // Returns the TCP port, or 0 if there is no server or it listens only on its Unix socket.
 uint16_t port_of(const Service::State& state);
 
-// Returns "name:27017", or the name alone if there is no port.
+// Returns for example "name:27017", or only the name if there is no port.
 std::string host_and_port(const Service::State& state);
 
 }  // namespace gridmount::wire

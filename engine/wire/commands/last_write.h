@@ -1,4 +1,4 @@
-// Keeps what getLastError reports about a connection's last write command.
+// Keeps the result of a connection's last write command, which getLastError reports.
 //
 // Not thread-safe: called by the thread that handles the connection's request.
 #pragma once

@@ -1,5 +1,5 @@
-// Arguments that several commands share: hints, the variables of `let`, unsupported options, arrays
-// of documents.
+// Reads arguments that several commands have: hints, the variables of `let`, unsupported options,
+// arrays of documents.
 //
 // Thread-safe: functions without state.
 #pragma once
@@ -13,16 +13,16 @@
 
 namespace gridmount::wire {
 
-// Reads an index name or a key pattern. An empty document counts as no hint. Fails with
-// FailedToParse for other types.
+// Reads `hint`, which is an index name or a key pattern. Returns nothing if it is missing or an
+// empty document. Fails with FailedToParse for other types.
 Result<std::optional<bson::Value>> read_hint(Arguments& arguments);
 
-// Evaluates the variables of `let` and returns their values by name. Update's `c` has the same
-// form.
+// Evaluates the expressions of `let`, and returns {name: value, ...}. The field `c` of an update
+// statement has the same form.
 Result<bson::Document> read_let(Arguments& arguments);
 
-// Fails with CommandNotSupported (115) if the option has a value that would have an effect. False
-// and an empty document have none.
+// Takes the option. Fails with CommandNotSupported (115) unless its value would have no effect, as
+// false, 0 and an empty document have none.
 Status refuse_option(Arguments& arguments, std::string_view name);
 
 // Fails unless every element of the array is a document.

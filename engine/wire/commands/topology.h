@@ -1,6 +1,6 @@
-// hello's topologyVersion. With it a client detects that it has missed a change of the server's
-// state, and waits for the next change. A standalone server never changes its state. A new process
-// has a new version.
+// The field topologyVersion of hello. A client compares versions to detect that it has missed a
+// change of the server's state, and can wait for the next change. The state of a standalone server
+// never changes, but each process has a different version.
 // Source: MongoDB's drivers' specification, "Server Monitoring" (streaming protocol).
 //
 // Thread-safe: functions without state.
@@ -11,9 +11,9 @@
 
 namespace gridmount::wire {
 
-// Defers a hello that waits for a change from the version it names, for at most its
-// maxAwaitTimeMS. Fails as servers do: one of the two fields without the other (31368), a counter
-// below zero (31372) or beyond the server's (51764), a negative time (31373).
+// If the hello names this server's version, defers it until its maxAwaitTimeMS has passed. Fails as
+// servers do: for one of the two fields without the other (31368), for a counter that is negative
+// (31372) or greater than the server's (51764), and for a negative time (31373).
 Status await_topology(Call& call);
 
 void append_topology_version(Call& call, bson::Builder& reply);

@@ -1,12 +1,13 @@
-// Runs the many statements of one write command in few transactions. One commit for each statement
-// would be slow. One transaction for all would keep other writers waiting for seconds.
+// Runs the statements of one write command in few transactions. One transaction for each statement
+// would be slow. One transaction for all of them would make other writers wait for seconds.
 //
-// B1. Each statement is executed completely or not at all.
+// B1. Each statement takes effect completely or not at all.
 // B2. Everything that the result reports is committed when run_batch() returns.
-// B3. If a transaction of several statements cannot be committed, or fails for a reason that is not
-//     one statement's own (no space, too large), its statements run again one by one. Each
-//     statement then gets its own result.
-// B4. A statement that would spoil the version document (version_document.h) fails.
+// B3. If a transaction of several statements cannot be committed, or fails because of all of them
+//     together (no space, too large), each of its statements runs again in its own transaction, and
+//     so gets its own result.
+// B4. A statement that would remove the version document or make it invalid (version_document.h)
+//     fails.
 //
 // Thread-safe: functions without state.
 #pragma once
@@ -34,13 +35,14 @@ struct StatementResult {
 struct WriteBatch {
   size_t statements = 0;
   bool ordered = true;  // the first failure ends the batch
-  // The batch reads and writes little, so readers may wait for its transactions.
+  // The batch reads and writes little, so its transactions can be short (TransactionKind::kShort).
   bool brief = false;
-  // Runs one statement. May be called again for a statement whose transaction was not committed.
+  // Runs the statement at `index`. May be called again for a statement whose transaction was not
+  // committed.
   std::function<Result<StatementResult>(engine::Transaction&, size_t index)> run;
-  std::function<size_t(size_t index)> bytes;  // roughly what a statement writes
-  // For the profiler, which records each statement and its result. Null: it records the whole
-  // command.
+  std::function<size_t(size_t index)> bytes;  // about how many bytes a statement writes
+  // The profiler calls these to record each statement and its result. If they are empty, the
+  // profiler records the whole command.
   std::function<bson::Document(size_t index)> shown;
   std::function<bson::Document(const StatementResult& result)> counts;
 };
@@ -53,11 +55,12 @@ struct BatchResult {
   std::optional<Error> write_concern_error;
 };
 
-// Returns true if the filter is {_id: value}. It then matches at most one document, which the index
-// on _id finds.
+// Returns true if the filter is {_id: value}. At most one document then matches, and the index on
+// _id finds it.
 bool is_by_id(bson::View filter);
-// Return true if the documents, or the statements of an update or a delete, are brief: few bytes in
-// total. Statements must also select by _id and have neither a hint nor a pipeline.
+// Return whether WriteBatch::brief can be set: the documents, or the statements of an update or a
+// delete, have few bytes in total. Statements must also select by _id, and have neither a hint nor
+// a pipeline.
 bool are_brief_documents(const std::vector<bson::View>& documents);
 bool are_brief_statements(const std::vector<bson::View>& statements);
 
@@ -65,8 +68,8 @@ bool are_brief_statements(const std::vector<bson::View>& statements);
 // kBatchStatementsMax.
 Status check_batch_size(size_t statements);
 
-// Fails as a whole if the command was interrupted, or if the first transaction could not be
-// started.
+// Runs the batch. Errors of single statements are in the result. Fails only if the command was
+// interrupted, or if the first transaction could not be begun.
 Result<BatchResult> run_batch(Call& call, const WriteBatch& batch);
 
 // Appends n, for updates also upserted and nModified, writeErrors and writeConcernError. For an

@@ -1,6 +1,6 @@
-// The arguments of update and delete, read for the commands themselves and for explain.
+// Reads the arguments of update and delete, for the commands themselves and for explain.
 //
-// Views point into the request. Not thread-safe: plain values.
+// Views refer to the request. Not thread-safe: plain values.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
-// Reads numbers, names and documents from the front of untrusted bytes. It never reads past their
-// end. Truncated input fails with InvalidBSON, as a truncated document does. Results that are spans
-// or views point into the input, which must outlive them.
+// Reads numbers, names and documents from untrusted bytes, one after another. Never reads beyond
+// their end: if the bytes are truncated, a function fails with InvalidBSON. Spans and views refer
+// to the bytes, which must outlive them.
 //
 // Not thread-safe.
 #pragma once
@@ -64,7 +64,7 @@ class ByteReader {
     return number;
   }
 
-  // Reads up to a NUL byte and skips it.
+  // Returns the text before the next NUL byte, and skips the NUL.
   Result<std::string_view> name() {
     const void* const nul = bytes_.empty() ? nullptr : std::memchr(bytes_.data(), 0, bytes_.size());
     if (nul == nullptr) return fail(ErrorCode::kInvalidBson, "a name in the message does not end");

@@ -31,15 +31,15 @@ struct Header {
   uint32_t length = 0;  // bytes of the whole message
   int32_t request_id = 0;
   int32_t response_to = 0;
-  Opcode opcode = Opcode::kMessage;  // may be a number without a name here
+  Opcode opcode = Opcode::kMessage;  // may be a number that Opcode does not name
 };
 
-// Checks only the length. After an error the boundaries of the following messages are unknown, so
-// the connection must be closed.
+// Reads a header, and checks only the length. After an error the connection must be closed, because
+// the beginnings of the following messages are unknown.
 Result<Header> read_header(std::span<const uint8_t, kHeaderBytes> bytes);
 void write_header(const Header& header, uint8_t* to);
 
-// Returns "OP_MSG" and the like, or the number of an opcode without a name.
+// Returns the opcode's name, such as "OP_MSG", or its number if Opcode does not name it.
 std::string opcode_name(Opcode opcode);
 
 }  // namespace gridmount::wire

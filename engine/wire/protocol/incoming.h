@@ -16,7 +16,7 @@
 
 namespace gridmount::wire {
 
-// The message format of a reply, which follows the request's format.
+// The message format of a reply. It depends on the format of the request.
 struct ReplyForm {
   enum class Kind {
     kNone,  // the client does not want a reply
@@ -26,7 +26,7 @@ struct ReplyForm {
   };
   Kind kind = Kind::kMessage;
   int32_t response_to = 0;    // the requestID of the message; read_incoming() sets it
-  uint32_t legacy_flags = 0;  // for OP_REPLY: the responseFlags that do not depend on the reply
+  uint32_t legacy_flags = 0;  // for OP_REPLY: the responseFlags that are known before the reply
   bool has_checksum = false;
   bool exhaust_allowed = false;  // the client has set exhaustAllowed; see has_more_to_come()
   bool more_to_come = false;     // the connection sets it to has_more_to_come()
@@ -37,7 +37,7 @@ struct Incoming {
   ReplyForm form;
   // Owns the Request's body if this body was built from a legacy message. Otherwise empty.
   bson::Document made;
-  // A Request, or, if the message cannot be handled, the error reply.
+  // The Request. If the message cannot be handled, the error reply instead.
   std::variant<Request, bson::Document> content;
 };
 
@@ -46,9 +46,10 @@ struct Incoming {
 // until the cursor ends, and for a hello that waits until the server's topologyVersion changes.
 bool has_more_to_come(const Incoming& incoming, bson::View reply);
 
-// Parses a whole message, whose header has passed read_header(). The result points into `message`,
-// or into `decompressed`, which is filled if the message is compressed. After an error the
-// connection must be closed without a reply, as MongoDB does. The error is for the log.
+// Parses a whole message, whose header read_header() has accepted. If the message is compressed,
+// fills `decompressed`. The result refers to `message` and `decompressed`, which must outlive it.
+// After an error the connection must be closed without a reply, as MongoDB does. The error is for
+// the program's log.
 Result<Incoming> read_incoming(std::span<const uint8_t> message, MessageBytes& decompressed);
 
 }  // namespace gridmount::wire

@@ -1,4 +1,4 @@
-// The "database.collection" by which the legacy opcodes name a collection.
+// Splits "database.collection", with which the legacy opcodes name a collection.
 //
 // Thread-safe: a plain value and a function without state.
 #pragma once
@@ -7,8 +7,8 @@
 
 namespace gridmount::wire {
 
-// Points into the string that was split. Without a dot, all of it is the database. The command then
-// refuses the empty collection name.
+// The two parts, as views of the string that was split. If the string has no dot, all of it is the
+// database, and the command then refuses the empty name of the collection.
 struct LegacyNamespace {
   std::string_view database;
   std::string_view collection;

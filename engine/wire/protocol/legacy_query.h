@@ -1,6 +1,6 @@
-// Parses the read opcodes that OP_MSG has replaced and that old clients use: OP_QUERY, which also
-// carries commands such as the first form of hello, OP_GET_MORE and OP_KILL_CURSORS. Each becomes
-// the equivalent command.
+// Parses the opcodes for reads that OP_MSG has replaced and that old clients still use: OP_QUERY,
+// OP_GET_MORE and OP_KILL_CURSORS. OP_QUERY can also contain a command, such as the oldest form of
+// hello. Each message is converted to the equivalent command.
 // Source: the MongoDB wire protocol's documentation, "Legacy Opcodes", and MongoDB 5.0, the last
 // server that accepted all of them.
 //
@@ -24,11 +24,12 @@ inline constexpr uint32_t kAwaitCapable = 1u << 3;
 inline constexpr uint32_t kTailableCursor = 1u << 1;
 inline constexpr uint32_t kNoCursorTimeout = 1u << 4;
 inline constexpr uint32_t kAwaitData = 1u << 5;
-inline constexpr uint32_t kExhaust = 1u << 6;  // refused; OP_MSG's exhaustAllowed does the same
+inline constexpr uint32_t kExhaust = 1u << 6;  // refused; clients can use OP_MSG's exhaustAllowed
+                                               // instead
 
-// Each takes a whole message of its opcode. The caller fills in the fields of `form` other than its
-// kind and flags. After an error the connection must be closed. An error that can be reported to
-// the client is returned as content.
+// Each function takes a whole message with its opcode. The caller must set the fields of `form`
+// except its kind and flags. After an error the connection must be closed. If an error can be
+// reported to the client, Incoming::content has it and the function succeeds.
 Result<Incoming> read_op_query(std::span<const uint8_t> message);
 Result<Incoming> read_op_get_more(std::span<const uint8_t> message);
 Result<Incoming> read_op_kill_cursors(std::span<const uint8_t> message);

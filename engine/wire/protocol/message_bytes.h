@@ -1,5 +1,5 @@
-// A growing buffer for the bytes of one message. Its memory is not initialized: the kernel provides
-// no pages for bytes that a peer has announced but never sends.
+// A growing buffer for the bytes of one message. Its memory is not initialized, so that bytes which
+// a peer has announced but not sent take no physical memory.
 //
 // Not thread-safe.
 #pragma once
@@ -24,11 +24,12 @@ class MessageBytes {
   size_t capacity() const { return capacity_; }
   std::span<const uint8_t> bytes() const { return {data_.get(), size_}; }
 
-  // Returns false if there is no memory. The buffer is then unchanged.
+  // Makes room for `capacity` bytes in total. Returns false, and changes nothing, if there is no
+  // memory.
   [[nodiscard]] bool reserve(size_t capacity);
   // `size` must not exceed capacity(). The caller must write the added bytes.
   void set_size(size_t size) { size_ = size; }
-  void append(const void* bytes, size_t count);  // within capacity()
+  void append(const void* bytes, size_t count);  // the new size must not exceed capacity()
   // Frees the memory.
   void clear() { *this = MessageBytes(); }
 

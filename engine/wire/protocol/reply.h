@@ -1,4 +1,4 @@
-// Builds the message that carries a reply document.
+// Builds the message that contains a reply document.
 //
 // Not thread-safe.
 #pragma once
@@ -15,20 +15,20 @@
 
 namespace gridmount::wire {
 
-// Returns {ok: 0, errmsg, code, codeName, ...the error's own fields}. `code_name` is for codes that
-// error_code_name() does not know.
+// Returns {ok: 0, errmsg, code, codeName, ...fields of Error::details()}. `code_name` replaces the
+// name that error_code_name() returns, unless it is empty.
 bson::Document error_document(const Error& error, std::string_view code_name = {});
 
-// A message as pieces that are sent one after the other. The document, which may have 16 MiB, is
-// not copied.
+// A message in several pieces, which must be sent in order. So the document, which may have 16 MiB,
+// need not be copied.
 class Reply {
  public:
   Reply() = default;  // empty
-  // A document too large for a message of kMessageBytesMax is replaced by an error.
+  // If the document is too large for a message of kMessageBytesMax, the reply is an error instead.
   Reply(const ReplyForm& form, bson::Document document, int32_t request_id);
 
   size_t size() const { return head_bytes_ + body_.size() + tail_bytes_ + whole_.size(); }
-  // The pieces stay valid until the reply is moved or changed.
+  // Returns the pieces, which are valid until the reply is moved or changed.
   std::array<std::span<const uint8_t>, 3> pieces() const;
 
  private:
@@ -44,7 +44,7 @@ class Reply {
   void make_legacy_batch(const ReplyForm& form, bson::View reply, int32_t request_id);
   void compress_with(Compressor compressor);
 
-  static constexpr size_t kHeadBytesMax = 36;  // OP_REPLY's
+  static constexpr size_t kHeadBytesMax = 36;  // that of OP_REPLY
   std::array<uint8_t, kHeadBytesMax> head_{};
   std::vector<uint8_t> body_;
   std::array<uint8_t, 4> tail_{};  // the checksum

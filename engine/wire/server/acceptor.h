@@ -1,7 +1,7 @@
 // Accepts the connections that arrive at one listening socket.
 //
-// Thread-safe: it runs on the server's I/O threads, and any thread may call start() and stop().
-// When the process has no descriptors or memory left, it waits a little before it tries again.
+// Thread-safe. An Acceptor runs on the server's I/O threads. If the process has no file descriptors
+// or memory left, it waits a little and tries again.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -25,8 +25,9 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
   Acceptor(asio::io_context& io, int socket, std::string name, Accept accept);
 
   void start();
-  // May be called on any thread. No connection is passed on after stop() has returned. The kernel
-  // resets connections that nobody has accepted when the listening socket is closed.
+  // Waits for a running call of `accept`. After stop() has returned, `accept` is not called any
+  // more. The kernel resets the connections that were not accepted when the listening socket is
+  // closed.
   void stop();
 
  private:
@@ -36,7 +37,7 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
 
   const std::string name_;
   const Accept accept_;
-  // Held while connections are passed on, so that stop() waits for that.
+  // Held during calls of `accept`, so that stop() waits for them.
   Mutex mutex_;
   asio::posix::stream_descriptor listening_ GM_GUARDED_BY(mutex_);
   asio::steady_timer timer_ GM_GUARDED_BY(mutex_);

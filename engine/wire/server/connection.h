@@ -1,20 +1,20 @@
 // The connection of one client. It receives, handles and answers the client's requests one after
-// the other.
+// another.
 //
-// A connection is in one phase at a time. It belongs to whoever carries out that phase: the
-// completion handler of the one operation on its transport, the worker that handles its request, or
-// the queue in which it waits. Therefore only the atomic fields are shared and no lock is needed,
-// and an idle connection uses neither a thread nor a buffer. A worker that has sent a reply waits
-// briefly for the client's next request. If the request arrives, the same worker handles it and no
-// other thread has to be woken.
+// A connection is in one phase at a time, and each phase has one owner: the completion handler of
+// the only operation on its transport, the worker that handles its request, or the queue in which
+// it waits. Only the owner uses the connection. Therefore only the atomic fields are shared, and no
+// lock is necessary. An idle connection uses neither a thread nor a buffer. A worker that has sent
+// a reply waits briefly for the client's next request. If the request arrives, the same worker
+// handles it, and no other thread need be woken.
 //
 // Invariants:
-// 1. The next message is not read before the reply has been sent. A client that sends without
-//    reading fills only the buffers of its own socket. A request with several replies (incoming.h)
-//    is handled again when the previous reply has been sent.
-// 2. Memory for a message is allocated as its bytes arrive, never because a header claims them.
-// 3. ConnectionTable::remove() closes the socket, under the table's lock. Whoever holds that lock
-//    may use fd().
+// 1. The next message is read only after the reply has been sent. A client that sends requests and
+//    reads no replies fills only the buffers of its own socket. A request with several replies
+//    (incoming.h) is handled again when the previous reply has been sent.
+// 2. Memory for a message is allocated when its bytes arrive, and not when a header announces them.
+// 3. ConnectionTable::remove() closes the socket, under the table's lock. A thread that holds this
+//    lock may use fd().
 //
 // Not thread-safe, except for the functions marked "For the table", which any thread that holds
 // the table's lock may call.
@@ -46,7 +46,7 @@
 
 namespace gridmount::wire {
 
-// The state that all connections of a server share. It must outlive them.
+// The state that all connections of a server share. It must outlive the connections.
 struct ConnectionContext {
   asio::io_context& io;
   asio::thread_pool& workers;
@@ -76,11 +76,11 @@ class Connection final : public Deferrable,
   Connection(ConnectionContext& context, std::unique_ptr<Transport> transport, int32_t id,
              Peer peer);
 
-  // Performs the handshake and reads the first message. The connection must have been added to the
-  // table. From then on it runs on its own.
+  // Begins the handshake, after which the connection reads and handles messages by itself. It must
+  // have been added to the table before.
   void start();
 
-  // For the table, which holds its lock during these calls.
+  // For the table: it holds its lock while it calls these functions.
   int fd() const { return transport_->fd(); }
   bool is_running() const;  // handles a request, or has deferred it
   void end_if_stalled(TimePoint now);
@@ -101,22 +101,22 @@ class Connection final : public Deferrable,
     kHandshake,
     kIdle,       // no byte of a message has arrived
     kReceiving,  // part of a message has arrived
-    kWaiting,    // the request waits for a turn of its client's account, or for memory
+    kWaiting,    // the request waits for a turn (worker_shares.h) or for memory
     kRunning,
     kDeferred,
     kSending,
     kClosed,
   };
 
-  // Creates client_, whose identity is known after the handshake.
+  // Creates client_, after the handshake has shown who the client is.
   void greet();
 
   void read_message();
-  // On a worker. Waits briefly for the next message. Returns how many of its bytes were read, or
+  // On a worker: waits briefly for the next message. Returns how many of its bytes were read, or
   // zero.
   size_t linger();
-  // On a worker: waits briefly for the event while there are idle workers, and returns true if it
-  // occurs. Returns false on other threads.
+  // On a worker: while there are idle workers, waits briefly for the event, and returns true if it
+  // occurs. On other threads: returns false.
   bool waits_for(short poll_event);
   void read_header_bytes();
   void on_header_bytes(size_t count);
@@ -127,16 +127,17 @@ class Connection final : public Deferrable,
 
   // Lets any worker handle the request.
   void dispatch();
-  // Like dispatch(), for the thread that carries out this connection's phase. If the thread is a
-  // worker, it runs the request itself after it has returned from the current task. Must not be
-  // called on another connection's worker, which would delay the request until its own task is
-  // done.
+  // Like dispatch(), but must be called by the owner of this connection's phase. If the owner is a
+  // worker, it handles the request itself when it has returned from the current task. Must not be
+  // called by another connection's worker, because the request would then wait for that worker's
+  // task.
   void dispatch_continuation();
   std::function<void()> work();
 
-  // On a worker.
+  // Handles the request. Called on a worker.
   void run();
-  // Returns false if the request must wait for its turn. It runs again when it has the turn.
+  // Returns false if the request must wait for its turn. When it gets the turn, it is dispatched
+  // again.
   bool has_turn(const Request& request);
   void handle();
   void answer(bson::Document document);
@@ -152,7 +153,7 @@ class Connection final : public Deferrable,
 
   void finish();
 
-  // Calls `then` when the reservation has the memory, immediately or later.
+  // Calls `then` when the reservation has the memory: at once or later.
   void acquire(MemoryBudget& budget, MemoryBudget::Reservation& reservation, size_t bytes,
                void (Connection::*then)());
   // Makes the completion handler of an operation on the transport.
@@ -162,7 +163,7 @@ class Connection final : public Deferrable,
   // Records that the peer has made progress: `count` bytes were received or sent.
   void record_progress(size_t count);
   bool is_held_up(TimePoint now, std::chrono::milliseconds limit) const;
-  std::string name() const;  // for the log
+  std::string name() const;  // for the program's log
 
   ConnectionContext& context_;
   std::unique_ptr<Transport> transport_;
@@ -172,7 +173,7 @@ class Connection final : public Deferrable,
 
   std::atomic<Phase> phase_ = Phase::kHandshake;
   std::atomic<int64_t> progress_ns_ = 0;  // steady clock
-  // True if it holds so much memory that others may have to wait for it.
+  // True if the connection holds so much memory that others may have to wait for it.
   std::atomic<bool> holds_memory_ = false;
   std::atomic<bool> wants_reply_ = true;
 

@@ -1,5 +1,5 @@
-// All connections of a server. It counts them, ends those that have stalled, and detects clients
-// that have disconnected.
+// The table of all connections of a server. It counts connections, ends those that have stalled,
+// and detects clients that have disconnected.
 //
 // Thread-safe.
 #pragma once
@@ -24,17 +24,19 @@ class ConnectionTable {
   void remove(Connection& connection);
 
   size_t size() const;
+  // Returns how many connections were ever added.
   int64_t created() const;
 
-  // Ends connections that have stalled within a handshake, message or reply. Marks clients that
-  // have disconnected while their command runs, so that the command can stop.
+  // Ends connections that have stalled within a handshake, a message or a reply. Marks clients as
+  // gone that have disconnected while their commands run, so that the commands can stop.
   void sweep(TimePoint now);
 
-  // Ends the connections that run nothing. The others end after their reply.
+  // Ends the connections that run no request. The others end after their reply.
   void end_idle();
   // Ends all connections. Marks the clients of running commands as gone.
   void end_all();
-  // Returns false if the table is not empty at the deadline.
+  // Waits until all connections have been removed. Returns false if the table is not empty at the
+  // deadline.
   bool wait_until_empty(TimePoint deadline);
 
  private:

@@ -1,7 +1,8 @@
-// Requests that wait, without a thread, for a change of the store or for a time.
+// The requests that wait for a change of the store or for a point in time. No thread waits with
+// them.
 //
-// Thread-safe. A DeferredRequests may outlive its server, because stop() ends all its use of the
-// server's I/O.
+// Thread-safe. A DeferredRequests may outlive its server, because it does not use the server's I/O
+// after stop().
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -23,7 +24,7 @@ namespace gridmount::wire {
 class Deferrable {
  public:
   virtual ~Deferrable() = default;
-  // Called once for each time it was deferred, unless it was removed. Must not block.
+  // Called once after each defer(), unless remove() has returned true. Must not block.
   virtual void resume() = 0;
 };
 
@@ -33,16 +34,17 @@ class DeferredRequests : public std::enable_shared_from_this<DeferredRequests> {
 
   explicit DeferredRequests(asio::io_context& io);
 
-  // Defers the request. Returns false, and does not defer it, after stop(). A change before the
-  // call does not resume the request. The caller must therefore check for a change after defer(),
+  // Defers the request. After stop(), returns false and does not defer it. A change before the call
+  // does not resume the request. So after defer() the caller must check whether there was a change,
   // and call remove() if there was one.
   bool defer(std::shared_ptr<Deferrable> deferred, const Deferral& deferral);
-  // Takes the request back. Returns false if the request is no longer deferred. Then resume() has
-  // been called or is about to be called.
+  // Ends the deferral of the request without resume(). Returns false if the request is no longer
+  // deferred: resume() has then been called or will be called.
   bool remove(const Deferrable& deferred);
-  // Resumes all requests that wait for a change. Changes in quick succession are combined.
+  // Resumes all requests that wait for a change. If calls follow each other quickly, one resumption
+  // serves several of them.
   void notify();
-  // Resumes everything. Afterwards nothing can be deferred and no timer runs.
+  // Resumes all requests. Afterwards no request can be deferred and no timer runs.
   void stop();
 
  private:

@@ -1,5 +1,5 @@
-// A service and the server around it, as used by programs that own a store. It always listens on
-// gridmount.sock in the store's folder, and on TCP if requested.
+// A Service with its Server, for programs that own a store. The server always listens on
+// gridmount.sock in the store's folder, and also on TCP if the user wants this.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,12 @@ class ServiceHandler;
 struct EndpointOptions {
   std::filesystem::path socket_folder;  // the folder of the store
   std::vector<std::string> listen;      // HOST:PORT
-  // Clients over TCP need not log in. Then only loopback addresses are allowed.
+  // If true, clients over TCP need not log in, and only loopback addresses are allowed.
   bool no_auth = false;
   std::filesystem::path tls_certificate_key_file;
   std::filesystem::path tls_ca_file;
   bool tls_allows_no_certificate = false;
-  // Limits of the memory that the endpoint may use; see ServerLimits and ServiceOptions.
+  // Limits for the memory and the workers of the endpoint: see ServerLimits and ServiceOptions.
   size_t request_bytes_max = size_t{128} << 20;
   size_t reply_bytes_max = size_t{128} << 20;
   uint64_t operation_bytes_max = kOperationBytesMax;
@@ -40,16 +40,17 @@ struct EndpointOptions {
 // Thread-safe.
 class Endpoint {
  public:
-  // Starts to answer requests, or fails for the reasons of Server::start(). `store` must outlive
-  // the endpoint. Must not be called before fork().
+  // Starts to answer requests. Fails as Server::start() does. `store` must outlive the endpoint. It
+  // starts threads, so a process that becomes a daemon must call it after fork().
   static Result<std::unique_ptr<Endpoint>> start(engine::Store& store, EndpointOptions options);
-  ~Endpoint();  // calls stop() and waits for commands that stop() did not wait for
+  ~Endpoint();  // calls stop(), and then waits for commands that are still running
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
-  // Interrupts running commands and sends their replies. Returns within Server::kGrace plus
-  // Server::kGraceOfStuck. Returns false if a command is still running. The process must then end
-  // without destroying this object or the store, because the command's thread uses them.
+  // Interrupts running commands and sends their replies. Returns after Server::kGrace plus
+  // Server::kGraceOfStuck at the latest. Returns false if a command is still running. Then the
+  // process must end without destroying this object or the store, because the command's thread uses
+  // them.
   bool stop();
 
   // Returns the addresses on which it listens. The socket file comes first.

@@ -1,13 +1,12 @@
-// A limit for the bytes of messages that the server holds at one time. A request that needs more
-// than is free waits in a queue, without blocking a thread.
+// A limit for the bytes of messages that the server has in memory at one time. A reservation that
+// needs more bytes than are free waits in a queue, and acquire() does not block a thread for this.
 //
-// Invariant: the total is at most bytes_max, plus these:
-// - what charge() and settle() have taken, which have no limit;
+// Invariant: the total is at most bytes_max plus the following:
+// - the bytes of charge() and settle(), which have no limit;
 // - kAlwaysBytes for each reservation;
 // - kAlwaysBytes for each call of acquire_share();
-// - one reservation that may exceed the budget. That reservation was at the head of the queue.
-//   Without it, half-read messages that fill the budget together could wait for one another
-//   forever.
+// - one reservation, the first of the queue, which may exceed the budget. Without this exception,
+//   half-read messages that together fill the budget could wait for one another for ever.
 // After stop() there is no limit.
 //
 // Thread-safe, except that a Reservation must be used by one thread at a time.
@@ -25,7 +24,7 @@ namespace gridmount::wire {
 
 class MemoryBudget {
  public:
-  // A reservation up to this size never waits, so small messages never do.
+  // A reservation up to this size never waits, so small messages never wait.
   static constexpr size_t kAlwaysBytes = 16 * 1024;
 
   class Reservation {
@@ -40,32 +39,33 @@ class MemoryBudget {
 
   explicit MemoryBudget(size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // Returns true if the reservation has the additional bytes now. Otherwise the reservation is
-  // queued, and `granted` is called once it has the bytes, by the thread that releases other bytes.
-  // Until then the reservation must not be used. A request for zero bytes also waits while the
-  // budget is used up.
+  // Adds `bytes` to the reservation. Returns true if it has them at once. Otherwise puts the
+  // reservation into the queue. When it gets the bytes, the thread that has released others calls
+  // `granted`. Until then the reservation must not be used. If the budget is used up, a request for
+  // zero bytes waits too.
   bool acquire(Reservation& reservation, size_t bytes, std::function<void()> granted);
-  // Like acquire(), but blocks the thread for at most `patience`. Returns false if it did not get
-  // the bytes in that time.
+  // Like acquire(), but blocks the thread until it has the bytes. Returns false if this takes
+  // longer than `patience`.
   bool acquire_within(Reservation& reservation, size_t bytes, std::chrono::milliseconds patience);
-  // Takes a part of the free bytes: at most `wanted`, and never less than a minimum, so that many
-  // requests get some. Returns the number of bytes added to the reservation.
+  // Adds a part of the free bytes to the reservation, so that many requests get some: no more than
+  // `wanted`, but at least a minimum. Returns how many bytes it has added.
   size_t acquire_share(Reservation& reservation, size_t wanted);
-  // Adds the bytes without waiting and without a limit, for memory that the server needs in any
-  // case.
+  // Adds the bytes without waiting and without a limit, for memory that the server must have.
   void charge(Reservation& reservation, size_t bytes);
-  // Sets the reservation to `bytes` in total without waiting, and releases what it has beyond that.
+  // Sets the size of the reservation to `bytes`, without waiting. If it has more bytes, releases
+  // the others.
   void settle(Reservation& reservation, size_t bytes);
   void release(Reservation& reservation);
 
-  // Returns true if a reservation waits. The server then ends connections sooner that hold bytes
-  // without making progress.
+  // Returns true if a reservation waits. The server then sooner ends connections that hold bytes
+  // and make no progress.
   bool is_waited_for() const { return waiting_.load(std::memory_order_relaxed) > 0; }
   size_t used() const;
-  // Returns whether use was high at some time since the last call.
+  // Returns whether much of the budget was in use at some time since the last call of this
+  // function.
   bool was_high();
 
-  // Grants everything that waits, and everything from now on.
+  // Grants all waiting and all later reservations.
   void stop();
 
  private:
@@ -77,15 +77,15 @@ class MemoryBudget {
 
   bool fits(const Reservation& reservation, size_t bytes) const GM_REQUIRES(mutex_);
   void take(Reservation& reservation, size_t bytes) GM_REQUIRES(mutex_);
-  // Takes the waiters that can be granted from the queue. The caller calls their `granted` without
-  // the lock.
+  // Removes the waiters that can be granted from the queue and returns them. The caller must call
+  // their `granted` without the lock.
   std::deque<Waiter> grant() GM_REQUIRES(mutex_);
 
   const size_t bytes_max_;
   mutable Mutex mutex_;
   size_t used_ GM_GUARDED_BY(mutex_) = 0;
   bool was_high_ GM_GUARDED_BY(mutex_) = false;  // since the last call of was_high()
-  // True if some reservation holds the right to exceed the budget.
+  // True if a reservation exceeds the budget.
   bool is_overdrawn_ GM_GUARDED_BY(mutex_) = false;
   bool is_stopped_ GM_GUARDED_BY(mutex_) = false;
   std::deque<Waiter> queue_ GM_GUARDED_BY(mutex_);

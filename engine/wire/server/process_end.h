@@ -1,4 +1,4 @@
-// Ends a process in which a command keeps running although it was interrupted.
+// Ends a process in which a command is still running although it was interrupted.
 //
 // Thread-safe.
 #pragma once
@@ -7,12 +7,12 @@
 
 namespace gridmount::wire {
 
-// Time for the remaining work, such as making committed data durable, which may have to wait for
-// the command.
+// The time for the rest of the shutdown. It has to make committed data durable, for example, which
+// may have to wait for the command.
 inline constexpr std::chrono::seconds kPatienceWithStuck{45};
 
-// Ends the process with `status` if it has not ended after `patience`. This has the effect of a
-// crash: the store is consistent, but commits that were not durable are lost. Returns at once.
+// Starts a timer and returns at once. If the process has not ended after `patience`, the timer ends
+// it with `status`. For the store this is a kill: it stays consistent and loses no committed data.
 void end_process_within(std::chrono::milliseconds patience, int status);
 
 }  // namespace gridmount::wire

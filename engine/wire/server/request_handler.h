@@ -1,5 +1,5 @@
-// The interface through which the server passes on requests. A Service implements it (see
-// service_handler.h).
+// The interface to which the server passes requests. ServiceHandler implements it with a Service
+// (service_handler.h).
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace gridmount::wire {
 
 class ServerStats;
 
-// Thread-safe. The contracts of the functions are in engine/wire/service.h.
+// Thread-safe. engine/wire/service.h describes the functions.
 class RequestHandler {
  public:
   virtual ~RequestHandler() = default;
@@ -25,12 +25,12 @@ class RequestHandler {
   virtual void expire(std::chrono::steady_clock::time_point now) = 0;
   virtual void shut_down() = 0;
 
-  // changes() has changed before `notify` is called.
+  // changes() returns a new number before `notify` is called.
   virtual uint64_t changes() const = 0;
-  // Called once, before the first request. `notify` may be called as long as the handler exists,
-  // even after its server has ended.
+  // The server calls this once, before the first request. The handler may call `notify` until it is
+  // destroyed, even after the server has ended.
   virtual void on_change(std::function<void()> notify) = 0;
-  // Called before the first request, and with nullptr after the last one.
+  // The server calls this before the first request, and with nullptr after the last one.
   virtual void set_stats(const ServerStats* stats) = 0;
 };
 

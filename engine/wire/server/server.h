@@ -1,9 +1,9 @@
-// A server of the wire protocol: the sockets, TLS, and the threads that carry requests to a handler
-// and replies back.
+// A server of the wire protocol. It has the sockets, TLS, and the threads that pass requests to a
+// handler and send its replies.
 //
 // A few I/O threads serve all sockets. Commands may block, so they run on a limited number of
-// workers. A request that has to wait for a change is deferred and uses neither. ServerLimits
-// limits what clients can occupy: connections, bytes of messages, and time.
+// workers. A request that has to wait for a change is deferred, and then uses no thread.
+// ServerLimits has the limits of connections, bytes of messages, and time for clients.
 #pragma once
 
 #include <chrono>
@@ -22,26 +22,27 @@ namespace gridmount::wire {
 class Server final : public ServerStats {
  public:
   // Starts to listen. Fails if an address is not allowed with these options, a file cannot be read,
-  // or an address is in use. `handler` must outlive the server. Must not be called before fork().
+  // or an address is in use. `handler` must outlive the server. It starts threads, so a process
+  // that becomes a daemon must call it after fork().
   static Result<std::unique_ptr<Server>> start(RequestHandler& handler, ServerOptions options);
-  // Calls stop() if it has not been called, and waits for commands that stop() did not wait for.
+  // Calls stop() if it was not called before, and then waits for commands that are still running.
   ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
   static constexpr std::chrono::milliseconds kGrace{10'000};
   static constexpr std::chrono::milliseconds kGraceOfStuck{5'000};
-  // Stops accepting, shuts the handler down, ends idle connections, and lets running commands
-  // finish and be answered. After `grace` the remaining connections are closed, and their commands
-  // have `grace_of_stuck` to notice that their client is gone. Returns after both times at the
-  // latest. Returns false if a command is still running. Its thread uses the handler and the store,
-  // so the process must end without destroying either. The destructor waits for the command,
-  // however long it takes.
+  // Accepts no more connections, shuts the handler down, ends idle connections, and waits until
+  // running commands have ended and their replies are sent. After `grace` closes the remaining
+  // connections. Their commands then have `grace_of_stuck` to notice that their client is gone.
+  // Returns after both times at the latest. Returns false if a command is still running. Then the
+  // process must end without destroying the handler or the store, because the command's thread uses
+  // them. The destructor would wait for the command without a time limit.
   bool stop(std::chrono::milliseconds grace = kGrace,
             std::chrono::milliseconds grace_of_stuck = kGraceOfStuck);
 
-  // Returns the addresses on which it listens, such as "127.0.0.1:27017". A port given as 0 is
-  // replaced by the chosen one. The socket file comes first, if there is one.
+  // Returns the addresses on which the server listens, such as "127.0.0.1:27017". Instead of a port
+  // 0 they have the chosen port. If there is a socket file, it is the first.
   std::vector<std::string> addresses() const;
 
   int64_t connections() const override;

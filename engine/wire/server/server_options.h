@@ -11,20 +11,21 @@
 
 namespace gridmount::wire {
 
-// The limits of one server. The timeouts apply to peers that make no progress. A peer that is slow
-// but makes progress is not ended.
+// The limits of one server. A timeout ends a connection whose peer makes no progress for this time.
+// A slow peer that makes progress is not disconnected.
 struct ServerLimits {
-  // Lowered to what the process's limit of open files allows.
+  // If the process's limit of open files allows fewer connections, that number is used.
   size_t connections_max = 10'000;
-  // The memory for received messages, and that for replies. memory_budget.h describes what may
-  // exceed it.
+  // The bytes of memory for received messages, and for replies. memory_budget.h says what may
+  // exceed these limits.
   size_t request_bytes_max = size_t{128} << 20;
   size_t reply_bytes_max = size_t{128} << 20;
 
   std::chrono::milliseconds handshake_timeout{10'000};  // for TLS, from the first byte to the last
   std::chrono::milliseconds receive_timeout{30'000};    // within a message
   std::chrono::milliseconds send_timeout{60'000};       // within a reply
-  // Replaces the two timeouts above while others wait for the memory that the message holds.
+  // Replaces the two timeouts above while others wait for the memory that the message or the reply
+  // needs.
   std::chrono::milliseconds pressed_timeout{1'000};
 
   size_t io_threads = 2;
@@ -36,14 +37,14 @@ struct ServerOptions {
   // The folder for gridmount.sock, if its file system supports sockets. Empty: no Unix socket.
   std::filesystem::path socket_folder;
   std::vector<std::string> listen;  // HOST:PORT of TCP, one for each address
-  // If true, clients over TCP must log in, which the handler checks. Without log-in or without TLS,
+  // If true, clients over TCP must log in, and the handler checks this. If false, or without TLS,
   // only loopback addresses are allowed.
   bool authentication = true;
   // PEM files like those of mongod's --tlsCertificateKeyFile and --tlsCAFile. Empty: no TLS.
   std::filesystem::path tls_certificate_key_file;
   std::filesystem::path tls_ca_file;
-  // With a CA file every client must show a certificate, unless this is set, like mongod's
-  // --tlsAllowConnectionsWithoutCertificates.
+  // With a CA file every client must show a certificate, unless this is true (mongod's
+  // --tlsAllowConnectionsWithoutCertificates).
   bool tls_allows_no_certificate = false;
   ServerLimits limits;
 };

@@ -1,4 +1,4 @@
-// Makes a Service the RequestHandler of a server. Thread-safe.
+// Implements RequestHandler with a Service. Thread-safe.
 #pragma once
 
 #include "engine/wire/server/request_handler.h"

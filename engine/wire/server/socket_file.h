@@ -14,18 +14,18 @@
 
 namespace gridmount::wire {
 
-// A listening socket and its file, which the destructor removes. Movable.
+// A listening socket and its file. Movable.
 class SocketFile {
  public:
-  // Creates the file, with mode 0600 from the beginning. The path may be longer than the 107 bytes
-  // that fit into a socket address. Replaces the file of a server that has ended. Fails with
-  // DBPathInUse if another server answers or the file is not a socket, and with CommandNotSupported
-  // if the file system does not support sockets.
+  // Creates the file with mode 0600. The path may be longer than the 107 bytes that fit into a
+  // socket address. Replaces a file that a server has left behind. Fails with DBPathInUse if
+  // another server answers or the file is not a socket, and with CommandNotSupported if the file
+  // system does not support sockets.
   static Result<SocketFile> listen(const std::filesystem::path& folder);
 
   SocketFile(SocketFile&& other) noexcept;
   SocketFile& operator=(SocketFile&&) = delete;
-  // Removes the file, unless another file has replaced it.
+  // Deletes the file, unless another file has replaced it.
   ~SocketFile();
 
   const FileDescriptor& socket() const { return socket_; }
@@ -39,12 +39,13 @@ class SocketFile {
   uint64_t inode_ = 0;
 };
 
-// Connects to the server of `folder`, whose path may be long. For tests and tools.
+// Connects to the server in `folder`, whose path may be long. Tests and tools use it.
 Result<FileDescriptor> connect_to_socket_file(const std::filesystem::path& folder);
 
-// Returns the process at the other end of an accepted connection. Fails with Unauthorized unless it
-// runs as this process's user or as root. The mode of the file already keeps others out, but a
-// process can pass on a connected socket, and somebody can change the permissions of the folder.
+// Returns the process at the other end of an accepted connection. Fails with Unauthorized unless
+// that process runs as this process's user or as root. The mode of the file already excludes other
+// users, but a process can give a connected socket to another process, and somebody can change
+// permissions.
 Result<Peer> local_peer(int fd);
 
 }  // namespace gridmount::wire

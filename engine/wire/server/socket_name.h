@@ -1,4 +1,4 @@
-// The name of the Unix socket on which the owner of a store in a folder answers.
+// The name of the Unix socket in a store's folder, on which the owner of the store answers.
 //
 // Thread-safety: a constant.
 #pragma once

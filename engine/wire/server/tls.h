@@ -1,4 +1,4 @@
-// TLS 1.2 and later on accepted sockets, with OpenSSL and the certificate files that mongod uses.
+// TLS 1.2 and later for accepted sockets, with OpenSSL. The certificate files have mongod's form.
 //
 // Only tls.h and tls.cc of the wire server use OpenSSL's TLS.
 #pragma once
@@ -12,20 +12,20 @@
 namespace gridmount::wire {
 
 struct TlsFiles {
-  // PEM file with the certificate, the intermediate certificates that clients may not know, and the
-  // key.
+  // The PEM file with the key, the certificate, and the intermediate certificates that clients may
+  // not have.
   std::filesystem::path certificate_key_file;
-  // PEM file with the authorities that may sign client certificates. A client without a valid
-  // certificate is disconnected. Empty: clients are not asked for a certificate.
+  // The PEM file with the authorities that may sign client certificates. A client without a valid
+  // certificate is disconnected. Empty: the server requests no certificates.
   std::filesystem::path ca_file;
-  // With a CA file, a client may still omit its certificate.
+  // If true, a client may show no certificate, even if there is a CA file.
   bool allows_no_certificate = false;
 };
 
 // Thread-safe.
 class TlsContext {
  public:
-  // The error names the file and the reason.
+  // Loads the files. The error's message names the file and the reason.
   static Result<TlsContext> load(const TlsFiles& files);
   TlsContext(TlsContext&&) noexcept;
   TlsContext& operator=(TlsContext&&) noexcept;

@@ -1,8 +1,8 @@
 // The byte stream of one connection: a socket, or TLS over a socket.
 //
-// Not thread-safe. Only one operation may run at a time. Completion handlers run on the server's
-// I/O threads and never before the call that started the operation has returned. Only interrupt()
-// may be called during an operation, by a thread that keeps the transport from being destroyed.
+// Not thread-safe. Only one operation may run at a time. A completion handler runs on one of the
+// server's I/O threads, and only after the call that started the operation has returned. During an
+// operation only interrupt() may be called, by a thread that prevents the end of the transport.
 #pragma once
 
 #include <array>
@@ -28,28 +28,31 @@ class Transport {
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
-  // Performs the handshake, which must precede the first byte. Calls `done` with zero bytes.
+  // Performs the handshake, which must be the first operation. Calls `done` with zero bytes.
   virtual void shake_hands(Done done) = 0;
-  // Reads at least one byte or fails. The end of the stream is the error asio::error::eof.
+  // Reads at least one byte, or fails. At the end of the stream the error is asio::error::eof.
   virtual void read_some(std::span<uint8_t> into, Done done) = 0;
+  // Writes at least one byte of `pieces`, or fails.
   virtual void write_some(const Pieces& pieces, Done done) = 0;
-  // Must be called before a thread waits for the peer by itself, while no operation is running.
-  // Until the next read_some() or write_some(), arriving bytes wake no I/O thread.
+  // Must be called before a thread itself waits for the peer, when no operation is running. Until
+  // the next read_some() or write_some(), bytes that arrive do not wake an I/O thread.
   virtual void release_from_io() {}
-  // Returns what has arrived, without waiting. Returns zero if nothing has arrived or the transport
-  // does not support this. The next read_some() reports errors and the end of the stream.
+  // Reads the bytes that have arrived, without waiting, and returns their number. Returns zero if
+  // nothing has arrived, after an error, and at the end of the stream: the next read_some() then
+  // reports this. Also returns zero if the transport does not support this function.
   virtual size_t read_now(std::span<uint8_t> into) = 0;
-  // Sends, in this thread, as much as the kernel takes without waiting. Returns zero if it takes
-  // nothing or the transport does not support this. The next write_some() reports errors.
+  // Sends as many bytes as the kernel accepts without waiting, in this thread, and returns their
+  // number. Returns zero after an error, which the next write_some() then reports, and if the
+  // transport does not support this function.
   virtual size_t write_now(const Pieces& pieces) = 0;
 
-  // Returns the subject of the verified certificate that the client has shown, in the format that
-  // RFC 2253 defines. Empty if there is none. Valid after shake_hands().
+  // Returns the subject of the verified certificate that the client has shown, in the format of RFC
+  // 2253. It is empty if the client has shown none. Must be called after the handshake.
   virtual std::string certificate_subject() = 0;
   virtual bool is_tls() const = 0;
 
   int fd() const { return fd_; }
-  // Shuts down both directions of the stream. A running operation ends soon.
+  // Shuts down both directions of the stream. A running operation then ends soon.
   void interrupt() const;
 
  protected:
@@ -61,7 +64,7 @@ class Transport {
 
 std::unique_ptr<Transport> make_plain_transport(Socket socket);
 
-// Returns what remains of `pieces` after the first `count` bytes.
+// Returns `pieces` without their first `count` bytes.
 Pieces behind(const Pieces& pieces, size_t count);
 
 }  // namespace gridmount::wire

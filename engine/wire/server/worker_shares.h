@@ -1,10 +1,12 @@
-// Shares the workers among clients, so that no kind of client can occupy all of them.
+// Divides the workers among clients, so that neither one client nor all clients over TCP can occupy
+// all of them.
 //
-// A request that may take long needs a turn while it runs. One eighth of the workers has no turns
-// and remains for commands that are answered at once. One quarter of the workers is never given to
-// clients over TCP. One account of TCP, which is a user or an address, has at most half of the
-// workers. A request beyond these limits waits without a worker. Waiting accounts get one turn each
-// in rotation. The requests of one account get their turns in order of arrival.
+// A request that may take long needs a turn while it runs. One eighth of the workers is reserved
+// for commands that are answered at once, and that need no turn. One quarter of the workers, which
+// includes this eighth, gets no requests of clients over TCP that need a turn. An account of TCP,
+// which is a user or an address, can have at most half of the workers. A request that would exceed
+// these limits waits, without a worker. The waiting accounts get one turn each, in rotation. The
+// requests of one account get their turns in the order in which they have arrived.
 //
 // Thread-safe, except that a Turn must be used by one thread at a time.
 #pragma once
@@ -37,15 +39,15 @@ class WorkerShares {
 
   explicit WorkerShares(size_t workers);
 
-  // Returns true if `turn` is held now. Otherwise `turn` is queued, and `granted` is called once it
-  // is held, by the thread that releases another turn. Until then `turn` must not be used. All
-  // clients of the socket are one account, whatever `account` is.
+  // Returns true if `turn` is held at once. Otherwise puts it into a queue. When it is held, the
+  // thread that has released another turn calls `granted`. Until then `turn` must not be used. All
+  // clients of the Unix socket are one account, whatever `account` is.
   bool acquire(Turn& turn, Kind kind, std::string account, std::function<void()> granted)
       GM_EXCLUDES(mutex_);
-  // Does nothing if the turn is not held.
+  // Releases the turn. Does nothing if the turn is not held.
   void release(Turn& turn) GM_EXCLUDES(mutex_);
 
-  // Grants everything that waits, and everything from now on.
+  // Grants all waiting and all later turns.
   void stop() GM_EXCLUDES(mutex_);
 
  private:
@@ -62,7 +64,7 @@ class WorkerShares {
 
   bool fits(const Account& account) const GM_REQUIRES(mutex_);
   void take(Turn& turn, Account& account) GM_REQUIRES(mutex_);
-  // Gives turns to waiting requests. The caller calls the returned functions without the lock.
+  // Gives turns to waiting requests. The caller must call the returned functions without the lock.
   Granted grant() GM_REQUIRES(mutex_);
 
   const size_t most_of_all_;
