@@ -1,14 +1,15 @@
-// A regular expression compiled by PCRE2, whose matches end in bounded time. regex.h has the
-// syntax, the options and the results. Internal to engine/query.
+// A regular expression that PCRE2 has compiled. Each match ends in bounded time, or when this
+// thread is interrupted. regex.h describes the syntax, the options and the results. Internal to
+// engine/query.
 //
-// PCRE2 applies its backtracking limit to each start position separately. JIT-compiled code counts
-// only some of the backtracking, and a running match cannot be ended from outside. So a pattern has
+// PCRE2 applies its backtracking limit to each start position separately. Machine code (JIT) counts
+// only some of the backtracking, and another thread cannot end a running match. So a pattern has
 // two compiled forms:
-// - plain: Used for matches that are sure to be quick: patterns without loops over groups. Each
-//   call covers a stretch of start positions, with a backtracking limit so low that a stretch
+// - plain: For patterns without loops over groups, whose matches are certainly quick. Each call of
+//   PCRE2 tries a limited number of start positions, with a backtracking limit so low that the call
 //   takes about a hundredth of a second.
-// - watched: Used for all other matches, and compiled on first use. PCRE2 calls back before each
-//   item of the pattern. Between two calls it passes over the text at most once.
+// - watched: For all other patterns. It is compiled when it is first used. PCRE2 calls our callback
+//   before each item of the pattern, and reads the text no more than once between two callbacks.
 #pragma once
 
 #include <atomic>
@@ -29,8 +30,8 @@ namespace gridmount::query {
 // Thread-safe.
 class BoundedRegex {
  public:
-  // `flags` are PCRE2's. Returns null for an invalid pattern, and sets PCRE2's error number and the
-  // offset of the error in the pattern.
+  // `flags` are those of PCRE2. For an invalid pattern, returns null and sets `error` to PCRE2's
+  // error number and `offset` to the offset of the error in the pattern.
   static std::unique_ptr<BoundedRegex> compile(std::string pattern, uint32_t flags, int& error,
                                                size_t& offset);
 
@@ -44,7 +45,8 @@ class BoundedRegex {
   Result<int> match(std::string_view text, size_t from, pcre2_match_data* found) const;
 
   const pcre2_code* plain() const { return plain_.get(); }
-  // Approximate memory, in bytes, without the watched form and machine code.
+  // Returns about how many bytes of memory the expression uses, without the watched form and
+  // machine code.
   size_t bytes() const;
 
  private:
@@ -55,7 +57,8 @@ class BoundedRegex {
 
   BoundedRegex(std::string pattern, uint32_t flags, Code plain);
 
-  // Compiles `code` to machine code, unless all patterns together already have too much of it.
+  // Compiles `code` to machine code, unless the machine code of all patterns together is already
+  // too large.
   void speed_up(pcre2_code* code) const;
 
   Result<int> match_watched(std::string_view text, size_t from, pcre2_match_data* found) const;
@@ -64,12 +67,12 @@ class BoundedRegex {
   const std::string pattern_;
   const uint32_t flags_;
   const Code plain_;
-  // The pattern has loops over groups, or other items whose cost the limit does not count. Then the
-  // plain form is not used.
+  // The pattern has loops over groups, or other items whose cost the limit does not count. The
+  // watched form must then be used.
   bool has_group_loops_ = false;
-  // Each start position may read the text to its end.
+  // A match may read the text to its end from each start position.
   bool has_loops_ = false;
-  // A match can begin at one position only.
+  // A match can begin only at one position.
   bool is_anchored_ = false;
   mutable std::once_flag is_fast_;
   mutable std::once_flag is_watched_;

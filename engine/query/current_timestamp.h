@@ -1,5 +1,5 @@
-// Timestamps that the store generates: for $currentDate, and in place of empty timestamps. Internal
-// to the engine.
+// Timestamps that the store generates for $currentDate, and with which it replaces empty
+// timestamps. Internal to the engine.
 #pragma once
 
 #include "engine/bson/document.h"
@@ -7,14 +7,14 @@
 
 namespace gridmount::query {
 
-// Returns the seconds since 1970 and a counter that distinguishes timestamps of the same second. No
-// two timestamps of a process are equal, as on MongoDB servers. Thread-safe.
+// Returns the seconds since 1970, and a counter that distinguishes timestamps in the same second.
+// The timestamps of a process are all different, as on MongoDB servers. Thread-safe.
 bson::Timestamp current_timestamp();
 
-// Returns whether the element is Timestamp(0, 0), which asks the store for the current timestamp.
-// False for an _id, where Timestamp(0, 0) is an ordinary value.
+// Returns whether the element is Timestamp(0, 0), which the store replaces by the current
+// timestamp. Returns false for an _id, in which Timestamp(0, 0) is an ordinary value.
 bool is_to_be_filled_in(const bson::Element& element);
-// Returns a copy of the document with its empty top-level timestamps filled in.
+// Returns a copy of the document in which the empty timestamps of top-level fields are replaced.
 bson::Document with_timestamps(bson::View document);
 
 }  // namespace gridmount::query

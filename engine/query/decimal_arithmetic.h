@@ -1,7 +1,8 @@
-// Arithmetic on numbers of which at least one is a Decimal128. Internal to engine/query.
+// Arithmetic on Decimal128 numbers, and on other numbers together with a Decimal128. Internal to
+// engine/query.
 //
-// The arithmetic is IEEE 754-2008 decimal128, rounded to nearest, ties to even. It never fails: a
-// result beyond the range is infinite, and an undefined result is NaN.
+// The arithmetic follows IEEE 754-2008 for decimal128, and rounds to the nearest number, half to
+// even. It never fails: a result beyond the range is infinite, and an undefined result is NaN.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -15,15 +16,16 @@
 
 namespace gridmount::query {
 
-// Add or multiply two values with is_number(). A double counts with its first 15 significant
-// digits, as on MongoDB servers: 0.1 is 0.100000000000000 and not 0.10000000000000000555...
+// Add or multiply two numbers of any type. Of a double they use only the first 15 significant
+// digits, as MongoDB servers do: 0.1 is 0.100000000000000 and not 0.10000000000000000555...
 bson::Value add_decimals(bson::ValueView a, bson::ValueView b);
 bson::Value multiply_decimals(bson::ValueView a, bson::ValueView b);
 
-// Accepts a number of any type. A double counts with its first 15 significant digits, as above.
+// Converts a number of any type. Of a double it uses only the first 15 significant digits, as
+// above.
 bson::Decimal128 to_decimal(bson::ValueView number);
 bson::Value value_of(bson::Decimal128 decimal);
-// Keeps 34 significant digits of the double.
+// Converts the double, with 34 significant digits.
 bson::Decimal128 to_precise_decimal(double value);
 
 bson::Decimal128 add(bson::Decimal128 a, bson::Decimal128 b);
@@ -65,16 +67,18 @@ enum class DecimalRounding { kNearestEven, kDown, kUp, kTowardsZero };
 bson::Decimal128 round_to_places(bson::Decimal128 value, int places, DecimalRounding rounding);
 
 bool is_zero(bson::Decimal128 value);
-// True for -0 too.
+// Returns true also for -0.
 bool is_negative(bson::Decimal128 value);
 bool is_nan(bson::Decimal128 value);
 bool is_infinite(bson::Decimal128 value);
 
-// Return nullopt for NaN, and for a number beyond the range of int64.
+// Convert to an integer: cut_decimal_to_int64() drops the fraction, and round_decimal_to_int64()
+// rounds. They return nullopt for NaN, and for a number beyond the range of int64.
 std::optional<int64_t> cut_decimal_to_int64(bson::Decimal128 value);
 std::optional<int64_t> round_decimal_to_int64(bson::Decimal128 value);
 
-// Returns "1.50", "1E+40", "NaN" or "-Infinity": the notation of the BSON Decimal128 specification.
+// Returns a text such as "1.50", "1E+40", "NaN" or "-Infinity", in the notation of the BSON
+// Decimal128 specification.
 std::string decimal_to_text(bson::Decimal128 value);
 // Parses that notation. Returns nullopt for any other text, and for a number out of range.
 std::optional<bson::Decimal128> decimal_from_text(std::string_view text);

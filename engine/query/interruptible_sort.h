@@ -1,4 +1,4 @@
-// A stable sort that can be interrupted. Sorting everything that a document or a stage may hold
+// A stable sort that can be interrupted. To sort all values that a document or a stage may have
 // takes seconds.
 //
 // Thread-safety: a function without state.
@@ -14,9 +14,9 @@
 
 namespace gridmount::query {
 
-// Sorts like std::stable_sort(), but needs twice the memory. It checks the interruption of this
-// thread (interruption.h) while it sorts. If the interruption ends the sort, the contents of
-// `values` are unspecified.
+// Sorts like std::stable_sort(), but needs twice the memory. Checks the interruption of this thread
+// (interruption.h) during the sort. If the interruption ends the sort, `values` then has
+// unspecified contents.
 template <typename T, typename Less>
 Status sort_interruptibly(std::vector<T>& values, const Less& less) {
   constexpr size_t kRun = 8;

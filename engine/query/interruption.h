@@ -1,9 +1,11 @@
 // Lets a caller end the matching of a filter or the evaluation of an expression before it is
 // complete. A regular expression, a sort of a long array, or nested $map, $filter and $reduce may
-// take arbitrarily long for a single document. This is how a command's maxTimeMS, a kill of the
-// command, and the loss of its client end such work (CallInterruption in engine/wire/service.cc).
+// take a very long time for a single document. An interruption ends this work when the command's
+// maxTimeMS has passed, the command is killed, or its client is gone (CallInterruption in
+// engine/wire/service.cc).
 //
-// Thread-safety: a scope belongs to the thread that creates it.
+// Thread-safety: the functions are thread-safe. A scope must be destroyed by the thread that has
+// created it.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +17,13 @@ namespace gridmount::query {
 class Interruption {
  public:
   virtual ~Interruption() = default;
-  // Returns the error to end with if the work must end. The evaluating thread calls it from time to
-  // time.
+  // If the work must end, returns the error for it. The thread that does the work calls this
+  // function again and again.
   virtual Status check() = 0;
 };
 
-// While a scope exists, evaluations of this thread check its interruption, and those of the scopes
-// around it.
+// While a scope exists, the work of its thread checks the scope's interruption, and those of the
+// scopes that were created before it and still exist.
 class InterruptionScope {
  public:
   // `interruption` must outlive the scope.
@@ -37,15 +39,15 @@ class InterruptionScope {
   InterruptionScope* const around_;
 };
 
-// Checks all interruptions of this thread immediately.
+// Checks all interruptions of this thread at once.
 Status check_interruption_now();
 
 // Must be called in each round of a loop. Only one of many calls checks the interruptions.
 Status check_interruption();
 
-// Must be called before work that grows with a size and cannot be ended halfway. `steps` is the
-// number of bytes that the work reads or writes, or of comparisons that it makes. Checks the
-// interruptions each time enough steps have accumulated.
+// Must be called before work that takes longer for larger inputs and that cannot be interrupted.
+// `steps` is the number of bytes that the work reads or writes, or the number of its comparisons.
+// Checks the interruptions only when the steps of all calls since the last check are enough.
 Status check_interruption_of(size_t steps);
 
 }  // namespace gridmount::query

@@ -1,5 +1,5 @@
-// Builds the documents that a stage produces, and reuses its memory for each one. A stage produces
-// millions of documents, and a bson::Builder would allocate memory for each. Internal to
+// Builds the documents that a stage produces, and uses the same memory for all of them. A stage may
+// produce millions of documents, and a bson::Builder would allocate memory for each. Internal to
 // engine/query.
 //
 // Not thread-safe.
@@ -17,25 +17,25 @@
 
 namespace gridmount::query {
 
-// The largest document that may pass from stage to stage. A document that is returned to a user or
-// stored has at most bson::kMaxDocumentBytes, but a document between stages may be larger ({$push}
-// before {$unwind}).
+// The limit for the size of a document that one stage passes to the next. A document that is
+// returned to a user or stored has at most bson::kMaxDocumentBytes, but a document between stages
+// may be larger ({$push} before {$unwind}).
 inline constexpr uint32_t kIntermediateBytesMax = 64 * 1024 * 1024;
 
 // Returns BSONObjectTooLarge with the server's message.
 tl::unexpected<Error> document_too_large(uint64_t bytes, uint32_t bytes_max);
 
 // Fails with Overflow (15) if documents and arrays are nested more than bson::kMaxDepth levels
-// deep. Code after this check may walk the document recursively.
+// deep. After this check, recursive functions may be used on the document.
 Status check_depth(bson::View document);
 
-// Builds a document. A value that would make it exceed kIntermediateBytesMax is dropped, and so is
-// everything appended after it. finish() then fails.
+// Builds a document. If a value would make the document exceed kIntermediateBytesMax, this value
+// and all later ones are ignored, and finish() fails.
 class DocumentOutput {
  public:
   DocumentOutput() { begin(); }
 
-  // Discards what was built and begins a document.
+  // Discards the document that was built, and begins a new one.
   void begin();
 
   void append(std::string_view key, bson::ValueView value);
@@ -52,18 +52,16 @@ class DocumentOutput {
   void push_open_array() { push_open(bson::Type::kArray); }
   void close();
 
-  // Makes finish() fail with the error. Only the first error is kept. All appended values are
-  // ignored.
+  // Makes finish() fail with this error. Only the first error is kept. Later values are ignored.
   void fail(Error error);
 
   uint64_t size() const { return bytes_.size(); }
 
-  // Returns the document, valid until begin(). Fails with the error passed to fail(), with
-  // BSONObjectTooLarge, or with Overflow. The depth check covers the values appended, not only the
-  // documents and arrays opened here. Checks the interruption of this thread.
+  // Returns the document, which is valid until begin(). Fails with the error that was passed to
+  // fail(), with BSONObjectTooLarge, or with Overflow if it is nested too deep, including the
+  // levels of the appended values. Checks the interruption of this thread.
   Result<bson::View> finish();
-  // Like finish() without the depth check, for a document that consists of values of the input
-  // only.
+  // Like finish(), but does not check the depth. For a document that has only values of the input.
   Result<bson::View> finish_flat();
 
  private:

@@ -1,4 +1,4 @@
-// Regular expressions with MongoDB's syntax and options, matched by PCRE2 in bounded time
+// Regular expressions with MongoDB's syntax and options. PCRE2 matches them, in bounded time
 // (bounded_regex.h). Internal to engine/query.
 #pragma once
 
@@ -17,27 +17,27 @@ inline constexpr ErrorCode kInvalidRegexOption{51108};
 
 class BoundedRegex;
 
-// Thread-safe after construction.
+// Thread-safe.
 //
-// While a match runs, it checks the interruption of its thread (interruption.h) and fails with the
-// interruption's error. A match that exceeds PCRE2's backtracking limit, or two seconds of
-// processor time, fails with Location51156.
+// A match checks the interruption of its thread (interruption.h), and fails with the error of the
+// interruption. If it exceeds PCRE2's backtracking limit, or two seconds of processor time, it
+// fails with Location51156.
 class Regex {
  public:
-  // The options are i, m, s, x and u, where u is always on. Fails with Location51091 for an invalid
-  // pattern and with Location51108 for any other option.
+  // Compiles a pattern. The options are i, m, s, x and u, of which u is always on. Fails with
+  // Location51091 for an invalid pattern, and with Location51108 for any other option.
   static Result<Regex> compile(std::string_view pattern, std::string_view options);
 
   ~Regex();
   Regex(Regex&& other) noexcept;
   Regex& operator=(Regex&& other) noexcept;
 
-  // The text need not be UTF-8.
+  // Returns whether the text has a match. The text need not be UTF-8.
   Result<bool> try_match(std::string_view text) const;
 
-  // Finds the first match at or after `from`. Returns the byte range of the whole match, then that
-  // of each group, with nullopt for a group that took no part. Returns an empty vector if there is
-  // no match.
+  // Finds the first match at or after `from`. Returns the byte range of the whole match, and then
+  // the byte range of each group, or nullopt for a group that is not part of the match. Returns an
+  // empty vector if there is no match.
   struct CaptureRange {
     size_t begin;
     size_t end;
@@ -47,10 +47,10 @@ class Regex {
 
   const std::string& pattern() const { return pattern_; }
   const std::string& options() const { return options_; }
-  // The literal text that every match begins with, if the pattern is anchored and starts with one.
-  // Otherwise empty.
+  // If the pattern is anchored and begins with literal text, returns this text, with which every
+  // match begins. Otherwise returns an empty text.
   const std::string& literal_prefix() const { return literal_prefix_; }
-  // Approximate memory, in bytes.
+  // Returns about how many bytes of memory the expression uses.
   size_t bytes() const;
 
  private:
@@ -62,7 +62,8 @@ class Regex {
   std::unique_ptr<BoundedRegex> code_;
 };
 
-// The match exceeded a limit. An interrupted match has the interruption's error instead.
+// The error code for a match that exceeds a limit. An interrupted match has the interruption's
+// error instead.
 inline constexpr ErrorCode kRegexGivenUp{51156};
 
 }  // namespace gridmount::query

@@ -1,5 +1,5 @@
-// Conversion of binary data from and to text and numbers, as $convert does it. Internal to
-// engine/query. Thread-safety: pure functions, apart from the context, which belongs to one thread.
+// Converts binary data from and to text and numbers, as $convert does. Internal to engine/query.
+// Thread-safety: the functions have no state. One thread at a time may use a context.
 //
 // Source: MongoDB manual, "$convert", the fields format, subtype and byteOrder.
 #pragma once
@@ -11,21 +11,21 @@ namespace gridmount::query::expressions {
 
 inline constexpr uint8_t kUuidSubtype = 4;
 
-// The arguments of $convert about binary data.
+// The arguments of $convert that concern binary data.
 struct BinaryForm {
   std::optional<BinaryFormat> format;
   MaybeValue subtype;  // nullopt means 0
   bool is_big_endian = false;
 };
 
-// Returns whether the input or the target is binary data. False for conversions to booleans, which
-// do not depend on the form.
+// Returns whether the input or the target is binary data. Returns false for a conversion to a
+// boolean, because its result does not depend on BinaryForm.
 inline bool concerns_binary(bson::ValueView value, bson::Type target) {
   return target != bson::Type::kBool &&
          (value.type() == bson::Type::kBinary || target == bson::Type::kBinary);
 }
 
-// Fails with the errors of convert().
+// Fails as convert() does.
 Evaluated convert_binary(EvaluationContext& context, bson::ValueView value, bson::Type target,
                          const BinaryForm& form);
 

@@ -1,6 +1,6 @@
-// The proleptic Gregorian calendar, for all milliseconds that an int64 can count. A local time is
-// the number of milliseconds since 1970-01-01T00:00 on a local clock. Internal to engine/query.
-// Thread-safety: pure functions.
+// The proleptic Gregorian calendar, for all times that an int64 of milliseconds can express. A
+// local time is the number of milliseconds since 1970-01-01T00:00 on a local clock. Internal to
+// engine/query. Thread-safety: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +19,28 @@ struct CalendarTime {
   int millisecond = 0;
 };
 
-// A week by ISO 8601. Weeks begin on Monday, and week 1 has the year's first Thursday.
+// A week as ISO 8601 defines it. Weeks begin on Monday, and week 1 has the year's first Thursday.
 struct IsoWeek {
   int64_t year;
   int week;
 };
 
+// Returns a / b, rounded down. `b` must not be 0.
 int64_t floor_divide(int64_t a, int64_t b);
 // Returns a - floor_divide(a, b) * b, for a positive `b`.
 int64_t floor_remainder(int64_t a, int64_t b);
 
-// Returns the days since 1970-01-01. A `month` or `day` out of range continues into later or
-// earlier months and years.
+// Returns the number of days from 1970-01-01 to the date. A `month` or `day` out of range means a
+// later or earlier month or year: month 13 is the January of the next year.
 int64_t days_from_date(int64_t year, int64_t month, int64_t day);
-// Sets only the date. The time of day is 0:00.
+// Returns the date that is this many days after 1970-01-01, with the time 0:00.
 CalendarTime date_from_days(int64_t days);
 CalendarTime calendar_time(int64_t local_milliseconds);
 
 int days_in_month(int64_t year, int month);
 int day_of_year(const CalendarTime& time);  // 1 to 366
-// Returns the number of the week. Weeks begin on Sunday, and the days before the first Sunday are
-// in week 0.
+// Returns the number of the week in its year. Weeks begin on Sunday, and the days before the first
+// Sunday are in week 0.
 int week_of_year(const CalendarTime& time);
 int iso_weekday(int64_t days);  // 1 is Monday, 7 is Sunday
 IsoWeek iso_week(int64_t days);

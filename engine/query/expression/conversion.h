@@ -1,5 +1,5 @@
-// Conversion of values to other types, as $convert does it. Internal to engine/query.
-// Thread-safety: pure functions, apart from the context, which belongs to one thread.
+// Converts values to other types, as $convert does. Internal to engine/query. Thread-safety: the
+// functions have no state. One thread at a time may use a context.
 //
 // Source: MongoDB manual, "$convert".
 #pragma once
@@ -8,11 +8,12 @@
 
 namespace gridmount::query::expressions {
 
-// `value` must not be nullish. Fails with ConversionFailure if the value cannot be converted.
-// $convert's onError does not catch any other error.
+// Converts a value, which must not be null, undefined or missing. Fails with ConversionFailure if
+// the value cannot be converted. The caller must apply onError of $convert only to this error.
 Evaluated convert(EvaluationContext& context, bson::ValueView value, bson::Type target);
 
-// Returns $convert's error for types between which there is no conversion.
+// Returns the error of $convert for two types if values of the one cannot be converted to the
+// other.
 tl::unexpected<Error> refuse_conversion(std::string_view from, std::string_view to);
 
 }  // namespace gridmount::query::expressions

@@ -1,5 +1,5 @@
-// Moving dates, counting between dates, and putting dates into bins, in units of the calendar or
-// the clock. Units of a day or longer follow the local clock of the zone. Shorter units count
+// Adds to dates, counts between dates, and truncates dates to bins, in units of the calendar or the
+// clock. Units of a day or longer are counted on the local clock of the zone. Shorter units are
 // elapsed time. Internal to engine/query. Thread-safety: pure functions.
 //
 // Source: MongoDB manual, "$dateAdd", "$dateDiff" and "$dateTrunc".
@@ -19,23 +19,24 @@ class TimeZone;
 enum class TimeUnit { kYear, kQuarter, kMonth, kWeek, kDay, kHour, kMinute, kSecond, kMillisecond };
 
 std::optional<TimeUnit> find_time_unit(std::string_view name);
-// Returns the number of a weekday ("monday" or "mon", in upper or lower case): 1 is Monday, 7 is
-// Sunday.
+// Returns the number of a weekday, from 1 for Monday to 7 for Sunday, or nullopt for any other
+// name. Names are "monday" or "mon", in upper or lower case.
 std::optional<int> find_weekday(std::string_view name);
 
-// If the resulting month does not have the day, the month's last day is used. Fails with
-// Location5976500 for an amount that exceeds the range of dates, and with Location5166406 if the
-// result is not a date.
+// Adds `amount` units to the date. If the resulting month does not have the day, uses its last day.
+// Fails with Location5976500 for an amount that exceeds the range of dates, and with
+// Location5166406 if the result is beyond this range.
 Result<bson::Date> add_to_date(bson::Date date, TimeUnit unit, int64_t amount,
                                const TimeZone& zone);
 
-// Returns the number of the unit's boundaries between `start` and `end`. From 23:59 to 0:01 it is
-// one day.
+// Returns how many boundaries of the unit are between `start` and `end`. From 23:59 to 0:01 there
+// is one boundary of days. `start_of_week` is a weekday's number, as find_weekday() returns it.
 Result<int64_t> count_between(bson::Date start, bson::Date end, TimeUnit unit, const TimeZone& zone,
                               int start_of_week);
 
-// Returns the beginning of the bin that holds the date. A bin has `bin_size` (above 0) units. One
-// bin begins with the year 2000, or for weeks, with the first week that begins in that year.
+// Returns the beginning of the bin that contains the date. Each bin has `bin_size` units, which
+// must be greater than 0. One of the bins begins with the year 2000. For weeks, one begins with the
+// first week that begins in 2000.
 Result<bson::Date> truncate_date(bson::Date date, TimeUnit unit, int64_t bin_size,
                                  const TimeZone& zone, int start_of_week);
 

@@ -1,4 +1,4 @@
-// Conversion of dates to text and back, with or without a format. Internal to engine/query.
+// Converts dates to text and back, with or without a format. Internal to engine/query.
 // Thread-safety: pure functions.
 //
 // Source: MongoDB manual, "$dateToString" and "$dateFromString", Format Specifiers.
@@ -21,11 +21,11 @@ Status check_format_for_reading(std::string_view format);
 // Fails with Location18537 for a year outside 0 to 9999.
 Result<std::string> format_date(std::string_view format, bson::Date date, const TimeZone& zone);
 
-// Returns "2020-02-29T12:00:00.000Z". Years beyond 9999 have more digits.
+// Returns a text such as "2020-02-29T12:00:00.000Z". A year after 9999 has more digits.
 std::string date_to_iso_text(bson::Date date);
 
-// Fail with ConversionFailure (241) if the text is not a date, or does not have the format. A zone
-// in the text and a `zone` other than UTC contradict each other, which fails too.
+// Parse a date. Fail with ConversionFailure (241) if the text is not a date or does not have the
+// format, and if the text has a zone although `zone` is not UTC.
 Result<bson::Date> parse_date(std::string_view text, const TimeZone& zone);
 Result<bson::Date> parse_date(std::string_view text, std::string_view format, const TimeZone& zone);
 

@@ -1,5 +1,5 @@
-// Helpers for the evaluation of operators: reading operands as the server reads them, and making
-// results. Internal to engine/query. Thread-safety: a context and its arena belong to one thread.
+// Functions for the evaluation of operators: they convert operands as servers do, and make results.
+// Internal to engine/query. Thread-safety: one thread at a time may use a context and its arena.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ namespace gridmount::query::expressions {
 using MaybeValue = std::optional<bson::ValueView>;
 using Evaluated = Result<MaybeValue>;
 
-// The internals of the arena, for operators that create many values and keep few of them.
+// Gives access to the memory of an arena, for operators that create many values and keep few of
+// them.
 class ArenaAccess {
  public:
   struct Mark {
@@ -26,19 +27,20 @@ class ArenaAccess {
     uint64_t bytes;
   };
   static Mark mark(const Arena& arena);
-  // Discards the values created since the mark. They must not be used afterwards.
+  // Discards the values that were created since the mark. They must not be used afterwards.
   static void rewind(Arena& arena, const Mark& mark);
+  // Returns whether the arena has allocated `data` since the mark.
   static bool made_since(const Arena& arena, const Mark& mark, const uint8_t* data);
   static Result<uint8_t*> allocate(Arena& arena, size_t size);
-  // Returns the size of all blocks, whether in use or kept.
+  // Returns the size of all blocks, both those in use and those kept for later.
   static uint64_t capacity(const Arena& arena);
-  // Counts bytes that are held outside the arena against its limit, until refund().
+  // Counts `bytes` bytes of memory outside the arena as if they were in the arena, until refund().
   static void charge(Arena& arena, uint64_t bytes);
   static void refund(Arena& arena, uint64_t bytes);
 };
 
-// Counts bytes that are held outside the arena against the arena's limit. rewind() does not change
-// this count.
+// Counts bytes of memory outside the arena as if they were in the arena, until the destructor.
+// rewind() does not change this number.
 class HeldBytes {
  public:
   explicit HeldBytes(Arena& arena) : arena_(arena) {}
@@ -58,7 +60,7 @@ class HeldBytes {
   uint64_t bytes_ = 0;
 };
 
-// Enlarges the context's variables if the caller provided too few.
+// Sets the variable in this slot. Adds slots if the context has too few.
 inline void set_variable(EvaluationContext& context, size_t slot, const MaybeValue& value) {
   if (slot >= context.variables.size()) context.variables.resize(slot + 1);
   context.variables[slot] = value;
@@ -77,25 +79,25 @@ inline bool is_number(const MaybeValue& value) {
   return value && value->is_number();
 }
 
-// Returns text for messages: {a: 1, b: "x"}. A long value is shortened.
+// Returns the value's text for messages, such as {a: 1, b: "x"}. A long value is truncated.
 std::string show(const MaybeValue& value);
 
 // Returns a number of any type as an int32, or nullopt if it is not integral or does not fit.
 std::optional<int32_t> whole32(const MaybeValue& value);
-// Returns any number as an int64, truncated towards zero. A number out of range is clamped, and NaN
-// is 0.
+// Converts a number of any type to an int64, rounded towards zero. A number out of range becomes
+// the nearest int64, and NaN becomes 0.
 int64_t cut_to_int64(bson::ValueView number);
 
-// Converts to a string as the string operators do: numbers, dates and timestamps become text, null
-// and missing become "". Fails with Location16007 for other types. The text is in the value or in
-// the arena.
+// Converts a value to a string as the string operators do: numbers, dates and timestamps become
+// text, and null and missing become "". Fails with Location16007 for other types. The result refers
+// to the value or to the arena.
 Result<std::string_view> coerce_to_string(EvaluationContext& context, const MaybeValue& value);
 // Returns a date, or the time of a timestamp or an ObjectId. Fails with Location16006 for other
 // types.
 Result<bson::Date> coerce_to_date(const MaybeValue& value);
 bool is_coercible_to_date(const MaybeValue& value);
 
-// Returns %.16g, NaN or Infinity, as the server writes doubles into strings.
+// Returns the text that servers write for doubles in strings: printf's %.16g, NaN or Infinity.
 std::string double_to_text(double value);
 
 // --- Results.
@@ -122,22 +124,24 @@ Evaluated give(EvaluationContext&, const void*) = delete;
 // Returns an int32 if the value fits, else an int64.
 Evaluated make_int_or_long(EvaluationContext& context, int64_t value);
 
-// Builds an array or a document in its own memory. finish() copies it into the arena. Fails with
-// ExceededMemoryLimit (146) if the arena has no room for it together with the unfinished outputs
-// that contain it. Fails with Overflow (15) if the result would be nested deeper than kMaxDepth.
+// Builds an array or a document in its own memory, and finish() copies it into the arena. The
+// functions fail with ExceededMemoryLimit (146) if the arena's limit does not allow it together
+// with the unfinished outputs that will contain it, and with Overflow (15) if the result would be
+// nested deeper than kMaxDepth.
 class ValueOutput {
  public:
   ValueOutput(EvaluationContext& context, bson::Type type);
 
-  // For arrays. Announces `elements` values of `value_bytes` each. Fails at once if the array would
-  // not fit when finished.
+  // For arrays. Reserves memory for `elements` values of `value_bytes` bytes each. Fails at once if
+  // the finished array would not fit.
   Status expect(uint64_t elements, size_t value_bytes);
   Status push(bson::ValueView value);
-  // Pushes an element of an existing array. It cannot be nested too deep, so this is not checked.
+  // Like push(), for an element of an existing array. Does not check the depth, because the element
+  // cannot be nested too deep.
   Status push_element(bson::ValueView value);
-  // For documents. The caller must have refused keys with NUL (Location16411).
+  // For documents. The key must not have a NUL: callers refuse such keys with Location16411.
   Status append(std::string_view key, bson::ValueView value);
-  // Like append(), for a field of an existing document, whose depth is not checked.
+  // Like append(), for a field of an existing document. Does not check the depth.
   Status append_field(std::string_view key, bson::ValueView value);
 
   uint32_t count() const { return count_; }
@@ -155,10 +159,10 @@ class ValueOutput {
   HeldBytes held_;
 };
 
-// Fails with Overflow (15) if the value is nested so deep that no document or array may hold it.
+// Fails with Overflow (15) if the value is nested so deep that no document or array may contain it.
 Status check_can_be_nested(bson::ValueView value);
 
-// Returns the elements for random access.
+// Returns the elements of the array, as views of its bytes.
 std::vector<bson::ValueView> elements_of(bson::ValueView array);
 
 }  // namespace gridmount::query::expressions

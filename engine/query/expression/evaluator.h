@@ -1,5 +1,5 @@
-// Evaluates expressions for one document after the other. Internal to engine/query. Used by one
-// thread at a time.
+// Evaluates expressions for many documents, one document at a time. Internal to engine/query. Used
+// by one thread at a time.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,14 @@ namespace gridmount::query {
 
 class Evaluator {
  public:
+  // Copies the views of `variables`, whose values must outlive the evaluator. `now` is $$NOW.
   Evaluator(const std::vector<std::optional<bson::ValueView>>& variables, bson::Date now)
       : context_{bson::View(), variables, arena_, now} {}
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
 
-  // Makes `document` the root of the following evaluations. Invalidates all values returned before.
+  // Makes `document` the root of the following evaluations. Makes all results of earlier
+  // evaluations invalid.
   void begin(bson::View document) {
     arena_.clear();
     context_.root = document;

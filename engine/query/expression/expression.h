@@ -1,16 +1,17 @@
-// Aggregation expressions, {$add: ["$price", 1]}, parsed once and evaluated against many documents.
-// An expression is a pure function of the document, the variables and the time (except $rand).
+// Aggregation expressions, such as {$add: ["$price", 1]}. An expression is parsed once, and
+// evaluated for many documents. Its result depends only on the document, the variables and the time
+// (except $rand).
 //
-// The result is a view into the document, the parsed expression or the context's arena, so that
-// {$eq: ["$a", 5]} copies nothing. The result nullopt means "missing" (a field that does not exist,
-// $$REMOVE), which differs from null. An object expression leaves out a missing field. An array
-// expression replaces a missing element by null.
+// The result is a view of bytes in the document, in the parsed expression or in the context's
+// arena, so that {$eq: ["$a", 5]} copies nothing. The result nullopt means "missing" (a field that
+// does not exist, $$REMOVE), which differs from null. An object expression leaves out a missing
+// field. An array expression replaces a missing element by null.
 //
 // Source: MongoDB manual, "Aggregation Operators" and "Variables in Aggregation Expressions". Error
-// codes are the server's.
+// codes are those of servers.
 //
-// Thread-safety: a parsed expression is immutable, so safe to share between threads. An Arena, a
-// VariableScope or an EvaluationContext is used by one thread at a time.
+// Thread-safety: a parsed expression is immutable, so thread-safe. An Arena, a VariableScope or an
+// EvaluationContext is used by one thread at a time.
 #pragma once
 
 #include <algorithm>
@@ -34,19 +35,20 @@ namespace expressions {
 class ArenaAccess;
 }
 
-// Holds the values that evaluation creates. Fails with ExceededMemoryLimit (146) beyond
-// `bytes_max`, so that no expression ({$range: [0, 1e9]}) takes unbounded memory. Not thread-safe.
+// The memory for values that an evaluation creates. If they need more than `bytes_max` bytes, the
+// evaluation fails with ExceededMemoryLimit (146), so that no expression ({$range: [0, 1e9]}) uses
+// unlimited memory. Not thread-safe.
 class Arena {
  public:
   explicit Arena(uint64_t bytes_max = uint64_t{128} << 20) : bytes_max_(bytes_max) {}
 
-  // Copies the value. Views of the result are valid until clear().
+  // Copies the value into the arena. The result is valid until clear().
   Result<bson::ValueView> keep(bson::ValueView value);
-  // Returns how many bytes keep() still has room for, for operators that build large values piece
-  // by piece.
+  // Returns how many bytes keep() can still copy. Operators that build large values step by step
+  // use it.
   uint64_t bytes_left() const { return bytes_max_ - std::min(bytes_max_, bytes_ + held_); }
-  // Discards all values, but keeps some blocks for the next ones. So evaluating the same expression
-  // for one document after the other allocates nothing.
+  // Discards all values, but keeps some blocks for the next ones. So the evaluation of an
+  // expression for many documents need not allocate memory for each.
   void clear();
 
  private:
@@ -62,27 +64,27 @@ class Arena {
 
   uint64_t bytes_max_;
   uint64_t bytes_ = 0;
-  uint64_t held_ = 0;  // bytes of values being built piece by piece, outside the blocks
+  uint64_t held_ = 0;  // bytes of unfinished values outside the blocks
   // Blocks before `current_` are full. Blocks after it are kept for later use.
   std::vector<Block> blocks_;
   size_t current_ = 0;
   size_t used_ = 0;  // bytes used in the current block
 };
 
-// The variables that may be used in an expression while it is parsed. Each declared variable has a
-// slot. ROOT, CURRENT, NOW and REMOVE are always available. Any other name fails with code 17276
-// "Use of undefined variable: x".
+// The variables that an expression may use, while the expression is parsed. Each declared variable
+// has a slot. ROOT, CURRENT, NOW and REMOVE are always available. For any other name, the parser
+// fails with 17276 "Use of undefined variable: x".
 class VariableScope {
  public:
-  // A name begins with a lower-case or non-ASCII letter, followed by letters, digits and '_'.
-  // Otherwise fails with FailedToParse (9). A variable hides an earlier one of the same name until
-  // undeclare().
+  // Declares a variable, and returns its slot. A name must begin with a lower-case or non-ASCII
+  // letter, and then have only letters, digits and '_'. Otherwise fails with FailedToParse (9). A
+  // variable hides an earlier one with the same name until undeclare().
   Result<size_t> declare(std::string_view name);
-  // Undoes the latest declare() that has not been undone.
+  // Undoes the last declare() that has not been undone.
   void undeclare();
   std::optional<size_t> find(std::string_view name) const;
-  // Returns the number of slots ever assigned, which is the size that EvaluationContext::variables
-  // needs.
+  // Returns how many slots have ever been assigned. EvaluationContext::variables must have this
+  // size.
   size_t slots() const { return slots_; }
 
  private:
@@ -91,11 +93,12 @@ class VariableScope {
 };
 
 struct EvaluationContext {
-  // The document that `$a` is a field of, and the value of $$ROOT.
+  // The document for which the expression is evaluated: `$a` is its field a, and $$ROOT is the
+  // document.
   bson::View root;
-  // The values by slot. The owner of variables declared outside an expression (`let` of a command,
-  // of $lookup or $merge) sets their values. $let, $map, $filter and $reduce set the values of the
-  // variables that they declare.
+  // The values of the variables; a variable's slot is its position. Code that declares variables
+  // outside of the expression (`let` of a command, of $lookup or $merge) must set their values.
+  // $let, $map, $filter and $reduce set the values of the variables that they declare.
   std::vector<std::optional<bson::ValueView>> variables;
   Arena& arena;
   bson::Date now;  // $$NOW, the same for a whole command
@@ -108,8 +111,8 @@ struct Comparison {
   enum class Kind { kEqual, kLess, kLessEqual, kGreater, kGreaterEqual };
 
   Kind kind;
-  std::string path;  // of the field in the root document, dotted
-  // Depends on the variables and on the time alone. Belongs to the compared expression.
+  std::string path;  // the field's dotted path in the root document
+  // The value. It depends only on the variables and the time. The compared expression owns it.
   const Expression* operand;
 };
 
@@ -117,34 +120,35 @@ class Expression {
  public:
   virtual ~Expression() = default;
 
-  // The returned view is valid until arena.clear(), and as long as the root document, the
-  // expression and the values of the variables are valid.
+  // Returns the value, or nullopt for "missing". The view is valid until arena.clear(), and as long
+  // as the root document, the expression and the values of the variables exist.
   virtual Result<std::optional<bson::ValueView>> evaluate(EvaluationContext& context) const = 0;
 
-  // Returns the value if it is the same in every context. Then evaluation costs nothing.
+  // Returns the value if it is the same in every context, otherwise nullopt.
   virtual std::optional<bson::ValueView> constant() const { return std::nullopt; }
-  // Adds the dotted paths of the root document that the expression reads, or "" for the whole
-  // document. From these a pipeline knows which fields it needs, and whether an index covers them.
+  // Adds the dotted paths that the expression reads in the root document, or "" for the whole
+  // document. A pipeline uses them to find out which fields it needs, and whether an index has
+  // them.
   virtual void add_dependencies(std::set<std::string>& paths) const = 0;
-  // Adds comparisons that hold for every document for which the expression is true. From these a
-  // search knows the bounds of an index. Adds nothing for most expressions.
+  // Adds comparisons that are true for every document for which the expression is true. A search
+  // uses them as bounds of an index. Most expressions add none.
   virtual void add_comparisons(std::vector<Comparison>&) const {}
 };
 
 // Parses an expression as it occurs in a stage: "$a.b", "$$NOW", {$add: [...]}, {a: "$b", c: 1}, an
-// array of expressions, or a constant. Copies what it needs from `value`, and evaluates constant
-// parts at once. Fails with InvalidPipelineOperator (168) "Unrecognized expression '$x'" for an
+// array of expressions, or a constant. `value` need not outlive the call. Constant parts are
+// evaluated at once. Fails with InvalidPipelineOperator (168) "Unrecognized expression '$x'" for an
 // unknown operator, with 16020 or 28667 for a wrong number of arguments, and with Overflow (15) for
 // expressions nested deeper than bson::kMaxDepth.
 Result<std::unique_ptr<Expression>> parse_expression(bson::ValueView value, VariableScope& scope);
 
-// Compares two values as expressions do. Values of all types have an order. Like undefined, a
-// missing value is less than everything except MinKey.
+// Compares two values of any types, as expressions do. A missing value, like undefined, is less
+// than every other value except MinKey.
 std::weak_ordering compare_expression_values(const std::optional<bson::ValueView>& a,
                                              const std::optional<bson::ValueView>& b);
 
-// Returns whether the value counts as true: everything does except false, null, undefined, zero of
-// any type, and missing.
+// Returns whether the value counts as true. Only false, null, undefined, a zero of any type, and
+// missing count as false.
 bool is_true(const std::optional<bson::ValueView>& value);
 
 }  // namespace gridmount::query

@@ -1,5 +1,5 @@
-// Field paths and variables: "$a.b", "$$ROOT", "$$x.y". Internal to engine/query. Immutable after
-// construction, so safe to share between threads.
+// Expressions that are field paths or variables: "$a.b", "$$ROOT", "$$x.y". Internal to
+// engine/query. Immutable, so thread-safe.
 //
 // Source: MongoDB manual, "Field Path" and "Variables in Aggregation Expressions".
 #pragma once
@@ -23,8 +23,8 @@ class FieldPath final : public Expression {
   Evaluated evaluate(EvaluationContext& context) const override;
   void add_dependencies(std::set<std::string>& paths) const override;
 
-  // Returns the dotted path of a field of the root document, or nothing for a variable and for the
-  // whole document.
+  // Returns the dotted path if this is a field of the root document. Returns nothing for a variable
+  // and for the whole document.
   std::optional<std::string> field() const;
   // Returns whether the value depends on a variable or on the time, but not on the root document.
   bool is_variable() const { return base_ != Base::kRoot; }
@@ -32,8 +32,8 @@ class FieldPath final : public Expression {
  private:
   std::string dotted() const;
   Evaluated base_value(EvaluationContext& context) const;
-  // Returns the value at parts_[from...] in a document. If the path goes through an array, returns
-  // an array of the values in its elements.
+  // Returns the value at the path parts_[from], parts_[from + 1], ... in a document. If an array is
+  // on the path, returns an array of the values in its elements.
   Evaluated reach(EvaluationContext& context, bson::View document, size_t from) const;
   Evaluated reach_elements(EvaluationContext& context, bson::ValueView array, size_t from) const;
 

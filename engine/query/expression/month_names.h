@@ -1,5 +1,4 @@
-// The English names of the months. Internal to engine/query. Constants, so safe to share between
-// threads.
+// The English names of the months. Internal to engine/query. Constants, so thread-safe.
 #pragma once
 
 #include <array>

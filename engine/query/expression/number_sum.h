@@ -1,10 +1,11 @@
-// Sums, averages and standard deviations of many numbers of mixed types, for expressions and
+// Sums, averages and standard deviations of many numbers with different types, for expressions and
 // groups. Internal to engine/query.
 //
-// Results equal the server's, digit by digit. Integers and doubles are added, in their order, to a
-// compensated sum: a double, and the rounding errors of the additions so far. So sums of integers
-// are exact. Decimals are added separately. The type of a sum is the widest type among the numbers:
-// int32, int64, double, Decimal128. A sum that an integer type cannot hold has the next wider type.
+// Results are equal to those of servers in every digit. Integers and doubles are added in their
+// order to a compensated sum, which consists of a double and the rounding errors of all additions.
+// So sums of integers are exact. Decimals are added separately. The type of a sum is the widest
+// type of the numbers, in the order int32, int64, double, Decimal128. If an integer type cannot
+// represent the sum, the sum has the next wider type.
 //
 // Not thread-safe.
 #pragma once
@@ -16,17 +17,18 @@
 
 namespace gridmount::query::expressions {
 
-// A compensated sum of doubles. `error_` holds what `sum_` has no digits for.
+// A compensated sum of doubles. `error_` has the part of the sum for which `sum_` has no digits.
 class DoubleSum {
  public:
   void add(double value);
-  // Adds the value as two halves. A double holds each half exactly.
+  // Adds the value as two halves, each of which a double represents exactly.
   void add(int64_t value);
 
   // Returns the nearest double. Infinities and NaN give the same result as plain addition.
   double nearest() const;
   bson::Decimal128 decimal() const;
-  // Returns the sum of integers, if only integers were added and the sum fits into int64.
+  // Returns the sum as an int64 if only integers were added and the sum is in range. Otherwise
+  // returns nullopt.
   std::optional<int64_t> integer() const;
 
  private:
@@ -54,17 +56,19 @@ class NumberSum {
 
   bson::Type type_ = bson::Type::kInt32;  // the widest type so far
   int64_t count_ = 0;
-  // The sum while there are only int32 numbers. Below 2^53 it is as exact as a DoubleSum.
+  // The sum as long as there are only int32 numbers and it is below 2^53, where it is as exact as a
+  // DoubleSum.
   int64_t small_ = 0;
   bool is_small_ = true;
   DoubleSum others_;                                  // the sum otherwise
   bson::Decimal128 decimals_{0x3040000000000000, 0};  // initially 0
 };
 
-// Standard deviation by Welford's method, which avoids subtracting large sums from each other.
+// Computes standard deviations with Welford's method, which does not subtract large sums from each
+// other.
 class NumberDeviation {
  public:
-  // `number` must satisfy is_number(). A decimal counts as the nearest double.
+  // `number` must satisfy is_number(). A decimal is converted to the nearest double.
   void add(bson::ValueView number);
 
   // Returns nullopt if nothing was added, and NaN if an infinity or NaN was added.

@@ -1,7 +1,9 @@
-// The operators of expressions: the arguments of each, and how it is evaluated. Internal to
-// engine/query. operators.cc finds operators by name, and each family has a table in its own file.
+// The operators of expressions. An Operator has the functions that parse and evaluate it, and the
+// number of its arguments. Internal to engine/query. operators.cc finds operators by name, and each
+// family of operators has a table in its own file.
 //
-// Thread-safety: the tables of operators are constant. A ParseContext belongs to one thread.
+// Thread-safety: the tables of operators are constant. A ParseContext is used by one thread at a
+// time.
 #pragma once
 
 #include <initializer_list>
@@ -22,14 +24,15 @@ struct ParseContext {
   VariableScope& scope;
   // The depth of the expression that is being parsed.
   uint32_t depth = 0;
-  // Above 0 while the parsed expression can never be evaluated. There a constant expression that
-  // fails ({$divide: [1, 0]}) is no parse error.
+  // Greater than 0 while the parser is in a part of the expression that is never evaluated. In such
+  // a part, a constant expression that fails ({$divide: [1, 0]}) is not an error.
   uint32_t unreached = 0;
 };
 
 struct Operator;
 
-// One evaluation of an operator. Arguments are in their order, and absent ones are null.
+// One evaluation of an operator. The arguments are in their order, and an argument that is absent
+// is null.
 struct Call {
   const Operator& op;
   std::span<const ExpressionPointer> arguments;
@@ -37,8 +40,8 @@ struct Call {
 
   std::string name() const;
   bool has(size_t i) const { return i < arguments.size() && arguments[i] != nullptr; }
-  // Evaluates an argument. The check of the interruption covers one pass over the value. An
-  // operator that does more with the value must check the interruption itself.
+  // Evaluates an argument, and checks the interruption for one pass over its value. An operator
+  // that passes over the value more often must check the interruption itself.
   Evaluated argument(size_t i) const;
 };
 
@@ -50,13 +53,13 @@ struct Operator {
   Result<ExpressionPointer> (*parse)(const Operator& op, bson::ValueView operand,
                                      ParseContext& context);
   Evaluated (*evaluate)(const Call& call) = nullptr;
-  // The number of arguments, for parse_arguments().
+  // The least and the largest number of arguments, for parse_arguments().
   size_t least = 0;
   size_t most = kAnyNumber;
-  // The result depends only on the arguments. So the operator is evaluated at once if they are
-  // constant.
+  // The result depends only on the arguments. So if they are constant, the parser evaluates the
+  // operator at once.
   bool is_pure = true;
-  // See Expression::add_comparisons(). Null for operators that imply none.
+  // See Expression::add_comparisons(). Null if the operator implies no comparisons.
   void (*add_comparisons)(std::span<const ExpressionPointer> arguments,
                           std::vector<Comparison>& comparisons) = nullptr;
 };
@@ -71,22 +74,23 @@ inline std::string Call::name() const {
   return std::string(op.name);
 }
 
-// Returns null if there is no operator of that name.
+// Returns the operator, or null if no operator has this name.
 const Operator* find_operator(std::string_view name);
 
 // --- Parsing.
 
 // Parses any expression.
 Result<ExpressionPointer> parse_operand(bson::ValueView operand, ParseContext& context);
-// This is the `parse` function of operators that take [a, b, ...], or one argument without brackets
-// that is not an array.
+// The `parse` function of operators that take [a, b, ...], or a single argument without brackets if
+// it is not an array.
 Result<ExpressionPointer> parse_arguments(const Operator& op, bson::ValueView operand,
                                           ParseContext& context);
+// Parses each element of an array, or an operand that is not an array as a list of one.
 Result<std::vector<ExpressionPointer>> parse_list(bson::ValueView operand, ParseContext& context);
 // Parses "$a.b" and "$$x.y".
 Result<ExpressionPointer> parse_field_path(std::string_view text, ParseContext& context);
 
-// Return an operator that takes this number of arguments and needs no parsing of its own.
+// Return an operator that takes this number of arguments and needs no special parser.
 constexpr Operator with_arguments(std::string_view name, size_t count,
                                   Evaluated (*evaluate)(const Call&)) {
   return {
@@ -103,14 +107,16 @@ constexpr Operator binary(std::string_view name, Evaluated (*evaluate)(const Cal
 Result<ExpressionPointer> make_call(const Operator& op, std::vector<ExpressionPointer> arguments,
                                     ParseContext& context);
 ExpressionPointer make_constant(const MaybeValue& value);
-// Returns whether the expression is a constant. Its evaluation needs no valid context.
+// Returns whether the expression is a constant. A constant can be evaluated without a valid
+// context.
 bool is_constant(const Expression& expression);
-// Evaluates an expression that depends on nothing, and returns the constant.
+// Evaluates an expression that depends on nothing, and returns the result as a constant expression.
 Result<ExpressionPointer> fold(ExpressionPointer expression, ParseContext& context);
-// Returns the value of a constant, for operators that prepare something from it.
+// Returns the value of a constant expression. Operators use it to prepare their evaluation.
 MaybeValue constant_value(const Expression& expression);
 
-// For operators that take {name: expression, ...}. The arguments are in the order of `names`.
+// The description of operators that take {name: expression, ...}. Their arguments are in the order
+// of `names`.
 struct NamedArguments {
   std::span<const std::string_view> names;
   // The errors for an operand that is not an object, and for a name that is not in `names`. The
@@ -120,13 +126,13 @@ struct NamedArguments {
   ErrorCode unknown;
   std::string_view unknown_message;
 };
-// Returns the operands that are present, not yet parsed.
+// Returns the operands in the order of `names`, without parsing them. An absent operand is nullopt.
 Result<std::vector<MaybeValue>> read_named(const NamedArguments& named, bson::ValueView operand);
-// Parses each operand that is present.
+// Parses each operand that is present. The others are null in the result.
 Result<std::vector<ExpressionPointer>> parse_named(const std::vector<MaybeValue>& operands,
                                                    ParseContext& context);
 
-// Fails unless `there`. For operands that must be present.
+// Fails unless `there`. Used for operands that must be present.
 inline Status require(bool there, ErrorCode code, std::string message) {
   if (there) return {};
   return fail(code, std::move(message));

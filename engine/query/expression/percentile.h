@@ -1,8 +1,8 @@
-// $percentile and $median, which are expressions over an array and accumulators over documents.
-// Thread-safety: pure functions.
+// The common part of $percentile and $median. Both are expressions on an array, and accumulators
+// over documents. Thread-safety: pure functions.
 //
-// Source: MongoDB manual, "$percentile (aggregation)", "$median (aggregation)". Error codes are the
-// server's.
+// Source: MongoDB manual, "$percentile (aggregation)", "$median (aggregation)". Error codes are
+// those of servers.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@
 
 namespace gridmount::query {
 
-// The parsed arguments {input: "$x", p: [0.5, 0.9], method: "approximate"}. $median has no `p`, and
-// its only share is 0.5.
+// The parsed arguments {input: "$x", p: [0.5, 0.9], method: "approximate"}. `shares` has the values
+// of `p`. $median has no `p`, and its only share is 0.5.
 struct PercentileArguments {
   std::unique_ptr<Expression> input;
   std::vector<double> shares;  // 0 to 1
@@ -25,11 +25,11 @@ Result<PercentileArguments> parse_percentile_arguments(std::string_view name,
                                                        bson::ValueView operand,
                                                        VariableScope& scope);
 
-// Appends the value if it is a number other than NaN.
+// Appends the value to `samples` if it is a number other than NaN.
 void add_sample(bson::ValueView value, std::vector<double>& samples);
 
-// Returns the least sample for which at least the share `p` of all samples is less or equal.
-// `sorted` must not be empty.
+// Returns the least sample s such that at least the share `p` of all samples is less than or equal
+// to s. `sorted` has the samples in ascending order, and must not be empty.
 double percentile_of(const std::vector<double>& sorted, double p);
 
 }  // namespace gridmount::query

@@ -1,5 +1,5 @@
-// Finding a string in another one in linear time. Internal to engine/query. Thread-safety: a
-// function without state.
+// Finds a string in another one in linear time. Internal to engine/query. Thread-safety: a function
+// without state.
 #pragma once
 
 #include <cstring>
@@ -7,8 +7,8 @@
 
 namespace gridmount::query::expressions {
 
-// Like text.find(token, from). The standard library's find() takes 10^13 steps to find half a
-// string of 8 MB in it.
+// Like text.find(token, from), whose implementation in the standard library is quadratic: for a
+// token of half the size of a text of 8 MB it takes 10^13 steps.
 inline size_t find_text(std::string_view text, std::string_view token, size_t from) {
   if (from > text.size()) return std::string_view::npos;
   if (token.empty()) return from;

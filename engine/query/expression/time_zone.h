@@ -17,18 +17,19 @@ class TimeZone {
  public:
   TimeZone() = default;  // UTC
 
-  // Fails with Location40485 if there is no such zone.
+  // Returns the zone. Fails with Location40485 if no zone has this name.
   static Result<TimeZone> find(std::string_view name);
 
   bool is_utc() const { return rules_ == nullptr && offset_seconds_ == 0; }
-  // Returns whether the offset of the zone changes.
+  // Returns whether the offset of the zone depends on the date.
   bool has_rules() const { return rules_ != nullptr; }
 
-  // Returns the offset at that time, in seconds east of UTC.
+  // Returns the offset at this time, in seconds. It is positive east of UTC.
   int64_t offset_seconds(bson::Date date) const;
   int64_t to_local(bson::Date date) const;
-  // If a local time occurs twice, returns the earlier date. If the clock skips a local time,
-  // returns a date that is later by as much as the clock was put forward.
+  // Converts a local time to a date. If the local time occurs twice, returns the earlier date. If
+  // the clock skips the local time, uses the offset before the change, so that to_local() of the
+  // result is later by the size of the change.
   bson::Date from_local(int64_t local_milliseconds) const;
 
  private:
@@ -36,8 +37,8 @@ class TimeZone {
   int64_t offset_seconds_ = 0;
 };
 
-// Evaluates an expression for a zone. Returns UTC if there is no expression, and nullopt if its
-// value is null.
+// Evaluates an expression whose value names a zone. Returns UTC if `expression` is null, and
+// nullopt if its value is null, undefined or missing.
 Result<std::optional<TimeZone>> evaluate_time_zone(const Expression* expression,
                                                    EvaluationContext& context);
 

@@ -1,5 +1,5 @@
-// Code points in text that need not be valid UTF-8. Internal to engine/query. Thread-safety: pure
-// functions.
+// Finds and counts code points in text that need not be valid UTF-8. Internal to engine/query.
+// Thread-safety: pure functions.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@ inline bool is_continuation_byte(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
 
-// Returns the size of a code point with this first byte. Returns more than 4 for a byte that cannot
-// be the first.
+// Returns the size in bytes of a code point with this first byte. Returns more than 4 for a byte
+// that cannot be the first one.
 inline size_t code_point_bytes(char first) {
   const auto byte = static_cast<unsigned char>(first);
   if (byte < 0x80) return 1;
@@ -29,7 +29,7 @@ inline size_t count_code_points(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation_byte(c); }));
 }
 
-// Returns the position after the code point at `at`, at most the size of the text.
+// Returns the position after the code point at `at`, or the size of the text at its end.
 inline size_t next_code_point(std::string_view text, size_t at) {
   ++at;
   while (at < text.size() && is_continuation_byte(text[at])) ++at;

@@ -1,8 +1,8 @@
-// The clock changes of a time zone, read from a file of the system's time zone database (RFC 8536).
-// Internal to engine/query. The C library is not used because its time zone applies to the whole
-// process.
+// The clock changes of a time zone, from a file of the system's time zone database (RFC 8536).
+// Internal to engine/query. This class does not use the C library, because the C library's time
+// zone applies to the whole process.
 //
-// Thread-safety: immutable after construction. find() is thread-safe.
+// Thread-safety: immutable, so thread-safe. find() is thread-safe too.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ namespace gridmount::query::expressions {
 
 class ZoneRules {
  public:
-  // Returns null if there is no zone of that name, or if the system has no time zone database.
+  // Returns the zone, or null if no zone has this name or the system has no time zone database.
   static std::shared_ptr<const ZoneRules> find(std::string_view name);
-  // Parses the contents of such a file. Returns nullopt if they are not valid.
+  // Parses the contents of a file of the database. Returns nullopt if they are not valid.
   static std::optional<ZoneRules> parse(std::string_view file);
 
-  // Returns the offset in seconds east of UTC.
+  // Returns the offset at this time, in seconds. It is positive east of UTC.
   int64_t offset_at(int64_t utc_seconds) const;
 
  private:
-  // The day of a clock change. "M3.2.0/2" is the second Sunday in March at 2:00. It may also be a
-  // day of the year.
+  // The day and time of a clock change. "M3.2.0/2" is the second Sunday in March at 2:00. The day
+  // may also be a day of the year.
   struct ChangeDay {
     enum class Kind { kWeekday, kJulian, kDayOfYear };
     Kind kind = Kind::kWeekday;
@@ -53,7 +53,7 @@ class ZoneRules {
 
   std::vector<int64_t> changes_;  // UTC seconds, ascending
   std::vector<int64_t> offsets_;  // the offset after each change
-  int64_t first_offset_ = 0;      // before the first change
+  int64_t first_offset_ = 0;      // the offset before the first change
   std::optional<Rule> rule_;
 };
 

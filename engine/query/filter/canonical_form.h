@@ -1,8 +1,9 @@
-// A filter in the form in which servers show it in explain's parsedQuery. Each condition has an
-// operator. Nested conjunctions are merged into one. $ne and similar operators become $not. The
-// values of $in and $type are sorted, and conditions are in the order of the server's operators.
+// Converts a filter to the form that servers show as parsedQuery in explanations. In this form each
+// condition has an operator, nested conjunctions are merged into one, and $ne and similar operators
+// are replaced by $not. The values of $in and $type are sorted, and the conditions are in the order
+// in which servers sort operators.
 //
-// The functions take filters that Filter::parse() accepts. Anything else is shown as written.
+// The functions take filters that Filter::parse() accepts. They do not change other documents.
 // Source: MongoDB manual, "Explain Results", parsedQuery, and the server's
 // MatchExpression::serialize() and CanonicalQuery::sortTree().
 //
@@ -15,16 +16,17 @@
 
 namespace gridmount::query {
 
-// Returns the conditions that must all hold, each as a filter of its own in canonical form.
+// Returns the conditions of the filter's conjunction, each as a separate filter in canonical form.
 std::vector<bson::Document> conditions_of(bson::View filter);
 
-// Returns {} for no conditions, a single condition as it is, and {$and: [...]} for several.
+// Joins conditions: returns {} for none, the condition itself for one, and {$and: [...]} for
+// several.
 bson::Document conjunction_of(const std::vector<bson::Document>& conditions);
 
 bson::Document canonical_form(bson::View filter);
 
-// Returns the paths and operators of a canonical form without its values. It is the same for
-// queries for which servers would cache one plan ("Query Shapes").
+// Returns the paths and operators of a canonical form, without its values. Two queries have the
+// same shape if servers would cache one plan for both ("Query Shapes").
 bson::Document shape_of(bson::View canonical_form);
 
 }  // namespace gridmount::query

@@ -1,6 +1,6 @@
-// Comparisons of single fields that an expression implies: {$and: [{$eq: ["$a", 5]}, ...]} implies
-// a = 5. With them a search uses an index, and only tests the expression on what it finds there.
-// Internal to engine/query.
+// Finds comparisons of single fields that an expression implies: {$and: [{$eq: ["$a", 5]}, ...]}
+// implies that `a` is 5. A search can use an index for a comparison, and then tests the expression
+// only for the documents that it finds. Internal to engine/query.
 //
 // Source: MongoDB manual, "$expr", and the index bounds in mongod's explain.
 //
@@ -25,16 +25,16 @@ struct FieldComparison {
   bson::Value operand;
 };
 
-// Returns the comparisons that hold for every document for which the expression is true.
-// `variables` are by slot. Comparisons with a value that no index can help with are left out: an
-// array, undefined, a missing variable.
+// Returns the comparisons that are true for every document for which the expression is true.
+// `variables` has the value of each variable at the position of its slot. Leaves out comparisons
+// for which no index can be used: with an array, with undefined, or with a missing variable.
 std::vector<FieldComparison> implied_comparisons(
     const Expression& expression, const std::vector<std::optional<bson::ValueView>>& variables,
     bson::Date now);
 
 // Returns the comparison as a filter: {$expr: {$eq: ["$a", {$literal: 5}]}}.
 bson::Document filter_of(const FieldComparison& comparison);
-// Returns the comparison as a condition on its field, for the planner.
+// Returns the comparison as a condition on the field, which the planner takes.
 std::unique_ptr<Predicate> predicate_of(FieldComparison comparison);
 
 }  // namespace gridmount::query

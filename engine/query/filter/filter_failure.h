@@ -15,13 +15,12 @@ class FailureBuilder {
 
   // Returns the builder to append to. Documents and arrays may be open in it.
   bson::Builder& out() { return out_; }
-  // Append values of the document or of operands, which may be large. Append nothing if values are
-  // left out.
+  // Append values of the document or of operands, which may be large. With Values::kLeftOut they
+  // append nothing.
   void append_value(std::string_view name, bson::ValueView value);
   void append_values(std::string_view name, bson::View elements);
 
-  // Returns whether the document is too large. Then it is useless and must be built again without
-  // values.
+  // Returns whether the document is too large. It must then be built again with Values::kLeftOut.
   bool too_large() const { return too_large_ || out_.size() > kBytesMax; }
   bson::Document finish() && { return std::move(out_).finish(); }
 

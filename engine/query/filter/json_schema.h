@@ -1,14 +1,14 @@
 // $jsonSchema: MongoDB's dialect of JSON Schema draft 4. A schema is a list of keywords, and a
-// value must satisfy each one. A keyword allows every value of a type that it does not constrain.
-// Internal to engine/query.
+// value must satisfy each one. Most keywords are only about values of certain types, and allow all
+// other values. Internal to engine/query.
 //
-// `bsonType` names BSON types, in addition to `type`, which names JSON's. `integer` is not a type.
-// As on servers, parsing fails with FailedToParse both for `$ref`, `$schema`, `default`,
-// `definitions`, `format` and `id`, which the message calls unsupported, and for any other keyword,
-// which it calls unknown. Property names are field names, not dotted paths.
+// The keyword `bsonType` takes names of BSON types, and `type` takes JSON's, except `integer`. As
+// on servers, parse() fails with FailedToParse for unsupported keywords (`$ref`, `$schema`,
+// `default`, `definitions`, `format` and `id`) and for unknown keywords, and the message says which
+// of these it is. Property names are field names, not dotted paths.
 //
-// Source: MongoDB manual, "$jsonSchema" and "Schema Validation". Thread-safety: a schema is
-// immutable once parsed, so safe to share between threads.
+// Source: MongoDB manual, "$jsonSchema" and "Schema Validation". Thread-safety: a parsed schema is
+// immutable, so thread-safe.
 #pragma once
 
 #include <memory>
@@ -22,27 +22,26 @@
 
 namespace gridmount::query {
 
-// One keyword of a schema, or two that only have a meaning together. Immutable after construction.
+// One keyword of a schema, or two keywords that only have a meaning together. Immutable.
 class SchemaKeyword {
  public:
   virtual ~SchemaKeyword() = default;
   virtual bool allows(bson::ValueView value, MatchContext& context) const = 0;
-  // Appends the reasons why the keyword does not allow `value`, as documents {operatorName, ...},
-  // to the open array.
+  // Appends to the open array of `failures` the reasons why the keyword does not allow `value`, as
+  // documents {operatorName, ...}.
   virtual void explain(bson::ValueView value, FailureBuilder& failures) const = 0;
 };
 
 class JsonSchema {
  public:
-  // `depth` counts the schemas and operators around this schema, up to kMaxFilterDepth. Error codes
-  // and messages are the server's.
+  // `depth` is the number of schemas and operators around this schema, which must not exceed
+  // kMaxFilterDepth. Error codes and messages are those of servers.
   static Result<JsonSchema> parse(bson::View schema, int depth);
 
   bool allows(bson::ValueView value, MatchContext& context) const;
-  // Appends to the open array of `failures` the reasons of each keyword that does not allow
-  // `value`.
+  // Calls SchemaKeyword::explain() of each keyword that does not allow `value`.
   void explain(bson::ValueView value, FailureBuilder& failures) const;
-  // Appends {title: ..., description: ...} to an open document, as far as the schema has them.
+  // Appends those of the fields title and description that the schema has.
   void append_annotations(bson::Builder& builder) const;
 
  private:

@@ -1,5 +1,5 @@
-// The interface for parsing the keywords of a schema, by family. Internal to json_schema*.cc. Not
-// thread-safe.
+// The functions that parse the keywords of a schema. Each family of keywords has one. Internal to
+// json_schema*.cc. Not thread-safe.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace gridmount::query {
 
-// The elements of a schema, which can be found by keyword.
+// Finds the elements of a schema by their keywords.
 class SchemaElements {
  public:
   SchemaElements(bson::View schema, int depth) : schema_(schema), depth_(depth) {}
@@ -21,7 +21,7 @@ class SchemaElements {
   // Fails with FailedToParse for unknown, unsupported and repeated keywords.
   Status check() const;
   std::optional<bson::Element> find(std::string_view keyword) const;
-  // Parses a schema within this schema.
+  // Parses a schema that is inside this schema.
   Result<JsonSchema> parse_below(bson::View schema) const {
     return JsonSchema::parse(schema, depth_ + 1);
   }
@@ -33,7 +33,7 @@ class SchemaElements {
 
 using SchemaKeywords = std::vector<std::unique_ptr<SchemaKeyword>>;
 
-// Each function adds the keywords of its family that the schema has.
+// Each of these functions adds those keywords of its family that the schema has.
 Status parse_scalar_keywords(const SchemaElements& elements, SchemaKeywords& keywords);
 Status parse_array_keywords(const SchemaElements& elements, SchemaKeywords& keywords);
 Status parse_property_keywords(const SchemaElements& elements, SchemaKeywords& keywords);
@@ -41,11 +41,11 @@ Status parse_object_keywords(const SchemaElements& elements, SchemaKeywords& key
 Status parse_logical_keywords(const SchemaElements& elements, SchemaKeywords& keywords);
 Status parse_type_keyword(const SchemaElements& elements, SchemaKeywords& keywords);
 
-// Returns the error "$jsonSchema keyword 'x' ..." with that code.
+// Returns the error "$jsonSchema keyword 'x' ..." with this code.
 tl::unexpected<Error> refuse_keyword(ErrorCode code, std::string_view keyword,
                                      std::string_view what);
 
-// A keyword that keeps its specification for explanations.
+// A keyword that keeps its specification, which explanations show.
 class SpecifiedKeyword : public SchemaKeyword {
  public:
   explicit SpecifiedKeyword(const bson::Element& element) : name_(element.key) {
@@ -77,8 +77,8 @@ class SpecifiedKeyword : public SchemaKeyword {
   bson::Document specification_;
 };
 
-// Returns the value with the fields of documents sorted by name at all levels. In schemas,
-// documents are equal whatever the order of their fields.
+// Returns the value with the fields of all its documents sorted by name, at all levels. In schemas,
+// the order of fields does not matter for the equality of documents.
 bson::Value with_sorted_fields(bson::ValueView value);
 
 }  // namespace gridmount::query

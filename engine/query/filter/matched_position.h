@@ -1,4 +1,4 @@
-// The array element by which a document matches, as projections count it.
+// Finds the array element because of which a document matches, for projections.
 //
 // Thread-safe: a function without state.
 #pragma once
@@ -11,8 +11,9 @@
 
 namespace gridmount::query {
 
-// Like Filter::matched_position(), for `a.$` in a projection. Servers test the conditions for a
-// projection in the order of the filter's specification, for an update in an order of their own.
+// Like Filter::matched_position(), but for `a.$` in a projection. For a projection, servers test
+// the conditions in the order of the filter's specification. For an update, they test them in an
+// order of their own.
 std::optional<size_t> projected_position(const Filter& filter, bson::View document);
 
 }  // namespace gridmount::query

@@ -1,12 +1,13 @@
-// The building blocks of predicates. A ValueTest decides whether one value matches. A PathPredicate
-// applies a ValueTest to the values at a path of a document. Internal to engine/query.
+// The classes of which predicates consist, and the parsers of operators. A ValueTest decides
+// whether one value matches. A PathPredicate applies a ValueTest to the values at a path of a
+// document. Internal to engine/query.
 //
 // For each field operator, one function parses the operand into TestGroups. field_operators.cc has
-// the table of these functions. Source of the traversal: MongoDB manual, "Query an Array", and the
-// server's behaviour.
+// the table of these functions. Source for the treatment of arrays: MongoDB manual, "Query an
+// Array", and the server's behaviour.
 //
-// Thread-safety: tests and predicates are immutable once parsed, so safe to share between threads.
-// FilterMemory is not thread-safe.
+// Thread-safety: parsed tests and predicates are immutable, so thread-safe. FilterMemory is not
+// thread-safe.
 #pragma once
 
 #include <memory>
@@ -28,9 +29,9 @@ class ValueTest {
   bool test(bson::ValueView value) const;
   // Returns whether a document without a value at the path matches.
   virtual bool test_missing() const { return false; }
-  // Returns whether an array also matches if one of its elements does.
+  // Returns whether an array also matches if one of its elements matches.
   virtual bool tests_elements() const { return true; }
-  // For a test that searches a whole array for one element: the position of that element. The array
+  // If the test searches an array for one element, returns the position of this element. The array
   // must match.
   virtual std::optional<size_t> matching_element(bson::ValueView) const { return std::nullopt; }
 
@@ -67,13 +68,13 @@ class PathPredicate : public Predicate {
 class DocumentPredicate : public Predicate {
  public:
   Kind kind() const override { return Kind::kOther; }
-  // Returns a path that BSON cannot hold, so that it differs from the paths of indexes and other
-  // conditions.
+  // Returns a path that no BSON document can have, so that it differs from the paths of indexes and
+  // of other conditions.
   const bson::Path& path() const override;
 };
 
-// The conditions of one operator. It matches if all tests and groups match. With `negated`, it
-// matches if at least one of them does not.
+// The conditions of one operator. A group matches if all its tests and groups match. With
+// `negated`, it matches if at least one of them does not match.
 struct TestGroup {
   std::vector<std::unique_ptr<ValueTest>> tests;
   std::vector<TestGroup> groups;
@@ -81,7 +82,7 @@ struct TestGroup {
 
   bool empty() const { return tests.empty() && groups.empty(); }
 
-  // Tests one value. An array is not searched.
+  // Tests one value. Does not search an array.
   bool test(bson::ValueView value, MatchContext& context) const;
 };
 
@@ -95,25 +96,27 @@ inline TestGroup one_test(std::unique_ptr<ValueTest> test, bool negated = false)
 // The memory that is left for a filter while it is parsed.
 class FilterMemory {
  public:
-  // The cost of a condition without its values.
+  // The bytes for a condition without its values.
   static constexpr size_t kConditionBytes = 400;
 
-  // Must be called for each condition and value. Checks the interruption of this thread too.
+  // Must be called with the size of each condition and value. Fails with ExceededMemoryLimit (146).
+  // Also checks the interruption of this thread.
   Status take(size_t bytes);
-  // Returns the reservation that the filter must hold for its lifetime. Null for small filters.
+  // Returns the reservation that the filter must keep during its lifetime, or null for a small
+  // filter.
   std::unique_ptr<FilterReservation> release();
 
  private:
   size_t left_ = kFilterBytesMax;
-  std::unique_ptr<FilterReservation> reservation_;  // set once the filter is not small
+  std::unique_ptr<FilterReservation> reservation_;  // set when the filter is no longer small
 };
 
 // The position of a condition in a filter.
 struct FilterPosition {
   const FilterOptions& options;
   FilterMemory& memory;
-  int depth = 0;  // the depth in the tree
-  // The filter is matched against an element of an array, not against the user's document.
+  int depth = 0;  // the depth in the tree of conditions
+  // The condition is matched against an element of an array, and not against the user's document.
   bool in_subdocument = false;
 
   FilterPosition below() const { return {options, memory, depth + 1, in_subdocument}; }
@@ -135,8 +138,8 @@ struct OperatorEntry {
   ParseOperator parse;
 };
 
-// Returns whether {path: value} holds operators ({$gt: 1}) instead of a value that the field must
-// equal. {$ref: ..., $id: ...} is a value.
+// Returns whether the value in {path: value} has operators ({$gt: 1}). If not, the field must be
+// equal to the value. {$ref: ..., $id: ...} has no operators.
 bool is_operator_document(bson::ValueView value);
 // Returns whether the name is an operator of a field ($gt), supported or refused.
 bool is_field_operator(std::string_view name);
@@ -145,10 +148,10 @@ bool is_logical_operator(std::string_view name);
 // Returns whether the document has $ref, $id or $db, which $elemMatch treats as fields.
 bool has_reference_field(bson::View document);
 
-// Operators in place of a field name: {$expr: ...}. The first function returns whether the name is
-// one of them, including $and, $or and $nor. The second one returns null for $comment, which has no
-// condition. It fails with BadValue for an unknown name, and for $and, $or and $nor, which
-// FilterParser handles.
+// Document operators replace a field name: {$expr: ...}. is_document_operator() returns whether the
+// name is one of them, including $and, $or and $nor. parse_document_operator() returns null for
+// $comment, which has no condition. It fails with BadValue for an unknown name, and for $and, $or
+// and $nor, which FilterParser parses.
 bool is_document_operator(std::string_view name);
 Result<std::unique_ptr<Predicate>> parse_document_operator(const bson::Element& element,
                                                            const FilterPosition& place);
@@ -156,11 +159,11 @@ Result<std::unique_ptr<Predicate>> parse_document_operator(const bson::Element& 
 Result<std::unique_ptr<Predicate>> parse_expression_predicate(const bson::Element& element,
                                                               const FilterPosition& place);
 
-// Filter trees are parsed, matched and destroyed recursively, so their depth is limited.
+// The limit for the depth of a filter. Filters are parsed, matched and destroyed recursively.
 inline constexpr int kMaxFilterDepth = static_cast<int>(bson::kMaxDepth);
 Status check_depth(int depth);
 
-// Like Filter::parse(), for a filter within a larger one.
+// Like Filter::parse(), but for a filter inside a larger one.
 Result<Filter> parse_filter(bson::View specification, const FilterPosition& place);
 
 // Parses the operators of {path: {$gt: 1, $lt: 5}}. Fails with BadValue for an unknown operator.
@@ -186,8 +189,8 @@ std::unique_ptr<ValueTest> order_test(Predicate::Kind kind, bson::ValueView oper
 
 Result<TestGroup> parse_exists(const OperatorCall& call);
 Result<TestGroup> parse_type(const OperatorCall& call);
-// Adds the types of an alias of $type. The alias "number" stands for four types. Fails with
-// BadValue for an unknown alias.
+// Adds the types of an alias of $type. The alias "number" means four types. Fails with BadValue for
+// an unknown alias.
 Status add_types(std::string_view alias, std::vector<bson::Type>& types);
 
 Result<std::unique_ptr<ValueTest>> parse_regex_value(bson::ValueView regex, FilterMemory& memory);
@@ -206,7 +209,7 @@ Result<TestGroup> parse_elem_match(const OperatorCall& call);
 
 Result<TestGroup> parse_not(const OperatorCall& call);
 
-// Operators that are known but not supported.
+// The parsers of operators that are not supported. They return an error that says so.
 Result<TestGroup> refuse_geometry(const OperatorCall& call);
 Result<TestGroup> refuse_nearness(const OperatorCall& call);
 

@@ -1,7 +1,8 @@
 // The variables of a command, which its expressions use as `$$name`. Source: MongoDB manual, `let`
 // of find, update, aggregate and others.
 //
-// Thread-safety: the functions are pure. Variables may be read by several threads.
+// Thread-safety: the functions are pure. Several threads may call the const functions of a
+// Variables.
 #pragma once
 
 #include <optional>
@@ -20,29 +21,31 @@ namespace gridmount::query {
 // undefined.
 Result<bson::Document> evaluate_let(bson::View let, bson::Date now);
 
-// Returns the value of such a variable, or nullopt if it is undefined. Drivers do not write the
-// type undefined, so here it marks a variable without a value.
+// Returns the value of a variable that evaluate_let() has returned, or nullopt if it is undefined.
+// Drivers do not write the type undefined, so it can mean a variable without a value.
 std::optional<bson::ValueView> value_of_variable(const bson::Element& variable);
 
-// Variables with values by name, as a store's reads and writes take them, declared for parsing.
+// Variables that are declared for the parser. Their values come from a document {name: value},
+// which the options of a store's reads and writes have.
 class Variables {
  public:
-  // Copies the values. Fails with FailedToParse for names that no variable may have.
+  // Copies the values. Fails with FailedToParse for a name that no variable may have.
   static Result<Variables> declare(bson::View values);
 
   VariableScope& scope() { return scope_; }
-  // Returns the values by slot, as views of this object. Moving the object does not invalidate
-  // them.
+  // Returns the values, each at the position of its slot. They are views of this object's memory,
+  // and are still valid if this object is moved.
   std::vector<std::optional<bson::ValueView>> views() const;
-  // Returns options for Filter::parse(). This object need only outlive parsing.
+  // Returns options for Filter::parse(). This object must exist during Filter::parse(), but need
+  // not outlive the filter.
   FilterOptions filter_options(bson::Date now);
 
  private:
   VariableScope scope_;
-  bson::Document values_;  // in the order of the slots, beginning with slot 0
+  bson::Document values_;  // the values in the order of their slots, from slot 0
 };
 
-// Parses a filter whose $expr may use these variables. `variables` holds their values by name.
+// Parses a filter whose $expr may use `variables`, which is {name: value, ...}.
 Result<Filter> parse_filter(bson::View filter, bson::View variables, bool is_upsert = false);
 
 }  // namespace gridmount::query

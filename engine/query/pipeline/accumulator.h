@@ -1,8 +1,9 @@
-// Accumulators, which $group, $bucket and $bucketAuto apply to the documents of a group: {total:
-// {$sum: "$x"}}. Internal to engine/query. Source: MongoDB manual, "Accumulators".
+// Accumulators compute a field of a group from the group's documents: {total: {$sum: "$x"}}.
+// $group, $bucket and $bucketAuto use them. Internal to engine/query. Source: MongoDB manual,
+// "Accumulators".
 //
-// Thread-safety: an AccumulatedField is immutable once parsed, so safe to share between threads. An
-// Accumulator is used by one thread at a time.
+// Thread-safety: a parsed AccumulatedField is immutable, so thread-safe. An Accumulator is used by
+// one thread at a time.
 #pragma once
 
 #include <memory>
@@ -26,11 +27,12 @@ class Accumulator {
  public:
   virtual ~Accumulator() = default;
 
-  // `value` is the value of the argument for `document`.
+  // Adds a document to the group. `value` is the value of the accumulator's argument for
+  // `document`.
   virtual Status add(const std::optional<bson::ValueView>& value, bson::View document) = 0;
-  // Appends the result to `output`. A missing result becomes null.
+  // Appends the result to `output`, as the field `field`. A missing result becomes null.
   virtual void write(std::string_view field, DocumentOutput& output) const = 0;
-  // Returns the memory held outside the object itself, in bytes.
+  // Returns how many bytes of memory the accumulator uses outside the object itself.
   uint64_t bytes() const { return bytes_; }
 
  protected:
@@ -58,20 +60,21 @@ struct AccumulatedField {
   void add_needs(FieldDependencies& needs) const;
 };
 
-// Parses {$sum: "$x"}, the value of the result's field `field`. Fails with code 15952 for an
-// unknown accumulator.
+// Parses an accumulator such as {$sum: "$x"}, which computes the field `field` of the result. Fails
+// with code 15952 for an unknown accumulator.
 Result<AccumulatedField> parse_accumulated_field(std::string_view field, bson::ValueView value,
                                                  VariableScope& scope);
 
-// `n` may use the fields of the group's _id, which must be the evaluator's current document.
-// `field` must outlive the accumulator.
+// Makes the accumulator of one group. The group's _id must be the evaluator's current document,
+// because `n` may use its fields. `field` must outlive the accumulator.
 Result<std::unique_ptr<Accumulator>> make_accumulator(const AccumulatedField& field,
                                                       Evaluator& evaluator, uint64_t bytes_max);
 
 // Evaluates the `n` of $firstN and similar accumulators. Fails unless it is a positive integer.
 Result<int64_t> evaluate_n(const Expression& expression, Evaluator& evaluator);
 
-// Returns ExceededMemoryLimit (146), for an accumulator that needs more than `bytes_max`.
+// Returns the error ExceededMemoryLimit (146) of an accumulator that needs more than `bytes_max`
+// bytes.
 tl::unexpected<Error> used_too_much(std::string_view name, uint64_t bytes_max);
 
 // --- The kinds, by family.

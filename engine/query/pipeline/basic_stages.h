@@ -95,14 +95,14 @@ Status parse_sort(const StageCall& call, ParsedStages& stages);
 Status parse_skip(const StageCall& call, ParsedStages& stages);
 Status parse_limit(const StageCall& call, ParsedStages& stages);
 
-// Returns the documents of `input` that match. Copies what it needs from `filter`. Fails with the
-// errors of Filter::parse().
+// Returns the documents of `input` that match. `filter` need not outlive the call. Fails as
+// Filter::parse() does.
 Result<Stream> filtered(Stream input, bson::View filter);
 
 // Adds the fields that the filter reads.
 void add_filter_needs(bson::View filter, FieldDependencies& needs);
 
-// Parses the specification of a $sort. The error codes are those of the stage.
+// Parses the specification of a $sort. Fails with the error codes of the stage.
 Result<Sort> parse_sort_pattern(bson::ValueView value);
 
 }  // namespace gridmount::query

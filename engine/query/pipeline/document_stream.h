@@ -1,4 +1,5 @@
-// A sequence of documents, read one at a time: the input and the output of pipelines.
+// A sequence of documents that is read one document at a time: the input or the output of a
+// pipeline.
 #pragma once
 
 #include <optional>
@@ -12,8 +13,8 @@ namespace gridmount::query {
 class DocumentStream {
  public:
   virtual ~DocumentStream() = default;
-  // Returns the next document, valid until the next call. Returns nullopt at the end, and also if
-  // it is called again after that.
+  // Returns the next document, which is valid until the next call. Returns nullopt at the end, and
+  // if it is called again after the end.
   virtual Result<std::optional<bson::View>> next() = 0;
 };
 

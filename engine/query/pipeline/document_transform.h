@@ -1,5 +1,5 @@
-// Stages that turn each document into one document: $project, $addFields, $unset, $replaceRoot and
-// their aliases. An update by a pipeline may use only these stages. Internal to engine/query.
+// Stages that make one document from each document: $project, $addFields, $unset, $replaceRoot and
+// their aliases. The pipeline of an update may have only these stages. Internal to engine/query.
 //
 // Thread-safety: a transform is immutable after plan(). Several threads may apply it, each with its
 // own TransformState.
@@ -18,13 +18,14 @@ namespace gridmount::query {
 class DocumentTransform {
  public:
   virtual ~DocumentTransform() = default;
-  // The result is valid as long as the document, and until the next call with this state.
+  // Returns the new document. It is valid until the next call with this state, and as long as
+  // `document` is valid.
   virtual Result<bson::View> apply(bson::View document, TransformState& state) const = 0;
   // See Stage::plan().
   virtual void plan(FieldDependencies& needs) = 0;
 };
 
-// Parses a stage by its name. Returns null if it is not one of these stages.
+// Parses a stage. Returns null if the stage is not one of these.
 Result<std::unique_ptr<DocumentTransform>> parse_transform(const StageCall& call);
 bool is_transform(std::string_view stage_name);
 

@@ -1,4 +1,4 @@
-// Refuses options that a stage has twice. Internal to engine/query.
+// Refuses an option that occurs twice in a stage. Internal to engine/query.
 //
 // Thread-safety: a function without state.
 #pragma once
@@ -11,8 +11,8 @@
 namespace gridmount::query {
 
 // Fails with code 40413 for a key that the document has more than once. `path` is the document's
-// name in errors ("$merge"). If duplicates were accepted, one part of the code could check the
-// first value and another one use the second.
+// name in errors ("$merge"). If duplicates were accepted, one function could check the first value
+// and another function use the second one.
 Status check_given_once(std::string_view path, bson::View options);
 
 }  // namespace gridmount::query

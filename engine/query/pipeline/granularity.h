@@ -1,5 +1,5 @@
 // The series of preferred numbers to which $bucketAuto may round its boundaries. Internal to
-// engine/query. Immutable, so safe to share between threads.
+// engine/query. Immutable, so thread-safe.
 //
 // Source: MongoDB manual, "$bucketAuto", "Granularity"; Renard numbers and E series.
 #pragma once
@@ -15,11 +15,12 @@ namespace gridmount::query {
 
 class Granularity {
  public:
-  // Fails with code 40257 if there is no series of that name.
+  // Returns the series with this name. Fails with code 40257 if there is none.
   static Result<Granularity> find(std::string_view name);
 
-  // Return the nearest number of the series above or below `number`. Zero stays zero. `number` must
-  // not be NaN or negative. The result is a decimal for a decimal, and a double otherwise.
+  // Return the nearest number of the series that is greater, or less, than `number`. They do not
+  // change zero or an infinite double. `number` must not be NaN or negative. The result is a
+  // decimal if `number` is one, otherwise a double.
   bson::Value round_up(bson::ValueView number) const { return round(number, true); }
   bson::Value round_down(bson::ValueView number) const { return round(number, false); }
 

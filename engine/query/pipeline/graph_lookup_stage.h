@@ -1,5 +1,6 @@
-// $graphLookup: adds to each document the documents that can be reached from it by following
-// references. Internal to engine/query. Immutable after plan(), so several threads may run it.
+// The stage $graphLookup adds to each document all documents to which its references lead, directly
+// or through other documents. Internal to engine/query. Immutable after plan(), so several threads
+// may run it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ struct GraphLookupOptions {
   std::optional<bson::Path> as;
   std::optional<bson::Path> depth_field;
   std::optional<int64_t> max_depth;
-  // A pipeline that restricts the documents found. Always set once the stage is parsed.
+  // A pipeline with the filter for the documents that are found (restrictSearchWithMatch). Always
+  // set in a parsed stage.
   std::optional<Pipeline> restriction;
 };
 
@@ -33,6 +35,7 @@ class GraphLookupStage : public Stage {
   void add_collections(std::set<CollectionName>& names) const override;
 
   const GraphLookupOptions& options() const { return options_; }
+  // Returns the fields of the results that are needed, or null if all are.
   const FieldDependencies* wanted() const { return wanted_.is_all() ? nullptr : &wanted_; }
 
  private:

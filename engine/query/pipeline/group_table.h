@@ -1,5 +1,5 @@
-// The groups of $group and $bucket, by key, with their accumulators. Internal to engine/query. Not
-// thread-safe.
+// The table of the groups of $group and $bucket, with their accumulators. It finds a group by its
+// _id. Internal to engine/query. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ namespace gridmount::query {
 
 class GroupTable {
  public:
-  // The fields and the evaluator must outlive the table.
+  // `fields` and `evaluator` must outlive the table, and so must the text of `stage`, the stage's
+  // name for messages.
   GroupTable(const std::vector<AccumulatedField>& fields, std::string_view stage,
              Evaluator& evaluator, const PipelineContext& context)
       : fields_(fields),
@@ -25,10 +26,12 @@ class GroupTable {
         group_evaluator_(context.variables, context.now),
         bytes_max_(context.memory_bytes_max) {}
 
-  // Adds the document to the group of that _id. It must be the evaluator's current document.
+  // Adds the document to the group with this _id. `document` must be the evaluator's current
+  // document. Fails with the error of memory_exceeded() if the groups need more than
+  // PipelineContext::memory_bytes_max.
   Status add(bson::ValueView id, bson::View document);
 
-  // Groups are numbered in the order in which they were first met.
+  // The number of groups. The groups are numbered from 0, in the order of their first documents.
   size_t size() const { return groups_.size(); }
   bson::ValueView id(size_t group) const { return groups_[group].id.view(); }
   // Appends the results of the group's fields.
@@ -40,7 +43,7 @@ class GroupTable {
   struct Group {
     uint64_t hash;
     std::string key;
-    bson::Value id;  // from the first document of the group
+    bson::Value id;  // the _id of the group's first document
   };
 
   Result<size_t> find_or_add(bson::ValueView id);
@@ -50,14 +53,14 @@ class GroupTable {
   const std::vector<AccumulatedField>& fields_;
   const std::string_view stage_;
   Evaluator& evaluator_;
-  Evaluator group_evaluator_;  // its document is the group's _id
+  Evaluator group_evaluator_;  // its current document is the group's _id
   const uint64_t bytes_max_;
   uint64_t bytes_ = 0;
   std::string key_;              // the key string of the current document's group
   std::vector<uint32_t> slots_;  // hash table with linear probing: a group's number plus one, or 0
   std::vector<Group> groups_;
   std::vector<std::unique_ptr<Accumulator>>
-      accumulators_;  // one per group and field, group by group
+      accumulators_;  // one for each group and field, ordered by group
 };
 
 }  // namespace gridmount::query

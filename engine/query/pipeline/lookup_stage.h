@@ -17,12 +17,13 @@ struct LookupOptions {
     std::unique_ptr<Expression> value;
   };
 
-  CollectionName from;  // no name: the pipeline produces its documents itself
+  CollectionName from;  // the collection's name is empty if the pipeline produces its documents
+                        // itself
   std::optional<bson::Path> as;
   std::optional<bson::Path> local_field;
   std::optional<bson::Path> foreign_field;
   std::vector<Variable> variables;
-  std::optional<Pipeline> pipeline;  // always set once the stage is parsed
+  std::optional<Pipeline> pipeline;  // always set in a parsed stage
 };
 
 class LookupStage : public Stage {
@@ -34,14 +35,16 @@ class LookupStage : public Stage {
   void plan(FieldDependencies& needs) override;
   void add_collections(std::set<CollectionName>& names) const override;
 
-  // Takes over a following $unwind of the array that this stage makes. Then the array is never
-  // built as a whole. Returns false if the $unwind has another path.
+  // Makes this stage do the work of a following $unwind, if that $unwind has the path of the array
+  // that this stage makes. The array is then never built as a whole. Returns false if the $unwind
+  // has another path.
   bool absorb(const UnwindStage& unwind);
 
   const LookupOptions& options() const { return options_; }
   const std::optional<UnwindOptions>& unwind() const { return unwind_; }
+  // Returns the fields of the results that are needed, or null if all are.
   const FieldDependencies* wanted() const { return wanted_.is_all() ? nullptr : &wanted_; }
-  // Returns whether every document gets the same results.
+  // Returns whether the results are the same for every document.
   bool is_uncorrelated() const { return !options_.local_field && options_.variables.empty(); }
 
  private:

@@ -1,5 +1,6 @@
-// $merge: writes each document to a collection, where it is merged with the document that has the
-// same key. Internal to engine/query. Immutable after parsing, so several threads may run it.
+// The stage $merge writes each document to a collection. If the collection has a document with the
+// same key, the two are merged. Internal to engine/query. A parsed stage is immutable, so several
+// threads may run it.
 #pragma once
 
 #include <memory>
@@ -25,7 +26,7 @@ struct MergeOptions {
   std::vector<bson::Path> on;
   WhenMatched when_matched = WhenMatched::kMerge;
   WhenNotMatched when_not_matched = WhenNotMatched::kInsert;
-  std::vector<Variable> variables;       // `let`: what `pipeline` may use
+  std::vector<Variable> variables;       // the variables of `let`, which `pipeline` may use
   std::optional<UpdateStages> pipeline;  // with kPipeline: the pipeline in `whenMatched`
 };
 

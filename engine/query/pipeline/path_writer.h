@@ -1,4 +1,4 @@
-// Copies a document with one field set, as $unwind and $lookup do. Internal to engine/query.
+// Copies a document and replaces one field, for $unwind and $lookup. Internal to engine/query.
 // Thread-safety: a pure function.
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace gridmount::query {
 
-// Appends the elements of `document` to `output`. The field at `parts` is replaced by `value`, or
-// left out if there is no value. If there is a value, a value on the path that is not a document is
-// replaced by one. This includes arrays, whose elements are not entered. If `wanted` is not null,
-// other top-level fields that are not in it are left out.
+// Appends the elements of `document` to `output`. Replaces the field at the path `parts` by
+// `value`, or leaves it out if `value` is nullopt. With a `value`, also replaces any value on the
+// path that is not a document (an array too) by a new document. If `wanted` is not null, leaves out
+// all other top-level fields that are not in `wanted`.
 void append_with_field(bson::View document, const std::vector<std::string>& parts,
                        const std::optional<bson::ValueView>& value, const FieldDependencies* wanted,
                        DocumentOutput& output);

@@ -1,15 +1,17 @@
-// Aggregation pipelines, [{$match: ...}, {$group: ...}], parsed once and run over streams of
-// documents. The caller provides the input, and a PipelineStorage for stages that read or write
-// other collections.
+// Aggregation pipelines, such as [{$match: ...}, {$group: ...}]. A pipeline is parsed once, and can
+// run over many streams of documents. The caller provides the input stream, and a PipelineStorage
+// for stages that read or write other collections.
 //
-// Nothing is read before the first next() of a running pipeline. Each next() reads as much input as
-// it needs to return one document. A stage that gathers documents ($group, $sort, $bucketAuto)
-// takes at most PipelineContext::memory_bytes_max, and fails with
-// QueryExceededMemoryLimitNoDiskUseAllowed (292) beyond that.
+// run() reads nothing. Each next() of its stream reads as much input as it needs to return one
+// document. A stage that gathers documents ($group, $sort, $bucketAuto) may use
+// PipelineContext::memory_bytes_max bytes of memory, and fails with
+// QueryExceededMemoryLimitNoDiskUseAllowed (292) if it needs more.
 //
-// Source: MongoDB manual, "Aggregation Stages". Results, limits and error codes are the server's.
+// Source: MongoDB manual, "Aggregation Stages". Results, limits and error codes are those of
+// servers.
 //
-// Thread-safety: several threads may run a Pipeline at once. Each run belongs to one thread.
+// Thread-safety: several threads may run a Pipeline at the same time. The stream of a run is used
+// by one thread at a time.
 #pragma once
 
 #include <chrono>
@@ -34,14 +36,15 @@ class Stage;
 
 struct PipelineContext {
   PipelineStorage& storage;
-  CollectionName collection;  // the pipeline's input; no collection name if there is no input
+  CollectionName collection;  // the pipeline's input; its collection's name is empty if there is no
+                              // input
   bson::Date now;             // $$NOW
-  // The values, by slot, of the variables declared in the scope before parsing (the command's
-  // `let`).
+  // The values of the variables that were declared before the pipeline was parsed (the command's
+  // `let`), each at the position of its slot.
   std::vector<std::optional<bson::ValueView>> variables;
   // The limit of memory for each stage that gathers documents.
   uint64_t memory_bytes_max = kOperationBytesMax;
-  // For $sample. A test sets it to a fixed value.
+  // The seed for $sample. Tests set it to a fixed value.
   uint64_t random_seed = 0;
 };
 
@@ -60,9 +63,9 @@ struct PipelineOptions {
 
 class Pipeline {
  public:
-  // `stages` holds the elements of an array. Copies what it needs. Fails with code 40324 for an
-  // unknown stage, and otherwise with the stages' own codes. `scope` holds the variables of the
-  // command's `let`.
+  // Parses a pipeline. `stages` has the stages as the elements of an array, and need not outlive
+  // the call. `scope` has the variables of the command's `let`. Fails with code 40324 for an
+  // unknown stage, and with the codes of the stages.
   static Result<Pipeline> parse(bson::View stages, VariableScope& scope,
                                 const PipelineOptions& options = {});
 
@@ -71,41 +74,42 @@ class Pipeline {
   ~Pipeline();
 
   // Returns false if the first stage produces documents itself ($collStats, $indexStats,
-  // $documents). Then run() takes no input.
+  // $documents). The input of run() must then be null.
   bool reads_input() const;
 
-  // Returns what the leading stages ask of the source, so that it can use an index: their filters,
-  // then a sort, skip and limit, and the fields that the whole pipeline needs.
+  // Returns the work of the first stages that the PipelineStorage can do, so that it can use an
+  // index: their filters, then a sort, skip and limit, and the fields that the whole pipeline
+  // needs.
   const FindRequest& request() const { return request_; }
 
-  // Returns the filter of request(), and conditions that the leading $match stages with expressions
-  // imply: {$match: {$expr: {$eq: ["$a", "$$x"]}}} asks the source for the documents whose `a` is
-  // the value of x. `variables` are by slot, as in PipelineContext.
+  // Returns the filter of request() together with conditions that expressions in the first $match
+  // stages imply: for {$match: {$expr: {$eq: ["$a", "$$x"]}}}, that `a` is the value of x.
+  // `variables` has the values as PipelineContext::variables has them.
   bson::Document source_filter(const std::vector<std::optional<bson::ValueView>>& variables,
                                bson::Date now) const;
 
-  // Returns the names of the stages that the pipeline runs itself after request().
+  // Returns the names of the stages that remain after request(), and which the pipeline runs
+  // itself.
   std::vector<std::string_view> own_stages() const;
 
-  // Returns whether the pipeline ends with $out or $merge. Such a pipeline returns no documents. It
-  // has written everything when its next() returns nullopt.
+  // Returns whether the pipeline ends with $out or $merge. The stream of such a pipeline has no
+  // documents, and everything is written when its next() returns nullopt.
   bool writes() const;
-  // Return the collections read in addition to the input ($lookup, $unionWith), and the collection
-  // written to.
+  // other_collections() returns the collections that the pipeline reads in addition to its input
+  // ($lookup, $unionWith). target() returns the collection to which it writes, or nullopt.
   const std::set<CollectionName>& other_collections() const { return other_collections_; }
   std::optional<CollectionName> target() const;
 
-  // The contents of the input. The pipeline does the rest itself.
-  // - kEverything: all documents as they are.
-  // - kFiltered: the documents that match request().filter, or only those that match
-  //   source_filter().
-  // - kRequested: the result of request(), with its filter or that of source_filter(), its sort,
-  //   skip and limit. The documents may have more fields than requested.
+  // The contents of the input stream. The pipeline does the rest of the work itself.
+  // - kEverything: all documents, unchanged.
+  // - kFiltered: the documents that match request().filter, or those that match source_filter().
+  // - kRequested: the result of request(), with its filter or with source_filter(), and with its
+  //   sort, skip and limit. The documents may have more fields than requested.
   enum class Input { kEverything, kFiltered, kRequested };
 
-  // The pipeline and the context must outlive the stream. If `stats` is not null, each stage is
-  // measured, and `stats` must outlive the stream too. It gets one entry for each stage that is
-  // run. With Input::kRequested these are the own_stages().
+  // Runs the pipeline: returns the stream of its results. The pipeline and the context must outlive
+  // the stream. If `stats` is not null, it gets one entry for each stage that runs, and must
+  // outlive the stream too. With Input::kRequested the stages that run are the own_stages().
   Result<std::unique_ptr<DocumentStream>> run(std::unique_ptr<DocumentStream> input,
                                               const PipelineContext& context,
                                               Input given = Input::kEverything,
@@ -123,8 +127,8 @@ class Pipeline {
 
   std::vector<std::unique_ptr<Stage>> stages_;
   FindRequest request_;
-  size_t filter_stages_ = 0;   // number of leading stages that request_.filter covers
-  size_t request_stages_ = 0;  // number of leading stages that the whole request_ covers
+  size_t filter_stages_ = 0;   // how many of the first stages request_.filter replaces
+  size_t request_stages_ = 0;  // how many of the first stages the whole request_ replaces
   std::set<CollectionName> other_collections_;
   size_t slots_ = 0;
 };

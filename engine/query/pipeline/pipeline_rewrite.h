@@ -1,16 +1,18 @@
-// Reorders stages so that they cost less with the same result, and derives what the source can do
-// for them. Internal to engine/query. Thread-safety: functions without state.
+// Reorders stages, so that they have the same result at a lower cost, and finds the work that the
+// PipelineStorage can do. Internal to engine/query. Thread-safety: functions without state.
 #pragma once
 
 #include "engine/query/pipeline/stage.h"
 
 namespace gridmount::query {
 
-// Moves $match before $sort, and merges $limit into $sort and $unwind into $lookup.
+// Moves a $match before a $sort, merges a $limit into a $sort, and merges an $unwind into a
+// $lookup.
 void rewrite_stages(ParsedStages& stages);
 
-// Returns the filter, sort, skip and limit of the leading stages. The filter covers the first
-// `filter_stages` of them, and the whole request covers the first `request_stages`.
+// Returns the filter, sort, skip and limit of the first stages. Sets `filter_stages` to the number
+// of stages that the filter replaces, and `request_stages` to the number that the whole request
+// replaces.
 FindRequest request_of(const ParsedStages& stages, size_t& filter_stages, size_t& request_stages);
 
 }  // namespace gridmount::query

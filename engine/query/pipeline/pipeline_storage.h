@@ -1,5 +1,6 @@
-// The interface to the store that a pipeline runs over. engine/aggregation implements it. Stages
-// access collections only through it and through their input.
+// The interface through which a pipeline reads and writes collections of a store.
+// engine/aggregation implements it. Stages access collections only through this interface and
+// through their input.
 //
 // Thread-safety: a PipelineStorage is used by the thread that runs the pipeline.
 #pragma once
@@ -25,25 +26,25 @@ struct CollectionName {
   friend auto operator<=>(const CollectionName&, const CollectionName&) = default;
 };
 
-// A read of a collection. Filter, sort, skip and limit apply in this order.
+// A read of a collection. Filter, sort, skip and limit are applied in this order.
 struct FindRequest {
   bson::Document filter;
   bson::Document sort;  // empty: any order
   int64_t skip = 0;
   std::optional<int64_t> limit;  // never 0
   // The dotted paths that the caller of find() needs. If unset, the caller needs whole documents.
-  // If empty, only the number of documents matters. The caller uses no other fields, so find() may
-  // read from an index that holds these paths. Such an index is not enough if an array occurs
-  // anywhere along a path: the caller then also uses the number of the array's elements, and which
-  // of the elements are documents.
+  // If empty, the caller needs only the number of documents. The caller uses no other fields, so
+  // find() may read from an index that has these paths. Such an index is not enough if an array
+  // occurs anywhere along a path: the caller then also uses the number of the array's elements, and
+  // which of the elements are documents.
   std::optional<std::set<std::string>> fields;
 };
 
-// Documents that replace the whole contents of a collection ($out). Must be destroyed before the
-// transaction ends in which the pipeline runs.
+// Replaces the whole contents of a collection by new documents ($out). Must be destroyed before the
+// end of the transaction in which the pipeline runs.
 class CollectionReplacement {
  public:
-  // Without finish() the collection is unchanged.
+  // If finish() was not called, the collection is unchanged.
   virtual ~CollectionReplacement() = default;
   // Adds a document. A document without an _id gets one.
   virtual Status add(bson::View document) = 0;
@@ -62,26 +63,27 @@ class PipelineStorage {
   virtual Result<std::unique_ptr<DocumentStream>> find(const CollectionName& collection,
                                                        const FindRequest& request) = 0;
 
-  // Called from time to time while stages produce many documents from one. An error ends the
-  // pipeline (MaxTimeMSExpired, Interrupted).
+  // Stages that produce many documents from one call this from time to time. An error
+  // (MaxTimeMSExpired, Interrupted) ends the pipeline.
   virtual Status check_interrupt() { return {}; }
 
   // Returns the document of $collStats for `options` ({count: {}, storageStats: {scale: 1}, ...}).
-  // The options have been checked.
+  // The caller has checked the options.
   virtual Result<bson::Document> collection_stats(const CollectionName& collection,
                                                   bson::View options) = 0;
   // Returns one document per index, as $indexStats returns them.
   virtual Result<std::vector<bson::Document>> index_stats(const CollectionName& collection) = 0;
 
-  // --- For $out and $merge. These functions see what was written through them before. The writing
-  // functions fail with IllegalOperation if the pipeline does not run in a transaction.
+  // --- The functions below are for $out and $merge. Their reads see their earlier writes. The
+  // functions that write fail with IllegalOperation if the pipeline does not run in a transaction.
 
-  // Fails with 17152 if the collection is capped, and with CommandNotSupportedOnView if it is a
-  // view. Several replacements may exist at a time.
+  // Begins the replacement of a collection's contents. Fails with 17152 if the collection is
+  // capped, and with CommandNotSupportedOnView if it is a view. Several replacements may exist at
+  // one time.
   virtual Result<std::unique_ptr<CollectionReplacement>> replace_collection(
       const CollectionName& collection) = 0;
   // Returns whether a unique index that is not partial has exactly these paths, in any order.
-  // Always true for {_id}.
+  // Returns true for {_id}.
   virtual Result<bool> has_unique_index(const CollectionName& collection,
                                         const std::set<std::string>& paths) = 0;
   // Returns a copy of the document that matches `filter`, or nothing if there is none. `filter` has
@@ -90,8 +92,8 @@ class PipelineStorage {
                                                                bson::View filter) = 0;
   // The treatment of Timestamp(0, 0) in a top-level field of a written document.
   enum class EmptyTimestamps { kFilledIn, kKept };
-  // Fails with DuplicateKey if a document has the same unique key. A document without an _id gets
-  // one.
+  // Inserts a document. If it has no _id, it gets one. Fails with DuplicateKey if another document
+  // has the same unique key.
   virtual Status insert(const CollectionName& collection, bson::View document,
                         EmptyTimestamps timestamps) = 0;
   // Replaces the document that has the _id of `document`. Succeeds without a change if there is no

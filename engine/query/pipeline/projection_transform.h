@@ -11,7 +11,7 @@ namespace gridmount::query {
 
 class ProjectionTransform : public DocumentTransform {
  public:
-  // `tree` must be complete.
+  // ProjectionTree::complete() must have been called for `tree`.
   explicit ProjectionTransform(ProjectionTree tree) : tree_(std::move(tree)) {}
 
   Result<bson::View> apply(bson::View document, TransformState& state) const override;

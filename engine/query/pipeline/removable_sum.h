@@ -1,8 +1,8 @@
-// A sum of numbers from which numbers can be taken out again. Internal to engine/query. Not
-// thread-safe.
+// A sum from which numbers can be removed again. Internal to engine/query. Not thread-safe.
 //
-// Results equal the server's, digit by digit: taking out a number adds its negative to the
-// compensated sum (number_sum.h). Infinities and NaN are counted instead, so that they can leave.
+// Results are equal to those of servers in every digit: remove() adds the number's negative to the
+// compensated sum (number_sum.h). Infinities and NaN are counted and not added, so that they can be
+// removed.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace gridmount::query {
 
 class RemovableSum {
  public:
-  // Ignore values that are not numbers.
+  // Add and remove a value. They ignore values that are not numbers.
   void add(bson::ValueView value) { update(value, 1); }
   void remove(bson::ValueView value) { update(value, -1); }
 

@@ -1,5 +1,6 @@
-// Values kept in the order of their sort keys: all of them, or the first or last few. $sort,
-// $bucketAuto and the sorting accumulators use it. Internal to engine/query. Not thread-safe.
+// A buffer that sorts values by their sort keys, and keeps all of them, only the first ones, or
+// only the last ones. $sort, $bucketAuto and the accumulators that sort use it. Internal to
+// engine/query. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +16,14 @@
 
 namespace gridmount::query {
 
-// Reads the values that a document sorts by. Copies them only if there is an array on a path.
+// Reads the sort key of a document. Copies values only if an array is on a path.
 class SortKeyReader {
  public:
   // `sort` must outlive the reader.
   explicit SortKeyReader(const Sort& sort) : sort_(sort) {}
 
-  // The key is valid as long as the document, and until the next call. Fails as Sort::key_of().
+  // Returns the sort key. It is valid until the next call, and as long as `document` is valid.
+  // Fails as Sort::key_of() does.
   Result<std::span<const bson::ValueView>> read(bson::View document);
 
  private:
@@ -32,14 +34,15 @@ class SortKeyReader {
 
 std::vector<bool> directions_of(const Sort& sort);
 
-// Records with equal keys stay in the order in which they were added.
+// Records with equal keys remain in the order in which they were added.
 class SortBuffer {
  public:
   enum class Keep { kFirst, kLast };
 
-  // `descending` has one entry per part of the key. With a `limit`, only that many of the first or
-  // last records in the order are kept. Of records with equal keys, those that were added first are
-  // kept, by both, as mongod 6.0.5 does for $top and $bottom.
+  // `descending` has one entry for each part of the key. With a `limit`, keeps only this number of
+  // records: the first or the last ones in the order. If not all records with the same key can be
+  // kept, both kFirst and kLast keep those that were added first, as mongod 6.0.5 does for $top and
+  // $bottom.
   explicit SortBuffer(std::vector<bool> descending, std::optional<uint64_t> limit = std::nullopt,
                       Keep keep = Keep::kFirst)
       : descending_(std::move(descending)), limit_(limit), keep_(keep) {}
@@ -49,14 +52,14 @@ class SortBuffer {
   // Copies the key and the payload.
   void add(std::span<const bson::ValueView> key, bson::ValueView payload);
 
-  // Returns the memory held, in bytes.
+  // Returns how many bytes of memory the buffer uses.
   uint64_t bytes() const { return bytes_; }
   size_t size() const { return records_.size(); }
 
-  // Sorts the records. Nothing may be added after that. If the interruption of this thread ends the
-  // sort, the buffer must not be used afterwards.
+  // Sorts the records. Afterwards nothing may be added. If the interruption of this thread ends the
+  // sort, the buffer must not be used any more.
   Status sort();
-  // Only after sort().
+  // payload() and key() may be called only after sort().
   bson::ValueView payload(size_t at) const { return records_[at]->payload; }
   bson::ValueView key(size_t at, size_t part) const { return records_[at]->key[part]; }
   // Frees the memory of the record, which must not be used afterwards.
@@ -84,7 +87,7 @@ class SortBuffer {
   std::vector<bool> descending_;
   std::optional<uint64_t> limit_;
   Keep keep_;
-  // Once the limit is reached, a heap with the record to drop first at its front.
+  // When the limit has been reached, this is a heap. Its first record is the next one to drop.
   std::vector<std::unique_ptr<Record>> records_;
   uint64_t bytes_ = 0;
   uint64_t sequence_ = 0;

@@ -1,8 +1,8 @@
-// The interface of a pipeline stage, and what is needed to parse and run stages. Internal to
-// engine/query.
+// The interface of a pipeline stage, and functions and types for parsing and running stages.
+// Internal to engine/query.
 //
-// Thread-safety: a stage is immutable after plan(), so several threads may run it. A stream belongs
-// to one thread.
+// Thread-safety: a stage is immutable after plan(), so several threads may run it. A stream is used
+// by one thread at a time.
 #pragma once
 
 #include <memory>
@@ -26,30 +26,32 @@ namespace gridmount::query {
 
 using Stream = std::unique_ptr<DocumentStream>;
 
-// Where a pipeline is used. Some stages are only allowed in some places.
+// The use of a pipeline. Some stages are allowed only for some uses.
 enum class PipelineLevel { kTopLevel, kFacet, kLookup, kUnion, kUpdate };
 
 class Stage {
  public:
   virtual ~Stage() = default;
 
-  // Returns the name as it was written, for messages ("$set", not "$addFields").
+  // Returns the name of the stage as the user has written it ("$set", not "$addFields").
   virtual std::string_view name() const = 0;
 
-  // `input` is null only for stages that produce documents themselves. The stage and the context
-  // must outlive the stream.
+  // Returns the stream of the stage's results. `input` must be null if is_source() is true. The
+  // stage and the context must outlive the stream.
   virtual Result<Stream> open(Stream input, const PipelineContext& context) const = 0;
 
-  // On input, `needs` is what the next stage needs of this stage's results. On output, it is what
-  // this stage needs of its input. The stage may then leave fields that are not needed out of its
-  // results. Called once, when the whole pipeline is known.
+  // Called once, when the whole pipeline is known. `needs` has the fields that the next stage needs
+  // of this stage's results. The function must set it to the fields that this stage needs of its
+  // input. The stage may then omit the fields that the next stage does not need.
   virtual void plan(FieldDependencies& needs) = 0;
 
-  // Returns whether the stage only leaves out documents, each regardless of the others.
+  // Returns whether the stage is a filter: it returns its input without some documents, and decides
+  // about each document alone.
   virtual bool is_filter() const { return false; }
-  // For a filter: adds filters that every document in its results matches, without variables. From
-  // these a source knows the bounds of an index. The stage still tests each document. `variables`
-  // are by slot. `filters` is an open array.
+  // If the stage is a filter: appends filters without variables that every document of its results
+  // matches. The PipelineStorage uses them as bounds of an index, and the stage still tests each
+  // document. `variables` has the value of each variable at the position of its slot. `filters` has
+  // an open array, to which the function appends.
   virtual void add_source_filters(const std::vector<std::optional<bson::ValueView>>& variables,
                                   bson::Date now, bson::Builder& filters) const {
     (void)variables;
@@ -57,23 +59,24 @@ class Stage {
     (void)filters;
   }
 
-  // Returns whether the stage produces documents itself. Such a stage must be the first.
+  // Returns whether the stage produces documents itself. Such a stage must be the first one.
   virtual bool is_source() const { return false; }
   // Returns whether the stage is a source that needs no collection ($documents).
   virtual bool is_collectionless() const { return false; }
   // Adds the collections that the stage reads in addition to its input.
   virtual void add_collections(std::set<CollectionName>& names) const { (void)names; }
-  // Returns the collection that the stage writes to, if any. Such a stage must be the last.
+  // Returns the collection to which the stage writes, or nullopt. A stage that writes must be the
+  // last one.
   virtual std::optional<CollectionName> target() const { return std::nullopt; }
 };
 
-// Checks for interruptions in stages that produce many documents from one. Other checks are made
-// only at reads of the store, and a few such stages in a row can produce any number of documents
-// without a read.
+// Checks for interruptions in stages that produce many documents from one. All other checks are
+// made at reads of the store, but a few of these stages in sequence can produce any number of
+// documents without a read.
 class InterruptCheck {
  public:
   explicit InterruptCheck(PipelineStorage& storage) : storage_(storage) {}
-  // Must be called for each document produced.
+  // Must be called for each document that the stage produces.
   Status operator()() {
     if (++made_ % kMadePerCheck != 0) return {};
     return storage_.check_interrupt();
@@ -98,14 +101,14 @@ struct StageCall {
   bson::ValueView value;
   VariableScope& scope;
   PipelineLevel level;
-  int depth;  // depth of nested pipelines
+  int depth;  // the number of pipelines around the one that has this stage
 };
 
 using ParsedStages = std::vector<std::unique_ptr<Stage>>;
-// Appends the stage, or the several stages that implement it ($sortByCount).
+// Parses a stage, and appends it, or appends the several stages that implement it ($sortByCount).
 using ParseStage = Status (*)(const StageCall& call, ParsedStages& stages);
 
-// Nested pipelines are opened and run recursively, so their depth is limited.
+// The limit for the depth of nested pipelines. They are opened and run recursively.
 inline constexpr int kPipelineDepthMax = 20;
 
 // Parses the pipeline in $lookup, $facet or $unionWith. `value` must be an array. `over_collection`
@@ -113,15 +116,16 @@ inline constexpr int kPipelineDepthMax = 20;
 Result<Pipeline> parse_sub_pipeline(bson::ValueView value, const StageCall& call,
                                     PipelineLevel level, bool over_collection);
 
-// Opens the stages from `first` on, without the size check of results that go to a user.
+// Opens the stages from the position `first` on. Does not check the size of the results, as is
+// necessary for results that a user gets.
 Result<Stream> open_stages(const Pipeline& pipeline, size_t first, Stream input,
                            const PipelineContext& context);
-// Opens the pipeline over a collection. The input is the documents that the pipeline's request()
-// finds and `filter` matches.
+// Opens the pipeline over those documents of a collection that match `filter`. If the pipeline
+// produces its documents itself, opens it over those of them that match.
 Result<Stream> open_over_collection(const Pipeline& pipeline, const CollectionName& collection,
                                     bson::View filter, const PipelineContext& context);
 
-// Returns text for messages: the value as JSON or, if it is large, only its type.
+// Returns a text for messages: the value as JSON, or only its type if the value is large.
 std::string shown(bson::ValueView value);
 std::string type_name(bson::ValueView value);
 

@@ -1,17 +1,18 @@
-// The table of stages by name. Internal to engine/query. Thread-safety: functions without state.
+// Finds the parsers of stages by their names. Internal to engine/query. Thread-safety: functions
+// without state.
 #pragma once
 
 #include "engine/query/pipeline/stage.h"
 
 namespace gridmount::query {
 
-// Fails with code 40324 if there is no such stage.
+// Parses a stage. Fails with code 40324 if no stage has this name.
 Status parse_stage(const StageCall& call, ParsedStages& stages);
 bool is_stage(std::string_view name);
 tl::unexpected<Error> unknown_stage(std::string_view name);
 
-// Splits an element of a pipeline, {$match: ...}. Fails with code 14 or 40323 if it does not have
-// this form.
+// Splits an element of a pipeline, such as {$match: ...}, into name and value. Fails with code 14
+// or 40323 if it does not have this form.
 Result<StageCall> stage_call(bson::ValueView element, VariableScope& scope, PipelineLevel level,
                              int depth);
 

@@ -10,7 +10,7 @@
 namespace gridmount::query {
 
 struct UnwindOptions {
-  std::optional<bson::Path> path;  // always set once the stage is parsed
+  std::optional<bson::Path> path;  // always set in a parsed stage
   std::optional<bson::Path> index_path;
   bool preserve = false;
 };

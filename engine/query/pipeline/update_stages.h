@@ -1,6 +1,6 @@
-// An update in the form of a pipeline: [{$set: {total: {$add: ["$a", "$b"]}}}]. Only stages that
-// turn one document into one document are allowed: $addFields, $set, $project, $unset, $replaceRoot
-// and $replaceWith. Immutable once parsed, so safe to share between threads.
+// An update that is a pipeline: [{$set: {total: {$add: ["$a", "$b"]}}}]. It may have only the
+// stages that make one document from one document: $addFields, $set, $project, $unset, $replaceRoot
+// and $replaceWith. A parsed UpdateStages is immutable, so thread-safe.
 //
 // Source: MongoDB manual, "Updates with Aggregation Pipeline".
 #pragma once
@@ -16,23 +16,24 @@ namespace gridmount::query {
 
 class DocumentTransform;
 
-// Checks what servers check before they run any update of a command: each stage must be a document
-// with one field (14, 40323) that names a stage (40324).
+// Makes the checks that servers make before they run the first update of a command: each stage must
+// be a document with one field (14, 40323), whose name is that of a stage (40324).
 Status check_stage_names(bson::View stages);
 
 class UpdateStages {
  public:
-  // `stages` holds the elements of an array. Fails with InvalidOptions (72) for a stage that an
-  // update may not use, and with 40324 for an unknown stage. `scope` holds the variables of the
-  // update's `let`.
+  // Parses the pipeline. `stages` has the stages as the elements of an array. `scope` has the
+  // variables of the update's `let`. Fails with InvalidOptions (72) for a stage that is not allowed
+  // in an update, and with 40324 for an unknown stage.
   static Result<UpdateStages> parse(bson::View stages, VariableScope& scope);
 
   UpdateStages(UpdateStages&&) noexcept;
   UpdateStages& operator=(UpdateStages&&) noexcept;
   ~UpdateStages();
 
-  // Returns the updated document. `variables` are by slot, and those of `let` must be set. The
-  // caller must check whether the _id changed, and the size of the document.
+  // Returns the updated document. `variables` has the value of each variable of `let` at the
+  // position of its slot. The caller must check whether the _id has changed, and must check the
+  // size of the document.
   Result<bson::Document> apply(bson::View document,
                                const std::vector<std::optional<bson::ValueView>>& variables,
                                bson::Date now) const;

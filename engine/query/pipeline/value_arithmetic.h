@@ -1,4 +1,4 @@
-// Arithmetic on two values, as the operators $add, $subtract, $multiply and $divide do it. Internal
+// Calculates with two values, as the operators $add, $subtract, $multiply and $divide do. Internal
 // to engine/query. Used by one thread at a time.
 #pragma once
 
@@ -15,7 +15,7 @@ class ValueArithmetic {
  public:
   ValueArithmetic();
 
-  // Return null if an operand is null. Fail with the codes of the operators.
+  // Return the result, or null if an operand is null. Fail with the codes of the operators.
   Result<bson::Value> add(bson::ValueView a, bson::ValueView b);
   Result<bson::Value> subtract(bson::ValueView a, bson::ValueView b);
   Result<bson::Value> multiply(bson::ValueView a, bson::ValueView b);

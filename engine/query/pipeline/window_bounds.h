@@ -1,5 +1,5 @@
 // The bounds of a window of $setWindowFields: {documents: [-1, "current"]} or {range: [-7, 0],
-// unit: "day"}. Internal to engine/query. Immutable once parsed, so safe to share between threads.
+// unit: "day"}. Internal to engine/query. Parsed bounds are immutable, so thread-safe.
 //
 // Source: MongoDB manual, "$setWindowFields".
 #pragma once
@@ -30,17 +30,17 @@ struct WindowBounds {
   WindowBound lower;
   WindowBound upper;
   std::optional<expressions::TimeUnit> unit;  // for a range of dates
-  // A range over a descending sortBy. It is refused, but only once there is a document, as on
-  // servers.
+  // The bounds are a range, and the sortBy is descending. This is an error, but as on servers only
+  // if there is a document.
   bool is_descending = false;
 
-  // All documents of the partition up to the current one.
+  // Returns the bounds for all documents of the partition up to the current one.
   static WindowBounds up_to_current();
-  // The document `offset` places after the current one.
+  // Returns the bounds for a single document, which is `offset` documents after the current one.
   static WindowBounds only(int32_t offset);
 };
 
-// `sort` is the stage's sortBy, or null.
+// Parses the bounds. `sort` is the stage's sortBy, or null.
 Result<WindowBounds> parse_window_bounds(bson::ValueView value, const Sort* sort,
                                          VariableScope& scope);
 

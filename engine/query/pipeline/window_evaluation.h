@@ -23,16 +23,16 @@ class WindowEvaluation {
   // Returns the result for a document. `current` is its position in the partition, from 0. Must be
   // called for all documents of the partition in their order. The caller owns the result.
   virtual WindowResult next(size_t current) = 0;
-  // Returns the memory held for the window, in bytes.
+  // Returns how many bytes of memory the window uses.
   virtual uint64_t bytes() const { return 0; }
 };
 
 // Returns the error that servers report, 5414201.
 Status window_memory_exceeded(uint64_t bytes, uint64_t bytes_max);
 
-// The function and the evaluator must outlive the result. Fails if the function's `n` is not a
-// positive integer.
-// next() fails with 5414201 if bytes() would exceed `bytes_max`.
+// Makes the evaluation of a function. `function` and `evaluator` must outlive the result. Fails if
+// the function's `n` is not a positive integer. next() of the result fails with 5414201 if bytes()
+// would exceed `bytes_max`.
 Result<std::unique_ptr<WindowEvaluation>> make_window_evaluation(const WindowFunction& function,
                                                                  Evaluator& evaluator,
                                                                  uint64_t bytes_max);

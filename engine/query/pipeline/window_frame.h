@@ -1,4 +1,4 @@
-// Which documents of a partition a window holds, for each current document in turn. Internal to
+// Finds the documents of a partition that are in the window of each document. Internal to
 // engine/query. Not thread-safe.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace gridmount::query {
 
-// Documents of a sorted buffer that have the same key. They are numbered from 0.
+// A partition: successive documents of a sorted buffer, which are numbered from 0.
 struct WindowPartition {
   const SortBuffer* documents = nullptr;
   size_t begin = 0;
@@ -25,25 +25,26 @@ struct WindowPartition {
 
 class WindowFrame {
  public:
-  // Positions in the partition, both inclusive.
+  // The positions in the partition of a window's first and last document.
   struct Span {
     size_t first;
     size_t last;
   };
 
-  // All arguments must outlive the frame. `sort_value` reads the sort field. It is needed for
-  // ranges only, and may be null otherwise.
+  // All arguments must outlive the frame. `sort_value` reads the sort field. It may be null if
+  // `bounds` is not a range.
   WindowFrame(const WindowBounds& bounds, const Expression* sort_value, Evaluator& evaluator)
       : bounds_(bounds), sort_value_(sort_value), evaluator_(evaluator) {}
 
-  // Must be called before the first document of each partition. The partition must outlive its use.
+  // Must be called before the first document of each partition. `partition` must be valid until the
+  // last call of move_to() for this partition has returned.
   void begin(const WindowPartition& partition);
 
   // Returns the window of the document at `current`, or nullopt if no document is in it. Must be
-  // called for the documents in their order. Both ends then never move back, so all calls together
-  // look at each document only a few times. Fails with 5429413, 5429414 or 5429513 if the sort
-  // value of the current document does not have the type that a range needs, and with 5429404 if
-  // the sort is descending.
+  // called for the documents in their order. Neither end of the window then moves back, so all
+  // calls together read each document only a few times. Fails with 5429413, 5429414 or 5429513 if
+  // the sort value of the current document does not have the type that a range needs, and with
+  // 5429404 if the sort is descending.
   Result<std::optional<Span>> move_to(size_t current);
 
  private:

@@ -1,5 +1,5 @@
-// A function of $setWindowFields, {$sum: "$x", window: {documents: [-1, 0]}}, as parsed. Internal
-// to engine/query. Immutable once parsed, so safe to share between threads.
+// A parsed function of $setWindowFields, such as {$sum: "$x", window: {documents: [-1, 0]}}.
+// Internal to engine/query. Immutable, so thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,22 @@
 namespace gridmount::query {
 
 struct WindowFunction {
-  // How the result is computed (window_evaluation.h).
+  // The way in which the result is computed (window_evaluation.h).
   enum class Kind { kState, kFirst, kLast, kDerivative, kLinearFill };
 
   Kind kind = Kind::kState;
   WindowBounds bounds;
   std::unique_ptr<Expression> input;       // never null
-  std::unique_ptr<Expression> sort_value;  // the only field of sortBy; null if there is not one
-  bson::Value if_empty;            // kFirst: the result of an empty window ($shift's default)
+  std::unique_ptr<Expression> sort_value;  // reads the only field of sortBy; null if sortBy does
+                                           // not have exactly one field
+  bson::Value if_empty;            // kFirst: the result for an empty window (`default` of $shift)
   std::optional<int64_t> unit_ms;  // $derivative and $integral
   std::optional<bson::Decimal128> alpha;  // $expMovingAvg
   std::unique_ptr<Expression> n;          // $firstN and similar functions
   std::optional<Sort> order;              // $top and similar functions
-  // kState: the states for windows that begin with the partition, and for others. A function whose
-  // windows always begin with the partition has no `make_sliding`.
+  // kState: make_growing makes the state for a window that begins with the partition, and
+  // make_sliding for any other window. If all windows of a function begin with the partition,
+  // make_sliding is null.
   MakeWindowState make_growing = nullptr;
   MakeWindowState make_sliding = nullptr;
 

@@ -1,4 +1,4 @@
-// The states of window functions: values go in at a window's end, and may go out again at its
+// The states of window functions. A window gets new values at its end, and may lose values at its
 // beginning. Internal to engine/query. Not thread-safe.
 #pragma once
 
@@ -15,9 +15,9 @@ namespace gridmount::query {
 
 struct WindowFunction;
 
-// The values of the input in a window, the oldest first. nullopt means missing.
+// The values of the input in a window. The oldest value is the first. nullopt means missing.
 using WindowValues = std::deque<std::optional<bson::Value>>;
-// What a function returns. nullopt means missing: the output field is left out.
+// The result of a function. nullopt means missing: the document then lacks the output field.
 using WindowResult = Result<std::optional<bson::Value>>;
 
 class WindowState {
@@ -26,25 +26,28 @@ class WindowState {
 
   // Adds the value of the input for `document`, which is the next one in the order.
   virtual Status add(const std::optional<bson::ValueView>& value, bson::View document) = 0;
-  // Takes the oldest value out again. `rest` is what remains. Not called for growing windows.
+  // Removes `value`, which is the oldest one. `rest` has the values that remain. Not called for
+  // growing windows.
   virtual Status remove(const std::optional<bson::ValueView>& value, const WindowValues& rest);
-  // Forgets everything.
+  // Removes all values.
   virtual void reset() = 0;
-  // `values` is the content of a sliding window. It is empty for a growing window.
+  // Returns the function's result. `values` has the values of a sliding window, and is empty for a
+  // growing window.
   virtual WindowResult result(const WindowValues& values) = 0;
-  // Returns the memory held outside the object itself, in bytes.
+  // Returns how many bytes of memory the state uses outside the object itself.
   virtual uint64_t bytes() const { return 0; }
 };
 
 struct WindowStateSettings {
-  const WindowFunction& function;  // outlives the state
+  const WindowFunction& function;  // must outlive the state
   int64_t n = 1;
   uint64_t bytes_max = 0;
 };
 
 using MakeWindowState = std::unique_ptr<WindowState> (*)(const WindowStateSettings& settings);
 
-// --- The kinds, by family. A growing window begins with the partition; nothing is removed from it.
+// --- The kinds, by family. A growing window begins with the partition, so no value is removed from
+// it.
 
 std::unique_ptr<WindowState> make_growing_sum(const WindowStateSettings& settings);
 std::unique_ptr<WindowState> make_growing_average(const WindowStateSettings& settings);

@@ -8,7 +8,7 @@
 namespace gridmount::query {
 
 // Parses "name" or {db: "d", coll: "name"}. `value` must be a string or a document. `field` is the
-// name of the field that holds it, or empty if it is the stage's own value.
+// name of the field with this value, or empty if it is the value of the stage itself.
 Result<CollectionName> parse_target(std::string_view stage, std::string_view field,
                                     bson::ValueView value);
 

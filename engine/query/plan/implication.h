@@ -8,9 +8,9 @@
 
 namespace gridmount::query {
 
-// Returns true only if `filter` implies `condition`. May return false even if it does imply it. The
-// kinds of condition that can be decided are equality, comparisons, $in, {$exists: true}, $type,
-// and $and and $or of these.
+// Returns true only if `filter` implies `condition`, but may return false although it does. It can
+// decide conditions that are equalities, comparisons, $in, {$exists: true} and $type, and $and and
+// $or of these.
 bool implies(const Filter& filter, const Filter& condition);
 
 }  // namespace gridmount::query

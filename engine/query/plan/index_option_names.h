@@ -1,13 +1,13 @@
-// The names of all index options, supported here or by servers only. Source: MongoDB manual,
-// "createIndexes". Thread-safety: a pure function.
+// Knows the names of all index options of servers, including those that are not supported here.
+// Source: MongoDB manual, "createIndexes". Thread-safety: a pure function.
 #pragma once
 
 #include <string_view>
 
 namespace gridmount::query {
 
-// Returns whether the name is an option of some kind of index, supported here or not. Other fields
-// that old drivers leave in a specification (`safe`, `w`) are not options.
+// Returns whether a kind of index has an option with this name, which need not be supported here.
+// Other fields in the specifications of old drivers (`safe`, `w`) are not options:
 // {ignoreUnknownIndexOptions: true} drops them.
 bool is_index_option(std::string_view name);
 

@@ -1,5 +1,5 @@
-// A query plan: which index answers a filter, and over which intervals. planner.h makes plans, and
-// the store executes them.
+// A query plan says which index is read for a filter, and in which intervals. planner.h makes
+// plans, and the store executes them.
 //
 // Plain values, not thread-safe.
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace gridmount::query {
 
-// A range of values of one index part. Both bounds are always present: MinKey and MaxKey stand for
-// the first and the last value.
+// A range of values of one part (field) of an index. Both bounds are always set: MinKey is the
+// lowest and MaxKey the highest value.
 struct Interval {
   bson::Value low;
   bson::Value high;
@@ -24,21 +24,24 @@ struct Interval {
 
 struct Plan {
   enum class Kind {
-    kCollectionScan,  // every record, in insertion order or, if `backward`, in reverse
+    kCollectionScan,  // every record, in the order of insertion, or with `backward` in the reverse
+                      // order
     kIndexScan,       // one index
-    kUnion,  // one plan per branch of an $or; a record found by two branches is returned once
+    kUnion,  // one plan for each branch of an $or; a record that two branches find is returned once
   };
   Kind kind = Kind::kCollectionScan;
 
-  size_t index = 0;  // kIndexScan: position in the list of definitions
-  // For kIndexScan: for each leading index part, the sorted disjoint intervals that its values may
-  // lie in, in ascending value order. Trailing parts without a condition are omitted. Parts after
-  // the first part with a range may still have bounds: the scan uses them to skip keys.
+  size_t index = 0;  // kIndexScan: the index's position in the list of definitions
+  // For kIndexScan: for each part of the index from the first one on, the intervals in which its
+  // values may be, without overlaps and in ascending order. Parts at the end that have no condition
+  // are omitted. Parts after the first part with a range may have bounds too: the scan uses them to
+  // skip keys.
   std::vector<std::vector<Interval>> bounds;
-  bool backward = false;       // scan from high to low
+  bool backward = false;       // the scan goes from the last key to the first
   bool provides_sort = false;  // the scan returns documents in the requested order
-  // Every document within the bounds matches the filter, so the filter need not be evaluated. Never
-  // true for bounds that are wider than the filter on arrays or nulls.
+  // True if every document within the bounds matches the filter, so that the filter need not be
+  // evaluated. False if the bounds also include documents, for example with arrays or nulls, that
+  // do not match.
   bool bounds_are_exact = false;
 
   std::vector<Plan> branches;  // kUnion

@@ -1,5 +1,5 @@
-// The intervals of an index part's values that a condition allows. Internal to engine/query.
-// Thread-safety: pure functions.
+// Computes the intervals of values of an index's part that a condition allows. Internal to
+// engine/query. Thread-safety: pure functions.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,14 @@
 namespace gridmount::query {
 
 struct PartBounds {
-  std::vector<Interval> intervals;  // sorted, disjoint
-  // Every document with a value in the intervals matches the condition, as long as it has no
-  // arrays.
+  std::vector<Interval> intervals;  // in ascending order, without overlaps
+  // True if every document with a value in the intervals, and without arrays, matches the
+  // condition.
   bool exact = false;
 };
 
-// Returns nullopt if the condition does not limit the values, or not enough to be worth a search.
+// Returns the bounds of the condition. Returns nullopt if the condition does not limit the values,
+// or too little for a search in an index.
 std::optional<PartBounds> bounds_of(const Predicate& predicate);
 
 // Returns the bounds of {$exists: false}.

@@ -1,4 +1,4 @@
-// Plans for an $or, where one of several conditions must hold. Internal to engine/query.
+// Makes the plan for an $or. Internal to engine/query.
 //
 // Thread-safety: a function without state.
 #pragma once
@@ -13,8 +13,9 @@
 
 namespace gridmount::query {
 
-// Returns a union with an index scan for each branch of the $or. Returns nullopt if some branch has
-// no usable index, or if there are too many branches.
+// Returns a union that has an index scan for each branch of the $or. Returns nullopt if no index
+// can be used for one of the branches, or if there are too many branches. `multikey` says for each
+// of the indexes whether it is multikey.
 Result<std::optional<Plan>> plan_union(const Filter& disjunction,
                                        const std::vector<IndexDefinition>& indexes,
                                        const std::vector<bool>& multikey);

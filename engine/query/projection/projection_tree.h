@@ -1,10 +1,10 @@
-// A projection as a tree of the fields it names, applied to a document in one walk. It serves the
-// projections of find and findAndModify and the stages $project and $addFields. Internal to
-// engine/query.
+// A projection as a tree of the fields that it names. It is applied to a document in one pass. The
+// projections of find and findAndModify use it, and so do the stages $project and $addFields.
+// Internal to engine/query.
 //
-// Fields that are kept are in the document's order. Computed fields follow in the order in which
-// the projection names them. A computed field that goes into a field of the document stays at that
-// field's place. The order of fields, and arrays and scalars on a path, are treated as on servers.
+// Fields of the document keep their order. Computed fields follow them, in the order in which the
+// projection names them. A computed field inside a field of the document is at the position of that
+// field. The order of fields, and arrays and scalars on a path, are treated as on servers.
 // Source: MongoDB manual, "Project Fields to Return from Query", "$project" and "$addFields".
 //
 // Thread-safety: a complete tree is immutable. Several threads may apply it, each with its own
@@ -35,7 +35,7 @@ struct ArraySlice {
 };
 
 struct ProjectionNode {
-  // A kLeaf node is kept in an inclusion and removed in an exclusion.
+  // The field of a kLeaf node is included by an inclusion, and left out by an exclusion.
   enum class Kind { kInner, kLeaf, kSliced, kElementMatched, kComputed };
 
   std::string name;
@@ -43,18 +43,18 @@ struct ProjectionNode {
   std::vector<ProjectionNode> children;  // kInner; in the order in which the projection names them
 
   ArraySlice slice;                        // kSliced
-  std::optional<Filter> element;           // kElementMatched; a filter on the whole document
+  std::optional<Filter> element;           // kElementMatched; the filter is on the whole document
   std::unique_ptr<Expression> expression;  // kComputed
 
   // The node is on the path of {"a.b.$": 1}, or at its end.
   bool positional = false;
-  // If false, the field is not needed. It is only evaluated for its errors.
+  // If false, the field is not needed, but it is evaluated, because it may fail.
   bool written = true;
 
   // The fields below are set by ProjectionTree::complete().
-  size_t computed_at = 0;  // kComputed; index into TransformState::computed
+  size_t computed_at = 0;  // kComputed; position in TransformState::computed
   bool computes = false;   // this node, or one below it, is computed
-  size_t kept = 0;         // number of children that are not computed
+  size_t kept = 0;         // the number of children that are not computed
 
   const ProjectionNode* find(std::string_view child) const;
   ProjectionNode* find(std::string_view child);
@@ -70,7 +70,7 @@ struct ProjectionNode {
     using is_transparent = void;
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
-  // Positions of children by name, used once there are too many for a linear search.
+  // The positions of children by name. Used when there are too many children for a linear search.
   std::unordered_map<std::string, size_t, NameHash, std::equal_to<>> positions_;
 };
 
@@ -85,13 +85,13 @@ struct ProjectionTree {
   std::optional<Filter> filter;
   size_t computed_count = 0;
 
-  // Must be called once all nodes are added.
+  // Must be called after the last node has been added.
   void complete();
 };
 
-// Adds the node at the end of the path below `parent` and returns it. If `inner` is true and the
-// path leads to an existing inner node, returns that node. Otherwise fails with code 31250 or 31249
-// if the path collides with another one. The error messages name `path`.
+// Adds a node for `path` below `parent`, and returns it. If `inner` is true and the path already
+// has an inner node, returns that node. Otherwise fails with code 31250 or 31249 if the path
+// collides with another one. The error messages name `path`.
 Result<ProjectionNode*> make_node(ProjectionNode& parent, const bson::Path& path, bool inner);
 
 // The context of a projection.
@@ -106,8 +106,9 @@ struct ProjectionPlace {
 
 Result<ProjectionTree> parse_projection(bson::View specification, const ProjectionPlace& place);
 
-// Returns the projected document. It is valid as long as `document`, and until the next call with
-// this state. `wanted` holds the fields of the document that are needed. It is null if all are.
+// Returns the projected document. It is valid until the next call with this state, and as long as
+// `document` is valid. `wanted` has the fields of the result that are needed, or is null if all
+// are.
 Result<bson::View> apply_projection(const ProjectionTree& tree, bson::View document,
                                     TransformState& state,
                                     const FieldDependencies* wanted = nullptr);

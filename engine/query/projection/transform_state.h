@@ -1,4 +1,4 @@
-// The working memory for transforming documents one after the other. Internal to engine/query.
+// The memory for transforming documents one after another. Internal to engine/query.
 //
 // Used by one thread at a time.
 #pragma once
@@ -18,7 +18,8 @@ struct TransformState {
 
   Evaluator evaluator;
   DocumentOutput output;
-  // The values of the computed fields for the current document, as far as they have been evaluated.
+  // The values of the computed fields for the current document. A field that has not been evaluated
+  // yet has no value.
   std::vector<std::optional<std::optional<bson::ValueView>>> computed;
 };
 

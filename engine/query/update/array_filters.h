@@ -1,7 +1,7 @@
-// The arrayFilters of an update, which select the array elements that `$[id]` stands for. Internal
-// to engine/query. Immutable once parsed, so safe to share between threads.
+// The arrayFilters of an update. The filter on an identifier selects the array elements that
+// `$[id]` in a path changes. Internal to engine/query. Immutable, so thread-safe.
 //
-// Source: MongoDB manual, "$[<identifier>]". The error codes and messages are the server's.
+// Source: MongoDB manual, "$[<identifier>]". The error codes and messages are those of servers.
 #pragma once
 
 #include <map>
@@ -15,15 +15,15 @@ namespace gridmount::query {
 
 class ArrayFilters {
  public:
-  // `filters` is an array of conditions, each on one identifier: [{"i.price": {$gt: 5}}, {$or: [{j:
-  // 1}, {j: 2}]}]. Fails with TypeMismatch, FailedToParse or BadValue.
+  // Parses array filters. `filters` is an array of filters, each on one identifier: [{"i.price":
+  // {$gt: 5}}, {$or: [{j: 1}, {j: 2}]}]. Fails with TypeMismatch, FailedToParse or BadValue.
   static Result<ArrayFilters> parse(bson::View filters);
 
   bool contains(std::string_view identifier) const {
     return filters_.find(identifier) != filters_.end();
   }
-  // Returns whether the element matches the condition of the identifier, which must be contained.
-  // The identifier "", which `$[]` stands for, matches all elements.
+  // Returns whether the element matches the filter on the identifier. contains(identifier) must be
+  // true, or the identifier must be "", which means `$[]` and matches all elements.
   Result<bool> matches(std::string_view identifier, bson::ValueView element) const;
 
   using ByIdentifier = std::map<std::string, Filter, std::less<>>;

@@ -1,5 +1,5 @@
-// An update by operators, {$set: {...}, $push: {...}}, parsed to a tree of changes. Internal to
-// engine/query. Immutable once parsed, so safe to share between threads.
+// An update with operators, such as {$set: {...}, $push: {...}}, parsed to a tree of changes.
+// Internal to engine/query. Immutable, so thread-safe.
 #pragma once
 
 #include <string>
@@ -23,11 +23,11 @@ struct OperatorUpdate {
   bool may_deepen = false;
 };
 
-// `array_filters` is what ArrayFilters::parse() takes. Fails with FailedToParse for an array filter
-// that no path uses.
+// Parses an update. `array_filters` is the argument of ArrayFilters::parse(). Fails with
+// FailedToParse for an array filter that no path uses.
 Result<OperatorUpdate> parse_operator_update(bson::View specification, bson::View array_filters);
 
-// Adds `$set: {path: value}` for an equality of an upsert's filter.
+// Adds `$set: {path: value}` to the tree, for an equality in the filter of an upsert.
 Status add_equality(UpdateNode& root, const bson::Path& path, bson::ValueView value);
 
 }  // namespace gridmount::query

@@ -1,4 +1,4 @@
-// Checks of field names that begin with '$', in documents that an update changes. Internal to
+// Checks field names that begin with '$', in documents that an update changes. Internal to
 // engine/query. Thread-safety: pure functions.
 //
 // Source: MongoDB manual, "Field Names with Periods and Dollar Signs" (since 5.0).
@@ -13,7 +13,7 @@ namespace gridmount::query {
 
 // Checks a document that replaces an existing one. At the top level only the fields of a DBRef
 // ($ref, $id, then optionally $db) may begin with '$'. Fails with DollarPrefixedFieldName or
-// InvalidDBRef. Names may hold dots, and below the top level they may begin with '$'. In a new
+// InvalidDBRef. Names may have dots, and below the top level they may begin with '$'. In a new
 // document, names may begin with '$' at every level, so it needs no check.
 Status check_replacement(bson::View document);
 

@@ -1,9 +1,9 @@
-// Updates by operators ({$set: ...}), by a replacement or by a pipeline, applied to one document at
-// a time. An Update is a pure function over BSON views, immutable once parsed, and so safe to share
-// between threads.
+// Updates of a document. An update consists of operators ({$set: ...}), or is a replacement, or is
+// a pipeline. An Update is parsed once, and applied to one document at a time. It is immutable, so
+// thread-safe.
 //
 // Source: MongoDB manual, "Update Operators" and "Updates with Aggregation Pipeline". Conflicts and
-// errors are the server's (codes 2, 9, 14, 28, 34, 40, 52, 54, 55, 56, 66, 111).
+// errors are those of servers (codes 2, 9, 14, 28, 34, 40, 52, 54, 55, 56, 66, 111).
 #pragma once
 
 #include <memory>
@@ -19,19 +19,21 @@ namespace gridmount::query {
 
 // The views need not outlive Update::parse().
 struct UpdateParseOptions {
-  // Conditions that select the elements for which `$[id]` stands.
+  // An array of filters. The filter on `id` selects the elements that `$[id]` changes.
   bson::View array_filters = {};
   // The specification is an array of stages.
   bool is_pipeline = false;
-  // For pipelines: the values of variables ($$x) by name, and $$NOW, the same for a whole command.
+  // For pipelines: the variables ($$x) as {name: value, ...}, and $$NOW, which is the same for a
+  // whole command.
   bson::View variables = {};
   bson::Date now = {};
 };
 
 class Update {
  public:
-  // `specification` consists of operators only, or has no operators and is a replacement, or is an
-  // array of stages. Fails with FailedToParse "Unknown modifier: $x" for an unknown operator.
+  // Parses an update. `specification` has only operators, or has no operators and is a replacement,
+  // or is an array of stages (is_pipeline). Fails with FailedToParse "Unknown modifier: $x" for an
+  // unknown operator.
   static Result<Update> parse(bson::View specification, const UpdateParseOptions& options = {});
 
   Update(Update&&) noexcept;
@@ -42,36 +44,40 @@ class Update {
 
   struct Applied {
     bson::Document document;
-    // True if the document counts as modified, as on servers. False if operators leave every byte
-    // as it was, or if a replacement or pipeline returns exactly the document, including the
-    // position of its _id. True for a replacement without an _id, even if the resulting document is
-    // the same.
+    // True if servers count the document as modified. False if operators change no byte of it, or
+    // if the result of a replacement or pipeline is exactly the old document, with its _id at the
+    // same position. But true for each replacement without an _id, even if the resulting document
+    // is the same.
     bool modified = false;
   };
   // Returns the document after the update.
   //
-  // The _id cannot change. A replacement without an _id keeps the old one, and so does a pipeline
-  // whose result has none. An _id that compares equal replaces the old one (1.0 replaces 1). Any
-  // other _id fails with ImmutableField. An operator may not even replace 1 by 1.0.
+  // The _id cannot change. If a replacement, or the result of a pipeline, has no _id, the document
+  // keeps the old one. An _id that compares equal replaces the old one (1.0 replaces 1). For any
+  // other _id, fails with ImmutableField. If an operator changes the _id, fails with ImmutableField
+  // even if it replaces 1 by 1.0.
   //
-  // The empty timestamps of a replacement are filled in. Fails with DollarPrefixedFieldName or
-  // InvalidDBRef for names that an existing document may not have at the top level, and with 17419
-  // if the result exceeds bson::kMaxDocumentBytes.
+  // Replaces the empty timestamps of a replacement by the current time. Fails with
+  // DollarPrefixedFieldName or InvalidDBRef for names that an existing document may not have at the
+  // top level, and with 17419 if the result exceeds bson::kMaxDocumentBytes.
   //
-  // `matched_position` is the array element that `$` stands for: the filter's matched_position()
-  // for the document. It is needed only if needs_match(). Without it, `$` fails with BadValue.
+  // `matched_position` is the position of the array element that `$` changes: the result of the
+  // filter's matched_position() for the document. It is necessary only if needs_match() is true.
+  // Without it, fails with BadValue for a `$`.
   Result<Applied> apply(bson::View document,
                         std::optional<size_t> matched_position = std::nullopt) const;
+  // Returns whether a path of the update has a `$`.
   bool needs_match() const;
 
-  // Returns the document that an upsert inserts if no document matches `filter`: the equalities of
-  // the filter, with the update applied. Its first field is _id, a generated ObjectId if neither
-  // the filter nor the update has an _id. The empty timestamps of a replacement are filled in.
+  // Returns the document that an upsert inserts if no document matches `filter`. It is the result
+  // of the update on a document with the equalities of the filter. Its first field is _id, which is
+  // a generated ObjectId if neither the filter nor the update has an _id. Replaces the empty
+  // timestamps of a replacement by the current time.
   Result<bson::Document> upserted(const Filter& filter) const;
 
-  // Returns the paths that operators may change, so that a store knows which indexes stay
-  // unchanged. A path ends before its first `$` or `$[]`. Empty for replacements and pipelines,
-  // which may change everything.
+  // Returns the paths that operators may change. With them a store finds out which indexes do not
+  // change. A path ends before its first `$` or `$[]`. There are no paths for a replacement or a
+  // pipeline, which may change every field.
   const std::vector<std::string>& touched_paths() const;
 
  private:

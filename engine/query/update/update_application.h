@@ -13,15 +13,16 @@ namespace gridmount::query {
 
 struct UpdateContext {
   const ArrayFilters& filters;
-  // The array element that `$` stands for, if the filter matched one.
+  // The position of the array element that `$` changes, if the filter has matched one.
   std::optional<size_t> matched_position;
   bool inserting = false;  // the document is the new document of an upsert
 };
 
-// Returns the document with all changes of the tree. Fails with PathNotViable if it cannot create a
-// field because the value there is neither a document nor an array. Fails with
-// ConflictingUpdateOperators if changes by position, by `$` and by array filters meet in one
-// element. Fails with BadValue if `$` has no match or if `$[]` meets a value that is not an array.
+// Returns the document with all changes of the tree. Fails with PathNotViable if a field cannot be
+// created because its parent is neither a document nor an array. Fails with
+// ConflictingUpdateOperators if a position, `$` and an array filter, or two of these, select the
+// same element for conflicting changes. Fails with BadValue if there is no match for `$`, or if the
+// value at `$[]` is not an array.
 Result<bson::Document> apply_updates(const UpdateNode& root, bson::View document,
                                      const UpdateContext& context);
 

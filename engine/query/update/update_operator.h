@@ -2,7 +2,8 @@
 // engine/query. The table of operators is in update_operators.cc, and each family of operators has
 // its own file.
 //
-// Thread-safety: the operators are pure functions, except for the time that $currentDate reads.
+// Thread-safety: thread-safe. The operators are pure functions, except that $currentDate reads the
+// clock.
 #pragma once
 
 #include <memory>
@@ -18,18 +19,18 @@
 
 namespace gridmount::query {
 
-// An operand in the form in which an operator applies it, prepared once for many documents. Each
-// family that needs it has its own class.
+// An operand that was prepared once for many documents. Each family of operators that needs this
+// has its own class.
 struct PreparedOperand {
   virtual ~PreparedOperand() = default;
 };
 
 struct UpdateCall {
   const bson::Value& operand;
-  const PreparedOperand* prepared;  // null unless the operator has `prepare`
-  // The names on the path to the field. An element's name is its position.
+  const PreparedOperand* prepared;  // null if the operator has no `prepare`
+  // The names on the path to the field. The name of an array's element is its position.
   const std::vector<std::string_view>& names;
-  // The document before the update. Used for messages and for values copied from other fields.
+  // The document before the update, for messages and for values that are copied from other fields.
   bson::View document;
   bool inserting;  // the document is the new document of an upsert
 
@@ -48,7 +49,8 @@ struct UpdateOutcome {
   static UpdateOutcome set(bson::Value value) {
     return {Action::kSet, std::move(value), std::nullopt};
   }
-  // The new value is the first value of `holder`. So a value made by a builder is not copied.
+  // Makes the first value of `holder` the new value. So a value that a builder has made need not be
+  // copied.
   static UpdateOutcome set_first_of(bson::Document holder) {
     return {Action::kSet, std::nullopt, std::move(holder)};
   }
@@ -59,29 +61,30 @@ struct UpdateOutcome {
 
 struct UpdateOperator {
   std::string_view name;
-  // Fails for operands that can never be applied.
+  // Fails for an operand that can be applied to no document.
   Status (*check)(std::string_view path, bson::ValueView operand);
-  // `current` is nullopt if the field is missing. If the outcome is then kSet, the field is
-  // created.
+  // Returns the change of the field. `current` is nullopt if the field is missing. kSet then
+  // creates the field.
   Result<UpdateOutcome> (*apply)(const UpdateCall& call,
                                  const std::optional<bson::ValueView>& current);
-  // Prepares a checked operand. Null if the operator prepares nothing.
+  // Prepares an operand that `check` has accepted. Null if the operator has nothing to prepare.
   Result<std::unique_ptr<const PreparedOperand>> (*prepare)(std::string_view path,
                                                             bson::ValueView operand) = nullptr;
-  // If true, the update fails on a path where no field could be created, although the operator
-  // never creates one.
+  // If true, the update fails if its field could not be created at this path, although the operator
+  // never creates a field.
   bool needs_viable_path = false;
 };
 
-// Returns null if there is no operator of that name. $rename has no entry because it concerns two
-// paths.
+// Returns the operator, or null if no operator has this name. $rename is not in the table, because
+// it changes two paths.
 const UpdateOperator* find_update_operator(std::string_view name);
 
-// Returns "{_id: 5}", or "the new document" if the document has no _id. For messages.
+// Returns a text for messages: "{_id: 5}", or "the new document" if the document has no _id.
 std::string show_id(bson::View document);
-// Returns ImmutableField with the server's message: the operator at this path would change the _id.
+// Returns the error ImmutableField with the server's message, which says that the operator at this
+// path would change the _id.
 tl::unexpected<Error> altered_id(std::string_view path);
-// Returns "a: 5". For messages.
+// Returns a text for messages, such as "a: 5".
 std::string show_element(std::string_view name, bson::ValueView value);
 
 // --- The operators, by family.

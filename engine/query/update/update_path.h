@@ -1,9 +1,9 @@
-// The paths of an update. They name fields, and elements of arrays in three ways: `$` (the element
-// that the filter matched), `$[]` (every element), and `$[id]` (the elements that an array filter
-// matches). Internal to engine/query. Thread-safety: pure functions.
+// The paths of an update. A path consists of field names, and of three kinds of names for elements
+// of arrays: `$` (the element that the filter has matched), `$[]` (every element), and `$[id]` (the
+// elements that an array filter matches). Internal to engine/query. Thread-safety: pure functions.
 //
-// Source: MongoDB manual, "Update Operators", "Array". The error codes and messages are the
-// server's.
+// Source: MongoDB manual, "Update Operators", "Array". The error codes and messages are those of
+// servers.
 #pragma once
 
 #include <string>
@@ -21,13 +21,13 @@ bool is_elements_part(std::string_view part);
 // Returns "id" for "$[id]", and an empty string for "$[]".
 std::string_view identifier_of(std::string_view elements_part);
 
-// Returns whether some part is `$`, `$[]` or `$[id]`.
+// Returns whether a part of the path is `$`, `$[]` or `$[id]`.
 bool is_positional(const bson::Path& path);
-// Returns the path up to the first such part, which a store compares with index paths.
+// Returns the path before the first of these parts. A store compares it with the paths of indexes.
 std::string fixed_prefix(const bson::Path& path);
 
-// Fails with EmptyFieldName, with Overflow for too many parts, and with BadValue if `$` or `$[]` is
-// where it may not be.
+// Fails with EmptyFieldName for an empty part, with Overflow for too many parts, and with BadValue
+// if `$` or `$[]` is at a position where it is not allowed.
 Status check_update_path(const bson::Path& path);
 
 }  // namespace gridmount::query

@@ -1,10 +1,11 @@
 // The changes of one update as a tree of field names. Internal to engine/query.
 //
-// Paths may not collide, so a node either has an operator or leads to other nodes. Its children are
-// in the order in which new fields are created: by name, and positions by number, as on servers
-// since 5.0. Trees may share nodes.
+// Paths must not collide, so a node either has an operator or has other nodes below it. The
+// children of a node are in the order in which new fields are created: names are in alphabetical
+// order, and positions in the order of their numbers, as on servers since 5.0. Trees may share
+// nodes.
 //
-// Thread-safety: a complete tree is immutable, so safe to share between threads.
+// Thread-safety: a complete tree is immutable, so thread-safe.
 #pragma once
 
 #include <map>
@@ -18,7 +19,8 @@
 
 namespace gridmount::query {
 
-// Returns the array position that the name stands for: digits without leading zeros.
+// Returns the array position that the name means. Returns nullopt unless the name consists of
+// digits without leading zeros.
 std::optional<uint32_t> position_of(std::string_view name);
 
 struct FieldOrder {
@@ -35,33 +37,33 @@ struct UpdateLeaf {
 struct UpdateNode {
   struct Child {
     std::shared_ptr<UpdateNode> node;
-    size_t ordinal = 0;  // index among the children, in their order
+    size_t ordinal = 0;  // the child's position among the children, in their order
   };
   using Children = std::map<std::string, Child, FieldOrder>;
 
-  // The operator of this node. If set, there are no children and no `matched`.
+  // The operator of this node. If it is set, the node has no children and no `matched`.
   std::shared_ptr<const UpdateLeaf> leaf;
-  // The children by field name or, if `of_elements` is true, by the identifier of an array filter,
-  // where "" stands for `$[]`.
+  // The children by field name. If `of_elements` is true, the children by the identifier of an
+  // array filter instead; "" then means `$[]`.
   Children children;
   bool of_elements = false;
-  // The node that `$` leads to.
+  // The node for `$`.
   std::shared_ptr<UpdateNode> matched;
 
   const UpdateNode* find(std::string_view child) const;
 };
 
-// Fails with ConflictingUpdateOperators if the path equals another path, or if one is a prefix of
-// the other. Fails with BadValue if the path names an unknown array filter. The caller must have
-// checked the path (update_path.h).
+// Adds an update of the field at `path`. Fails with ConflictingUpdateOperators if the tree has the
+// same path, or a path that begins with this one or with which this one begins. Fails with BadValue
+// if the path names an unknown array filter. The caller must have checked the path (update_path.h).
 Status add_update(UpdateNode& root, const bson::Path& path, std::shared_ptr<const UpdateLeaf> leaf,
                   const ArrayFilters& filters);
 
-// Sets the ordinals of all children. Must be called once all updates are added.
+// Sets the ordinals of all children. Must be called after the last update has been added.
 void number_children(UpdateNode& root);
 
-// Returns one node with the changes of both nodes. Fails with ConflictingUpdateOperators if the
-// changes collide. `path` is the path of the two nodes, for the message.
+// Returns a node that has the changes of both nodes. Fails with ConflictingUpdateOperators if the
+// changes collide. `path` is the path of the two nodes, for the error message.
 Result<std::shared_ptr<UpdateNode>> merge_updates(const std::shared_ptr<UpdateNode>& a,
                                                   const std::shared_ptr<UpdateNode>& b,
                                                   const std::string& path);
