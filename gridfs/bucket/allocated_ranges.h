@@ -29,8 +29,8 @@ class AllocatedRanges {
   bool empty() const { return runs_.empty(); }
   int64_t bytes() const;
 
-  // These functions return true if they change anything. A range that ends before it begins is
-  // empty.
+  // add(), remove() and cut() return true if they change anything. A range that ends before it
+  // begins is empty.
   bool add(int64_t begin, int64_t end);
   bool remove(int64_t begin, int64_t end);
   // Removes everything from `end` on.

@@ -8,13 +8,13 @@
 // the store is shared, another one. In a shared store each orphan has a lease, the field `leased`
 // (orphan_leases.h). reclaim() removes an orphan with its chunks.
 //
-// A file may be truncated by more chunks than one transaction should remove. `<bucket>.detached`
-// then also holds the marker {_id: {truncated: <files_id>}, from: int64, to: int64}: the file's
-// chunks with from <= n < to are garbage after its end. The transaction that removes the last of
-// these chunks also removes the marker.
+// A truncation may cut off more chunks than one transaction should remove. `<bucket>.detached` then
+// also holds the marker {_id: {truncated: <files_id>}, from: int64, to: int64}: the file's chunks
+// with from <= n < to are garbage beyond the end of the file. The transaction that removes the last
+// of these chunks also removes the marker.
 //
 // `<bucket>.links` holds the additional names of files (links.h). The removal of a file also
-// removes them.
+// removes its additional names.
 //
 // Bucket is thread-safe: its methods are const, and it only remembers whether its indexes were
 // checked. A stream belongs to one thread at a time.
@@ -44,21 +44,22 @@ struct BucketOptions {
 struct UploadOptions {
   std::optional<bson::Value> id;            // default: a new ObjectId
   std::optional<int32_t> chunk_bytes;       // default: the bucket's
-  bson::View metadata;                      // stored as `metadata` if not empty
+  bson::View metadata;                      // stored as `metadata` if not empty; copied
   std::optional<std::string> content_type;  // the deprecated field `contentType`
 };
 
 class UploadStream {
  public:
-  virtual ~UploadStream() = default;  // without close(): like abort(), but errors are lost
+  virtual ~UploadStream() = default;  // without close(): as abort(), but ignores errors
   virtual const bson::Value& id() const = 0;
-  // Commits full chunks as they fill, a few at a time. Fails with StreamClosed after close() or
-  // abort().
+  // Copies the data. Commits full chunks, several in one transaction. Fails with StreamClosed after
+  // close() or abort(), and with FileTooLarge beyond max_file_bytes() (chunk_size.h). After any
+  // other error of write() or close(), only abort() and the destructor may be called.
   virtual Status write(std::span<const uint8_t> data) = 0;
-  // Writes the rest and the files document. On return the file is committed. It is durable only if
-  // `durability` asks for it.
+  // Writes the remaining chunks and the files document. On return the file is committed. It is
+  // durable only if `durability` is kDurable.
   virtual Status close(engine::Durability durability = engine::Durability::kCommitted) = 0;
-  // Removes everything that was uploaded.
+  // Removes everything that was uploaded. Fails with StreamClosed after close() or abort().
   virtual Status abort() = 0;
 };
 
@@ -66,9 +67,9 @@ class DownloadStream {
  public:
   virtual ~DownloadStream() = default;
   virtual const FilesDocument& file() const = 0;
-  // Returns the next bytes, at most `max`, or none at the end. The span points into the store and
-  // is valid until the next call. All chunks are read from one snapshot. Fails with ChunkIsMissing
-  // or ChunkIsWrongSize.
+  // Returns the next bytes, but no more than `max`, and an empty span at the end. The span points
+  // into the store and is valid until the next call. All chunks are read from one snapshot. Fails
+  // with ChunkIsMissing or ChunkIsWrongSize.
   virtual Result<std::span<const uint8_t>> read(size_t max) = 0;
 };
 
@@ -79,6 +80,7 @@ struct ByteRange {
 
 class Bucket {
  public:
+  // `store` must outlive this object. Does not access the store.
   Bucket(engine::Store& store, std::shared_ptr<engine::Database> database, BucketOptions options);
 
   const BucketOptions& options() const { return options_; }
@@ -102,8 +104,8 @@ class Bucket {
   Result<std::unique_ptr<UploadStream>> open_upload_stream(std::string_view filename,
                                                            const UploadOptions& options = {}) const;
 
-  // Fails with FileNotFound, or with InvalidRange if the range is negative, reversed or past the
-  // end.
+  // Fails with FileNotFound, or with InvalidRange if the range is negative, ends before it begins,
+  // or reaches beyond the end of the file. The Bucket must outlive the stream.
   Result<std::unique_ptr<DownloadStream>> open_download_stream(
       bson::ValueView id, std::optional<ByteRange> range = {}) const;
   // A revision >= 0 counts from the oldest, < 0 from the newest. Fails with FileNotFound if no file
@@ -114,7 +116,7 @@ class Bucket {
   // Fails with FileDeleted if neither `files` nor `detached` has a document with that _id.
   Status expect_file(engine::Snapshot& snapshot, bson::ValueView id) const;
 
-  // Returns the files documents that match `filter`, from the caller's snapshot.
+  // Returns a cursor over the documents of `files` in the caller's snapshot that match `filter`.
   Result<std::unique_ptr<engine::Cursor>> find(engine::Snapshot& snapshot, bson::View filter,
                                                const engine::FindOptions& options = {}) const;
 
@@ -124,14 +126,15 @@ class Bucket {
   Status remove(bson::ValueView id) const;
   // Removes all revisions of the name, the oldest first, in transactions of bounded size. Until the
   // last transaction, the name leads to its newest content. A revision that somebody adds meanwhile
-  // stays. Fails with FileNotFound. If it fails in the middle, the newest revisions are left.
+  // stays. Fails with FileNotFound if no file has the name. After an error in a later transaction,
+  // the newest revisions remain.
   Status remove_by_name(std::string_view filename) const;
-  // Both rename in one transaction, and fail with FileNotFound if no file has the _id or the name.
-  // rename_by_name() renames all revisions.
+  // rename() renames one file, and rename_by_name() all revisions of a name. Each does so in one
+  // transaction, and fails with FileNotFound if no file has the _id or the name.
   Status rename(bson::ValueView id, std::string_view new_filename) const;
   Status rename_by_name(std::string_view filename, std::string_view new_filename) const;
-  // Drops all collections of the bucket in one transaction: those of GridFS and those that only
-  // gridmount has.
+  // Drops all collections of the bucket in one transaction: the two of GridFS and the three that
+  // only gridmount has.
   Status drop() const;
 
   // Removes a file inside the caller's transaction. Returns false if the file is large and was only
@@ -155,8 +158,8 @@ class Bucket {
   Status record_truncated(engine::Transaction& transaction, bson::ValueView id, int64_t from,
                           int64_t to) const;
   Status reclaim_truncated(bson::ValueView id) const;
-  // Returns the form that a files document has in `detached`. If others use the store too, it has a
-  // lease: the field `leased`, a date.
+  // Returns the form that a files document has in `detached`. If other processes use the store too,
+  // this form has a lease: the field `leased`, a date.
   bson::Document as_orphan(bson::View files_document) const;
   // Renews the leases of these files in one transaction. Ignores files that are not in `detached`.
   Status renew_leases(const std::vector<bson::Value>& ids) const;

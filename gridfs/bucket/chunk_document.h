@@ -1,6 +1,6 @@
 // The layout of chunk documents {_id: ObjectId, files_id, n: int32, data: Binary} in memory. A
-// buffer of content has this layout, so it is stored without a copy. Also the filters that find
-// chunk documents. stored_chunks.h reads them.
+// buffer of content has this layout, so the content is stored without a copy. This header also has
+// the filters that find chunk documents. stored_chunks.h reads chunk documents.
 //
 // The functions are thread-safe, and so is ChunkLayout. ChunkFilter is not.
 #pragma once
@@ -25,10 +25,13 @@ class ChunkLayout {
   uint32_t capacity() const { return header_bytes() + chunk_bytes_ + 1; }
 
   // Writes everything before the content, except the lengths and n, which finish() writes.
+  // `document` points to capacity() bytes.
   void begin(uint8_t* document, bson::ObjectId id) const;
+  // Writes another _id into a document that begin() has begun.
   void set_id(uint8_t* document, bson::ObjectId id) const;
-  // Completes the document around `content_bytes` bytes of content that stand after the header.
-  // Writes only to the header and to the byte after the content.
+  // Completes the document. `content_bytes` bytes of content must already stand after the header.
+  // Writes only to the header and to the byte after the content. Returns a view of the whole
+  // document.
   bson::View finish(uint8_t* document, int32_t n, uint32_t content_bytes) const;
 
  private:
@@ -53,7 +56,8 @@ bson::Document equals(std::string_view field, bson::ValueView value);
 // Returns the filter {files_id: X, n: {$gte: first, $lt: last}}.
 bson::Document chunk_range(bson::ValueView files_id, int64_t first, int64_t last);
 
-// Returns how many bytes chunk `n` has in a file of `length` bytes: 0 after its end.
+// Returns how many bytes chunk `n` has in a file of `length` bytes. Returns 0 for a chunk beyond
+// the end of the file.
 uint32_t bytes_of_chunk(int64_t n, int64_t length, int64_t chunk_bytes);
 
 }  // namespace gridmount::gridfs

@@ -22,8 +22,8 @@ inline constexpr int32_t kMaxStoredChunkBytes = 16 * 1024 * 1024 - 38;
 // Returns the largest content that a chunk document made here can have for the file with that _id.
 // At least 1.
 int32_t max_chunk_bytes(bson::ValueView files_id);
-// Returns the length of the largest file whose chunks have that size. It is limited because n is an
-// int32.
+// Returns the length of the largest file whose chunks have that size. The length is limited because
+// n is an int32.
 int64_t max_file_bytes(int32_t chunk_bytes);
 
 }  // namespace gridmount::gridfs

@@ -6,7 +6,7 @@
 
 namespace gridmount::gridfs {
 
-// Errors that the GridFS specification names.
+// Errors that the GridFS specification names, and errors of the same kind.
 inline constexpr ErrorCode kFileNotFound{100001};
 inline constexpr ErrorCode kRevisionNotFound{100002};
 inline constexpr ErrorCode kChunkIsMissing{100003};
@@ -20,7 +20,7 @@ inline constexpr ErrorCode kFileDeleted{100008};
 // Another process has changed the content of a file between two commits of ours.
 inline constexpr ErrorCode kFileChanged{100009};
 
-// The path namespace.
+// Errors of the path namespace.
 inline constexpr ErrorCode kNoSuchEntry{100101};
 inline constexpr ErrorCode kEntryExists{100102};
 inline constexpr ErrorCode kNotADirectory{100103};

@@ -1,6 +1,7 @@
-// A files document, read and written. length and chunkSize are read from any numeric type. All
-// updates made here keep unknown root fields and unknown metadata. Source: GridFS specification,
-// "files collection document". The POSIX fields are ours, see NAMESPACE.md.
+// Reads and writes files documents. length and chunkSize may have any numeric type. All updates
+// made here keep unknown top-level fields and unknown fields of `metadata`. Source: GridFS
+// specification, "files collection document". The specification has no POSIX fields: NAMESPACE.md
+// describes them.
 //
 // Plain values and pure functions, so thread-safe.
 #pragma once
@@ -49,21 +50,21 @@ struct PosixFields {
   std::optional<Xattrs> xattrs;               // in a change, an empty set removes all
 };
 
-// Takes the fields that a node has, and returns those to change. It is called in a short
-// transaction, so it obeys rule S6 of engine/store.h.
+// Takes the fields that a node has, and returns the fields to change. The function is called in a
+// short transaction, so it must obey rule S6 of engine/store.h.
 using PosixChange = std::function<Result<PosixFields>(const PosixFields&)>;
 
 // Returns true if the process that asks for a change is in the group, or is privileged.
 using GroupCheck = std::function<bool(uint32_t group)>;
 
-// Encoding: mode, uid, gid and rdev are int32, or int64 where int32 does not hold the value. A time
-// `mtime` is a Date (milliseconds, rounded down) and `mtimeNs` an int32 (nanoseconds within the
-// millisecond, left out if 0). `symlinkTarget` is a string, or Binary if it is not UTF-8. xattrs.h
-// describes `xattrs`, which is left out if there are none.
+// Encoding: mode, uid, gid and rdev are int32, or int64 where int32 does not hold the value. Each
+// time has two fields: `mtime`, for example, is a Date (milliseconds, rounded down), and `mtimeNs`
+// an int32 (nanoseconds within the millisecond, left out if 0). `symlinkTarget` is a string, or
+// Binary if it is not UTF-8. xattrs.h describes `xattrs`, which is left out if there are none.
 void append_posix_fields(bson::Builder& builder, const PosixFields& fields);
 PosixFields read_posix_fields(bson::View posix);
-// Appends the fields of `$set` and `$unset` that make those changes. `prefix` ("metadata.posix.")
-// precedes the names of the fields.
+// Appends to `set` and `unset` the fields of `$set` and `$unset` that make those changes. `prefix`
+// ("metadata.posix.") precedes the names of the fields.
 void append_posix_changes(const PosixFields& changes, std::string_view prefix, bson::Builder& set,
                           bson::Builder& unset);
 // Returns {$set: ..., $unset: ...}, without an operator that has no fields. Consumes both builders.
@@ -88,7 +89,7 @@ struct FilesDocument {
   bson::Date upload_date;
   std::optional<std::string> md5;           // 32 hexadecimal digits
   std::optional<std::string> filename;      // nullopt: missing or not a string
-  std::optional<std::string> content_type;  // root field or metadata.contentType
+  std::optional<std::string> content_type;  // top-level field, or metadata.contentType
   bool sparse = false;                      // metadata.sparse: absent chunks are zeros
   // metadata.storedChunks of a sparse file: how many of its chunks the store has. Unset if unknown.
   std::optional<int64_t> stored_chunks;

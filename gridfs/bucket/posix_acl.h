@@ -1,9 +1,10 @@
 // POSIX access control lists as extended attributes hold them, and their relation to a mode.
 //
-// Source: acl(5), POSIX.1e draft 17. The encoding is Linux's (posix_acl_xattr.h): little-endian, a
-// version of 4 bytes, which is 2, and entries of tag (2), permissions (2) and id (4).
+// Source: acl(5), POSIX.1e draft 17. The encoding is Linux's (posix_acl_xattr.h): little-endian
+// numbers; first the version 2 in 4 bytes, then one entry after the other: tag (2 bytes),
+// permissions (2 bytes) and id (4 bytes).
 //
-// Not thread-safe. Plain values.
+// PosixAcl is a plain value, so not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ inline constexpr std::string_view kDefaultAcl = "system.posix_acl_default";
 
 class PosixAcl {
  public:
-  // Fails with BadValue if the bytes are not a valid list: entries missing, twice or out of order.
+  // Fails with BadValue if the bytes are not a valid list, for example if a required entry is
+  // missing or the entries are out of order.
   static Result<PosixAcl> parse(std::string_view bytes);
   std::string bytes() const;
 
@@ -30,7 +32,8 @@ class PosixAcl {
   uint32_t mode_bits() const;
   // Changes the list as chmod(2) does.
   void set_mode_bits(uint32_t mode);
-  // For the list that a new node inherits: removes the permissions that the requested mode lacks.
+  // Removes the permissions that `mode` lacks. `mode` is the mode that a program requests for a new
+  // node, and this is the list that the node inherits.
   void restrict_to(uint32_t mode);
 
  private:

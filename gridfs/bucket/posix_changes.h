@@ -30,8 +30,8 @@ uint32_t without_set_id(uint32_t mode, uint32_t group, const GroupCheck& may_kee
 //
 // Times that a user sets are not mistaken for those of a write:
 // - If the user's mtime is not the time of the call, the mtime differs from the ctime.
-// - If it is the time of the call, only an mtime in the future can be later than it. The function
-//   returns false if `now` has an mtime in the future.
+// - If the user's mtime is the time of the call, the mtime in `now` can be later only if it is in
+//   the future (later than the ctime in `now`). In that case the function returns false.
 bool is_stale_time_writeback(const PosixFields& changes, const PosixFields& now);
 
 // Do what setxattr(2) and removexattr(2) do. Fail with the errors of xattrs.h, and with BadValue
@@ -40,13 +40,13 @@ Result<PosixFields> with_xattr(const PosixFields& now, std::string_view name,
                                std::string_view value, XattrMode mode);
 Result<PosixFields> without_xattr(const PosixFields& now, std::string_view name);
 
-// Applies to `made`, the fields of a new node, what the node inherits from its directory, whose
-// fields are `parent`. If the directory has the set-group-ID bit, the node gets the directory's
-// group, and a new directory also gets the bit, as by inode_init_owner() of Linux. If the directory
-// has a default access control list and `lists` is true, the list restricts the mode of the node
-// and becomes its access list, and a new directory also keeps it as its default list. Otherwise
-// `umask` removes bits from the mode. The mode of a symbolic link stays. mode, uid and gid of
-// `made` must be set.
+// Adds to `made` what a new node inherits from its directory. `made` has the fields of the node,
+// and `parent` those of the directory. If the directory has the set-group-ID bit, the node gets the
+// directory's group, and a new directory also gets the bit, as inode_init_owner() of Linux does. If
+// the directory has a default access control list and `lists` is true, the list restricts the mode
+// of the node and becomes its access list, and a new directory also keeps it as its default list.
+// Otherwise `umask` removes bits from the mode. The mode of a symbolic link stays. mode, uid and
+// gid of `made` must be set.
 void inherit(const PosixFields& parent, uint32_t umask, bool lists, PosixFields& made);
 
 }  // namespace gridmount::gridfs

@@ -3,7 +3,7 @@
 // document there:
 // - null counts as missing (old drivers wrote it where there was no metadata);
 // - any other value, such as a string, moves to the field `value` of a new document in its place
-//   when the mount must store a field, so that nothing is lost.
+//   when the mount must store a field. So nothing is lost.
 //
 // Pure functions, and one function within the caller's transaction. Thread-safe.
 #pragma once
@@ -18,13 +18,13 @@ namespace gridmount::gridfs {
 // Returns true if `metadata.posix.*` can be set without moving a value that others have written.
 bool accepts_posix_fields(bson::View files_document);
 
-// Returns the update that moves such a value, so that the fields can be set afterwards. Returns
-// nothing if no update is needed.
+// Returns the update that moves such a value, after which the fields can be set. Returns nothing if
+// no update is needed.
 std::optional<bson::Document> update_to_make_place(bson::View files_document);
 
 // Updates the document with that _id, in `files` or `detached`. `update` sets fields of `metadata`.
 // If needed, first applies update_to_make_place(). If `upload_date` is given, a document with
-// another uploadDate does not match.
+// another uploadDate does not match, and the result then counts no match.
 Result<engine::UpdateResult> update_file(engine::Collection& collection,
                                          engine::Transaction& transaction, bson::ValueView id,
                                          bson::View update,

@@ -13,11 +13,12 @@
 
 namespace gridmount::gridfs {
 
-// Calls `attempt` until it succeeds, fails with another error than a transient one, or
-// Capabilities::retry_for is over. Returns its last result. `attempt` must be repeatable: it is one
-// transaction, or only reads. An attempt that finds no server has waited for one itself, so it is
-// only repeated if another one of the same duration would end in time. The pause between two
-// attempts doubles, so that two mounts that change one directory do not conflict for ever.
+// Calls `attempt` until it succeeds, until it fails with an error that is not transient, or until
+// the time Capabilities::retry_for is over. Returns the result of the last call. `attempt` must be
+// repeatable: it is one transaction, or only reads. If an attempt fails because it finds no server,
+// it has already waited for one. So it is repeated only if another attempt of the same duration
+// would end in time. The pause between two attempts doubles, so that two mounts that change one
+// directory do not conflict for ever.
 template <typename Attempt>
 auto with_retry(const engine::Store& store, const Attempt& attempt) -> decltype(attempt()) {
   using Clock = std::chrono::steady_clock;
@@ -33,7 +34,7 @@ auto with_retry(const engine::Store& store, const Attempt& attempt) -> decltype(
     const auto now = Clock::now();
     const auto expected = engine::is_unreachable(result.error()) ? now - begun : Clock::duration{0};
     if (now + expected >= end) break;
-    // Differs from thread to thread and from mount to mount.
+    // The jitter differs from thread to thread and from mount to mount.
     const auto jitter = std::chrono::microseconds(now.time_since_epoch().count() / 1000 % 1000);
     std::this_thread::sleep_for(pause + jitter);
     begun = Clock::now();

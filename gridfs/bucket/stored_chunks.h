@@ -1,5 +1,5 @@
-// The chunks of a file in the store: reading one by its number, or listing them in order, whoever
-// wrote them.
+// Reads the chunks of a file in the store: one by its number, or all in order. Any driver may have
+// written them.
 //
 // The functions are thread-safe. StoredChunks is not.
 #pragma once
@@ -15,12 +15,13 @@
 
 namespace gridmount::gridfs {
 
-// The chunks of one file in the store. Cheap to construct. Not thread-safe.
+// The chunks of one file in the store. Cheap to construct. Not thread-safe. `chunks` must outlive
+// the object.
 class StoredChunks {
  public:
-  // With kAll, each content is valid as long as the snapshot. With kLast, only the content of the
-  // chunk that was found last is valid. A stream of any length uses kLast, so that contents do not
-  // accumulate.
+  // With kAll, each Chunk is valid until the snapshot ends. With kLast, only the Chunk that was
+  // found last is valid. A stream of any length uses kLast, so that contents do not accumulate in
+  // memory.
   enum class Valid { kAll, kLast };
   StoredChunks(engine::Collection& chunks, bson::ValueView files_id, int32_t chunk_bytes,
                Valid valid = Valid::kAll);
@@ -38,7 +39,7 @@ class StoredChunks {
   // Like find(), but accepts any size of the content.
   Result<std::optional<Chunk>> find_any(engine::Snapshot& snapshot, int64_t n, Verify verify);
 
-  // Asks the disk to read the chunks [first, last) ahead.
+  // Asks the store to read the chunks [first, last) from the disk ahead of their use.
   void prefetch(engine::Snapshot& snapshot, int64_t first, int64_t last);
 
  private:
@@ -49,8 +50,8 @@ class StoredChunks {
   ChunkFilter filter_;
 };
 
-// Returns a file's chunks in [first, last), ordered by n. Reads only the field `n` of each
-// document.
+// Returns a cursor over a file's chunks with first <= n < last, ordered by n. Reads only the field
+// `n` of each document.
 Result<std::unique_ptr<engine::Cursor>> chunks_by_number(engine::Collection& chunks,
                                                          engine::Snapshot& snapshot,
                                                          bson::ValueView files_id, int64_t first,

@@ -1,4 +1,4 @@
-// Uploading: UploadStream over Bucket. The stream belongs to one thread at a time.
+// Makes the UploadStream of a Bucket. The stream belongs to one thread at a time.
 #pragma once
 
 #include <memory>

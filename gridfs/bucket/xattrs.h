@@ -22,7 +22,7 @@
 namespace gridmount::gridfs {
 
 // Values by name. There may be thousands, and every read of a node's fields copies all of them. So
-// they are one immutable block, which copies share and which each change builds anew.
+// the strings are in one immutable block. Copies share the block, and each change builds a new one.
 class Xattrs {
  public:
   struct Attribute {
@@ -63,8 +63,8 @@ Xattrs read_xattrs(bson::View document, std::string_view key);
 
 enum class XattrMode { kAny, kCreate, kReplace };  // like the flags of setxattr(2)
 
-// Fails with EntryExists or NoSuchXattr depending on the mode, and with NoRoomForXattrs above
-// kMaxXattrsBytes.
+// Fails with EntryExists (kCreate, but the name exists), NoSuchXattr (kReplace, but it does not),
+// or NoRoomForXattrs (above kMaxXattrsBytes).
 Status set_xattr(Xattrs& xattrs, std::string_view name, std::string_view value, XattrMode mode);
 // Fails with NoSuchXattr.
 Status remove_xattr(Xattrs& xattrs, std::string_view name);

@@ -21,26 +21,28 @@ class OpenFiles;
 
 class BackgroundWork {
  public:
+  // Both must outlive this object.
   BackgroundWork(const Bucket& bucket, OpenFiles& open_files);
 
-  // Called when the file was committed without md5. The md5 is computed when the file has been
-  // quiet for a while.
+  // Must be called when a file was committed without md5. The md5 is computed after the file has
+  // not changed for a while.
   void schedule_md5(const bson::Value& id) GM_EXCLUDES(mutex_);
   void cancel_md5(const bson::Value& id) GM_EXCLUDES(mutex_);
   // Makes the background thread compute all scheduled md5 digests now, and waits for it. Returns
   // false if they were not done in time.
   bool finish_md5(std::chrono::milliseconds patience) GM_EXCLUDES(mutex_);
 
-  // Called when the file was moved to `detached` and nobody has it open.
+  // Must be called when the file was moved to `detached` and nobody has it open. The background
+  // thread removes the file with its chunks.
   void reclaim(const bson::Value& id) GM_EXCLUDES(mutex_);
 
-  // Called for a truncation, after which the chunks of the file from `from` on are garbage. The
-  // caller calls record_truncated() before the commit that records this in the store, so that
-  // truncated_from() never misses a record that the store has. After the commit the caller calls
-  // start_truncated(), to start the removal.
+  // These two must be called for a truncation that leaves the chunks of the file from `from` on as
+  // garbage. The caller calls record_truncated() before the commit that records the garbage in the
+  // store, so that truncated_from() never misses a record that the store has. After the commit the
+  // caller calls start_truncated(), which starts the removal.
   void record_truncated(const bson::Value& id, int64_t from) GM_EXCLUDES(mutex_);
   void start_truncated(const bson::Value& id) GM_EXCLUDES(mutex_);
-  // Returns where the garbage of the file begins, or nothing if it has none.
+  // Returns the number of the first chunk that is garbage, or nothing if the file has none.
   std::optional<int64_t> truncated_from(const bson::Value& id) const GM_EXCLUDES(mutex_);
   // Removes the garbage of the file on the calling thread.
   Status finish_truncated(const bson::Value& id) GM_EXCLUDES(mutex_);

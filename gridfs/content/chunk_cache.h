@@ -7,9 +7,9 @@
 //     of the stored content that this process makes or learns of. Only readers of the version for
 //     which a chunk was fetched get the chunk. The fetch begins after the version begins. An open
 //     of a file learns the newest version, so a program that opens the file reads nothing older.
-// C2. Readers get a chunk for at most ChunkCacheOptions::fresh_for after its arrival. So this is the
-//     greatest age of the content that a program reads from a file that it keeps open while others
-//     change the file.
+// C2. Readers get a chunk for at most ChunkCacheOptions::fresh_for after its arrival. So if a
+//     program keeps a file open while others change it, the content that the program reads is no
+//     older than this.
 // C3. The chunks in the cache and the chunks that are being fetched have at most `bytes_max` bytes
 //     together. The cache reserves room before it fetches. It assumes the chunk sizes of a sound
 //     file. While it reads a reply of the server, it needs twice the reply's size in
@@ -86,7 +86,7 @@ class ChunkCache {
   bool end(std::chrono::milliseconds patience) GM_EXCLUDES(mutex_);
 
   bool fetches_ahead() const { return options_.threads_max > 0; }
-  // Null if there is none.
+  // Returns the disk cache, or null if there is none.
   DiskCache* disk() const { return options_.disk.get(); }
   std::chrono::milliseconds fresh_for() const { return options_.fresh_for; }
   uint64_t bytes_in_use() const GM_EXCLUDES(mutex_) {
@@ -155,15 +155,15 @@ class ChunkCache {
                    int64_t end, int64_t length) GM_EXCLUDES(mutex_);
   void close(File& file) GM_EXCLUDES(mutex_);
 
-  // Makes `version` the file's version, and drops all runs if it is newer. Returns false if it is
-  // older: its reader must then bypass the cache.
+  // Makes `version` the file's version, and drops all runs if it is newer. Returns false if
+  // `version` is older. The reader of that version must then bypass the cache.
   bool adopt(File& file, uint64_t version) GM_REQUIRES(mutex_);
   int64_t window_bytes_max(const File& file) const GM_REQUIRES(mutex_);
   // Returns the run that has chunk `n`, or null.
   RunPointer find(File& file, int64_t n) GM_REQUIRES(mutex_);
   RunPointer find_fresh(File& file, int64_t n) GM_REQUIRES(mutex_);
-  // Adds a run that begins with the chunk `first`, which no run has, and ends at `last` or before.
-  // Returns null if there is no room.
+  // Adds a run that begins with the chunk `first`, which must be in no run, and ends at `last` or
+  // earlier. Returns null if there is no room.
   RunPointer add(File& file, const KnownContent& known, int64_t first, int64_t last, bool is_ahead)
       GM_REQUIRES(mutex_);
   bool make_room(uint64_t bytes, bool is_ahead) GM_REQUIRES(mutex_);
@@ -202,13 +202,14 @@ class CachedChunks {
   CachedChunks(const CachedChunks&) = delete;
   CachedChunks& operator=(const CachedChunks&) = delete;
 
-  // Returns true if chunks may come from a disk, for readers who say which content they read.
+  // Returns true if there is a disk cache. Its chunks go only to readers that say which content
+  // they read (C6).
   bool has_disk() const { return cache_->disk() != nullptr; }
   std::chrono::milliseconds fresh_for() const { return cache_->fresh_for(); }
 
-  // Must be called before each read of the bytes [offset, end). Begins to fetch the chunks that a
-  // program that reads in order needs next. `length` is the file's length in the store. `known` is
-  // the content of the version, if the caller knows it.
+  // Must be called before each read of the bytes [offset, end). Begins to fetch the chunks that
+  // will be needed next if the program reads in order. `length` is the file's length in the store.
+  // `known` is the content of the version, if the caller knows it.
   void record_read(uint64_t version, const std::optional<CachedContent>& known, int64_t offset,
                    int64_t end, int64_t length) {
     cache_->record_read(file_, version, known, offset, end, length);

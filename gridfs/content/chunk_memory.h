@@ -29,7 +29,7 @@ class ChunkBuffer {
 
   uint8_t* bytes() const { return bytes_.get(); }
   size_t capacity() const { return capacity_; }
-  // If this returns false, all former holders of pins are done with the bytes.
+  // If this returns false, no former holder of a pin uses the bytes any more.
   bool pinned() const { return pins_.load(std::memory_order_acquire) != 0; }
 
  private:

@@ -1,6 +1,6 @@
-// The commit lock of an OpenFile: one commit of a file at a time. It works like a mutex, but
-// consists of OpenFile::committing_ and a condition. A thread holds it during the whole
-// transaction, so no thread that has a transaction takes it.
+// The commit lock of an OpenFile. While a thread holds it, no other thread commits the file. The
+// lock works like a mutex, but consists of OpenFile::committing_ and a condition. A thread holds it
+// during the whole transaction, so no thread that has a transaction takes it.
 //
 // Thread-safe: each thread makes an object of its own.
 #pragma once

@@ -3,10 +3,11 @@
 // A File represents one files document while a handle is open. All handles share the File. Dirty
 // chunks live in memory, within the FileTable's budget, until a commit writes them and the files
 // document in one transaction. Invariants:
-// F1. The store shows the state of one commit at any time: all dirty chunks of one moment, with the
-//     length, uploadDate, md5 and times of the same moment.
-// F2. A commit works on a frozen set of chunks. Writes during the commit go to copies. No operation
-//     waits for another file's commit, except for memory when the budget is spent.
+// F1. At any time, the store shows the state that one commit has written: all chunks that were
+//     dirty at one moment, with the length, uploadDate, md5 and times of the same moment.
+// F2. A commit writes a frozen set of chunks. Writes during the commit go to copies of these
+//     chunks. No operation waits for another file's commit, except for memory when the budget is
+//     spent.
 // F3. The md5 in the files document is right or absent, never stale.
 // F4. A chunk that is absent within the length is a hole and reads as zeros. A file with holes has
 //     metadata.sparse: true. In a file that is not marked sparse, a missing chunk fails with
@@ -39,7 +40,7 @@
 namespace gridmount::gridfs {
 
 // Bytes of a file, in the store's pages or in dirty chunks. The object keeps the bytes alive,
-// unless of() has made it.
+// except a result of of().
 class ReadResult {
  public:
   ReadResult() = default;
@@ -67,8 +68,8 @@ class ReadResult {
   std::vector<std::shared_ptr<const void>> held_;
 };
 
-// With kKeep, a change leaves the times as they are, because the kernel sends them later by
-// setattr.
+// With kNow, a change sets mtime and ctime to the current time. With kKeep it leaves them, because
+// the kernel sends them later with setattr.
 enum class TimeUpdate { kNow, kKeep };
 
 class File {
@@ -80,15 +81,16 @@ class File {
   // Returns what the files document would hold if the file were committed now.
   virtual FilesDocument document() const = 0;
 
-  // Returns fewer than `size` bytes at the end of the file, and none after it.
+  // Returns fewer than `size` bytes at the end of the file, and none after it. read(), write(),
+  // truncate(), zero() and fallocate() fail with BadValue if the offset or length is negative.
   virtual Result<ReadResult> read(int64_t offset, size_t size) = 0;
-  // Fails with FileTooLarge beyond max_file_bytes(). May wait for a commit when the budget is
-  // spent.
+  // Fails with FileTooLarge beyond max_file_bytes(), as truncate(), zero() and fallocate() do. May
+  // wait for a commit when the budget is spent.
   virtual Status write(int64_t offset, std::span<const uint8_t> data, TimeUpdate times) = 0;
   virtual Status truncate(int64_t length, TimeUpdate times) = 0;
-  // Makes `size` bytes from `offset` on zeros, up to the end of the file. Chunks that lie wholly in
-  // the range become holes. Before a chunk becomes a hole, everything written so far is committed,
-  // and the hole is committed on return. A range without a whole chunk makes no hole.
+  // Writes zeros to `size` bytes from `offset` on, but not beyond the end of the file. Chunks that
+  // lie wholly in the range become holes. If the range has such chunks, everything written so far
+  // is committed first, and the holes are committed on return.
   virtual Status zero(int64_t offset, int64_t size, TimeUpdate times) = 0;
 
   // Counts the blocks that the range touches as allocated, even after the end of the file. A block
@@ -103,10 +105,10 @@ class File {
   // is no such byte. Returns nothing if `offset` is not before the end of the file.
   virtual Result<std::optional<int64_t>> next_hole(int64_t offset) = 0;
 
-  // Sets the times that the next commit writes.
+  // Sets the times that the files document gets with the next commit.
   virtual void set_times(const timespec& mtime, const timespec& ctime) = 0;
 
-  // Changes attributes of the open file, in the store at once (one transaction) and in this object.
+  // Changes attributes of the open file in this object and, in one transaction, in the store.
   virtual Status set_posix(const PosixFields& changes) = 0;
   // Like set_posix(), for a change that depends on the present fields. Nobody else changes the
   // fields between the call of `change` and the commit.
@@ -116,9 +118,9 @@ class File {
   virtual Status flush() = 0;
   // Like flush(), and durable on return (fsync(2)).
   virtual Status fsync() = 0;
-  // Called before a write when the disk may be full. Commits the dirty chunks if they are at least
-  // 1 MiB, or if an earlier commit found no room for them. Fails with OutOfDiskSpace if there still
-  // is no room.
+  // Must be called before a write when the disk may be full. Commits the dirty chunks if they have
+  // at least 1 MiB, or if an earlier commit found no room for them. Fails with OutOfDiskSpace if
+  // there still is no room.
   virtual Status expect_room() = 0;
 };
 
@@ -141,12 +143,13 @@ struct FileTableOptions {
 };
 
 // The open files of one bucket, with the threads that commit in the background and recompute md5.
-// Thread-safe, except close() and the destructor: the caller must not run these at the same time.
-// The first call of close() closes the table, and later ones do nothing.
+// Thread-safe, except that the caller must not run close() and the destructor at the same time. The
+// first call of close() closes the table, and later calls do nothing.
 class FileTable {
  public:
+  // `bucket` must outlive the table.
   static std::unique_ptr<FileTable> create(const Bucket& bucket, const FileTableOptions& options);
-  virtual ~FileTable() = default;  // commits everything, loses errors: call close() first
+  virtual ~FileTable() = default;  // commits everything but ignores errors, so call close() first
 
   // Returns the File of that id. All callers get the same object while one of them holds it. Fails
   // with FileNotFound.
@@ -162,22 +165,22 @@ class FileTable {
   // processes change (Capabilities::exclusive). Does nothing if the file is not open.
   virtual void refresh(bson::View document) = 0;
 
-  // Opens a file whose files document the caller has just inserted into `detached`, so that nobody
-  // else knows it.
+  // Opens a file whose files document the caller has just inserted into `detached`. Nobody else may
+  // know the file yet.
   virtual Result<std::shared_ptr<File>> open_detached(bson::View document) = 0;
-  // Opens a file whose files document the caller's transaction inserts into `files`, before the
-  // commit, so that nobody else knows it.
+  // Opens a file whose files document the caller's transaction has inserted into `files`. Must be
+  // called before the commit, while nobody else can know the file.
   virtual Result<std::shared_ptr<File>> open_new(bson::View document) = 0;
-  // Called after the commit of a transaction that moved an open file's document from `detached` to
-  // `files`.
+  // Must be called after the commit of a transaction that moved an open file's document from
+  // `detached` to `files`.
   virtual void set_attached(bson::ValueView id) = 0;
 
   // Removes the file inside the caller's transaction. An open file becomes an orphan: its document
   // moves to `detached`, and the file lives until its last holder releases it. A file that is not
-  // open is deleted, or moved to `detached` if it is large. The caller must call after_commit() on
-  // the same thread once the transaction is committed. after_commit() starts the removal of chunks
-  // in the background. If free space is scarce, it waits until the removals are done or have
-  // failed.
+  // open is deleted, or moved to `detached` if it is large. After the commit of the transaction,
+  // the caller must call after_commit() on the same thread. If the transaction is not committed,
+  // the caller must not. after_commit() starts the removal of chunks in the background. If free
+  // space is scarce, it waits until the removals are done or have failed.
   //
   // `document` is the files document, if the caller has read it in the transaction.
   virtual Status remove(engine::Transaction& transaction, bson::ValueView id,

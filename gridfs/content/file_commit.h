@@ -1,5 +1,5 @@
-// One commit of an open file: everything that it changes in the store, and the transaction that
-// does it.
+// One commit of an open file: everything that the commit changes in the store, and the function
+// that writes it in a transaction.
 //
 // FileCommit belongs to one thread. The functions are thread-safe, but the caller of write_commit()
 // holds the file's commit lock.
@@ -30,14 +30,14 @@ struct CommittedChunk {
 
 struct FileCommit {
   std::vector<CommittedChunk> chunks;  // by ascending n
-  // The stored chunks [remove_from, remove_to) are removed before the others are written.
+  // The stored chunks [remove_from, remove_to) are removed before `chunks` are written.
   int64_t remove_from = 0;
   int64_t remove_to = 0;
 
   int64_t length = 0;
   std::optional<int32_t> chunk_bytes;  // set if the document has another chunkSize
   // The new uploadDate, set if the content changes. The commit may choose another date, and then
-  // sets that one here.
+  // puts it here.
   std::optional<bson::Date> upload_date;
   // Set if other processes may change the file: the uploadDate that the document must still have.
   std::optional<bson::Date> expected_date;
@@ -71,7 +71,7 @@ inline int64_t chunks_removed_at_once(int64_t chunk_bytes) {
 Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayout& layout,
                     int32_t chunk_bytes, FileCommit& commit);
 
-// Sets `changes` in the files document, in `files` or in `detached`. One transaction.
+// Sets `changes` in the files document, which is in `files` or in `detached`, in one transaction.
 Status write_posix(const FileContext& context, const bson::Value& id, const PosixFields& changes);
 // Like write_posix(), with changes that depend on the document's fields. Returns the changes.
 Result<PosixFields> change_posix(const FileContext& context, const bson::Value& id,

@@ -1,6 +1,6 @@
 // Assembles the bytes of one read from chunks in memory, from the store, and from holes.
 //
-// Not thread-safe. Used by one thread.
+// Not thread-safe: one thread uses a FileReader.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +66,7 @@ class FileReader {
   void append(ReadResult& result, std::span<const uint8_t> bytes);
   // Makes the result independent of the snapshot and of chunks in memory.
   static void copy_pieces(ReadResult& result);
-  // Replaces stored pieces by what the cache has or can fetch.
+  // Replaces stored pieces with what the cache has or can fetch.
   Status read_cache();
   Result<engine::Snapshot*> snapshot(const Bucket& bucket);
 

@@ -42,11 +42,12 @@ class HashStream : public std::enable_shared_from_this<HashStream> {
   explicit HashStream(HashThread& thread) : thread_(thread) {}
 
   // Submits the next bytes, which `pin` keeps unchanged. kNow wakes the hashing thread. kAtDigest
-  // leaves the bytes to digest(), for a few last bytes that are not worth waking the thread.
+  // leaves the bytes to digest(). Use it for a few last bytes that are not worth waking the thread.
   enum class When { kNow, kAtDigest };
   void submit(ChunkPin pin, std::span<const uint8_t> data, When when) GM_EXCLUDES(mutex_);
-  // Submits the bytes that `read` adds to the digest when its turn comes. If `read` returns false,
-  // the stream is abandoned. `read` runs on the hashing thread or in digest().
+  // Submits a function. When all bytes before it are hashed, `read` is called to add its bytes to
+  // the Md5. If it returns false, the stream is abandoned. `read` runs on the hashing thread or in
+  // digest().
   void submit(std::function<bool(Md5&)> read) GM_EXCLUDES(mutex_);
   // Submits zeros. Queues one piece per block of zeros, so `count` should be bounded.
   void submit_zeros(uint64_t count) GM_EXCLUDES(mutex_);
@@ -55,13 +56,13 @@ class HashStream : public std::enable_shared_from_this<HashStream> {
   // before the mark, and hashes on the calling thread what is not hashed yet. Returns nothing if
   // the stream was abandoned.
   struct Mark {
-    // Written by the thread that hashes, read while no thread does.
+    // The thread that hashes writes this field. It is read only while no thread hashes.
     std::optional<std::string> digest;
   };
   std::shared_ptr<Mark> mark() GM_EXCLUDES(mutex_);
   std::optional<std::string> digest(const Mark& mark) GM_EXCLUDES(mutex_);
 
-  // Called when the digest is no longer needed. Drops the pieces that are not hashed yet.
+  // Drops the pieces that are not hashed yet. Must be called when the digest is no longer needed.
   void abandon() GM_EXCLUDES(mutex_);
 
  private:

@@ -1,13 +1,13 @@
 // The state of an open file: what is in memory, what is in the store, and what the next commit
 // writes.
 //
-// To find chunk n of the file (0 <= n < the number of chunks of length_), look into these places in
-// this order:
-// - dirty_: it was written since the last commit began.
-// - frozen_: the commit in progress writes it, and n < frozen_end_.
-// - holes_: it is a hole.
-// - the store, if n < store_end_. If the store does not have it and holes_unknown_ is set, it is a
-//   hole.
+// Chunk n of the file (0 <= n < the number of chunks of length_) is in the first of these that has
+// it:
+// - dirty_: the chunk was written since the last commit began.
+// - frozen_, if n < frozen_end_: the commit in progress writes the chunk.
+// - holes_: the chunk is a hole.
+// - the store, if n < store_end_. If the store does not have the chunk and holes_unknown_ is set,
+//   the chunk is a hole.
 //
 // Before the file grows past its last chunk, that chunk is loaded and made dirty, so that the
 // commit pads it to a full chunk.
@@ -71,7 +71,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // Commits dirty chunks and the file's md5. If only the md5 is missing, commits it if it is cheap
   // to compute.
   Status commit_with_md5() GM_EXCLUDES(mutex_) { return commit(CommitKind::kFlush); }
-  // Called when the files document has been moved to `detached` or back to `files`.
+  // Must be called when the files document has been moved to `detached` or back to `files`.
   void set_detached(bool detached) GM_EXCLUDES(mutex_);
   bool is_detached() const GM_EXCLUDES(mutex_);
   // Makes the Writeback release the file. Returns the Writeback's reference, or null if it had
@@ -81,17 +81,18 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // Adds the content of the first chunk to the cache. The chunk must have been read after the files
   // document with which the file was opened. Must be called before other threads have the file.
   void keep_first_chunk(ChunkCache::Content content);
-  // For a store that other processes change: `stored` is the files document that was just read. If
-  // nothing is uncommitted here, the file adopts the document's content and fields.
+  // Used for a store that other processes change. `stored` is the files document that was just
+  // read. If the file has no uncommitted changes, it adopts the document's content and fields.
   void refresh(const FilesDocument& stored) GM_EXCLUDES(write_mutex_, mutex_);
 
   // Returns true if nothing is dirty and nothing has changed for `duration`.
   bool quiet_for(std::chrono::milliseconds duration) const GM_EXCLUDES(mutex_);
-  // Called when the files document with this uploadDate has got this md5 in the store.
+  // Must be called when the files document with this uploadDate has got this md5 in the store.
   void md5_was_set(bson::Date upload_date, const std::string& md5) GM_EXCLUDES(mutex_);
 
  private:
-  // What is known of the content in the store, if chunks may come from a disk.
+  // Returns the content that the store has, if chunks may come from a disk and that content is
+  // known.
   std::optional<CachedContent> known_content() const GM_REQUIRES(mutex_);
   // Returns true if the files document must be read again before chunks may come from the disk.
   bool needs_confirmation() const GM_EXCLUDES(mutex_);
@@ -137,7 +138,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
     std::shared_ptr<OpenFile> listed;  // released without the lock
   };
 
-  // Names the file, for messages.
+  // Returns a name of the file for messages.
   std::string described() const;
   uint8_t* content_of(const Chunk& chunk) const {
     return chunk.buffer->bytes() + layout_.header_bytes();
@@ -171,7 +172,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   Status commit_once_more() GM_EXCLUDES(mutex_);
   // Returns a buffer for one chunk. Waits while the budget is spent.
   Result<std::shared_ptr<ChunkBuffer>> acquire_buffer() GM_EXCLUDES(mutex_);
-  // Returns true if chunk `n` is after the file's last chunk, and this last chunk is short, not
+  // Returns true if chunk `n` is after the file's last chunk, and the last chunk is short, not
   // dirty, and no known hole. A commit pads only dirty chunks, so the last chunk must be dirty when
   // the file grows.
   bool needs_padding(int64_t n) const GM_REQUIRES(mutex_);
@@ -217,12 +218,12 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   Result<int64_t> next_chunk(int64_t n, int64_t end) GM_REQUIRES(mutex_);
   // Returns the first chunk at or after `n` that is a hole, or the number of chunks.
   Result<int64_t> next_hole_chunk(int64_t n) GM_REQUIRES(mutex_);
-  // Returns true for chunks after the end of the file too.
+  // Also returns true for chunks after the end of the file.
   Result<bool> is_hole(int64_t n) GM_REQUIRES(mutex_);
   // If holes are not known, looks chunk `n` up in the store. If it is a hole, holes_ has it on
   // return.
   Status look_for_hole(int64_t n) GM_REQUIRES(mutex_);
-  // Returns true if chunk `n`, which is no hole, is next to one.
+  // Returns true if chunk `n`, which is no hole, is next to a hole.
   Result<bool> is_edge(int64_t n) GM_REQUIRES(mutex_);
   // Returns the first byte of chunk `n` at or after `offset` that is in a block of zeros, or, if
   // `of_zeros` is false, in a block that has other bytes.
@@ -247,7 +248,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   Status commit(CommitKind kind) GM_EXCLUDES(mutex_);
   // Returns the error of a commit for which the caller has waited since `begun`, if the commit
   // found no server. The caller then fails too, because it has waited long enough for a server.
-  // Returns nothing if the caller should try itself.
+  // Returns nothing if the caller should try to commit too.
   std::optional<Error> failed_meanwhile(Clock::time_point begun) const GM_EXCLUDES(mutex_);
   // The work of commit(). If it throws, the caller must undo what is prepared.
   Status commit_prepared(CommitKind kind, Prepared& prepared) GM_EXCLUDES(mutex_);
@@ -257,7 +258,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   }
   bool prepare(CommitKind kind, Prepared& prepared) GM_REQUIRES(mutex_);
   Status write_to_store(FileCommit& commit) GM_EXCLUDES(mutex_);
-  // Turns FileNotFound, for this file, into FileDeleted.
+  // Turns the error FileNotFound for this file into FileDeleted.
   Error as_deleted(Error error) const;
   void prepare_chunks(FileCommit& commit) GM_REQUIRES(mutex_);
   void finish(const Prepared& prepared) GM_REQUIRES(mutex_);
@@ -268,8 +269,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // a later one.
   void reschedule_md5(bool has_own_date) GM_REQUIRES(mutex_);
   void undo(Prepared& prepared, const Error& error) GM_REQUIRES(mutex_);
-  // Drops all uncommitted changes. Called when another process has changed the content, so that
-  // ours cannot be committed any more.
+  // Drops all uncommitted changes. Called when another process has changed the content, so that our
+  // changes can no longer be committed.
   void drop_changes() GM_REQUIRES(mutex_);
   // Returns false if the ctime of `posix` is earlier than ours, so that the fields were read before
   // this process changed them.
@@ -309,7 +310,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // punch() is removing stored chunks that holes_ does not have yet.
   bool punching_ GM_GUARDED_BY(mutex_) = false;
   std::optional<Error> background_error_ GM_GUARDED_BY(mutex_);
-  // The error of the last commit, if it met a full disk.
+  // The error of the last commit, if the disk was full.
   std::optional<Error> no_room_ GM_GUARDED_BY(mutex_);
   // The error of the last commit, if no server answered it, and when that was.
   std::optional<Error> no_server_ GM_GUARDED_BY(mutex_);

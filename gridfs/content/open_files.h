@@ -36,7 +36,7 @@ class OpenFiles {
   // Implements FileTable::open_new().
   Result<std::shared_ptr<OpenFile>> open_new(const std::shared_ptr<FileContext>& context,
                                              bson::View document) GM_EXCLUDES(mutex_);
-  // Called by the destructor of `file`.
+  // Must be called by the destructor of `file`.
   void closed(const OpenFile* file, const bson::Value& id) GM_EXCLUDES(mutex_);
 
   // Implements FileTable::remove().
@@ -83,8 +83,8 @@ class OpenFiles {
 
   const Bucket& bucket_;
   const FirstChunkLookup first_chunk_lookup_;
-  // Locks, one of which is held while a file is opened, so that the file is opened once. Files
-  // share these locks.
+  // A thread that opens a file holds one of these locks, so that no other thread opens the same
+  // file. Several files share a lock.
   static constexpr size_t kOpeningLocks = 64;
   struct OpeningMutex : Mutex {
     OpeningMutex() : Mutex(LockUse::kHeldOverReads) {}

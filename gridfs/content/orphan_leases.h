@@ -1,8 +1,9 @@
-// Keeps the orphans of a store that other processes use too: files that have lost their name here
-// while somebody has them open, and uploads in progress. Each document in `detached` has a lease:
-// the time at which its owner last renewed it. Every process that is ready to change the bucket
-// removes the orphans whose lease is older than kOrphanLease (Bucket::reclaim_expired()). The times
-// are those of the machines' own clocks, which must agree to within some hours.
+// Keeps the orphans of a store that other processes use too: files that have lost their last name
+// here while somebody has them open, and uploads in progress. Each document in `detached` has a
+// lease: the time at which its owner last renewed it. Every process that is ready to change the
+// bucket removes the orphans whose lease is older than kOrphanLease (Bucket::reclaim_expired()).
+// Each process takes the time from the clock of its own machine. So the clocks must agree to within
+// some hours.
 //
 // Thread-safe.
 #pragma once

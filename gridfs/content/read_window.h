@@ -3,9 +3,9 @@
 //
 // Fetching ahead begins at the second read in order, because many programs read only the beginning
 // of a file. The window grows each time that the program reaches the bytes that were fetched after
-// the last growth. So at most a small multiple of the bytes that are read is fetched in vain. If
-// the program was so slow that fetched bytes have left the cache, the window shrinks, and later
-// grows less.
+// the last growth. So the bytes that are fetched in vain are no more than a small multiple of the
+// bytes that are read. If the program was so slow that fetched bytes have left the cache, the
+// window shrinks, and its later growth is limited.
 //
 // Not thread-safe.
 #pragma once
@@ -32,7 +32,7 @@ class ReadWindow {
     int64_t begin = 0;
     int64_t end = 0;
     int64_t request_bytes = 0;
-    // The offset before which no reader in order needs bytes any more.
+    // No program that reads in order needs the bytes before this offset any more.
     int64_t done_to = 0;
   };
 
@@ -66,7 +66,7 @@ class ReadWindow {
     advice.request_bytes =
         std::clamp(place.window / kRequestsPerWindow, kRequestBytesMin, kRequestBytesMax);
     const int64_t to = std::min(place.end + place.window, length);
-    // In large steps, so that most reads fetch nothing.
+    // Fetches in large steps, so that most reads fetch nothing.
     if (to - place.fetched_to < advice.request_bytes && to < length) return advice;
     advice.begin = std::exchange(place.fetched_to, std::max(place.fetched_to, to));
     advice.end = to;

@@ -12,8 +12,8 @@ namespace gridmount::gridfs {
 
 struct StoredMd5 {
   enum class Outcome {
-    kSet,       // the files document has it now
-    kNeedless,  // no such file, or it has an md5, or it is large and mostly a hole
+    kSet,       // the files document now has the md5
+    kNeedless,  // there is no such file, or it has an md5, or it is large and mostly a hole
     kChanged,   // the file was changed meanwhile
     kStopped,
   };
@@ -22,9 +22,9 @@ struct StoredMd5 {
   std::string md5;
 };
 
-// Reads the file on snapshots, for a bounded time on each. Sets md5 in one transaction if length
-// and uploadDate are still the same. Checks `stop` regularly. Fails with ChunkIsMissing and similar
-// errors for damaged files.
+// Reads the file on one snapshot after the other, each for a bounded time. Sets md5 in one
+// transaction if length and uploadDate are still the same. Checks `stop` regularly, and if it is
+// true ends with kStopped. Fails with ChunkIsMissing and similar errors for damaged files.
 Result<StoredMd5> set_stored_md5(const Bucket& bucket, bson::ValueView id,
                                  const std::atomic<bool>& stop);
 

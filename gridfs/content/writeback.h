@@ -27,11 +27,13 @@ class Writeback {
  public:
   Writeback(ChunkMemory& memory, std::chrono::milliseconds interval);
 
-  // Called when the file has become dirty. Keeps it alive, and commits it one interval from now.
+  // Must be called when the file has become dirty. Keeps the file alive, and commits it one
+  // interval from now.
   void add(std::shared_ptr<OpenFile> file) GM_EXCLUDES(mutex_);
-  // Called when somebody commits the file. The returned reference may be the last one.
+  // Must be called when somebody else commits the file. Returns the reference that this object had,
+  // or null if it had none. The reference may be the last one.
   std::shared_ptr<OpenFile> remove(const OpenFile* file) GM_EXCLUDES(mutex_);
-  // Makes the file due for its commit now.
+  // Makes the file due for its commit now, if it is dirty.
   void hurry(const OpenFile* file) GM_EXCLUDES(mutex_);
   // Releases removed files that no handle has open any more. The dirty data of such files is not
   // needed, but their chunks stay in the store as long as this object holds the files. Waits for

@@ -1,5 +1,5 @@
-// How far a chunk has been written from its beginning on. Meant for pieces that come in order or
-// nearly in order.
+// Records how far a chunk has been written from its beginning on. The class is meant for pieces
+// that come in order or nearly in order.
 //
 // Not thread-safe.
 #pragma once
@@ -19,6 +19,7 @@ class WrittenRange {
   // result may be less than what was written.
   uint32_t end() const { return end_; }
 
+  // Records that the bytes [from, to) are written.
   void add(uint32_t from, uint32_t to) {
     if (from > end_) {
       const bool touches = from <= late_end_ && to >= late_begin_ && late_begin_ < late_end_;
@@ -29,6 +30,7 @@ class WrittenRange {
     end_ = std::max(end_, to);
     if (late_begin_ <= end_) end_ = std::max(end_, late_end_);
   }
+  // Records that only the bytes before `end` remain.
   void cut(uint32_t end) {
     end_ = std::min(end_, end);
     late_begin_ = late_end_ = 0;

@@ -1,11 +1,11 @@
 // A cache of names that a directory does not have, for directories in which this process makes
-// names. With it, the creation of a name costs fewer requests to the server. Used for a store that
-// other processes change too.
+// names. With it, the creation of a name costs fewer requests to the server. The cache is used for
+// a store that other processes change too.
 //
 // Each cached absence has the version that the directory had when the name was looked for. Every
-// mount that makes a name changes the directory's document in the same transaction. So no mount has
-// made the name as long as the directory has that version. A driver does not change the version.
-// So an absence is used for a short time only, or until a change stream reports a change.
+// mount that makes a name changes the directory's document in the same transaction. So as long as
+// the directory has that version, no mount has made the name. A driver does not change the version,
+// so an absence is used only for a short time, or until a change stream reports a change.
 //
 // Thread-safe.
 #pragma once
@@ -49,7 +49,7 @@ class AbsentNames {
   using Components = std::unordered_set<std::string>;
 
   // The list of all names of a directory is kept for `age_max`, but not for more than a second.
-  // With 0 it is not kept.
+  // With 0 the list is not kept.
   explicit AbsentNames(std::chrono::milliseconds age_max)
       : age_max_(std::min<std::chrono::milliseconds>(age_max, kAgeMax)) {}
 
@@ -59,8 +59,8 @@ class AbsentNames {
   struct Wanted {
     bool version = false;  // the directory's version, before the name is looked for
     bool names = false;    // all names in the directory, at most kNamesMax
-    // For note() and note_names(), which do nothing if the directory's names have changed
-    // meanwhile.
+    // With these two, note() and note_names() find out whether the directory's names have changed
+    // meanwhile. If so, they do nothing.
     uint64_t forgotten = 0;
     uint64_t changes = 0;
   };
@@ -122,7 +122,8 @@ class AbsentNames {
            Clock::now() - known.last_absent->at < kAbsentAgeMax;
   }
 
-  // Called before this process makes a name in the directory. It will probably make others there.
+  // Must be called before this process makes a name in the directory. Records the time, because the
+  // process will probably make other names there.
   void making_in(std::string_view directory) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     std::string key(directory);
@@ -132,8 +133,8 @@ class AbsentNames {
     }
     directories_[std::move(key)].made_in = Clock::now();
   }
-  // Called after a commit that changed the directory's version from `before` to `after`. `made` is
-  // the name that the commit has made, if any.
+  // Must be called after a commit that changed the directory's version from `before` to `after`.
+  // `made` is the name that the commit has made, if any.
   void changed(std::string_view directory, std::optional<std::string_view> made,
                const Version& before, const Version& after) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
@@ -146,7 +147,7 @@ class AbsentNames {
     if (made) known.names->components.emplace(*made);
     if (known.names->version == before) known.names->version = after;
   }
-  // Called when others have made or changed the node with that path, or a node below it.
+  // Must be called when others have made or changed the node with that path, or a node below it.
   void forget(std::string_view path) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     while (!path.empty()) {
@@ -158,7 +159,8 @@ class AbsentNames {
       found->second.names.reset();
     }
   }
-  // Called before and after other changes of this process, and when others have changed any names.
+  // Must be called before and after all other changes of this process, and when others have changed
+  // any names.
   void forget_all() GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     ++forgotten_;

@@ -28,8 +28,8 @@ namespace gridmount::gridfs {
 class AccessTimes {
  public:
   // Returns true if the file is open. An open file shows the fields that its document had when it
-  // was opened, so a written atime must stay here until the file is closed. Called with no lock of
-  // this class held.
+  // was opened, so a written atime must stay here until the file is closed. AccessTimes calls this
+  // function without holding its own lock.
   using IsOpen = std::function<bool(bson::ValueView file_id)>;
 
   // `bucket` must outlive this object. With kNone nothing is ever recorded.
@@ -38,10 +38,10 @@ class AccessTimes {
   AccessTimes(const AccessTimes&) = delete;
   AccessTimes& operator=(const AccessTimes&) = delete;
 
-  // Records a read of the node. `node` has the attributes that are shown. Returns true if its atime
-  // has changed.
+  // Records a read of the node, whose attributes are as programs see them. Returns true if the
+  // atime of the node has changed.
   bool note(const Node& node) GM_EXCLUDES(mutex_);
-  // Puts the recorded atime into the node.
+  // Puts the recorded atime, if there is one, into the node.
   void apply(Node& node) const GM_EXCLUDES(mutex_);
   // Drops the recorded atime of a node whose atime is about to be set.
   void drop(NodeKind kind, const bson::Value& id) GM_EXCLUDES(mutex_);

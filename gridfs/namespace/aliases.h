@@ -32,13 +32,14 @@ class Aliases {
 
   struct Alias {
     std::string name;
-    bson::View document;  // valid as long as views of the snapshot are
+    bson::View document;  // valid as long as views of the snapshot (rule S5)
   };
   // Returns the first alias, in byte order, that is greater than `from`, or equal to it if
   // `inclusive`.
   Result<std::optional<Alias>> next(engine::Snapshot& snapshot, std::string_view from,
                                     bool inclusive) const;
-  // Returns the files that have this alias: usually one or none.
+  // Returns the files documents of the files that have this alias, usually one or none. The views
+  // are valid as long as views of the snapshot.
   Result<std::vector<bson::View>> files_of(engine::Snapshot& snapshot, std::string_view name) const;
 
  private:

@@ -1,5 +1,5 @@
 // A DirectoryStream that reads in batches and returns the entries one by one, with cookies from
-// directory_cookies.h. The derived class decides what is read, and in which order.
+// directory_cookies.h. The derived class decides what is read and in which order.
 //
 // Not thread-safe. Used by one thread at a time.
 #pragma once
@@ -48,7 +48,8 @@ class BatchedListing : public DirectoryStream {
   // `store` is the store that read_batch() reads. It must outlive the listing.
   explicit BatchedListing(engine::Store& store) : store_(store) {}
 
-  // Reads on from read_to() and calls add(), pass() and end(). A batch may be empty.
+  // Reads the next entries after read_to(). Calls add() or pass() for each of them, and end() if
+  // nothing follows. A batch may be empty.
   virtual Status read_batch() = 0;
   // Called after a seek, before the next batch is read.
   virtual void begin_batches() {}
@@ -56,7 +57,7 @@ class BatchedListing : public DirectoryStream {
   // The position after everything that has been read.
   const Position& read_to() const { return read_to_; }
   size_t batch_size() const { return batch_.size(); }
-  // Returns true if a seek passes over the entries. Their nodes may then be empty.
+  // Returns true during a seek, which passes over the entries. Their nodes may then be empty.
   bool names_only() const { return names_only_; }
   // `hash` distinguishes the entry from others of the listing.
   void add(std::string name, Node node, uint64_t hash, Position after) {
@@ -65,7 +66,7 @@ class BatchedListing : public DirectoryStream {
   }
   // Skips an entry that the listing leaves out.
   void pass(Position after) { read_to_ = std::move(after); }
-  // Called when nothing follows.
+  // Records that the listing has no more entries.
   void end() { ended_ = true; }
 
  private:

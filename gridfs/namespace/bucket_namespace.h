@@ -1,9 +1,9 @@
 // The implementation of PathNamespace over one bucket. The state is in the store's documents. In
-// memory the object has only open files, atimes that are not written yet, counts of subdirectories,
-// and for a shared store, short-lived caches (seen_directories.h, absent_names.h).
+// memory the object has only open files, atimes that are not written yet, counts of subdirectories
+// and, for a shared store, short-lived caches (seen_directories.h, absent_names.h).
 //
-// Look-up is in bucket_namespace.cc, changes are in bucket_namespace_changes.cc and the other
-// bucket_namespace_*.cc files.
+// bucket_namespace.cc has the look-ups. bucket_namespace_changes.cc and the other
+// bucket_namespace_*.cc files have the changes.
 //
 // Thread-safe after start().
 #pragma once
@@ -111,24 +111,25 @@ class BucketNamespace final : public PathNamespace {
   Status close() override;
 
  private:
-  // What a name leads to in a snapshot. The views are valid as long as views of the snapshot are.
+  // What a name leads to in a snapshot. The views are valid as long as views of the snapshot.
   struct Found {
     enum class Kind { kNothing, kExplicitDirectory, kImpliedDirectory, kFile };
     Kind kind = Kind::kNothing;
     std::string path;             // the directory's path, or the filename
     DirectoryDocument directory;  // kExplicitDirectory
-    bson::View document;          // kFile: the newest revision. kImpliedDirectory: a file below it
+    bson::View document;          // kFile: the newest revision. kImpliedDirectory: any file below
     // Set if NameLookup has found the name. `kept` or `named` holds the bytes of `document`.
     // `named` has all files with that filename.
     std::shared_ptr<const bson::Document> kept;
     std::shared_ptr<const std::vector<bson::Document>> named;
-    // For a directory whose times the transaction has set: its version before that.
+    // Set if the transaction has set the times of this directory: the directory's version before
+    // that.
     std::optional<AbsentNames::Version> touched;
     uint64_t seen_after = 0;  // with `touched`: SeenDirectories::forgotten() before that
     // kFile without a string filename: it is identified by its _id only.
     std::optional<bson::Value> unnamed_id;
 
-    // Copies the document, so that it is valid after the snapshot.
+    // Copies the document, so that it stays valid after the snapshot has ended.
     void keep_document();
     bool has_filename() const { return !unnamed_id.has_value(); }
     bool is_directory() const {
@@ -140,14 +141,14 @@ class BucketNamespace final : public PathNamespace {
                      std::string_view name) const;
   Result<Found> find_directory(engine::Snapshot& snapshot, const std::string& path) const;
   Result<Found> find_file(engine::Snapshot& snapshot, const std::string& path) const;
-  // Finds the file at a path that is also a directory's.
+  // Finds the file at a path that is also the path of a directory.
   Result<Found> find_shadowed(engine::Snapshot& snapshot, const std::string& path) const;
   Result<Found> find_plain(engine::Snapshot& snapshot, const std::string& path) const;
   // Like find_plain(), but with one command (name_lookup.h). Returns nothing if that is not
   // possible.
   Result<std::optional<Found>> find_at_once(engine::Snapshot& snapshot,
                                             const std::string& path) const;
-  // Returns true if a look-up need not ask the store.
+  // Returns true if the name is known not to exist, so that a look-up need not ask the store.
   Result<bool> is_known_absent(std::string_view directory, std::string_view name) const;
   Result<Found> find_long(engine::Snapshot& snapshot, std::string_view directory,
                           const struct ParsedName& name) const;
@@ -171,7 +172,8 @@ class BucketNamespace final : public PathNamespace {
   Status prepare();
   // Calls prepare() unless it has succeeded before.
   Status prepare_for_changes() GM_EXCLUDES(preparing_);
-  // A change that does not note what it has written.
+  // The scope of a change that does not tell the caches what it has written. Empties the caches at
+  // its beginning and at its end.
   class Forgetting {
    public:
     explicit Forgetting(BucketNamespace& paths)
@@ -191,25 +193,29 @@ class BucketNamespace final : public PathNamespace {
     std::string path;
     Found directory;
   };
-  // Finds the place of a new child. Fails with InvalidName if nothing can be created by this name,
-  // with EntryExists if it is taken, and with NoSuchEntry if the directory does not exist.
+  // Finds the path and the directory of a new child. Fails with InvalidName if no node can be
+  // created with this name, with EntryExists if the name is taken, and with NoSuchEntry if the
+  // directory does not exist.
   Result<NewPath> new_path_in(engine::Transaction& transaction, std::string_view directory,
                               std::string_view name);
   Result<std::string> new_path(std::string_view directory, std::string_view name) const;
   Status check_directory_path(std::string_view path) const;
-  // Changes the directory's fields. Makes it and the directories above it explicit if they are not.
+  // Changes the directory's fields. Makes the directory, and the directories above it, explicit if
+  // they are not.
   Status change_directory(engine::Transaction& transaction, std::string_view path,
                           const PosixFields& changes);
+  // Sets mtime and ctime of the directory to the current time.
   Status touch(engine::Transaction& transaction, std::string_view directory);
-  // Touches the directory unless the transaction has done so.
+  // Like touch(), but does nothing if the transaction has already touched the directory.
   Status touch(engine::Transaction& transaction, std::string_view directory, const Found& found) {
     return found.touched ? Status() : touch(transaction, directory);
   }
-  // Commits a change in the directory, which makes a name if there is one.
+  // Commits a change of names in the directory. `made` is the name that the change has made, if
+  // any.
   Status commit_in(engine::Transaction& transaction, const Found& directory,
                    std::optional<std::string_view> made = {});
-  // Finds a directory whose names the transaction changes, and touches it if that costs no further
-  // command.
+  // Finds a directory in which the transaction changes names. Also touches the directory if that
+  // costs no further command.
   Result<Found> find_to_change(engine::Transaction& transaction, std::string_view directory) const;
   // Returns the md5 of a new, empty file, or nothing if the bucket keeps no md5.
   std::optional<std::string> md5_of_nothing() const;
@@ -236,11 +242,12 @@ class BucketNamespace final : public PathNamespace {
   RemovedName removed_name(const NameLoss& loss) const;
   // Removes the name from all files that have it. A file that has no other name is removed.
   Result<NameLoss> remove_name(engine::Transaction& transaction, const Found& file);
-  // Returns how many names the file has left, 0 only if it has been removed.
+  // Removes the name `path` of the file `id`. Returns how many names the file has left. 0 means
+  // that the file has been removed.
   Result<uint32_t> remove_name_of(engine::Transaction& transaction, const std::string& path,
                                   const bson::Value& id);
-  // Removes an additional name of a file and lowers file.links. Returns whether it was a name of
-  // the file.
+  // Removes an additional name of a file and lowers file.links. Returns false if `name` was no
+  // additional name of the file.
   Result<bool> remove_link(engine::Transaction& transaction, const std::string& name,
                            LinkedFile& file) const;
   // Called when `source` replaces `target` and revisions are kept. Gives `source` an uploadDate
@@ -258,8 +265,8 @@ class BucketNamespace final : public PathNamespace {
   // Removes the revisions of the name beyond the limit.
   Status remove_old_revisions(engine::Transaction& transaction, std::string_view filename);
   Result<bool> is_empty(engine::Snapshot& snapshot, std::string_view path) const;
-  // Makes `target` replaceable by `source`: removes the file or the empty directory. Returns the
-  // file that lost its name.
+  // Makes room for `source` at the path of `target`: removes the file or the empty directory that
+  // is there. Returns the file that lost its name, if it was a file.
   Result<std::optional<NameLoss>> make_room(engine::Transaction& transaction, const Found& source,
                                             const Found& target, std::string_view shown_target);
   Status move_file(engine::Transaction& transaction, const Found& source,
@@ -284,7 +291,8 @@ class BucketNamespace final : public PathNamespace {
   // Returns true if two existing names lead to one file or directory.
   static bool is_same(const Found& a, const Found& b);
   Status exchange(engine::Transaction& transaction, const Found& one, const Found& other);
-  // rename(2). If `whiteout` is set, creates a whiteout with this creator at the old path.
+  // Implements rename() and rename_leaving_whiteout(). If `whiteout` is set, creates a whiteout
+  // with this creator at the old path.
   Result<std::optional<RemovedName>> rename_by(std::string_view from_directory,
                                                std::string_view from_name,
                                                std::string_view to_directory,

@@ -40,8 +40,8 @@ class DirectoryCookies {
 
   using Passed = HashedName<Position>;
 
-  // Called when the stream returns its next name. Returns its cookie, which is not 0 and has 62
-  // bits.
+  // Must be called when the stream returns its next name. `hash` is the hash of the name, and
+  // `after` the position after it. Returns the cookie of the name, which is not 0 and has 62 bits.
   uint64_t issue(uint64_t hash, const Position& after) {
     enter(fingerprint_of(hash));
     here_ = after;
@@ -52,11 +52,11 @@ class DirectoryCookies {
     return cookie;
   }
 
-  // Goes to the position after the name that was returned with the cookie. Goes to the beginning
-  // if the name is not found, because an entry shown twice does less harm than one never shown.
-  // `go_to(position)` moves the stream, and `pass()` reads the next name and returns
-  // Result<optional<Passed>>. `version()` returns Result<optional<uint64_t>>, what
-  // Snapshot::version() says of the store's newest contents.
+  // Goes to the position after the name that was returned with the cookie. If the name is not
+  // found, goes to the beginning, because an entry that is shown twice does less harm than an entry
+  // that is never shown. `go_to(position)` moves the stream, and `pass()` reads the next name and
+  // returns Result<optional<Passed>>. `version()` returns Result<optional<uint64_t>>: the
+  // Snapshot::version() of the store's newest contents.
   template <typename GoTo, typename Pass, typename Version>
   Status seek(uint64_t cookie, const GoTo& go_to, const Pass& pass, const Version& version) {
     if (cookie == 0) {
@@ -88,7 +88,7 @@ class DirectoryCookies {
   static constexpr uint64_t kHashMask = (uint64_t{1} << kHashBits) - 1;
   static constexpr uint64_t kNumbers = uint64_t{1} << (62 - kHashBits);
   static_assert(kMaxIntervals < kNumbers);
-  // The number of no interval.
+  // No interval has this number.
   static constexpr uint64_t kNone = UINT64_MAX;
 
   struct Interval {

@@ -23,7 +23,8 @@
 
 namespace gridmount::gridfs {
 
-// 62 bits of FNV-1a, never 0. Distinguishes an entry of a listing from others.
+// Returns 62 bits of the FNV-1a hash of `key`, never 0. The hash distinguishes an entry of a
+// listing from the others.
 uint64_t hash_of(std::string_view key);
 
 // A position in a DirectoryListing.
@@ -33,8 +34,8 @@ struct DirectoryPosition {
   Pass pass = Pass::kNames;
   std::optional<std::string> behind = {};  // kNames: after this key, or at the beginning if unset
   size_t query = 0;  // kUnnamed: the query in progress; there is one per type of filename
-  // kUnnamed: `skip` files were returned already. They are counted from `date` on in the first
-  // query.
+  // kUnnamed: how many results of the query were returned already. The first query is sorted by
+  // uploadDate. Of its results, only those from `date` on are counted.
   int64_t skip = 0;
   bson::Date date{std::numeric_limits<int64_t>::min()};
 
@@ -49,8 +50,8 @@ struct DirectoryPosition {
 
 class DirectoryListing final : public BatchedListing<DirectoryPosition> {
  public:
-  // All arguments must outlive the listing. `complete` adds to a node what is known beyond its
-  // document.
+  // `path_index`, `files`, `options` and everything that `complete` refers to must outlive the
+  // listing. `complete` adds to a node what is known beyond its document.
   DirectoryListing(const PathIndex& path_index, FileTable& files, const NamespaceOptions& options,
                    std::string directory, std::function<void(Node&)> complete);
 

@@ -2,8 +2,8 @@
 //
 // The index orders them by name, which is another order. The index has "a!" after "a", but the key
 // "a!/" sorts before "a/", because '!' is less than '/'. So the scan holds a name back while the
-// next names begin with it and continue with a byte below the slash. It holds at most one name for
-// each such byte in a name.
+// next names begin with that name and continue with a byte less than the slash. The number of names
+// that are held back is at most the number of such bytes in one name.
 //
 // Not thread-safe. Belongs to one snapshot and one thread.
 #pragma once
@@ -25,16 +25,19 @@ class DirectoryScan {
     bson::View document;  // valid as long as the snapshot
   };
 
-  // Scans the directories of `parent` whose keys are greater than `behind`, or all. With `at`,
-  // ignores directories made later.
+  // Scans the directories of `parent` whose keys are greater than `behind`, or all if `behind` is
+  // unset. With `at`, ignores directories that were made later. `bucket` and `snapshot` must
+  // outlive the scan.
   DirectoryScan(const Bucket& bucket, engine::Snapshot& snapshot, std::string parent,
                 std::optional<std::string> behind, std::optional<bson::Date> at = {});
 
-  // Returns the next directory, or null at the end. It stays the next one until consume().
+  // Returns the next directory, or null at the end. Returns the same directory until consume() is
+  // called.
   Result<const Directory*> peek();
   void consume() { next_.reset(); }
-  // Called after peek(). `component` must not sort after the key of the directory that peek() has
-  // returned. Returns true if a directory of that name is still to come.
+  // Returns true if peek() has returned, or will return, a directory of that name that is not
+  // consumed. Must be called after peek(). `component` must not sort after the key of the directory
+  // that peek() has returned.
   bool is_ahead(std::string_view component) const;
 
  private:

@@ -23,14 +23,14 @@ struct DirectoryDocument {
   PosixFields posix;
   // The ino that the directory had while it was implied, if it ever was.
   std::optional<uint64_t> ino;
-  // Where others write to the store too: how often the document has been changed.
+  // How often the document has been changed. Counted only if others write to the store too.
   int64_t changes = 0;
 
   static DirectoryDocument parse(bson::View document);
 };
 
-// Returns true if the directory was made after `at`, judged by the time in its _id. Always false
-// for the root.
+// Returns true if the directory was made after `at`, according to the time in its _id. Always
+// returns false for the root.
 bool is_made_after(bson::View directory, const std::optional<bson::Date>& at);
 
 class DirectoryStore {
@@ -47,13 +47,18 @@ class DirectoryStore {
   Status find_root(engine::Snapshot& snapshot);
   Status make_root(engine::Transaction& transaction, const PosixFields& posix);
 
+  // Returns nothing if the directory has no document.
   Result<std::optional<DirectoryDocument>> find(engine::Snapshot& snapshot,
                                                 std::string_view path) const;
+  // Returns true if an explicit directory is directly in this one.
   Result<bool> has_children(engine::Snapshot& snapshot, std::string_view path) const;
 
+  // Fails with DuplicateKey if the directory has a document. `ino` is the ino that the directory
+  // had while it was implied.
   Result<DirectoryDocument> insert(engine::Transaction& transaction, std::string_view path,
                                    const PosixFields& posix,
                                    std::optional<uint64_t> ino = {}) const;
+  // Does nothing if the directory has no document.
   Status remove(engine::Transaction& transaction, std::string_view path) const;
   // Returns false if the directory has no document.
   Result<bool> update(engine::Transaction& transaction, std::string_view path,

@@ -1,6 +1,6 @@
-// Lets the threads that change names of one directory take turns, for a store whose transactions
-// run at the same time. Each change of a name writes its directory's document. So two changes at
-// once would conflict, and one of them would begin anew.
+// Lets the threads that change names of one directory take turns. The class is used for a store
+// whose transactions run at the same time. Each change of a name writes the document of the name's
+// directory. So two changes at the same time would conflict, and one of them would begin anew.
 //
 // Thread-safe.
 #pragma once
@@ -22,8 +22,8 @@ class DirectoryTurns {
   // it may be waiting for a server that does not answer.
   explicit DirectoryTurns(std::chrono::milliseconds patience) : patience_(patience) {}
 
-  // Calls `change` while no other thread changes names of these two directories. Both may be the
-  // same directory.
+  // Calls `change` while no other thread changes names of these two directories, and returns its
+  // result. `one` and `other` may be the same directory.
   template <typename Change>
   auto in_turn(std::string_view one, std::string_view other, const Change& change)
       -> decltype(change()) {

@@ -1,5 +1,6 @@
-// A DirectoryStream over all files of a bucket, by id_name() (name_mapping.h), in the order of _id.
-// Read in batches, each from its own snapshot. A position is an _id.
+// A DirectoryStream over all files of a bucket, in the order of _id. The name of each entry is
+// id_name() (name_mapping.h). The listing is read in batches, each from its own snapshot. A
+// position is an _id.
 //
 // Not thread-safe.
 #pragma once
@@ -26,8 +27,8 @@ struct IdPosition {
 
 class IdListing final : public BatchedListing<IdPosition> {
  public:
-  // Returns the node of a files document, or nothing if the file is not to be shown. The document
-  // is valid as long as the snapshot.
+  // Returns the node of a files document, or nothing if the file must not be shown. The document is
+  // valid only during the call.
   using Show = std::function<std::optional<Node>(bson::View document)>;
 
   // `bucket`, and everything that `show` refers to, must outlive the listing.

@@ -49,17 +49,17 @@ class Links {
   // Finds out whether the bucket may have links. Must be called before all other functions.
   Status start(engine::Snapshot& snapshot);
   bool in_use() const { return has_documents_ || aliases_.in_use(); }
-  // Called after somebody else has written link documents or dropped the collection.
+  // Must be called after somebody else has written link documents or dropped the collection.
   void changed_externally() const {
     has_documents_ = true;
     is_made_ = false;
   }
-  // Called after the commit of a transaction with a put(). From then on, the collection and its
-  // index exist.
+  // Must be called after the commit of a transaction with a put(). From then on, the collection and
+  // its index exist.
   void set_made() const { is_made_ = true; }
 
   // Returns the number of names to show for a file, at least 1. May open a snapshot of its own. If
-  // that fails, returns the number without the link documents.
+  // that fails, returns the number of names that are not link documents.
   uint32_t names_of(bson::View files_document) const;
 
   // Returns the files documents of the files that have this additional name: usually one or none.
@@ -85,7 +85,7 @@ class Links {
                     bson::ValueView id) const;
   // Returns one of the names that all_of() returns, or nothing if there is none.
   Result<std::optional<std::string>> any_of(engine::Snapshot& snapshot, bson::ValueView id) const;
-  // Gives all additional names of one file to another.
+  // Makes all link documents of the file `from` lead to the file `to`.
   Status transfer(engine::Transaction& transaction, bson::ValueView from, bson::ValueView to) const;
   // Renames all additional names below a directory that moves, aliases too.
   Status move_below(engine::Transaction& transaction, const std::string& from,

@@ -36,7 +36,7 @@ class NameHashIndex {
  public:
   static constexpr size_t kBlockNames = 64;
   static constexpr size_t kNamesMax = 1 << 20;
-  // Only these bits of a hash count.
+  // The number of low bits of a hash that are compared. The other bits are ignored.
   static constexpr unsigned kHashBits = 44;
 
   // Returns the position after the first name with that hash, or nothing if there is none.
@@ -91,7 +91,7 @@ class NameHashIndex {
     return static_cast<size_t>(*found & ((uint64_t{1} << kBlockBits) - 1));
   }
 
-  // Searches a block, with the names that were made in it since.
+  // Searches a block, including names that were created in it after it was indexed.
   template <typename GoTo, typename Pass>
   Result<std::optional<Position>> find_in_block(size_t block, uint64_t hash, const GoTo& go_to,
                                                 const Pass& pass) const {

@@ -1,5 +1,5 @@
 // Finds everything that has one path with one command, instead of one command for each collection.
-// For a store over a network, where each command is a round trip.
+// This class is for a store over a network, where each command costs a round trip.
 //
 // Thread-safe.
 #pragma once
@@ -19,8 +19,8 @@ class NameLookup {
  public:
   explicit NameLookup(const Bucket& bucket);
 
-  // False if one command for each collection is as good, or if the server has refused the command
-  // once.
+  // Returns false for a store in this process, and after the server has refused the command for the
+  // first time.
   bool is_usable() const { return is_usable_; }
 
   struct AtPath {
@@ -29,11 +29,12 @@ class NameLookup {
     std::vector<bson::Document> files;
     bool has_all_files = false;
     std::optional<bson::Document> below;  // some file with a filename below the path
-    // The rest only outside of a transaction, and if it was asked for.
+    // The remaining fields are set only outside of a transaction, and only if `further` asks for
+    // them.
     //
-    // The document of the directory that the path is in, as it was before all else was looked for.
+    // The document of the path's parent directory. It was read before everything else.
     std::optional<bson::Document> parent;
-    // The components of the names in that directory, without additional names of files.
+    // The components of the names in the parent directory, without additional names of files.
     std::unordered_set<std::string> siblings;
     bool has_all_siblings = false;
   };
@@ -41,11 +42,11 @@ class NameLookup {
     bool parent = false;
     int64_t siblings_max = 0;  // 0: they are not asked for
   };
-  // `path` can be a directory's and is not the root's. The results may include files whose filename
-  // is an array. Returns nothing if the server refuses the command, or, in a transaction, if the
-  // parent directory of the path has no document. If the server has refused the command in a
-  // transaction, the transaction has ended. The caller then begins another one, for which
-  // is_usable() is false.
+  // `path` must be a path that a directory can have, but not the root's. The results may include
+  // files whose filename is an array. Returns nothing if the server refuses the command, or, in a
+  // transaction, if the parent directory of the path has no document. If the server has refused the
+  // command in a transaction, the transaction has ended. The caller then begins another one, for
+  // which is_usable() is false.
   Result<std::optional<AtPath>> find(engine::Snapshot& snapshot, std::string_view path,
                                      const Further& further) const;
 

@@ -1,4 +1,4 @@
-// Names in the mount and filenames in GridFS: a reversible mapping.
+// Maps filenames in GridFS to names in the mount, and back.
 //
 // Inside a bucket a file's path is its `filename`, divided into components at '/'. Slashes at the
 // beginning belong to the first component ("/a/b" is "b" in "/a"), because the empty path is the
@@ -47,7 +47,8 @@ std::string escape_shadowed_file(std::string_view component);
 std::optional<std::string> escape_id(bson::ValueView id);
 
 // Returns the name of a file in the directory that lists all files by _id: the digits of an
-// ObjectId, or the _id as in escape_id(). Returns nothing if it is too long for a name.
+// ObjectId, or the _id as in escape_id(). Returns nothing if the result would be too long for a
+// name.
 std::optional<std::string> id_name(bson::ValueView id);
 // Does the reverse of id_name(). Fails with InvalidName for names that id_name() does not return.
 Result<bson::Value> parse_id_name(std::string_view name);
@@ -67,7 +68,8 @@ struct ParsedName {
 Result<ParsedName> parse_name(std::string_view name, bool at_root);
 
 enum class LongNameFit { kNone, kPlain, kShadowedFile };
-// Returns whether the kLong name is the one made for the component.
+// Returns whether the kLong name was made for the component, and if so, for which kind of node:
+// kPlain for a directory or a file, kShadowedFile for a file whose name is also a directory's.
 LongNameFit fits_long_name(const ParsedName& name, std::string_view component);
 
 // "a/b" and "c" make "a/b/c". An empty first argument is the root of the bucket.
@@ -78,7 +80,7 @@ struct SplitPath {
   std::string_view component;
 };
 // Does the reverse of join(): returns the parent directory of that path, and the component in it.
-// Not for the root.
+// `path` must not be the root's.
 SplitPath split(std::string_view path);
 
 // Returns true if a directory can have the path. A path of slashes only cannot: "//x" is one

@@ -17,7 +17,7 @@ namespace gridmount::gridfs {
 
 class PathIndex {
  public:
-  // With `at`, files with a later uploadDate are ignored.
+  // With `at`, files with a later uploadDate are ignored. `bucket` must outlive this object.
   explicit PathIndex(const Bucket& bucket, std::optional<bson::Date> at = {})
       : bucket_(bucket), links_(bucket), at_(at) {}
 
@@ -31,8 +31,8 @@ class PathIndex {
   bool is_shown(bson::View document) const;
 
   // Returns the newest file of that name: by uploadDate, then by _id. If more than 64 files share
-  // one uploadDate, only the last 64 of them in the index are compared by _id. The result is valid
-  // as long as views of the snapshot are.
+  // one uploadDate, only the last 64 of them in the index are compared by _id. The views that
+  // PathIndex returns are valid as long as views of the snapshot.
   Result<std::optional<bson::View>> newest(engine::Snapshot& snapshot,
                                            std::string_view filename) const;
   // Returns all files of that name.
@@ -40,10 +40,11 @@ class PathIndex {
   // Finds the file of that name at position `number`, oldest first. Returns all files of the name
   // that have that file's uploadDate, and sets `number` to its position among them in the order of
   // is_newer(). Counts the other files in the index, without reading them. If the index does not
-  // suffice, returns all files of the name. If the name has too few files, returns none.
+  // suffice, returns all files of the name and leaves `number` as it is. If the name has too few
+  // files, returns none.
   Result<std::vector<bson::View>> at_position(engine::Snapshot& snapshot, std::string_view name,
                                               uint64_t& number) const;
-  // Returns some files of that name: at most two with that filename, and all that have it as a
+  // Returns some files of that name: at most two with that filename, and all that have it as an
   // additional name. The earliest and the latest uploadDate of all files of the name are among
   // them.
   Result<std::vector<bson::View>> first_and_last(engine::Snapshot& snapshot,
@@ -99,15 +100,16 @@ inline std::string directory_key(std::string_view component) {
   return std::string(component) + "/";
 }
 
-// Scans the children of a directory by the filename index, each once, in the order of their keys.
-// Cost: a seek after each implied directory, a step for each file, a step and a look-up for each
-// link. Belongs to one snapshot and one thread.
+// Scans the children of a directory in the filename index. Returns each child once, in the order of
+// their keys. Costs a seek after each implied directory, a step for each file, and a step and a
+// look-up for each link. Belongs to one snapshot and one thread.
 class ChildScan {
  public:
   struct Child {
     std::string component;
     bool is_directory = false;  // implied by a name below it
-    // A file: its newest revision. A directory: a file below it. Valid as long as the snapshot.
+    // The newest revision of a file, or any file below a directory. Valid as long as views of the
+    // snapshot.
     bson::View document;
     // Only for a file: names below it imply a directory of the same name. Explicit directories are
     // not checked.

@@ -47,30 +47,31 @@ struct Creator {
   uint32_t umask = 0;
 };
 
-// The nodes whose atime a read changes (access_times.h).
+// The kinds of nodes whose atime a read changes (access_times.h).
 enum class AccessTimeMode { kNone, kFiles, kAll };
 
 struct NamespaceOptions {
-  // For files and directories without POSIX fields of their own (uploaded by a driver).
+  // The owner and the umask of files and directories without POSIX fields of their own, for example
+  // of files that a driver uploaded.
   DefaultOwner default_owner;
   uint32_t umask = 022;
   bool read_only = false;
-  // Counts as kNone if read_only.
+  // Ignored if read_only: a read then changes no atime.
   AccessTimeMode access_times = AccessTimeMode::kNone;
-  // Every read changes the atime (strictatime), not only the first one after a change or after a
-  // day (relatime).
+  // True: every read changes the atime (strictatime). False: only the first read after a change or
+  // after a day does (relatime).
   bool strict_access_times = false;
-  // New nodes inherit a directory's default access control list.
+  // True: new nodes inherit the default access control list of their directory.
   bool access_lists = true;
   // How many earlier contents a file keeps when it is replaced or truncated to nothing.
   uint32_t revisions = 0;
-  // For a store that other processes change. For this time after this process has changed a name in
-  // a directory, it may answer with the directory's attributes as it wrote them
-  // (seen_directories.h). For the same time a look-up may miss a name that others have made in a
+  // Used only for a store that other processes change. After this process has changed a name in a
+  // directory, it may answer for this long with the attributes that it wrote to the directory
+  // (seen_directories.h). For the same time, a look-up may miss a name that others have made in a
   // directory in which this process makes names (absent_names.h).
   std::chrono::milliseconds directory_age_max{0};
-  // Shows the tree as it was at that time, as far as the files documents record it. Hides files
-  // with a later uploadDate, and directories that were made later and contain nothing that is
+  // If set, shows the tree as it was at that time, as far as the files documents record it. Hides
+  // files with a later uploadDate, and directories that were made later and contain nothing that is
   // shown. Requires read_only.
   std::optional<bson::Date> at;
 };
@@ -81,7 +82,7 @@ struct Attributes {
   uint32_t mode = 0;  // with S_IFMT
   uint32_t uid = 0;
   uint32_t gid = 0;
-  uint32_t nlink = 1;  // of a directory: subdirectory_counts.h
+  uint32_t nlink = 1;  // for a directory see subdirectory_counts.h
   int64_t size = 0;    // of a symlink: the length of its target
   int64_t blocks = 0;  // of 512 bytes
   uint64_t rdev = 0;
@@ -116,11 +117,12 @@ struct DirectoryEntry {
 // A listing in progress, without "." and "..". Entries are read in batches, each from a new
 // snapshot of the store. Entries that exist throughout the listing are returned exactly once, even
 // directories that become explicit in the meantime. Memory use does not grow with the size of the
-// directory, except for some 20 bytes per name after a seek to a cookie of another stream, for a
-// million names. Not thread-safe.
+// directory, with one exception: a seek to a cookie of another stream needs about 20 bytes for each
+// of the first million names. Not thread-safe.
 class DirectoryStream {
  public:
   virtual ~DirectoryStream() = default;
+  // Returns nothing at the end.
   virtual Result<std::optional<DirectoryEntry>> next() = 0;
   // Moves the stream to the position after the entry with this cookie. 0 is the beginning.
   //
@@ -202,7 +204,7 @@ class PathNamespace {
     Node node;
     std::shared_ptr<File> file;
   };
-  // Like create_file(), and opens the file, which needs no further request to the store.
+  // Like create_file(), but also opens the file, without another request to the store.
   virtual Result<OpenedFile> create_open_file(std::string_view directory, std::string_view name,
                                               uint32_t mode, Creator creator) = 0;
   // Creates a tmpfile (O_TMPFILE): an open file that has no name yet. The file inherits from
@@ -216,8 +218,8 @@ class PathNamespace {
                                std::string_view target, Creator creator) = 0;
   virtual Result<Node> mkdir(std::string_view directory, std::string_view name, uint32_t mode,
                              Creator creator) = 0;
-  // Gives the file one more name, or gives a tmpfile its first one. Fails with FileNotFound,
-  // TooManyLinks, or InvalidName if a file in `files` has none.
+  // Gives the file one more name, or gives a tmpfile its first one. Fails with FileNotFound, with
+  // TooManyLinks, or with InvalidName if the document in `files` has no string filename.
   virtual Result<Node> link(bson::ValueView id, std::string_view directory,
                             std::string_view name) = 0;
   // Returns true if files with several names may exist.
@@ -228,15 +230,15 @@ class PathNamespace {
   virtual Status rmdir(std::string_view directory, std::string_view name) = 0;
   // POSIX rename(). A file may replace a file, and a directory an empty directory. Otherwise fails
   // with IsADirectory, NotADirectory, DirectoryNotEmpty or MoveIntoItself. A directory moves with
-  // everything below it in one transaction. Returns the file that lost its name to the rename, as
-  // unlink() does.
+  // everything below it in one transaction. If a file lost its name at the new path, returns that
+  // file, as unlink() does.
   virtual Result<std::optional<RemovedName>> rename(std::string_view from_directory,
                                                     std::string_view from_name,
                                                     std::string_view to_directory,
                                                     std::string_view to_name, RenameMode mode) = 0;
   // Like rename(), and creates a whiteout at the old path in the same transaction
   // (RENAME_WHITEOUT). A whiteout is a device 0/0 without permissions, by which overlayfs hides a
-  // name of the layer below. Not with kExchange.
+  // name of the layer below. `mode` must not be kExchange.
   virtual Result<std::optional<RemovedName>> rename_leaving_whiteout(
       std::string_view from_directory, std::string_view from_name, std::string_view to_directory,
       std::string_view to_name, RenameMode mode, Creator creator) = 0;
@@ -245,7 +247,8 @@ class PathNamespace {
   virtual Result<Node> setattr_file(bson::ValueView id, const AttributeChanges& changes) = 0;
   virtual Result<Node> setattr_directory(std::string_view path,
                                          const AttributeChanges& changes) = 0;
-  // Returns the target of a symlink. Counts as a read of the symlink.
+  // Returns the target of a symlink, and records a read of the symlink. Fails with BadValue if the
+  // file is no symlink.
   virtual Result<std::string> readlink(bson::ValueView id) = 0;
   // Records a read of the file or directory. Returns true if the atime has changed. Costs a look-up
   // of the attributes.

@@ -16,7 +16,8 @@ inline std::string end_of_names_below(std::string_view path) {
 
 // Returns {`field`: {$gte: "path/", $lt: "path0"}}, or {`field`: {$gte: ""}} for the root.
 bson::Document names_below(std::string_view field, std::string_view path);
-// Returns the same filter from a bound on: {`field`: {$gt or $gte: from, ...}}.
+// Returns the filter of those paths that are greater than `from`, or equal to it if `inclusive`:
+// {`field`: {$gt or $gte: from, ...}}.
 bson::Document names_below_from(std::string_view field, std::string_view path,
                                 std::string_view from, bool inclusive);
 

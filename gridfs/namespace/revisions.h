@@ -23,8 +23,8 @@ bson::Date upload_date_of(bson::View files_document);
 // fits.
 bool can_be_superseded(bson::View files_document);
 
-// If can_be_superseded(): returns a date after uploadDate, not before now. A document that gets
-// this date is the newer one.
+// Returns a date that is later than the document's uploadDate and not earlier than now. A document
+// that gets this date is the newer one. Must be called only if can_be_superseded() is true.
 bson::Date date_after(bson::View files_document);
 
 // Returns the files document that continues `old` as a new revision: empty, with another _id, with
@@ -33,10 +33,10 @@ bson::Date date_after(bson::View files_document);
 bson::Document continued(bson::View old, const bson::Value& id, bson::Date date,
                          const std::optional<std::string>& md5);
 
-// Keeps the order of revisions when a commit gives the file with that _id `upload_date`. Makes the
-// date later than the document's. If the file is an earlier revision by now, the date stays before
-// the newest one's. Runs in the commit's transaction. Changes nothing if there is no such file in
-// `files`, or it has no name.
+// Keeps the order of revisions when a commit gives the file `id` the uploadDate `upload_date`.
+// Makes this date later than the date in the document. If the file has become an earlier revision,
+// the date stays earlier than that of the newest revision. Runs in the commit's transaction.
+// Changes nothing if there is no such file in `files`, or it has no name.
 Status keep_revision_order(const Bucket& bucket, engine::Transaction& transaction,
                            const bson::Value& id, bson::Date& upload_date);
 

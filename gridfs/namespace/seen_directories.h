@@ -1,6 +1,6 @@
-// A cache of directories' documents that this process has just written, for a store that others
-// change too. After each change of a name the kernel asks for the directory's attributes. With the
-// cache, the answer needs no request to the store.
+// A cache of directories' documents that this process has just written. The cache is used for a
+// store that others change too. After each change of a name the kernel asks for the directory's
+// attributes. With the cache, the answer needs no request to the store.
 //
 // Thread-safe.
 #pragma once

@@ -1,11 +1,11 @@
 // The number of subdirectories of each directory, as far as it is known. It is known for
-// directories that were made since the bucket was opened. To count those of another directory,
-// everything below it would have to be read, because filenames imply directories.
+// directories that were made since the bucket was opened. To count the subdirectories of an older
+// directory, everything below it would have to be read, because filenames imply directories.
 //
 // A count is right or absent. Whenever an implied directory may have come into being, the counts
-// are dropped. Changes are recorded inside the transaction that makes them. After that, only its
-// commit may fail, and then all counts are dropped. So changes are recorded in the order of the
-// commits.
+// are dropped. A change is recorded inside the transaction that makes it, as the last step before
+// the commit. If the commit fails, all counts are dropped. So changes are recorded in the order of
+// the commits.
 //
 // Thread-safe.
 #pragma once
@@ -27,7 +27,8 @@ class SubdirectoryCounts {
 
   bool keeps_any() const { return keeps_any_; }
 
-  // The argument of these functions is the _id of the directory's document.
+  // made() records that a directory was made, without subdirectories. removed() and drop() forget
+  // the count of a directory. `directory` is the _id of the directory's document.
   void made(const bson::Value& directory) GM_EXCLUDES(mutex_);
   void removed(const bson::Value& directory) GM_EXCLUDES(mutex_);
   // Adds `by` to the count of the directory, if the count is known.
@@ -35,8 +36,9 @@ class SubdirectoryCounts {
   void drop(const bson::Value& directory) GM_EXCLUDES(mutex_) { removed(directory); }
   void drop_all() GM_EXCLUDES(mutex_);
 
-  // If the number of subdirectories of a directory is known, sets its nlink to that number plus
-  // two, for its "." and its own name. An nlink of 1 means that the count is not known.
+  // If the node is a directory and its number of subdirectories is known, sets nlink to that number
+  // plus two: one for the directory's name and one for its ".". An nlink of 1 means that the count
+  // is not known.
   void apply(Node& node) const GM_EXCLUDES(mutex_);
 
  private:
