@@ -1,4 +1,4 @@
-// The comma-separated list after -o, as mount(8) and /etc/fstab write it. Pure functions, so
+// Parses the comma-separated list after -o, as mount(8) and /etc/fstab write it. Pure functions, so
 // thread-safe.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace gridmount::fuse {
 
-// Returns the options of a list, without empty ones. A backslash quotes a comma or a backslash.
+// Returns the options of a list, without empty options. A backslash quotes a comma or a backslash.
 std::vector<std::string> split_mount_options(std::string_view list);
 
 // Puts one option into `options`. Our own options (uid, gid, umask, bucket, ro, revisions, ...) go

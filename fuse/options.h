@@ -15,8 +15,8 @@
 namespace gridmount::fuse {
 
 struct GridmountOptions {
-  // The folder of the store, absolute. For a deployment: its connection string without credentials
-  // and options, for the log and the list of mounts.
+  // The absolute path of the store's folder. For a deployment, this is its connection string
+  // without credentials and options, which the log and the list of mounts show.
   std::filesystem::path store;
   std::optional<std::string> uri;     // the deployment's connection string, with its password
   std::filesystem::path mount_point;  // absolute
@@ -31,19 +31,20 @@ struct GridmountOptions {
   int32_t chunk_bytes = 0;
   bool md5 = true;
   std::optional<uint64_t> dirty_bytes;  // unset: a share of the memory
-  std::optional<uint64_t> memory_max;   // unset: what the machine and control groups allow
+  std::optional<uint64_t> memory_max;  // unset: as much as the machine and the control groups allow
   std::chrono::milliseconds checkpoint_interval{0};
   uint64_t checkpoint_bytes = 0;
   uint64_t size_limit = 0;  // the largest size of data.mdb, in bytes; 0: no limit
   std::chrono::milliseconds expiry_interval{0};
 
-  // The owner and permissions that files without POSIX fields show.
+  // The owner and the umask that files without POSIX fields show.
   std::optional<uint32_t> uid;
   std::optional<uint32_t> gid;
   uint32_t umask = 022;
   bool access_lists = true;
 
-  // If true, a read of a file changes its atime, and a listing that of the directory.
+  // `access_times`: a read of a file changes the file's atime. `folder_access_times`: a listing
+  // changes the atime of the directory.
   bool access_times = true;
   bool folder_access_times = true;
   bool strict_access_times = false;  // every read changes atime, not only the first after a change
@@ -51,8 +52,8 @@ struct GridmountOptions {
   uint32_t revisions = 0;        // earlier contents kept of each file
   std::optional<bson::Date> at;  // shows the tree of that time; implies read_only
 
-  // For a deployment, which others change too: how long the kernel may cache attributes and names,
-  // and how long a call may wait for a server.
+  // For a deployment, which others change too: `cache_time` is how long the kernel may cache
+  // attributes and names, and `server_timeout` is how long a call may wait for a server.
   std::chrono::milliseconds cache_time{0};
   std::chrono::milliseconds server_timeout{0};
   std::optional<uint64_t> read_ahead;  // bytes; unset: a share of the memory; 0: none
@@ -63,7 +64,7 @@ struct GridmountOptions {
   wire::EndpointOptions endpoint;
   std::optional<std::string> metrics_address;  // HOST:PORT
 
-  std::chrono::milliseconds stuck_after{0};  // zero: never logged
+  std::chrono::milliseconds stuck_after{0};  // operations that run longer are logged; zero: none
 
   std::string log_level;
   std::optional<std::filesystem::path> log_file;

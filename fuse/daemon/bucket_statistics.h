@@ -1,5 +1,5 @@
-// The content of `.gridfs/stats.json`: the stats of the mount's operations, the bucket and the
-// store.
+// Builds the content of `.gridfs/stats.json`: the stats of the mount's operations, the bucket and
+// the store.
 #pragma once
 
 #include <string>

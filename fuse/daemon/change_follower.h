@@ -1,4 +1,4 @@
-// Follows what others change in the mount's database, over a deployment with change streams. A
+// Follows what others change in the mount's database, in a deployment that has change streams. A
 // thread waits for events and reports them.
 //
 // If the stream breaks, the thread resumes it after the last event. If the deployment no longer has
@@ -23,11 +23,12 @@ namespace gridmount::fuse {
 
 class ChangeFollower {
  public:
-  // The follower's thread calls `changed`, with nothing locked. `store` must outlive this object.
+  // The follower's thread calls `changed` and holds no lock meanwhile. `store` must outlive this
+  // object.
   ChangeFollower(engine::Store& store, std::string database,
                  std::function<void(const FollowedChanges&)> changed)
       : store_(store), database_(std::move(database)), changed_(std::move(changed)) {}
-  // end() must have returned true.
+  // Before the destructor, end() must have returned true.
   ~ChangeFollower();
   ChangeFollower(const ChangeFollower&) = delete;
   ChangeFollower& operator=(const ChangeFollower&) = delete;
@@ -38,7 +39,7 @@ class ChangeFollower {
   // Starts the thread.
   void begin();
 
-  // Asks the thread to end. It begins no further report. Does not wait for its end.
+  // Asks the thread to end and does not wait for its end. The thread begins no further report.
   void request_end() GM_EXCLUDES(mutex_);
   // Calls request_end() and waits for the thread's end. Returns false if that takes longer than
   // `patience`, because the thread waits for a server. Then neither this object nor the store may
@@ -61,8 +62,8 @@ class ChangeFollower {
   const std::function<void(const FollowedChanges&)> changed_;
   // Only the thread uses these fields after begin().
   bool follows_ = false;
-  std::unique_ptr<engine::ChangeStream> stream_;  // null while there is none
-  bson::Document resume_token_;                   // where to resume; empty: unknown
+  std::unique_ptr<engine::ChangeStream> stream_;  // null while no stream is open
+  bson::Document resume_token_;                   // where to resume the stream; empty: unknown
   bool has_logged_break_ = false;
 
   Mutex mutex_;

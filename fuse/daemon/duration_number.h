@@ -1,4 +1,4 @@
-// Durations as the numbers that reports show.
+// Converts durations to the numbers that reports show.
 //
 // Thread-safety: pure functions.
 #pragma once

@@ -1,4 +1,5 @@
-// Where the program's log lines go: stderr in the foreground, syslog in the background, or a file.
+// Chooses where the program's log lines go: to stderr in the foreground, to syslog in the
+// background, or to a file.
 #pragma once
 
 #include "engine/base/error.h"

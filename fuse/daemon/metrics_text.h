@@ -1,4 +1,4 @@
-// The mount's state as metrics for Prometheus.
+// Shows the mount's state as metrics for Prometheus.
 //
 // Thread-safety: a pure function.
 #pragma once

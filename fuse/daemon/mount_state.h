@@ -21,7 +21,8 @@ struct MountState {
   std::optional<DiskCache::Usage> disk_cache;
 };
 
-// May wait for the store's disk, but never for an operation.
+// Returns the present state. May wait for the store's disk, but never for an operation of the
+// mount.
 MountState mount_state(Session& session, Buckets& buckets);
 
 }  // namespace gridmount::fuse

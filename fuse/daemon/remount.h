@@ -9,8 +9,8 @@ namespace gridmount::fuse {
 
 // Sets `ro`, `suid`, `dev`, `exec`, `sync` and their opposites to what a new mount with these
 // options would get. mount(8) passes all options that apply from now on, including those that do
-// not change. Only root may do this. Refused in these cases:
-// - nothing, or another store, is mounted at the mount point;
+// not change. Only root may do this. Fails in these cases:
+// - no store, or another store, is mounted at the mount point;
 // - `ro`, while files are open for writing;
 // - `rw`, if the daemon itself was started with `ro`;
 // - a change of `noatime`, which the daemon implements itself.

@@ -1,4 +1,4 @@
-// Writes the mount's state to the log, for users who wonder what it is doing. Thread-safe.
+// Writes the mount's state to the log, for users who wonder what the mount is doing. Thread-safe.
 #pragma once
 
 #include "fuse/kernel/session.h"

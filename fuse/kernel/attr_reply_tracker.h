@@ -1,12 +1,12 @@
 // Tracks which thread was last sent the attributes of a directory, to close a race with the
 // kernel's attribute cache.
 //
-// If the kernel gets two replies with attributes, it keeps the newer one. But the kernel does not
-// treat a change in a directory as newer than a reply. Suppose one thread has received attributes
-// that were read before a change by another thread, and stores them in the cache only after that
-// change. The kernel would then keep the old attributes until they expire. So if another thread was
-// recently sent the directory's attributes, the thread that changes the directory must make the
-// kernel ask again.
+// If the kernel gets two replies with attributes, it keeps those of the newer reply. But the kernel
+// does not treat a change in a directory as newer than a reply. Suppose one thread has received
+// attributes that were read before a change by another thread, and stores them in the cache only
+// after that change. The kernel would then keep the old attributes until they expire. So if another
+// thread was recently sent the directory's attributes, the thread that changes the directory must
+// make the kernel ask again.
 //
 // Thread-safe.
 #pragma once

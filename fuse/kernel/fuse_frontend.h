@@ -27,8 +27,8 @@ struct FrontendContext {
   explicit FrontendContext(FileSystem& served) : file_system(served) {}
 
   FileSystem& file_system;
-  std::function<void()> on_ready;  // called when the kernel has asked for the mount's properties
-  // Makes the kernel write back a file, and waits for it.
+  std::function<void()> on_ready;  // called when the kernel has sent its first request (INIT)
+  // Makes the kernel write back a file, and waits until that is done.
   std::function<void(uint64_t ino)> write_back;
   // Makes the kernel drop its cached attributes of a node.
   std::function<void(uint64_t ino)> invalidate_attributes;
@@ -62,14 +62,14 @@ void handle_readdir(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offse
 void handle_readdirplus(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset,
                         fuse_file_info* info);
 
-// In fuse_frontend_xattrs.cc.
+// These handlers are in fuse_frontend_xattrs.cc.
 void handle_getxattr(fuse_req_t request, fuse_ino_t ino, const char* name, size_t room);
 void handle_listxattr(fuse_req_t request, fuse_ino_t ino, size_t room);
 void handle_setxattr(fuse_req_t request, fuse_ino_t ino, const char* name, const char* value,
                      size_t size, int flags);
 void handle_removexattr(fuse_req_t request, fuse_ino_t ino, const char* name);
 
-// In fuse_frontend_ranges.cc.
+// These handlers are in fuse_frontend_ranges.cc.
 void handle_fallocate(fuse_req_t request, fuse_ino_t ino, int mode, off_t offset, off_t length,
                       fuse_file_info* info);
 void handle_lseek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence,
@@ -81,7 +81,7 @@ void handle_copy_file_range(fuse_req_t request, fuse_ino_t ino, off_t offset, fu
 inline FrontendContext& context_of(fuse_req_t request) {
   return *static_cast<FrontendContext*>(fuse_req_userdata(request));
 }
-// Returns the FileHandle or DirectoryHandle of a call. libfuse stores it as a number.
+// Returns the FileHandle or DirectoryHandle of a request. libfuse stores the pointer as a number.
 template <typename Open>
 Open* handle_of(const fuse_file_info* info) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
@@ -101,16 +101,16 @@ inline bool may_keep_set_id(fuse_req_t request) {
 // request is answered.
 gridfs::GroupCheck group_check_of(fuse_req_t request);
 
-// Replies with the errno of the error and counts it. Logs it if is_ordinary() does not hold. `name`
-// may be null.
+// Replies with the errno of the error, and counts the error. Logs the error if is_ordinary() is
+// false. `name` may be null.
 void reply_error(fuse_req_t request, const char* operation, fuse_ino_t ino, const char* name,
                  const Error& error);
 
-// Replies with 0 or with the error of the status.
+// Replies with 0, or as reply_error() if the status is an error.
 void reply_status(fuse_req_t request, const char* operation, fuse_ino_t ino, const char* name,
                   const Status& status);
 
-// Notes how many changes by others the file system knew when this thread began a request.
+// Records how many changes by others the file system knows of when this thread begins a request.
 void begin_request(const FileSystem& file_system);
 // Returns how long the kernel may cache an answer: `seconds`, or 0 if others have changed something
 // since this thread's request began. In that case the answer may be older than the change, and may

@@ -11,7 +11,7 @@
 
 namespace gridmount::fuse {
 
-// A failed start, with the exit status.
+// Why the start failed, and the exit status of the program.
 struct StartFailure {
   ExitStatus status = ExitStatus::kFailure;
   std::string message;
@@ -29,15 +29,15 @@ inline tl::unexpected<StartFailure> refuse(ExitStatus status, std::string messag
 tl::expected<std::filesystem::path, StartFailure> check_mount_point(
     const std::filesystem::path& mount_point, const std::optional<std::filesystem::path>& store);
 
-// Returns true if the kernel lists a gridmount of that store.
+// Returns true if the kernel lists a mount of that store by gridmount.
 bool is_mounted_somewhere(const std::filesystem::path& store);
 
-// Returns the store that a gridmount has mounted on that directory, as the kernel lists both, or an
-// empty string if there is none.
+// Returns the store that gridmount has mounted on that directory, or an empty string if there is
+// none. `mount_point` and the result have the forms in which the kernel lists them.
 std::string store_mounted_at(const std::filesystem::path& mount_point);
 
-// Returns the device number "major:minor" of the gridmount on that directory, or an empty string if
-// there is none. Does not access the mount.
+// Returns the device number "major:minor" of the mount that gridmount has on that directory, or an
+// empty string if there is none. Does not access the mount.
 std::string mounted_device(const std::filesystem::path& mount_point);
 
 }  // namespace gridmount::fuse

@@ -1,7 +1,7 @@
-// A thread for requests that must wait. It runs them one after the other. The session has few
-// threads, which the kernel's other requests need. One object of this class is for requests that
-// wait until the kernel has written back a file. Another is for requests that wait for the move of
-// a directory.
+// A thread that runs the requests that must wait, one after the other. The session has few threads,
+// and the kernel's other requests need them. One object of this class is for requests that wait
+// until the kernel has written back a file. Another is for requests that wait for the move of a
+// directory.
 //
 // Thread-safe.
 #pragma once
@@ -26,9 +26,9 @@ class ParkedRequests {
   // Runs the requests one after the other, in the order of the calls. `request` must not throw.
   // Returns false after stop().
   bool add(std::function<void()> request) GM_EXCLUDES(mutex_);
-  // Runs the remaining requests and ends the thread. It must not be called while a request may wait
-  // for the kernel for ever: either the kernel's connection has ended, or the session's threads
-  // still run.
+  // Runs the remaining requests and ends the thread. Waits for all of this, so a remaining request
+  // must not wait for the kernel for ever. Therefore stop() must be called while the session's
+  // threads still run, or after the kernel's connection has ended.
   void stop() GM_EXCLUDES(mutex_);
 
  private:

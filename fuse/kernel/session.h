@@ -1,13 +1,13 @@
 // A mounted FileSystem, from mount(2) to the unmount.
 //
-// Over a local store the kernel's page cache is in writeback mode: the kernel collects writes in it
-// and owns the size and mtime of a cached file. It sends the data on close, fsync, memory pressure,
-// and after some seconds. So stop(), which ends the mount on a signal, first makes the kernel send
-// everything it still holds.
+// Over a local store, the kernel's page cache is in writeback mode: the kernel collects writes in
+// the cache, and its size and mtime of a cached file are the valid ones. It sends the data on
+// close, fsync, memory pressure, and after some seconds. So stop(), which ends the mount on a
+// signal, first makes the kernel send everything it still holds.
 //
 // This process never accesses its own mount. A thread that is blocked in its own mount cannot be
 // killed. So the daemon could not be killed either, and all users of the mount would hang. A child
-// process without the FUSE connection does what must be done in the mount.
+// process that does not have the FUSE connection does what must be done in the mount.
 //
 // run() belongs to one thread. Another thread may call stop() at any time after mount().
 #pragma once
@@ -27,7 +27,7 @@ namespace gridmount::fuse {
 
 struct SessionOptions {
   std::filesystem::path mount_point;       // absolute
-  std::string source;                      // what mount(8) lists as the device
+  std::string source;                      // shown by mount(8) as the device
   std::vector<std::string> mount_options;  // for libfuse: "ro", "allow_other", "nosuid", ...
 };
 
@@ -39,22 +39,23 @@ class Session {
                                                 const SessionOptions& options);
   virtual ~Session() = default;  // unmounts if the session is still mounted
 
-  // Serves until anybody unmounts the file system. Another thread calls `on_ready` once, when the
-  // mount begins to answer. The calling thread must have called block_signals(): the signal
-  // wake_signal() wakes it.
+  // Serves until somebody unmounts the file system. Another thread calls `on_ready` once, when the
+  // mount begins to answer. The calling thread must have called block_signals(), because stop()
+  // wakes it with the signal wake_signal().
   virtual Status run(std::function<void()> on_ready) = 0;
 
   // Makes the kernel write back what it holds, detaches the mount and ends run(). Files that are
-  // still open are served for a moment longer and then cut off. Returns when run() is about to
-  // return.
+  // still open are served for a moment longer, and then every access to them fails. Returns when
+  // run() is about to return.
   virtual void stop() = 0;
 
-  // Returns the kernel's cache of this mount. After the end of the mount, its functions do nothing.
-  // Thread-safe until the session is destroyed.
+  // Returns the kernel's cache of this mount. After the end of the mount, the functions of
+  // KernelCache do nothing. They are thread-safe, and may be called until the session is destroyed.
   virtual KernelCache& kernel_cache() = 0;
 
   // Returns the stats of all operations that the kernel has requested.
   virtual const Statistics& statistics() const = 0;
+  // Returns the operations that run at the moment.
   virtual OperationsInProgress& in_progress() = 0;
 };
 

@@ -9,8 +9,8 @@
 namespace gridmount::fuse {
 
 // Returns the whole reply to a request of HTTP/1.0 or 1.1. `head` is everything before the first
-// empty line. GET and HEAD of /metrics return the metrics, all others a status that says what is
-// wrong. The caller closes the connection after the reply.
+// empty line. The reply to GET or HEAD of /metrics has the metrics. The reply to any other request
+// has a status that says what is wrong. The caller closes the connection after the reply.
 std::string http_reply(std::string_view head, const std::function<std::string()>& metrics);
 
 // Returns the reply to a request with a head that is too long.

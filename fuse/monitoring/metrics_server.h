@@ -3,8 +3,8 @@
 // Everybody who can reach the address can read the metrics. Nothing can be changed. The resources
 // that clients can occupy are bounded: there are at most kConnectionsMax connections at a time.
 // Each may send a request head of at most kHeadBytesMax bytes, and may last for kPatience. A
-// connection beyond these limits is closed. One thread does everything, and no thread of the mount
-// waits for it.
+// connection beyond these limits is closed. One thread does all the work, and no thread of the
+// mount waits for this thread.
 //
 // Thread-safe.
 #pragma once
@@ -36,7 +36,8 @@ class MetricsServer {
   MetricsServer(const MetricsServer&) = delete;
   MetricsServer& operator=(const MetricsServer&) = delete;
 
-  // Returns HOST:PORT of each address. A port given as 0 is replaced by the chosen one.
+  // Returns HOST:PORT of each address on which the server listens. If the given port was 0, this is
+  // the port that the system has chosen.
   std::vector<std::string> addresses() const;
 
  private:

@@ -1,9 +1,10 @@
-// The operations that the kernel waits for at the moment: their kind, their node and their begin.
+// The operations that the kernel waits for at the moment: their kind, their node and their start
+// time.
 //
-// Each is recorded in a slot that its thread seldom shares with another, so the slot's lock is
-// usually free. Operations beyond kOperationsMax at a time are not recorded.
+// Each operation is recorded in a slot. Threads seldom share a slot, so the slot's lock is usually
+// free. Operations beyond kOperationsMax at a time are not recorded.
 //
-// Thread-safe. The slots' locks are leaves, held only for a copy.
+// Thread-safe. While a slot's lock is held, no other lock is taken, and data is only copied.
 #pragma once
 
 #include <array>
@@ -23,7 +24,7 @@ struct OperationInProgress {
   std::string name;  // in the directory `node`; empty if the operation has none
   std::chrono::steady_clock::time_point begin;
 
-  // "lookup of node 1 name a.txt"
+  // Returns, for example, "lookup of node 1 name a.txt".
   std::string text() const;
 };
 
@@ -35,11 +36,11 @@ class OperationsInProgress {
   // `name` may be null and is copied.
   class Note;
 
-  // Oldest first.
+  // Returns the operations that run at the moment, oldest first.
   std::vector<OperationInProgress> list() const;
 
-  // Returns the operations that began at or before `begun_until` and that no earlier call has
-  // returned. The end of each of them will be logged.
+  // Returns the operations that run at the moment, began at or before `begun_until`, and were not
+  // returned by an earlier call. The end of each of them will be logged.
   std::vector<OperationInProgress> take_unreported(
       std::chrono::steady_clock::time_point begun_until);
 

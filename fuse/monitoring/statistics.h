@@ -29,8 +29,10 @@ class DurationClasses {
  public:
   static constexpr size_t kCount = 257;
 
+  // Returns the number of the class that has the duration.
   static size_t of(std::chrono::nanoseconds duration);
-  // Returns the shortest duration beyond the class. For the last class, returns 2^40 ns.
+  // Returns the shortest duration that is longer than all durations of the class. For the last
+  // class, which has no end, returns 2^40 ns.
   static std::chrono::nanoseconds end(size_t number);
 };
 
@@ -43,8 +45,8 @@ struct OperationSummary {
   std::chrono::nanoseconds longest{0};
   std::array<uint64_t, DurationClasses::kCount> classes{};
 
-  // Returns the duration that this share of the operations did not exceed, or 0 if there were none.
-  // 0 < share <= 1.
+  // Returns the duration that this share of the operations did not exceed, or 0 if there were no
+  // operations. 0 < share <= 1.
   std::chrono::nanoseconds percentile(double share) const;
 };
 
@@ -58,7 +60,7 @@ class Statistics {
   Statistics(const Statistics&) = delete;
   Statistics& operator=(const Statistics&) = delete;
 
-  // Counts an operation that has ended. `operation` is a literal and never freed.
+  // Counts an operation that has ended. `operation` must be a literal, because the pointer is kept.
   void count(const char* operation, std::chrono::nanoseconds duration);
   // Counts the errno of a reply. The operation itself is counted when it ends.
   void count_error(const char* operation, int error_number);
@@ -69,7 +71,8 @@ class Statistics {
  private:
   static constexpr size_t kShards = 4;
 
-  // The counters of one operation in one shard. Written by the threads of that shard, read by all.
+  // The counters of one operation in one shard. The threads of the shard write them, and all
+  // threads read them.
   struct alignas(64) Counters {
     std::atomic<uint64_t> ordinary_errors{0};
     std::atomic<uint64_t> failures{0};
@@ -88,8 +91,8 @@ class Statistics {
 
   static OperationSummary summary_of(const char* operation, const Shards& shards);
   Counters& counters_of(const char* operation);
-  // Returns the slot of the operation, or the free slot that it should take, or null if there is
-  // none.
+  // Returns the slot of the operation or, if it has none, the free slot that it should take.
+  // Returns null if no slot is free.
   Slot* find_slot(const char* operation);
   Shards* take_slot(const char* operation) GM_EXCLUDES(taking_);
 

@@ -1,5 +1,5 @@
-// Logs when the kernel waits long for an operation. It logs once while the operation runs.
-// OperationsInProgress logs again when the operation ends. Thread-safe.
+// Logs operations for which the kernel waits longer than a given time. It logs each of them once
+// while the operation runs. OperationsInProgress logs again when the operation ends. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -12,8 +12,8 @@ namespace gridmount::fuse {
 
 class Watchdog {
  public:
-  // Checks `operations`, which must outlive this object, four times in `patience` and at least
-  // every second. If `patience` is zero, does nothing.
+  // Logs the operations that have run for `patience`. Checks four times in `patience`, and at least
+  // once a second. If `patience` is zero, does nothing. `operations` must outlive this object.
   Watchdog(OperationsInProgress& operations, std::chrono::milliseconds patience);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;

@@ -1,4 +1,4 @@
-// Attributes of nodes that have no gridfs::Node. Pure functions, so thread-safe.
+// Builds the attributes of nodes that have no gridfs::Node. Pure functions, so thread-safe.
 #pragma once
 
 #include "gridfs/bucket/files_document.h"

@@ -1,12 +1,12 @@
-// The buckets of the mounted database. Each is opened as a PathNamespace when it is first used, and
-// stays open until it is renamed or removed.
+// The buckets of the mounted database. A bucket is opened as a PathNamespace when it is first used,
+// and stays open until it is renamed or removed.
 //
 // The store decides which buckets exist. names() and find() query it, so a bucket that a driver
 // creates shows up. The mount creates, drops and renames buckets in its root directory.
 //
-// find(), names(), file_usage(), find_opened() and MountedBucket are thread-safe. create(),
-// remove(), rename() and close() must not run at the same time as any other use of the buckets.
-// FileSystem's tree lock ensures that.
+// find(), names(), file_usage(), find_opened() and MountedBucket are thread-safe. While create(),
+// remove(), rename() or close() runs, no other thread may use the buckets. FileSystem's tree lock
+// ensures that.
 #pragma once
 
 #include <atomic>
@@ -29,12 +29,13 @@ struct BucketSettings {
   gridfs::BucketOptions bucket;  // its name is not used
   gridfs::NamespaceOptions paths;
   gridfs::FileTableOptions files;
-  // How long the kernel may cache attributes and names. Unset: for ever, because every change goes
-  // through this process. If set, others change the store too, and may not tell this process.
+  // How long the kernel may cache attributes and names. It is set if others change the store too,
+  // perhaps without this process learning of it. If it is unset, the kernel may cache for ever,
+  // because every change goes through this process.
   std::optional<std::chrono::milliseconds> cache_time;
 };
 
-// Returns the ino of a bucket's root below a root of buckets. It is the same in every mount.
+// Returns the ino of a bucket's root in a root of buckets. The ino is the same in every mount.
 uint64_t bucket_ino(std::string_view shown_name);
 
 class Buckets;
@@ -42,7 +43,7 @@ class Buckets;
 // Usage by the open files of all buckets.
 struct FileUsage {
   int64_t open_files = 0;    // number of open(2) calls not yet released
-  uint64_t dirty_bytes = 0;  // not yet committed
+  uint64_t dirty_bytes = 0;  // bytes that are not committed yet
 };
 
 // One bucket of the mount. Stays the same object when the bucket is renamed.
@@ -68,7 +69,8 @@ class MountedBucket {
     return namespace_;
   }
 
-  // Returns 0 while the bucket is being opened or closed, and does not wait for that.
+  // Returns how many bytes are not committed. Returns 0, without waiting, while the bucket is being
+  // opened or closed.
   uint64_t dirty_bytes() GM_EXCLUDES(mutex_);
 
  private:
@@ -94,7 +96,7 @@ class Buckets {
   const BucketSettings& settings() const { return settings_; }
   engine::Store& store() const { return store_; }
 
-  // Sorted.
+  // Returns the names of all buckets in the store, sorted.
   Result<std::vector<std::string>> names() const;
   // Returns soon, even if the store is busy.
   FileUsage file_usage() GM_EXCLUDES(mutex_);
@@ -104,7 +106,8 @@ class Buckets {
   // Returns the bucket's namespace if it is open, else null.
   std::shared_ptr<gridfs::PathNamespace> find_opened(const std::string& name) GM_EXCLUDES(mutex_);
 
-  // Fails with InvalidNamespace if no bucket can have that name, or with EntryExists.
+  // Fails with InvalidNamespace if no bucket can have that name, or with EntryExists if the bucket
+  // exists.
   Result<std::shared_ptr<MountedBucket>> create(std::string_view name);
   // Fails with BucketNotEmpty, or with kBusy while files of the bucket are open.
   Status remove(std::string_view name);
@@ -120,7 +123,8 @@ class Buckets {
 
   Result<std::shared_ptr<gridfs::PathNamespace>> open_namespace(const std::string& name);
   Result<bool> exists(std::string_view name) const;
-  // Closes the namespace if it is open, so that no thread works on the bucket.
+  // Closes the namespace of the bucket if it is open, so that no background thread works on the
+  // bucket any more. Fails with kBusy while files of the bucket are open.
   Status retire(MountedBucket& bucket);
 
   engine::Store& store_;

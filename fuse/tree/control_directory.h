@@ -1,13 +1,13 @@
 // The control directory `.gridfs` of a bucket: the data of GridFS that is not in the tree. It can
 // be read but not changed.
 //
-// - `by-id/ID`: every files document, by gridfs::id_name().
-// - `revisions/PATH/N`: the contents of the file PATH, with names as the tree shows them. 0 is the
-//   oldest.
+// - `by-id/ID`: the content of every files document. ID is gridfs::id_name() of its _id.
+// - `revisions/PATH/N`: the contents of the file PATH. PATH has the names that the tree shows. N
+//   counts from 0, which is the oldest content.
 // - `stats.json`: the stats of the mount, the bucket and the store.
 //
-// The bucket's root does not list it. It belongs only to the user who mounts, because the files in
-// it would otherwise bypass the permissions of the directories on their paths.
+// The bucket's root does not list the control directory. Only the user who mounts may use it,
+// because its files would otherwise bypass the permissions of the directories on their paths.
 //
 // A path here is relative to `.gridfs`, and "" is the control directory itself.
 //
@@ -35,7 +35,7 @@ struct ControlNode {
   // `generated`.
   bson::Value file;
   std::shared_ptr<GeneratedFile> generated;
-  uint64_t ino = 0;  // like Node::ino; a file with new content has a new one
+  uint64_t ino = 0;  // like Node::ino; a file with new content gets a new ino
 };
 
 // Returns the error for operations that would change the control directory.
@@ -46,7 +46,8 @@ class ControlDirectory {
   // Returns the text of stats.json.
   using Text = std::function<std::string(gridfs::PathNamespace& paths)>;
 
-  // Must be called before anybody reads stats.json, which is empty until then.
+  // Sets the function that makes the text of stats.json. Must be called before anybody reads
+  // stats.json, which is empty until then.
   void set_text(Text text) { text_ = std::move(text); }
 
   // Returns the node at the path. Fails with NoSuchEntry, even for invalid names. `known` is the
@@ -56,8 +57,8 @@ class ControlDirectory {
   // Returns the node of a GeneratedFile.
   ControlNode find_generated(gridfs::PathNamespace& paths,
                              std::shared_ptr<GeneratedFile> file) const;
-  // Returns the node of that files document's content, wherever the document is. Fails with
-  // NoSuchEntry.
+  // Returns a node whose content is that of the files document `id`, whether `files` or `detached`
+  // has the document. Fails with NoSuchEntry.
   Result<ControlNode> find_content(gridfs::PathNamespace& paths, bson::ValueView id) const;
   Result<std::unique_ptr<gridfs::DirectoryStream>> list(
       const std::shared_ptr<gridfs::PathNamespace>& paths, std::string_view path) const;

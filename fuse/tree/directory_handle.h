@@ -4,7 +4,7 @@
 // is after that entry. In a root of buckets, the number of the entry takes the place of the cookie.
 // Offsets stay valid until the directory is closed, within the limits of DirectoryStream::seek().
 //
-// Used by one thread at a time. FileSystem locks mutex() around each use.
+// Not thread-safe: FileSystem locks mutex() around each use.
 #pragma once
 
 #include <cstdint>
@@ -30,16 +30,18 @@ struct ListedEntry {
 
 class DirectoryHandle {
  public:
-  // Lists a root of buckets or, without names, a directory that was removed. `names` are the
-  // buckets as shown, already escaped.
+  // Makes a handle that lists a root of buckets, or a removed directory if `names` is empty.
+  // `names` are the names of the buckets in the form that the mount shows (escaped).
   DirectoryHandle(uint64_t ino, std::vector<std::string> names);
-  // Lists a directory of a bucket. Holds the namespace, so that the stream outlives its bucket.
+  // Makes a handle that lists a directory of a bucket. The handle holds the namespace, because the
+  // stream uses it even after the bucket was removed.
   static Result<std::unique_ptr<DirectoryHandle>> open(uint64_t ino,
                                                        std::shared_ptr<MountedBucket> bucket,
                                                        std::shared_ptr<gridfs::PathNamespace> paths,
                                                        std::string path);
 
-  // Lists the names from `stream`. If `may_be_cached` is true, the kernel may cache the listing.
+  // Makes a handle that lists the names from `stream`. If `may_be_cached` is true, the kernel may
+  // cache the listing.
   DirectoryHandle(uint64_t ino, std::shared_ptr<MountedBucket> bucket,
                   std::shared_ptr<gridfs::PathNamespace> paths, std::string path,
                   std::unique_ptr<gridfs::DirectoryStream> stream, bool may_be_cached);
@@ -50,9 +52,10 @@ class DirectoryHandle {
   const std::shared_ptr<MountedBucket>& bucket() const { return bucket_; }
   Mutex& mutex() GM_THREAD_ATTRIBUTE(lock_returned(mutex_)) { return mutex_; }
 
-  // Makes each listing count as a read of the directory. Must be called before the object is used.
+  // After this call, each listing counts as a read of the directory. Must be called before the
+  // object is used.
   void count_as_reading() { counts_as_reading_ = true; }
-  // Called when a listing begins.
+  // Must be called when a listing begins.
   void record_read() GM_REQUIRES(mutex_) {
     if (counts_as_reading_) (void)namespace_->record_read(path_);
   }
@@ -68,8 +71,8 @@ class DirectoryHandle {
   // the store if the stream cannot be read. An offset that this directory has never returned leads
   // to the beginning, or in a root of buckets to the end.
   Status seek(uint64_t offset, std::string_view path) GM_REQUIRES(mutex_);
-  // Returns the entry at the present position, or nothing at the end. It stays there until
-  // consume().
+  // Returns the entry at the present position, or nothing at the end. Returns the same entry until
+  // consume() is called.
   Result<std::optional<ListedEntry>> peek() GM_REQUIRES(mutex_);
   void consume() GM_REQUIRES(mutex_);
 

@@ -1,5 +1,6 @@
-// The tree lock, and directories that are being moved. The rename of a directory takes longer, the
-// more names are below the directory. Only operations on these names should wait for the rename.
+// Takes the tree lock, and marks directories that are being moved. The rename of a directory takes
+// longer, the more names are below the directory. Only operations on these names should wait for
+// the rename.
 //
 // The mover locks the tree exclusively twice, each time for a moment. First it waits until no
 // operation uses a path any more, and marks the directories that move. At the end it publishes
@@ -27,7 +28,7 @@ class DirectoryMoves {
   // Both must outlive this object.
   DirectoryMoves(SharedMutex& tree, InodeTable& table) : tree_(tree), table_(table) {}
 
-  // Waits until neither node is in a moving directory, or with kWholeTree until nothing
+  // Waits until neither node is in a moving directory. With kWholeTree, waits until no directory
   // moves. Returns with the tree locked shared.
   void lock_shared(uint64_t ino, std::optional<uint64_t> other) GM_ACQUIRE_SHARED(tree_);
   // any() returns true if any directory moves. moves() returns true if this node moves, or is below
@@ -37,7 +38,7 @@ class DirectoryMoves {
   // Waits until nothing moves.
   void wait() GM_EXCLUDES(tree_);
 
-  // Waits until nothing moves. Returns with the tree locked exclusively.
+  // Waits until no directory moves. Returns with the tree locked exclusively.
   void lock() GM_ACQUIRE(tree_);
 
   // Marks these directories as moving until end(). The caller of begin() and of end() must hold the
@@ -62,7 +63,7 @@ class DirectoryMoves {
   };
 
  private:
-  // Returns how many moves have ended. The caller holds the tree lock, shared or exclusively.
+  // Returns how many moves have ended. The caller must hold the tree lock, shared or exclusively.
   uint64_t ended() const GM_EXCLUDES(mutex_);
   bool concerns(uint64_t ino) const;
   void wait_behind(uint64_t ended) GM_EXCLUDES(mutex_);

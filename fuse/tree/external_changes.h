@@ -3,8 +3,8 @@
 // changes instead (change_events.h). file_system_changes.cc decides which parts of the kernel's
 // cache a change makes wrong, and KernelCache (kernel_cache.h) drops them.
 //
-// A WatchedStore reports the changes of a commit before the commit returns. So a client that got
-// its reply finds the mount up to date.
+// A WatchedStore reports the changes of a commit before the commit returns. So when a client gets
+// its reply, the mount already shows the change.
 #pragma once
 
 #include <functional>
@@ -23,8 +23,8 @@ namespace gridmount::fuse {
 struct BucketChanges {
   std::vector<bson::Value> content;   // _id of files whose content has changed
   std::vector<bson::Value> metadata;  // _id of files of which only attributes may have changed
-  // Names that were added, removed or lead to another file now: filenames, and the _ids of
-  // files without one.
+  // Names that were added, were removed, or now lead to another file. `unnamed` has the _ids of
+  // files that have no filename.
   std::set<std::string> filenames;
   std::vector<bson::Value> unnamed;
   // Paths of explicit directories that were added, removed or changed.
@@ -39,13 +39,15 @@ struct BucketChanges {
 
 using ExternalChanges = std::map<std::string, BucketChanges>;  // by the bucket's name
 
-// The maximum number of changes of one transaction that are listed. Beyond it, `everything` is set.
+// The maximum number of changes that are listed for one transaction. Beyond it, `everything` is
+// set.
 inline constexpr size_t kExternalChangesMax = 100'000;
 
 // Passes everything on to `store` and watches the transactions. Thread-safe.
 class WatchedStore final : public engine::Store {
  public:
-  // The thread that commits calls `changed`, with nothing locked. `store` must outlive this object.
+  // The thread that commits calls `changed`, and holds no lock meanwhile. `store` must outlive this
+  // object.
   WatchedStore(engine::Store& store, std::string database,
                std::function<void(const ExternalChanges&)> changed)
       : store_(store), database_(std::move(database)), changed_(std::move(changed)) {}

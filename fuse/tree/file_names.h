@@ -1,7 +1,7 @@
-// The names by which the kernel knows files. They are needed because a change stream tells that a
-// file was removed or renamed, but not which names it had.
+// The names by which the kernel knows files. They are needed because a change stream reports that a
+// file was removed or renamed, but not which names the file had.
 //
-// This class has no names of directories: the inode table has them (inode_table.h).
+// This class has no names of directories, because the inode table has them (inode_table.h).
 //
 // Not thread-safe: the inode table's lock guards it.
 #pragma once

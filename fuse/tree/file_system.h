@@ -8,10 +8,10 @@
 // Locks, outermost first:
 // 1. The tree lock. Operations that use a path or a bucket hold it shared. Operations that change
 //    the path of directories (rename), retire a bucket, or give a file's content another files
-//    document hold it exclusively. It is held over the store's work on purpose: a path must not
-//    change after it was built from the table and before it is used. The rename of a directory may
-//    take long, so it holds the lock exclusively only before and after the store's work
-//    (directory_moves.h).
+//    document hold it exclusively. It is held during the store's work on purpose: between the
+//    moment when a path is built from the table and the moment when it is used, the path must not
+//    change. The rename of a directory may take long, so it holds the lock exclusively only before
+//    and after the store's work (directory_moves.h).
 // 2. DirectoryHandle::mutex().
 // 3. The mutexes of Buckets and of a MountedBucket.
 // 4. unlinked_mutex_.
@@ -20,8 +20,8 @@
 //
 // Reads and writes of open files take none of these locks except FileHandle::mutex.
 //
-// Thread-safe. Every operation but forget may fail with the error of a lower layer or with an error
-// code of errno.h.
+// Thread-safe. Every operation except forget() may fail with the error of a lower layer or with an
+// error code of errno.h.
 #pragma once
 
 #include <algorithm>
@@ -91,12 +91,12 @@ struct FileHandle {
   uint64_t ino = 0;
   std::shared_ptr<MountedBucket> bucket;
   std::shared_ptr<gridfs::PathNamespace> paths;  // outlives the file
-  bool for_writing = false;  // readers do not get the errors of other handles' writes
+  bool for_writing = false;                      // only such handles get the errors of writes
   bool is_control = false;
   bool counts_as_reading = false;  // reads by this handle change the file's atime
   std::atomic<bool> was_read{false};
   std::atomic<bool> was_closed{false};       // at least one holder of the handle has closed it
-  std::atomic<uint32_t> writes_expected{0};  // while room was short
+  std::atomic<uint32_t> writes_expected{0};  // calls of expect_room() by this handle
   // Set if the handle is of a generated file of the control directory, not of a stored file.
   // `current` is null then.
   std::shared_ptr<const GeneratedFile> generated;
@@ -113,14 +113,13 @@ class FileSystem {
 
   // --- Names. Each returned EntryReply counts as one lookup, which forget() subtracts.
   Result<EntryReply> lookup(uint64_t parent, std::string_view name);
-  // Returns the node with that ino, even if the kernel has forgotten the node. In that case, reads
-  // the documents of directories and files until one has the ino. Fails with NoSuchEntry.
+  // Returns the node with that ino. If the kernel has forgotten the node, reads the documents of
+  // directories and files until one has the ino. Fails with NoSuchEntry.
   Result<EntryReply> lookup_ino(uint64_t ino);
   // Returns the parent of a directory that the kernel knows. Fails with NoSuchEntry if the
   // directory has been removed.
   Result<EntryReply> lookup_parent(uint64_t ino);
-  // Returns for how many seconds the kernel may remember that a name does not exist in that
-  // directory.
+  // Returns how many seconds the kernel may remember that a name does not exist in that directory.
   double absence_seconds(uint64_t parent) const;
   void forget(uint64_t ino, uint64_t lookups) { table_.forget(ino, lookups); }
   Result<EntryReply> mkdir(uint64_t parent, std::string_view name, uint32_t mode,
@@ -135,8 +134,8 @@ class FileSystem {
   Result<EntryReply> link(uint64_t ino, uint64_t parent, std::string_view name);
   Status unlink(uint64_t parent, std::string_view name);
   Status rmdir(uint64_t parent, std::string_view name);
-  // The creator of a whiteout to leave at the old path, if any:
-  // PathNamespace::rename_leaving_whiteout().
+  // The creator of the whiteout that a rename leaves at the old path
+  // (PathNamespace::rename_leaving_whiteout()). Unset for a rename without a whiteout.
   using Whiteout = std::optional<gridfs::Creator>;
   Status rename(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
                 std::string_view to_name, gridfs::RenameMode mode, const Whiteout& whiteout);
@@ -147,8 +146,8 @@ class FileSystem {
   bool is_moving(uint64_t ino) const { return moves_.moves(ino); }
   void wait_for_moves() { moves_.wait(); }
 
-  // --- Attributes. `file` is the handle of the operation, or null. These functions count no
-  // lookup.
+  // --- Attributes. `file` is the handle with which the program makes the request, or null if it
+  // uses a path. These functions count no lookup.
   Result<EntryReply> getattr(uint64_t ino, const FileHandle* file);
   Result<EntryReply> setattr(uint64_t ino, const FileHandle* file,
                              const gridfs::AttributeChanges& changes);
@@ -157,26 +156,26 @@ class FileSystem {
   // Returns true if others change the store too. The kernel may then cache for a limited time only,
   // and must not collect writes.
   bool is_shared() const { return buckets_.settings().cache_time.has_value(); }
-  // How long the kernel may cache a node of a bucket.
+  // Returns how many seconds the kernel may cache a node of a bucket.
   double node_cache_seconds() const {
     const auto& time = buckets_.settings().cache_time;
     return time ? std::chrono::duration<double>(*time).count() : kCacheForever;
   }
-  // Returns for how long the daemon may answer with the attributes of a directory that it has
-  // written itself, without a request to the store (gridfs/namespace/seen_directories.h). This is a
-  // part of `cache_time`.
+  // Returns how long the daemon may answer, without a request to the store, with the attributes of
+  // a directory that it has written itself (gridfs/namespace/seen_directories.h). This is a
+  // fraction of `cache_time`.
   static std::chrono::milliseconds directory_age_max(
       const std::optional<std::chrono::milliseconds>& cache_time) {
     return cache_time ? std::min(*cache_time / 10, std::chrono::milliseconds(100))
                       : std::chrono::milliseconds(0);
   }
-  // Returns kKeep if the kernel collects writes, because it then also sends the times.
+  // Returns kKeep if the kernel collects writes, because the kernel then also sends the times.
   gridfs::TimeUpdate time_update() const {
     return is_shared() ? gridfs::TimeUpdate::kNow : gridfs::TimeUpdate::kKeep;
   }
 
-  // For a shared store: records that the kernel has, or will have, the content of the file that was
-  // just opened or committed. Returns true if the kernel had that content already.
+  // Used only for a shared store. Records that the kernel has, or will have, the content of the
+  // file that was just opened or committed. Returns true if the kernel had that content already.
   bool record_cached_content(const FileHandle& file) {
     return seen_contents_.record(file.ino, file.file()->document().upload_date);
   }
@@ -187,12 +186,12 @@ class FileSystem {
   // Returns true if the kernel must check access control lists.
   bool keeps_access_lists() const { return buckets_.settings().paths.access_lists; }
 
-  // --- Extended attributes. These fail with NoSuchXattr, or with kNotSupported for an xattr
-  // namespace that is not kept.
+  // --- Extended attributes. These functions fail with NoSuchXattr, or with kNotSupported for an
+  // xattr namespace that is not stored.
   Result<std::string> getxattr(uint64_t ino, std::string_view name);
   Result<std::vector<std::string>> listxattr(uint64_t ino);
-  // A process that is not in the file's group removes the set-group-ID bit when it sets an access
-  // control list, as chmod(2) does.
+  // If a process that is not in the file's group sets an access control list, this removes the
+  // set-group-ID bit, as chmod(2) does.
   using GroupCheck = gridfs::GroupCheck;
   Status setxattr(uint64_t ino, std::string_view name, std::string_view value,
                   gridfs::XattrMode mode, const GroupCheck& may_keep_group_id);
@@ -200,17 +199,20 @@ class FileSystem {
 
   // --- Files. `flags` are those of open(2).
   Result<FileHandle*> open(uint64_t ino, int flags);
-  // If the file exists, fails with EntryExists for O_EXCL, or else opens it.
+  // Creates and opens a file. If the file exists, opens it, or fails with EntryExists if `flags`
+  // has O_EXCL.
   Result<std::pair<EntryReply, FileHandle*>> create(uint64_t parent, std::string_view name,
                                                     uint32_t mode, int flags,
                                                     gridfs::Creator creator);
   // Creates a tmpfile (O_TMPFILE), which has no name until link() gives it one.
   Result<std::pair<EntryReply, FileHandle*>> create_tmpfile(uint64_t parent, uint32_t mode,
                                                             int flags, gridfs::Creator creator);
+  // Destroys the handle. Must be called once for each handle, and the handle must not be used
+  // afterwards.
   void release(FileHandle* file);
-  // Called when one holder, or the last one, closes the handle. The kernel does not report reads
-  // from its cache, so a close of a file that was open only for reading counts as a read. Returns
-  // true if this makes the attributes in the kernel's cache wrong.
+  // Must be called when one holder, or the last holder, closes the handle. The kernel does not
+  // report reads from its cache, so a close of a file that was open only for reading counts as a
+  // read. Returns true if this makes the attributes in the kernel's cache wrong.
   enum class Closing { kByOne, kByAll };
   bool record_close(FileHandle& file, Closing closing);
   // The result keeps the bytes alive. `file` must outlive it.
@@ -222,14 +224,16 @@ class FileSystem {
   Status fsync(FileHandle& file);
   // See gridfs::without_set_id() (posix_changes.h).
   Status clear_set_id(FileHandle& file, const GroupCheck& may_keep_group_id);
-  // fallocate(2). Checks the free space but reserves none. The allocated range is a hole that
-  // counts in st_blocks.
+  // Does what fallocate(2) does. Checks the free space but reserves none. The allocated range is a
+  // hole that counts in st_blocks.
   Status fallocate(FileHandle& file, int mode, int64_t offset, int64_t size);
-  // lseek(2) with SEEK_DATA or SEEK_HOLE. Includes only writes that have reached this object.
+  // Does what lseek(2) does with SEEK_DATA or SEEK_HOLE. Considers only writes that have reached
+  // this object.
   Result<int64_t> lseek(FileHandle& file, int64_t offset, int whence);
+  // Returns true if the file has a handle that is open for writing.
   bool is_open_for_writing(uint64_t ino) const;
-  // Like is_open_for_writing(), but only counts handles that no holder has closed yet. The kernel
-  // sends the release of a handle some time after the last close(2) has returned.
+  // Like is_open_for_writing(), but ignores handles that a holder has closed. The kernel sends the
+  // release of a handle some time after the last close(2) has returned.
   bool will_be_closed(uint64_t ino) const;
 
   // --- Free space (room_watch.h).
@@ -238,7 +242,7 @@ class FileSystem {
   // before the next write(2). Returns true once for each open file whenever room becomes scarce.
   bool begins_to_ask(uint64_t ino);
   // How long the kernel may keep the attributes of a node. Before a write(2), the kernel asks for
-  // attributes that it no longer keeps.
+  // the attributes if it no longer has them.
   enum class WriterCache {
     kUsual,  // free space is not scarce, or nobody writes to the node
     kShort,  // free space is scarce: for some milliseconds, in which little can be written
@@ -249,12 +253,14 @@ class FileSystem {
   bool expects_room(const FileHandle& file) const {
     return file.for_writing && !file.is_control && room_.is_short();
   }
-  // Called before a write(2) by the handle. Fails with OutOfDiskSpace if there is no room for what
-  // was written before. `write_back` makes the kernel write back the file, and waits for it.
+  // Must be called before a write(2) with the handle. Fails with OutOfDiskSpace if there is no room
+  // for what was written before. `write_back` makes the kernel write back the file, and waits for
+  // it.
   Status expect_room(FileHandle& file, const std::function<void()>& write_back);
 
-  // copy_file_range(2). Returns the number of bytes copied. It is less than `size` at the end of
-  // `from`, in long calls, and before an error.
+  // Does what copy_file_range(2) does. Returns the number of bytes that were copied. It is less
+  // than `size` if `from` ends before that, if the call takes long, or if an error occurs after
+  // some bytes.
   Result<int64_t> copy_file_range(FileHandle& from, int64_t offset, FileHandle& to,
                                   int64_t to_offset, int64_t size);
 
@@ -281,8 +287,9 @@ class FileSystem {
 
   // --- External changes.
   //
-  // Returns what must be invalidated in the kernel's cache. The caller tells the kernel, and holds
-  // none of our locks meanwhile, because the kernel waits for operations that may need these locks.
+  // Returns what must be invalidated in the kernel's cache. The caller must tell the kernel.
+  // Meanwhile it must hold no lock of this class, because the kernel waits for operations that may
+  // need these locks.
   StaleEntries changed_externally(const ExternalChanges& changes);
   // Like changed_externally(), for the reports of a change stream over a shared store. Reads the
   // store only if everything in a bucket may have changed.
@@ -323,12 +330,13 @@ class FileSystem {
   void add_all_stale(const ChangedBucket& changed, gridfs::PathNamespace& paths,
                      StaleEntries& stale);
 
-  // For a shared store: adds the entries of one bucket that changes by others have made stale.
+  // Used only for a shared store. Adds the entries of one bucket that changes by others have made
+  // stale.
   void add_changes_by_others(const std::string& name, const BucketChanges& changes,
                              StaleEntries& stale);
   void add_changed_documents(const ChangedBucket& changed, const BucketChanges& changes,
                              StaleEntries& stale) const;
-  // Adds a path that still exists, but leads to another node now.
+  // Adds a path that still exists but now leads to another node.
   void add_path_of_others(uint64_t root, std::string_view path, StaleEntries& stale) const;
   // Adds a name that may have vanished.
   void add_vanished(const ShownName& name, StaleEntries& stale) const;
@@ -370,7 +378,7 @@ class FileSystem {
   Result<std::string> field(uint64_t ino, std::string_view name);
   Status set_field(uint64_t ino, std::string_view name, std::optional<std::string_view> text,
                    gridfs::XattrMode mode);
-  // Works for any node, even an open file without a name.
+  // Returns the fields of any node, even of an open file without a name.
   Result<gridfs::PosixFields> posix_of(uint64_t ino);
   Status change_posix(uint64_t ino, const gridfs::PosixChange& change);
   Result<UnlinkedNode> unlinked_node(uint64_t ino) const;
@@ -388,8 +396,8 @@ class FileSystem {
                                                             uint32_t mode, int flags,
                                                             gridfs::Creator creator, bool& existed);
   bool keeps_revisions() const { return buckets_.settings().paths.revisions > 0; }
-  // Called before a file is truncated to nothing. Keeps its content as an earlier revision. The
-  // node and its handles continue with another files document.
+  // Keeps the content of a file as an earlier revision. Must be called before the file is truncated
+  // to nothing. The node and its handles continue with another files document.
   Status start_revision(uint64_t ino);
   Result<FileHandle*> open_file(uint64_t ino, const std::shared_ptr<MountedBucket>& bucket,
                                 const std::shared_ptr<gridfs::PathNamespace>& paths,
@@ -421,7 +429,7 @@ class FileSystem {
     std::optional<uint64_t> other;  // the directory `to_name`
     UnlinkedNode replaced;          // `other`
   };
-  // Moves in the store. The tree is not locked exclusively.
+  // Does the move in the store. The caller must not hold the tree lock exclusively.
   Status move_in_store(MovedNames& names);
   // Updates the table after move_in_store().
   Status move_in_table(const MovedNames& names) GM_REQUIRES(tree_mutex_);

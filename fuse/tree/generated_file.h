@@ -1,9 +1,9 @@
-// A file of the control directory whose content is not in any document. It holds the whole text,
-// which is made once.
+// A file of the control directory whose content is not in any document. The object holds the whole
+// text, which is made once.
 //
-// The kernel takes the size of a file from the first reply about its node, and its cached reads
-// (sendfile, splice, mappings) end there. So the text of a node never changes. A later lookup of
-// the name gets another node with a new text.
+// The kernel takes the size of a file from the first reply about the file's node, and reads from
+// its cache (sendfile, splice, mappings) end at this size. So the text of a node never changes. A
+// later lookup of the name gets another node with a new text.
 //
 // Thread-safe.
 #pragma once
@@ -23,7 +23,7 @@ class GeneratedFile {
 
   const std::string& text() const { return text_; }
   timespec made_at() const { return made_at_; }
-  // One more than that of the GeneratedFile made before.
+  // Returns a number that is greater by one for each further GeneratedFile.
   uint64_t serial() const { return serial_; }
 
   // Returns true if a lookup of the name should still get this object: it has not been opened yet,

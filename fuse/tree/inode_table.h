@@ -55,13 +55,14 @@ struct ResolvedNode {
   uint64_t ino = 0;
   InodeKind kind = InodeKind::kFile;
   std::shared_ptr<MountedBucket> bucket;  // null for the mount root
-  uint64_t parent = 0;                    // of directories; the root is its own parent
+  uint64_t parent = 0;                    // set for directories; the root is its own parent
   // For a directory, the path as PathNamespace takes it. For a node of the control directory, its
   // own path.
   std::string path;
-  bson::Value id;  // of files; in the control directory, of the file whose content is shown
-  std::shared_ptr<gridfs::File> open_file;  // of files that somebody has open
-  // Set for a file that has no name any more. It may still be in use (pipes, devices, O_PATH).
+  bson::Value id;  // set for files; in the control directory, the file whose content is shown
+  std::shared_ptr<gridfs::File> open_file;  // set for files that somebody has open
+  // Set for a file that has lost its last name. The file may still be in use (pipes, devices,
+  // O_PATH).
   std::shared_ptr<const UnlinkedNode> unlinked;
   // Set for a directory that is no longer in the tree.
   std::shared_ptr<const UnlinkedNode> removed;
@@ -95,24 +96,27 @@ class InodeTable {
                              uint64_t wanted_ino, const bson::Value& id = {});
   uint64_t acquire_file(const std::shared_ptr<MountedBucket>& bucket, bson::ValueView id,
                         uint64_t wanted_ino);
-  // For a node of the control directory: kControlDirectory or kControlFile. For a file, another
-  // `wanted_ino` means another content, and leads to another node. If the file is generated, not a
-  // stored file, `id` is null and `generated` has the content. Returns 0 like acquire_directory().
+  // Acquires a node of the control directory. `kind` is kControlDirectory or kControlFile. For a
+  // file, another `wanted_ino` means another content and leads to another node. If the file is
+  // generated, `id` is null and `generated` has the content. Otherwise `generated` is null. Returns
+  // 0 like acquire_directory().
   uint64_t acquire_control(uint64_t parent, std::string_view name, InodeKind kind,
                            std::string_view path, const bson::Value& id,
                            const std::shared_ptr<GeneratedFile>& generated, uint64_t wanted_ino);
   // Counts one more lookup of a node in the table. Returns false if no node has that ino.
   bool acquire(uint64_t ino);
-  // FUSE's FORGET: the kernel gives up that many lookups of the node.
+  // Subtracts that many lookups of the node, which the kernel has given up (FUSE's FORGET). A node
+  // without lookups leaves the table, except a directory that N2 keeps.
   void forget(uint64_t ino, uint64_t lookups);
 
+  // Returns nothing if the table has no node with that ino.
   std::optional<ResolvedNode> resolve(uint64_t ino) const;
-  // Returns the ino that a listing shows. It is `wanted_ino` for nodes that are not in the
-  // table.
+  // Returns the ino that a listing shows for a node: the node's ino in the table, or `wanted_ino`
+  // if it is not in the table.
   uint64_t ino_of_directory(uint64_t parent, std::string_view name, uint64_t wanted_ino) const;
   uint64_t ino_of_file(const MountedBucket* bucket, bson::ValueView id, uint64_t wanted_ino) const;
-  // Makes the next lookup of the file return a new ino. The old ino stays valid for its holders.
-  // Returns the old ino, or 0 if the file is not in the table.
+  // After this call, the next lookup of the file returns a new ino. The old ino stays valid for
+  // those who use it. Returns the old ino, or 0 if the file is not in the table.
   uint64_t renew_file(const MountedBucket* bucket, bson::ValueView id);
   // Returns the inos of all nodes of a bucket.
   std::vector<uint64_t> inos_of(const MountedBucket* bucket) const;
@@ -125,7 +129,7 @@ class InodeTable {
   // Returns the ino of a directory in the table, or nothing if it is not there.
   std::optional<uint64_t> find_directory(uint64_t parent, std::string_view name) const;
 
-  // --- Names, for a store whose changes by others are told by _id (file_names.h).
+  // --- Names, for a store that reports changes by others with the _id only (file_names.h).
   //
   // These functions record new, changed and removed names of files that the kernel knows.
   void note_file_name(uint64_t ino, uint64_t parent, std::string_view name);
@@ -136,8 +140,9 @@ class InodeTable {
   std::vector<ShownName> names_of_file(const MountedBucket* bucket, bson::ValueView id) const;
   std::vector<ShownName> names_of_directory(const MountedBucket* bucket, bson::ValueView id) const;
   std::vector<ShownName> names_of_file(uint64_t ino) const;
-  // Return directories without a document: all of a bucket, or the directory `ino` and those above
-  // it, up to the first one that has a document.
+  // Return directories that have no document. implied_directories() returns all of a bucket.
+  // implied_directories_above() returns the directory `ino` and those above it, up to the first
+  // that has a document.
   struct ImpliedDirectory {
     uint64_t ino;
     ShownName name;
@@ -155,9 +160,11 @@ class InodeTable {
   // up again, its newer node continues too.
   void replace_file(uint64_t ino, bson::ValueView next);
 
-  // Called when the file has lost its last name. Does nothing if the file is not in the table.
+  // Must be called when the file has lost its last name. Does nothing if the file is not in the
+  // table.
   void remove_file(const MountedBucket* bucket, bson::ValueView id, UnlinkedNode last);
-  // Called when the directory has left the tree. Does nothing if the directory is not in the table.
+  // Must be called when the directory has left the tree. Does nothing if the directory is not in
+  // the table.
   void remove_directory(uint64_t parent, std::string_view name, UnlinkedNode last);
   // Replaces the remaining state of a file that has lost its last name, or of a directory that has
   // left the tree.

@@ -1,5 +1,6 @@
-// The kernel's cache of the mount, parts of which must be invalidated after external changes. This
-// has nothing to do with FUSE's FORGET, by which the kernel gives up lookups (inode_table.h).
+// The kernel's cache of the mount. After external changes, the stale entries of this cache must be
+// invalidated. FUSE's FORGET is something else: with it, the kernel gives up lookups
+// (inode_table.h).
 //
 // Implementations are thread-safe. The caller must not hold a lock that an operation of the file
 // system takes, because the kernel waits for operations in progress.
@@ -15,15 +16,16 @@ namespace gridmount::fuse {
 class KernelCache {
  public:
   virtual ~KernelCache() = default;
-  // Drops attributes and content, or a directory's listing. Dirty data in the kernel is written
-  // back first.
+  // Drops the attributes and content of a file, or the listing of a directory. The kernel first
+  // writes back its dirty data.
   virtual void invalidate_inode(uint64_t ino) = 0;
-  // Drops the node that a name in a directory leads to, or the knowledge that there is none. A
-  // process that works in a dropped directory does not know its path until somebody looks it up.
+  // Drops what the kernel knows of a name in a directory: the node to which it leads, or that it
+  // does not exist. If the name is a directory's, a process that works in the directory cannot find
+  // out its path until somebody looks the name up.
   virtual void invalidate_entry(uint64_t parent, const std::string& name) = 0;
   // Makes the kernel look a name up before it uses it again. If the name still leads to the same
-  // node, everything below stays, and processes that work in the directory notice nothing. Before
-  // Linux 6.2 it is the same as invalidate_entry().
+  // node, everything below the name stays in the cache, and processes that work in the directory
+  // notice nothing. Before Linux 6.2, this function does the same as invalidate_entry().
   virtual void expire_entry(uint64_t parent, const std::string& name) = 0;
 };
 
@@ -31,10 +33,10 @@ class KernelCache {
 struct StaleEntries {
   std::set<uint64_t> nodes;
   std::set<std::pair<uint64_t, std::string>> names;  // by the ino of the directory
-  // Names of directories that may still be there.
+  // Names of directories that may still exist.
   std::set<std::pair<uint64_t, std::string>> expired;
 
-  // Names first, so that nobody finds the old node by them any more.
+  // Invalidates the names first, so that nobody finds an old node by its name any more.
   void invalidate(KernelCache& cache) const {
     for (const auto& [parent, name] : names) cache.invalidate_entry(parent, name);
     for (const auto& [parent, name] : expired) cache.expire_entry(parent, name);

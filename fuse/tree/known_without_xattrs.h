@@ -1,6 +1,6 @@
-// The nodes that had no extended attributes a short time ago, in a store that others change. The
-// kernel asks for extended attributes before many writes and in each listing by ls(1), and caches
-// no answer. Most nodes have none.
+// Records which nodes had no extended attributes a short time ago. Used for a store that others
+// change. The kernel asks for extended attributes before many writes and in each listing by ls(1),
+// and caches no answer. Most nodes have none.
 //
 // Thread-safe.
 #pragma once
@@ -17,7 +17,8 @@ namespace gridmount::fuse {
 class KnownWithoutXattrs {
  public:
   using Clock = std::chrono::steady_clock;
-  // A moment before a node is read, for note(), and the number of changes that were known then.
+  // A point in time, and the number of changes by others that were known then. note() needs a
+  // moment before the node was read.
   struct Moment {
     uint64_t changes = 0;
     Clock::time_point time;
@@ -29,8 +30,8 @@ class KnownWithoutXattrs {
     if (moments_.size() >= kNodesMax) moments_.clear();
     moments_.insert_or_assign(ino, read_after);
   }
-  // Returns true if the node had no extended attributes at most `age` ago, and no change has become
-  // known since. `now` is the present moment.
+  // Returns true if less than `age` ago the node had no extended attributes, and no change has
+  // become known since then. `now` is the present moment.
   bool contains(uint64_t ino, const Moment& now, Clock::duration age) const GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     const auto found = moments_.find(ino);

@@ -1,9 +1,9 @@
-// Files that are losing one of several names.
+// Knows which files are losing one of several names.
 //
-// The kernel decrements a file's link count itself when a name is removed. If it has just received
-// the file's attributes in a reply that already includes the loss, it decrements twice. It would
-// keep that count as long as it keeps attributes. So while names are removed, and for a second
-// after, replies tell the kernel not to keep the attributes.
+// The kernel decrements a file's link count itself when a name is removed. If a reply with
+// attributes that already include the loss arrives just before that, the count becomes too small by
+// one. The kernel would keep this count as long as it keeps attributes. So while names are removed,
+// and for a second afterwards, replies tell the kernel not to keep the attributes.
 //
 // Thread-safe.
 #pragma once

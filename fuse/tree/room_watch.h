@@ -1,6 +1,6 @@
 // Detects that the store has so little free space that each write(2) must be checked. The kernel
-// takes written data into its cache, far ahead of the store. Without the check, it would report a
-// full disk only when the file is closed.
+// keeps written data in its cache long before the store gets it. Without the check, a program would
+// learn of a full disk only when it closes the file.
 //
 // Method: while free space is scarce, the kernel may keep the attributes of files that are open for
 // writing only for some milliseconds. While free space is short, it may not keep them at all. So
@@ -20,7 +20,8 @@ namespace gridmount::fuse {
 
 class RoomWatch {
  public:
-  // Below this, free space is scarce: the kernel asks every few milliseconds of writing.
+  // Below this, free space is scarce: while a program writes, the kernel asks every few
+  // milliseconds.
   static constexpr int64_t kScarceBytes = int64_t{256} << 20;
   // Below this, free space is short: the kernel asks before each write(2), and its cache is written
   // back and committed before more is accepted.
@@ -29,8 +30,8 @@ class RoomWatch {
   // `store` must outlive this object.
   explicit RoomWatch(engine::Store& store) : store_(store) {}
 
-  // Counts bytes that were written to the daemon, or may have been. After enough of them, checks
-  // the free space.
+  // Counts bytes that the kernel has, or may have, written to the daemon. After enough bytes,
+  // checks the free space.
   void record_written(uint64_t bytes);
   // Checks the free space now, unless it was checked a moment ago.
   void check();

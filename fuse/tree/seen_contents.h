@@ -1,5 +1,5 @@
-// Records which content of each file the kernel has cached, for a store that others change. At each
-// open, the kernel may keep its cache only if the file still has that content.
+// Records which content of each file the kernel has cached. Used for a store that others change. At
+// each open, the kernel may keep its cache only if the file still has that content.
 //
 // Thread-safe.
 #pragma once
