@@ -1,5 +1,6 @@
-// A file that appears under its name only when it is complete: it is written under a temporary name
-// in the same folder, and renamed by commit(). Without commit(), the temporary file is removed.
+// A file that appears under its name only when it is complete. It is written under a temporary name
+// in the same folder, and commit() renames it. Without commit(), the destructor removes the
+// temporary file.
 //
 // A device, a pipe or another file that is not regular cannot be replaced, so it is written
 // directly. A new file gets the permissions of the file that it replaces.
@@ -29,7 +30,8 @@ struct AtomicFileOptions {
   bool sync = false;
   // Makes the error of a failed step. `error_number` is an errno. Required.
   std::function<Error(AtomicFileStep step, int error_number)> error;
-  // Called before each write(2), and again after one that a signal interrupted. May be empty.
+  // Called before each write(2), and again before a write(2) that a signal has interrupted is
+  // repeated. An error ends the write. May be empty.
   std::function<Status()> check_interrupt = {};
 };
 
@@ -38,8 +40,9 @@ class AtomicFile {
  public:
   // Follows symbolic links, so that the file they lead to is replaced.
   static Result<AtomicFile> create(const std::filesystem::path& path, AtomicFileOptions options);
-  // Creates the file `name` in a folder open with O_PATH or for reading, and closes the folder at
-  // the end. A symbolic link under that name is an error (ELOOP).
+  // Creates the file `name` in a folder. `folder` is a descriptor that is open with O_PATH or for
+  // reading. The AtomicFile closes it, even if this function fails. A symbolic link under that name
+  // is an error (ELOOP).
   static Result<AtomicFile> create_in(int folder, std::string name, AtomicFileOptions options);
   // Writes to standard output, which commit() leaves open.
   static AtomicFile to_stdout(AtomicFileOptions options);
@@ -49,6 +52,7 @@ class AtomicFile {
 
   // Nothing may be written after an error.
   Status write(std::span<const uint8_t> bytes);
+  // Closes the file and makes it appear under its name. Nothing may be written afterwards.
   Status commit();
 
  private:
@@ -60,7 +64,7 @@ class AtomicFile {
   tl::unexpected<Error> failure(AtomicFileStep step, int error_number) const;
 
   AtomicFileOptions options_;
-  int folder_ = -1;        // holds name_ and temporary_; -1 for standard output
+  int folder_ = -1;        // the folder of name_ and temporary_; -1 for standard output
   std::string name_;       // of the complete file
   std::string temporary_;  // empty if there is none
   int fd_ = -1;

@@ -1,5 +1,5 @@
-// Connection strings, "mongodb://...", by which drivers know a MongoDB deployment. These functions
-// answer only the questions that a command line asks. libmongoc parses the strings
+// Examines and changes connection strings, "mongodb://...", with which drivers address a MongoDB
+// deployment. These functions do only what a command line needs. libmongoc parses the strings
 // (engine/mongo/connection.h). Source: the drivers' specification "Connection String".
 //
 // Thread-safety: free functions without state.
@@ -27,7 +27,7 @@ std::string uri_of_socket(std::string_view path);
 
 // Returns the URI without its user and password, for logs.
 std::string without_credentials(std::string_view uri);
-// Returns the URI also without its options, for the list of mounts.
+// Like without_credentials(), but also leaves out the options. For the list of mounts.
 std::string without_credentials_and_options(std::string_view uri);
 
 // Returns true if the URI names a user, no password, and a mechanism that needs one.

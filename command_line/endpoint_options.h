@@ -16,7 +16,8 @@ namespace gridmount::command_line {
 // are parsed, so `options` must live until then.
 void add_endpoint_options(CLI::App& app, wire::EndpointOptions& options);
 
-// Gives the wire server its shares of the process's memory, and as many workers as they allow.
+// Gives the wire server its shares of the process's memory, and as many workers as these shares
+// allow.
 void set_memory_shares(wire::EndpointOptions& options, const system::MemoryShares& memory);
 
 }  // namespace gridmount::command_line

@@ -10,17 +10,19 @@
 
 namespace gridmount::command_line {
 
-// Asks for the password: on a terminal without echo, or else reads the first line of standard
-// input. Fails with FailedToParse if it is empty.
+// Reads the password from the first line of standard input. If this is a terminal, asks for the
+// password on stderr and turns off the echo. Fails with FailedToParse if the line is empty.
 Result<std::string> ask_password();
 
-// Reads the first line of the file. Fails with FailedToParse if it is empty, or cannot be read.
+// Returns the first line of the file. Fails with FailedToParse if the line is empty or the file
+// cannot be read.
 Result<std::string> read_password(const std::filesystem::path& file);
 
 // Returns the connection string with the password of its user. If the string names a user and no
-// password (lacks_password()), the password is the first line of `file`, or the value of the
-// variable GRIDMOUNT_PASSWORD, or is asked for. An empty `file` means that none is given. Fails
-// with BadValue if there is no password, or if `file` is given and the string needs none.
+// password (lacks_password()), the password is the first line of `file`. If `file` is empty (not
+// given), it is the value of the environment variable GRIDMOUNT_PASSWORD or, if that is not set,
+// the result of ask_password(). Fails with FailedToParse as read_password() does, and with BadValue
+// if no password is given, or if `file` is given and the string needs none.
 Result<std::string> uri_with_password(const std::string& uri, const std::filesystem::path& file);
 
 }  // namespace gridmount::command_line

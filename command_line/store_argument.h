@@ -15,15 +15,16 @@ class Validator;
 
 namespace gridmount::command_line {
 
-// Refuses a connection string, which would otherwise be the name of a folder. `instead` ends the
-// message and says what to do. The string itself, which may hold a password, is not repeated.
+// Refuses a connection string, which would otherwise be taken for the name of a folder. `instead`
+// is the end of the message and says what to do. The string itself, which may hold a password, is
+// not repeated.
 CLI::Validator store_folder(std::string instead);
 
 // Refuses invalid database names, including the empty one.
 CLI::Validator database_name();
 
-// For a command that can create a store. Adds "; '<command> --create' makes one" to the message of
-// `error` if the store does not exist.
+// Returns `error`. If it says that the store does not exist, "; '<command> --create' makes one" is
+// added to its message. For commands that can create a store.
 Error with_create_advice(const Error& error, std::string_view command);
 
 }  // namespace gridmount::command_line

@@ -24,8 +24,8 @@ inline constexpr std::chrono::milliseconds kOwnerPatience{3000};
 // `is_in_use`, if set, is called after each such failure. If it returns true, the wait ends.
 //
 // A store whose owner was killed or whose machine went down must be recovered, which is a write. If
-// `options` ask for a read-only store, the store is opened for writing and closed first, as ext4
-// replays its journal for a read-only mount. Where the folder cannot be written, the call fails
+// `options` ask for a read-only store, such a store is first opened for writing and closed, as ext4
+// replays its journal for a read-only mount. If it cannot be opened for writing, the call fails
 // with kStoreReadOnly.
 Result<std::unique_ptr<engine::Store>> open_store(const std::filesystem::path& folder,
                                                   const local::OpenOptions& options,

@@ -1,4 +1,4 @@
-// Describes the errors that CLI11 finds in a command line in the same words for all programs.
+// Describes the errors that CLI11 finds in a command line. All programs use the same words.
 //
 // Thread-safety: a free function without state.
 #pragma once
