@@ -23,8 +23,8 @@ struct CommandContext {
   std::span<const std::string> arguments;  // as many as the command takes
 };
 
-// What a command takes beyond the options of all commands. mongofiles' own options are not among
-// them, since it ignores those that do not fit.
+// The options that a command takes in addition to those that all commands take. mongofiles' own
+// options are not listed here: as in mongofiles, a command ignores those that do not fit it.
 struct FurtherOptions {
   bool json = false;
   bool filter = false;  // --filter and --sort
@@ -37,11 +37,11 @@ struct Command {
   std::string_view description;
   size_t least_arguments = 0;
   size_t most_arguments = 0;
-  bool writes = false;  // changes the store
+  bool writes = false;  // the command changes the store
   // The command adds files, so a store may be created for it. Its first argument names a file.
   bool adds = false;
-  // The message of an error follows "Failed: ". Fails with kInterrupted if a signal ended the
-  // command.
+  // Runs the command. The program prints "Failed: " and the message of an error. Fails with
+  // kInterrupted if a signal ended the command.
   Status (*run)(const CommandContext& context) = nullptr;
   FurtherOptions takes = {};
 };

@@ -1,4 +1,4 @@
-// Which files of the bucket a command works on.
+// Finds the files of the bucket that a command works on.
 //
 // Not thread-safe: gridfiles runs a command on one thread.
 #pragma once
@@ -19,28 +19,30 @@ namespace gridmount::tools {
 
 // Returns the filter for the files documents whose filename begins with these bytes.
 bson::Document names_beginning_with(const std::string& prefix);
-// Returns the same for the command's first argument, or the filter for all files if there is none.
+// Returns names_beginning_with() of the command's first argument, or the filter for all files if
+// there is no argument.
 bson::Document names_of_argument(const CommandContext& context);
 
 // Calls `visit` with each files document that matches `filter` and --filter, in the order of --sort
-// or else of `sort`. The documents come from one snapshot, and are read as they are visited.
-// Returns the first error, which is kInterrupted after a signal.
+// or, without this option, of `sort`. The documents come from one snapshot. Each is read just
+// before its visit, and is valid only during the visit. Returns the first error, which is
+// kInterrupted after a signal.
 Status for_each_file(const CommandContext& context, bson::View filter, bson::View sort,
                      const std::function<Status(bson::View)>& visit);
 
 // Returns the newest file of the name, as open_download_stream_by_name() chooses it, or nothing.
 Result<std::optional<bson::Document>> newest_file(const CommandContext& context,
                                                   const std::string& name);
-// Returns mongofiles' error for names that no file has: kFileNotFound.
+// Returns the error kFileNotFound with mongofiles' message for names that no file has.
 tl::unexpected<Error> files_not_found(std::span<const std::string> names);
-// Returns the newest file of each of the command's arguments, which may repeat. Fails as
-// files_not_found() says.
+// Returns the newest file of each of the command's arguments. A name may occur twice. If names have
+// no file, fails with files_not_found() of these names.
 Result<std::vector<bson::Document>> files_of_arguments(const CommandContext& context);
 
 // Returns the _ids of all files that have the name. They are few: one for each revision.
 Result<std::vector<bson::Value>> ids_of_name(const CommandContext& context,
                                              const std::string& name);
-// Removes the file, unless somebody has done so.
+// Removes the file. Succeeds if the file does not exist.
 Status remove_if_there(const CommandContext& context, const bson::Value& id);
 
 // Returns the filename, empty if it is no string.

@@ -1,4 +1,4 @@
-// The local side of put and get.
+// The local files that put reads and get writes.
 //
 // Not thread-safe.
 #pragma once
@@ -14,9 +14,10 @@
 
 namespace gridmount::tools {
 
-// A file (or stdin, for "-") being read for put. Move-only.
+// A file (or stdin, for "-") that put reads. Move-only.
 class LocalInput {
  public:
+  // Fails with IoError.
   static Result<LocalInput> open(const std::string& name);
   LocalInput(LocalInput&& other) noexcept;
   LocalInput& operator=(LocalInput&&) = delete;
@@ -35,7 +36,7 @@ class LocalInput {
   std::vector<uint8_t> buffer_;
 };
 
-// Where the name of a file that get writes comes from.
+// Where get has the name of a file from.
 enum class LocalName {
   kOfOption,    // --local: "-" is stdout
   kOfArgument,  // somebody has typed it; "-" is a file too
@@ -44,11 +45,11 @@ enum class LocalName {
   kOfBucket,
 };
 
-// A file (or stdout) that get writes.
+// Creates the file (or opens stdout) that get writes.
 //
 // Without `overwrite`, an existing file is an error, even if it appears only before commit(). With
-// `overwrite`, a symbolic link is followed (but see LocalName). With `makes_folders`, the folders
-// in the name that are missing are made.
+// `overwrite`, a symbolic link is followed (but see LocalName). With `makes_folders`, missing
+// folders in the name are created.
 Result<AtomicFile> create_local_file(const std::string& name, LocalName kind, bool overwrite,
                                      bool makes_folders = false);
 

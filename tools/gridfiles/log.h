@@ -1,4 +1,4 @@
-// Lines on stderr as mongofiles writes them: local time with milliseconds and zone, a tab, the
+// Writes lines to stderr as mongofiles does: local time with milliseconds and zone, a tab, the
 // message.
 //
 // Thread-safety: each line is one write(2). set_verbosity() must be called once, before other
@@ -17,6 +17,7 @@ class Log {
   // `verbosity` is the sum of the -v options. Below 0, nothing is written (--quiet).
   void set_verbosity(int verbosity) { verbosity_ = verbosity; }
 
+  // Writes the line if the verbosity is at least `level`.
   void line(Level level, std::string_view message) const;
 
  private:

@@ -19,8 +19,8 @@ struct OpenedStore {
   bool is_alone = false;  // nobody else has it open
 };
 
-// A store that a mount or a server owns is reached through its owner. If `writes` is true, the
-// store must be writable.
+// Opens the store that `options` name. A store that a mount or a server owns is reached through its
+// owner. Fails if `writes` is true and the store cannot be written.
 Result<OpenedStore> open_store_of(const Options& options, bool writes);
 
 }  // namespace gridmount::tools

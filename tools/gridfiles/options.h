@@ -38,18 +38,18 @@ struct Options {
   std::string local;             // empty: the name in GridFS; "-": stdin or stdout
   std::string content_type;      // empty: none
   bool replace = false;          // put: removes the older files of that name
-  std::string regex_options;     // of get_regex
+  std::string regex_options;     // for get_regex
   bool overwrite_local = false;  // get: replaces an existing local file
   bool allow_unsafe_traversal = false;
   std::string write_concern_text;
   WriteConcern write_concern;  // write_concern_text, parsed
 
-  // Not of mongofiles.
+  // These options are gridfiles' own, not mongofiles'.
   bool json = false;                     // print documents instead of lines
   std::optional<bson::Document> filter;  // only files documents that match it
   std::optional<bson::Document> sort;
-  std::optional<RequestedRange> range;  // of cat
-  bool recursive = false;               // put and get: whole folders
+  std::optional<RequestedRange> range;  // for cat
+  bool recursive = false;               // put and get: work on whole folders
 
   int verbosity = 0;
   bool quiet = false;

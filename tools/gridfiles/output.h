@@ -1,4 +1,4 @@
-// What commands write to standard output: lines for people and programs.
+// Writes what commands print on standard output: lines for people and programs.
 //
 // Not thread-safe: gridfiles runs a command on one thread.
 #pragma once

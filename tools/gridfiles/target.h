@@ -1,4 +1,4 @@
-// The files that get_id, get_regex and delete_id work on.
+// Finds the files that get_id, get_regex and delete_id work on.
 //
 // Thread-safe: functions without state.
 #pragma once
