@@ -13,8 +13,8 @@
 
 namespace gridmount::tools {
 
-// The place that the work has reached. The waiting process can read it, even after the child has
-// ended.
+// Records what the work is reading at the moment. The waiting process can read this, even after the
+// child has ended.
 class Whereabouts {
  public:
   virtual ~Whereabouts() = default;
@@ -22,9 +22,9 @@ class Whereabouts {
 };
 
 // Returns what `work` returns. If a signal ends the child, calls `ended` in this process with the
-// name of the signal and the last place, and returns its result. If this process is killed, so is
-// the child. Must be called before the process has started a thread. Within `work` stdout is
-// line-buffered.
+// name of the signal and the last place, and returns the result of `ended`. Returns kFailure if no
+// child can be started. If this process is killed, the child is killed too. Must be called before
+// the process has started a thread. Within `work` stdout is line-buffered.
 ExitStatus run_guarded(
     const std::function<ExitStatus(Whereabouts&)>& work,
     const std::function<ExitStatus(const std::string& signal, const std::string& place)>& ended);

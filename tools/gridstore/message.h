@@ -1,4 +1,5 @@
-// The messages of gridstore's commands on stderr: one line each, beginning with the program's name.
+// Prints the messages of gridstore's commands on stderr. Each is one line that begins with the
+// program's name.
 //
 // Thread-safe: functions without state.
 #pragma once
@@ -13,10 +14,11 @@
 namespace gridmount::tools {
 
 void print_message(std::string_view text);
-// Prints the error's message and returns its exit status.
+// Prints the error's message and returns exit_status_of() its code.
 ExitStatus print_error(const Error& error);
 
-// Returns "1 document", "2 documents", "2 indexes".
+// Returns the number and the noun, which gets the ending of the plural if needed: "1 document", "2
+// documents", "2 indexes".
 std::string counted(uint64_t number, std::string_view noun);
 
 }  // namespace gridmount::tools

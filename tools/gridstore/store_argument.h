@@ -26,11 +26,11 @@ void add_store_argument(CLI::App& command, std::filesystem::path& store);
 struct StoreArgument {
   std::string text;  // as given: a path or a connection string
   std::filesystem::path password_file;
-  std::optional<double> server_seconds;  // of --server-timeout
+  std::optional<double> server_seconds;  // the value of --server-timeout
 
   bool is_deployment() const;
   std::filesystem::path folder() const { return text; }
-  // For messages: without the user and the password of a connection string.
+  // Returns `text`, without the user and the password if it is a connection string. For messages.
   std::string shown() const;
 };
 
@@ -42,7 +42,7 @@ void add_store_or_deployment(CLI::App& command, StoreArgument& argument);
 struct StoreInUse {
   std::unique_ptr<engine::Store> store;
   std::optional<local::Owner> owner;  // the process that uses a store in a folder
-  // The database that the connection string names. Empty: none.
+  // The database that the connection string names, or empty if it names none.
   std::string database;
   bool is_deployment = false;
 };

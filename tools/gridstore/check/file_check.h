@@ -29,11 +29,11 @@ struct Garbage {
   int64_t to = 0;
 };
 
-// What is wrong with a file, as input for its repair.
+// What is wrong with a file. A repair uses it. A field is true if what it names is wrong.
 struct FileVerdict {
-  bool content = false;      // its chunks, its length, or its document as a whole
-  bool upload_date = false;  // missing or not a date
-  bool md5 = false;          // differs from the content's digest, or is not a digest
+  bool content = false;      // the chunks, the length, or the document as a whole
+  bool upload_date = false;  // it is missing or not a date
+  bool md5 = false;          // it differs from the content's digest, or is not a digest
   // metadata.storedChunks is wrong. `chunks` is the correct value.
   bool stored_chunks = false;
   int64_t chunks = 0;  // number of chunks within the length

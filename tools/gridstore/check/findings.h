@@ -56,8 +56,8 @@ class Findings {
   void record_read() const {
     if (progress_ != nullptr) progress_->record_read();
   }
-  // Sets the progress line, which counts what is read and is hidden before a line is printed. Null:
-  // none.
+  // Sets the progress line, or none if null. The line counts what is read, and is hidden before a
+  // finding is printed. `progress` must outlive its use here.
   void show(Progress* progress) { progress_ = progress; }
 
   ContentCounts& counts() { return counts_; }
@@ -65,6 +65,8 @@ class Findings {
   // deployment, which checks its structure itself.
   void print_summary(const local::StructureReport* structure) const;
 
+  // Returns kStructureDamaged, kContentDamaged or kOk. Damage that could not be repaired counts as
+  // kStructureDamaged.
   ExitStatus exit_status() const;
 
  private:

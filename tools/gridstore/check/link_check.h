@@ -30,12 +30,14 @@ struct LinkFlaw {
   int64_t links = 0;  // kNumber: the correct number
 };
 
-// Like check_links(), as input for a repair. Ends when `visit` returns false.
+// Passes each flaw that check_links() reports to `visit`, for a repair. Ends with success when
+// `visit` returns false.
 Status find_link_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                        const std::function<bool(LinkFlaw)>& visit);
 
-// Returns false if others have changed files and links since the check so that there is no such
-// flaw. Always true in a store that only this process changes while it is checked.
+// Reads the documents again, and returns false if they do not have this flaw. Others may have
+// changed them while the check read them. Always returns true in a store with stable snapshots
+// (Capabilities::stable_snapshots).
 Result<bool> is_confirmed(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                           const LinkFlaw& flaw);
 

@@ -22,6 +22,7 @@ struct MissingIndex {
   engine::IndexDefinition definition;
   std::string what;  // description for messages
 };
+// Returns the indexes that check_indexes() reports.
 Result<std::vector<MissingIndex>> missing_indexes(const gridfs::Bucket& bucket,
                                                   engine::Snapshot& snapshot);
 

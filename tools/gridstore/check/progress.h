@@ -16,9 +16,11 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  // Returns true if stderr is a terminal.
   bool shown_at_all() const { return is_terminal_; }
-  // Sets the number of records to be read. Without it nothing is shown.
+  // Sets the number of records that will be read. Before this call, nothing is shown.
   void expect(uint64_t records) { total_ = records; }
+  // Counts one record as read. From time to time, updates the line.
   void record_read();
   // Must be called before something else is written to the terminal.
   void hide();

@@ -23,7 +23,8 @@
 
 namespace gridmount::tools {
 
-// Limit for the prelude. A prelude of 100,000 collections takes a tenth of it.
+// The maximum size of the prelude in bytes. A prelude of 100,000 collections has a tenth of this
+// size.
 inline constexpr uint64_t kPreludeBytesMax = 256 * 1024 * 1024;
 
 class ArchiveReader {
@@ -40,8 +41,8 @@ class ArchiveReader {
     const engine::Namespace& ns;  // valid as long as the reader
     bson::View document;          // valid until the next call
   };
-  // Returns the next event. Returns nothing at the end, when each collection has ended with the
-  // right checksum.
+  // Returns the next event, or nothing at the end of the archive. Fails if a collection did not
+  // end, or ended with a wrong checksum.
   Result<std::optional<Event>> next();
 
  private:

@@ -18,10 +18,11 @@ class ArchiveWriter {
   // `file` must outlive the writer. The caller calls finish() on it.
   explicit ArchiveWriter(OutputFile& file) : file_(file) {}
 
-  // Fails with BSONObjectTooLarge for metadata that are too large for a reader.
+  // Fails with BSONObjectTooLarge if a collection's metadata are so large that no reader would
+  // accept them.
   Status write_prelude(const DumpOrigin& origin, std::span<const ArchivedCollection> collections);
-  // All collections of the prelude must be written one at a time, including views, which have no
-  // documents.
+  // Each collection of the prelude must be written: begin(), write() for each document, end().
+  // Views, which have no documents, must be written too.
   Status begin(const engine::Namespace& ns);
   Status write(bson::View document);
   Status end();

@@ -20,9 +20,9 @@ class DocumentReader {
   explicit DocumentReader(InputFile& file) : file_(file) {}
 
   enum class Found { kDocument, kMark, kEnd };
-  // Finds the next document, a mark or the end. Accepts a mark, which is not a possible length of a
-  // document, only if `marks` is true. Fails with FailedToParse for anything else, and the message
-  // names the file and the byte.
+  // Finds the next document, a mark or the end of the file. Accepts a mark only if `marks` is true.
+  // A mark differs from every possible length of a document. Fails with FailedToParse for anything
+  // else, and the message names the file and the byte.
   Result<Found> next(bool marks = false);
   // Returns the document found last, which is valid until the next call.
   bson::View document() const { return document_; }

@@ -1,6 +1,6 @@
 // The names of a dump's files, as mongodump forms them. The name of the collection is escaped as in
 // the query of a URL. If it gets too long for a file system, it is truncated and a digest of the
-// whole name is appended. Then only the metadata file holds the full name.
+// whole name is appended. In this case only the metadata file has the full name.
 //
 // Thread-safe: functions without state.
 #pragma once

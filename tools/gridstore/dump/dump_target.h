@@ -18,8 +18,8 @@ namespace gridmount::tools {
 class DumpTarget {
  public:
   virtual ~DumpTarget() = default;
-  // The collections are written in the order in which they were given, each followed by its
-  // documents.
+  // These three write the collections in the order in which they were given. For each collection,
+  // call begin(), then write() for each document, then end().
   virtual Status begin(const DumpedCollection& collection) = 0;
   virtual Status write(bson::View document) = 0;
   virtual Status end() = 0;

@@ -22,13 +22,14 @@ class InputFile {
  public:
   static Result<std::unique_ptr<InputFile>> open(const std::filesystem::path& path, bool gzip);
   static Result<std::unique_ptr<InputFile>> from_stdin(bool gzip);
-  // Reads from memory instead of a file.
+  // Reads from memory instead of a file. Copies the bytes.
   static Result<std::unique_ptr<InputFile>> of_bytes(std::span<const uint8_t> bytes, bool gzip);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  // Fills `into` and returns the number of bytes, which is smaller only at the end of the file.
+  // Fills `into` and returns the number of bytes. The number is smaller than the size of `into`
+  // only at the end of the file.
   Result<size_t> read(std::span<uint8_t> into);
   // Returns the number of bytes read so far, after decompression.
   uint64_t offset() const { return offset_; }

@@ -1,9 +1,9 @@
-// Patterns of namespaces, by which mongorestore selects and renames what it restores.
+// Patterns of namespaces. With them mongorestore selects and renames the collections that it
+// restores.
 //
-// In --nsInclude and --nsExclude, `*` matches any text, `\*` an asterisk, and `\\` a backslash. In
-// --nsFrom and --nsTo, the n-th asterisk of one corresponds to the n-th of the other. If --nsFrom
-// contains a `$`, the patterns have variables `$name$` instead, each of which matches the shortest
-// possible text.
+// In --nsInclude and --nsExclude, `*` matches any text, `\*` an asterisk, and `\\` a backslash. The
+// n-th asterisk of --nsFrom corresponds to the n-th asterisk of --nsTo. If --nsFrom contains a `$`,
+// the patterns have variables `$name$` instead, each of which matches the shortest possible text.
 //
 // Thread-safe: the classes are immutable after parse().
 #pragma once
@@ -42,7 +42,7 @@ class NamespaceRenamer {
   // correspond.
   static Result<NamespaceRenamer> parse(std::span<const std::string> from,
                                         std::span<const std::string> to);
-  // Applies the last pair that matches. Returns the name unchanged if none does.
+  // Applies the last pair that matches. Returns the name unchanged if no pair matches.
   std::string renamed(std::string_view ns) const;
 
  private:

@@ -1,7 +1,7 @@
 // A file or standard output that a dump writes, compressed with gzip if requested.
 //
-// A file is an AtomicFile: it appears under its name, synced, only with finish(). The new name
-// survives a power failure only after the folder has been synced too.
+// A file is an AtomicFile: finish() syncs it and makes it appear under its name. The new name
+// survives a power failure only after sync_folder().
 //
 // Errors: OutOfDiskSpace, IoError and other errors of the operating system. Messages name the file.
 //
@@ -54,6 +54,7 @@ class OutputFile {
   std::vector<uint8_t> buffer_;  // compressed bytes for the file
 };
 
+// Makes the names of the files in the folder durable.
 Status sync_folder(const std::filesystem::path& folder);
 
 }  // namespace gridmount::tools

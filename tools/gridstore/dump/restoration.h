@@ -44,8 +44,7 @@ class Restoration {
   Restoration(engine::Store& store, const RestoreRules& rules)
       : store_(store), rules_(rules), users_(store) {}
 
-  // An error of any of these functions ends the restore. No other function may be called
-  // afterwards.
+  // An error of any of these functions ends the restore. Afterwards only counts() may be called.
 
   // Creates the collection if it does not exist. Must be called once for each collection.
   Status begin(const engine::Namespace& ns, const Metadata& metadata);
@@ -53,13 +52,13 @@ class Restoration {
   Status add(const engine::Namespace& ns, bson::View document);
   // Reports how many documents the collection had.
   Status end(const engine::Namespace& ns);
-  // Called instead of end() if the rest of the collection's documents is damaged. Users are then
-  // not restored, because the dump does not have all of them.
+  // Must be called instead of end() if the rest of the collection's documents is damaged. After
+  // that, users are not restored, because the dump may not have all of them.
   Status break_off(const engine::Namespace& ns, const Error& error);
   // Reports that something in the dump is damaged or cannot be restored.
   Status failed(const Error& error);
-  // Completes all collections that were begun, whether they have ended or not: indexes, views,
-  // users. Makes everything durable.
+  // Completes the restore of all collections that were begun, even if they have not ended: creates
+  // indexes and views, and adds users. Makes everything durable.
   Status finish();
 
   const RestoreCounts& counts() const { return counts_; }
@@ -88,8 +87,8 @@ class Restoration {
   Status make(RestoreTarget& target);
   Status drop_and_create(RestoreTarget& target, engine::Transaction& transaction);
   Status flush();
-  // Inserts pending_[begin, end) in one transaction. Where a refused document ends the transaction,
-  // inserts the halves in transactions of their own. Stops at the first refused document with
+  // Inserts pending_[begin, end) in one transaction. If a refused document ends the transaction,
+  // inserts each half in a transaction of its own. Stops at the first refused document with
   // stop_on_error, and returns its error.
   Status insert(size_t begin, size_t end);
   Status insert(engine::Transaction& transaction, const Pending& pending);

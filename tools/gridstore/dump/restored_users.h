@@ -25,8 +25,8 @@ class RestoredUsers {
 
   // Fails if the document cannot be restored. The other users can still be restored.
   Status add(const engine::Namespace& ns, bson::View document);
-  // Adds the users and returns their number. With `drops_others`, users that are not in the dump
-  // are removed, provided that the dump has any.
+  // Adds the users and returns their number. With `drops_others`, also removes users that are not
+  // in the dump. Does nothing if the dump has no users.
   Result<size_t> merge(bool drops_others);
 
  private:

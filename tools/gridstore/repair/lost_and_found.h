@@ -1,10 +1,10 @@
 // The bucket lost+found of a database, which holds what could be read of damaged files.
 //
 // Such a file has a new _id, its old name prefixed by the name of its bucket ("fs/a/b.bin"), its
-// old chunkSize and attributes (metadata.posix), and chunks. Missing chunks and the rest of short
-// ones read as zeros (metadata.sparse). metadata.lostAndFound holds
-//   {bucket, _id, problems: [what was wrong], original: the original files document}
-// and, until all its chunks have moved, moving: true.
+// old chunkSize and attributes (metadata.posix), and chunks. Missing chunks, and the missing ends
+// of short chunks, read as zeros (metadata.sparse). metadata.lostAndFound holds {bucket, _id,
+// problems: [what was wrong], original: the original files document} and, until all its chunks have
+// moved, moving: true.
 //
 // Not thread-safe.
 #pragma once
@@ -34,8 +34,8 @@ class LostAndFound {
   // chunks. Bytes that have no place in the new file, and chunks without a usable n or data, are
   // written to the keep folder.
   Result<bool> move(const ContentDamage::File& file);
-  // Moves the chunks of a file whose files document is lost. `filename` is set if the name was
-  // found. Nothing else of the document is known.
+  // Moves the chunks of a file whose files document is lost. `filename` is set if the file's name
+  // was found. Nothing else is known of the document.
   Status move_orphans(const Location& place, const bson::Value& files_id,
                       const std::optional<std::string>& filename);
   // Completes the move of a file that an earlier repair has started.
@@ -53,16 +53,17 @@ class LostAndFound {
   };
 
   Status move_rest(const ContentDamage::File& file, RescuedFile& target);
-  // Facts about the chunks that can have a place in the file.
+  // Facts about the chunks that have a usable n and usable data.
   struct ChunkFacts {
     int64_t largest = 0;  // in bytes
     int64_t last_n = -1;  // -1: none
     int64_t last_bytes = 0;
-    // Returns the end of the last byte that has a place.
+    // Returns the length of a file that has these chunks, if each chunk has at most `chunk_bytes`
+    // bytes.
     int64_t end(int32_t chunk_bytes) const;
   };
-  // Reads outside the transaction that moves the document, because a deployment ends a long
-  // transaction.
+  // Reads the chunks outside the transaction that moves the document, because a deployment ends a
+  // long transaction.
   Result<ChunkFacts> measure_chunks(bson::ValueView id);
   Result<ChunkFacts> measure_chunks_once(bson::ValueView id);
   // `document` is the files document, or a replacement for it if `is_original` is false.
@@ -82,8 +83,8 @@ class LostAndFound {
   const gridfs::Bucket to_;
 };
 
-// Returns matching chunks, as many as one transaction may remove, and at least one if there are
-// any.
+// Returns chunks that match `filter`: as many as one transaction may remove, but at least one if
+// any chunk matches.
 Result<std::vector<bson::Document>> some_chunks(const gridfs::Bucket& bucket,
                                                 engine::Transaction& transaction,
                                                 bson::View filter);
@@ -91,7 +92,7 @@ Result<std::vector<bson::Document>> some_chunks(const gridfs::Bucket& bucket,
 // Returns the time in the _id, or the current time if it has none.
 bson::Date date_of(const bson::Value& id);
 
-// Returns "missing chunks: 1; length is ..."
+// Returns the problems with "; " between them.
 std::string in_words(const std::vector<std::string>& problems);
 
 }  // namespace gridmount::tools

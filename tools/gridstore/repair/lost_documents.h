@@ -1,5 +1,6 @@
-// Documents that a repair has lost: their collections, and the bytes that may still contain parts
-// of the documents. With these, a file whose chunks are all there gets its name back.
+// What is known of the documents that a repair has lost: their collections, and the bytes that may
+// still contain parts of the documents. With these bytes, a file whose chunks all exist can get its
+// name back.
 //
 // Keeps at most kBytesMax bytes. Not thread-safe.
 #pragma once
@@ -26,8 +27,10 @@ class LostDocuments {
   // Adds the collections of a RepairReport.
   void add_collections(const std::vector<engine::Namespace>& collections);
 
+  // Returns true if documents of that collection are lost.
   bool are_of(const engine::Namespace& collection) const;
-  // Returns the value of `filename` that follows this _id in the bytes.
+  // Returns the value of `filename` that follows this _id in the bytes, or nothing if there is
+  // none.
   std::optional<std::string> filename(const bson::Value& id) const;
 
  private:

@@ -18,7 +18,7 @@ struct RepairContext {
   engine::Store& store;
   KeepFolder& keep;
   Findings& findings;          // receives what is repaired
-  std::chrono::seconds grace;  // younger chunks may belong to a recently interrupted upload
+  std::chrono::seconds grace;  // chunks without a file stay until they are this old
 };
 
 // Limits for what one transaction of a repair changes.
@@ -32,8 +32,9 @@ inline uint64_t documents_per_transaction(const engine::Store& store) {
   return store.capabilities().exclusive ? kRepairDocumentsMax : kOfDeployments;
 }
 
-// Removes the document with that _id, which the caller has just read. Fails with an error of damage
-// if it is not found. Otherwise a loop could try to remove such a document forever.
+// Removes the document with that _id, which the caller has just read. Fails with
+// DataCorruptionDetected if it is not found. Otherwise a loop could try to remove such a document
+// for ever.
 inline Status remove_found(engine::Collection& collection, engine::Transaction& transaction,
                            bson::View by_id) {
   GM_ASSIGN(const int64_t removed, collection.remove(transaction, by_id, false));
@@ -42,14 +43,15 @@ inline Status remove_found(engine::Collection& collection, engine::Transaction& 
               collection.ns().full() + ": an existing document is not found by its _id");
 }
 
-// Returns true if `document` is the files document that the check has judged. Always true if nobody
-// else could have changed it since. The caller writes to the document in the same transaction, so
-// that the result stays true.
+// Returns true if `document` is the files document that the check has judged. Always returns true
+// if nobody else can have changed the document since then. The caller writes to the document in the
+// same transaction, so that the result stays true.
 inline bool is_as_judged(const ContentDamage::File& file, bson::View document) {
   return !file.document || std::ranges::equal(file.document->view().bytes(), document.bytes());
 }
 
-// Commits the transaction after what it removes has been kept durably.
+// First makes the keep folder durable, which has what the transaction removes, and then commits the
+// transaction.
 inline Status commit_kept(RepairContext& context, engine::Transaction& transaction) {
   GM_TRY(context.keep.sync());
   return transaction.commit();

@@ -29,7 +29,7 @@ Status make_store_anew(const std::filesystem::path& folder, KeepFolder& keep, Fi
                        Whereabouts& whereabouts);
 
 // Repairs everything below the documents. If the damage cannot be repaired in place, rebuilds the
-// store and opens it again. Repairs, and damage that could not be repaired, become findings.
+// store and opens it again. What was repaired, and what could not be repaired, become findings.
 // Returns false if something could not be repaired. The caller should then not repair the content.
 // Fails for errors of the device or the folder.
 Result<bool> repair_structure(StoreForRepair& repaired, KeepFolder& keep, Findings& findings,
