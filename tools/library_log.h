@@ -8,9 +8,9 @@
 
 namespace gridmount::tools {
 
-// Passes warnings and errors to `report`, which one thread at a time calls, with one line without
-// its newline. Without this function the logger would write to stdout, which is for the command's
-// output. Messages that are only information are dropped.
+// Calls `report` for each warning and each error, with one line without its newline. Only one
+// thread at a time calls it. Messages that are only information are dropped. Without this function,
+// the logger would write to stdout, which is for the command's output.
 void report_warnings(std::function<void(const std::string& line)> report);
 
 }  // namespace gridmount::tools
