@@ -1,6 +1,7 @@
-// The base of stores that change something of what another store does.
+// The base class of stores that pass all calls on to another store. A derived class changes some of
+// them.
 //
-// Thread-safety: as the other store.
+// Thread-safe if the other store is.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// For tests: unwraps the result of a call that must not fail.
+// Unwraps, in tests, the result of a call that must not fail.
 #pragma once
 
 #include <stdexcept>
@@ -9,7 +9,8 @@
 
 namespace gridmount {
 
-// Returns the value of `result`. An error ends the test with its message.
+// Returns the value of `result`. If it is an error, throws std::runtime_error with its message,
+// which ends the test.
 template <typename T>
 T must(Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message());

@@ -1,4 +1,4 @@
-// Whether the tests run under a sanitizer, which needs memory and address space of its own.
+// True if the tests run under a sanitizer, which needs memory and address space of its own.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -17,9 +17,9 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
-// The rounds of a random comparison, and the results that they must bring at least: a quarter under
-// a sanitizer, where each round takes several times as long. Other builds run them all, with new
-// seeds.
+// Scales the number of rounds of a random comparison, or the number of results that the rounds must
+// give. Under a sanitizer, where each round takes several times as long, returns a quarter of
+// `all`. Other builds run all rounds.
 template <typename Count>
 constexpr Count random_rounds(Count all) {
   return kSanitized ? all / 4 : all;

@@ -1,4 +1,4 @@
-// A folder of its own for a test, below TMPDIR.
+// A new folder for a test, below TMPDIR. The destructor removes it with its contents.
 #pragma once
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// A store in a temporary folder, mounted by the built gridmount. Whatever a test does, the
-// fixture's destructor unmounts it and ends the daemon by its pid.
+// A store in a temporary folder, mounted by the built gridmount. Whatever a test does, TearDown()
+// unmounts the store and ends the daemon by its pid.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -12,7 +12,8 @@ namespace gridmount {
 
 inline constexpr size_t kFuzzDocumentsMax = 8;
 
-// Returns the valid documents. What follows the last one is ignored.
+// Returns the valid documents at the beginning of `bytes`, which must outlive the views. Ignores
+// everything from the first invalid document on.
 inline std::vector<bson::View> documents_in(std::span<const uint8_t> bytes) {
   std::vector<bson::View> documents;
   while (bytes.size() >= 5 && documents.size() < kFuzzDocumentsMax) {

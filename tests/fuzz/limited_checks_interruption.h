@@ -1,4 +1,5 @@
-// Ends evaluations that would take longer than a fuzzer waits for one input, like maxTimeMS.
+// Ends an evaluation after a number of checks, as maxTimeMS ends it after some time. A fuzzer does
+// not wait long for one input.
 #pragma once
 
 #include <cstdint>

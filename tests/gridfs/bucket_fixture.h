@@ -32,7 +32,7 @@ std::optional<ErrorCode> code_of(const Result<T>& result) {
 std::span<const uint8_t> bytes_of(const std::string& text);
 std::string text_of(const ReadResult& read);
 std::string random_bytes(std::mt19937_64& random, size_t size);
-// Calls OpenSSL directly, not the code under test.
+// Computes the digest with OpenSSL itself, and not with the code under test.
 std::string md5_of(const std::string& bytes);
 
 // Returns the seed of a random test: GRIDMOUNT_TEST_SEED, or a new one. It is printed if the test
@@ -46,9 +46,9 @@ class BucketFixture : public ::testing::Test {
 
   engine::Store& store() { return *store_; }
   const Bucket& bucket() { return *bucket_; }
-  // Closes the store, as the end of a program does, and opens it again.
+  // Closes the store, as a program does at its end, and opens it again.
   void reopen(const BucketOptions& options = {});
-  // From now on the store has this size limit.
+  // Opens the store again with this size limit.
   void limit(uint64_t bytes);
 
   // Runs `work` in a transaction and commits it.
@@ -59,7 +59,7 @@ class BucketFixture : public ::testing::Test {
     must(transaction->commit());
   }
 
-  // --- Changes as drivers make them.
+  // --- Changes that drivers make.
   bson::Value upload(const std::string& name, const std::string& bytes,
                      const UploadOptions& options = {});
   Result<std::string> download(bson::ValueView id, std::optional<ByteRange> range = {});
@@ -77,11 +77,11 @@ class BucketFixture : public ::testing::Test {
   // Returns everything that contradicts the specification or our own invariants, one line each.
   // Reads documents directly. A null `snapshot` means a new one.
   std::vector<std::string> problems(engine::Snapshot* snapshot = nullptr);
-  // Returns the content by the documents alone. Missing chunks are zeros.
+  // Returns the content that the documents have. Missing chunks are zeros.
   std::string content(engine::Snapshot& snapshot, bson::ValueView id);
 
   // --- Files.
-  // A files document of length 0, as the path namespace makes it.
+  // Inserts a files document of length 0, as the path namespace does, and returns its _id.
   bson::Value create(const std::string& name, int32_t chunk_bytes = kDefaultChunkBytes);
   static std::string read_all(File& file);
   static Status write(File& file, int64_t offset, const std::string& bytes) {

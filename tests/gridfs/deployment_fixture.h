@@ -1,5 +1,6 @@
-// A bucket of a FakeDeployment, and open files over it with a cache of chunks. Tests act as another
-// process through bucket(), which is the same bucket in the local store behind the deployment.
+// A bucket of a FakeDeployment, and a table of its open files with a cache of chunks. bucket() is
+// the same bucket in the local store behind the deployment. Through it, tests act as another
+// process.
 #pragma once
 
 #include <chrono>
@@ -28,14 +29,15 @@ class DeploymentFixture : public BucketFixture {
     table.md5 = false;
     files_ = FileTable::create(*shared_bucket_, table);
   }
-  // Uploads a file of that many chunks, of which the last is not full, with random content_.
+  // Uploads a file with that many chunks, of which the last is not full. content_ becomes its
+  // random content.
   bson::Value upload_chunks(int count) {
     content_ = random_bytes(random_, static_cast<size_t>(count * chunk_bytes_ - 100));
     UploadOptions options;
     options.chunk_bytes = chunk_bytes_;
     return upload("file", content_, options);
   }
-  // Writes a new content_ as another mount does it, without a notification to files_.
+  // Changes content_ and writes it to the file, as another mount does, without telling files_.
   void replace_content(const bson::Value& id) {
     const auto others = FileTable::create(bucket(), {});
     const auto file = must(others->open(id));

@@ -1,5 +1,5 @@
-// Stands in for a store of a deployment: it says that others change it, and it counts snapshots,
-// keeps them waiting or refuses them. Each fetch of chunks takes a snapshot.
+// Stands in for a store of a deployment. It says that others change the store. It also counts
+// snapshots, and can block or refuse them. Each fetch of chunks takes a snapshot.
 #pragma once
 
 #include <atomic>
@@ -26,18 +26,19 @@ class FakeDeployment final : public ForwardingStore {
     if (fails_fetches_) return fail(ErrorCode::kHostUnreachable, "no server");
     return snapshot;
   }
-  // As a deployment has it, a command like any other.
+  // In a deployment, a short snapshot is like any other.
   Result<std::unique_ptr<engine::Snapshot>> short_snapshot() override { return snapshot(); }
   engine::Capabilities capabilities() const override { return {.exclusive = false}; }
 
   int snapshots() const { return snapshots_; }
-  // True: fetches wait after they have taken their snapshot. False: they continue. Does not concern
-  // fetches of the thread that made this object.
+  // If `blocks` is true, fetches wait after they have taken their snapshot. If it is false, they
+  // continue. Fetches of the thread that made this object never wait.
   void block_fetches(bool blocks) {
     blocks_fetches_ = blocks;
     blocks_fetches_.notify_all();
   }
   int waiting() const { return waiting_; }
+  // From now on, snapshots of other threads fail with HostUnreachable.
   void fail_fetches() { fails_fetches_ = true; }
 
  private:

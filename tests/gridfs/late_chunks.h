@@ -1,5 +1,5 @@
-// GridFS broken on purpose: chunks are committed in their own transaction after that of their files
-// document.
+// Breaks GridFS on purpose: chunks are committed in a transaction of their own, after the
+// transaction with their files document.
 #pragma once
 
 #include <memory>

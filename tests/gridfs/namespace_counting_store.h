@@ -1,5 +1,5 @@
-// A database that counts the requests of the thread that made it, and passes on those of all
-// threads: what works in the background is not counted.
+// A database that passes on the requests of all threads, but counts only those of the thread that
+// made it. So background work is not counted.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ struct EngineCounts {
   int64_t documents_examined = 0;
   int changes = 0;  // insert, update, remove, find_and_modify
   int other = 0;
-  std::function<void()> before_search;  // is called once
+  std::function<void()> before_search;  // called once
 };
 
 // The counts of the thread that made this. Other threads get counts that nobody reads.
@@ -57,7 +57,7 @@ class CountingDatabase final : public engine::Database {
   // Returns the counts since the last call.
   EngineCounts take() { return counts_->take(); }
 
-  // Calls it when the next search begins, and forgets it then, or with take().
+  // Calls `call` once, when the next search begins. take() cancels this.
   void before_next_search(std::function<void()> call) {
     counts_->here().before_search = std::move(call);
   }

@@ -24,15 +24,16 @@ namespace gridmount::manuals {
 using Text = std::string_view;
 using Strings = std::vector<std::string>;
 
-// Relaxed Extended JSON, the form in which results are compared.
+// Returns relaxed Extended JSON, the form in which results are compared.
 std::string json(bson::View document);
 std::string json(bson::ValueView value);
-// Each document of a text, in that form: what a test expects.
+// Returns each document of a text in that form. For the results that a test expects.
 Strings json_each(Text documents);
 
 std::string describe(const Error& error);
 
-// The options of a new store, whose drop cleanup does not let a test wait.
+// Returns the options of a new store. Its TTL monitor runs every 20 ms, so that no test waits long
+// for it.
 local::OpenOptions open_options();
 
 MATCHER(Succeeded, "succeeded") {
@@ -61,8 +62,8 @@ struct FindAndModify {
   bool upsert = false;
 };
 
-// What explain tells: the stages from the last to the source ("FETCH IXSCAN(parent_1)"), and what
-// running the plan took.
+// What explain reports: the stages from the last one to the source ("FETCH IXSCAN(parent_1)"), and
+// how many documents and keys the plan returned and examined.
 struct Explained {
   std::string plan;
   int64_t returned = 0;
@@ -73,31 +74,31 @@ struct Explained {
 class Manual : public testing::Test {
  protected:
   void SetUp() override;
-  void TearDown() override;  // checks the structure of the store, too
+  void TearDown() override;  // also checks the structure of the store
 
   engine::Store& store() { return store_->store(); }
   bool has_transactions() const { return store_->has_transactions(); }
-  // Of all indexes of all collections.
+  // Returns the number of entries in all indexes of all collections.
   uint64_t index_entries();
-  // The database of the verbs below, "test" at first.
+  // Sets the database of the verbs below. It is "test" at first.
   void use(Text database) { database_ = database; }
   std::shared_ptr<engine::Database> db() { return store().database(database_); }
   std::unique_ptr<engine::Collection> collection(Text name) { return db()->collection(name); }
   std::unique_ptr<engine::Snapshot> snapshot();
   std::unique_ptr<engine::Transaction> begin();
 
-  // As many documents as the text holds.
+  // Inserts all documents of the text.
   void insert(Text name, Text documents);
-  // The new document's _id.
+  // Returns the new document's _id.
   Result<bson::Value> try_insert(Text name, bson::View document,
                                  const engine::InsertOptions& options = {});
   Result<bson::Value> try_insert(Text name, Text one) { return try_insert(name, document(one)); }
 
   Strings find(Text name, Text filter = "{}", const Find& options = {});
-  // The _id of each document found, as JSON.
+  // Returns the _id of each document that is found, as JSON.
   Strings ids(Text name, Text filter, const Find& options = {});
   bson::Document find_one(Text name, Text filter = "{}", Text projection = "{}");
-  // The value of a field of the only document that matches, as JSON.
+  // Returns the value of a field, as JSON. Exactly one document must match.
   std::string field(Text name, Text filter, Text path);
   int64_t count(Text name, Text filter = "{}");
   Strings distinct(Text name, Text path, Text filter = "{}");
@@ -111,7 +112,7 @@ class Manual : public testing::Test {
   engine::FindAndModifyResult find_and_modify(Text name, const FindAndModify& options);
   int64_t remove(Text name, Text filter);
 
-  // `options` as createIndex() takes them.
+  // `options` are those of createIndex().
   void create_index(Text name, Text keys, Text options = "{}");
   Status try_create_index(Text name, Text keys, Text options = "{}");
   Strings index_names(Text name);

@@ -1,6 +1,6 @@
-// Converts the notation of MongoDB's shell, in which the manuals print their examples, to Extended
-// JSON: names without quotes, strings in single quotes, /patterns/, ObjectId("..."), ISODate("...")
-// and the other constructors of values, comments, and commas at the end of a list.
+// Converts the notation of MongoDB's shell to Extended JSON. The manuals print their examples in
+// this notation: names without quotes, strings in single quotes, /patterns/, ObjectId("..."),
+// ISODate("...") and the other constructors of values, comments, and commas at the end of a list.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace gridmount::manuals {
 
-// The JSON text of each document that stands in `text`, one after the other.
+// Returns the JSON text of each document in `text`. The documents follow each other.
 std::vector<std::string> json_of_shell(std::string_view text);
 
-// The same, read. What cannot be read fails the test.
+// Returns the documents in `text`. A document that cannot be parsed fails the test.
 std::vector<bson::Document> documents(std::string_view text);
-// For exactly one document.
+// Returns the document in `text`. If there is not exactly one, the test fails.
 bson::Document document(std::string_view text);
-// For one array: its elements.
+// Returns the array in `text`.
 bson::Document array(std::string_view text);
 
 }  // namespace gridmount::manuals

@@ -12,15 +12,15 @@ namespace gridmount::manuals {
 
 class StoreUnderTest {
  public:
-  // Fails the test and returns null if it cannot.
+  // Makes a new store in `folder`. If that fails, the test fails and the result is null.
   static std::unique_ptr<StoreUnderTest> make(const std::filesystem::path& folder);
   virtual ~StoreUnderTest() = default;
 
-  // What the verbs go through.
+  // Returns the store that the verbs of a test use.
   virtual engine::Store& store() = 0;
-  // What lies beneath, to look at its structure.
+  // Returns the embedded store behind it, so that a test can examine its structure.
   virtual engine::Store& embedded() = 0;
-  // Whether what is not committed is not seen: a standalone server has no transactions.
+  // Returns true if others do not see uncommitted changes. A standalone server has no transactions.
   virtual bool has_transactions() const = 0;
 };
 

@@ -4,8 +4,8 @@
 // environment variable MONGOD is its path. A test program that needs it has the option PEER of
 // gridmount_test(), and calls require_mongod() before anything else.
 //
-// Thread-safety: not thread-safe. The server dies with the thread that started it, so that none is
-// left when a test is killed: start it on the main thread.
+// Thread-safety: not thread-safe. The server dies with the thread that started it, so that no
+// server remains if a test is killed. So it must be started on the main thread.
 #pragma once
 
 #include <sys/types.h>
@@ -21,18 +21,20 @@
 
 namespace gridmount::peer {
 
-// Ends the program as a skipped one (status 77), with a line that says so, if there is no mongod.
+// If there is no mongod, prints a line that says so and ends the program with status 77, which
+// CTest counts as skipped.
 void require_mongod();
 
 enum class MongodKind {
   kStandalone,
-  kReplicaSet,  // of one member, which is the primary when start() returns
+  kReplicaSet,  // with one member, which is the primary when start() returns
 };
 
 // A server on a free port of 127.0.0.1, with an empty folder of its own.
 class MongodProcess {
  public:
-  // Returns when the server takes writes. `options` are further options of mongod's command line.
+  // Starts a server. Returns when it accepts writes. `options` are further options of mongod's
+  // command line.
   static Result<std::unique_ptr<MongodProcess>> start(MongodKind kind,
                                                       std::vector<std::string> options = {});
   // Kills the server and removes its folder.
@@ -40,10 +42,10 @@ class MongodProcess {
   MongodProcess(const MongodProcess&) = delete;
   MongodProcess& operator=(const MongodProcess&) = delete;
 
-  // "mongodb://127.0.0.1:PORT/DATABASE?...", as drivers connect. `options` are further options of
-  // the URI ("a=1&b=2").
+  // Returns the connection string "mongodb://127.0.0.1:PORT/DATABASE?...". `options` are further
+  // options of the URI ("a=1&b=2").
   std::string uri(std::string_view database = "", std::string_view options = "") const;
-  // "127.0.0.1:PORT".
+  // Returns "127.0.0.1:PORT".
   std::string address() const;
   pid_t pid() const { return pid_; }
 
@@ -52,7 +54,7 @@ class MongodProcess {
   // Starts the server again after end(), on the same port and folder.
   Status start_again();
 
-  // What the server has logged since its last start.
+  // Returns what the server has logged since its last start.
   std::string log() const;
 
  private:

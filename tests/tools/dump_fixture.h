@@ -1,5 +1,5 @@
-// A store with an example of everything that a dump must keep, and the questions that tests ask
-// about dumps of it.
+// Makes a store with an example of everything that a dump must keep, and examines dumps of this
+// store.
 #pragma once
 
 #include <map>
@@ -25,8 +25,8 @@ class DumpTest : public StoreTest {
   void create(const std::string& collection, std::string_view options) const;
   void insert(const std::string& collection, const std::vector<bson::Document>& documents) const;
   void index(const std::string& collection, std::string_view specification) const;
-  // A store with all types, odd names, options and indexes of all kinds, a GridFS bucket, views and
-  // users.
+  // Makes a store with values of all types, odd names, options and indexes of all kinds, a GridFS
+  // bucket, views and users.
   void create_rich_store() const;
 
   // Returns the files below a folder by their paths, without prelude.json.

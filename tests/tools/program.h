@@ -19,10 +19,10 @@ struct Outcome {
 struct Invocation {
   std::filesystem::path program;
   std::vector<std::string> arguments;
-  std::filesystem::path folder;  // to run in
-  std::string input;             // on stdin
-  // Called with the pid after the input is written and before the program is waited for. stdin
-  // stays open until it returns.
+  std::filesystem::path folder;  // the folder to run in
+  std::string input;             // for stdin
+  // Called with the pid after the input was written, while the program runs. stdin stays open until
+  // this function returns.
   std::function<void(pid_t)> meanwhile;
 };
 

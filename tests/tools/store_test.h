@@ -18,7 +18,7 @@
 
 namespace gridmount::tests {
 
-// What gridfiles prints first about the store of these tests.
+// The first line that gridfiles prints about the store of these tests.
 inline constexpr const char* kConnected = "connected to: store.gfs\n";
 
 class StoreTest : public ::testing::Test {
@@ -36,7 +36,7 @@ class StoreTest : public ::testing::Test {
   // Returns the names in folder() without the store, sorted.
   std::vector<std::string> names() const;
 
-  // Runs gridfiles --store STORE arguments... gridfiles_plain() leaves out the --store option.
+  // Runs `gridfiles --store STORE ARGUMENTS`. gridfiles_plain() leaves out `--store STORE`.
   Outcome gridfiles(std::vector<std::string> arguments, const std::string& input = "") const;
   Outcome gridfiles_plain(std::vector<std::string> arguments) const;
   Outcome gridstore_check(std::vector<std::string> arguments = {}) const;

@@ -1,5 +1,5 @@
-// The cost of many collections: opening a store, and operations on any of its collections, compared
-// with a store that has few.
+// Measures the cost of many collections: how long it takes to open a store with many, and to work
+// on one of them, compared with a store that has few.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace gridmount::bench {
 
-// Microseconds of wall-clock time. Operations are medians of slices, after each collection has been
-// read once.
+// Costs in microseconds of wall-clock time. `read`, `insert` and `update` are medians of slices,
+// after each collection has been read once.
 struct CollectionCosts {
   uint64_t collections = 0;
-  double create = 0;      // a collection with three indexes besides _id and one document, committed
+  double create = 0;      // a collection with one document and three indexes besides _id, committed
   double open = 0;        // the whole store
   double first_read = 0;  // the first read of a collection since the store was opened
   double read = 0;        // by a secondary index
-  double insert = 0;      // one transaction each, like the next
+  double insert = 0;      // one transaction each, as for update
   double update = 0;
 };
 

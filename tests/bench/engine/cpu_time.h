@@ -1,4 +1,5 @@
-// The processor time of the process: that of all its threads, and of the kernel on their behalf.
+// Returns the processor time of the process in seconds: the time of all its threads, and of the
+// kernel on their behalf.
 #pragma once
 
 #include <time.h>

@@ -1,6 +1,6 @@
-// The documents of the engine's benchmark, and the order in which they are picked. Everything
-// follows from a document's number, so both systems store the same documents and no input has to be
-// kept.
+// The documents of the engine's benchmark, and the order in which they are picked. A document's
+// number determines everything in it. So both systems store the same documents, and no input has to
+// be kept.
 //
 // A document has about 300 bytes:
 //   {_id, email: unique, in random order, number: a permutation of 0 to count - 1,
@@ -29,13 +29,13 @@ class Documents {
   static bson::ObjectId id(Number n);
   static std::string email(Number n);
   bson::Document bson(Number n) const;
-  // The same in relaxed Extended JSON, without spaces.
+  // Returns the same document in relaxed Extended JSON, without spaces.
   std::string json(Number n) const;
 
   // Returns the i-th number of a random permutation, which starts again after count().
   Number pick(uint64_t i) const { return permutation_[i % permutation_.size()]; }
 
-  // The value of `text` in a document that grows.
+  // Returns the value of `text` in a document that has grown.
   static const std::string& long_text();
 
  private:

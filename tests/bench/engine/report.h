@@ -9,8 +9,8 @@
 
 namespace gridmount::bench {
 
-// Returns one line per row: both rates, the ratio of gridmount's to SQLite's, and how far the ratio
-// varies over the slices.
+// Returns one line per row: both rates, the ratio of gridmount's rate to SQLite's, and how far the
+// ratio varies over the slices.
 std::string table(const std::vector<Measured>& rows);
 
 // The results at one number of documents.
@@ -20,8 +20,8 @@ struct Grown {
 };
 // Returns one line per row and system: the microseconds of processor time per operation at each
 // size, and the ratio of the last to the first. The time until all is durable is left out, because
-// it does not belong to a single operation. The last line is the time of one memory load at those
-// sizes.
+// it does not belong to a single operation. The last line has the time of one memory load at each
+// size.
 std::string growth_table(const std::vector<Grown>& runs);
 
 // Returns {documents, rows: [{key, label, unit, gridmount: {rate, units, work_seconds, cpu_seconds,

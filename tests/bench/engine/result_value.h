@@ -1,4 +1,4 @@
-// Results of the store as values: an error ends the run by an exception.
+// Unwraps results of the store. An error ends the run with an exception.
 #pragma once
 
 #include <stdexcept>

@@ -13,17 +13,17 @@ namespace gridmount::bench {
 
 struct Taken {
   double work_seconds = 0;    // for the operations
-  double cpu_seconds = 0;     // for the operations: processor time of all threads
+  double cpu_seconds = 0;     // processor time of all threads for the operations
   double settle_seconds = 0;  // after writes, until everything is durable
   double seconds() const { return work_seconds + settle_seconds; }
 };
 
 struct Measured {
   Row row;
-  // By slice. A slice has its equal share of the row's operations.
+  // One entry per slice. All slices have the same share of the row's operations.
   std::vector<Taken> gridmount;
   std::vector<Taken> sqlite;
-  Footprint gridmount_footprint;  // after the row
+  Footprint gridmount_footprint;  // both: after the row
   Footprint sqlite_footprint;
 };
 
@@ -35,7 +35,7 @@ struct RunOptions {
 
 struct Figures {
   std::vector<Measured> rows;
-  double load_seconds = 0;  // of one random memory load in our file, after all rows
+  double load_seconds = 0;  // time of one random memory load in our file, after all rows
 };
 
 // Runs in new folders below `temp`, which are removed again. Throws std::runtime_error if anything

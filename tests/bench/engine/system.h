@@ -3,9 +3,9 @@
 //
 // Each operation is independent: a read takes its own snapshot, and a write is its own transaction,
 // unless its comment says otherwise. Committed means safe from a kill of the process. A power loss
-// may cost what is younger than the last checkpoint. settle() takes one.
+// may lose what was committed after the last checkpoint. settle() takes a checkpoint.
 //
-// Errors are thrown as std::runtime_error, and end the run.
+// An error is thrown as std::runtime_error, and ends the run.
 //
 // Thread-safety: not thread-safe.
 #pragma once
@@ -55,11 +55,11 @@ class System {
   virtual bool read_by_email(Number n, Reader& reader) = 0;
   // Reads the documents whose `number` is in `numbers`, in that order.
   virtual uint64_t scan_numbers(Slice numbers, Reader& reader) = 0;
-  // Counts the documents with a smaller amount. There is no index for it.
+  // Counts the documents with a smaller amount. `amount` has no index.
   virtual uint64_t count_amount_below(double amount) = 0;
 
-  // Computes, for the documents with a smaller amount, the number of documents and the sum of
-  // `count` per category. Returns the total of all sums and numbers.
+  // Groups the documents with a smaller amount by category, and computes the number of documents
+  // and the sum of `count` for each category. Returns the total of all these numbers and sums.
   virtual uint64_t group_by_category(double amount_below) = 0;
 
   virtual bool increment_count(Number n) = 0;
@@ -75,9 +75,9 @@ class System {
 };
 
 struct SystemOptions {
-  // For gridmount: time between checkpoints.
+  // gridmount: the time between checkpoints.
   uint32_t checkpoint_ms = 1000;
-  // For SQLite: the size of the write-ahead log that triggers a checkpoint.
+  // SQLite: a checkpoint begins when the write-ahead log has this size.
   uint32_t checkpoint_pages = 1000;
   uint32_t sqlite_cache_mib = 256;
 };

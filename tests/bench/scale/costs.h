@@ -1,4 +1,4 @@
-// What operations of a mount cost a server: the output of tests/bench/scale/measure.
+// What operations of a mount cost a server. Reads the output of tests/bench/scale/measure.
 #pragma once
 
 #include <filesystem>
@@ -15,11 +15,11 @@ struct CommandCost {
   std::string filter;      // "_id:equal"; "-" for an insert
   bool in_transaction = false;
   double count = 0;
-  double server_us = 0;  // of one
+  double server_us = 0;  // for one command
 };
 
 struct OperationCost {
-  double server_us = 0;  // all that the server did, also what no command counts
+  double server_us = 0;  // all that the server did, including what no command counts
   double mount_us = 0;
   double bytes_in = 0;  // to the server
   double bytes_out = 0;
@@ -38,9 +38,9 @@ struct Costs {
   double step(const std::string& name) const;
 };
 
-// Throws std::runtime_error if the file cannot be read or a line is not as `measure` writes it.
-// What the server did for an operation beside its commands and commits is added to the commands in
-// equal parts.
+// Throws std::runtime_error if the file cannot be read or a line is not as `measure` writes it. If
+// the server did more for an operation than its commands and commits, the rest is added to the
+// commands in equal shares.
 Costs read_costs(const std::filesystem::path& path);
 
 }  // namespace gridmount::bench

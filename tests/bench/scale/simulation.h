@@ -1,8 +1,9 @@
-// A simulation of a sharded cluster that mounts use: events in the order of their times, queues for
-// the processors and links of shards, for each mount's transactions, and for directories that
-// change.
+// Simulates a sharded cluster that mounts use. Events happen in the order of their times. There are
+// queues for the processors and the links of shards, for each mount's transactions, and for
+// directories that change.
 //
-// What a command costs a shard is measured (costs.h). Where it goes follows from the shard keys.
+// What a command costs a shard is measured (costs.h). The shard keys decide to which shards a
+// command goes.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,11 @@
 
 namespace gridmount::bench {
 
-// Where the documents of a bucket are. `chunks` is sharded by {files_id: "hashed", n: 1} in all.
+// Where the documents of a bucket are. In all layouts, `chunks` is sharded by {files_id: "hashed",
+// n: 1}.
 enum class Layout {
-  kPrimary,    // all but chunks on the primary shard of the database
-  kDatabases,  // likewise, with as many databases as shards, each with another primary shard
+  kPrimary,    // everything except chunks is on the primary shard of the database
+  kDatabases,  // as kPrimary, with as many databases as shards, each on another primary shard
   kById,       // files by {_id: "hashed"}, with the zones of chunks; the rest on the primary shard
   kByName,  // files by {filename: 1, _id: 1}, directories by {parent: 1, name: 1}, and each filter
             // with the key, which the program does not have today
@@ -29,15 +31,15 @@ struct Cluster {
   int cores = 8;               // of a shard's primary
   double link_mib_s = 1100;    // of a shard's primary: ten gigabits
   double round_trip_ms = 0.5;  // from a mount through a mongos to a shard
-  double majority_ms = 2;      // until a majority has a write and its journal
+  double majority_ms = 2;      // until a majority has a write in its journal
 };
 
 struct Load {
   std::map<std::string, double> weights;  // of operations
   int mounts = 1;
   int programs = 4;               // of each mount
-  double think_ms = 100;          // of a program, between two operations, on average
-  int directories = 16;           // that the changes of a mount spread over
+  double think_ms = 100;          // average pause of a program between two operations
+  int directories = 16;           // over which the changes of a mount are spread
   bool shared_directory = false;  // all mounts change one directory
   int operations = 5000;
   uint64_t seed = 1;
@@ -46,8 +48,9 @@ struct Load {
 struct Outcome {
   double operations_s = 0;
   double mean_ms = 0;
-  double late_ms = 0;  // one of a hundred takes longer
-  // "shard 0 CPU" -> the part of the time that it is busy; of mounts and their directories the mean
+  double late_ms = 0;  // one of a hundred operations takes longer
+  // "shard 0 CPU" -> the share of the time in which it is busy. For the queues of mounts and of
+  // directories, this is the mean.
   std::map<std::string, double> busy;
 };
 

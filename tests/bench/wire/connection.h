@@ -28,12 +28,12 @@ class Connection {
   Bytes reply_;
 };
 
-// Reads exactly `count` bytes from the descriptor or throws. Returns false at the end of the
-// stream.
+// Reads exactly `count` bytes from the descriptor, or throws std::runtime_error. Returns false at
+// the end of the stream.
 bool read_exactly(int fd, uint8_t* bytes, size_t count);
 void write_all(int fd, std::span<const uint8_t> bytes);
 
-// Returns the length from the beginning of a message.
+// Returns the length of a message from its header.
 uint32_t message_length(const uint8_t* header);
 inline constexpr size_t kMessageHeaderBytes = 16;
 

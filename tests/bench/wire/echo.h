@@ -1,5 +1,6 @@
-// The baseline: a server that reads each message whole and answers it at once with a message of a
-// given size. What a round trip to the real server costs beyond this is the server's own cost.
+// The baseline: a server that reads each whole message, and answers it at once with a message of a
+// given size. If a round trip to the real server takes longer, the difference is the server's own
+// cost.
 #pragma once
 
 #include <cstdint>

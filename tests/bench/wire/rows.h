@@ -1,4 +1,5 @@
-// The requests to the server: each row is a kind of request, built anew for each operation.
+// The requests to the server. Each row is a kind of request, which is built anew for each
+// operation.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +17,22 @@ struct WireRow {
   std::string label;
   uint64_t operations = 0;  // of all slices and clients together
   uint64_t documents_per_operation = 1;
-  double ceiling = 0;  // greatest accepted time relative to the echo's, one client; 0: none
+  double ceiling = 0;  // greatest accepted ratio to the echo's time with one client; 0: none
   // Returns the request for an operation by its number, which is unique in the whole run.
   std::function<Bytes(uint64_t number)> request = {};
 };
 
 struct WireSizes {
   uint64_t documents = 0;   // in the collection that is read and updated
-  uint64_t operations = 0;  // of a row of single documents
+  uint64_t operations = 0;  // in a row whose operations concern one document
 };
 
 // Returns the requests that fill the collection. They must be sent once, before the rows.
 std::vector<Bytes> fill_requests(const WireSizes& sizes);
 std::vector<WireRow> make_wire_rows(const WireSizes& sizes);
 
-// Throws std::runtime_error unless the message is an OP_MSG with ok: 1 and no write errors, and has
-// the right number of documents found, inserted or matched.
+// Throws std::runtime_error unless the message is an OP_MSG with ok: 1 and without write errors, in
+// which `documents` documents were found, inserted or matched.
 void check_reply(std::span<const uint8_t> message, uint64_t documents);
 
 }  // namespace gridmount::bench

@@ -1,4 +1,4 @@
-// Transfers a large file by a driver's GridFS and the same file through the mount.
+// Transfers a large file with a driver's GridFS, and the same file through the mount.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ struct Transfer {
 };
 
 // Measures an upload until it is durable (fsync in the mount, the command fsync by the driver) and
-// a download. Both read what the driver uploaded, and the mount's copy is not in the kernel's cache
-// yet. Uses libmongoc on one connection. Throws std::runtime_error on any failure, and if the
-// contents differ.
+// a download. Both downloads read what the driver uploaded, and the kernel's cache does not have
+// that file yet. Uses libmongoc on one connection. Throws std::runtime_error on any failure, and if
+// the contents differ.
 std::vector<Transfer> measure_transfers(const TransferOptions& options);
 
 }  // namespace gridmount::bench

@@ -29,7 +29,7 @@ struct Destroy {
   void operator()(mongoc_gridfs_t* gridfs) const { mongoc_gridfs_destroy(gridfs); }
   void operator()(mongoc_gridfs_file_t* file) const { mongoc_gridfs_file_destroy(file); }
 };
-// Empty at first. It also receives replies, which the library writes into it.
+// A document of the library, empty at first. The library can also write a reply into it.
 class Document {
  public:
   Document() { bson_init(&value_); }
@@ -76,7 +76,7 @@ class MongocTest : public ::testing::Test {
 
   Client connect(const std::string& address);
   Collection collection(const char* name, const char* database = "mongoc");
-  // Returns the reply, also after a failure.
+  // Returns the reply, even after a failure.
   Document run(std::string_view command, const char* database = "mongoc");
   std::vector<std::string> find(mongoc_collection_t* in, std::string_view filter = "{}",
                                 std::string_view options = "{}");

@@ -1,4 +1,4 @@
-// Random values and documents of all types. Many of them are equal or nearly equal.
+// Makes random values and documents of all types. Many of them are equal or nearly equal.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class RandomBson {
   }
   bool chance(size_t one_in) { return index(one_in) == 0; }
 
-  // Returns a value nested at most `depth` deep.
+  // Returns a value with at most `depth` levels of nesting.
   Value value(int depth = 2);
   Value number();
   std::string text();

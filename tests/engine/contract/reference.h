@@ -29,7 +29,7 @@ struct Reference {
   bson::Document document() const;
 };
 
-// Returns the document that the reference names, or nothing if there is none. `database` is the
+// Returns the document that the reference names, or nothing if it does not exist. `database` is the
 // database from which the reference was read. Rule S5 of store.h applies to the view.
 Result<std::optional<bson::View>> resolve(Store& store, Snapshot& snapshot,
                                           std::string_view database, const Reference& reference);

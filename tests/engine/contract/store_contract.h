@@ -23,10 +23,10 @@ struct StoreFactory {
   std::string name;
   // Opens the store in the folder, and makes it if it does not exist.
   std::function<Result<std::unique_ptr<Store>>(const std::filesystem::path& folder)> open;
-  // Verifies at the end of every test that the store is sound. Reports what is not.
+  // Called at the end of every test. Verifies that the store is sound, and reports what is not.
   std::function<void(Store& store)> check;
-  // Returns why a test of that name cannot hold on this store, or nothing. For differences that no
-  // capability expresses: the test is then skipped with this reason.
+  // Returns why a test of that name cannot hold on this store, or nothing. The test is then skipped
+  // with this reason. Only for differences that no capability expresses.
   std::function<std::string_view(std::string_view test)> difference = {};
 };
 
@@ -82,7 +82,7 @@ class StoreContract : public testing::TestWithParam<StoreFactory> {
   std::unique_ptr<Snapshot> snapshot();
   std::unique_ptr<Transaction> begin();
 
-  // Each of these uses its own transaction, and must succeed.
+  // Each of these functions uses its own transaction, and must succeed.
   void insert(std::string_view json, std::string_view name = "c");
   void create_index(std::string_view keys, bool unique = false, std::string_view index_name = "",
                     std::string_view name = "c");
@@ -115,7 +115,7 @@ class StoreContract : public testing::TestWithParam<StoreFactory> {
   int64_t count(std::string_view filter, std::string_view name = "c");
   std::vector<std::string> index_names(std::string_view name = "c");
   std::vector<std::string> collection_names();
-  // Without those that every server has (admin, config, local).
+  // Returns the names without those that every server has (admin, config, local).
   std::vector<std::string> database_names();
 
  private:

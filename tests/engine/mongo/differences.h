@@ -1,6 +1,6 @@
 // Tests of the Store contract that do not hold over a server, for a reason that no capability
-// expresses. Each table says why. MongoDB's server decides what is right: what it does otherwise
-// than the contract says is either mended or listed here.
+// expresses. Each table says why. MongoDB's server decides what is right: if it does something else
+// than the contract says, our code is corrected or the test is listed here.
 //
 // Thread-safety: the functions are pure.
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace gridmount::engine {
 
-// Return the reason, or nothing if the test has to pass.
+// These functions return the reason, or an empty text if the test has to pass.
 std::string_view difference_of_standalone(std::string_view test);   // MongoDB 6.0
 std::string_view difference_of_replica_set(std::string_view test);  // MongoDB 6.0
 std::string_view difference_of_our_server(std::string_view test);

@@ -1,4 +1,4 @@
-// A fixture with a replica set of the test program's own whose commands can be made to fail.
+// A fixture with a replica set that belongs to the test program. Tests can make its commands fail.
 //
 // Not thread-safe.
 #pragma once
@@ -26,7 +26,7 @@ class ServerWithFailPoints : public testing::Test {
   static void TearDownTestSuite() { server_.reset(); }
   void TearDown() override { fail_command(R"("off")", "{}"); }
 
-  // `mode` and `data` of the fail point, as JSON.
+  // Sets the fail point failCommand. `mode` and `data` are its fields as JSON.
   static void fail_command(std::string_view mode, std::string_view data) {
     const auto pool = must(
         Pool::open({.uri = server_->uri(), .application = "fail point", .connections_max = 1}));

@@ -15,8 +15,8 @@ namespace gridmount::query {
 
 struct ExpressionCase {
   const char* expression;
-  // A value, "missing", or "!16020" for an error. A part of the error's message may follow: "!16020
-  // takes exactly".
+  // A value, "missing", or "!" and the code of an error: "!16020". A part of the error's message
+  // may follow: "!16020 takes exactly".
   const char* expected;
 };
 

@@ -18,7 +18,7 @@
 
 namespace gridmount::query {
 
-// Each document is destroyed when the next one is requested, like those of a store.
+// As in a store, a document is destroyed when the next one is requested.
 class VectorStream : public DocumentStream {
  public:
   explicit VectorStream(std::vector<bson::Document> documents) : documents_(std::move(documents)) {}
@@ -41,12 +41,12 @@ class FakePipelineStorage : public PipelineStorage {
  public:
   using Documents = std::vector<bson::Document>;
 
-  // True: returns only the requested fields of documents.
+  // If true, find() returns only the requested fields of documents.
   bool minimal = false;
   std::map<CollectionName, Documents> collections;
   // The different filters of all searches so far, by collection.
   std::map<std::string, std::set<std::string>> filters;
-  // The paths of unique indexes other than that of _id.
+  // The paths of each unique index except the index of _id.
   std::vector<std::set<std::string>> unique;
 
   // `documents` is a JSON array: [{...}, ...]

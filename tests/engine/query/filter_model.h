@@ -1,5 +1,5 @@
-// The meaning of filters and schemas, in the simplest possible form and slow: for each document it
-// walks the specification as it is. For comparison with query::Filter. It accepts only valid
+// A model of filters and schemas, with which tests compare query::Filter. It is as simple as
+// possible, and slow: for each document it walks the specification as it is. It accepts only valid
 // specifications.
 #pragma once
 

@@ -1,5 +1,6 @@
-// Runs pipelines over collections in memory, for tables of cases. Every pipeline runs in each way
-// in which a source may serve it, and all must give the same result.
+// Runs pipelines over collections in memory, for tables of cases. The store may apply more or less
+// of a pipeline itself (Pipeline::Input), and may return only the requested fields. Every pipeline
+// runs in all these ways, and all must give the same result.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ namespace gridmount::query {
 struct PipelineRun {
   FakePipelineStorage& storage;
   std::string collection = "c";
-  // By name, like a command's `let`.
+  // The variables by name, as in a command's `let`.
   std::string variables = "{}";
   uint64_t memory_bytes_max = uint64_t{100} << 20;
   uint64_t random_seed = 1;
@@ -66,7 +67,7 @@ struct PipelineRun {
     return results;
   }
 
-  // Returns the results as text, or "code: message". All ways of serving the pipeline must agree.
+  // Returns the results as text, or "code: message". The results of all ways must agree.
   std::string shown(const std::string& stages) const {
     const bson::Document parsed = parse_stages(stages);
     const bson::View array = parsed.view()["p"].as_document();

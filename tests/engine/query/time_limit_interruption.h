@@ -24,7 +24,7 @@ class TimeLimitInterruption final : public Interruption {
     if (processor_time() <= end_) return {};
     return fail(ErrorCode::kMaxTimeMsExpired, "operation exceeded time limit");
   }
-  // Returns the time since the limit.
+  // Returns by how much processor time the limit is exceeded.
   std::chrono::milliseconds exceeded() const {
     return std::chrono::duration_cast<std::chrono::milliseconds>(processor_time() - end_);
   }

@@ -32,7 +32,7 @@ Bytes message(int32_t opcode, int32_t request_id, std::span<const uint8_t> body)
 
 Bytes body_section(bson::View document);
 Bytes sequence_section(const TestSequence& sequence);
-// Puts the sections behind the flags. With kChecksumPresent the right checksum follows.
+// Puts the sections after the flags. With kChecksumPresent, the right checksum follows.
 Bytes op_msg_of(const std::vector<Bytes>& sections, uint32_t flags = 0, int32_t request_id = 1);
 Bytes op_msg(bson::View body, uint32_t flags = 0, int32_t request_id = 1);
 Bytes op_query(std::string_view collection, bson::View query, int32_t request_id = 1,

@@ -8,7 +8,7 @@
 namespace gridmount::fuse::testing {
 
 struct BrokenPromises {
-  bool makes_nothing_durable = false;  // but reports success
+  bool makes_nothing_durable = false;  // make_durable() does nothing and reports success
   bool late_chunks = false;            // commits chunks after their files document (late_chunks.h)
 };
 

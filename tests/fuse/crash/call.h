@@ -1,4 +1,4 @@
-// One system call of a user on the mount, as crash tests choose, make and model it.
+// One system call of a user on the mount. Crash tests choose it, make it and model its effect.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 namespace gridmount::fuse::testing {
 
 enum class CallKind {
-  // Calls on names and attributes. Paths are below the user's directory, which is "".
+  // Calls on names and attributes. Paths are relative to the user's directory, which is "".
   kMakeFolder,
   kRemoveFolder,
   kUnlink,
   kRename,    // to `target`
   kExchange,  // with `target`
-  kLink,      // `target` becomes a new name of it
+  kLink,      // `target` becomes a new name of `path`
   kMakeSymlink,
   kChangeMode,
   kSetXattr,  // to `bytes`
@@ -57,8 +57,8 @@ struct Call {
   std::string bytes = {};
 };
 
-// The calls of one user, in order. A session lasts from mounting to unmounting. session_ends has
-// the number of calls before the end of each.
+// The calls of one user, in order. A session lasts from mounting to unmounting. session_ends has,
+// for each session, the number of calls before its end.
 struct Program {
   std::vector<Call> calls;
   std::vector<size_t> session_ends;  // the last is calls.size()

@@ -1,5 +1,5 @@
-// Crash images of mounts. Users make system calls on a mount through the kernel. Images of what the
-// disk may hold of the store at random points are then tried (crash_trials.h).
+// Tries crash images of mounts. Users make system calls on a mount through the kernel. Then images
+// of what the disk may have of the store at random points are tried (crash_trials.h).
 //
 // An image is opened, checked in full, compared with the states that model.h allows, written to,
 // read and checked again. With several users, their states must also belong to one moment, because
@@ -18,14 +18,15 @@ namespace gridmount::fuse::testing {
 struct CrashMountRun {
   int images = 0;
   int broken_enough = 0;  // CrashRunResult::is_done()
-  // Faults on purpose: promises that the mount breaks, and calls that users only claim to have
+  // Deliberate faults: promises that the mount breaks, and calls that users only claim to have
   // made.
   BrokenPromises broken = {};
   std::set<CallKind> left_out = {};
 };
 
 // `seed` reproduces the calls. The kernel decides when it writes back, and the daemon when it
-// commits. The message about the first broken image has what is needed to understand the problem.
+// commits. So the message about the first broken image has everything that one needs to understand
+// the problem.
 local::testing::CrashRunResult run_crash_mounts(const CrashMountRun& run, uint64_t seed);
 
 }  // namespace gridmount::fuse::testing

@@ -11,9 +11,9 @@
 
 namespace gridmount::fuse::testing {
 
-// Checks an image of the moment `stamp` (CrashClock) of a mount with chunks of this size. After a
-// kill of the daemon everything committed must be there. After a power loss everything durable must
-// be. Returns what is wrong, or an empty string.
+// Checks `found`, the contents of an image of the moment `stamp` (CrashClock). The mount has chunks
+// of `chunk_bytes` bytes. After a kill of the daemon, everything committed must be there. After a
+// power loss, everything durable must be there. Returns what is wrong, or an empty string.
 std::string problem_with_image(const std::vector<Program>& programs, CrashClock& clock,
                                uint64_t stamp, bool killed, size_t chunk_bytes,
                                const FoundTree& found);

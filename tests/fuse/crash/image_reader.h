@@ -1,4 +1,4 @@
-// Reads a store for the crash tests of mounts without a mount, through its PathNamespace.
+// Reads a store through its PathNamespace, without a mount. For the crash tests of mounts.
 #pragma once
 
 #include <filesystem>
@@ -24,8 +24,8 @@ class ImageReader {
   Result<std::vector<std::string>> check();
   // Returns the whole contents.
   Result<FoundTree> read();
-  // Changes, makes and removes some files. Sets `tree` to what read() must find afterwards, except
-  // for inos and times.
+  // Changes, makes and removes some files. `tree` is what read() has found, and becomes what read()
+  // must find afterwards, except for inos and times.
   Status change(std::mt19937_64& random, FoundTree& tree);
   // Closes the store, which must succeed. Nothing else may be called afterwards.
   Status close();

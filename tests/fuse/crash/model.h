@@ -1,12 +1,14 @@
-// The contents of a user's directory after some of the user's calls, and what of them the store may
-// have: the durability that SEMANTICS.md promises, as a program.
+// Models the contents of a user's directory after some of the user's calls, and which of these
+// contents the store may have. It is the durability that SEMANTICS.md promises, written as a
+// program.
 //
 // A user makes one call after the other, and the store's contents are always those after some
 // commit. So if the effect of a call is there, the effects of all earlier commits are there. Names
 // and attributes are exactly those after some call. The content of a file is what a call has
-// committed, or what the daemon has committed by itself since. Each page of it may have any state
-// that it has had since, because the kernel hands over pages when it likes, but always whole pages.
-// The daemon takes them chunk by chunk, and may commit in between (possible_content.h).
+// committed, or what the daemon has committed by itself since then. Each page of the file may have
+// any state that it has had since then, because the kernel hands over pages at any time, but always
+// whole pages. The daemon takes the pages chunk by chunk, and may commit in between
+// (possible_content.h).
 #pragma once
 
 #include <array>
@@ -44,7 +46,8 @@ class Model {
     std::string content = {};  // as the user sees it
     uint32_t mode = 0;
     std::string xattr = {};
-    // What the daemon may have received, and what of it may be committed.
+    // `handed` is what the daemon may have received. `committed` has the contents that may be
+    // committed.
     PossibleContent handed = {};
     std::vector<PossibleContent> committed = {PossibleContent()};
     // The modification time of the committed state, if it is known.
@@ -70,15 +73,16 @@ class Model {
   // Returns the number of the mapped file.
   const std::optional<int>& mapping(int map) const { return maps_.at(static_cast<size_t>(map)); }
 
-  // Applies a call that has returned. `modified_ns` is the file's time as the user saw it then, if
+  // Applies a call that has returned. `modified_ns` is the file's mtime as the user saw it then, if
   // the user asked for it.
   void apply(const Call& call, std::optional<int64_t> modified_ns);
-  // Applies what the store may have while the call has not returned, because a call consists of
-  // several parts.
+  // Applies the part of a call that the store may have before the call has returned. A call may
+  // consist of several parts.
   void apply_partly(const Call& call);
 
-  // Whether the return of the call means that its effect is committed. For a durable call,
-  // everything before it is committed too.
+  // commits() returns true if the effect of the call is committed when the call returns.
+  // is_durable() returns true if the effect is durable then. In this case everything before it is
+  // committed too.
   bool commits(const Call& call) const;
   bool is_durable(const Call& call) const;
 

@@ -1,4 +1,4 @@
-// Random calls for a user of a mount that crashes. Each of them will succeed.
+// Chooses random calls for a user of a mount that crashes. Each call will succeed.
 #pragma once
 
 #include <random>
@@ -7,8 +7,8 @@
 
 namespace gridmount::fuse::testing {
 
-// Makes between `calls` and twice as many calls, in all sessions together. All files and mappings
-// are closed at the end of each session.
+// Returns a program of at least `calls` and at most twice as many calls, in all sessions together.
+// All files and mappings are closed at the end of each session.
 Program random_program(std::mt19937_64& random, size_t calls, size_t sessions);
 
 }  // namespace gridmount::fuse::testing

@@ -23,15 +23,16 @@ struct MountSettings {
   UsersOptions users = {};
 };
 
-// Draws the sizes of chunks, of the log and of the memory for uncommitted data, the intervals of
-// background commits and checkpoints, revisions, md5, and who unmounts.
+// Chooses at random: the sizes of chunks, of the log and of the memory for uncommitted data; the
+// intervals of background commits and checkpoints; revisions; md5; and who unmounts.
 MountSettings random_settings(std::mt19937_64& random);
 // Returns a text for messages.
 std::string text_of(const MountSettings& settings);
 
-// Makes a store in `folder` and mounts it, session by session, like fuse/main.cc. The recorder
-// records what happens to its files, beginning before the first session. Throws if something does
-// not work. This process must have no other thread at work.
+// Makes a store in `folder` and mounts it, session by session, as fuse/main.cc does. The recorder
+// records what happens to the store's files, beginning before the first session. Throws if
+// something does not work. While this function runs, no other thread of this process may be
+// working.
 void record_mount(const std::filesystem::path& folder, const MountSettings& settings,
                   const std::vector<Program>& programs, CrashClock& clock);
 

@@ -1,9 +1,10 @@
-// Users of a mount, in their own process. It makes the calls of their programs, with one thread per
-// user, and records in shared memory when each call began and returned.
+// Users of a mount, who have their own process. The process makes the calls of their programs, with
+// one thread per user, and records in shared memory when each call began and returned.
 //
-// The time is a counter shared by all. The process that serves the mount stamps each event on the
-// store's files with it. A call had begun before an event if its `begun` is set and not greater
-// than the event's stamp. It had returned if the same is true of its `returned`.
+// The clock is a counter that all processes share. The process that serves the mount stamps each
+// event on the store's files with the counter. A call had begun before an event if its `begun` is
+// set and not greater than the event's stamp. The call had returned before the event if the same is
+// true of its `returned`.
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +23,7 @@ namespace gridmount::fuse::testing {
 struct CallTimes {
   std::atomic<uint64_t> begun;  // 0: not yet
   std::atomic<uint64_t> returned;
-  std::atomic<int64_t> modified_ns;  // the file's, if the call settles it; otherwise 0
+  std::atomic<int64_t> modified_ns;  // the file's mtime, if the user asked for it; otherwise 0
 };
 
 inline constexpr size_t kUsersMax = 4;
@@ -41,7 +42,7 @@ class CrashClock {
   uint64_t tick() { return shared_->now.fetch_add(1) + 1; }
   CallTimes& call(size_t user, size_t number) { return shared_->calls[user][number]; }
   const CallTimes& call(size_t user, size_t number) const { return shared_->calls[user][number]; }
-  // When the store was closed at the end of the session. 0: not yet.
+  // Returns when the store was closed at the end of the session, or 0 if it was not closed yet.
   std::atomic<uint64_t>& closed(size_t session) { return shared_->closed[session]; }
 
  private:
@@ -55,13 +56,13 @@ class CrashClock {
 
 struct UsersOptions {
   std::filesystem::path mount_point;
-  bool unmounts = true;              // at the end of the session
-  std::set<CallKind> left_out = {};  // recorded as made without being made
+  bool unmounts = true;              // the users unmount at the end of the session
+  std::set<CallKind> left_out = {};  // these calls are recorded but not made
 };
 
-// Forks the process of a session's users, who wait until something is written to `start`, the
-// reading end of a pipe. This process must have no other thread at work. The child ends with status
-// 0 if all calls did what they should.
+// Forks the process of a session's users. They wait until something is written to the pipe whose
+// reading end is `start`. While this function runs, no other thread of this process may be working.
+// The child ends with status 0 if all calls did what they should.
 pid_t start_users(const std::vector<Program>& programs, size_t session, const UsersOptions& options,
                   int start, CrashClock& clock);
 

@@ -1,14 +1,15 @@
-// The results of stat(2) for the same object on both sides, and which of them must be equal.
+// Compares the results of stat(2) for the same object on both sides.
 //
 // These differences are allowed, and no others:
 // - st_dev, st_ino, st_blocks, st_blksize: they depend on the file system. (Other checks verify
 //   that links to one file share an ino, and that a rename keeps it.)
 // - the size of directories: it depends on the file system.
 // - the link count of directories, if one side has 1: ext4 counts subdirectories, btrfs does not,
-//   and the mount does for directories made since it was mounted.
+//   and the mount counts those of directories that were made since it was mounted.
 // - atime, except just after it was set: ext4 updates it at some reads (relatime).
-// - times that are "now": those of calls made one after the other differ by up to some seconds.
-//   Times that tests set are never that close (Chance::distant_time), so they are compared exactly.
+// - times that are "now": the call on one side is made after the call on the other, so their times
+//   may differ by some seconds. Times that tests set are never that close (Chance::distant_time),
+//   so they are compared exactly.
 // - times of pipes: the kernel's FUSE does not change them on a write.
 // - whether a time has changed, if it was set less than two ticks of the kernel's clock ago: within
 //   one tick it may be the same.
@@ -30,7 +31,7 @@ struct Sight {
   struct stat attributes {};
 };
 
-// Reads the attributes of everything the step concerns, in the same order each time, as root.
+// Reads, as root, the attributes of everything that the step concerns, in the same order each time.
 std::vector<Sight> look_around(const Step& step, const Side& side);
 
 struct BeforeAndAfter {
@@ -42,11 +43,12 @@ struct BeforeAndAfter {
 std::string difference(const BeforeAndAfter& mount, const BeforeAndAfter& plain, timespec moment,
                        bool times_are_settled);
 
-// Compares two attributes that must be equal now, as far as they must. Returns an empty string if
-// they are.
+// Compares the attributes of one object on both sides, as they are now. Returns the differences
+// that are not allowed, or an empty string.
 std::string difference(const struct stat& mount, const struct stat& plain);
 
-// Whether the time may be that of an action of the test, rather than one that the test set.
+// Returns true if the time may be the current time of some call, and false if a test must have set
+// it.
 bool is_now(timespec time);
 
 std::string text(const struct stat& attributes);

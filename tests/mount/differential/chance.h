@@ -1,6 +1,7 @@
-// The seeded choices of a worker: paths, sizes, offsets, bytes. The paths are few and short, so
-// that calls meet the effects of other calls. Some are unusual or of the maximum length. The same
-// seed makes the same choices if the model side has returned the same results.
+// Makes the random choices of a worker: paths, sizes, offsets, bytes. There are few paths, and most
+// are short, so that calls meet the effects of other calls. Some are unusual or have the maximum
+// length. With the same seed, the choices are the same if the model side has returned the same
+// results.
 #pragma once
 
 #include <sys/types.h>
@@ -14,13 +15,12 @@
 
 namespace gridmount::differential {
 
-// What a call prefers to find at its path. It gets that often, but not always.
+// What a call prefers to find at its path. Often, but not always, the chosen path has this.
 enum class Wish { kAnything, kFile, kFolder, kLink, kSpecial, kNothing, kNothingOrFile };
 
 class Chance {
  public:
-  // `odd_names` also allows names and paths at the limits, which not all calls can handle (see
-  // path).
+  // If `odd_names` is true, some names and paths are at the limits. Not all calls can handle these.
   Chance(uint64_t seed, bool odd_names, bool other_users);
 
   uint64_t next();
@@ -35,8 +35,8 @@ class Chance {
   int some_of(std::initializer_list<int> flags, uint64_t times);
 
   std::string path(const Side& model, Wish wish);
-  // Never has the maximum length: otherwise paths below a directory moved there could become too
-  // long for the store.
+  // Returns a path that never has the maximum length. If a directory were moved to a longer path,
+  // the paths below it could become too long for the store.
   std::string short_path(const Side& model, Wish wish);
   std::string link_target();
 

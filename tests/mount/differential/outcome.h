@@ -22,7 +22,7 @@ inline Outcome outcome_of(int64_t returned, std::string seen = {}) {
   return {.value = returned, .error = 0, .seen = std::move(seen)};
 }
 
-// An error of one side alone, whatever the result of the other one is.
+// Returns an outcome that is an error of this side, whatever the outcome of the other side is.
 inline Outcome broken_rule(std::string what) {
   return {.value = -1, .error = 0, .seen = "broken rule: " + std::move(what)};
 }

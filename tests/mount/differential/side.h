@@ -1,9 +1,9 @@
 // One of the two directories that are compared, and what one worker has open in it. While a step
-// runs on it (enter), the worker's current directory is the side's root. So paths of steps are
-// relative and may have the maximum length.
+// runs on a side, the side's root is the worker's current directory (enter()). So the paths of
+// steps are relative, and may have the maximum length.
 //
-// Thread-safety: belongs to one thread, whose current directory and umask must be its own
-// (CLONE_FS). Only the slot numbers are common to both sides.
+// Not thread-safe: a Side belongs to one thread, which must have its own current directory and
+// umask (unshare(2) with CLONE_FS). Both sides use the same slot numbers.
 #pragma once
 
 #include <sys/stat.h>
@@ -23,8 +23,8 @@ struct Handle {
   int flags = 0;  // as for open(2)
 };
 
-// A shared mapping from the start of the file. Its own descriptor tells how much of it may be
-// accessed.
+// A shared mapping from the start of the file. The mapping has its own descriptor, from which
+// reach() gets the file's size.
 struct Map {
   char* bytes = nullptr;
   size_t size = 0;
@@ -44,11 +44,11 @@ class Side {
   void enter() const;
 
   const Handle& handle(size_t slot) const { return handles_.at(slot); }
-  // Closes what the slot holds.
+  // Closes the handle in the slot and puts this one there.
   void put(size_t slot, Handle handle);
 
   const Map& map(size_t slot) const { return maps_.at(slot); }
-  // Takes over the descriptor. Unmaps what the slot holds.
+  // Unmaps the mapping in the slot and puts this one there. Takes over its descriptor.
   void put(size_t slot, Map map);
   // Returns how many bytes of the mapping can be accessed without a signal.
   size_t reach(size_t slot) const;
@@ -70,8 +70,8 @@ struct Actor {
   mode_t umask = 022;
 };
 
-// While this exists, the calling thread acts with the actor's rights. If it is not root, it keeps
-// its own.
+// While an ActingAs exists, the calling thread acts with the actor's rights. A thread that is not
+// root keeps its own rights.
 class ActingAs {
  public:
   explicit ActingAs(const Actor& actor);

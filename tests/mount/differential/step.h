@@ -1,5 +1,5 @@
-// A chosen system call: a text for reports, the call for either side, and the objects it uses. One
-// file per group of calls adds its kinds to the table.
+// A chosen system call: a text for reports, a function that makes the call on a side, and the
+// objects that it uses. For each group of calls, one file adds its kinds of calls to the table.
 #pragma once
 
 #include <functional>
@@ -18,20 +18,21 @@ struct Step {
   std::string text = {};
   Actor actor = {};
   std::function<Outcome(Side&)> run = {};
-  // The objects whose attributes are compared before and after: those at these paths, their parent
-  // directories, and those of these handles.
+  // The objects whose attributes are compared before and after the call: the objects at these
+  // paths, their parent directories, and the objects of these handles.
   std::vector<std::string> paths = {};
   std::vector<size_t> handles = {};
-  // Whether the times must change on both sides or on neither.
+  // If true, a time must change on both sides or on neither.
   bool times_are_settled = true;
-  // Also compares before the step. This fills the kernel's caches, so half of the steps do not.
+  // If true, the attributes are also compared before the step. This fills the kernel's caches, so
+  // it is true for half of the steps.
   bool looks_before = false;
 };
 
 struct CallKind {
   std::string_view group;
   int weight;
-  // The model is the side that choices depend on.
+  // Chooses a call. The choice depends on the state of `model`, which is one of the sides.
   Step (*choose)(Chance&, const Side& model);
 };
 
@@ -44,7 +45,7 @@ void add_xattr_calls(std::vector<CallKind>& kinds);
 void add_listing_calls(std::vector<CallKind>& kinds);
 void add_lock_calls(std::vector<CallKind>& kinds);
 
-// --- Texts of arguments.
+// --- Texts of arguments, for reports.
 
 // Shortens paths at the limits: `nnnn...(255)`.
 std::string shown(std::string_view path);

@@ -1,5 +1,5 @@
 // A snapshot of a whole tree: names, attributes, contents, link targets, extended attributes, and
-// which names are links to one file. It is compared with another one, or printed for a later
+// which names are links to one file. A tree is compared with another one, or printed for a later
 // comparison.
 #pragma once
 

@@ -29,19 +29,19 @@ struct Choice {
 
 class Worker {
  public:
-  // The calling thread's current directory and umask become the worker's. Without a plain side the
-  // steps run on the mount alone, beside those of other workers. Then only errors that no call may
-  // ever return are found.
+  // Gives the calling thread, which must run the worker, its own current directory and umask. If
+  // `plain` is null, the steps run only on the mount, at the same time as those of other workers.
+  // The worker then finds only errors that no call may ever return.
   Worker(std::string name, uint64_t seed, const Choice& choice, const std::string& mount,
          const std::string* plain);
 
-  // Returns false if something was found, which `report` then describes. Appends the steps to
-  // `steps`.
+  // Runs `count` random steps. Returns false if it finds an error, which report() then describes.
+  // Appends the steps to `steps` if it is not null.
   bool run(uint64_t count, std::vector<Step>* steps = nullptr);
-  // Runs these steps and chooses none.
+  // Runs these steps instead of random ones.
   bool run(const std::vector<Step>& steps);
   const std::string& report() const { return report_; }
-  // By the names of the calls.
+  // Returns the numbers of steps by the names of the calls.
   const Tally& tally() const { return tally_; }
 
  private:

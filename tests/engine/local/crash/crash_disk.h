@@ -19,23 +19,24 @@ struct CrashImage {
   std::map<std::string, FileContents> files;
 };
 
-// The disk just before an event of the recording, moving forward. What a finished sync covered is
-// on it. Of everything later the disk may have any state:
-// - each page has one of its versions since then, the old one included, or sometimes a torn one,
+// The disk just before an event of the recording. advance() moves to a later event. The disk has
+// everything that a finished sync covered. What came later may be in any of these states:
+// - each page has one of its versions since then, including the old one, or sometimes a torn one,
 //   with some of its 512-byte sectors from one version and the rest from another;
 // - the length of a file is the old or the new one;
-// - of the names made, moved or removed in a folder since its sync, some changes are there, in
-//   order or in no order.
+// - if names were made, moved or removed in a folder since its sync, the disk has some of these
+//   changes, either the first ones or any of them.
 class CrashDisk {
  public:
-  // The recorder's recording must not change, except that it may become longer.
+  // Meanwhile the recorder's recording must not change, except that it may become longer.
   explicit CrashDisk(const WriteRecorder& recorder);
 
-  // `cut` must not be before the last one.
+  // Moves to just before the event `cut`, which must not be before the present one.
   void advance(size_t cut);
-  // The disk after a power loss.
+  // Returns what the disk may have after a power loss.
   CrashImage image(std::mt19937_64& random) const;
-  // The kernel's state, as after a kill of the process. Also sets which file has which name then.
+  // Return the kernel's state, which remains after a kill of the process: the image, and which file
+  // has which name.
   CrashImage whole() const;
   std::map<std::string, size_t> whole_entries() const;
 
@@ -58,7 +59,8 @@ class CrashDisk {
   std::vector<size_t> pending_entries_;    // events
 };
 
-// Makes the image's files in the folder, which need not exist. Other files in it are removed.
+// Writes the image's files and folders into the folder, which need not exist. Removes everything
+// else from it.
 void write_image(const CrashImage& image, const std::filesystem::path& folder);
 
 }  // namespace gridmount::local::testing

@@ -6,7 +6,7 @@
 
 namespace gridmount::local::testing {
 
-// A new folder, by its name without symlinks; the caller removes it.
+// Makes a new folder and returns its path without symlinks. The caller must remove the folder.
 std::filesystem::path make_crash_folder();
 
 }  // namespace gridmount::local::testing

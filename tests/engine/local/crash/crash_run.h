@@ -1,13 +1,14 @@
-// Crash images of one kind of store. Workloads are recorded. Images of what the disk may hold at
-// random points of the recordings are then tried.
+// Tries crash images of one kind of store. First, workloads are recorded. Then images of what the
+// disk may have at random points of the recordings are tried.
 //
 // An image (crash_trials.h) is opened, checked in full, compared with the states that the promises
-// allow, written to, and compared and checked again. Writers also run during the syncs of a
-// checkpoint or of the log. Stores are also made and compacted.
+// allow, written to, and compared and checked again. In some recordings, writers run during the
+// syncs of a checkpoint or of the log, or stores are made and compacted.
 //
-// Some images have a second life first: the store is opened and used, and the recording of that is
-// cut at a random point too, often during the opening. After a kill, the disk holds what it held of
-// the first life, and not what only the kernel held.
+// Some images first have a second life: the store is opened and used, and the recording of this
+// second use is cut at a random point too, often during the opening. If the first life ended with a
+// kill, the disk begins the second life with what it had at that time, and without what only the
+// kernel had.
 //
 // Images are made in memory (/dev/shm) if there is room for them.
 #pragma once
@@ -33,8 +34,8 @@ struct CrashRun {
   int second_lives_one_of = 6;
   uint64_t kills_one_of = 4;
   std::string while_unsynced = {};  // as in CrashImages
-  // The length of a workload as a multiple of the usual one. Longer workloads have long runs of
-  // steps that are not durable.
+  // The length of a workload as a multiple of the usual length. Longer workloads have long
+  // sequences of steps that are not durable.
   uint64_t length = 1;
   bool has_long_runs = false;
   // Called for each recording before its images are tried.
@@ -45,14 +46,15 @@ struct CrashRun {
 // and of the subject's own threads.
 CrashRunResult run_crash_images(const CrashRun& run, uint64_t seed);
 
-// This share of GRIDMOUNT_CRASH_IMAGES, the number of images in all tests together (10,000, and
-// fewer in sanitized builds).
+// Returns this share of GRIDMOUNT_CRASH_IMAGES, the total number of images in all tests (by default
+// 10,000, and fewer in sanitized builds).
 int crash_image_count(double share);
 // Returns GRIDMOUNT_CRASH_SEED or a new seed, and prints it.
 uint64_t crash_seed();
 
-// For stores with a necessary mechanism switched off: the most images to try, until enough of them
-// are broken. That number of broken images must be reached. A tenth of the images usually suffices.
+// For tests that switch off a necessary mechanism of the store. kCanaryImages is the maximum number
+// of images to try, and kCanaryBrokenMin is the number of broken images that must be found among
+// them. A tenth of the images usually suffices.
 inline constexpr int kCanaryImages = 2400;
 inline constexpr int kCanaryBrokenMin = kSanitized ? 1 : 3;
 

@@ -1,4 +1,4 @@
-// Opens stores for crash tests. Nothing in them is triggered by the clock, and the log is small so
+// Opens stores for crash tests. The clock triggers nothing in these stores, and the log is small so
 // that it fills up soon.
 #pragma once
 
@@ -14,15 +14,16 @@
 
 namespace gridmount::local::testing {
 
-// Returns options with which nothing is triggered by the clock.
+// Returns options with which the clock triggers nothing.
 OpenOptions crash_store_options();
 
-// Opens by local::open(), unless `test` needs something that it does not support.
+// Opens the store with local::open(), unless `test` has options that local::open() does not
+// support.
 Result<std::unique_ptr<engine::Store>> open_crash_store(
     const std::filesystem::path& folder, bool create, const TestOptions& test,
     OpenOptions options = crash_store_options());
 
-// Makes everything durable by a checkpoint instead of the log.
+// Makes everything durable with a checkpoint instead of the log.
 Status take_checkpoint(engine::Store& store);
 
 // Returns what `gridstore check` finds below the documents.

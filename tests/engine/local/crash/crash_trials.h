@@ -1,5 +1,5 @@
-// Tries the images of one recording in a child process (crash_child.h). After a broken image
-// another child continues with the next one.
+// Tries the images of one recording in a child process (crash_child.h). After a broken image,
+// another child continues with the next image.
 //
 // An image is what the disk may hold after a power loss at a random point of the recording, or
 // after a kill of the process, when nothing written is lost.
@@ -26,7 +26,8 @@ struct CrashRunResult {
   int broken = 0;
   std::string first;  // what is wrong with the first broken image
 
-  // Whether `wanted` images have been tried, or `enough` are broken (if `enough` is not 0).
+  // Returns true if `wanted` images have been tried, or if `enough` is not 0 and so many are
+  // broken.
   bool is_done(int wanted, int enough) const {
     return images >= wanted || (enough != 0 && broken >= enough);
   }
@@ -47,15 +48,16 @@ using CrashExaminer = std::function<std::string(const CrashTrial&)>;
 struct CrashImages {
   int count = 0;
   uint64_t seed = 0;
-  // The boot id for the stores. Empty: that of the running machine.
+  // The boot id that the stores see. If empty, they see that of the running machine.
   std::string boot_id = {};
-  uint64_t kills_one_of = 4;  // one in this many is a kill; the others are power losses
-  // If not empty: cuts only at points where this file or folder (below the recorded folder) has
-  // unsynced changes.
+  uint64_t kills_one_of = 4;  // one in this many is after a kill; the others are after a power loss
+  // If not empty, the recording is cut only at points where this file or folder (below the recorded
+  // folder) has unsynced changes.
   std::string while_unsynced = {};
 };
 
-// Tries images of the recording below `folder`. This process must have no other thread at work.
+// Tries images of the recording below `folder`. While this function runs, no other thread of this
+// process may be working.
 void try_crash_images(const std::filesystem::path& folder, const CrashImages& images,
                       const CrashExaminer& examine, CrashRunResult& result);
 

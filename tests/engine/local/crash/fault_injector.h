@@ -1,10 +1,10 @@
-// Makes one call into the system fail: the n-th write, sync, growth of a file, mapping or
+// Makes one call to the C library fail: the n-th write, sync, growth of a file, mapping or
 // allocation.
 //
 // file_calls.cc and memory_calls.cc replace the C library's calls and ask this before each call.
 // Calls on files outside the folder are not counted.
 //
-// Thread-safety: thread-safe. Allocates nothing, because it is also asked about allocations.
+// Thread-safe. Allocates nothing, because it is also called before allocations.
 #pragma once
 
 #include <atomic>
@@ -26,13 +26,13 @@ class FaultInjector {
  public:
   static FaultInjector& instance();
 
-  // Starts counting. `folder` must outlive it.
+  // Starts counting. `folder` must stay valid until disarm().
   void arm(const Fault& fault, const char* folder);
   void disarm() { armed_ = false; }
   bool fired() const { return fired_; }
   uint64_t seen() const { return seen_; }
 
-  // Returns whether this call must fail, and then sets errno.
+  // Returns true if this call must fail. In this case also sets errno.
   bool fails(FaultKind kind) {
     return armed_.load(std::memory_order_relaxed) && fault_.kind == kind && count();
   }

@@ -1,8 +1,8 @@
-// Tests one kind of store with one failing call: the n-th write, sync, growth, mapping or
-// allocation, for every n.
+// Tests one kind of store with one failing call, for every n: the n-th write, sync, growth, mapping
+// or allocation.
 //
-// A child process makes a store and runs the same workload each time until a call fails, and then
-// closes the store. It must end by itself, and its error must be one of the promised errors.
+// Each time, a child process makes a store, runs the same workload until a call fails, and then
+// closes the store. The child must end by itself, and its error must be one of the promised errors.
 // Another process then opens the store, checks it in full, compares it with the states that the
 // promises allow (every acknowledged change is there; after a failed sync, every durable one), and
 // writes to it.
@@ -24,13 +24,14 @@ struct FaultRun {
   bool lasting = false;  // all calls after the n-th fail too
   int code = 0;          // errno
   uint64_t steps = 0;
-  // If there are more calls than this, only this many are tested, spread evenly from a random one
-  // on, so each run tests others. GRIDMOUNT_FAULTS sets the number. GRIDMOUNT_FAULT_AT tests that
-  // call alone.
+  // If there are more calls than this, only this many are tested. They are spread evenly and begin
+  // at a random call, so each run tests other calls. GRIDMOUNT_FAULTS sets another number. With
+  // GRIDMOUNT_FAULT_AT=N, only call N is tested.
   uint64_t runs_max = 400;
-  // Whether parts of a step are acknowledged before it returns, such as several writes to a file.
+  // True if parts of a step, such as several writes to a file, are acknowledged before the step
+  // returns.
   bool parts_may_show = false;
-  // Whether the process may end itself instead of failing, as programs do when memory is short.
+  // True if the process may end itself instead of failing, as programs do when memory is short.
   bool may_abort = false;
 };
 
@@ -38,7 +39,7 @@ struct FaultRunResult {
   uint64_t runs = 0;
   uint64_t aborted = 0;
   uint64_t broken = 0;
-  std::string first;  // what is wrong with the first of them
+  std::string first;  // what is wrong with the first broken store
 };
 
 FaultRunResult run_faults(const FaultRun& run);

@@ -20,7 +20,7 @@ class FileContents {
   // A version of a page. Bytes beyond the end of the file are zeros.
   struct Page {
     std::shared_ptr<const Bytes> bytes = nullptr;  // null: zeros
-    size_t size = 0;                               // up to the end of the file
+    size_t size = 0;                               // the bytes before the end of the file
   };
 
   // Throws std::runtime_error if the file cannot be read.
@@ -31,17 +31,19 @@ class FileContents {
   void resize(size_t size);
   // Grows the file if necessary.
   void write(size_t offset, std::span<const uint8_t> bytes);
-  // Beyond the end the page is empty.
+  // Returns an empty page beyond the end of the file.
   Page page(size_t number) const;
   // Grows the file to the page's end if necessary.
   void set_page(size_t number, const Page& page);
 
-  // Writes these contents to the file, whatever it held before. It overwrites the file, because in
-  // memory that costs less than new pages. Throws std::runtime_error.
+  // Writes these contents to the file, whatever it held before. Overwrites the file and does not
+  // replace it, because in memory this costs less than new pages. Throws std::runtime_error if this
+  // fails.
   void put_into(const std::filesystem::path& path) const;
 
  private:
-  // Returns page `number` to be changed. Copies that share it keep theirs.
+  // Returns page `number`, which the caller may change. Copies of this object that share the page
+  // keep the old bytes.
   Bytes& own(size_t number);
 
   std::vector<std::shared_ptr<const Bytes>> pages_;

@@ -1,11 +1,11 @@
-// Records every change and every sync of the files below a folder, including those by LMDB.
+// Records every change and every sync of the files below a folder, including those that LMDB makes.
 //
 // The program that links this defines the C library's calls itself (file_calls.cc), so calls from
-// shared libraries arrive there too. Syncs are recorded but not done: the crash images decide what
-// they would have done.
+// shared libraries arrive there too. Syncs are recorded but not executed: the crash images decide
+// what they would have done.
 //
-// A file is identified by its inode, not by its names, because its contents and its names are made
-// durable by different syncs.
+// The recorder identifies a file by its inode and not by its names, because different syncs make
+// its contents and its names durable.
 #pragma once
 
 #include <atomic>
@@ -60,8 +60,8 @@ class WriteRecorder {
  public:
   static WriteRecorder& instance();
 
-  // Starts recording below this folder, an absolute path without symlinks. Its current contents
-  // count as durable.
+  // Starts recording below `folder`, an absolute path without symlinks. What the folder contains
+  // now counts as durable.
   void start(const std::filesystem::path& folder);
   void stop();
 
@@ -77,33 +77,36 @@ class WriteRecorder {
   };
   // Returns the recording and clears it. Must not be called while recording.
   Recording take();
+  // Makes a recording from take() the current one again.
   void put_back(Recording recording);
-  // Continues a recording from just before `event`, in another folder that has the files of that
-  // moment under these names. `recording` must live as long as the new one.
+  // Continues a recording from just before `event`, in another folder. At that moment the files had
+  // the names `entries`, and the folder must have them under these names. `recording` must outlive
+  // the new recording, which uses its bytes.
   void resume(const Recording& recording, size_t event, const std::filesystem::path& folder,
               const std::map<std::string, size_t>& entries);
 
-  // The state at the start: names, and the contents of each file. Files made later begin empty.
+  // The state at the start: the names, and the contents of each file. Files that were made later
+  // begin empty.
   const std::map<std::string, size_t>& initial_entries() const { return now_.initial_entries; }
   const std::vector<FileContents>& initial_contents() const { return now_.initial_contents; }
   const std::vector<Event>& events() const { return now_.events; }
   void note(EventKind kind, uint64_t step);
-  // For a store used from another process: the function's result is stored with each event. It is
-  // called for one event at a time.
+  // Stores the result of `stamp` with each event. Used for a store that another process uses. The
+  // recorder calls `stamp` for one event at a time.
   void stamp_with(std::function<uint64_t()> stamp);
 
-  // Behaves as if the program never synced a folder.
+  // If `ignored` is true, behaves as if the program never synced a folder.
   void ignore_folder_syncs(bool ignored) { ignores_folder_syncs_ = ignored; }
 
   // Holds up the next sync of the file with this name (below the recorded folder) after it has
-  // begun, until release(). The caller may write meanwhile. These writes always have the same place
-  // in the sequence of events. An empty name cancels the request.
+  // begun, until release(). The caller may write meanwhile. So these writes always have the same
+  // position in the sequence of events. An empty name cancels the request.
   void hold_sync_of(const std::string& path);
   bool holds_sync() const;
   void release();
 
-  // For the functions that replace the C library's. Those about names are called after the real
-  // call.
+  // The functions that replace the C library's call these. opened(), made_folder(), removed() and
+  // renamed() are called after the real call.
   bool recording() const { return recording_.load(std::memory_order_acquire); }
   void write(int fd, uint64_t offset, const void* bytes, size_t size);
   void resize(int fd, uint64_t size);
@@ -119,7 +122,7 @@ class WriteRecorder {
   void push(Event event);  // the caller must hold mutex_
   // Returns kNoFile if the file is not recorded.
   size_t file_of(int fd) const;
-  // Returns the path below the recorded folder, or false if it is elsewhere.
+  // Sets `below` to the path below the recorded folder. Returns false if the path is elsewhere.
   bool locate(std::string_view path, std::string& below) const;
   void forget(size_t file);
   std::span<const uint8_t> keep(const void* bytes, size_t size);

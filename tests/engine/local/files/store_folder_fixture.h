@@ -90,7 +90,8 @@ class StoreFolderTest : public ::testing::Test {
     return {static_cast<const char*>(value.mv_data), value.mv_size};
   }
 
-  // Runs in a child process that is then killed. Returns true if it ran to its end.
+  // Runs the function in a child process, which is then killed. Returns true if the function
+  // returned.
   template <typename Function>
   static bool run_and_kill(Function function) {
     const pid_t child = ::fork();
@@ -103,7 +104,8 @@ class StoreFolderTest : public ::testing::Test {
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   }
 
-  // A store whose owner was killed after committing "k" = "killed" without a checkpoint.
+  // Makes a store whose owner was killed after it had committed "k" = "killed" without a
+  // checkpoint.
   void make_killed_store() {
     ASSERT_TRUE(run_and_kill([&] {
       auto environment = create();

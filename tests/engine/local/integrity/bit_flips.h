@@ -14,7 +14,7 @@ inline constexpr int kHarmless = 10;
 inline constexpr int kReported = 11;
 inline constexpr int kSilentDifference = 12;
 
-// Returns the value of an environment variable.
+// Returns the number in an environment variable, or `otherwise` if the variable is not set.
 inline uint64_t number_from(const char* variable, uint64_t otherwise) {
   const char* const text = std::getenv(variable);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);

@@ -1,5 +1,5 @@
-// A store for tests to damage. It is closed, its trees are changed directly, and it is opened
-// again.
+// A store that tests damage. To do so, the fixture closes the store, changes its trees directly,
+// and opens it again.
 #pragma once
 
 #include <gtest/gtest.h>

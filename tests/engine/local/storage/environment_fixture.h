@@ -23,7 +23,7 @@ namespace gridmount::local::testing {
 
 class EnvironmentFixture : public ::testing::Test {
  protected:
-  // `waits` applies to all transactions.
+  // `kind` is the kind of all write transactions.
   EnvironmentFixture(const std::string& name, engine::TransactionKind kind) : kind_(kind) {
     std::string folder = std::filesystem::temp_directory_path() / (name + ".XXXXXX");
     folder_ = ::mkdtemp(folder.data());
@@ -65,7 +65,7 @@ class EnvironmentFixture : public ::testing::Test {
     const Trees trees(transaction->lmdb(), handles_, false);
     return get_in(trees, key);
   }
-  // As a short read.
+  // Like get(), but reads as a short snapshot does.
   std::string get_shortly(const std::string& key) {
     Result<std::optional<WriteTransaction>> in_batch = environment_->begin_read_in_batch();
     if (!in_batch) return "ERROR " + in_batch.error().message();
@@ -86,7 +86,7 @@ class EnvironmentFixture : public ::testing::Test {
     return value && *value ? std::string(**value) : "";
   }
 
-  // Runs in its own process, which is killed at the end.
+  // Runs `work` in a child process, which is killed at the end.
   void in_killed_process(const std::function<void()>& work) {
     environment_.reset();
     const pid_t child = ::fork();
@@ -102,7 +102,7 @@ class EnvironmentFixture : public ::testing::Test {
   }
 
   engine::TransactionKind kind_;
-  std::atomic<int> reads_in_batches_ = 0;  // of get_shortly()
+  std::atomic<int> reads_in_batches_ = 0;  // how often get_shortly() has read in a batch
   std::filesystem::path folder_;
   OpenOptions options_;
   TreeHandles handles_;

@@ -1,5 +1,5 @@
-// The common part of tests that replace the C library's file calls: it identifies the file, and has
-// a gate that delays syncs.
+// The common part of tests that replace the C library's file calls: a function that names the file,
+// and a gate that delays syncs.
 #pragma once
 
 #include <condition_variable>
@@ -18,7 +18,7 @@ inline std::string file_name_of(int fd) {
       .string();
 }
 
-// Thread-safety: thread-safe.
+// While the gate is closed, syncs wait in pass(). Thread-safe.
 class SyncGate {
  public:
   void set(bool closed) {
@@ -30,7 +30,7 @@ class SyncGate {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return waiting_ > 0; });
   }
-  // Called by the sync. Returns when the gate is open.
+  // Must be called by each sync. Returns when the gate is open.
   void pass() {
     std::unique_lock lock(mutex_);
     ++waiting_;

@@ -37,10 +37,10 @@ class ServiceTest : public testing::Test {
                         std::string_view database = "test");
   Outcome handle(Client& client, const bson::Document& command, std::string_view database = "test",
                  std::vector<Sequence> sequences = {}, bool is_legacy_cursor = false);
-  // For a command that must succeed. Returns the reply as JSON without ok, or one field of it.
+  // Runs a command that must succeed. Returns the reply as JSON without ok, or one field of it.
   std::string good(std::string_view command, std::string_view database = "test");
   std::string good(std::string_view command, std::string_view database, std::string_view field);
-  // For a command that must fail. Returns "code: message".
+  // Runs a command that must fail. Returns "code: message".
   std::string bad(std::string_view command, std::string_view database = "test");
   int32_t code_of(std::string_view command, std::string_view database = "test");
 

@@ -1,5 +1,5 @@
 // A client that is only a socket, so that a test controls every byte that is sent. Reading waits
-// for a few seconds at most.
+// for a few seconds, and not longer.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +22,7 @@ class RawClient {
 
   // Returns false if the server has closed the connection, or accepts nothing for some seconds.
   bool send(std::span<const uint8_t> bytes);
-  // Sends as much as the kernel accepts now. Returns how much.
+  // Sends as much as the kernel accepts now. Returns the number of bytes.
   size_t send_now(std::span<const uint8_t> bytes);
   // Returns the next whole message, or nothing if the server has closed or is silent.
   std::optional<ReadReply> receive();

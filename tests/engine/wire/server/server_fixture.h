@@ -75,13 +75,13 @@ class FakeRequestHandler final : public RequestHandler {
 bson::Document command(std::string_view name, int64_t argument);
 bson::Document command(std::string_view name, std::string_view argument);
 
-// Waits for a few seconds at most.
+// Waits until the condition is true. Returns false if that takes more than 20 seconds.
 bool comes_true(const std::function<bool()>& condition);
 
 size_t open_descriptors();
 size_t resident_bytes();
-// Returns how much the resident memory has grown beyond `before`. Under a sanitizer, which keeps
-// several times what is used, it returns less than a test allows for.
+// Returns by how many bytes the resident memory has grown beyond `before`. A sanitizer keeps
+// several times the memory that is used, so there the result is divided by 20.
 size_t memory_grown_since(size_t before);
 size_t threads_now();
 
@@ -95,7 +95,7 @@ class ServerTest : public testing::Test {
   std::string tcp_address() const;
   RawClient connect() const { return RawClient::to_socket_file(folder_); }
   RawClient connect_tcp() const { return RawClient::to_address(tcp_address()); }
-  // Whether another client gets an answer.
+  // Returns true if another client gets an answer.
   bool is_served() const;
 
   std::filesystem::path folder_;
