@@ -57,7 +57,7 @@ class Findings {
     if (progress_ != nullptr) progress_->record_read();
   }
   // Sets the progress line, or none if null. The line counts what is read, and is hidden before a
-  // finding is printed. `progress` must outlive its use here.
+  // finding is printed. `progress` must stay valid as long as it is set.
   void show(Progress* progress) { progress_ = progress; }
 
   ContentCounts& counts() { return counts_; }

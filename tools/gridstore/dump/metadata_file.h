@@ -22,7 +22,7 @@ struct Metadata {
   bool is_view() const { return type == "view" || options.find("viewOn").has_value(); }
 
   std::string to_json() const;
-  // Fails with FailedToParse if the text is not such a document. Ignores the uuid, because
+  // Fails with FailedToParse if the text is not a document of this form. Ignores the uuid, because
   // collections here have none.
   static Result<Metadata> parse(std::string_view text);
 };

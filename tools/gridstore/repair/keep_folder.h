@@ -1,9 +1,10 @@
 // The folder in which a repair keeps what it removes from a store, as BSON files named by
 // namespace.
 //
-// <db>.<collection>.bson whole documents, as mongodump writes them <db>.<collection>.damaged.bson
-// bytes that are no longer documents, as documents {ns, what, why, part: int32, bytes: Binary}; a
-// value longer than 8 MiB takes several documents, one after the other
+//   <db>.<collection>.bson           whole documents, as mongodump writes them
+//   <db>.<collection>.damaged.bson   bytes that are no longer documents, as documents
+//                                    {ns, what, why, part: int32, bytes: Binary}; a value longer
+//                                    than 8 MiB takes several documents, one after the other
 //
 // Bytes that a file name cannot contain are written as %XX. The folder is created when the first
 // data are kept.

@@ -2,9 +2,9 @@
 //
 // Such a file has a new _id, its old name prefixed by the name of its bucket ("fs/a/b.bin"), its
 // old chunkSize and attributes (metadata.posix), and chunks. Missing chunks, and the missing ends
-// of short chunks, read as zeros (metadata.sparse). metadata.lostAndFound holds {bucket, _id,
-// problems: [what was wrong], original: the original files document} and, until all its chunks have
-// moved, moving: true.
+// of short chunks, read as zeros (metadata.sparse). metadata.lostAndFound holds
+//   {bucket, _id, problems: [what was wrong], original: the original files document}
+// and, until all chunks of the file have moved, moving: true.
 //
 // Not thread-safe.
 #pragma once
@@ -31,7 +31,7 @@ class LostAndFound {
 
   // Moves the file in several transactions. The first moves the document. If others have changed or
   // removed it since the check, does nothing and returns false. The other transactions move the
-  // chunks. Bytes that have no place in the new file, and chunks without a usable n or data, are
+  // chunks. Bytes that do not fit into the new file, and chunks without a usable n or data, are
   // written to the keep folder.
   Result<bool> move(const ContentDamage::File& file);
   // Moves the chunks of a file whose files document is lost. `filename` is set if the file's name
