@@ -16,7 +16,7 @@ namespace gridmount::tools {
 struct OpenedStore {
   std::unique_ptr<engine::Store> store;
   std::string address;    // for the log: the folder, or the URI without its credentials
-  bool is_alone = false;  // nobody else has it open
+  bool is_alone = false;  // no other process has the store open
 };
 
 // Opens the store that `options` name. A store that a mount or a server owns is reached through its
