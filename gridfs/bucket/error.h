@@ -6,7 +6,7 @@
 
 namespace gridmount::gridfs {
 
-// Errors that the GridFS specification names, and errors of the same kind.
+// Errors of buckets and their files. Several have their names from the GridFS specification.
 inline constexpr ErrorCode kFileNotFound{100001};
 inline constexpr ErrorCode kRevisionNotFound{100002};
 inline constexpr ErrorCode kChunkIsMissing{100003};

@@ -2,8 +2,8 @@
 // `metadata.posix`, and other fields of `metadata`. A driver may have stored a value that is not a
 // document there:
 // - null counts as missing (old drivers wrote it where there was no metadata);
-// - any other value, such as a string, moves to the field `value` of a new document in its place
-//   when the mount must store a field. So nothing is lost.
+// - any other value, such as a string, moves to the field `value` of a new document when the mount
+//   must store a field. The new document replaces the value, so nothing is lost.
 //
 // Pure functions, and one function within the caller's transaction. Thread-safe.
 #pragma once

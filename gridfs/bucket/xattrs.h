@@ -2,7 +2,7 @@
 // changes of setxattr(2) and removexattr(2).
 //
 // A document holds them as an array `xattrs` of {name: string, value: string or Binary}, beside the
-// other fields of metadata.posix (NAMESPACE.md). A name that is not UTF-8 is Binary too.
+// other fields of metadata.posix (NAMESPACE.md). A name that is not UTF-8 is also Binary.
 //
 // An Xattrs object is a value and not thread-safe; its copies are independent. The functions are
 // pure.
@@ -42,6 +42,7 @@ class Xattrs {
   bool contains(std::string_view name) const { return find(name).has_value(); }
 
   void set(std::string_view name, std::string_view value);
+  // Does nothing if there is no attribute of that name.
   void erase(std::string_view name);
 
  private:
@@ -58,7 +59,8 @@ inline constexpr size_t kMaxXattrsBytes = size_t{1} << 20;
 
 // Appends the array under `key`, even if it is empty.
 void append_xattrs(bson::Builder& builder, std::string_view key, const Xattrs& xattrs);
-// Ignores a field that is not such an array, and invalid elements of the array.
+// Reads the array under `key`. Returns no attributes if the field is missing or not an array.
+// Ignores invalid elements.
 Xattrs read_xattrs(bson::View document, std::string_view key);
 
 enum class XattrMode { kAny, kCreate, kReplace };  // like the flags of setxattr(2)

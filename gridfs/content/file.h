@@ -131,8 +131,8 @@ struct FileTableOptions {
   std::chrono::milliseconds commit_interval{1000};  // age at which dirty chunks are committed
   uint64_t commit_bytes = 8 * 1024 * 1024;  // a file with this many dirty bytes is committed early
   bool md5 = true;
-  // For a store over a network: where stored chunks are kept and fetched ahead. May serve other
-  // tables too. Null: each read asks the store.
+  // For a store over a network: where stored chunks are kept and fetched ahead. Several tables may
+  // share it. Null: each read asks the store.
   std::shared_ptr<ChunkCache> chunk_cache;
   // Each commit of content calls this in its transaction before the first write. The function may
   // change `upload_date`, the date that the files document will get. An error fails the commit.
@@ -179,8 +179,8 @@ class FileTable {
   // moves to `detached`, and the file lives until its last holder releases it. A file that is not
   // open is deleted, or moved to `detached` if it is large. After the commit of the transaction,
   // the caller must call after_commit() on the same thread. If the transaction is not committed,
-  // the caller must not. after_commit() starts the removal of chunks in the background. If free
-  // space is scarce, it waits until the removals are done or have failed.
+  // after_commit() must not be called. after_commit() starts the removal of chunks in the
+  // background. If free space is scarce, it waits until the removals are done or have failed.
   //
   // `document` is the files document, if the caller has read it in the transaction.
   virtual Status remove(engine::Transaction& transaction, bson::ValueView id,
@@ -198,6 +198,7 @@ class FileTable {
   // Calls flush_all(), waits up to `md5_patience` for pending md5 digests, and stops the threads.
   virtual Status close(std::chrono::milliseconds md5_patience) = 0;
 
+  // Returns the memory that the dirty chunks of all files occupy.
   virtual uint64_t dirty_bytes() const = 0;
 };
 

@@ -39,6 +39,7 @@ class HashThread {
 
 class HashStream : public std::enable_shared_from_this<HashStream> {
  public:
+  // `thread` must outlive this object.
   explicit HashStream(HashThread& thread) : thread_(thread) {}
 
   // Submits the next bytes, which `pin` keeps unchanged. kNow wakes the hashing thread. kAtDigest
@@ -46,8 +47,8 @@ class HashStream : public std::enable_shared_from_this<HashStream> {
   enum class When { kNow, kAtDigest };
   void submit(ChunkPin pin, std::span<const uint8_t> data, When when) GM_EXCLUDES(mutex_);
   // Submits a function. When all bytes before it are hashed, `read` is called to add its bytes to
-  // the Md5. If it returns false, the stream is abandoned. `read` runs on the hashing thread or in
-  // digest().
+  // the Md5. If `read` returns false, the stream is abandoned. `read` runs on the hashing thread or
+  // in digest().
   void submit(std::function<bool(Md5&)> read) GM_EXCLUDES(mutex_);
   // Submits zeros. Queues one piece per block of zeros, so `count` should be bounded.
   void submit_zeros(uint64_t count) GM_EXCLUDES(mutex_);

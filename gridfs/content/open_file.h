@@ -200,10 +200,10 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   //
   // Removes from `ranges` what is stored, or will be stored by the next commit.
   Status remove_stored(int64_t first, int64_t last, AllocatedRanges& ranges) GM_REQUIRES(mutex_);
-  // Called when the next commit will store chunk `n`. Ignores holes.
+  // Must be called when the next commit will store chunk `n`. Does nothing if the chunk is a hole.
   void record_stored(int64_t n) GM_REQUIRES(mutex_);
   void record_zeroed(int64_t offset, int64_t end) GM_REQUIRES(mutex_);
-  // Called after the file was truncated to length_.
+  // Must be called after the file was truncated to length_.
   void record_cut() GM_REQUIRES(mutex_);
 
   // --- Finding holes (open_file_seek.cc).
@@ -265,8 +265,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // Returns how many of the file's chunks the store has, if that is known.
   std::optional<int64_t> chunks_in_store() const GM_REQUIRES(mutex_);
   void record_holes(const FileCommit& commit) GM_REQUIRES(mutex_);
-  // Called after the content has changed in the store. `has_own_date` is true if uploadDate became
-  // a later one.
+  // Must be called after the content has changed in the store. `has_own_date` is true if uploadDate
+  // became a later one.
   void reschedule_md5(bool has_own_date) GM_REQUIRES(mutex_);
   void undo(Prepared& prepared, const Error& error) GM_REQUIRES(mutex_);
   // Drops all uncommitted changes. Called when another process has changed the content, so that our

@@ -21,6 +21,7 @@ struct FileContext;
 
 class OpenFiles {
  public:
+  // `bucket` must outlive this object.
   explicit OpenFiles(const Bucket& bucket) : bucket_(bucket), first_chunk_lookup_(bucket) {}
 
   // Implements FileTable::open() and open_to_read().

@@ -37,7 +37,7 @@ class ReadWindow {
   };
 
   // Must be called for each read of [offset, end). The kernel sends several reads at a time, which
-  // arrive in any order. Several programs, or threads, may read a file in order at several places.
+  // arrive in any order. Several programs, or threads, may read a file in order at several offsets.
   Advice record_read(int64_t offset, int64_t end, int64_t length, const State& state) {
     Place& place = place_of(offset);
     place.used = ++clock_;

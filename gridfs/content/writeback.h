@@ -25,6 +25,7 @@ class OpenFile;
 
 class Writeback {
  public:
+  // `memory` must outlive this object.
   Writeback(ChunkMemory& memory, std::chrono::milliseconds interval);
 
   // Must be called when the file has become dirty. Keeps the file alive, and commits it one
@@ -35,10 +36,10 @@ class Writeback {
   std::shared_ptr<OpenFile> remove(const OpenFile* file) GM_EXCLUDES(mutex_);
   // Makes the file due for its commit now, if it is dirty.
   void hurry(const OpenFile* file) GM_EXCLUDES(mutex_);
-  // Releases removed files that no handle has open any more. The dirty data of such files is not
-  // needed, but their chunks stay in the store as long as this object holds the files. Waits for
-  // the end of a background commit of such a file. Does nothing on the background thread, which
-  // releases such files by itself.
+  // Releases removed files that no handle has open. The dirty data of such files is not needed, but
+  // their chunks stay in the store as long as this object holds the files. Waits for the end of a
+  // background commit of such a file. Does nothing on the background thread, which releases such
+  // files by itself.
   void release_removed() GM_EXCLUDES(releasing_, mutex_);
 
   // If a commit has failed since failures() returned `failures_before`, returns its error at once.

@@ -14,8 +14,8 @@ class WrittenRange {
   WrittenRange() = default;
   explicit WrittenRange(uint32_t end) : end_(end) {}
 
-  // Returns the number of bytes from the beginning on that are written without a gap. A piece
-  // after a gap counts once the gap is filled. Only the last such piece is remembered, so the
+  // Returns the number of bytes from the beginning on that are written without a gap. A piece after
+  // a gap counts once the gap is filled. Only the last piece after a gap is remembered, so the
   // result may be less than what was written.
   uint32_t end() const { return end_; }
 

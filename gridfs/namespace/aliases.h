@@ -24,6 +24,7 @@ std::vector<std::string> aliases_of(bson::View files_document);
 
 class Aliases {
  public:
+  // `bucket` must outlive this object.
   explicit Aliases(const Bucket& bucket) : bucket_(bucket) {}
 
   // Finds out whether the bucket may have aliases. Must be called before all other functions.

@@ -35,7 +35,7 @@ struct DirectoryPosition {
   std::optional<std::string> behind = {};  // kNames: after this key, or at the beginning if unset
   size_t query = 0;  // kUnnamed: the query in progress; there is one per type of filename
   // kUnnamed: how many results of the query were returned already. The first query is sorted by
-  // uploadDate. Of its results, only those from `date` on are counted.
+  // uploadDate. Only its results from `date` on are counted.
   int64_t skip = 0;
   bson::Date date{std::numeric_limits<int64_t>::min()};
 

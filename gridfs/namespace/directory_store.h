@@ -26,6 +26,7 @@ struct DirectoryDocument {
   // How often the document has been changed. Counted only if others write to the store too.
   int64_t changes = 0;
 
+  // Copies what it needs. A field of the wrong type counts as missing.
   static DirectoryDocument parse(bson::View document);
 };
 
@@ -35,7 +36,7 @@ bool is_made_after(bson::View directory, const std::optional<bson::Date>& at);
 
 class DirectoryStore {
  public:
-  // With `at`, find() ignores directories that were made later.
+  // `bucket` must outlive this object. With `at`, find() ignores directories that were made later.
   explicit DirectoryStore(const Bucket& bucket, std::optional<bson::Date> at = {})
       : bucket_(bucket),
         at_(at),

@@ -28,7 +28,7 @@ struct IdPosition {
 class IdListing final : public BatchedListing<IdPosition> {
  public:
   // Returns the node of a files document, or nothing if the file must not be shown. The document is
-  // valid only during the call.
+  // valid during the call.
   using Show = std::function<std::optional<Node>(bson::View document)>;
 
   // `bucket`, and everything that `show` refers to, must outlive the listing.

@@ -44,6 +44,7 @@ struct LinkedFile {
 
 class Links {
  public:
+  // `bucket` must outlive this object.
   explicit Links(const Bucket& bucket) : bucket_(bucket), aliases_(bucket) {}
 
   // Finds out whether the bucket may have links. Must be called before all other functions.
@@ -87,7 +88,7 @@ class Links {
   Result<std::optional<std::string>> any_of(engine::Snapshot& snapshot, bson::ValueView id) const;
   // Makes all link documents of the file `from` lead to the file `to`.
   Status transfer(engine::Transaction& transaction, bson::ValueView from, bson::ValueView to) const;
-  // Renames all additional names below a directory that moves, aliases too.
+  // Renames all additional names below a directory that moves, including aliases.
   Status move_below(engine::Transaction& transaction, const std::string& from,
                     const std::string& to) const;
 
@@ -113,7 +114,8 @@ class LinkScan {
     bson::View document;  // the files document; valid as rule S5 says
   };
 
-  // Begins at `from` if `inclusive`, else after it. Ends before `end` if that is not empty.
+  // Begins at `from` if `inclusive`, else after it. Ends before `end` if that is not empty. `links`
+  // and `snapshot` must outlive the scan.
   LinkScan(const Links& links, engine::Snapshot& snapshot, std::string from, bool inclusive,
            std::string end);
 

@@ -17,6 +17,7 @@ namespace gridmount::gridfs {
 
 class NameLookup {
  public:
+  // `bucket` must outlive this object.
   explicit NameLookup(const Bucket& bucket);
 
   // Returns false for a store in this process, and after the server has refused the command for the

@@ -118,10 +118,12 @@ class ChildScan {
     std::string key() const { return is_directory ? directory_key(component) : component; }
   };
 
-  // Begins at the filename `from` if `inclusive`, else after it.
+  // Begins at the filename `from` if `inclusive`, else after it. `path_index` and `snapshot` must
+  // outlive the scan.
   ChildScan(const PathIndex& path_index, engine::Snapshot& snapshot, std::string directory,
             std::string from, bool inclusive);
 
+  // Returns nothing at the end.
   Result<std::optional<Child>> next();
 
  private:
