@@ -28,7 +28,7 @@ class ChangeFollower {
   ChangeFollower(engine::Store& store, std::string database,
                  std::function<void(const FollowedChanges&)> changed)
       : store_(store), database_(std::move(database)), changed_(std::move(changed)) {}
-  // Before the destructor, end() must have returned true.
+  // end() must have returned true before, unless begin() was not called.
   ~ChangeFollower();
   ChangeFollower(const ChangeFollower&) = delete;
   ChangeFollower& operator=(const ChangeFollower&) = delete;

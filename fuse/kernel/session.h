@@ -1,9 +1,9 @@
 // A mounted FileSystem, from mount(2) to the unmount.
 //
 // Over a local store, the kernel's page cache is in writeback mode: the kernel collects writes in
-// the cache, and its size and mtime of a cached file are the valid ones. It sends the data on
-// close, fsync, memory pressure, and after some seconds. So stop(), which ends the mount on a
-// signal, first makes the kernel send everything it still holds.
+// the cache, and only the kernel knows the present size and mtime of a cached file. The kernel
+// sends the data on close, fsync, memory pressure, and after some seconds. So stop(), which ends
+// the mount on a signal, first makes the kernel send everything that it still has.
 //
 // This process never accesses its own mount. A thread that is blocked in its own mount cannot be
 // killed. So the daemon could not be killed either, and all users of the mount would hang. A child

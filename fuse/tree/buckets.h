@@ -49,6 +49,7 @@ struct FileUsage {
 // One bucket of the mount. Stays the same object when the bucket is renamed.
 class MountedBucket {
  public:
+  // `buckets` must outlive this object.
   MountedBucket(Buckets& buckets, std::string name) : buckets_(buckets), name_(std::move(name)) {}
 
   // Returns the bucket's tree. The first call opens it. Fails with NoSuchEntry if the bucket has
@@ -96,7 +97,7 @@ class Buckets {
   const BucketSettings& settings() const { return settings_; }
   engine::Store& store() const { return store_; }
 
-  // Returns the names of all buckets in the store, sorted.
+  // Returns the names of all buckets in the database, sorted.
   Result<std::vector<std::string>> names() const;
   // Returns soon, even if the store is busy.
   FileUsage file_usage() GM_EXCLUDES(mutex_);

@@ -32,6 +32,7 @@ class ChangeEvents {
  public:
   explicit ChangeEvents(std::string database) : database_(std::move(database)) {}
 
+  // Adds the changes that the event reports. Ignores events of other databases.
   void add(bson::View event);
   const FollowedChanges& changes() const { return changes_; }
   bool empty() const { return changes_.buckets.empty() && !changes_.everything; }

@@ -3,9 +3,9 @@
 // the rename.
 //
 // The mover locks the tree exclusively twice, each time for a moment. First it waits until no
-// operation uses a path any more, and marks the directories that move. At the end it publishes
-// their new paths. In between, other threads may lock the tree. An operation waits if its node is
-// in a moving directory, or if it would change paths.
+// operation uses a path, and marks the directories that move. At the end it publishes their new
+// paths. In between, other threads may lock the tree. An operation waits if its node is in a moving
+// directory, or if it would change paths.
 //
 // Thread-safe.
 #pragma once

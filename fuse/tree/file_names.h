@@ -33,6 +33,7 @@ class FileNames {
   // Forgets all names of a file.
   void forget(uint64_t ino);
 
+  // Returns the names of a file, or none if no name is known.
   std::vector<ShownName> of(uint64_t ino) const;
   size_t size() const { return inos_.size(); }
 

@@ -57,8 +57,8 @@ namespace gridmount::fuse {
 // How long the kernel may cache attributes, in seconds. All changes of a local store go through
 // this process, which tells the kernel what drivers change, so the kernel may cache practically for
 // ever. For a deployment, BucketSettings::cache_time limits the time. For the control directory's
-// directories, and for a root of buckets and its buckets, the time is short, because nobody reports
-// to the kernel that a driver has created a bucket.
+// directories, and for a root of buckets and its buckets, the time is short, because the kernel is
+// not told that a driver has created a bucket.
 inline constexpr double kCacheForever = 365.0 * 86400;
 inline constexpr double kCacheBriefly = 1;
 
@@ -91,7 +91,7 @@ struct FileHandle {
   uint64_t ino = 0;
   std::shared_ptr<MountedBucket> bucket;
   std::shared_ptr<gridfs::PathNamespace> paths;  // outlives the file
-  bool for_writing = false;                      // only such handles get the errors of writes
+  bool for_writing = false;                      // only handles of writers get the errors of writes
   bool is_control = false;
   bool counts_as_reading = false;  // reads by this handle change the file's atime
   std::atomic<bool> was_read{false};
@@ -153,8 +153,8 @@ class FileSystem {
                              const gridfs::AttributeChanges& changes);
   Result<std::string> readlink(uint64_t ino);
 
-  // Returns true if others change the store too. The kernel may then cache for a limited time only,
-  // and must not collect writes.
+  // Returns true if others change the store too. In this case the kernel may cache only for a
+  // limited time, and must not collect writes.
   bool is_shared() const { return buckets_.settings().cache_time.has_value(); }
   // Returns how many seconds the kernel may cache a node of a bucket.
   double node_cache_seconds() const {

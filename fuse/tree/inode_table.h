@@ -135,8 +135,8 @@ class InodeTable {
   void note_file_name(uint64_t ino, uint64_t parent, std::string_view name);
   void note_file_renamed(const ShownName& from, const ShownName& to, bool exchanged);
   void note_file_name_removed(uint64_t parent, std::string_view name);
-  // Return the names by which the kernel may know the document's node, or none if the table has no
-  // such node. A directory that others have moved has several names.
+  // Return the names by which the kernel may know the document's node, or none if the table does
+  // not have the node. A directory that others have moved has several names.
   std::vector<ShownName> names_of_file(const MountedBucket* bucket, bson::ValueView id) const;
   std::vector<ShownName> names_of_directory(const MountedBucket* bucket, bson::ValueView id) const;
   std::vector<ShownName> names_of_file(uint64_t ino) const;
