@@ -13,7 +13,7 @@ struct TreeOptions {
   bool late_chunks = false;  // GridFS broken on purpose (late_chunks.h)
   bool removes_all = true;   // unlinked files are removed when the store is closed; otherwise the
                              // next mount removes them
-  bool md5 = true;           // closing waits for the md5, even if nothing can be written any more
+  bool md5 = true;  // closing waits for the md5, even if the store can no longer be written
 };
 
 std::unique_ptr<local::testing::CrashSubject> make_tree(const TreeOptions& options = {});

@@ -28,7 +28,8 @@ struct CrashImage {
 //   changes, either the first ones or any of them.
 class CrashDisk {
  public:
-  // Meanwhile the recorder's recording must not change, except that it may become longer.
+  // While this object exists, the recorder's recording may become longer, but must not change in
+  // another way.
   explicit CrashDisk(const WriteRecorder& recorder);
 
   // Moves to just before the event `cut`, which must not be before the present one.
