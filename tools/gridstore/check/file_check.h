@@ -44,8 +44,8 @@ struct FileVerdict {
 
 class FileCheck {
  public:
-  // `place` names the bucket. The constructor adds the file's _id and name to it. Does not keep
-  // `document`.
+  // `place` names the bucket. The constructor adds the file's _id and name to it. `findings` must
+  // outlive this object, but `document` need not.
   FileCheck(Findings& findings, Location place, bson::View document, Garbage garbage);
 
   // Adds a chunk of this file. Chunks whose n is not a whole number may come in any order.

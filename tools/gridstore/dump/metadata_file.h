@@ -21,6 +21,7 @@ struct Metadata {
 
   bool is_view() const { return type == "view" || options.find("viewOn").has_value(); }
 
+  // Returns the text of the metadata file.
   std::string to_json() const;
   // Fails with FailedToParse if the text is not a document of this form. Ignores the uuid, because
   // collections here have none.

@@ -25,7 +25,7 @@ inline constexpr const char* kLostAndFound = "lost+found";
 
 class LostAndFound {
  public:
-  // Moves files of the bucket `from`.
+  // Moves files of the bucket `from`. `context` and `from` must outlive this object.
   LostAndFound(RepairContext& context, const gridfs::Bucket& from,
                const std::shared_ptr<engine::Database>& database);
 
