@@ -274,7 +274,7 @@ bool same_index(const IndexDefinition& a, const IndexDefinition& b) {
 }
 
 bool same_options(const IndexDefinition& a, const IndexDefinition& b) {
-  return a.expire_after_seconds == b.expire_after_seconds && a.hidden == b.hidden &&
+  return a.expire_after_seconds == b.expire_after_seconds &&
          bson::compare(a.other_options.view(), b.other_options.view()) == 0;
 }
 

@@ -49,7 +49,8 @@ std::string default_index_name(bson::View keys);
 // Returns whether both definitions describe the same index: the keys, the indexed documents
 // (sparse, partial_filter) and `unique` are the same.
 bool same_index(const IndexDefinition& a, const IndexDefinition& b);
-// Returns whether the other options, which can be changed on an existing index, are the same.
+// Returns whether the other options are the same, except `hidden`: like servers, createIndexes
+// takes an index that is there for the requested one, whether it is hidden or not.
 bool same_options(const IndexDefinition& a, const IndexDefinition& b);
 
 }  // namespace gridmount::query

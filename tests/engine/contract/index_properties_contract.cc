@@ -244,6 +244,8 @@ TEST_P(StoreContract, IndexProperties_Hidden_IsKeptButNotUsed) {
   insert(R"({"_id": 1, "a": 1})");
   EXPECT_THAT(try_insert(R"({"_id": 2, "a": 1})"), FailedWith(ErrorCode::kDuplicateKey));
   EXPECT_THAT(ids(R"({"a": 1})"), ElementsAre("1"));
+  // It is there already, although the request does not hide it. It stays hidden.
+  create_index_as(R"({"key": {"a": 1}, "name": "h", "unique": true})");
   const auto view = snapshot();
   Find find;
   find.hint = bson::Value("h");
