@@ -42,11 +42,12 @@ struct CollectionOptions {
 
   bool is_view() const { return !view_on.empty(); }
 
-  // Fails with UnknownField if no server has the option, with TypeMismatch for a wrong type, and
-  // with BadValue for a value out of range. Fails with InvalidOptions if an option is not supported
-  // or conflicts with another one, and for a validator in the databases admin, local and config.
-  // Fails with InvalidNamespace for a validator of a system.* collection. Accepts `autoIndexId:
-  // true` and the flags of old servers, because these change nothing.
+  // Fails with UnknownField if no server has the option, with TypeMismatch for a wrong type, with
+  // Location51024 if `size` or `max` is out of range, and with BadValue for an empty `viewOn` or an
+  // unknown validation level or action. Fails with InvalidOptions if an option is not supported or
+  // conflicts with another one, and for a validator in the databases admin, local and config. Fails
+  // with InvalidNamespace for a validator of a system.* collection. Accepts `autoIndexId: true` and
+  // the flags of old servers, because these change nothing.
   static Result<CollectionOptions> parse(const Namespace& ns, bson::View options);
   // Returns the options as listCollections shows them. parse() reads this document again.
   bson::Document document() const;

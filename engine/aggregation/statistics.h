@@ -15,27 +15,30 @@
 
 namespace gridmount::aggregation {
 
-// Returns {ns, size, count, avgObjSize, storageSize, capped, nindexes, indexSizes, ...}, with byte
-// sizes divided by `scale` (1 or more). All values are 0 for a collection that does not exist.
-// Fails with CommandNotSupportedOnView for a view. Sizes on disk are estimates, because collections
-// share the store's pages.
+// Returns {ns, size, count, avgObjSize, storageSize, capped, nindexes, indexSizes, ...}. All sizes
+// in bytes except avgObjSize are divided by `scale` (1 or more). A collection that does not exist
+// has the counts and sizes 0. Fails with CommandNotSupportedOnView for a view. Sizes on disk are
+// estimates, because collections share the store's pages.
 Result<bson::Document> collection_stats(engine::Database& database, engine::Snapshot& snapshot,
                                         std::string_view collection, int64_t scale = 1);
 
-// Returns {db, collections, views, objects, avgObjSize, dataSize, storageSize, indexes, indexSize,
-// ...} for all collections of the database.
+// Returns one document {db, collections, views, objects, avgObjSize, dataSize, storageSize,
+// indexes, indexSize, ...} with the totals of the database's collections. Divides the sizes by
+// `scale` as collection_stats() does.
 Result<bson::Document> database_stats(engine::Store& store, engine::Snapshot& snapshot,
                                       std::string_view database, int64_t scale = 1);
 
-// Returns the document of the stage $collStats. The caller must have checked `options`. Fails with
-// CommandNotSupported for latencyStats and queryExecStats, because no store counts them. The
-// document has the field `host` unless `host` is empty.
+// Returns the document of the stage $collStats. The stage's parser must have checked the names and
+// the types in `options`. Fails with CommandNotSupported for latencyStats and queryExecStats,
+// because no store counts them, with CommandNotSupportedOnView for storageStats and count of a
+// view, and with NamespaceNotFound for count of a collection that does not exist. The document has
+// the field `host` only if the argument `host` is not empty.
 Result<bson::Document> collection_stats_stage(engine::Database& database,
                                               engine::Snapshot& snapshot,
                                               std::string_view collection, bson::View options,
                                               std::string_view host);
-// Returns {name, key, host, accesses: {ops, since}, spec} for each index, without `host` if it is
-// empty.
+// Returns {name, key, host, accesses: {ops, since}, spec} for each index. The documents have the
+// field `host` only if the argument `host` is not empty.
 Result<std::vector<bson::Document>> index_stats_stage(engine::Collection& collection,
                                                       engine::Snapshot& snapshot,
                                                       std::string_view host);

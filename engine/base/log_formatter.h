@@ -14,7 +14,7 @@
 
 namespace gridmount {
 
-// The pattern flag "%*": the message itself.
+// The pattern flag "%*", which stands for the message as log_text() escapes it.
 class LogTextFlag : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&,

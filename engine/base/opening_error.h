@@ -1,4 +1,5 @@
-// Codes of errors that only the opening of a store reports. error.h has all other codes.
+// The code of an error that only the opening of a store reports. error.h has the codes that
+// several layers use.
 //
 // Thread-safety: constants.
 #pragma once
@@ -7,7 +8,8 @@
 
 namespace gridmount {
 
-// The file system cannot hold a store: its mappings do not show what is written to its files.
+// The file system cannot hold a store: it cannot map files into memory, or a mapping of a file does
+// not always show what was last written to the file (map_coherence.h).
 inline constexpr ErrorCode kFileSystemUnfit{90010};
 
 }  // namespace gridmount

@@ -34,9 +34,9 @@
 
 namespace gridmount {
 
-// kHeldOverReads marks a lock that a thread may hold while it begins to read a store or to write to
-// it. A thread that has a StoreHold must not wait for such a lock (engine/store.h, S6). All other
-// locks are kOrdinary.
+// kHeldOverReads marks a lock that a thread may hold while it begins to read or to write a store. A
+// thread with a short transaction or a short snapshot, which a StoreHold marks, must not wait for
+// such a lock (engine/store.h, S6). All other locks are kOrdinary.
 enum class LockUse { kOrdinary, kHeldOverReads };
 
 class GM_CAPABILITY("mutex") Mutex {

@@ -1,7 +1,7 @@
-// Writes and parses MongoDB Extended JSON v2. libbson writes it. The parser is our own, because
-// libbson's parser misreads some texts: it takes the query operator $type for a part of $binary, it
-// reads an ObjectId that is not hexadecimal as zeros, and it takes integers modulo 2^64. Source:
-// "MongoDB Extended JSON (v2)", specifications repository.
+// Writes and parses MongoDB Extended JSON v2. The writing functions call libbson. The parser is our
+// own, because libbson's parser misreads some texts: it takes the query operator $type for a part
+// of $binary, it reads an ObjectId that is not hexadecimal as zeros, and it takes integers modulo
+// 2^64. Source: "MongoDB Extended JSON (v2)", specifications repository.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -23,8 +23,9 @@ std::string to_json(ValueView value, JsonForm form);
 
 // Parses one object of relaxed or canonical Extended JSON, which may also have {"$uuid": ...}.
 // Fails with FailedToParse if the text is anything else, if a value does not fit its type, or if
-// the object is nested deeper than kMaxDepth. The message names the byte position. Reads {"$type":
-// ...} and {"$regex": ...} as query operators, except in the pairs that json_value.h lists.
+// the object is nested deeper than kMaxDepth. The message names the byte position. Reads $type and
+// $regex as query operators, unless $type is beside $binary or $regex is beside $options
+// (json_value.h).
 Result<Document> document_from_json(std::string_view text);
 
 }  // namespace gridmount::bson

@@ -31,12 +31,13 @@ enum KeyClass : uint8_t {
   kMaxKey = 0xF0,
 };
 
-// The byte after the eight bytes of a number's double: kExact if the number equals this double.
+// The key string of a number has, after the class, eight bytes for the greatest double that is not
+// above the number. The next byte is kExact if the number equals this double, otherwise
+// kAboveDouble.
 inline constexpr char kExact = '\x00';
 inline constexpr char kAboveDouble = '\x01';
 
-// A byte of a text that is not greater than kTextEscape is written as kTextEscape followed by the
-// byte plus one.
+// In a text, the bytes 0x00 and 0x01 are written as two bytes: kTextEscape, and the byte plus one.
 inline constexpr char kTextEscape = '\x01';
 
 }  // namespace gridmount::bson

@@ -35,9 +35,10 @@ struct RegistryOptions {
                                                 // default of servers
   size_t cursors_max = 10'000;  // the limit of waiting cursors; open() of another one fails with
                                 // OperationFailed
-  // A cursor knows the size of a document only after it has read the document, and holds the
-  // document for the next batch if it does not fit. This is the limit for the bytes of all held
-  // documents. Near the limit, a batch ends before a document that might not fit.
+  // A cursor knows the size of a document only after it has read the document. If the document does
+  // not fit in the batch, the cursor holds it for the next batch. This is the limit for the bytes
+  // of all held documents. If another document as large as the last one would have to be held and
+  // would exceed the limit, the batch ends before the cursor reads that document.
   uint64_t held_bytes_max = uint64_t{32} << 20;
 };
 
@@ -66,7 +67,8 @@ struct BatchLimits {
   std::optional<int64_t> documents = {};     // absent: as many as fit into `bytes`
   uint64_t bytes = bson::kMaxDocumentBytes;  // limit of the whole batch; one document is returned
                                              // even if it is larger
-  uint64_t bytes_per_document = 0;           // added to the size of each document
+  // What each document costs in the reply beyond its own size. Counts towards `bytes`.
+  uint64_t bytes_per_document = 0;
 };
 
 struct CursorBatch {
@@ -82,9 +84,9 @@ class CursorRegistry {
   explicit CursorRegistry(const RegistryOptions& options) : options_(options) {}
 
   // Reads the first batch. Takes ownership of the cursor and of the snapshot that the cursor reads.
-  // The snapshot must not be a Transaction. It must be null if the cursor reads no store. Fails
-  // with the error of the read, and with OperationFailed if there are too many cursors; the cursor
-  // then ends.
+  // The snapshot must not be a Transaction, and must be null if the cursor reads no store. Fails
+  // with the error of the read or of Snapshot::pause(), and with OperationFailed if the cursor
+  // would have to wait and cursors_max cursors wait already. Every failure ends the cursor.
   Result<CursorBatch> open(engine::Namespace ns, std::unique_ptr<engine::Snapshot> snapshot,
                            std::unique_ptr<engine::Cursor> cursor, const CursorOptions& options,
                            const BatchLimits& limits) GM_EXCLUDES(mutex_);

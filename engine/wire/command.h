@@ -40,15 +40,16 @@ struct Command {
 
   std::string_view name;
   std::vector<std::string_view> other_names = {};
-  // Runs the command and appends the result to `reply`. The service appends `ok` afterwards. If it
-  // fails, the service replies with the error.
+  // Runs the command and appends the result to `reply`. The service appends `ok` afterwards. If the
+  // function fails, the service replies with the error.
   Status (*run)(Call& call, bson::Builder& reply) = nullptr;
 
   Scope scope = Scope::kNothing;
   std::vector<std::string_view> actions = {};
-  // Null unless the command's privileges depend on its arguments. The function must use only the
-  // body, which has not been checked. It ignores fields that it cannot interpret, because run()
-  // refuses them.
+  // Null unless the command's privileges depend on its arguments. Otherwise `scope` and `actions`
+  // are not used. The function must use only Request::body, which is valid BSON but whose fields
+  // have not been checked yet. The function ignores fields that it cannot interpret, because run()
+  // refuses them later.
   std::vector<Privilege> (*privileges)(const Request& request) = nullptr;
 
   GenericRules rules = {};

@@ -1,5 +1,7 @@
-// The state of a mount: stats of its operations, its open files and the store. The functions are
-// thread-safe.
+// The state of a mount, for metrics and reports: statistics of its operations, the operations in
+// progress, and how much its open files, the store and the disk cache use.
+//
+// Thread-safety: mount_state() is thread-safe. A MountState is a plain value.
 #pragma once
 
 #include <optional>

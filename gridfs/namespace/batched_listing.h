@@ -17,7 +17,7 @@
 
 namespace gridmount::gridfs {
 
-// `Position` is defined in directory_cookies.h.
+// directory_cookies.h says what `Position` must provide.
 template <typename Position>
 class BatchedListing : public DirectoryStream {
  public:
@@ -51,7 +51,8 @@ class BatchedListing : public DirectoryStream {
   // Reads the next entries after read_to(). Calls add() or pass() for each of them, and end() if
   // nothing follows. A batch may be empty.
   virtual Status read_batch() = 0;
-  // Called after a seek, before the next batch is read.
+  // Called when a seek moves the listing to a position, before the next batch is read from there.
+  // One seek can move the listing several times.
   virtual void begin_batches() {}
 
   // The position after everything that has been read.
@@ -59,7 +60,8 @@ class BatchedListing : public DirectoryStream {
   size_t batch_size() const { return batch_.size(); }
   // Returns true during a seek, which passes over the entries. Their nodes may then be empty.
   bool names_only() const { return names_only_; }
-  // `hash` distinguishes the entry from others of the listing.
+  // Appends an entry to the batch. `hash` distinguishes the entry from others of the listing, and
+  // `after` is the position after the entry.
   void add(std::string name, Node node, uint64_t hash, Position after) {
     read_to_ = after;
     batch_.push_back({{std::move(name), std::move(node), 0}, hash, std::move(after)});

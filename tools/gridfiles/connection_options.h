@@ -19,12 +19,15 @@ class ConnectionOptions {
   // Sets a flag of the group "connection". `flag` is its long name. `value` is "" for a flag
   // without a value. Fails with FailedToParse for a flag that is not supported.
   Status set(std::string_view flag, const std::string& value);
-  // Reads the file of --config: YAML with password, uri and sslPEMKeyPassword.
+  // Reads the file of --config: YAML with some of the fields password, uri and sslPEMKeyPassword.
+  // Fails with FailedToParse if the file cannot be read or has other fields.
   Status read_config(const std::string& file);
 
-  // Returns true if the flags name a server.
+  // Returns true if any flag of the connection was given, even one that names no server. Such a
+  // flag contradicts --store.
   bool given() const { return !flags_.empty(); }
-  // Returns true if there is a user without a password. The program must then ask for the password.
+  // Returns true if --username names a user, no password was given, and the mechanism is not X.509,
+  // GSSAPI or AWS. The program must then ask for the password.
   bool needs_password() const;
   void set_password(std::string password) { flags_["password"] = std::move(password); }
   // Returns the values that must stay secret, without empty ones.

@@ -1,4 +1,4 @@
-// The local files that put reads and get writes.
+// The local file from which the command `put` reads, and the one to which `get` writes.
 //
 // Not thread-safe.
 #pragma once
@@ -54,7 +54,7 @@ Result<AtomicFile> create_local_file(const std::string& name, LocalName kind, bo
                                      bool makes_folders = false);
 
 // Writes the rest of the stream to the file, and does not commit the file. Fails with the errors of
-// both.
+// DownloadStream::read() and AtomicFile::write().
 Status write_all(gridfs::DownloadStream& stream, AtomicFile& output);
 
 }  // namespace gridmount::tools

@@ -84,8 +84,8 @@ class Trees {
   std::string name_of(MDB_dbi tree) const;
   // Returns the number of the tree in the redo log, or RedoChanges::kNoTree if it has none.
   uint32_t number_of(MDB_dbi tree) const;
-  // Returns whether an entry may have no checksum (unchecked_keyspaces.h). `tree` is a position in
-  // TreeHandles::keyspaces.
+  // Returns true if it is possible that the entry was stored without a checksum
+  // (unchecked_keyspaces.h). `tree` is a position in TreeHandles::keyspaces.
   Result<bool> is_without_checksums(uint32_t tree, const TreeEntry& entry) const;
 
   // Only for read transactions. pause() makes the cursors remember their positions. Then every call
@@ -113,13 +113,13 @@ class Trees {
 
   // Returns the key's value, or nothing if the tree does not have the key.
   Result<std::optional<std::string_view>> get(MDB_dbi tree, std::string_view key) const;
-  // Sets Wanted::value for the keys that TreeReader can find. The caller must call get() for the
-  // others. In a write transaction these are all keys.
+  // Sets Wanted::value for the keys that TreeReader finds. The caller must call get() for every
+  // other key. In a write transaction TreeReader is not used, so no value is set.
   void find_several(MDB_dbi tree, std::span<TreeReader::Wanted> wanted) const;
-  // Returns the entry that a search finds at or after the key. A damaged page can mislead the
-  // search, so the caller must verify with TreePath that this entry is the first. Always returns
-  // nothing in a write transaction. Otherwise nothing means that the caller must search with a
-  // cursor.
+  // Returns the entry that TreeReader finds at or after the key. A damaged page can mislead the
+  // search, so the caller must verify with TreePath that this entry is the first. Returns nothing
+  // if TreeReader cannot tell, and always in a write transaction. The caller must then search with
+  // a cursor.
   std::optional<TreeReader::Found> find_from(MDB_dbi tree, std::string_view key) const;
   // Proves that the tree does not have the key, after a search has not found it. Fails with
   // StoreDamaged if it cannot. Only for keyspaces whose entries have checksums.
@@ -153,9 +153,9 @@ class Trees {
 
   // Returns whether the writes so far are a net shrink: a tree was cleared; or the number of
   // records and index entries decreased; or this number stayed the same and the number of catalog
-  // entries decreased. Only in the last case does the catalog matter, because code that removes
-  // something may first create a collection to record the removal. Returns false after a failed
-  // write.
+  // entries decreased. A catalog that grows is not counted against a decrease of records and index
+  // entries, because code that removes something may create a collection to record the removal.
+  // Returns false after a failed write.
   bool shrinks_net() const;
 
   // Returns all changes, for WriteTransaction::log(). Must be called before end(), and nothing may
@@ -192,7 +192,9 @@ class Trees {
   std::vector<WriteCursor> cursors_;  // indexed by tree handle
   mutable std::optional<TreeReader> reader_;
   mutable std::vector<RangeCursor*> reading_;
-  // For each tree handle: two neighbouring entries in the snapshot of the write transaction.
+  // Two neighbouring entries of a tree in the snapshot from which the write transaction began.
+  // prove_absent() has proved that no entry was between them, and need not prove it again. Without
+  // `below` or `from`, the gap reaches to the tree's beginning or end. gaps_ is indexed by handle.
   struct Gap {
     bool known = false;
     std::optional<TreeEntry> below;

@@ -70,13 +70,13 @@ class UserDirectory {
   // Returns true if this store has never had a user. The first user leaves a mark, which remains
   // when all users are removed: the document `authSchema` in admin.system.version.
   Result<bool> never_had_any() const;
-  // Writes the mark if the store has users but no mark, because clients have written the users to
-  // the collection.
+  // Writes the mark if the store has users but no mark. Clients can write users directly to the
+  // collection admin.system.users, which leaves no mark.
   Status record_existing();
 
   // The changes below are durable on return. create() fails with Location51003 if the user exists.
   Status create(const User& user);
-  // replace() and drop() fail with UserNotFound (11).
+  // replace() and drop() fail with UserNotFound (11) if the user does not exist.
   Status replace(const User& user);
   Status drop(const UserName& name);
   // Adds or replaces all of `users`, or none of them if it fails. With `drops_others`, also removes

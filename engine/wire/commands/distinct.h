@@ -1,6 +1,6 @@
 // Reads the arguments of distinct, for the command itself and for explain.
 //
-// Views refer to the request. Not thread-safe: plain values.
+// Not thread-safe: a plain value.
 #pragma once
 
 #include "engine/store.h"
@@ -8,6 +8,7 @@
 
 namespace gridmount::wire {
 
+// `key`, `query` and the views in `options` refer to the request, which must outlive this object.
 struct DistinctCommand {
   engine::Namespace ns;
   std::string_view key;

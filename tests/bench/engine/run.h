@@ -1,5 +1,6 @@
-// Measures the rows on both systems in alternating slices, and checks that both find and hold the
-// same documents.
+// Measures gridmount's document store and SQLite. Divides the operations of each row (rows.h) into
+// slices, and lets both systems run each slice, one after the other. Checks that both find and hold
+// the same documents.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +24,8 @@ struct Measured {
   // One entry per slice. All slices have the same share of the row's operations.
   std::vector<Taken> gridmount;
   std::vector<Taken> sqlite;
-  Footprint gridmount_footprint;  // both: after the row
+  // The footprints after the last slice of the row.
+  Footprint gridmount_footprint;
   Footprint sqlite_footprint;
 };
 
@@ -35,7 +37,9 @@ struct RunOptions {
 
 struct Figures {
   std::vector<Measured> rows;
-  double load_seconds = 0;  // time of one random memory load in our file, after all rows
+  // Processor time of one load from a random position of gridmount's mapped data.mdb, measured
+  // after all rows (memory_load.h).
+  double load_seconds = 0;
 };
 
 // Runs in new folders below `temp`, which are removed again. Throws std::runtime_error if anything
