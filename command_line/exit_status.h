@@ -28,7 +28,8 @@ enum class ExitStatus : int {
   kStoreDamaged = 16,
   kOutOfDiskSpace = 17,
   kIoError = 18,
-  kFileSystemUnfit = 19,  // its mappings do not show what is written, so it cannot hold a store
+  // A memory map of a file does not show what is written to the file, so no store can be there.
+  kFileSystemUnfit = 19,
 
   // gridmount: the mount.
   kMountPointUnusable = 20,  // does not exist or is not a directory

@@ -12,9 +12,9 @@ class ParseError;
 
 namespace gridmount::command_line {
 
-// Returns one line that names the wrong word. CLI11 reports missing arguments before unknown words
-// such as a mistyped command. This function reports the unknown word. `app` is the CLI::App that
-// has failed to parse the command line.
+// Returns one line that says what is wrong. If the command line has an unknown word, such as a
+// mistyped command, and lacks an argument too, CLI11's own message is about the argument, but this
+// line names the unknown word. `app` is the CLI::App that has failed to parse the command line.
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace gridmount::command_line

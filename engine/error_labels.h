@@ -16,8 +16,8 @@ inline constexpr std::string_view kTransientTransactionError = "TransientTransac
 inline constexpr std::string_view kUnknownTransactionCommitResult =
     "UnknownTransactionCommitResult";
 
-// Another change stream may continue after the failed one. Source: drivers' specification "Change
-// Streams".
+// The change stream has failed, but a new one may resume where it stopped. Source: drivers'
+// specification "Change Streams".
 inline constexpr std::string_view kResumableChangeStreamError = "ResumableChangeStreamError";
 
 // Returns whether the field `errorLabels` of the error's details has the label. Errors of a local

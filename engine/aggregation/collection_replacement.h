@@ -12,9 +12,10 @@
 
 namespace gridmount::aggregation {
 
-// Makes a new collection with the options and indexes of `collection`. The caller adds the
-// documents to the result, and calls finish(), which renames the new collection to `collection`.
-// All this happens in the transaction, which must outlive the result. Fails with 17152 for a capped
+// Makes a new collection with the options and indexes of `collection`, if that exists. The caller
+// adds the documents to the result, and calls finish(), which renames the new collection to
+// `collection`. If the result is destroyed without finish(), it drops the new collection. All this
+// happens in the transaction, which must outlive the result. Fails with Location17152 for a capped
 // collection and with CommandNotSupportedOnView for a view.
 Result<std::unique_ptr<query::CollectionReplacement>> replace_collection_in(
     std::shared_ptr<engine::Database> database, engine::Transaction& transaction,

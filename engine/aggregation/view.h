@@ -14,9 +14,11 @@
 namespace gridmount::aggregation {
 
 struct ResolvedView {
-  engine::Namespace ns;   // the collection from which the views are computed; it need not exist
-  bson::Document stages;  // the stages of all views, as the elements of an array; empty if there is
-                          // no view
+  // The collection below all views. It need not exist.
+  engine::Namespace ns;
+  // The stages of all views, as the elements of an array: those of the view that reads `ns` come
+  // first. Empty if the name was not that of a view.
+  bson::Document stages;
 };
 
 // Resolves `ns`, which may be a collection, a view, or a view of other views. Fails with

@@ -67,7 +67,8 @@ class Builder {
   // whenever it is full, and memory must have room for the old and the new buffer during the copy.
   void reserve(size_t bytes) { bytes_.reserve(bytes); }
 
-  // Returns the number of bytes so far. Callers that must stay below kMaxDocumentBytes use it.
+  // Returns the number of bytes so far, without the NUL that will end each open document or array.
+  // Callers that must stay below kMaxDocumentBytes use it.
   uint32_t size() const { return static_cast<uint32_t>(bytes_.size()); }
 
   // Ends the document. The builder must not be used afterwards.

@@ -31,19 +31,23 @@ class Path {
   const std::string& dotted() const { return dotted_; }
   const std::vector<std::string>& parts() const { return parts_; }
 
-  // Returns the value at the path, or nothing if there is none. Does not continue in all elements
-  // of an array: a number in the path selects the element at that position.
+  // Returns the value at the path, or nothing if there is none. In an array, the next name of the
+  // path must be the position of an element. Unlike visit(), does not try the array's other
+  // elements.
   std::optional<ValueView> resolve(View document) const;
 
+  struct Reached {
+    std::optional<ValueView> value;  // empty: the path cannot continue here, see visit()
+    // True if the path has continued in each element of an array, and not only in the element at a
+    // position.
+    bool through_array = false;
+  };
   // Calls `visit` with every value that the path reaches by the rules of MongoDB's queries. At an
   // array before the end of the path, the path continues in each element that is a document. If the
   // next name is a number, the path also continues in the element at that position. An array at the
   // end of the path is one value: its elements are not visited. Where a document lacks the next
-  // name, calls `visit` with nullopt. Stops when `visit` returns false.
-  struct Reached {
-    std::optional<ValueView> value;
-    bool through_array = false;  // the path has continued in the elements of an array
-  };
+  // name, and where a value before the end of the path is neither a document nor an array, calls
+  // `visit` without a value. Stops when `visit` returns false.
   void visit(View document, const std::function<bool(const Reached&)>& visit) const;
 
  private:

@@ -2,9 +2,9 @@
 // when the next mount begins.
 //
 // The cache is a folder with one file per chunk. It knows nothing of a bucket's files and their
-// versions. The caller gives each content a key that no other content ever has (CachedContent in
-// chunk_cache.h), so an entry never becomes wrong. If the cache needs space, it removes the entries
-// that were read least recently.
+// versions. The caller gives each content a key that no other content ever has (ChunkCache::key()
+// in gridfs/content/chunk_cache.h), so an entry never becomes wrong. If the cache needs space, it
+// removes the entries that were read least recently.
 //
 // Users may delete any file of the folder at any time. The cache does not sync its files, but each
 // entry has a checksum. The cache removes a damaged entry and treats it as absent.
@@ -68,7 +68,8 @@ class DiskCache {
   DiskCache(const DiskCache&) = delete;
   DiskCache& operator=(const DiskCache&) = delete;
 
-  // Reads the content from the disk. Returns null if the cache does not have it.
+  // Reads the content from the disk. Returns null if the cache does not have it, has not written it
+  // yet, or cannot read it.
   Content find(std::string_view key) GM_EXCLUDES(mutex_);
   // Gives the content to the cache's thread, which writes it. Does not wait.
   void keep(std::string key, Content content) GM_EXCLUDES(mutex_);

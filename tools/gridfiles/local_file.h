@@ -24,7 +24,7 @@ class LocalInput {
   ~LocalInput();
 
   // Returns the next bytes, which are valid until the next call. Returns no bytes at the end. Fails
-  // with kInterrupted after a signal.
+  // with Interrupted after a signal, and with IoError if the file cannot be read.
   Result<std::span<const uint8_t>> read();
 
  private:
@@ -36,12 +36,13 @@ class LocalInput {
   std::vector<uint8_t> buffer_;
 };
 
-// Where get has the name of a file from.
+// Where the name of a file that get writes comes from.
 enum class LocalName {
   kOfOption,    // --local: "-" is stdout
   kOfArgument,  // somebody has typed it; "-" is a file too
-  // The program that put the file into the bucket has chosen the name. So symbolic links are not
-  // followed, and the name cannot lead out of the current folder.
+  // The program that put the file into the bucket has chosen the name. So create_local_file() does
+  // not follow symbolic links. It does not check whether the name leads out of the current folder:
+  // the caller must have called check_traversal() (target.h).
   kOfBucket,
 };
 

@@ -10,9 +10,9 @@
 
 namespace gridmount::tools {
 
-// Runs in the foreground until SIGTERM, SIGINT or SIGHUP. A second signal ends it at once. Logs to
-// stderr. Must be run before the process has started a thread. `arguments` are the process's own,
-// which clients can query.
+// The subcommand runs in the foreground until SIGTERM, SIGINT or SIGHUP. A second signal ends it at
+// once. It logs to stderr. Its run() must be called before the process has started a thread.
+// `arguments` are those of the process's command line, which clients can query (getCmdLineOpts).
 Subcommand add_serve(CLI::App& app, std::vector<std::string> arguments);
 
 }  // namespace gridmount::tools

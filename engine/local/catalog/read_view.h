@@ -1,5 +1,5 @@
 // ReadView: the state of a store that a Snapshot or Transaction reads. It has the trees, the
-// catalog, and all objects that must live as long as the read view.
+// catalog, the observers, and the documents that were built for readers.
 //
 // Thread-safety: not thread-safe. A ReadView is used by the thread that uses its Snapshot or
 // Transaction.
@@ -51,7 +51,8 @@ class ReadView {
     if (write_observer_) write_observer_->collection_changed(ns);
   }
 
-  // Keeps a document that was built for a reader. The view is valid as rule S5 says.
+  // Keeps a document that was built for a reader. Returns a view of it, which is valid for as long
+  // as rule S5 of engine/store.h says.
   bson::View keep(bson::Document document);
 
  private:

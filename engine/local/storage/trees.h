@@ -133,8 +133,8 @@ class Trees {
   // damaged page.
   tl::unexpected<Error> read_failed(int code) const;
 
-  // --- The functions below are only for write transactions. An error of LMDB in one of them
-  // poisons the transaction.
+  // --- The functions below are only for write transactions. An error of LMDB, a damaged
+  // page, and a missing entry in remove() poison the transaction.
 
   // Returns the first entry at or after `key`. If there is none and the next call is a put() of
   // this key, the put() appends the entry with MDB_APPEND, which fills pages completely.

@@ -49,11 +49,12 @@ struct User {
   static std::optional<User> from_bson(bson::View document);
 };
 
-// Appends the field userId.
+// Appends the field userId. `uuid` must have 16 bytes.
 void append_uuid(bson::Builder& out, std::string_view uuid);
 
-// The version number that servers use for the form of these documents. mongorestore compares it
-// with the version in the dump, which is from admin.system.version.
+// The number by which servers name the form of these documents. It is the parameter
+// authSchemaVersion and is stored in the document `authSchema`. mongorestore compares the parameter
+// with the number in the document that a dump has.
 inline constexpr int32_t kUserSchemaVersion = 5;
 
 // The users of a store. Callers must refuse roles that are not built in: this class does not check

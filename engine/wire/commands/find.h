@@ -1,6 +1,7 @@
 // Reads the arguments of find, for find itself and for explain.
 //
-// Views refer to the request. Not thread-safe: plain values.
+// Not thread-safe: plain values. Each bson::View in a FindCommand refers to bytes of the request,
+// which must outlive the FindCommand.
 #pragma once
 
 #include "engine/wire/call.h"

@@ -12,7 +12,7 @@
 namespace gridmount::wire {
 
 // The limits of one server. A timeout ends a connection whose peer makes no progress for this time.
-// A slow peer that makes progress is not disconnected.
+// A slow peer that makes progress is not disconnected, except during the TLS handshake.
 struct ServerLimits {
   // If the process's limit of open files allows fewer connections, that number is used.
   size_t connections_max = 10'000;
@@ -21,11 +21,11 @@ struct ServerLimits {
   size_t request_bytes_max = size_t{128} << 20;
   size_t reply_bytes_max = size_t{128} << 20;
 
-  std::chrono::milliseconds handshake_timeout{10'000};  // for TLS, from the first byte to the last
+  std::chrono::milliseconds handshake_timeout{10'000};  // for the whole TLS handshake
   std::chrono::milliseconds receive_timeout{30'000};    // within a message
   std::chrono::milliseconds send_timeout{60'000};       // within a reply
-  // Replaces the two timeouts above while others wait for the memory that the message or the reply
-  // needs.
+  // The upper limit of the two timeouts above for a connection that holds memory for its message or
+  // reply while other connections wait for memory.
   std::chrono::milliseconds pressed_timeout{1'000};
 
   size_t io_threads = 2;
@@ -37,8 +37,8 @@ struct ServerOptions {
   // The folder for gridmount.sock, if its file system supports sockets. Empty: no Unix socket.
   std::filesystem::path socket_folder;
   std::vector<std::string> listen;  // HOST:PORT of TCP, one for each address
-  // If true, clients over TCP must log in, and the handler checks this. If false, or without TLS,
-  // only loopback addresses are allowed.
+  // If true, clients over TCP must log in. The server itself does not check this: its
+  // RequestHandler does. If false, or without TLS, only loopback addresses are allowed.
   bool authentication = true;
   // PEM files like those of mongod's --tlsCertificateKeyFile and --tlsCAFile. Empty: no TLS.
   std::filesystem::path tls_certificate_key_file;

@@ -7,9 +7,9 @@
 
 namespace gridmount::tools {
 
-// Prints the findings on stdout and failures on stderr. A store in use is checked beside its owner,
-// in the state at the start of the check. The structure and the content are checked on two
-// different read views.
+// The subcommand prints its findings on stdout and failures on stderr. Without --repair it checks a
+// store in use beside its owner. It checks the structure in one snapshot, and then the content in a
+// later one. After a damaged page it goes on in a new snapshot.
 Subcommand add_check(CLI::App& app);
 
 }  // namespace gridmount::tools
