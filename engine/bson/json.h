@@ -28,4 +28,8 @@ std::string to_json(ValueView value, JsonForm form);
 // (json_value.h).
 Result<Document> document_from_json(std::string_view text);
 
+// Parses one array and returns its elements in a document with the keys "0", "1", ... Fails like
+// document_from_json().
+Result<Document> array_from_json(std::string_view text);
+
 }  // namespace gridmount::bson

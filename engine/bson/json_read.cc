@@ -44,6 +44,19 @@ class Reader {
     return std::move(builder).finish();
   }
 
+  Result<Document> array() {
+    skip_space();
+    if (next() != '[') return refuse("an array was expected here");
+    Builder holder;
+    holder.open_array("");
+    GM_TRY(elements(holder, 1));
+    holder.close();
+    skip_space();
+    if (at_ < text_.size()) return refuse("there is text after the array");
+    const Document held = std::move(holder).finish();
+    return Document((*held.view().begin()).value.as_document());
+  }
+
  private:
   tl::unexpected<Error> refuse(const std::string& what) const {
     return fail(ErrorCode::kFailedToParse,
@@ -304,16 +317,29 @@ class Reader {
   size_t at_ = 0;
 };
 
+Status check_text(std::string_view text) {
+  if (bson_utf8_validate(text.data() == nullptr ? "" : text.data(), text.size(), false)) return {};
+  return fail(ErrorCode::kFailedToParse, "invalid JSON: the text is not UTF-8, or holds a NUL");
+}
+
+// The text may be larger than a document may be.
+Result<Document> validated(Document read) {
+  GM_TRY(validate(read.view().bytes()));
+  return read;
+}
+
 }  // namespace
 
 Result<Document> document_from_json(std::string_view text) {
-  if (!bson_utf8_validate(text.data() == nullptr ? "" : text.data(), text.size(), false)) {
-    return fail(ErrorCode::kFailedToParse, "invalid JSON: the text is not UTF-8, or holds a NUL");
-  }
+  GM_TRY(check_text(text));
   GM_ASSIGN(Document read, Reader(text).document());
-  // The text may be larger than a document may be.
-  GM_TRY(validate(read.view().bytes()));
-  return read;
+  return validated(std::move(read));
+}
+
+Result<Document> array_from_json(std::string_view text) {
+  GM_TRY(check_text(text));
+  GM_ASSIGN(Document read, Reader(text).array());
+  return validated(std::move(read));
 }
 
 }  // namespace gridmount::bson

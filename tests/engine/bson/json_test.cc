@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "engine/bson/compare.h"
 #include "tests/engine/bson/random_bson.h"
 
@@ -246,6 +248,30 @@ TEST(Json, RandomDocuments_ComeBack) {
     ++compared;
   }
   EXPECT_GT(compared, 500);
+}
+
+TEST(Json, Array_HasItsElementsByPosition) {
+  const Result<Document> read =
+      array_from_json(R"( [{"$match": {"a": {"$oid": "65a000000000000000000001"}}}, [2], 3 ] )");
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_EQ(
+      to_json(*read, JsonForm::kRelaxed),
+      R"({ "0" : { "$match" : { "a" : { "$oid" : "65a000000000000000000001" } } }, "1" : [ 2 ], "2" : 3 })");
+  EXPECT_TRUE(array_from_json("[]")->view().empty());
+}
+
+TEST(Json, ArrayThatIsNone_IsRefusedWithThePosition) {
+  for (const auto& [text, message] : std::map<std::string, std::string>{
+           {"{}", "invalid JSON at byte 0: an array was expected here"},
+           {"", "invalid JSON at byte 0: an array was expected here"},
+           {"[1] 2", "invalid JSON at byte 4: there is text after the array"},
+           {"[1", "invalid JSON at byte 2: a comma or ']' is missing"},
+           {"[\xFF]", "invalid JSON: the text is not UTF-8, or holds a NUL"}}) {
+    const Result<Document> read = array_from_json(text);
+    ASSERT_FALSE(read) << text;
+    EXPECT_EQ(read.error().message(), message);
+    EXPECT_EQ(read.error().code(), ErrorCode::kFailedToParse);
+  }
 }
 
 }  // namespace
