@@ -9,8 +9,10 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
+#include "tests/tools/dump_fixture.h"
 #include "tests/tools/mongodump_archive.h"
 #include "tests/tools/store_test.h"
+#include "tools/gridstore/compact_json.h"
 #include "tools/gridstore/dump/archive_reader.h"
 #include "tools/gridstore/dump/crc64.h"
 #include "tools/gridstore/dump/dump_file_name.h"
@@ -253,9 +255,22 @@ TEST(Metadata, OfOldDumps_IsRead) {
   EXPECT_TRUE(tools::Metadata::parse(R"({"options":null,"indexes":null})"));
 }
 
-TEST(Metadata, KeepsSpacesWithinTexts) {
-  EXPECT_EQ(tools::without_spaces(R"({ "a b" : "c \" d\\" , "e" : [ 1, "\\" ] })"),
+TEST(CompactJson, KeepsSpacesWithinTexts) {
+  EXPECT_EQ(tools::compacted(R"({ "a b" : "c \" d\\" , "e" : [ 1, "\\" ] })"),
             R"({"a b":"c \" d\\","e":[1,"\\"]})");
+}
+
+TEST(CompactJson, ShortensDoublesAndNothingElse) {
+  const bson::Document document = parsed(
+      R"({"a": 0.1, "b": [1.0, -0.0, 1e300, -2.5e-7], "c": 0.30000000000000004, "i": 10, "n": 9007199254740993,
+          "s": "0.10000000000000000555", "nan": {"$numberDouble": "NaN"}, "d": {"$numberDecimal": "1.10"}})");
+  EXPECT_EQ(
+      tools::compact_json(document, bson::JsonForm::kRelaxed),
+      R"({"a":0.1,"b":[1.0,-0.0,1e+300,-2.5e-07],"c":0.30000000000000004,"i":10,"n":9007199254740993,"s":"0.10000000000000000555","nan":{"$numberDouble":"NaN"},"d":{"$numberDecimal":"1.10"}})");
+  EXPECT_EQ(tools::compact_json(*document.view().find("a"), bson::JsonForm::kCanonical),
+            R"({"$numberDouble":"0.1"})");
+  EXPECT_EQ(tools::compacted(R"({ "a" : "$numberDouble", "b" : "0.10" })"),
+            R"({"a":"$numberDouble","b":"0.10"})");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/system/system_error.h"
+#include "tools/gridstore/compact_json.h"
 #include "tools/gridstore/dump/archive_writer.h"
 #include "tools/gridstore/dump/dump_file_name.h"
 #include "tools/gridstore/dump/output_file.h"
@@ -56,9 +57,8 @@ class FolderTarget final : public DumpTarget {
     bson::Builder builder;
     builder.append("ServerVersion", origin_.server_version);
     builder.append("ToolVersion", origin_.tool_version);
-    const std::string text = bson::to_json(std::move(builder).finish(), bson::JsonForm::kRelaxed);
     GM_TRY(write_text((folder / "prelude.json").string() + std::string(gzip_ ? kGzipSuffix : ""),
-                      without_spaces(text)));
+                      compact_json(std::move(builder).finish(), bson::JsonForm::kRelaxed)));
     for (const fs::path& made : folders_) GM_TRY(sync_folder(made));
     return sync_folder(root_);
   }

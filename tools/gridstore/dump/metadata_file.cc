@@ -2,6 +2,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
+#include "tools/gridstore/compact_json.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {
@@ -41,19 +42,6 @@ Status read_text(const bson::Element& element, std::string& text) {
 
 }  // namespace
 
-std::string without_spaces(std::string_view json) {
-  std::string out;
-  bool in_text = false;
-  bool is_escaped = false;
-  for (const char c : json) {
-    if (!in_text && (c == ' ' || c == '\n')) continue;
-    if (c == '"' && !is_escaped) in_text = !in_text;
-    is_escaped = in_text && c == '\\' && !is_escaped;
-    out += c;
-  }
-  return out;
-}
-
 std::string Metadata::to_json() const {
   bson::Builder builder;
   if (!options.view().empty()) builder.append("options", options);
@@ -61,7 +49,7 @@ std::string Metadata::to_json() const {
   for (const bson::Document& index : indexes) list.push(index.view());
   list.close();
   builder.append("collectionName", collection_name).append("type", type);
-  return without_spaces(bson::to_json(std::move(builder).finish(), bson::JsonForm::kCanonical));
+  return compact_json(std::move(builder).finish(), bson::JsonForm::kCanonical);
 }
 
 Result<Metadata> Metadata::parse(std::string_view text) {

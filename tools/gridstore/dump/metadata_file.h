@@ -28,8 +28,4 @@ struct Metadata {
   static Result<Metadata> parse(std::string_view text);
 };
 
-// Removes the spaces and newlines between the tokens of the JSON text, because mongodump does not
-// write them.
-std::string without_spaces(std::string_view json);
-
 }  // namespace gridmount::tools
