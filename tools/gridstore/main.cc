@@ -11,6 +11,7 @@
 #include "tools/gridstore/backup_command.h"
 #include "tools/gridstore/check/check_command.h"
 #include "tools/gridstore/compact_command.h"
+#include "tools/gridstore/documents/query_command.h"
 #include "tools/gridstore/dump/dump_command.h"
 #include "tools/gridstore/dump/restore_command.h"
 #include "tools/gridstore/guarded_run.h"
@@ -66,12 +67,17 @@ int main_with(int argc, char** argv) {
       add_check(app),
       add_compact(app),
       add_stats(app),
+      add_query(app),
       add_dump(app),
       add_restore(app),
       add_serve(app, {argv, argv + argc}),
       add_upgrade(app),
   };
-  for (const Subcommand& command : commands) command.arguments->footer(kExitStatuses);
+  for (const Subcommand& command : commands) {
+    const std::string& examples = command.examples;
+    command.arguments->footer((examples.empty() ? "" : "Examples:\n" + examples + "\n") +
+                              kExitStatuses);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

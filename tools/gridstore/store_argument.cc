@@ -1,5 +1,3 @@
-#include "tools/gridstore/store_argument.h"
-
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <utility>
@@ -9,6 +7,7 @@
 #include "command_line/store_argument.h"
 #include "command_line/store_opening.h"
 #include "engine/mongo/mongo_store.h"
+#include "tools/gridstore/store_argument.h"
 
 namespace gridmount::tools {
 
@@ -22,7 +21,7 @@ constexpr double kServerSecondsMax = 24 * 60 * 60;
 void add_store_argument(CLI::App& command, std::filesystem::path& store) {
   command.add_option("STORE", store, "the store's folder")
       ->required()
-      ->check(command_line::store_folder("only check, dump, restore and stats take one"));
+      ->check(command_line::store_folder("only check, dump, query, restore and stats take one"));
 }
 
 void add_store_or_deployment(CLI::App& command, StoreArgument& argument) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "command_line/exit_status.h"
 
@@ -18,6 +19,8 @@ struct Subcommand {
   // Called after the arguments have been parsed. The caller flushes stdout afterwards and reports
   // output that could not be written.
   std::function<ExitStatus()> run;
+  // Whole lines that --help shows above the exit statuses. May be empty.
+  std::string examples = {};
 };
 
 }  // namespace gridmount::tools

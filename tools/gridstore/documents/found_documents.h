@@ -1,0 +1,70 @@
+// The documents of a query or a pipeline, which a command reads one after the other.
+//
+// A store in a folder is read beside its owner, from one snapshot. Of a deployment the newest
+// contents are read, from the members that the connection string allows. The memory does not grow
+// with the number of documents, except for a sort or a stage that gathers documents, which have the
+// limits of the store.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "engine/base/error.h"
+#include "engine/bson/document.h"
+#include "engine/store.h"
+#include "tools/gridstore/store_argument.h"
+
+namespace gridmount::tools {
+
+struct Query {
+  engine::Namespace ns;
+  bson::Document filter;
+  bson::Document projection;  // empty: whole documents
+  bson::Document sort;        // empty: any order
+  int64_t limit = 0;          // 0: no limit
+  int64_t skip = 0;
+};
+
+class FoundDocuments {
+ public:
+  // Fails with NamespaceNotFound if there is no such collection, and with the errors of
+  // open_argument() and Collection::find().
+  static Result<std::unique_ptr<FoundDocuments>> of_query(const StoreArgument& store, Query query);
+  // Runs the stages of an aggregation, which must not write: fails with IllegalOperation for $out
+  // and $merge. If the name of the collection is empty, the first stage must not read one.
+  static Result<std::unique_ptr<FoundDocuments>> of_pipeline(const StoreArgument& store,
+                                                             const engine::Namespace& ns,
+                                                             bson::Document stages);
+  FoundDocuments(const FoundDocuments&) = delete;
+  FoundDocuments& operator=(const FoundDocuments&) = delete;
+
+  // Returns the next document, valid until the next call, or nothing at the end. Reports each
+  // damaged document of a query without a sort on stderr, and goes on after it. Any other damage
+  // ends the reading.
+  Result<std::optional<bson::View>> next();
+  // Returns how many damaged documents were left out.
+  uint64_t damaged() const { return damaged_; }
+  // Returns the number of documents, if the query selects all of the collection and the store knows
+  // it.
+  Result<std::optional<uint64_t>> expected();
+
+ private:
+  explicit FoundDocuments(StoreInUse opened) : opened_(std::move(opened)) {}
+  static Result<std::unique_ptr<FoundDocuments>> open(const StoreArgument& store);
+  Status check_exists(const StoreArgument& store, const engine::Namespace& ns);
+
+  StoreInUse opened_;
+  Query query_;
+  bson::Document stages_;
+  bool is_query_ = false;
+  // Destroyed before the store, in reverse order.
+  std::unique_ptr<engine::Snapshot> snapshot_;
+  std::unique_ptr<engine::Collection> collection_;
+  std::unique_ptr<engine::Cursor> cursor_;
+  uint64_t damaged_ = 0;
+};
+
+}  // namespace gridmount::tools

@@ -1,0 +1,19 @@
+// Prints documents on stdout, one on each line.
+//
+// Not thread-safe.
+#pragma once
+
+#include <memory>
+
+#include "command_line/exit_status.h"
+#include "engine/base/error.h"
+#include "engine/bson/json.h"
+#include "tools/gridstore/documents/found_documents.h"
+
+namespace gridmount::tools {
+
+// Prints all documents as Extended JSON. Stops when stdout cannot be written, which the caller of
+// the subcommand reports. Reports other failures on stderr. Returns the status of the subcommand.
+ExitStatus print_json_lines(Result<std::unique_ptr<FoundDocuments>> found, bson::JsonForm form);
+
+}  // namespace gridmount::tools
