@@ -204,7 +204,12 @@ Result<std::vector<bson::Value>> MongoCollection::distinct(engine::Snapshot& sna
 
 Builder MongoCollection::aggregate_command(bson::View stages,
                                            const engine::AggregateOptions& options) const {
-  Builder aggregate = command("aggregate");
+  Builder aggregate;
+  if (ns_.collection.empty()) {
+    aggregate.append("aggregate", int32_t{1});
+  } else {
+    aggregate.append("aggregate", ns_.collection);
+  }
   aggregate.append_array("pipeline", stages);
   append_hint(aggregate, options.hint);
   append_variables(aggregate, options.variables);

@@ -1,5 +1,5 @@
-// Goal: gridstore query prints what a store holds, on a store in a folder, beside its
-// owner and over a connection, and refuses what is wrong with one line that says what and where.
+// Goal: gridstore query and aggregate print what a store holds, on a store in a folder, beside its
+// owner and over a connection, and refuse what is wrong with one line that says what and where.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,6 +76,10 @@ TEST_F(GridstoreQuery, StoreInUse_IsReadBesideItsOwnerAndOverAConnection) {
     for (const std::string& store : {std::string("store.gfs"), uri}) {
       EXPECT_EQ(printed({"query", store, "test.things", R"({"_id": 3})"}),
                 "{\"_id\":3,\"b\":{\"c\":true}}\n");
+      EXPECT_EQ(printed({"aggregate", store, "test.things", R"([{"$count": "n"}])"}),
+                "{\"n\":3}\n");
+      EXPECT_EQ(printed({"aggregate", store, "test", R"([{"$documents": [{"a": 1}]}])"}),
+                "{\"a\":1}\n");
       expect_refused({"query", store, "test.absent"}, "there is no collection `test.absent` in ");
     }
   });
@@ -116,12 +120,46 @@ TEST_F(GridstoreQuery, DamagedDocument_IsReportedAndLeftOut) {
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("\"_id\":1,"), HasSubstr("\"_id\":3,"),
                                  Not(HasSubstr("\"_id\":2,"))));
   EXPECT_THAT(outcome.err, HasSubstr("test.things"));
+  // A sum without the document would be wrong.
+  const Outcome sum = gridstore({"aggregate", "store.gfs", "test.things",
+                                 R"([{"$group": {"_id": "$a", "n": {"$sum": 1}}}])"});
+  EXPECT_EQ(sum.status, static_cast<int>(ExitStatus::kStoreDamaged));
+  EXPECT_EQ(sum.out, "");
 }
 
 TEST_F(GridstoreQuery, StdoutThatIsFull_IsReported) {
   const Outcome outcome = shell("$G query store.gfs test.things > /dev/full");
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.err, "gridstore: stdout could not be written; lines are missing from it\n");
+}
+
+TEST_F(GridstoreQuery, Aggregate_RunsThePipeline) {
+  const std::string pipeline =
+      R"([{"$match": {"_id": {"$lt": 3}}}, {"$group": {"_id": null, "n": {"$sum": "$_id"}}}])";
+  EXPECT_EQ(printed({"aggregate", "store.gfs", "test.things", pipeline}),
+            "{\"_id\":null,\"n\":3}\n");
+  EXPECT_EQ(printed({"aggregate", "store.gfs", "test.things", "-", "--canonical"}, pipeline),
+            "{\"_id\":null,\"n\":{\"$numberInt\":\"3\"}}\n");
+  write_file("pipeline.json", "[]");
+  EXPECT_EQ(printed({"aggregate", "store.gfs", "test.things", "@pipeline.json"}),
+            printed({"query", "store.gfs", "test.things"}));
+}
+
+TEST_F(GridstoreQuery, AggregateOfWhatIsWrong_IsRefusedInOneLine) {
+  const auto refused = [&](const std::string& pipeline, std::string_view part) {
+    expect_refused({"aggregate", "store.gfs", "test.things", pipeline}, part);
+  };
+  refused(R"([{"$match": {}}, {"$out": "other"}])",
+          "$out writes, and gridstore aggregate only reads");
+  refused(R"([{"$merge": {"into": "other"}}])",
+          "$merge writes, and gridstore aggregate only reads");
+  refused("{}", "the pipeline: invalid JSON at byte 0: an array was expected here");
+  refused(R"([{"$match": {}})", "the pipeline: invalid JSON at byte 15: a comma or ']' is missing");
+  refused("[1]", "");
+  refused(R"([{"$foo": 1}])", "$foo");
+  expect_refused({"aggregate", "store.gfs", "test.absent", "[]"},
+                 "there is no collection `test.absent`");
+  expect_refused({"aggregate", "store.gfs", "test.things"}, "PIPELINE is required");
 }
 
 class GridstoreQueryOfRichStore : public DocumentsTest {};

@@ -11,6 +11,7 @@
 #include "tools/gridstore/backup_command.h"
 #include "tools/gridstore/check/check_command.h"
 #include "tools/gridstore/compact_command.h"
+#include "tools/gridstore/documents/aggregate_command.h"
 #include "tools/gridstore/documents/query_command.h"
 #include "tools/gridstore/dump/dump_command.h"
 #include "tools/gridstore/dump/restore_command.h"
@@ -68,6 +69,7 @@ int main_with(int argc, char** argv) {
       add_compact(app),
       add_stats(app),
       add_query(app),
+      add_aggregate(app),
       add_dump(app),
       add_restore(app),
       add_serve(app, {argv, argv + argc}),
