@@ -12,6 +12,7 @@
 #include "tools/gridstore/check/check_command.h"
 #include "tools/gridstore/compact_command.h"
 #include "tools/gridstore/documents/aggregate_command.h"
+#include "tools/gridstore/documents/export_command.h"
 #include "tools/gridstore/documents/query_command.h"
 #include "tools/gridstore/dump/dump_command.h"
 #include "tools/gridstore/dump/restore_command.h"
@@ -70,6 +71,7 @@ int main_with(int argc, char** argv) {
       add_stats(app),
       add_query(app),
       add_aggregate(app),
+      add_export(app),
       add_dump(app),
       add_restore(app),
       add_serve(app, {argv, argv + argc}),

@@ -1,0 +1,55 @@
+// The columns of a CSV file: how the fields of documents become fields of records, and back.
+//
+// Thread-safety: immutable after construction, so safe to share.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/bson/builder.h"
+#include "engine/bson/document.h"
+
+namespace gridmount::tools {
+
+// Returns the text of a value in a CSV file, as mongoexport writes it: ObjectId(...) and dates as
+// text, nothing for null, Extended JSON for documents, arrays and values without a text of their
+// own.
+std::string csv_text(bson::ValueView value);
+
+// Returns the value that mongoimport takes from a text: an int32 or else an int64 if the text is an
+// integer that fits, a double if it is another number, or the text.
+bson::Value guessed_value(const std::string& text);
+
+// Makes documents of records. A name with dots is a path: the columns a.b and a.c give {a: {b, c}}.
+class CsvColumns {
+ public:
+  // Fails with BadValue if a name is empty, begins with '$', has an empty part, occurs twice, or is
+  // the beginning of another name's path.
+  static Result<CsvColumns> parse(std::span<const std::string> names);
+
+  // Fields of the record beyond the columns are named field<position>, from 0, as mongoimport does.
+  // Columns without a field are left out, and with `ignore_blanks` those with an empty field too.
+  // Fails with BadValue if such a name is that of a column, and with BSONObjectTooLarge.
+  Result<bson::Document> document(std::span<const std::string> fields, bool ignore_blanks) const;
+
+ private:
+  static constexpr size_t kNoColumn = static_cast<size_t>(-1);
+  struct Node {
+    std::string name;
+    size_t column = kNoColumn;  // of a value
+    std::vector<Node> children = {};
+  };
+
+  Status add(const std::string& name, size_t column);
+  static bool has_value(const Node& node, std::span<const std::string> fields, bool ignore_blanks);
+  static void append(bson::Builder& builder, const Node& node, std::span<const std::string> fields,
+                     bool ignore_blanks);
+
+  Node root_;
+  size_t count_ = 0;
+};
+
+}  // namespace gridmount::tools

@@ -1,0 +1,53 @@
+// Reads a file or standard input character by character and counts its lines. Skips a byte order
+// mark at the beginning.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "tools/gridstore/dump/input_file.h"
+
+namespace gridmount::tools {
+
+class InputText {
+ public:
+  // `file` must outlive this object.
+  explicit InputText(InputFile& file) : file_(file) {}
+
+  // Returns true if there is a next character. Must be called before peek() and take().
+  Result<bool> more() {
+    if (at_ < used_) return true;
+    return fill();
+  }
+  char peek() const { return buffer_[at_]; }
+  char take() {
+    const char c = buffer_[at_++];
+    if (c == '\n') ++line_;
+    return c;
+  }
+
+  // Returns the number of the line of the next character. The first one is 1.
+  uint64_t line() const { return line_; }
+  // Returns "`file.json`, line 7".
+  std::string place(uint64_t line) const { return file_.name() + ", line " + std::to_string(line); }
+
+  // Skips what is left of the line, with its end.
+  Status skip_line();
+
+ private:
+  Result<bool> fill();
+
+  InputFile& file_;
+  std::vector<char> buffer_;
+  size_t used_ = 0;  // bytes of the buffer
+  size_t at_ = 0;
+  uint64_t line_ = 1;
+  bool begun_ = false;
+};
+
+}  // namespace gridmount::tools
