@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "engine/bson/builder.h"
-#include "engine/transient_error.h"
-#include "gridfs/bucket/retry.h"
 #include "tools/gridstore/dump/restored_index.h"
 #include "tools/gridstore/message.h"
 #include "tools/quoted.h"
@@ -15,29 +13,8 @@ namespace gridmount::tools {
 
 namespace {
 
-// Size of one transaction. Large enough to make the cost of the commit negligible, small enough for
-// its memory.
-constexpr size_t kBatchBytesMax = 8 * 1024 * 1024;
-constexpr size_t kMessageWritesMax = 10'000;
-// The same for a deployment, which ends a transaction after a minute. Each document is a round
-// trip.
-constexpr size_t kDeploymentWritesMax = 1'000;
 // Per collection. Further failures are only counted.
 constexpr uint64_t kFailuresPrintedMax = 10;
-
-// Returns true for errors after which nothing else can succeed.
-bool ends_everything(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kOutOfDiskSpace:
-    case ErrorCode::kIoError:
-    case ErrorCode::kWritesRefused:
-    case ErrorCode::kStoreReadOnly:
-    case ErrorCode::kStoreDamaged:
-      return true;
-    default:
-      return false;
-  }
-}
 
 Status in_transaction(engine::Store& store, const auto& work) {
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store.begin());
@@ -60,6 +37,23 @@ std::string_view name_of(bson::View specification) {
 
 }  // namespace
 
+Restoration::Restoration(engine::Store& store, const RestoreRules& rules)
+    : store_(store),
+      rules_(rules),
+      writes_(
+          store,
+          {.write = [this](
+                        engine::Transaction& transaction, RestoreTarget* target,
+                        bson::View document) { return insert(transaction, target->ns, document); },
+           .refused = [this](RestoreTarget* target,
+                             const Error& error) { return document_failed(*target, error); },
+           .written =
+               [this](RestoreTarget* target) {
+                 ++target->documents;
+                 ++counts_.documents;
+               }}),
+      users_(store) {}
+
 Status Restoration::failed(const Error& error) {
   ++counts_.failures;
   if (rules_.stop_on_error || ends_everything(error.code())) return fail(error);
@@ -69,7 +63,7 @@ Status Restoration::failed(const Error& error) {
 
 Status Restoration::begin(const engine::Namespace& ns, const Metadata& metadata) {
   // Inserts the waiting documents first, because this collection may have the same name as theirs.
-  GM_TRY(flush());
+  GM_TRY(writes_.flush());
   RestoreTarget& target = targets_[ns];
   target.ns = ns;
   target.metadata = metadata;
@@ -154,69 +148,14 @@ Status Restoration::add(const engine::Namespace& ns, bson::View document) {
                                              ", which defines views: create the view with the "
                                              "command create"));
   }
-  pending_.push_back({&target, bytes_.size(), document.size()});
-  bytes_.insert(bytes_.end(), document.data(), document.data() + document.size());
-  const size_t writes_max =
-      store_.capabilities().exclusive ? kMessageWritesMax : kDeploymentWritesMax;
-  const bool full = bytes_.size() >= kBatchBytesMax || pending_.size() >= writes_max;
-  return full ? flush() : Status();
+  return writes_.add(&target, document);
 }
 
-Status Restoration::flush() {
-  const Status inserted = insert(0, pending_.size());
-  pending_.clear();
-  bytes_.clear();
-  return inserted;
-}
-
-Status Restoration::insert(size_t begin, size_t end) {
-  if (begin == end) return {};
-  const bool ends_with_failure = !store_.capabilities().continues_after_failed_writes;
-  std::vector<RestoreTarget*> inserted;
-  Status stop;  // with stop_on_error: the first document that failed
-  const auto attempt = [&]() -> Result<bool> {
-    inserted.clear();
-    stop = Status();
-    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
-    for (size_t i = begin; i < end; ++i) {
-      const Pending& pending = pending_[i];
-      const Status result = insert(*transaction, pending);
-      if (result) {
-        inserted.push_back(pending.target);
-        continue;
-      }
-      const Error& error = result.error();
-      if (ends_everything(error.code()) || engine::is_transient(error) ||
-          error.code() == ErrorCode::kTransactionTooLarge) {
-        return fail(error);
-      }
-      if (ends_with_failure && end - begin > 1) return false;
-      stop = document_failed(*pending.target, error);
-      if (!stop || ends_with_failure) break;
-    }
-    if (ends_with_failure && inserted.size() < end - begin) return true;
-    GM_TRY(transaction->commit());
-    return true;
-  };
-  // Without transactions what was inserted stays, so the attempt must not be repeated.
-  GM_ASSIGN(const bool is_whole,
-            store_.capabilities().transactions ? gridfs::with_retry(store_, attempt) : attempt());
-  if (!is_whole) {
-    const size_t middle = begin + (end - begin) / 2;
-    GM_TRY(insert(begin, middle));
-    return insert(middle, end);
-  }
-  for (RestoreTarget* const target : inserted) ++target->documents;
-  counts_.documents += inserted.size();
-  return stop;
-}
-
-Status Restoration::insert(engine::Transaction& transaction, const Pending& pending) {
-  const bson::View document(bytes_.data() + pending.begin, pending.size);
+Status Restoration::insert(engine::Transaction& transaction, const engine::Namespace& ns,
+                           bson::View document) {
   engine::InsertOptions options;
   options.bypass_validation = rules_.bypass_validation;
   options.keep_empty_timestamps = true;
-  const engine::Namespace& ns = pending.target->ns;
   GM_TRY(store_.database(ns.database)
              ->collection(ns.collection)
              ->insert(transaction, document, options));
@@ -249,7 +188,7 @@ Status Restoration::break_off(const engine::Namespace& ns, const Error& error) {
 }
 
 Status Restoration::print_documents(const RestoreTarget& target) {
-  GM_TRY(flush());
+  GM_TRY(writes_.flush());
   const std::string name = target.ns.full();
   if (target.failures > kFailuresPrintedMax) {
     print_message(name + ": " + counted(target.failures - kFailuresPrintedMax, "more failure"));
@@ -261,7 +200,7 @@ Status Restoration::print_documents(const RestoreTarget& target) {
 }
 
 Status Restoration::finish() {
-  GM_TRY(flush());
+  GM_TRY(writes_.flush());
   for (const auto& [ns, target] : targets_) {
     if (target.kind == RestoreTarget::Kind::kCollection) GM_TRY(make_indexes(target));
   }

@@ -16,6 +16,7 @@
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/store.h"
+#include "tools/gridstore/documents/batched_writes.h"
 #include "tools/gridstore/dump/metadata_file.h"
 #include "tools/gridstore/dump/restored_users.h"
 
@@ -41,8 +42,9 @@ struct RestoreCounts {
 class Restoration {
  public:
   // `store` must outlive this object.
-  Restoration(engine::Store& store, const RestoreRules& rules)
-      : store_(store), rules_(rules), users_(store) {}
+  Restoration(engine::Store& store, const RestoreRules& rules);
+  Restoration(const Restoration&) = delete;
+  Restoration& operator=(const Restoration&) = delete;
 
   // An error of any of these functions ends the restore. Afterwards only counts() may be called.
 
@@ -78,20 +80,9 @@ class Restoration {
     uint64_t documents = 0;
     uint64_t failures = 0;
   };
-  struct Pending {
-    RestoreTarget* target;
-    size_t begin;
-    uint32_t size;
-  };
-
   Status make(RestoreTarget& target);
   Status drop_and_create(RestoreTarget& target, engine::Transaction& transaction);
-  Status flush();
-  // Inserts pending_[begin, end) in one transaction. If a refused document ends the transaction,
-  // inserts each half in a transaction of its own. Stops at the first refused document with
-  // stop_on_error, and returns its error.
-  Status insert(size_t begin, size_t end);
-  Status insert(engine::Transaction& transaction, const Pending& pending);
+  Status insert(engine::Transaction& transaction, const engine::Namespace& ns, bson::View document);
   Status document_failed(RestoreTarget& target, const Error& error);
   Status make_indexes(const RestoreTarget& target);
   Status make_index(const RestoreTarget& target, bson::View specification);
@@ -102,8 +93,7 @@ class Restoration {
   engine::Store& store_;
   const RestoreRules rules_;
   std::map<engine::Namespace, RestoreTarget> targets_;
-  std::vector<uint8_t> bytes_;  // the documents that have not been inserted yet
-  std::vector<Pending> pending_;
+  BatchedWrites<RestoreTarget*> writes_;
   RestoredUsers users_;
   RestoreCounts counts_;
 };
