@@ -3,6 +3,7 @@
 // Thread-safety: that of Collection (engine/store.h).
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "engine/store.h"
@@ -13,8 +14,11 @@ namespace gridmount::engine {
 class BatchInserter {
  public:
   virtual ~BatchInserter() = default;
-  // Does what the function insert_all() below does.
-  virtual Status insert_all(Transaction& transaction, std::span<const bson::View> documents) = 0;
+  // Does what the function insert_all() below does. Sets `inserted` to the number of documents
+  // before the one that fails, or of all. If the answer of a server is lost, counts none of the
+  // documents of that command.
+  virtual Status insert_all(Transaction& transaction, std::span<const bson::View> documents,
+                            size_t& inserted) = 0;
 };
 
 // Inserts the documents in their order. Stops at the first one that cannot be inserted, and fails
@@ -22,7 +26,8 @@ class BatchInserter {
 inline Status insert_all(Collection& collection, Transaction& transaction,
                          std::span<const bson::View> documents) {
   if (auto* const batches = dynamic_cast<BatchInserter*>(&collection)) {
-    return batches->insert_all(transaction, documents);
+    size_t inserted = 0;
+    return batches->insert_all(transaction, documents, inserted);
   }
   for (const bson::View document : documents) GM_TRY(collection.insert(transaction, document));
   return {};

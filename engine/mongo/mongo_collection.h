@@ -48,8 +48,8 @@ class MongoCollection final : public engine::Collection, public engine::BatchIns
   Result<engine::InsertResult> insert(engine::Transaction& transaction, bson::View document,
                                       const engine::InsertOptions& options) override;
   // Puts as many documents into each command as a message may have.
-  Status insert_all(engine::Transaction& transaction,
-                    std::span<const bson::View> documents) override;
+  Status insert_all(engine::Transaction& transaction, std::span<const bson::View> documents,
+                    size_t& inserted) override;
   Result<engine::UpdateResult> update(engine::Transaction& transaction, bson::View filter,
                                       bson::View update,
                                       const engine::UpdateOptions& options) override;
