@@ -13,6 +13,7 @@
 #include "tools/gridstore/compact_command.h"
 #include "tools/gridstore/documents/aggregate_command.h"
 #include "tools/gridstore/documents/export_command.h"
+#include "tools/gridstore/documents/import_command.h"
 #include "tools/gridstore/documents/query_command.h"
 #include "tools/gridstore/dump/dump_command.h"
 #include "tools/gridstore/dump/restore_command.h"
@@ -72,6 +73,7 @@ int main_with(int argc, char** argv) {
       add_query(app),
       add_aggregate(app),
       add_export(app),
+      add_import(app),
       add_dump(app),
       add_restore(app),
       add_serve(app, {argv, argv + argc}),

@@ -22,7 +22,7 @@ void add_store_argument(CLI::App& command, std::filesystem::path& store) {
   command.add_option("STORE", store, "the store's folder")
       ->required()
       ->check(command_line::store_folder(
-          "only aggregate, check, dump, export, query, restore and stats take one"));
+          "only aggregate, check, dump, export, import, query, restore and stats take one"));
 }
 
 void add_store_or_deployment(CLI::App& command, StoreArgument& argument) {
