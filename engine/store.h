@@ -331,9 +331,10 @@ class Collection {
   virtual Result<std::vector<bson::Value>> distinct(Snapshot& snapshot, std::string_view path,
                                                     bson::View filter,
                                                     const DistinctOptions& options = {}) = 0;
-  // `stages` holds the stages as elements of an array (engine/query/pipeline/pipeline.h). A
-  // pipeline that ends with $out or $merge needs a Transaction. It writes during this call, and its
-  // cursor returns no documents.
+  // `stages` holds the stages as elements of an array (engine/query/pipeline/pipeline.h). If the
+  // name of the collection is empty, the pipeline must begin with a stage that reads no collection,
+  // such as $documents. A pipeline that ends with $out or $merge needs a Transaction. It writes
+  // during this call, and its cursor returns no documents.
   virtual Result<std::unique_ptr<Cursor>> aggregate(Snapshot& snapshot, bson::View stages,
                                                     const AggregateOptions& options = {}) = 0;
 
