@@ -46,6 +46,7 @@ struct UploadOptions {
   std::optional<int32_t> chunk_bytes;       // default: the bucket's
   bson::View metadata;                      // stored as `metadata` if not empty; copied
   std::optional<std::string> content_type;  // the deprecated field `contentType`
+  bson::View aliases;                       // the deprecated array `aliases`, if not empty
 };
 
 class UploadStream {

@@ -23,6 +23,7 @@ class BucketUploadStream final : public UploadStream {
         filename_(filename),
         metadata_(options.metadata),
         content_type_(options.content_type),
+        aliases_(options.aliases),
         id_(options.id.value_or(bson::Value(bson::ObjectId::generate()))),
         id_is_given_(options.id.has_value()),
         chunk_bytes_(chunk_bytes),
@@ -182,6 +183,7 @@ class BucketUploadStream final : public UploadStream {
     if (md5_) builder.append("md5", md5_->hex());
     builder.append("filename", filename_);
     if (content_type_) builder.append("contentType", *content_type_);
+    if (!aliases_.view().empty()) builder.append_array("aliases", aliases_);
     if (!metadata_.view().empty()) builder.append("metadata", metadata_);
     return std::move(builder).finish();
   }
@@ -190,6 +192,7 @@ class BucketUploadStream final : public UploadStream {
   const std::string filename_;
   const bson::Document metadata_;
   const std::optional<std::string> content_type_;
+  const bson::Document aliases_;
   const bson::Value id_;
   const bool id_is_given_;
   const int32_t chunk_bytes_;

@@ -55,6 +55,8 @@ constexpr auto kCommands = std::to_array<Command>({
      false,
      run_cat,
      {.range = true}},
+    {"cp", "copy the newest file with the first filename to the second one", 2, 2, true, false,
+     run_cp},
     {"mv", "give all files with the first filename the second one", 2, 2, true, false, run_mv},
     {"du",
      "print the bytes below each folder; 'filename' is an optional prefix",

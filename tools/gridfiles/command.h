@@ -67,6 +67,7 @@ Status run_delete(const CommandContext& context);
 Status run_delete_id(const CommandContext& context);
 Status run_stat(const CommandContext& context);
 Status run_cat(const CommandContext& context);
+Status run_cp(const CommandContext& context);
 Status run_mv(const CommandContext& context);
 Status run_du(const CommandContext& context);
 Status run_verify(const CommandContext& context);

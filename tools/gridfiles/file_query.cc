@@ -105,6 +105,22 @@ Status remove_if_there(const CommandContext& context, const bson::Value& id) {
   return removed;
 }
 
+// The files are collected first, so that the snapshot is gone before the first removal.
+Status remove_older(const CommandContext& context, const std::string& name,
+                    const bson::Value& new_id) {
+  GM_ASSIGN(const std::vector<bson::Value> ids, ids_of_name(context, name));
+  for (const bson::Value& id : ids) {
+    if (id == new_id) continue;
+    if (Status removed = remove_if_there(context, id); !removed) {
+      return fail(std::move(removed).error().with_context("error while removing " +
+                                                          in_quotes(name) + " from GridFS"));
+    }
+  }
+  context.log.line(Log::kAlways,
+                   "successfully deleted all instances of " + in_quotes(name) + " from GridFS\n");
+  return {};
+}
+
 std::string filename_of(bson::View files_document) {
   const auto filename = files_document.find("filename");
   if (!filename || filename->type() != bson::Type::kString) return {};

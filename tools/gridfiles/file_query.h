@@ -45,6 +45,11 @@ Result<std::vector<bson::Value>> ids_of_name(const CommandContext& context,
 // Removes the file. Succeeds if the file does not exist.
 Status remove_if_there(const CommandContext& context, const bson::Value& id);
 
+// Removes all files of the name except the one with the _id `new_id`, and logs so. Fails with the
+// error of a removal, which names the file.
+Status remove_older(const CommandContext& context, const std::string& name,
+                    const bson::Value& new_id);
+
 // Returns the filename, empty if it is no string.
 std::string filename_of(bson::View files_document);
 // Returns the length in bytes, or nothing if it is not a whole number.

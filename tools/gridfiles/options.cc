@@ -134,7 +134,7 @@ const std::vector<OptionEntry>& entries() {
        {'t', "type", kRequired, "<content-type>", "content/MIME type for put (optional)"},
        set<&Options::content_type>},
       {"storage",
-       {'r', "replace", kNone, "", "remove other files with same name after put"},
+       {'r', "replace", kNone, "", "remove other files with same name after put or cp"},
        enable<&Options::replace>},
       {"storage",
        {0, "overwriteLocal", kNone, "", "make get overwrite local files"},

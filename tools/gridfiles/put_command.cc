@@ -34,23 +34,6 @@ Status upload(LocalInput& input, gridfs::UploadStream& stream, engine::Durabilit
   return copied;
 }
 
-// Removes all files of that name except the new one. They are collected first, so that the snapshot
-// is gone before the first removal.
-Status remove_older(const CommandContext& context, const std::string& name,
-                    const bson::Value& new_id) {
-  GM_ASSIGN(const std::vector<bson::Value> ids, ids_of_name(context, name));
-  for (const bson::Value& id : ids) {
-    if (id == new_id) continue;
-    if (Status removed = remove_if_there(context, id); !removed) {
-      return fail(std::move(removed).error().with_context("error while removing " +
-                                                          in_quotes(name) + " from GridFS"));
-    }
-  }
-  context.log.line(Log::kAlways,
-                   "successfully deleted all instances of " + in_quotes(name) + " from GridFS\n");
-  return {};
-}
-
 Status put(const CommandContext& context, const std::string& local_name, const std::string& name,
            std::optional<bson::Value> id) {
   const Options& options = context.options;
