@@ -1,5 +1,5 @@
 // Goal: the commands and options of gridfiles that mongofiles does not have: stat, cat, mv, du,
-// verify, --json, --filter, --sort, --range.
+// tree, verify, --json, --filter, --sort, --range.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -144,6 +144,61 @@ TEST_F(GridfilesFurther, Du_SumsUpToTheNextSlash) {
   EXPECT_EQ(gridfiles({"du", "none"}).out, "total\t0\n");
   EXPECT_THAT(gridfiles({"--json", "du", "photos/2"}).out,
               StartsWith("{ \"name\" : \"photos/2020/\", \"bytes\" : 3, \"files\" : 2 }\n"));
+}
+
+TEST_F(GridfilesFurther, Tree_ShowsFoldersAndTheNewestFiles) {
+  const Outcome outcome = gridfiles({"tree"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.out,
+            ".\n"
+            "├── [          5]  photos-of-others\n"
+            "├── [         13]  photos/\n"
+            "│   ├── [          3]  2020/\n"
+            "│   │   ├── [          1]  b.jpg\n"
+            "│   │   └── [          2]  c.jpg\n"
+            "│   └── [         10]  a.jpg\n"
+            "└── [         10]  plan\n"
+            "\n"
+            "2 directories, 5 files\n");
+}
+
+TEST_F(GridfilesFurther, Tree_OfAPrefix_HasTheFolderOfItAsRoot) {
+  EXPECT_EQ(gridfiles({"tree", "photos/2"}).out,
+            "photos/\n"
+            "└── [          3]  2020/\n"
+            "    ├── [          1]  b.jpg\n"
+            "    └── [          2]  c.jpg\n"
+            "\n"
+            "1 directory, 2 files\n");
+  EXPECT_EQ(gridfiles({"tree", "none"}).out, ".\n\n0 directories, 0 files\n");
+  EXPECT_EQ(gridfiles({"--json", "tree", "photos/2020/"}).out,
+            "{ \"name\" : \"photos/2020/b.jpg\", \"bytes\" : 1, \"files\" : 1 }\n"
+            "{ \"name\" : \"photos/2020/c.jpg\", \"bytes\" : 2, \"files\" : 1 }\n"
+            "{ \"name\" : \"total\", \"bytes\" : 3, \"files\" : 2 }\n");
+}
+
+TEST_F(GridfilesFurther, Tree_OddNames) {
+  std::string deep;
+  for (int i = 0; i < 2000; ++i) deep += "d/";
+  with_bucket([&](gridfs::Bucket& bucket) {
+    upload(bucket, "odd/a", "1");
+    upload(bucket, "odd/a/", "22");
+    upload(bucket, "odd/a//b", "333");
+    upload(bucket, "deep/" + deep + "end", "4");
+  });
+  EXPECT_EQ(gridfiles({"tree", "odd/"}).out,
+            "odd/\n"
+            "├── [          1]  a\n"
+            "└── [          5]  a/\n"
+            "    ├── [          2]  \n"
+            "    └── [          3]  /\n"
+            "        └── [          3]  b\n"
+            "\n"
+            "2 directories, 3 files\n");
+  const Outcome outcome = gridfiles({"tree", "deep/"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("d/d/end\n"));
+  EXPECT_THAT(outcome.out, EndsWith("\n1000 directories, 1 file\n"));
 }
 
 TEST_F(GridfilesFurther, Verify_SoundFiles) {

@@ -70,6 +70,7 @@ Status run_cat(const CommandContext& context);
 Status run_cp(const CommandContext& context);
 Status run_mv(const CommandContext& context);
 Status run_du(const CommandContext& context);
+Status run_tree(const CommandContext& context);
 Status run_verify(const CommandContext& context);
 
 }  // namespace gridmount::tools
