@@ -24,6 +24,7 @@ class BucketUploadStream final : public UploadStream {
         metadata_(options.metadata),
         content_type_(options.content_type),
         aliases_(options.aliases),
+        upload_date_min_(options.upload_date_min),
         id_(options.id.value_or(bson::Value(bson::ObjectId::generate()))),
         id_is_given_(options.id.has_value()),
         chunk_bytes_(chunk_bytes),
@@ -179,7 +180,8 @@ class BucketUploadStream final : public UploadStream {
   bson::Document files_document() const {
     bson::Builder builder;
     builder.append("_id", id_).append("length", length_).append("chunkSize", chunk_bytes_);
-    builder.append("uploadDate", bson::Date::now());
+    const bson::Date now = bson::Date::now();
+    builder.append("uploadDate", std::max(now, upload_date_min_.value_or(now)));
     if (md5_) builder.append("md5", md5_->hex());
     builder.append("filename", filename_);
     if (content_type_) builder.append("contentType", *content_type_);
@@ -193,6 +195,7 @@ class BucketUploadStream final : public UploadStream {
   const bson::Document metadata_;
   const std::optional<std::string> content_type_;
   const bson::Document aliases_;
+  const std::optional<bson::Date> upload_date_min_;
   const bson::Value id_;
   const bool id_is_given_;
   const int32_t chunk_bytes_;

@@ -1,4 +1,5 @@
-// cat writes the newest file of each name to standard output, one after the other, or the bytes of
+// cat writes the newest file of each name, or that of --revision, to standard output, one after the
+// other, or the bytes of
 // --range of each.
 #include <algorithm>
 #include <optional>

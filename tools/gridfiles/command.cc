@@ -33,7 +33,7 @@ constexpr auto kCommands = std::to_array<Command>({
      false,
      false,
      run_get,
-     {.recursive = true}},
+     {.recursive = true, .revision = true}},
     {"get_id", "get a file with the given '_id'", 1, 1, false, false, run_get_id},
     {"get_regex", "get files matching the supplied 'regex'", 1, 1, false, false, run_get_regex},
     {"delete", "delete all files with filename 'filename'", 1, 1, true, false, run_delete},
@@ -54,7 +54,23 @@ constexpr auto kCommands = std::to_array<Command>({
      false,
      false,
      run_cat,
-     {.range = true}},
+     {.range = true, .revision = true}},
+    {"revisions",
+     "list all files with filename 'filename', the newest first",
+     1,
+     1,
+     false,
+     false,
+     run_revisions,
+     {.json = true}},
+    {"restore",
+     "make the revision of --revision the newest again, as a copy",
+     1,
+     1,
+     true,
+     false,
+     run_restore,
+     {.revision = true, .needs_revision = true}},
     {"cp", "copy the newest file with the first filename to the second one", 2, 2, true, false,
      run_cp},
     {"mv", "give all files with the first filename the second one", 2, 2, true, false, run_mv},
@@ -124,6 +140,11 @@ Status check_options_of(const Command& command, const Options& options) {
   if (options.sort && !takes.filter) wrong = "sort";
   if (options.range && !takes.range) wrong = "range";
   if (options.recursive && !takes.recursive) wrong = "recursive";
+  if (options.revision && !takes.revision) wrong = "revision";
+  if (takes.needs_revision && !options.revision) {
+    return fail(ErrorCode::kFailedToParse,
+                in_quotes(command.name) + " needs --revision; see `gridfiles revisions`");
+  }
   if (wrong == nullptr) return {};
   return fail(ErrorCode::kFailedToParse, in_quotes(command.name) + " does not take --" + wrong);
 }

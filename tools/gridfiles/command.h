@@ -30,6 +30,8 @@ struct FurtherOptions {
   bool filter = false;  // --filter and --sort
   bool range = false;
   bool recursive = false;
+  bool revision = false;
+  bool needs_revision = false;
 };
 
 struct Command {
@@ -53,7 +55,8 @@ std::span<const Command> commands();
 // Returns the command that `positionals` name. Fails with FailedToParse and mongofiles' text if
 // there is no such command, or if the number of its arguments is wrong.
 Result<const Command*> find_command(std::span<const std::string> positionals);
-// Fails with FailedToParse if the options have one that the command does not take.
+// Fails with FailedToParse if the options have one that the command does not take, or lack one that
+// it needs.
 Status check_options_of(const Command& command, const Options& options);
 
 Status run_list(const CommandContext& context);
@@ -68,6 +71,8 @@ Status run_delete_id(const CommandContext& context);
 Status run_stat(const CommandContext& context);
 Status run_cat(const CommandContext& context);
 Status run_cp(const CommandContext& context);
+Status run_revisions(const CommandContext& context);
+Status run_restore(const CommandContext& context);
 Status run_mv(const CommandContext& context);
 Status run_du(const CommandContext& context);
 Status run_tree(const CommandContext& context);

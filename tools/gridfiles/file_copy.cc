@@ -67,7 +67,7 @@ Status copy_content(gridfs::DownloadStream& from, gridfs::UploadStream& to,
 }  // namespace
 
 Result<bson::Value> copy_file(const CommandContext& context, bson::View source,
-                              const std::string& name) {
+                              const std::string& name, std::optional<bson::Date> upload_date_min) {
   const auto with_context = [&](Error error) {
     return fail(std::move(error).with_context(
         "error while copying " + in_quotes(filename_of(source)) + " to " + in_quotes(name)));
@@ -78,6 +78,7 @@ Result<bson::Value> copy_file(const CommandContext& context, bson::View source,
   const bson::Document metadata = copied_metadata(source);
   gridfs::UploadOptions options;
   options.chunk_bytes = std::min((*from)->file().chunk_bytes, gridfs::kMaxChunkBytes);
+  options.upload_date_min = upload_date_min;
   options.metadata = metadata;
   options.aliases = aliases;
   const auto content_type = source.find("contentType");

@@ -51,7 +51,17 @@ Status for_each_file(const CommandContext& context, bson::View filter, bson::Vie
 
 Result<std::optional<bson::Document>> newest_file(const CommandContext& context,
                                                   const std::string& name) {
-  auto stream = context.bucket.open_download_stream_by_name(name);
+  return file_of_revision(context, name, -1);
+}
+
+Result<std::optional<bson::Document>> file_of_revision(const CommandContext& context,
+                                                       const std::string& name, int revision) {
+  auto stream = context.bucket.open_download_stream_by_name(name, revision);
+  if (!stream && stream.error().code() == gridfs::kRevisionNotFound) {
+    return fail(gridfs::kRevisionNotFound, in_quotes(name) + " has no revision " +
+                                               std::to_string(revision) +
+                                               "; `gridfiles revisions` lists those that it has");
+  }
   if (!stream && stream.error().code() == gridfs::kFileNotFound) {
     return std::optional<bson::Document>();
   }
@@ -73,7 +83,7 @@ Result<std::vector<bson::Document>> files_of_arguments(const CommandContext& con
   std::vector<bson::Document> files;
   std::vector<std::string> missing;
   for (const std::string& name : context.arguments) {
-    GM_ASSIGN(auto file, newest_file(context, name));
+    GM_ASSIGN(auto file, file_of_revision(context, name, context.options.revision.value_or(-1)));
     if (file) {
       files.push_back(*std::move(file));
     } else {

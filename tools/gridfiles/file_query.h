@@ -33,10 +33,16 @@ Status for_each_file(const CommandContext& context, bson::View filter, bson::Vie
 // Returns the newest file of the name, as open_download_stream_by_name() chooses it, or nothing.
 Result<std::optional<bson::Document>> newest_file(const CommandContext& context,
                                                   const std::string& name);
+// Returns the file with that number among those of the name, or nothing if no file has the name. A
+// revision >= 0 counts from the oldest, < 0 from the newest. Fails with kRevisionNotFound if there
+// are too few.
+Result<std::optional<bson::Document>> file_of_revision(const CommandContext& context,
+                                                       const std::string& name, int revision);
 // Returns the error kFileNotFound with mongofiles' message for names that no file has.
 tl::unexpected<Error> files_not_found(std::span<const std::string> names);
-// Returns the newest file of each of the command's arguments. A name may occur twice. If names have
-// no file, fails with files_not_found() of these names.
+// Returns the newest file, or that of --revision, of each of the command's arguments. A name may
+// occur twice. If names have no file, fails with files_not_found() of these names. Also fails as
+// file_of_revision() does.
 Result<std::vector<bson::Document>> files_of_arguments(const CommandContext& context);
 
 // Returns the _ids of all files that have the name. They are few: one for each revision.

@@ -1,5 +1,5 @@
 // get, get_id and get_regex: copy files of the bucket to local files. If a name has several
-// revisions, they copy the newest.
+// revisions, they copy the newest, or get copies that of --revision.
 #include <algorithm>
 #include <compare>
 #include <iterator>
@@ -118,7 +118,11 @@ Status get_recursively(const CommandContext& context) {
 }  // namespace
 
 Status run_get(const CommandContext& context) {
-  if (context.options.recursive) return get_recursively(context);
+  const Options& options = context.options;
+  if (options.recursive && options.revision) {
+    return fail(ErrorCode::kInvalidOptions, "cannot get folders with --revision specified");
+  }
+  if (options.recursive) return get_recursively(context);
   std::vector<std::string> names;
   for (const std::string& name : context.arguments) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -127,13 +131,11 @@ Status run_get(const CommandContext& context) {
   std::vector<Target> targets;
   std::vector<std::string> missing;
   for (const std::string& name : names) {
-    auto newest = context.bucket.open_download_stream_by_name(name);
-    if (newest) {
-      targets.push_back({(*newest)->file().id, name});
-    } else if (newest.error().code() == gridfs::kFileNotFound) {
-      missing.push_back(name);
+    GM_ASSIGN(const auto file, file_of_revision(context, name, options.revision.value_or(-1)));
+    if (file) {
+      targets.push_back({bson::Value(file->view()["_id"]), name});
     } else {
-      return fail(std::move(newest).error());
+      missing.push_back(name);
     }
   }
   if (!missing.empty()) return files_not_found(missing);

@@ -108,6 +108,19 @@ Status set_range(Options& options, const std::string& value) {
       "--range takes <first>-<last>, <first>- or -<number of last bytes>, not " + in_quotes(value));
 }
 
+Status set_revision(Options& options, const std::string& value) {
+  int revision = 0;
+  const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), revision);
+  if (problem != std::errc() || end != value.data() + value.size()) {
+    return fail(ErrorCode::kFailedToParse,
+                "--revision takes a whole number, for example 0 for the oldest revision and "
+                "--revision=-1 for the newest, not " +
+                    in_quotes(value));
+  }
+  options.revision = revision;
+  return {};
+}
+
 // The entries are in the order of --help.
 const std::vector<OptionEntry>& entries() {
   static const std::vector<OptionEntry> kEntries = {
@@ -173,6 +186,10 @@ const std::vector<OptionEntry>& entries() {
       {"further",
        {0, "recursive", kNone, "", "put and get folders with all files below them"},
        enable<&Options::recursive>},
+      {"further",
+       {0, "revision", kRequired, "<number>",
+        "revision that get, cat and restore use: 0 is the oldest, and --revision=-1 the newest"},
+       set_revision},
       {"connection",
        {0, "config", kRequired, "<file>", "YAML file with password, uri and sslPEMKeyPassword"}},
       {"connection", {0, "uri", kRequired, "<uri>", "mongodb uri connection string"}},

@@ -50,6 +50,7 @@ struct Options {
   std::optional<bson::Document> sort;
   std::optional<RequestedRange> range;  // for cat
   bool recursive = false;               // put and get: work on whole folders
+  std::optional<int> revision;          // >= 0 counts from the oldest, < 0 from the newest
 
   int verbosity = 0;
   bool quiet = false;
