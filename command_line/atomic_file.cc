@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -140,6 +141,10 @@ Status AtomicFile::commit() {
 }
 
 Status AtomicFile::sync_and_close() {
+  if (options_.mtime && !temporary_.empty()) {
+    const std::array<timespec, 2> times = {timespec{0, UTIME_OMIT}, *options_.mtime};
+    if (::futimens(fd_, times.data()) != 0) return failure(AtomicFileStep::kWrite, errno);
+  }
   const bool is_synced = options_.sync && !temporary_.empty();
   if (is_synced && ::fsync(fd_) != 0) return failure(AtomicFileStep::kWrite, errno);
   // Network file systems may report errors as late as this.

@@ -8,9 +8,12 @@
 // Not thread-safe.
 #pragma once
 
+#include <time.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -28,6 +31,8 @@ struct AtomicFileOptions {
   // cannot leave an incomplete file under the name. The name itself is durable only after the
   // folder has been synced too.
   bool sync = false;
+  // The modification time that commit() gives a regular file. Default: the present time.
+  std::optional<timespec> mtime = {};
   // Makes the error of a failed step. `error_number` is an errno. Required.
   std::function<Error(AtomicFileStep step, int error_number)> error;
   // Called before each write(2), and again before a write(2) that a signal has interrupted is

@@ -103,6 +103,8 @@ _gridmount() {
     _gridmount_value STORE
   elif [ "$command" = put ]; then
     _gridmount_value FILE
+  elif [[ $command == sync_* && ${words[-1]} == "$command" ]]; then
+    _gridmount_value FOLDER
   elif [[ " ${store[*]} " == *" --store "* ]]; then
     mapfile -t COMPREPLY < <(_gridmount_names "$program" "${store[@]}" -- "$current")
     if [ "${#COMPREPLY[@]}" -eq 1 ] && [[ ${COMPREPLY[0]} == */ ]]; then compopt -o nospace 2>/dev/null; fi

@@ -70,6 +70,17 @@ function __gridmount_names
     and $words[1] $store --quiet list (commandline --current-token) 2>/dev/null | string split --fields 1 \t
 end
 
+# Succeeds if the word at the cursor may be the name of a GridFS file, and not of a local file or folder.
+function __gridmount_takes_names
+    set --local command (__gridmount_command)
+    or return 1
+    test $command = put
+    and return 1
+    set --local words (commandline --tokenize --cut-at-cursor --current-process)
+    not string match --quiet 'sync_*' $command
+    or test $words[-1] != $command
+end
+
 # Installed under the name of each program, whose completion this then is.
 set --local program (path basename -- (status filename) | path change-extension '')
 complete --command $program --condition 'string match --quiet -- "-*" (commandline --current-token)' \
@@ -79,6 +90,6 @@ if test $program != gridmount
         --no-files --arguments "(__gridmount_list command $program)"
 end
 if test $program = gridfiles
-    complete --command gridfiles --condition '__gridmount_command | string match --quiet --invert put' \
+    complete --command gridfiles --condition '__gridmount_takes_names' \
         --no-files --arguments '(__gridmount_names)'
 end

@@ -50,7 +50,7 @@ _gridmount() {
     _describe option options
   elif (( $#commands )) && [[ -z $command ]]; then
     _describe command commands || _files
-  elif [[ ${program:t} != gridfiles || $command == put ]]; then
+  elif [[ ${program:t} != gridfiles || $command == put || ($command == sync_* && ${words[CURRENT-1]} == $command) ]]; then
     _files
   elif (( $#store )); then
     names=(${(f)"$($program $store --quiet list ${(Q)PREFIX} 2>/dev/null | cut -f 1)"})

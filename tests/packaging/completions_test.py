@@ -145,6 +145,13 @@ class Completions(unittest.TestCase):
         begin = str(pathlib.Path(self.folder, "loc"))
         self.assert_completes(["gridfiles", "--store", self.store, "put", begin], [begin + "al"])
 
+    def test_Sync_TakesALocalFolder_AndThenNames(self):
+        begin = str(pathlib.Path(self.folder, "med"))
+        for shell in self.shells:
+            found = [name.rstrip("/") for name in shell.complete("gridfiles", f"--store={self.store}", "sync_get", begin)]
+            self.assertIn(self.store, found, type(shell).__name__)
+        self.assert_completes(["gridfiles", f"--store={self.store}", "sync_get", "folder", "pl"], ["plan"])
+
     def test_Stores_AreFolders(self):
         begin = str(pathlib.Path(self.folder, "med"))
         for shell in self.shells:

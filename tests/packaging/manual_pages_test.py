@@ -61,7 +61,7 @@ class Gridfiles(Page):
         self.assertEqual(re.findall(r"^\.It Cm (\w+)", text, re.M), named)
 
     def test_Options_AreThoseOfTheHelp(self):
-        named = re.findall(r"^ +(?:(-\w), +)?(--\w+)", help_of(GRIDFILES), re.M)
+        named = re.findall(r"^ +(?:(-\w), +)?(--[\w-]+)", help_of(GRIDFILES), re.M)
         expected = sorted({name for names in named for name in names if name})
         text = chapters(self.page("gridfiles.1"), "Sh")["OPTIONS"]
         self.assertEqual(options_of(text), expected)

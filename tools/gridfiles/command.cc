@@ -74,6 +74,22 @@ constexpr auto kCommands = std::to_array<Command>({
     {"cp", "copy the newest file with the first filename to the second one", 2, 2, true, false,
      run_cp},
     {"mv", "give all files with the first filename the second one", 2, 2, true, false, run_mv},
+    {"sync_put",
+     "put the files of a folder that differ; the second argument is a prefix for their names",
+     1,
+     2,
+     true,
+     true,
+     run_sync_put,
+     {.sync = true}},
+    {"sync_get",
+     "get the files that differ into a folder; the second argument is a prefix of their names",
+     1,
+     2,
+     false,
+     false,
+     run_sync_get,
+     {.sync = true}},
     {"du",
      "print the bytes below each folder; 'filename' is an optional prefix",
      0,
@@ -141,6 +157,9 @@ Status check_options_of(const Command& command, const Options& options) {
   if (options.range && !takes.range) wrong = "range";
   if (options.recursive && !takes.recursive) wrong = "recursive";
   if (options.revision && !takes.revision) wrong = "revision";
+  if (options.checksum && !takes.sync) wrong = "checksum";
+  if (options.deletes && !takes.sync) wrong = "delete";
+  if (options.dry_run && !takes.sync) wrong = "dry-run";
   if (takes.needs_revision && !options.revision) {
     return fail(ErrorCode::kFailedToParse,
                 in_quotes(command.name) + " needs --revision; see `gridfiles revisions`");

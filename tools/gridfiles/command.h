@@ -32,6 +32,7 @@ struct FurtherOptions {
   bool recursive = false;
   bool revision = false;
   bool needs_revision = false;
+  bool sync = false;  // --checksum, --delete and --dry-run
 };
 
 struct Command {
@@ -40,7 +41,8 @@ struct Command {
   size_t least_arguments = 0;
   size_t most_arguments = 0;
   bool writes = false;  // the command changes the store
-  // The command adds files, so a store may be created for it. Its first argument names a file.
+  // The command adds files, so a store may be created for it. Its first argument names a file or a
+  // folder.
   bool adds = false;
   // Runs the command. The program prints "Failed: " and the message of an error. Fails with
   // kInterrupted if a signal ended the command.
@@ -74,6 +76,8 @@ Status run_cp(const CommandContext& context);
 Status run_revisions(const CommandContext& context);
 Status run_restore(const CommandContext& context);
 Status run_mv(const CommandContext& context);
+Status run_sync_put(const CommandContext& context);
+Status run_sync_get(const CommandContext& context);
 Status run_du(const CommandContext& context);
 Status run_tree(const CommandContext& context);
 Status run_verify(const CommandContext& context);

@@ -29,11 +29,11 @@ auto cannot_open(const std::string& name, int error_number) {
   return fail(ErrorCode::kIoError, std::move(text));
 }
 
-// Opens the folder that contains `name`. Fails if a part before the last one is not a folder, for
-// example a symbolic link. Ignores the last part. With `makes_folders`, makes those that are
-// missing.
-Result<int> folder_without_links(const std::string& name, bool makes_folders) {
-  int folder = ::open(name.starts_with('/') ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+// Opens the folder that contains `name`, which is relative to `base`. Returns -1 and sets errno if
+// a part of the name before the last one is not a folder, for example a symbolic link. Ignores the
+// last part. With `makes_folders`, makes those that are missing.
+int folder_without_links(const std::string& base, const std::string& name, bool makes_folders) {
+  int folder = ::open(base.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   size_t begin = 0;
   for (size_t slash; folder >= 0 && (slash = name.find('/', begin)) != std::string::npos;) {
     const std::string part = name.substr(begin, slash - begin);
@@ -47,8 +47,11 @@ Result<int> folder_without_links(const std::string& name, bool makes_folders) {
     errno = error_number;
     folder = next;
   }
-  if (folder < 0) return cannot_open(name, errno);
   return folder;
+}
+
+std::string last_part(const std::string& name) {
+  return name.substr(name.rfind('/') + 1);
 }
 
 auto behind_a_link(const std::string& name) {
@@ -58,9 +61,15 @@ auto behind_a_link(const std::string& name) {
                   "want to write to its target");
 }
 
-// Returns whether one of the folders in a name is a symbolic link.
-bool leads_through_link(const std::string& name) {
-  for (size_t slash = name.find('/', 1); slash != std::string::npos;
+auto is_a_link(const std::string& path) {
+  return fail(ErrorCode::kIllegalOperation,
+              "the path " + in_quotes(path) +
+                  " is or contains a symbolic link, which is not followed; remove the link");
+}
+
+// Returns whether one of the folders in a name, from the position `begin` on, is a symbolic link.
+bool leads_through_link(const std::string& name, size_t begin = 1) {
+  for (size_t slash = name.find('/', begin); slash != std::string::npos;
        slash = name.find('/', slash + 1)) {
     struct stat part {};
     if (::lstat(name.substr(0, slash).c_str(), &part) == 0 && S_ISLNK(part.st_mode)) return true;
@@ -138,10 +147,43 @@ Result<AtomicFile> create_local_file(const std::string& name, LocalName kind, bo
   }
   if (leads_through_link(name)) return behind_a_link(name);
   // The folder stays open, so a link that replaces it meanwhile is not followed.
-  GM_ASSIGN(const int folder, folder_without_links(name, makes_folders));
-  const size_t slash = name.rfind('/');
-  return AtomicFile::create_in(folder, slash == std::string::npos ? name : name.substr(slash + 1),
-                               std::move(options));
+  const int folder = folder_without_links(name.starts_with('/') ? "/" : ".", name, makes_folders);
+  if (folder < 0) return cannot_open(name, errno);
+  return AtomicFile::create_in(folder, last_part(name), std::move(options));
+}
+
+Result<AtomicFile> create_file_below(const std::string& folder, const std::string& name,
+                                     const timespec& mtime) {
+  const std::string path = folder + "/" + name;
+  AtomicFileOptions options;
+  options.mtime = mtime;
+  options.check_interrupt = Interruption::check;
+  options.error = [path](AtomicFileStep step, int error_number) -> Error {
+    if (step == AtomicFileStep::kOpen && error_number == ELOOP) return is_a_link(path).value();
+    return failed_step(path, true, step, error_number);
+  };
+  const int parent = folder_without_links(folder, name, true);
+  if (parent < 0) {
+    if (leads_through_link(path, folder.size() + 1)) return is_a_link(path);
+    return cannot_open(path, errno);
+  }
+  return AtomicFile::create_in(parent, last_part(name), std::move(options));
+}
+
+Status remove_file_below(const std::string& folder, const std::string& name) {
+  const int parent = folder_without_links(folder, name, false);
+  const int removed = parent < 0 ? -1 : ::unlinkat(parent, last_part(name).c_str(), 0);
+  const int error_number = errno;
+  if (parent >= 0) ::close(parent);
+  if (removed != 0 && error_number != ENOENT) {
+    return system_failure("remove", folder + "/" + name, error_number);
+  }
+  std::string emptied = name;
+  for (size_t slash; (slash = emptied.rfind('/')) != std::string::npos;) {
+    emptied.resize(slash);
+    if (::rmdir((folder + "/" + emptied).c_str()) != 0) break;
+  }
+  return {};
 }
 
 Status write_all(gridfs::DownloadStream& stream, AtomicFile& output) {

@@ -3,6 +3,8 @@
 // Not thread-safe.
 #pragma once
 
+#include <time.h>
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -53,6 +55,16 @@ enum class LocalName {
 // folders in the name are created.
 Result<AtomicFile> create_local_file(const std::string& name, LocalName kind, bool overwrite,
                                      bool makes_folders = false);
+
+// Creates the file `name` below a folder, which exists, for sync. The folders in the name that are
+// missing are made, and an existing file is replaced at commit(). Links in `folder` are followed. A
+// link in `name` is an error, also if it replaces a folder meanwhile. `name` must have no part
+// "..". The file gets the modification time `mtime`.
+Result<AtomicFile> create_file_below(const std::string& folder, const std::string& name,
+                                     const timespec& mtime);
+// Removes that file, and the folders in `name` that are empty then. Does nothing if there is no
+// such file. Fails with kIoError.
+Status remove_file_below(const std::string& folder, const std::string& name);
 
 // Writes the rest of the stream to the file, and does not commit the file. Fails with the errors of
 // DownloadStream::read() and AtomicFile::write().

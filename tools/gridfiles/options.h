@@ -50,6 +50,9 @@ struct Options {
   std::optional<bson::Document> sort;
   std::optional<RequestedRange> range;  // for cat
   bool recursive = false;               // put and get: work on whole folders
+  bool checksum = false;                // sync: compare contents instead of times
+  bool deletes = false;                 // sync: remove what the source does not have
+  bool dry_run = false;                 // sync: only print what would be done
   std::optional<int> revision;          // >= 0 counts from the oldest, < 0 from the newest
 
   int verbosity = 0;

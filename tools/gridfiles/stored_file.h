@@ -1,0 +1,28 @@
+// Stores a local file in the bucket, for put and sync_put.
+//
+// Not thread-safe: gridfiles runs a command on one thread.
+#pragma once
+
+#include <time.h>
+
+#include <optional>
+#include <string>
+
+#include "engine/base/error.h"
+#include "engine/bson/value.h"
+#include "tools/gridfiles/command.h"
+
+namespace gridmount::tools {
+
+struct LocalSource {
+  std::string path;                    // "-": stdin
+  std::string name;                    // in GridFS
+  std::optional<bson::Value> id = {};  // default: a new ObjectId
+  std::optional<timespec> mtime = {};  // stored as a mount stores it, if given
+};
+
+// Stores the file with the options of put, and logs so as mongofiles does. If it fails, it leaves
+// nothing of the file in the bucket, and with --replace the older files stay.
+Status store_file(const CommandContext& context, const LocalSource& source);
+
+}  // namespace gridmount::tools
