@@ -9,6 +9,7 @@
 #include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/download_stream.h"
+#include "gridfs/bucket/retry.h"
 #include "gridfs/bucket/upload_stream.h"
 
 namespace gridmount::gridfs {
@@ -32,6 +33,22 @@ Status ensure_index(engine::Transaction& transaction, engine::Collection& collec
   definition.keys = std::move(keys);
   definition.unique = unique;
   return collection.create_index(transaction, definition);
+}
+
+// The files are not read in the transaction, because a deployment does not create indexes in one
+// that has used the collection (engine/mongo/mongo_store.h, M3).
+Status ensure_indexes_if_empty(const Bucket& bucket) {
+  {
+    engine::FindOptions any;
+    any.partial = true;
+    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, bucket.store().snapshot());
+    GM_ASSIGN(const std::optional<bson::View> file,
+              bucket.files().find_one(*snapshot, bson::View(), any));
+    if (file) return {};
+  }
+  GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket.store().begin());
+  GM_TRY(bucket.ensure_indexes(*transaction));
+  return transaction->commit();
 }
 
 std::string in_quotes(std::string_view text) {
@@ -81,15 +98,7 @@ Result<std::unique_ptr<UploadStream>> Bucket::open_upload_stream(
     // that has a transaction never waits for this lock.
     MutexLock lock(index_check_->mutex);
     if (!index_check_->done) {
-      GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
-      engine::FindOptions any;
-      any.partial = true;
-      GM_ASSIGN(const std::optional<bson::View> file,
-                files_->find_one(*transaction, bson::View(), any));
-      if (!file) {
-        GM_TRY(ensure_indexes(*transaction));
-        GM_TRY(transaction->commit());
-      }
+      GM_TRY(with_retry(store_, [&] { return ensure_indexes_if_empty(*this); }));
       index_check_->done = true;
     }
   }

@@ -8,6 +8,7 @@
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/chunk_size.h"
 #include "gridfs/bucket/md5.h"
+#include "gridfs/bucket/retry.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -66,7 +67,8 @@ class BucketUploadStream final : public UploadStream {
 
   Status close(engine::Durability durability) override {
     GM_TRY(check_open());
-    if (Status closed = finish(durability); !closed) return broken(std::move(closed).error());
+    Status closed = with_retry_in_transactions([&] { return finish(durability); });
+    if (!closed) return broken(std::move(closed).error());
     ended_ = true;
     chunks_.clear();
     return {};
@@ -145,11 +147,26 @@ class BucketUploadStream final : public UploadStream {
     return bucket_.renew_leases({id_});
   }
 
+  // Calls `attempt`, which is one transaction, until it meets no transaction of others. In a store
+  // without transactions, a failed attempt may have left some of its writes.
+  template <typename Attempt>
+  Status with_retry_in_transactions(const Attempt& attempt) {
+    const engine::Store& store = bucket_.store();
+    return store.capabilities().transactions ? with_retry(store, attempt) : attempt();
+  }
+
   Status write_batch() {
     // An upload may take longer than a lease.
     if (detached_ && std::chrono::steady_clock::now() - leased_at_ > kLeaseInterval) {
       GM_TRY(renew_lease());
     }
+    GM_TRY(with_retry_in_transactions([&] { return commit_batch(); }));
+    detached_ = true;
+    drop_batch();
+    return {};
+  }
+
+  Status commit_batch() {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket_.store().begin());
     if (!detached_) {
       leased_at_ = std::chrono::steady_clock::now();
@@ -157,10 +174,7 @@ class BucketUploadStream final : public UploadStream {
       GM_TRY(bucket_.detached().insert(*transaction, bucket_.as_orphan(files_document())));
     }
     GM_TRY(insert_chunks(*transaction));
-    GM_TRY(transaction->commit());
-    detached_ = true;
-    drop_batch();
-    return {};
+    return transaction->commit();
   }
 
   Status finish(engine::Durability durability) {

@@ -1,0 +1,52 @@
+// Goal: gridfiles works in a bucket of a replica set that nobody has made before. Method: MongoDB's
+// own server.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/peer/mongod_process.h"
+#include "tests/tools/store_test.h"
+
+namespace gridmount::tests {
+namespace {
+
+using ::testing::HasSubstr;
+
+class GridfilesDeployment : public StoreTest {
+ protected:
+  static void SetUpTestSuite() {
+    peer::require_mongod();
+    server_ = must(peer::MongodProcess::start(peer::MongodKind::kReplicaSet));
+  }
+  static void TearDownTestSuite() { server_.reset(); }
+
+  // Runs gridfiles on a database of the test's own.
+  Outcome gridfiles(std::vector<std::string> arguments) const {
+    const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
+    arguments.insert(arguments.begin(), {"--uri", server_->uri(), "--db", test});
+    return gridfiles_plain(std::move(arguments));
+  }
+  void expect_files(int64_t count) const {
+    const std::string listed = gridfiles({"list"}).out;
+    EXPECT_EQ(std::count(listed.begin(), listed.end(), '\n'), count) << listed;
+    const Outcome verified = gridfiles({"verify"});
+    EXPECT_EQ(verified.status, 0) << verified.out << verified.err;
+  }
+
+ private:
+  static inline std::unique_ptr<peer::MongodProcess> server_;
+};
+
+TEST_F(GridfilesDeployment, Put_MakesTheBucket) {
+  write_file("a", "content");
+  const Outcome outcome = gridfiles({"put", "a"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(gridfiles({"cat", "a"}).out, "content");
+}
+
+}  // namespace
+}  // namespace gridmount::tests
