@@ -48,5 +48,19 @@ TEST_F(GridfilesDeployment, Put_MakesTheBucket) {
   EXPECT_EQ(gridfiles({"cat", "a"}).out, "content");
 }
 
+// The first transfers make the bucket and its collections all at once.
+TEST_F(GridfilesDeployment, Jobs_InANewBucket) {
+  for (int i = 0; i < 40; ++i) {
+    write_file("d/" + std::to_string(i), pattern_bytes(static_cast<size_t>(i) * 200'000));
+  }
+  const Outcome put = gridfiles({"--jobs=8", "sync_put", "d", "d"});
+  EXPECT_EQ(put.status, 0) << put.err;
+  expect_files(40);
+  EXPECT_THAT(gridfiles({"--jobs=8", "sync_get", "copy", "d"}).err,
+              HasSubstr("transferred 40, deleted 0, 0 were equal"));
+  EXPECT_EQ(read_file("copy/39"), read_file("d/39"));
+  EXPECT_EQ(gridfiles({"--dry-run", "--delete", "sync_put", "copy", "d"}).out, "");
+}
+
 }  // namespace
 }  // namespace gridmount::tests

@@ -23,7 +23,7 @@ constexpr auto kCommands = std::to_array<Command>({
      true,
      true,
      run_put,
-     {.recursive = true}},
+     {.recursive = true, .jobs = true}},
     {"put_id", "add a file with filename 'filename' and a given '_id'", 2, 2, true, true,
      run_put_id},
     {"get",
@@ -33,7 +33,7 @@ constexpr auto kCommands = std::to_array<Command>({
      false,
      false,
      run_get,
-     {.recursive = true, .revision = true}},
+     {.recursive = true, .revision = true, .jobs = true}},
     {"get_id", "get a file with the given '_id'", 1, 1, false, false, run_get_id},
     {"get_regex", "get files matching the supplied 'regex'", 1, 1, false, false, run_get_regex},
     {"delete", "delete all files with filename 'filename'", 1, 1, true, false, run_delete},
@@ -81,7 +81,7 @@ constexpr auto kCommands = std::to_array<Command>({
      true,
      true,
      run_sync_put,
-     {.sync = true}},
+     {.jobs = true, .sync = true}},
     {"sync_get",
      "get the files that differ into a folder; the second argument is a prefix of their names",
      1,
@@ -89,7 +89,7 @@ constexpr auto kCommands = std::to_array<Command>({
      false,
      false,
      run_sync_get,
-     {.sync = true}},
+     {.jobs = true, .sync = true}},
     {"du",
      "print the bytes below each folder; 'filename' is an optional prefix",
      0,
@@ -157,6 +157,7 @@ Status check_options_of(const Command& command, const Options& options) {
   if (options.range && !takes.range) wrong = "range";
   if (options.recursive && !takes.recursive) wrong = "recursive";
   if (options.revision && !takes.revision) wrong = "revision";
+  if (options.jobs > 1 && !takes.jobs) wrong = "jobs";
   if (options.checksum && !takes.sync) wrong = "checksum";
   if (options.deletes && !takes.sync) wrong = "delete";
   if (options.dry_run && !takes.sync) wrong = "dry-run";

@@ -1,6 +1,7 @@
 // The commands of gridfiles: a table, and one file per family of commands.
 //
-// Not thread-safe: gridfiles runs a command on one thread.
+// A command runs on the main thread. With --jobs it makes its transfers on other threads
+// (transfers.h); everything that a CommandContext refers to may be used by all of them.
 #pragma once
 
 #include <span>
@@ -32,6 +33,7 @@ struct FurtherOptions {
   bool recursive = false;
   bool revision = false;
   bool needs_revision = false;
+  bool jobs = false;
   bool sync = false;  // --checksum, --delete and --dry-run
 };
 

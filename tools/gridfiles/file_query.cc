@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "gridfs/bucket/retry.h"
 #include "tools/gridfiles/interruption.h"
 #include "tools/quoted.h"
 
@@ -110,7 +111,8 @@ Result<std::vector<bson::Value>> ids_of_name(const CommandContext& context,
 }
 
 Status remove_if_there(const CommandContext& context, const bson::Value& id) {
-  Status removed = context.bucket.remove(id);
+  const gridfs::Bucket& bucket = context.bucket;
+  Status removed = gridfs::with_retry(bucket.store(), [&] { return bucket.remove(id); });
   if (removed || removed.error().code() == gridfs::kFileNotFound) return {};
   return removed;
 }

@@ -1,6 +1,6 @@
 // Finds the files of the bucket that a command works on.
 //
-// Not thread-safe: gridfiles runs a command on one thread.
+// Thread-safe: functions without state. The callbacks run on the calling thread.
 #pragma once
 
 #include <functional>

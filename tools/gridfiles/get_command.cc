@@ -12,6 +12,7 @@
 #include "tools/gridfiles/file_query.h"
 #include "tools/gridfiles/local_file.h"
 #include "tools/gridfiles/target.h"
+#include "tools/gridfiles/transfers.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {
@@ -51,8 +52,8 @@ Status download_all(const CommandContext& context, const std::vector<Target>& ta
   if (targets.size() > 1 && !context.options.local.empty()) {
     return fail(ErrorCode::kInvalidOptions, "cannot get multiple files with --local specified");
   }
-  for (const Target& target : targets) GM_TRY(download(context, target, kind));
-  return {};
+  return run_transfers(context.options.jobs, targets.size(),
+                       [&](size_t i) { return download(context, targets[i], kind); });
 }
 
 bool is_newer(bson::View a, bson::View b) {

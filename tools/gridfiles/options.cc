@@ -121,6 +121,18 @@ Status set_revision(Options& options, const std::string& value) {
   return {};
 }
 
+Status set_jobs(Options& options, const std::string& value) {
+  int jobs = 0;
+  const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), jobs);
+  if (problem != std::errc() || end != value.data() + value.size() || jobs < 1 || jobs > kJobsMax) {
+    return fail(ErrorCode::kFailedToParse, "--jobs takes a number from 1 to " +
+                                               std::to_string(kJobsMax) + ", not " +
+                                               in_quotes(value));
+  }
+  options.jobs = jobs;
+  return {};
+}
+
 // The entries are in the order of --help.
 const std::vector<OptionEntry>& entries() {
   static const std::vector<OptionEntry> kEntries = {
@@ -200,6 +212,10 @@ const std::vector<OptionEntry>& entries() {
       {"further",
        {0, "dry-run", kNone, "", "let sync_put and sync_get only print what they would do"},
        enable<&Options::dry_run>},
+      {"further",
+       {0, "jobs", kRequired, "<number>",
+        "files that put, get, sync_put and sync_get transfer at once (default: 1)"},
+       set_jobs},
       {"connection",
        {0, "config", kRequired, "<file>", "YAML file with password, uri and sslPEMKeyPassword"}},
       {"connection", {0, "uri", kRequired, "<uri>", "mongodb uri connection string"}},

@@ -24,6 +24,9 @@ struct RequestedRange {
   std::optional<int64_t> last;
 };
 
+// The most transfers at once. A connection to a server has room for more readers and writers.
+inline constexpr int kJobsMax = 64;
+
 struct Options {
   bool help = false;
   bool version = false;
@@ -53,6 +56,7 @@ struct Options {
   bool checksum = false;                // sync: compare contents instead of times
   bool deletes = false;                 // sync: remove what the source does not have
   bool dry_run = false;                 // sync: only print what would be done
+  int jobs = 1;                         // put, get and sync: transfers at once
   std::optional<int> revision;          // >= 0 counts from the oldest, < 0 from the newest
 
   int verbosity = 0;

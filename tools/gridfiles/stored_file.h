@@ -1,6 +1,6 @@
 // Stores a local file in the bucket, for put and sync_put.
 //
-// Not thread-safe: gridfiles runs a command on one thread.
+// Thread-safe: a function without state.
 #pragma once
 
 #include <time.h>

@@ -31,6 +31,7 @@
 #include "tools/gridfiles/local_folder.h"
 #include "tools/gridfiles/output.h"
 #include "tools/gridfiles/stored_file.h"
+#include "tools/gridfiles/transfers.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {
@@ -267,12 +268,14 @@ Status run_sync_put(const CommandContext& context) {
   };
   GM_ASSIGN(const Plan todo, plan(context, local, stored, is_equal));
   if (context.options.dry_run) return print_plan(todo, "put");
-  for (const std::string& name : todo.transfers) {
+  const auto transfer = [&](size_t i) {
+    const std::string& name = todo.transfers[i];
     const LocalFile& file = local.files.at(name);
     LocalSource source{file.path, places.prefix + name};
     source.mtime = file.mtime;
-    GM_TRY(store_file(context, source));
-  }
+    return store_file(context, source);
+  };
+  GM_TRY(run_transfers(context.options.jobs, todo.transfers.size(), transfer));
   for (const std::string& name : todo.removals) {
     GM_TRY(remove_stored(context, places.prefix + name));
   }
@@ -305,9 +308,11 @@ Status run_sync_get(const CommandContext& context) {
   std::error_code problem;
   fs::create_directories(places.folder, problem);
   if (problem) return cannot_open_folder(places.folder, problem.value());
-  for (const std::string& name : todo.transfers) {
-    GM_TRY(get_file(context, places, name, stored.files.at(name)));
-  }
+  const auto transfer = [&](size_t i) {
+    const std::string& name = todo.transfers[i];
+    return get_file(context, places, name, stored.files.at(name));
+  };
+  GM_TRY(run_transfers(context.options.jobs, todo.transfers.size(), transfer));
   for (const std::string& name : todo.removals) {
     GM_TRY(remove_file_below(places.folder, name));
     context.log.line(Log::kAlways, "deleted " + in_quotes(places.folder + "/" + name));
