@@ -62,5 +62,23 @@ TEST_F(GridfilesDeployment, Jobs_InANewBucket) {
   EXPECT_EQ(gridfiles({"--dry-run", "--delete", "sync_put", "copy", "d"}).out, "");
 }
 
+TEST_F(GridfilesDeployment, CopiesRevisionsAndFields) {
+  write_file("a", "old");
+  EXPECT_EQ(gridfiles({"put", "a"}).status, 0);
+  EXPECT_EQ(gridfiles({"--set", R"({"metadata": {"owner": "me"}})", "annotate", "a"}).status, 0);
+  write_file("a", "newer");
+  EXPECT_EQ(gridfiles({"put", "a"}).status, 0);
+  EXPECT_EQ(gridfiles({"--revision=0", "restore", "a"}).status, 0);
+  EXPECT_EQ(gridfiles({"cp", "a", "b/c"}).status, 0);
+  EXPECT_EQ(gridfiles({"cat", "b/c"}).out, "old");
+  EXPECT_EQ(gridfiles({"--filter", R"({"metadata.owner": "me"})", "list", "b/"}).out, "b/c\t3\n");
+  EXPECT_THAT(gridfiles({"revisions", "a"}).out,
+              testing::MatchesRegex("2\t-1.*\n1\t-2.*\n0\t-3.*\n"));
+  EXPECT_EQ(gridfiles({"tree"}).out,
+            ".\n├── [          3]  a\n└── [          3]  b/\n    └── [          3]  c\n"
+            "\n1 directory, 2 files\n");
+  expect_files(4);
+}
+
 }  // namespace
 }  // namespace gridmount::tests

@@ -8,7 +8,7 @@ namespace gridmount::tools {
 
 namespace {
 
-constexpr FurtherOptions kListing{.json = true, .filter = true};
+constexpr FurtherOptions kListing{.json = true, .filter = true, .sort = true};
 
 constexpr auto kCommands = std::to_array<Command>({
     {"list",
@@ -106,14 +106,16 @@ constexpr auto kCommands = std::to_array<Command>({
      false,
      run_tree,
      {.json = true}},
-    {"verify",
-     "read all files, or those with a prefix, and compare chunks, length and md5",
+    {"verify", "read all files, or those with a prefix, and compare chunks, length and md5", 0, 1,
+     false, false, run_verify, kListing},
+    {"annotate",
+     "set fields of all files, or of those with a prefix, to those of --set",
      0,
      1,
+     true,
      false,
-     false,
-     run_verify,
-     {.json = true, .filter = true}},
+     run_annotate,
+     {.filter = true, .set = true}},
 });
 
 constexpr std::string_view kConnectionStringHint =
@@ -153,14 +155,18 @@ Status check_options_of(const Command& command, const Options& options) {
   const char* wrong = nullptr;
   if (options.json && !takes.json) wrong = "json";
   if (options.filter && !takes.filter) wrong = "filter";
-  if (options.sort && !takes.filter) wrong = "sort";
+  if (options.sort && !takes.sort) wrong = "sort";
   if (options.range && !takes.range) wrong = "range";
+  if (options.set && !takes.set) wrong = "set";
   if (options.recursive && !takes.recursive) wrong = "recursive";
   if (options.revision && !takes.revision) wrong = "revision";
   if (options.jobs > 1 && !takes.jobs) wrong = "jobs";
   if (options.checksum && !takes.sync) wrong = "checksum";
   if (options.deletes && !takes.sync) wrong = "delete";
   if (options.dry_run && !takes.sync) wrong = "dry-run";
+  if (takes.set && !options.set) {
+    return fail(ErrorCode::kFailedToParse, in_quotes(command.name) + " needs --set");
+  }
   if (takes.needs_revision && !options.revision) {
     return fail(ErrorCode::kFailedToParse,
                 in_quotes(command.name) + " needs --revision; see `gridfiles revisions`");

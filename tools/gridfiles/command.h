@@ -28,7 +28,9 @@ struct CommandContext {
 // options are not listed here: as in mongofiles, a command ignores those that do not fit it.
 struct FurtherOptions {
   bool json = false;
-  bool filter = false;  // --filter and --sort
+  bool filter = false;
+  bool sort = false;
+  bool set = false;  // the command needs it
   bool range = false;
   bool recursive = false;
   bool revision = false;
@@ -82,6 +84,7 @@ Status run_sync_put(const CommandContext& context);
 Status run_sync_get(const CommandContext& context);
 Status run_du(const CommandContext& context);
 Status run_tree(const CommandContext& context);
+Status run_annotate(const CommandContext& context);
 Status run_verify(const CommandContext& context);
 
 }  // namespace gridmount::tools

@@ -184,13 +184,19 @@ const std::vector<OptionEntry>& entries() {
        enable<&Options::json>},
       {"further",
        {0, "filter", kRequired, "<document>",
-        "list, search and verify only files whose documents match, e.g. '{\"length\": {\"$gt\": "
+        "list, search, verify and annotate only files whose documents match, e.g. '{\"length\": "
+        "{\"$gt\": "
         "0}}'"},
        set_document<&Options::filter>},
       {"further",
        {0, "sort", kRequired, "<document>",
         "order of list, search and verify, e.g. '{\"length\": -1}'"},
        set_document<&Options::sort>},
+      {"further",
+       {0, "set", kRequired, "<document>",
+        "fields that annotate sets or, if null, removes: '{\"contentType\": \"image/jpeg\", "
+        "\"metadata\": {\"owner\": \"me\"}}'"},
+       set_document<&Options::set>},
       {"further",
        {0, "range", kRequired, "<first>-<last>",
         "bytes that cat writes, counted from 0; also <first>- and -<number of last bytes>"},

@@ -51,6 +51,7 @@ struct Options {
   bool json = false;                     // print documents instead of lines
   std::optional<bson::Document> filter;  // only files documents that match it
   std::optional<bson::Document> sort;
+  std::optional<bson::Document> set;    // annotate: contentType and fields of metadata
   std::optional<RequestedRange> range;  // for cat
   bool recursive = false;               // put and get: work on whole folders
   bool checksum = false;                // sync: compare contents instead of times
