@@ -1,10 +1,11 @@
+#include "command_line/store_argument.h"
+
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <utility>
 
 #include "command_line/connection_string.h"
 #include "command_line/password.h"
-#include "command_line/store_argument.h"
 #include "command_line/store_opening.h"
 #include "engine/mongo/mongo_store.h"
 #include "tools/gridstore/store_argument.h"
