@@ -2,12 +2,12 @@
 // equal, in one direction: they transfer what differs, and with --delete remove what the source
 // does not have.
 //
-// Two files are taken for equal if they have the same length and the same modification time, or
-// with
-// --checksum the same content. sync_put stores the time in the files document as a mount does
-// (`metadata.posix.mtime`). A file without that time was put by others at its uploadDate: for
-// sync_put it is equal if the local file has not been modified since then, and for sync_get if the
-// local file has that very time, which sync_get gives the files that it writes.
+// Two files are equal if they have the same length and the same modification time; with --checksum,
+// if they have the same content. sync_put stores the time in the files document as a mount does
+// (`metadata.posix.mtime`). A file without that time was put by another program at its uploadDate.
+// For sync_put, such a file is equal if the local file has not been modified since then. For
+// sync_get, it is equal if the local file has exactly that time, which sync_get gives the files
+// that it writes.
 #include <sys/stat.h>
 
 #include <cerrno>
