@@ -42,12 +42,12 @@ struct BucketOptions {
 };
 
 struct UploadOptions {
-  std::optional<bson::Value> id;              // default: a new ObjectId
-  std::optional<int32_t> chunk_bytes;         // default: the bucket's
-  bson::View metadata;                        // stored as `metadata` if not empty; copied
-  std::optional<std::string> content_type;    // the deprecated field `contentType`
-  std::optional<bson::Date> upload_date_min;  // uploadDate is not before this
-  bson::View aliases;                         // the old array `aliases`, if not empty; copied
+  std::optional<bson::Value> id;                   // default: a new ObjectId
+  std::optional<int32_t> chunk_bytes;              // default: the bucket's
+  bson::View metadata;                             // stored as `metadata` if not empty; copied
+  std::optional<std::string> content_type;         // the deprecated field `contentType`
+  std::optional<bson::Date> upload_date_min = {};  // uploadDate is not before this
+  bson::View aliases = {};                         // the old array `aliases`, if not empty; copied
 };
 
 class UploadStream {
