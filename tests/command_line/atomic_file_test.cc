@@ -37,7 +37,9 @@ class AtomicFileTest : public testing::Test {
 
   // The last failed step and its errno are kept in step_ and errno_.
   AtomicFileOptions options(bool overwrite = true, bool sync = false) {
-    return {overwrite, sync, [this](AtomicFileStep step, int error_number) {
+    return {.overwrite = overwrite,
+            .sync = sync,
+            .error = [this](AtomicFileStep step, int error_number) {
               step_ = step;
               errno_ = error_number;
               return system::system_error(error_number, "a test");
