@@ -15,14 +15,16 @@ class BatchInserter {
  public:
   virtual ~BatchInserter() = default;
   // Does what the function insert_all() below does. Sets `inserted` to the number of documents
-  // before the one that fails, or of all. If the answer of a server is lost, counts none of the
-  // documents of that command.
+  // before the one that fails, or of all. If the answer of a server is lost, or the server refuses
+  // a whole command, counts none of the documents of that command.
   virtual Status insert_all(Transaction& transaction, std::span<const bson::View> documents,
                             size_t& inserted) = 0;
 };
 
 // Inserts the documents in their order. Stops at the first one that cannot be inserted, and fails
-// with the error that Collection::insert() gives for it. Each document must have an _id.
+// with the error that Collection::insert() gives for it. Each document must have an _id. The
+// documents before the one that fails stay inserted, if the transaction can continue
+// (Capabilities::continues_after_failed_writes).
 inline Status insert_all(Collection& collection, Transaction& transaction,
                          std::span<const bson::View> documents) {
   if (auto* const batches = dynamic_cast<BatchInserter*>(&collection)) {

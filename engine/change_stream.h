@@ -30,7 +30,8 @@ struct ChangeStreamOptions {
   // The event of an update also has the document in its current state, unless the document has been
   // removed meanwhile.
   bool full_document = false;
-  // The longest time that next() waits for events.
+  // The longest time that the server waits for events in next(). A server that does not answer
+  // within 10 s after that time is an error.
   std::chrono::milliseconds patience{1000};
 };
 
@@ -39,16 +40,20 @@ class ChangeStream {
   virtual ~ChangeStream() = default;
 
   // Waits for events, and returns the next ones as soon as there are some. Returns none if
-  // `patience` passes without an event. Leaves out the changes of this store's own transactions.
-  // The views are valid until the next call.
+  // `patience` passes without an event, and may return none if all new events were left out. Leaves
+  // out the changes of this store's own transactions, but not the changes that this store makes
+  // outside of them, such as drop(). The views are valid until the next call.
   //
   // An error ends the stream. If is_resumable() is true for the error (engine/transient_error.h),
   // the caller can open another stream with this one's resume token. An event of the type
-  // `invalidate` is the last one, and no stream can continue after it.
+  // `invalidate` is the last one, and no stream can continue after it. Each call after an error or
+  // after the last event fails with CursorNotFound (43), although is_resumable() is true for this
+  // code.
   virtual Result<std::vector<bson::View>> next() = 0;
 
-  // Returns the resume token after all events that next() has returned or left out. It is empty if
-  // the server has not sent a token yet. The view is valid until the next call of next().
+  // Returns the resume token after all events that next() has returned or left out. If the server
+  // has not sent a token yet, returns ChangeStreamOptions::resume_after, which may be empty. The
+  // view is valid until the next call of next().
   virtual bson::View resume_token() const = 0;
 };
 

@@ -23,7 +23,7 @@ struct CollectionOptions {
   // In a capped collection the oldest documents are removed to make room for new ones.
   bool capped = false;
   int64_t size_bytes = 0;     // of a capped collection: limit of the sum of the documents' BSON
-                              // sizes; a multiple of 256
+                              // sizes; parse() rounds it up to a multiple of 256
   int64_t max_documents = 0;  // of a capped collection; 0: only size_bytes limits it
 
   // A filter that inserted and updated documents must match.
@@ -46,14 +46,17 @@ struct CollectionOptions {
   // Location51024 if `size` or `max` is out of range, and with BadValue for an empty `viewOn` or an
   // unknown validation level or action. Fails with InvalidOptions if an option is not supported or
   // conflicts with another one, and for a validator in the databases admin, local and config. Fails
-  // with InvalidNamespace for a validator of a system.* collection. Accepts `autoIndexId: true` and
-  // the flags of old servers, because these change nothing.
+  // with InvalidNamespace for a validator of a system.* collection. For a validator that is not a
+  // filter, fails with the errors of query::Filter::parse(). Fails with InvalidNamespace too if
+  // `viewOn` is not a valid name. Accepts `autoIndexId: true`, the collation {locale: "simple"},
+  // and the options `flags` and `usePowerOf2Sizes` of old servers, because these change nothing.
   static Result<CollectionOptions> parse(const Namespace& ns, bson::View options);
   // Returns the options as listCollections shows them. parse() reads this document again.
   bson::Document document() const;
 
   // Reads one of the fields validator, validationLevel and validationAction of collMod or create.
-  // Returns false if `element` is none of these. Fails as parse() does.
+  // An empty validator removes the validator. Returns false if `element` is none of these. Fails as
+  // parse() does.
   Result<bool> read_validation(const Namespace& ns, const bson::Element& element);
 };
 

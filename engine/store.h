@@ -87,7 +87,8 @@ class Snapshot {
   // cursors continue after the last document that they returned. As with a server's cursors, a
   // document that has changed in the meantime may be returned again or not at all. After resume(),
   // a cursor whose collection or index is gone fails with QueryPlanKilled (175), and a tailable
-  // cursor whose position has been overwritten fails with CappedPositionLost (136). On a
+  // cursor whose position has been overwritten fails with CappedPositionLost (136). pause() fails
+  // with IllegalOperation if the snapshot is paused already, and resume() if it is not. On a
   // Transaction both functions fail with IllegalOperation.
   virtual Status pause() = 0;
   virtual Status resume() = 0;
@@ -115,8 +116,8 @@ class WriteObserver {
  public:
   virtual ~WriteObserver() = default;
   // Called when a document is inserted (`before` is empty), replaced, or removed (`after` is
-  // empty). The views are valid during the call only. The observer does not receive removals by the
-  // TTL monitor.
+  // empty), before the write. If the write then fails, the change has not happened. The views are
+  // valid during the call only. The observer does not receive removals by the TTL monitor.
   virtual void document_changed(const Namespace& ns, const std::optional<bson::View>& before,
                                 const std::optional<bson::View>& after) = 0;
   // Called when the collection is dropped, converted to a capped one, or renamed (once for each of
@@ -153,7 +154,7 @@ struct FindOptions {
   bson::View projection = {};  // empty: whole documents
   int64_t skip = 0;
   int64_t limit = 0;                     // 0: no limit
-  std::optional<bson::Value> hint = {};  // index name or key pattern
+  std::optional<bson::Value> hint = {};  // index name, key pattern, or {$natural: 1 or -1}
   bson::View variables = {};             // values of `$$name` in expressions, by name
   std::optional<Deadline> deadline = {};
   // The caller reads only these dotted paths. If an index covers them, the cursor returns documents
@@ -165,9 +166,10 @@ struct FindOptions {
   // documents.
   std::string_view distinct_path = {};
   // Restricts the read to the keys from `min` (inclusive) to `max` (exclusive) of the index that
-  // `hint` names. Each of the two must have a value for every field of that index. Error codes:
-  // 51173 without a hint, 51174 for fields that are not those of the index, 51175 if `min` does not
-  // come before `max`.
+  // `hint` names. Empty: no such bound. A bound must have a value for every field of that index, in
+  // the order of the index. Fails with Location51173 without a hint of an index, with Location51174
+  // for fields that are not those of the index, with Location51175 if `min` does not come before
+  // `max`, and with BadValue for a bound that is too long for a whole index key.
   bson::View min = {};
   bson::View max = {};
   // Returns index keys instead of documents: {path: value, ...} of the index that the plan reads,
@@ -175,8 +177,9 @@ struct FindOptions {
   // the plan reads several indexes, or an index with arrays.
   bool return_key = false;
   bool show_record_id = false;  // adds `$recordId` after the projected fields
-  // Only for a capped collection, read in insertion order. At the end of the collection the cursor
-  // stays open. After Snapshot::resume() it returns the documents that were inserted in the
+  // Only for a capped collection, read in insertion order: find() fails with BadValue for any other
+  // collection, for a sort except {$natural: 1}, and with a hint. At the end of the collection the
+  // cursor stays open. After Snapshot::resume() it returns the documents that were inserted in the
   // meantime.
   bool tailable = false;
   // The caller reads only part of each document. The cursor then verifies the structure of each
@@ -199,11 +202,15 @@ enum class Verbosity { kQueryPlanner, kExecutionStats };
 class Cursor {
  public:
   virtual ~Cursor() = default;
-  // Returns the next document, or nothing at the end. The view of a document that was read without
-  // a projection or in-memory sort points into the store (rule S5). Any other view is valid until
-  // the next call. If a document has a wrong checksum, next() fails with DataCorruptionDetected,
-  // and the message names the namespace and the _id or record. The caller can continue after that
-  // document with another next().
+  // Returns the next document, or nothing at the end. A whole document of a find() on a collection
+  // is valid as S5 says (exception: FindOptions::one_at_a_time). Any other document is valid until
+  // the next call: one of a view or an aggregation, and one that was built for `projection`,
+  // `only_paths`, `distinct_path`, `return_key` or `show_record_id`. If a document has a wrong
+  // checksum, next() fails with DataCorruptionDetected, and the message names the namespace and the
+  // _id or record. The caller can continue after that document with another next(). Also fails with
+  // MaxTimeMSExpired after the deadline, with QueryExceededMemoryLimitNoDiskUseAllowed (292), as
+  // pause() says after a pause, and with IllegalOperation while the snapshot is paused and after it
+  // has ended.
   virtual Result<std::optional<bson::View>> next() = 0;
 };
 
@@ -238,7 +245,8 @@ struct InsertResult {
 
 struct InsertOptions {
   bool bypass_validation = false;      // skips the collection's validator
-  bool keep_empty_timestamps = false;  // stores Timestamp(0, 0) as it is; see insert()
+  bool keep_empty_timestamps = false;  // stores Timestamp(0, 0) as it is; see insert(); a
+                                       // deployment ignores this option
 };
 
 struct UpdateOptions {
@@ -250,7 +258,8 @@ struct UpdateOptions {
   bool bypass_validation = false;
   bool is_pipeline = false;   // the update is an array of stages
   bson::View variables = {};  // values of `$$name` in expressions and stages, by name
-  // Limits only the search for the documents. The same is true in the options of the other writes.
+  // Limits only the search for the documents, which then fails with MaxTimeMSExpired. The same is
+  // true in the options of the other writes.
   std::optional<Deadline> deadline = {};
 };
 
@@ -297,9 +306,11 @@ struct CollectionStats {
 
 struct IndexStats {
   IndexDefinition definition;
-  int64_t bytes = 0;     // the approximate size of the index's entries
-  int64_t accesses = 0;  // how many reads and writes have found documents with this index
-  bson::Date since;      // when the store began to count accesses: when it was opened
+  int64_t bytes = 0;  // the approximate size of the index's entries
+  // How many reads and writes have searched for documents with this index. Hiding the index, or
+  // ending this, sets the number to 0.
+  int64_t accesses = 0;
+  bson::Date since;  // when the store began to count accesses: when it was opened
 };
 
 // A handle by name: the collection need not exist. Reads of a missing collection find nothing. The
@@ -312,29 +323,33 @@ class Collection {
 
   virtual const Namespace& ns() const = 0;
 
-  // `filter` is MongoDB's query language (engine/query/filter/filter.h). A bad filter fails with
-  // BadValue or FailedToParse. In every implementation, these queries read only the documents that
-  // they return: a query with an equality on every field of an index; a query with a range on the
-  // last field of an index and an equality on every other field; and a query whose sort is the
-  // order of an index.
+  // `filter` is MongoDB's query language (engine/query/filter/filter.h, which names the errors of a
+  // bad filter). Fails with Location51024 if `skip` or `limit` is negative, and with BadValue,
+  // IndexNotFound or FailedToParse for a bad hint (engine/query/plan/planner.h). A view refuses
+  // some options with InvalidPipelineOperator or BadValue. In every implementation, these queries
+  // read only the documents that they return: a query with an equality on every field of an index;
+  // a query with a range on the last field of an index and an equality on every other field; and a
+  // query whose sort is the order of an index.
   virtual Result<std::unique_ptr<Cursor>> find(Snapshot& snapshot, bson::View filter,
                                                const FindOptions& options = {}) = 0;
-  // Returns the first document that find() would return. It costs less than find(), because it
-  // makes no cursor. The view is valid as S5 says, with a projection too. Exception:
-  // FindOptions::one_at_a_time.
+  // Returns the first document that find() would return, or nothing if no document matches. It
+  // costs less than find(), because it makes no cursor. The view is valid as S5 says, with a
+  // projection too. Exception: FindOptions::one_at_a_time. `only_paths` must not be given.
   virtual Result<std::optional<bson::View>> find_one(Snapshot& snapshot, bson::View filter,
                                                      const FindOptions& options = {}) = 0;
   virtual Result<int64_t> count(Snapshot& snapshot, bson::View filter,
                                 const CountOptions& options = {}) = 0;
   // Returns the values at the path in matching documents: sorted, each once, with every element of
-  // an array as a value of its own. Fails with error 17217 if they do not fit in one document.
+  // an array as a value of its own. Fails with Location17217 if they do not fit in one document,
+  // and for a path that is not valid.
   virtual Result<std::vector<bson::Value>> distinct(Snapshot& snapshot, std::string_view path,
                                                     bson::View filter,
                                                     const DistinctOptions& options = {}) = 0;
   // `stages` holds the stages as elements of an array (engine/query/pipeline/pipeline.h). If the
   // name of the collection is empty, the pipeline must begin with a stage that reads no collection,
-  // such as $documents. A pipeline that ends with $out or $merge needs a Transaction. It writes
-  // during this call, and its cursor returns no documents.
+  // such as $documents. A pipeline that ends with $out or $merge needs a Transaction, and fails
+  // with IllegalOperation on another Snapshot. It writes during this call, and its cursor returns
+  // no documents.
   virtual Result<std::unique_ptr<Cursor>> aggregate(Snapshot& snapshot, bson::View stages,
                                                     const AggregateOptions& options = {}) = 0;
 
@@ -362,15 +377,18 @@ class Collection {
   // Inserts a copy. A missing _id is generated and put first. Replaces each Timestamp(0, 0) in a
   // top-level field other than _id with the current time, unless
   // InsertOptions::keep_empty_timestamps. In a capped collection the oldest documents are removed
-  // until the new one fits. `document` must be valid BSON: bytes from outside must pass
-  // bson::validate first. Fails with:
+  // until the new one fits. The new one stays, even if it is larger than the collection's limit.
+  // `document` must be valid BSON: bytes from outside must pass bson::validate first. Fails with:
   // - BadValue: the document has more than 16 MiB, or more than one _id.
   // - InvalidIdField: the _id is an array, a regex or undefined.
   // - DollarPrefixedFieldName: a field name in the _id begins with '$'. Outside _id such names are
   //   stored, as servers do since 5.0.
   // - Overflow: the document is nested too deeply.
   // - DuplicateKey (details: keyPattern and keyValue).
+  // - CannotIndexParallelArrays: two fields of one index have arrays.
   // - DocumentValidationFailure (details: errInfo).
+  // - InvalidNamespace: the collection does not exist, and its name is not valid or is that of a
+  //   collection that shows the catalog (system.indexes, system.namespaces, system.views).
   virtual Result<InsertResult> insert(Transaction& transaction, bson::View document,
                                       const InsertOptions& options = {}) = 0;
   // `update` holds operators, a replacement or a pipeline (engine/query/update/update.h, which
@@ -381,22 +399,28 @@ class Collection {
   // Fails as find() does.
   virtual Result<int64_t> remove(Transaction& transaction, bson::View filter, bool multi,
                                  const RemoveOptions& options = {}) = 0;
-  // Changes or removes one document. Fails as update() does, and with FailedToParse or BadValue if
-  // the options contradict each other.
+  // Changes or removes one document. Fails as update() does, with FailedToParse if `remove`
+  // contradicts another option or an update, and with BadValue for a positional projection with
+  // `return_new`.
   virtual Result<FindAndModifyResult> find_and_modify(Transaction& transaction, bson::View filter,
                                                       bson::View update,
                                                       const FindAndModifyOptions& options) = 0;
 
   // Creates the collection too if it does not exist. If an equal index exists, the call succeeds
-  // and changes nothing. Fails with IndexKeySpecsConflict or IndexOptionsConflict if an index of
-  // that name has other keys or options. Fails with DuplicateKey, and changes nothing, if the index
-  // is unique and two documents have the same key. An empty name is replaced by one made from the
-  // keys ("files_id_1_n_1").
+  // and changes nothing. Fails with IndexKeySpecsConflict if an index of that name has other keys,
+  // or differs in `unique`, `sparse` or `partial_filter`. Fails with IndexOptionsConflict if that
+  // index has other options, or if an equal index has another name. Fails with CannotCreateIndex,
+  // BadValue and other errors for a definition that is not valid, with CannotCreateIndex for a 65th
+  // index, and with InvalidNamespace. Fails with DuplicateKey, and changes nothing, if the index is
+  // unique and two documents have the same key. An empty name is replaced by one made from the keys
+  // ("files_id_1_n_1").
   virtual Status create_index(Transaction& transaction, const IndexDefinition& definition) = 0;
-  // Fails with NamespaceNotFound, IndexNotFound, or InvalidOptions for the index on _id.
+  // Fails with NamespaceNotFound, IndexNotFound, or InvalidOptions for the index on _id. A
+  // background thread frees the space of the index.
   virtual Status drop_index(Transaction& transaction, std::string_view name) = 0;
   virtual Result<std::vector<IndexDefinition>> indexes(Snapshot& snapshot) = 0;
-  // The cost does not depend on the number of documents.
+  // The cost does not depend on the number of documents. All figures are 0 if the collection does
+  // not exist.
   virtual Result<CollectionStats> stats(Snapshot& snapshot) = 0;
   virtual Result<std::vector<IndexStats>> index_stats(Snapshot& snapshot) = 0;
 };
@@ -424,18 +448,24 @@ class Database {
   virtual Result<std::optional<CollectionInfo>> collection_info(Snapshot& snapshot,
                                                                 std::string_view collection) = 0;
   virtual Result<bool> exists(Snapshot& snapshot, std::string_view collection) = 0;
-  // CollectionOptions::parse says which `options` it accepts. Fails with NamespaceExists if the
-  // collection exists.
+  // CollectionOptions::parse() says which `options` it accepts. Fails with NamespaceExists if the
+  // collection exists, with InvalidNamespace for a bad name, with the errors of
+  // CollectionOptions::parse(), and for a view with those of aggregation::check_view().
   virtual Status create(Transaction& transaction, std::string_view collection,
                         bson::View options) = 0;
   // Changes options as collMod does: validator, validationLevel, validationAction, cappedSize,
   // cappedMax, viewOn and pipeline of a view, index: {name or keyPattern, expireAfterSeconds or
-  // hidden}. Returns the fields that collMod adds to its reply (expireAfterSeconds_old, ...).
+  // hidden}. Returns the fields that collMod adds to its reply (expireAfterSeconds_old, ...). Fails
+  // with NamespaceNotFound, UnknownField or TypeMismatch, with IndexNotFound if no index fits, and
+  // with InvalidOptions for a field that the collection, view or index cannot have. Also fails as
+  // create() does.
   virtual Result<bson::Document> modify(Transaction& transaction, std::string_view collection,
                                         bson::View changes) = 0;
   // Replaces the collection with a capped collection of the same name, as convertToCapped does. The
-  // new collection has the newest documents that fit in `bytes`, and only the index on _id. Fails
-  // with NamespaceNotFound or CommandNotSupportedOnView.
+  // new collection has the newest documents that fit in `bytes`, which is rounded up to a multiple
+  // of 256, and only the index on _id. Fails with NamespaceNotFound, with
+  // CommandNotSupportedOnView, with Location51024 if `bytes` is less than 1 or more than 1 PiB, and
+  // with DataCorruptionDetected for a damaged document.
   virtual Status convert_to_capped(Transaction& transaction, std::string_view collection,
                                    int64_t bytes) = 0;
   // Reads the whole collection as `validate` does. Returns {ns, nrecords, nInvalidDocuments,
@@ -446,8 +476,9 @@ class Database {
   // Drops the collection. A background thread frees its space. Fails with NamespaceNotFound if the
   // collection does not exist.
   virtual Status drop(Transaction& transaction, std::string_view collection) = 0;
-  // `to` may be in another database. Fails with NamespaceExists if `to` exists, unless
-  // `drop_target`.
+  // `to` may be in another database. Fails with NamespaceNotFound if `from` does not exist, with
+  // NamespaceExists if `to` exists and `drop_target` is false, with IllegalOperation if both names
+  // are the same, and with InvalidNamespace if `to` is not a valid name.
   virtual Status rename(Transaction& transaction, std::string_view from, const Namespace& to,
                         bool drop_target) = 0;
   virtual Status drop_database(Transaction& transaction) = 0;
@@ -458,7 +489,7 @@ struct StoreStats {
   // The part of file_bytes that holds data. The rest is reused before the file grows.
   int64_t used_bytes = 0;
   int64_t capacity_bytes = 0;   // file_bytes, and the bytes by which the file can still grow
-  int64_t available_bytes = 0;  // what can still be written
+  int64_t available_bytes = 0;  // what can still be written; 0 if the store is read-only
   // The whole file system that holds the store, including all other files on it.
   int64_t file_system_bytes = 0;
   int64_t file_system_used_bytes = 0;
@@ -481,7 +512,10 @@ class Store {
   virtual std::shared_ptr<Database> database(std::string_view name) = 0;
   virtual Result<std::vector<std::string>> databases(Snapshot& snapshot) = 0;
 
-  // The snapshot must be destroyed before the store.
+  // The snapshot must be destroyed before the store. Fails with OperationFailed if too many
+  // snapshots exist at a time, and with WritesRefused or IoError if a file of the store was
+  // replaced or cannot be read. Fails with IllegalOperation if this thread has a short transaction
+  // or short snapshot whose commit others share. A deployment fails with HostUnreachable (6).
   virtual Result<std::unique_ptr<Snapshot>> snapshot() = 0;
   // Returns a snapshot for a few look-ups. Short transactions before and after it can still share
   // one commit, which snapshot() would end. The snapshot may block writers and other readers, so
@@ -489,23 +523,26 @@ class Store {
   // begin(), and the same thread must end the snapshot. pause() may fail with IllegalOperation.
   virtual Result<std::unique_ptr<Snapshot>> short_snapshot() { return snapshot(); }
   // The transaction must be destroyed before the store. Waits without a limit for its turn (S2). A
-  // deployment limits the wait and then fails with LockTimeout (24). Fails with StoreReadOnly,
-  // WritesRefused, or IllegalOperation if this thread already has a transaction.
+  // deployment limits the wait and then fails with LockTimeout (24). Fails with StoreReadOnly, with
+  // IllegalOperation if this thread already has a transaction, and with WritesRefused, StoreDamaged
+  // or IoError if the store takes no more writes.
   virtual Result<std::unique_ptr<Transaction>> begin(
       TransactionKind kind = TransactionKind::kMayBlock) = 0;
 
   // Returns when everything committed before the call is durable. Concurrent callers share the
   // work. Fails with WritesRefused if a sync failed, now or before, or if a file of the store was
-  // replaced.
+  // replaced, and with IllegalOperation if this thread has a transaction. Does nothing on a
+  // read-only store.
   virtual Status make_durable() = 0;
 
   // Returns unused space to the file system, as the command `compact` does. If the collection has
   // its own files (in a deployment), frees only their unused space, otherwise the unused space of
   // the whole store. Returns the number of bytes freed. Other threads can read and write in the
   // meantime, except for short moments. The calling thread must hold neither a snapshot nor a
-  // transaction. Fails with NamespaceNotFound, CommandNotSupportedOnView, StoreDamaged,
-  // StoreReadOnly, WritesRefused or MaxTimeMSExpired. Fails with CommandNotSupported if the file
-  // system cannot free space inside a file.
+  // transaction; with a transaction the call fails with IllegalOperation. Fails with
+  // NamespaceNotFound, CommandNotSupportedOnView, StoreDamaged, StoreReadOnly, WritesRefused or
+  // MaxTimeMSExpired. Fails with CommandNotSupported if the file system cannot free space inside a
+  // file.
   virtual Result<int64_t> compact(const Namespace& ns,
                                   const std::optional<Deadline>& deadline = {}) = 0;
 
