@@ -109,7 +109,8 @@ class LocalCollection : public engine::Collection {
 };
 
 // Writes single documents, with their index entries and the counts. If a call fails without
-// poisoning the transaction, the call has changed nothing.
+// poisoning the transaction, the call has changed nothing. Exception: if insert() fails because an
+// old document of a capped collection is damaged, the new document is in the collection.
 class DocumentWriter {
  public:
   // If `validates` is false, the writer ignores the collection's validator. `read_view` must
@@ -117,10 +118,12 @@ class DocumentWriter {
   DocumentWriter(ReadView& read_view, std::shared_ptr<const CollectionMetadata> metadata,
                  bool validates = true);
 
-  // The first field of `document` must be its _id.
+  // The first field of `document` must be its _id. Fails with Overflow if the document is nested
+  // too deeply, and as validate() and IndexWriter::prepare_insert() do.
   Status insert(bson::View document);
   // `before` must be the record's current document. `affected` says for each index of the
-  // collection whether the change can affect its entries: see affected_by().
+  // collection whether the change can affect its entries: see affected_by(). Fails as validate()
+  // and IndexWriter::prepare_update() do.
   Status replace(RecordId id, bson::View before, bson::View after,
                  const std::vector<bool>& affected);
   // `document` must be the record's current document.

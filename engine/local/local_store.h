@@ -37,7 +37,8 @@ class LocalSnapshot : public engine::Snapshot, public ReadViewHolder {
   ReadTransaction transaction_;
 };
 
-// A short snapshot that reads in the LMDB transaction of an open batch.
+// A short snapshot that reads in the LMDB transaction of an open batch. It holds the write lock,
+// and pause() and resume() fail with IllegalOperation.
 class LocalBatchSnapshot : public engine::Snapshot, public ReadViewHolder {
  public:
   // Nothing may have been written in `transaction`.

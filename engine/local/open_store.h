@@ -37,11 +37,12 @@ struct OpenOptions {
   bool upgrade = false;    // upgrades the store to kFormatVersion; takes full effect at the next
                            // open()
   bool read_only = false;  // the store cannot be written; needs only permission to read the files
-  // With read_only: if another process owns the store, open() reads the files beside the owner, and
-  // does not fail with StoreLocked. A new snapshot then shows the contents of up to 20 ms ago, and
-  // does not change while the owner writes. While the snapshot exists, the owner cannot reuse its
-  // pages, so data.mdb grows. Needs permission to write data.mdb-lock, where LMDB has its table of
-  // readers.
+  // Only with read_only: if another process on this machine owns the store, open() reads the files
+  // beside the owner, and does not fail with StoreLocked. It still fails with StoreLocked while the
+  // owner recovers, creates or closes the store. A new snapshot then shows the contents of up to 20
+  // ms ago, and does not change while the owner writes. While the snapshot exists, the owner cannot
+  // reuse its pages, so data.mdb grows. Needs permission to write data.mdb-lock, where LMDB has its
+  // table of readers.
   bool beside_owner = false;
   // The time between the end of a checkpoint and the beginning of the next one. A power loss can
   // lose the commits of this time and of the time that two checkpoints take.
@@ -65,13 +66,15 @@ struct OpenOptions {
 
 // Opens a store. Fails with StoreNotFound, NotAStore, StoreFormatTooNew, StoreLocked (with the
 // owner's pid), StoreReadOnly, PermissionDenied, StoreDamaged, OutOfDiskSpace, IoError or
-// kFileSystemUnfit (opening_error.h). The messages say what to do. If the program becomes a daemon,
+// kFileSystemUnfit (opening_error.h). Fails with InvalidOptions if `options` contradict each other,
+// and with OperationFailed if the process cannot reserve enough address space, or if the version of
+// LMDB cannot enforce a size limit. The messages say what to do. If the program becomes a daemon,
 // call open() afterwards, because an open store cannot be used after fork().
 Result<std::unique_ptr<engine::Store>> open(const std::filesystem::path& folder,
                                             const OpenOptions& options);
 
-// Returns the format version of `store`, which its file `format` has. `store` must come from
-// open().
+// Returns the format version of `store`, which its file `format` had when the store was opened.
+// `store` must come from open(); for any other store returns kFormatVersion.
 int format_version_of(const engine::Store& store);
 
 // The owner of a store: the process that has it open for writing.

@@ -21,10 +21,12 @@ class TtlMonitor {
  public:
   // `store` must outlive this object. The first pass begins one interval after the construction.
   TtlMonitor(LocalStore& store, std::chrono::milliseconds interval);
-  // Waits only for the current short transaction.
+  // Waits only for the current transaction, which removes at most 128 documents.
   ~TtlMonitor();
 
-  // Return the number of finished passes, and of removed documents, since the construction.
+  // Return the number of passes that have ended, with or without an error, and of removed
+  // documents, since the construction. If a collection causes an error, the pass ends there, and
+  // the next pass tries again.
   int64_t passes() const { return passes_; }
   int64_t removed() const { return removed_; }
 

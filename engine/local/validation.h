@@ -14,7 +14,9 @@ namespace gridmount::local {
 
 // `metadata` must have a validator. `before` is the document that `after` replaces, or nothing if
 // `after` is new. Fails with DocumentValidationFailure, with errInfo in the details. With the
-// action `warn`, logs a line and succeeds.
+// action `warn`, logs a line and succeeds. With the level `moderate`, succeeds if `before` does not
+// match the validator either. Fails with the error of check_interruption_now() if the operation was
+// interrupted.
 Status validate(const CollectionMetadata& metadata, std::optional<bson::View> before,
                 bson::View after);
 

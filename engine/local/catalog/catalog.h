@@ -54,31 +54,37 @@ class Catalog {
  public:
   Catalog(std::shared_ptr<Trees> trees, CatalogCache& cache);
 
-  // Returns null if the collection does not exist.
+  // Returns null if the collection does not exist. Fails with StoreDamaged if its entry is damaged.
+  // The other functions fail in the same way if an entry that they read is damaged.
   Result<std::shared_ptr<const CollectionMetadata>> find(const engine::Namespace& ns);
   Result<std::vector<std::string>> databases() const;
   // Returns the collections of the database, sorted by name.
   Result<std::vector<engine::Namespace>> collections(const std::string& database) const;
   // Returns the collections that have a TTL index, of all databases.
   Result<std::vector<engine::Namespace>> expiring_collections() const;
-  // Returns the collection's counts, including changes that are not yet written.
+  // Returns the collection's counts, including changes that are not yet written. They are 0 if none
+  // were ever written.
   Result<Counts> counts(const CollectionMetadata& metadata) const;
 
-  // Creates a collection with its _id index. The name must be free and valid.
+  // Creates a collection with its _id index, also for a view. The name must be free and valid.
+  // Fails as put() and allocate_keyspace() do.
   Result<std::shared_ptr<const CollectionMetadata>> create(const engine::Namespace& ns,
                                                            bson::View options);
-  // Adds or replaces the entry of metadata.ns.
+  // Adds or replaces the entry of metadata.ns, and returns it. Fails with the errors of
+  // CollectionMetadata::derive() and encode().
   Result<std::shared_ptr<const CollectionMetadata>> put(CollectionMetadata metadata);
   // Removes the collection's entries from the catalog, and releases its keyspaces to the drop
   // cleanup.
   Status erase(const CollectionMetadata& metadata);
+  // Gives the collection the name `to`, which must be free and valid. In another database it gets a
+  // new UUID.
   Status rename(const CollectionMetadata& metadata, const engine::Namespace& to);
 
   // Forgets the entries that were looked up last. Must be called when the read view shows another
   // snapshot.
   void drop_recent() { recent_.clear(); }
 
-  // Returns an unused keyspace.
+  // Returns an unused keyspace. Fails with OperationFailed if the store has no unused prefix left.
   Result<Keyspace> allocate_keyspace();
   // Like allocate_keyspace(), but the keyspace counts as released until finish_keyspace() is
   // called. If it is never called, the drop cleanup removes the keyspace's entries.
@@ -90,7 +96,7 @@ class Catalog {
   // The drop cleanup calls this when it has removed all entries of the keyspace. Removes the
   // keyspace from the list of released ones, and decrements the number of keyspaces in its tree.
   Status remove_keyspace(const Keyspace& keyspace);
-  // Returns how many keyspaces are in the tree.
+  // Returns how many keyspaces are in the tree, including released ones that are not yet removed.
   Result<uint32_t> keyspaces_in_tree(uint32_t tree) const;
   // Returns a number greater than every prefix that is or was in use.
   Result<uint32_t> next_prefix() const;

@@ -1,7 +1,7 @@
 // A background thread that frees the space of dropped collections and indexes: it removes their
-// records and entries. It uses short transactions, so that other threads' transactions can run
-// between them. The catalog lists the released keyspaces, so an interrupted cleanup continues when
-// the store is opened again.
+// records and entries. It uses transactions of bounded size, so that other threads' transactions
+// can run between them. After a failure it tries again every 5 s, and reports nothing. The catalog
+// lists the released keyspaces, so an interrupted cleanup continues when the store is opened again.
 //
 // Thread-safety: thread-safe.
 #pragma once
@@ -25,7 +25,7 @@ class DropCleanup {
   // All arguments must outlive this object. Begins with the keyspaces that earlier openings of the
   // store have left.
   DropCleanup(Environment& environment, const TreeHandles& handles, CatalogCache& cache);
-  // Waits only for the current short transaction, and leaves the rest to the next opening.
+  // Waits only for the current transaction, and leaves the rest to the next opening.
   ~DropCleanup();
 
   // Must be called after the commit of a transaction that has released keyspaces.

@@ -33,10 +33,10 @@ struct OwnerMark {
 
 class LockFile {
  public:
-  // Opens the file and takes the lock without waiting. If another process holds the lock, fails
-  // with StoreLocked, and the message names that process. If the file is missing, creates it with
-  // `create`, and fails with StoreDamaged without. Fails with StoreReadOnly if the file can be read
-  // but not written.
+  // Opens the file and takes the lock without waiting. If another process holds the lock, or this
+  // process holds it for another LockFile, fails with StoreLocked. The message names the process if
+  // it is known. If the file is missing, creates it with `create`, and fails with StoreDamaged
+  // without. Fails with StoreReadOnly if the file can be read but not written.
   static Result<LockFile> lock(const std::filesystem::path& folder, bool read_only, bool create);
 
   // Opens the file without the lock, for a caller that only reads the owner's mark.

@@ -35,7 +35,7 @@ Status check_mappings(const std::filesystem::path& folder);
 // Probes the file system: creates a file, writes to it, reads it through a mapping, and deletes it.
 // Meanwhile other threads open the file and query its attributes, which makes the kernel read the
 // mapped pages again. Fails as check_mappings() does. Succeeds if the file cannot be created or
-// written, because the next use of the folder gives a better error.
+// written, because the next use of the folder gives a better error, and if memory is short.
 Status probe_mappings(const std::filesystem::path& folder);
 
 }  // namespace gridmount::local

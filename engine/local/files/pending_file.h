@@ -51,9 +51,9 @@ class PendingFile {
   // a record.
   PendingFile(system::File file, const LogId& id) : file_(std::move(file)), id_(id) {}
 
-  // Fills the file with zeros, which allocates its blocks and removes all records (D14). If the
-  // disk is full, deletes the file and makes this object unusable. Fails only if the file cannot be
-  // deleted either.
+  // Fills the file with zeros, which allocates its blocks and removes all records (D14). If that
+  // fails, because the disk is full for example, deletes the file and makes this object unusable.
+  // Fails only if the file cannot be deleted either.
   Status clear();
   bool usable() const { return file_.is_open(); }
 

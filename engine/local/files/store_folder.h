@@ -31,17 +31,19 @@ namespace gridmount::local {
 // store.
 inline constexpr const char* kCopyFolder = "copy.new";
 
-// Returns the format version in the folder's file `format`. Fails with StoreDamaged if a file that
-// stores of this version do not have is in the folder and has data.
+// Returns the format version in the folder's file `format`. Fails with NotAStore if the file is not
+// that of a store, with StoreFormatTooNew if the version is greater than kFormatVersion, and with
+// StoreDamaged if the file has no version, or if a file that stores of this version do not have is
+// in the folder and has data.
 Result<int> read_fitting_format(const std::filesystem::path& path);
 
 class StoreFolder {
  public:
-  // Locks the store and checks its files. If recovery is needed (D6), restores data.mdb's meta
-  // pages from the newest checkpoint. After that LMDB may open data_path(). If to_replay() is
-  // empty, marks a writable store as open. Otherwise the caller must mark the store after the
-  // replay. A store that is opened beside its owner is neither locked nor checked, because the
-  // owner has done both.
+  // Locks the store and checks its files, and creates a store if options.create is set. Fails with
+  // the errors of local::open(). If recovery is needed (D6), restores data.mdb's meta pages from
+  // the newest checkpoint. After that LMDB may open data_path(). If to_replay() is empty, marks a
+  // writable store as open. Otherwise the caller must mark the store after the replay. A store that
+  // is opened beside its owner is neither locked nor checked, because the owner has done both.
   static Result<StoreFolder> open(const std::filesystem::path& path, const OpenOptions& options,
                                   const TestOptions& test);
 

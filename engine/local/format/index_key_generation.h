@@ -52,7 +52,8 @@ class KeySet {
 // set is empty if the index leaves the document out (sparse or partial). Otherwise it has at least
 // one key, because a missing field counts as null. An array on a path gives one key for each
 // element. Fails with CannotIndexParallelArrays if two fields of the index reach different arrays,
-// and with 16766 for an array in a hashed field.
+// with Location16766 for an array in a hashed field, and with Location16746 if a number in a path
+// is both a position in an array and the name of a field of an element.
 Status extract_keys(const IndexKeySpec& rules, bson::View document, KeySet& keys);
 // Like extract_keys(), but does not truncate keys. If two truncated keys are equal, the whole keys
 // show their order.

@@ -40,11 +40,12 @@ inline constexpr size_t kMaxIndexParts = 32;
 
 // Parses a definition such as {a: 1, "b.c": -1, d: "hashed"}. It must have from 1 to kMaxIndexParts
 // parts. Each value must be a number other than 0, or "hashed" for at most one part. No name in a
-// path may be empty. No name may begin with '$', except the fields of a DBRef below another field.
-// Otherwise fails with CannotCreateIndex. Fails with CannotCreateIndex also for an unsupported kind
-// of index, and for a partial filter with operators that MongoDB refuses there. Fails with
-// MongoDB's own codes for too many parts (13103), several hashed parts (31303) and a unique hashed
-// index (16764).
+// path may be empty, and no path may be given twice. No name may begin with '$', except the fields
+// of a DBRef below another field. Otherwise fails with CannotCreateIndex. Fails with
+// CannotCreateIndex also for an unsupported kind of index, and for a partial filter with operators
+// that MongoDB refuses there. Fails with the errors of query::Filter::parse() for a partial filter
+// that is not a filter. Fails with MongoDB's own codes for too many parts (13103), several hashed
+// parts (31303) and a unique hashed index (16764).
 Result<IndexKeySpec> index_key_spec(const query::IndexDefinition& definition);
 
 }  // namespace gridmount::local

@@ -28,7 +28,8 @@ class IndexWriter {
   // `trees` and `metadata` must outlive this object.
   IndexWriter(Trees& trees, const CollectionMetadata& metadata);
 
-  // Fails with DuplicateKey (details: keyPattern and keyValue) or CannotIndexParallelArrays.
+  // Fails with DuplicateKey (details: keyPattern and keyValue), with the errors of extract_keys(),
+  // and with DataCorruptionDetected or StoreDamaged for a damaged entry of a unique index.
   Status prepare_insert(bson::View document, RecordId id);
   // Considers only the indexes for which `affected` is true. Fails as prepare_insert() does.
   Status prepare_update(bson::View before, bson::View after, RecordId id,

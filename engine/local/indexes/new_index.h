@@ -10,14 +10,15 @@
 namespace gridmount::local {
 
 // Returns the index with that definition, still without a keyspace. If the definition has no name,
-// the index gets the default name. Fails with CannotCreateIndex, and with the errors of
-// query::check_combination() and index_key_spec().
+// the index gets the default name. An index on _id gets the name `_id_`, whatever its definition
+// says. Fails with CannotCreateIndex for a name with a NUL and for the name `*`, and with the
+// errors of query::check_combination() and index_key_spec().
 Result<IndexMetadata> new_index(const engine::Namespace& ns,
                                 const query::IndexDefinition& definition);
 
 // Returns whether the collection already has the index. Fails with IndexKeySpecsConflict or
 // IndexOptionsConflict if a different index has the same name or keys. Fails with CannotCreateIndex
-// if the collection has too many indexes, or if `index` is a TTL index and the collection is
+// if the collection has 64 indexes already, or if `index` is a TTL index and the collection is
 // capped.
 Result<bool> has_index(const CollectionMetadata& metadata, const IndexMetadata& index);
 

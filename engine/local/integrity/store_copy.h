@@ -16,7 +16,9 @@ namespace gridmount::local {
 // be empty. The copy has no free pages, and its pages are in order. Writers continue meanwhile, but
 // the space that they free is reused only after the copy. The copy is durable on return. After an
 // error nothing of the copy is left. Copies records as they are, even if they are damaged:
-// check_structure() finds these. `store` must come from open().
+// check_structure() finds these. Fails with NamespaceExists if `folder` is a store, with NotAStore
+// if it has other files, and with StoreDamaged if a page of the trees is damaged. `store` must come
+// from open().
 Status copy_store(engine::Store& store, const std::filesystem::path& folder);
 
 struct Compaction {
@@ -28,7 +30,8 @@ struct Compaction {
 // whole copy, and replaces data.mdb by it. Needs free disk space for the copy. After an
 // interruption at any time, by a kill or a power loss, the store is either the old or the new one,
 // and the next opening for writing deletes the rest of the copy. Fails with StoreLocked if the
-// store is in use. Fails with DataCorruptionDetected and changes nothing if the store is damaged.
+// store is in use. Fails with DataCorruptionDetected or StoreDamaged and changes nothing if the
+// store is damaged.
 Result<Compaction> compact_store(const std::filesystem::path& folder);
 
 }  // namespace gridmount::local

@@ -16,8 +16,9 @@ namespace gridmount::local {
 // error, or after an interruption at any time by a kill or a power loss, the store is unchanged.
 // Needs free disk space for the new store. After the replacement, calls `options.repaired` for lost
 // records, for pages that could not be read, and for everything that was rebuilt. Fails with
-// StoreLocked if the store is in use, and with DataCorruptionDetected if the catalog has lost the
-// name of a collection that still has documents.
+// StoreLocked if the store is in use, and with DataCorruptionDetected if the store cannot be
+// rebuilt: for example, the catalog has lost the name of a collection that still has documents, an
+// entry of the catalog cannot be read, or the list of free pages is damaged as well as the trees.
 Result<RepairReport> salvage_store(const std::filesystem::path& folder,
                                    const RepairOptions& options);
 

@@ -1,7 +1,7 @@
 // Checks everything in a store that its users do not see as documents: records, index entries and
 // counts.
 //
-// Thread-safe: each call reads its own snapshot.
+// Thread-safe: each call reads its own snapshots.
 #pragma once
 
 #include <cstddef>
@@ -26,9 +26,9 @@ struct StructureReport {
 inline constexpr size_t kMaxProblems = 1000;
 
 // Reads everything in `store`: each record's checksum and BSON, each index entry against its
-// document and each document against its index entries, and the counts of the catalog. Reads one
-// snapshot while writers continue. If `record_read` is set, calls it for each record. `store` must
-// come from open().
+// document and each document against its index entries, and the counts of the catalog. Reads a
+// snapshot while writers continue; after a damaged page it goes on with a new snapshot. If
+// `record_read` is set, calls it for each record. `store` must come from open().
 Result<StructureReport> check_structure(engine::Store& store,
                                         const std::function<void()>& record_read = {});
 

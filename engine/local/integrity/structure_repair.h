@@ -51,8 +51,10 @@ struct RepairReport {
 // lowest record id stays). Works in transactions of bounded size, and each of them leaves a store
 // that can be opened and repaired again. Before a transaction that removes something is committed,
 // `options.removed` has kept and synced it. Cannot repair damaged entries of the catalog and
-// damaged pages of the trees: the report lists those that it has found. Fails only with errors of
-// the device and of `options.removed`.
+// damaged pages of the trees: the report lists those that it has found. Fails with IllegalOperation
+// if `store` is not a LocalStore, with StoreReadOnly if it is open read-only, with the errors of
+// `options.removed`, and with errors that are not damage, such as those of a full disk or of the
+// device.
 Result<RepairReport> repair_structure(engine::Store& store, const RepairOptions& options);
 
 }  // namespace gridmount::local

@@ -20,7 +20,8 @@ namespace gridmount::local {
 
 class MatchCount {
  public:
-  // Uses only hint, skip, limit and deadline of the options. `filter` must outlive the count.
+  // Uses only hint, skip, limit and deadline of the options. `filter` must outlive the count. Fails
+  // as choose_plan() does.
   static Result<std::unique_ptr<MatchCount>> open(
       std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionMetadata> metadata,
       const query::Filter& filter, const MatchOptions& options);
@@ -34,7 +35,8 @@ class MatchCount {
   bool filters_entries() const { return reader_.has_value() && !plan_.plan.bounds_are_exact; }
 
   // Returns the number of matches without the first options.skip. Stops after options.skip +
-  // options.limit matches. Must be called only once.
+  // options.limit matches. Must be called only once. Fails with MaxTimeMSExpired after the
+  // deadline, and with DataCorruptionDetected or StoreDamaged for damage.
   Result<int64_t> run();
   // Returns the stats of run(). `matched` includes the skipped matches, and `given` does not.
   ExecutionStats stats() const;

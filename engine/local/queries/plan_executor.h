@@ -28,7 +28,9 @@ namespace gridmount::local {
 
 struct Match {
   RecordId id = 0;
-  bson::View document;  // valid as S5 in engine/store.h says
+  // Valid as S5 in engine/store.h says; if PlanExecutor::covered(), valid until the next call of
+  // next() and while the executor exists.
+  bson::View document;
 };
 
 struct MatchOptions {
@@ -82,6 +84,8 @@ struct ExecutionStats {
 
 class PlanExecutor {
  public:
+  // Chooses the plan. Fails with BadValue for a tailable read of a collection that is not capped,
+  // and with the errors of choose_plan() and limited_plan().
   static Result<std::unique_ptr<PlanExecutor>> open(
       std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionMetadata> metadata,
       query::Filter filter, MatchOptions options);
@@ -103,7 +107,10 @@ class PlanExecutor {
   ExecutionStats stats() const;
 
   // Returns the next match, or nothing at the end. Fails with DataCorruptionDetected if a document
-  // is damaged. After this error, next() may be called again.
+  // is damaged. After this error, next() may be called again. Fails with MaxTimeMSExpired after the
+  // deadline, with QueryExceededMemoryLimitNoDiskUseAllowed (292) for a sort that needs more than
+  // `sort_bytes_max`, and with QueryPlanKilled (175) or CappedPositionLost (136) after a pause, as
+  // Snapshot::pause() says.
   Result<std::optional<Match>> next();
 
  private:
@@ -177,7 +184,7 @@ std::optional<KeyReader> covering_reader(const CollectionMetadata& metadata,
                                          const std::vector<std::string>& paths);
 
 // Returns the document of a record whose id comes from an index entry or an earlier search. Fails
-// with DataCorruptionDetected if the record does not exist.
+// with DataCorruptionDetected if the record does not exist or is damaged.
 Result<bson::View> read_document(const Trees& trees, const CollectionMetadata& metadata,
                                  RecordId id, Verify verify);
 

@@ -33,7 +33,8 @@ struct ChosenPlan {
 // The trial reads index entries of all candidate plans in rounds: 16 entries of each plan, then
 // four times as many, and so on. The first plan that has no more entries wins. The trial ends after
 // about 4096 entries of each plan. If no plan has won, a limited query gets a plan that provides
-// the sort, if there is one. Otherwise the bounds alone decide. The trial reads no documents.
+// the sort, if there is one. Otherwise the bounds alone decide. The trial reads no documents. Fails
+// as query::make_plans() does, and with the errors of the reads in the trial.
 Result<ChosenPlan> choose_plan(const std::shared_ptr<Trees>& trees,
                                const std::shared_ptr<const CollectionMetadata>& metadata,
                                const query::Filter& filter, const PlanRequest& request);

@@ -68,7 +68,8 @@ class Batch {
   const RedoChanges& changes() const { return changes_; }
   bool is_empty() const { return transactions_ == 0; }
   // Commits a transaction in the batch: writes its changes to `pending`. Returns false, and adds
-  // nothing, if `pending` has no room for them or if they are not complete.
+  // nothing, if they are not complete, if the batch would have more than kChangesBytesMax, or if
+  // `pending` has no room for them or cannot be written.
   bool add(const RedoChanges& changes);
   // Removes all changes. Must be called after LMDB has committed the batch.
   void clear_changes();

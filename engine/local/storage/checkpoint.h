@@ -56,7 +56,9 @@ class Checkpointer {
   Status stop() GM_EXCLUDES(mutex_);
 
   // Waits until everything that was committed before the call is durable. Uses the log if possible,
-  // otherwise a checkpoint.
+  // otherwise a checkpoint. Fails with WritesRefused if a sync fails or if a file of the store was
+  // replaced, and with the error of WriteQueue::refusal(). This thread must not hold the write
+  // lock.
   Status make_durable() GM_EXCLUDES(mutex_);
   // Like make_durable(), but always takes a checkpoint.
   Status checkpoint() GM_EXCLUDES(mutex_);

@@ -153,7 +153,8 @@ class Environment {
   Environment& operator=(const Environment&) = delete;
 
   // Begins a snapshot that has everything that was committed before the call. Fails with the errors
-  // of WriteQueue::flush() and of LMDB.
+  // of WriteQueue::flush() and of LMDB, with IoError if data.mdb-lock cannot be read, and with
+  // WritesRefused if the map does not show the newest commit.
   Result<ReadTransaction> begin_read();
   // Begins a short read. If LMDB does not yet have everything that was committed, takes the write
   // lock and returns a transaction that has it. Otherwise returns nothing, and the caller must call
@@ -162,9 +163,11 @@ class Environment {
   // Like begin_read(), but does not count as a read between short transactions. So they can still
   // share their commits.
   Result<ReadTransaction> begin_short_read();
-  // Waits for the write lock. Fails with StoreReadOnly on a read-only store, with WritesRefused
-  // after a failed sync or if a file of the store was replaced, and with IllegalOperation if this
-  // thread already has a write transaction.
+  // Waits for the write lock. Fails with StoreReadOnly on a read-only store, with IllegalOperation
+  // if this thread already has a write transaction, and with WritesRefused after a failed sync or
+  // if a file of the store was replaced. Fails with StoreDamaged if a page or the list of free
+  // pages is damaged so that nothing may be written, and with IoError if data.mdb or data.mdb-lock
+  // cannot be read.
   Result<WriteTransaction> begin_write(
       engine::TransactionKind kind = engine::TransactionKind::kMayBlock);
 
@@ -191,14 +194,15 @@ class Environment {
   Result<PageReport> survey_pages(PageVisitor* visitor = nullptr);
   bool read_only() const;
   int format_version() const;
-  // Takes a checkpoint, so that freed pages can be reused. Afterwards LMDB can reuse all pages that
-  // earlier removals have freed, and return_free_pages() can return them to the file system. Pages
-  // to which an older snapshot still refers are an exception.
+  // Takes a checkpoint, so that freed pages can be reused. Does nothing on a read-only store. Fails
+  // with IllegalOperation if this thread has a write transaction. Afterwards LMDB can reuse all
+  // pages that earlier removals have freed, and return_free_pages() can return them to the file
+  // system. Pages to which an older snapshot still refers are an exception.
   Status reclaim();
   // Returns the space of free pages to the file system, by holes in data.mdb (free_pages.h).
   // Returns how many bytes of disk space this frees. First reads all trees, and fails with
-  // StoreDamaged if they or the list of free pages are damaged. Also fails with the errors of
-  // begin_write() and of FreePages, and with MaxTimeMSExpired.
+  // StoreDamaged if they or the list of free pages are damaged. Also fails with StoreReadOnly, with
+  // the errors of begin_write() and of FreePages, and with MaxTimeMSExpired after the deadline.
   Result<uint64_t> return_free_pages(const std::optional<engine::Deadline>& deadline);
   // Returns the owner if the store was opened beside it (OpenOptions::beside_owner), otherwise
   // nothing.
