@@ -49,9 +49,10 @@ class CursorNote {
 };
 
 struct CursorOptions {
-  bool no_timeout = false;
-  bool tailable = false;  // stays open after its last document, and later returns new documents
-  // The cursor ends after this many documents, counted over all batches.
+  bool no_timeout = false;  // the cursor never expires
+  bool tailable = false;    // stays open after its last document, and later returns new documents
+  // The cursor ends after this many documents, counted over all batches. A tailable cursor stays
+  // open, but returns no more.
   std::optional<int64_t> documents_max = {};
   std::shared_ptr<CursorNote> note = {};
 };
@@ -64,7 +65,8 @@ struct CursorInfo {
 };
 
 struct BatchLimits {
-  std::optional<int64_t> documents = {};     // absent: as many as fit into `bytes`
+  std::optional<int64_t> documents = {};     // absent: as many as fit into `bytes`; 0: the batch is
+                                             // empty, and the cursor stays
   uint64_t bytes = bson::kMaxDocumentBytes;  // limit of the whole batch; one document is returned
                                              // even if it is larger
   // What each document costs in the reply beyond its own size. Counts towards `bytes`.
@@ -96,22 +98,28 @@ class CursorRegistry {
                        const BatchLimits& limits, const Sink& sink) GM_EXCLUDES(mutex_);
   // Reads the next batch. Fails with CursorNotFound (43) if no cursor has this id, with
   // Unauthorized (13) if the cursor belongs to another namespace, and with CursorInUse (12051)
-  // while another call reads the cursor. An error of the read ends the cursor.
+  // while another call reads the cursor. An error of the read ends the cursor. If Snapshot::pause()
+  // fails after the read, or if the cursor was killed meanwhile, the batch is returned, and its id
+  // is 0.
   Result<CursorBatch> get_more(int64_t id, const engine::Namespace& ns, const BatchLimits& limits)
       GM_EXCLUDES(mutex_);
   Result<int64_t> get_more(int64_t id, const engine::Namespace& ns, const BatchLimits& limits,
                            const Sink& sink) GM_EXCLUDES(mutex_);
   // Ends the cursor. If another call is reading it, the cursor ends after that batch. Returns false
-  // if no cursor has this id.
+  // if no cursor has this id, or if it was killed before.
   bool kill(int64_t id) GM_EXCLUDES(mutex_);
   // Kills all cursors for which `condition` returns true, and returns their number. `condition` is
   // called with the registry locked, so it must not use the registry.
   size_t kill_if(const std::function<bool(const CursorInfo&)>& condition) GM_EXCLUDES(mutex_);
+  // info() returns nothing if no cursor has this id. info() and list() leave out cursors that were
+  // killed. list() is in no particular order.
   std::optional<CursorInfo> info(int64_t id) const GM_EXCLUDES(mutex_);
   std::vector<CursorInfo> list() const GM_EXCLUDES(mutex_);
-  // Ends the cursors that have been idle for idle_max, and returns their number. open() does this
-  // too.
+  // Ends the cursors that have been idle for idle_max at the time `now`, except those with
+  // no_timeout, and returns their number. open() does this too. Nothing else does it, so somebody
+  // must call this function from time to time.
   size_t expire(Clock::time_point now) GM_EXCLUDES(mutex_);
+  // Returns the number of cursors, those that are being read included.
   size_t size() const GM_EXCLUDES(mutex_);
   // opened() returns how many cursors have ever waited for a getMore, and timed_out() how many of
   // them have expired.
