@@ -38,9 +38,9 @@ class Connection {
  public:
   virtual ~Connection() = default;
 
-  // Runs a command, in the transaction if one has begun, and returns the reply. Fails if the server
-  // refuses the whole command ({ok: 0}). Errors of single writes are in the reply: see
-  // check_writes().
+  // Runs a command, in the transaction if one has begun, and returns the reply. Fails with the
+  // server's error if the server refuses the whole command ({ok: 0}), and with HostUnreachable if
+  // no reply comes. Errors of single writes are in the reply: see check_writes().
   virtual Result<bson::Document> run(std::string_view database, bson::View command) = 0;
   // Like run(), but outside of the transaction.
   virtual Result<bson::Document> run_apart(std::string_view database, bson::View command) = 0;
@@ -49,16 +49,17 @@ class Connection {
   virtual Status begin_transaction() = 0;
   // Commits with write concern majority and journaling. While the result is unknown, repeats the
   // commit until kCommitRetryMax or ConnectOptions::server_timeout has passed, whichever is
-  // shorter. Then fails with the error of the last attempt. Does nothing if the transaction has run
-  // no command.
+  // shorter. Then fails with the error of the last attempt, which has the label
+  // kUnknownTransactionCommitResult. Does nothing if the transaction has run no command.
   virtual Status commit_transaction() = 0;
   virtual void abort_transaction() = 0;
 };
 
 class Pool {
  public:
-  // Makes the pool, and does not connect yet. Each transaction adds its session to `sessions`,
-  // which may be null. Fails with FailedToParse for a malformed URI.
+  // Makes the pool, and does not connect yet, but may ask the name service (mongodb+srv). Each
+  // transaction adds its session to `sessions`, which may be null. Fails with FailedToParse for a
+  // malformed URI.
   static Result<std::unique_ptr<Pool>> open(const ConnectOptions& options,
                                             std::shared_ptr<OwnSessions> sessions = nullptr);
   virtual ~Pool() = default;
@@ -66,14 +67,17 @@ class Pool {
   enum class Purpose { kReads, kWrites };
   // Takes a connection from the pool. While all connections are in use, waits without a time limit.
   // The connection is to the primary, or for kReads to a member that the URI's readPreference
-  // allows. Fails if it finds no such server within ConnectOptions::server_timeout.
+  // allows. Fails with HostUnreachable if it finds no such server within
+  // ConnectOptions::server_timeout or the URI's serverSelectionTimeoutMS, and with
+  // AuthenticationFailed.
   virtual Result<std::unique_ptr<Connection>> connection(Purpose purpose = Purpose::kWrites) = 0;
   // Asks a server for the properties of the deployment.
   virtual Result<Deployment> deployment() = 0;
 };
 
 // Returns the first error in the reply of a write command: the error of one of its writes, or of
-// the write concern. Succeeds if the reply has none.
+// the write concern. An error without a code becomes WriteConcernFailed (64). Succeeds if the reply
+// has none.
 Status check_writes(bson::View reply);
 
 // Appends maxTimeMS with the time until the deadline. The value is at least 1, because a server

@@ -19,6 +19,8 @@ namespace gridmount::mongo {
 
 class MongoChangeStream final : public engine::ChangeStream {
  public:
+  // Opens the stream on a connection of its own. Waits at most 2 s for a server, unless the URI has
+  // the option serverSelectionTimeoutMS. Fails as Store::watch() says.
   static Result<std::unique_ptr<engine::ChangeStream>> open(
       const ConnectOptions& deployment, std::shared_ptr<OwnSessions> sessions,
       std::string_view database, const engine::ChangeStreamOptions& options);

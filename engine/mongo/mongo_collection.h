@@ -47,7 +47,8 @@ class MongoCollection final : public engine::Collection, public engine::BatchIns
 
   Result<engine::InsertResult> insert(engine::Transaction& transaction, bson::View document,
                                       const engine::InsertOptions& options) override;
-  // Puts as many documents into each command as a message may have.
+  // Puts as many documents into each command as a message may have: at most 10,000 documents, and
+  // 16,000,000 bytes unless one document is larger.
   Status insert_all(engine::Transaction& transaction, std::span<const bson::View> documents,
                     size_t& inserted) override;
   Result<engine::UpdateResult> update(engine::Transaction& transaction, bson::View filter,

@@ -29,7 +29,8 @@ class MongoCursor final : public engine::Cursor {
   MongoCursor(const MongoCursor&) = delete;
   MongoCursor& operator=(const MongoCursor&) = delete;
 
-  // Fails with the error of the server's getMore. Such an error ends the cursor.
+  // Fails with the error of the server's getMore, which ends the cursor: later calls return
+  // nothing. Fails with IllegalOperation while the snapshot is paused and after its end.
   Result<std::optional<bson::View>> next() override;
 
  private:

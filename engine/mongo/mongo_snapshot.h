@@ -51,7 +51,8 @@ class Reads {
   Status check_usable() const;
   Status pause();
   Status resume();
-  // Commits the transaction, then calls end().
+  // Commits the transaction, then calls end(), also after an error of the commit. With `durable`,
+  // and if the deployment has no transactions, syncs the server's journal before.
   Status commit(bool durable);
   // Closes the cursors on the server and gives the connection back to the pool. Later reads fail.
   void end();
@@ -127,7 +128,8 @@ class MongoTransaction final : public engine::Transaction, public ReadsHolder {
   std::optional<QueuePlace> place_;
 };
 
-// Makes all acknowledged writes durable, because a server syncs its whole journal.
+// Makes all acknowledged writes durable, because a server syncs its whole journal. Succeeds without
+// an effect if the server does not have the command fsync.
 Status sync_journal(Connection& connection);
 
 // Returns the Reads of a MongoSnapshot or MongoTransaction. Fails with IllegalOperation if the

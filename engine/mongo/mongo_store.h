@@ -14,11 +14,13 @@
 //     at the same time, and can conflict with each other. commit() is always durable: it uses write
 //     concern majority with journaling. It is repeated while its result is unknown. If the
 //     deployment has no transactions, each write takes effect at once, and is not undone if a later
-//     write fails or commit() is not called. So a caller that writes several documents must choose
-//     their order such that the store is consistent after each write.
+//     write fails or commit() is not called. commit() then does nothing, or with
+//     Durability::kDurable syncs the server's journal. So a caller that writes several documents
+//     must choose their order such that the store is consistent after each write.
 // M3. Changes to collections and indexes, and the writes of $out and $merge, take effect at once,
 //     outside of the transaction. They fail with OperationNotSupportedInTransaction if the
-//     transaction has used the collection, because they would wait for the transaction's end.
+//     transaction has used the collection, because they would wait for the transaction's end. $out,
+//     $merge and drop_database() fail if the transaction has used any collection of the database.
 //     stats(), index_stats(), indexes() and the functions that explain do not see the writes of the
 //     transaction.
 // M4. A document of a find with FindOptions::one_at_a_time, or of an aggregation, is valid until
@@ -29,7 +31,9 @@
 // M6. Observers of reads and writes are never called. The server's memory limits apply.
 //
 // Errors have the server's code, message, details and labels (engine/error_labels.h). If no server
-// can be reached, the error is HostUnreachable (6), and the message names the address.
+// can be reached or the connection is lost, the error is HostUnreachable (6), and the message names
+// the address. If the server refuses the user or the password, the error is AuthenticationFailed
+// (18).
 //
 // Thread-safety: as engine/store.h says. In addition, a Transaction may move from thread to thread.
 #pragma once
@@ -48,6 +52,8 @@ struct ConnectOptions {
   std::string uri;          // "mongodb://...", with any options that drivers accept
   std::string application;  // the client's name in the server's log
   // How long a call waits for a server, unless the URI has the option serverSelectionTimeoutMS.
+  // Also how long begin() waits in the queue (M2), how long commit() is repeated, and
+  // Capabilities::retry_for.
   std::chrono::milliseconds server_timeout{30'000};
   // How long a command waits for its reply, unless the URI has the option socketTimeoutMS. Zero:
   // libmongoc's default, which is five minutes.
@@ -75,7 +81,8 @@ Result<std::string> database_of(const std::string& uri);
 Result<std::vector<std::string>> options_without_effect(const std::string& uri);
 
 // Connects, and verifies that the deployment answers and that authentication succeeds. Fails with
-// FailedToParse for a malformed URI.
+// FailedToParse for a malformed URI, with HostUnreachable if no server answers in time, and with
+// AuthenticationFailed.
 Result<std::unique_ptr<engine::Store>> connect(const ConnectOptions& options);
 
 }  // namespace gridmount::mongo

@@ -1,5 +1,5 @@
-// The sessions in which this process's transactions run. A change stream names the session of each
-// change that a transaction has made, so it can leave out the changes of its own process.
+// The sessions in which the transactions of one MongoStore run. A change stream names the session
+// of each change that a transaction has made, so it can leave out the changes of its own store.
 //
 // Thread-safe.
 #pragma once
