@@ -21,8 +21,9 @@ uint64_t memory_limit(const std::filesystem::path& groups = "/proc/self/cgroup",
 // 16 MB.
 inline constexpr uint64_t kLeastMemory = uint64_t{96} << 20;
 
-// The limits of the uses of a daemon's memory. With 2 GiB or more all have their largest values.
-// With less memory they are smaller, but never too small for the daemon to work.
+// The limits of the uses of a daemon's memory. With 2 GiB or more all but filter_bytes have their
+// largest values; filter_bytes has its largest value, 400 MiB, with 4.7 GiB or more. With less
+// memory they are smaller, but never too small for the daemon to work.
 struct MemoryShares {
   uint64_t dirty_bytes;      // file data that is not yet committed
   size_t request_bytes;      // messages from clients
