@@ -1,8 +1,7 @@
 // MongoDB's comparison order of values. The order of the types, from the lowest to the highest:
-// MinKey, Null and Undefined, numbers (by value, whatever their type), Symbol and String, Object,
+// MinKey, Undefined, Null, numbers (by value, whatever their type), Symbol and String, Object,
 // Array, BinData, ObjectId, Boolean, Date, Timestamp, Regular Expression, DBPointer, Code,
-// CodeWithScope, MaxKey.
-// Source: MongoDB manual, "Comparison/Sort Order".
+// CodeWithScope, MaxKey. Source: MongoDB manual, "Comparison/Sort Order".
 //
 // Thread-safety: pure functions.
 #pragma once
