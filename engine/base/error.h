@@ -100,8 +100,9 @@ enum class ErrorCode : int32_t {
   kFirstGridFsCode = 100000,
 };
 
-// Returns the code's name in MongoDB's documentation, such as "BadValue". If the code has no name,
-// returns "Location<code>", as servers do.
+// Returns the code's name in MongoDB's documentation, such as "BadValue", or the name of a code of
+// the embedded store. For a code without a name, and for a code that only other servers report,
+// returns "Location<code>".
 std::string error_code_name(ErrorCode code);
 
 class Error {
