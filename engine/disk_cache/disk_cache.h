@@ -41,7 +41,8 @@ namespace gridmount {
 
 struct DiskCacheOptions {
   std::filesystem::path folder;  // made, with access for this user only, if it does not exist
-  // The limit of the disk space of all entries.
+  // The limit of the disk space of all entries. Besides, the cache writes nothing while less than a
+  // twentieth of the file system is free, and then removes entries.
   uint64_t bytes_max = uint64_t{10} << 30;
   // The cache's thread calls it with the first error of a write, and then with at most one error a
   // minute. May be empty.
