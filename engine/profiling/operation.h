@@ -27,7 +27,8 @@ struct Operation {
   int32_t error_code = 0;
 };
 
-// Returns the operation's document for system.profile.
+// Returns the operation's document for system.profile. Its `ts` is the time of this call. A command
+// of more than 50,000 bytes is replaced by {$truncated: the name of the command}.
 bson::Document entry_of(const Operation& operation);
 
 class OperationFilter {

@@ -58,10 +58,11 @@ class Profiler {
   std::shared_ptr<const OperationFilter> filter(std::string_view database) const
       GM_EXCLUDES(mutex_);
   // Queues the record of an operation. At level 1, leaves out an operation that does not match its
-  // database's filter. If too many records are queued, drops the record and logs this once.
+  // database's filter. If 10,000 records are queued already, drops the record. Logs only the first
+  // drop.
   void record(Operation operation) GM_EXCLUDES(mutex_);
-  // Waits until all records that were queued before the call are written. Must not be called by a
-  // thread that has a transaction.
+  // Waits until all records that were queued before the call are written, or could not be written
+  // (the profiler logs this). Must not be called by a thread that has a transaction.
   void flush() GM_EXCLUDES(mutex_);
 
  private:
