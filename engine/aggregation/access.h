@@ -45,7 +45,8 @@ class AccessScope {
 
 // Asks the Access of this thread's AccessScope for every collection that the pipeline over `ns`
 // reads or writes, and returns the first error. Succeeds without a scope. Does not ask for `ns`,
-// which the caller must check. `view` is the result of resolve_view() for `ns`.
+// which the caller must check. `view` is the result of resolve_view() for `ns`. Also fails as
+// resolve_view() does for a view that the pipeline reads.
 Status check_access(const Databases& databases, engine::Snapshot& snapshot,
                     const engine::Namespace& ns, const ResolvedView& view,
                     const query::Pipeline& pipeline, bool bypass_validation);

@@ -27,12 +27,14 @@ Result<std::unique_ptr<engine::Cursor>> aggregate(const Databases& databases,
                                                   const engine::Namespace& ns, bson::View stages,
                                                   const engine::AggregateOptions& options);
 
-// Implements engine::Collection::find() for a view.
+// Implements engine::Collection::find() for a view. Ignores the options that an aggregation does
+// not have, such as min, max, return_key and tailable: the caller must refuse them.
 Result<std::unique_ptr<engine::Cursor>> find_in_view(const Databases& databases,
                                                      engine::Snapshot& snapshot,
                                                      const engine::Namespace& ns, bson::View filter,
                                                      const engine::FindOptions& options);
-// Does what engine::Collection::find() does, but over `documents` instead of a collection.
+// Does what engine::Collection::find() does, but over `documents` instead of a collection. Ignores
+// all options except sort, skip, limit, projection, variables, deadline and sort_bytes_max.
 Result<std::unique_ptr<engine::Cursor>> find_among(std::vector<bson::Document> documents,
                                                    const Databases& databases,
                                                    engine::Snapshot& snapshot,
@@ -45,7 +47,8 @@ Result<int64_t> count_in_view(const Databases& databases, engine::Snapshot& snap
 
 // explain_view() implements engine::Collection::explain() for a view, and explain_aggregate() the
 // function of the same name. Both return {stages: [{$cursor: {the plan for the stages that the
-// collection runs}}, {$group: ...}, ...]}.
+// collection runs}}, {$group: ...}, ...]}. If the collection runs all stages, they return the plan
+// of the find() instead. Nothing is written.
 Result<bson::Document> explain_view(const Databases& databases, engine::Snapshot& snapshot,
                                     const engine::Namespace& ns, bson::View filter,
                                     const engine::FindOptions& options,
@@ -56,7 +59,8 @@ Result<bson::Document> explain_aggregate(const Databases& databases, engine::Sna
                                          engine::Verbosity verbosity);
 
 // Implements engine::Collection::distinct(). Returns the different values that the cursor's
-// documents have at the path.
+// documents have at the path, sorted, with every element of an array as a value of its own. Fails
+// with Location17217 if they take more than 16 MiB.
 Result<std::vector<bson::Value>> distinct_values(engine::Cursor& cursor, std::string_view path);
 
 }  // namespace gridmount::aggregation

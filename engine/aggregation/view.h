@@ -26,10 +26,11 @@ struct ResolvedView {
 Result<ResolvedView> resolve_view(const Databases& databases, engine::Snapshot& snapshot,
                                   const engine::Namespace& ns);
 
-// Succeeds if a view with this name and definition may be made. The pipeline `stages` must be valid
-// and must not write. The sources of the view are `view_on` and the collections that the pipeline
-// reads by $lookup, $graphLookup and $unionWith, also inside $facet. No source may lead back to the
-// view (GraphContainsCycle, 5). No source may be a system collection except system.js
+// Succeeds if a view with this name and definition may be made. Fails with the errors of
+// query::Pipeline::parse() if the pipeline `stages` is not valid or writes. The sources of the view
+// are `view_on` and the collections of the same database that the pipeline reads by $lookup,
+// $graphLookup and $unionWith, also inside $facet. No source may lead back to the view
+// (GraphContainsCycle, 5). No source may be a system collection except system.js
 // (InvalidNamespace), because a view must not show users' credentials or the profiler's data. Fails
 // with ViewDepthLimitExceeded (165) if `view_on` leads through 20 views or more.
 Status check_view(engine::Database& database, engine::Snapshot& snapshot, std::string_view name,
