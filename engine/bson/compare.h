@@ -1,7 +1,8 @@
 // MongoDB's comparison order of values. The order of the types, from the lowest to the highest:
 // MinKey, Undefined, Null, numbers (by value, whatever their type), Symbol and String, Object,
 // Array, BinData, ObjectId, Boolean, Date, Timestamp, Regular Expression, DBPointer, Code,
-// CodeWithScope, MaxKey. Source: MongoDB manual, "Comparison/Sort Order".
+// CodeWithScope, MaxKey.
+// Source: MongoDB manual, "Comparison/Sort Order".
 //
 // Thread-safety: pure functions.
 #pragma once

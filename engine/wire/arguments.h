@@ -38,6 +38,7 @@ class Arguments {
   // function with a fallback returns the fallback, and the others return nothing unless their
   // comments say otherwise.
   std::optional<bson::ValueView> any(std::string_view name);
+  // Fails only if the field is not there: returns a value that is null or undefined.
   Result<bson::ValueView> required(std::string_view name);
   Result<std::optional<std::string_view>> string(std::string_view name);
   Result<std::string_view> required_string(std::string_view name);
@@ -57,11 +58,12 @@ class Arguments {
   Result<std::optional<int64_t>> integer_from(std::string_view name, int64_t least);
   // Takes an array of documents in the body, or a document sequence with this name, which a message
   // can have in addition to its body. Arguments::of() has already refused a request that has both
-  // (40413). Leaves out elements that are null or undefined.
+  // (40413). Leaves out elements that are null or undefined. Fails with 40414 if there is neither.
   Result<std::vector<bson::View>> documents(std::string_view name);
 
   // Returns the collection that the command's first field names. Fails with InvalidNamespace (73)
-  // if this name is not valid.
+  // if the field is not a string or the name is not valid. Only for the body of a request, like
+  // database().
   Result<engine::Namespace> collection();
   // Returns the command's database. Fails with InvalidNamespace (73) if its name is not valid.
   Result<std::string> database() const;
@@ -71,7 +73,8 @@ class Arguments {
   // Takes and returns all fields that have not been taken. Commands that accept fields with any
   // name use it.
   std::vector<bson::Element> rest();
-  // Fails with 40415 if a field was not taken.
+  // Fails with 40415 if a field was not taken, or if the request has a document sequence that the
+  // command does not know.
   Status finish() const;
 
   // Return errors about a field, for callers that check it themselves.

@@ -17,8 +17,9 @@ class Authorizer {
   virtual ~Authorizer() = default;
   // Returns false for clients that may do everything.
   virtual bool applies_to(const Client& client) const = 0;
-  // Fails with Unauthorized (13) unless the client has all of the privileges. Not called for
-  // commands that a client may run without having logged in.
+  // Fails with Unauthorized (13) unless the client has all of the privileges. (AccessControl allows
+  // the first createUser without a log-in.) Not called for commands that a client may run without
+  // having logged in.
   virtual Status check(const Client& client, const Command& command,
                        const std::vector<Privilege>& privileges) const = 0;
 };

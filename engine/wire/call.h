@@ -70,7 +70,8 @@ class Call {
     return fail(ErrorCode::kMaxTimeMsExpired, "operation exceeded time limit");
   }
 
-  // Begin a snapshot or a transaction of the store. Their reads are reported to observer().
+  // Begin a snapshot or a transaction of the store. Their reads are reported to observer(). If ns()
+  // is a collection system.profile, snapshot() first waits for the profiler's records.
   Result<std::unique_ptr<engine::Snapshot>> snapshot();
   Result<std::unique_ptr<engine::Transaction>> begin(
       engine::TransactionKind kind = engine::TransactionKind::kMayBlock);

@@ -32,7 +32,8 @@ struct Peer {
 };
 
 // Returns an address without its port, because each connection has a different port. For IPv6,
-// returns the /64 network, because one host can use all addresses of its network.
+// returns the /64 network, because one host can use all addresses of its network, and for a mapped
+// IPv4 address the IPv4 address.
 std::string host_of(std::string_view address);
 
 class Client {

@@ -25,7 +25,8 @@ class Counters {
   // Adds to the counter of this kind. For a write command, `operations` is the number of its
   // statements.
   void record_operations(OperationKind kind, int64_t operations = 1);
-  // Adds an operation and its duration to the totals of one namespace, which top reports.
+  // Adds an operation and its duration to the totals of one namespace, which top reports. Counts
+  // the first 10,000 namespaces only.
   void record_time(const engine::Namespace& ns, OperationKind kind,
                    std::chrono::microseconds duration) GM_EXCLUDES(mutex_);
   void record_error(bool is_user_error) { ++(is_user_error ? user_asserts_ : regular_asserts_); }

@@ -36,17 +36,20 @@ struct GenericArguments {
 
 // Says which of these arguments a command accepts.
 struct GenericRules {
-  bool read_concern = false;  // true: accepts every level; false: only "local"
+  bool read_concern = false;  // true: accepts "local", "available" and "majority"; false: only
+                              // "local"
   bool write_concern = false;
   bool in_api_version_1 = false;
 };
 
 // Takes all generic arguments. Errors:
 // - APIVersionError (322) and APIStrictError (323);
-// - IllegalOperation (20) for transactions;
-// - NotAReplicaSet (123) for read concern levels that need a replica set;
-// - BadValue and FailedToParse for invalid concerns;
-// - InvalidOptions (72) for concerns that the command does not support.
+// - IllegalOperation (20) for transactions, and for read concerns with a time;
+// - NotAReplicaSet (123) for the read concern levels "linearizable" and "snapshot";
+// - BadValue and FailedToParse for invalid concerns, and for an invalid maxTimeMS;
+// - InvalidOptions (72) for concerns that the command does not support, and for parts of a
+//   transaction without txnNumber or lsid;
+// - the errors of Arguments for fields of the wrong type.
 Result<GenericArguments> read_generic_arguments(Arguments& arguments, const GenericRules& rules);
 
 // session_id_of() reads the session id of an lsid, {id: UUID}. `path` is the lsid's name in error
@@ -54,8 +57,9 @@ Result<GenericArguments> read_generic_arguments(Arguments& arguments, const Gene
 Result<SessionId> session_id_of(std::string_view path, bson::View lsid);
 bson::Binary binary_of(const SessionId& id);
 
-// Fails with CommandNotSupported (115) unless the collation is missing or {locale: "simple"}: the
-// store compares strings only in this way.
+// Fails with CommandNotSupported (115) unless the collation is missing, is empty or has the locale
+// "simple": the store compares strings only in this way. Fails with 40414 or TypeMismatch if it has
+// no locale or the locale is not a string.
 Status check_collation(const std::optional<bson::View>& collation);
 
 }  // namespace gridmount::wire

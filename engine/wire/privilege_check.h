@@ -14,7 +14,8 @@
 namespace gridmount::wire {
 
 // Fails with Unauthorized unless the call's client has all privileges that the command needs
-// according to its request.
+// according to its request. Succeeds for commands with Command::before_login, and for clients to
+// which Authorizer::applies_to() does not apply.
 Status check_privileges(Call& call);
 
 // Like check_privileges(), but for one privilege that becomes known only while the command runs.

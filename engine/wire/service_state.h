@@ -75,7 +75,7 @@ class Service::State {
   uint64_t changes() const { return changes_.load(); }
   void record_change();
   void on_change(std::function<void()> notify) { notify_ = std::move(notify); }
-  // Commits the transaction and calls record_change().
+  // Commits the transaction and calls record_change(), also if the commit fails.
   Status commit(engine::Transaction& transaction, engine::Durability durability);
 
   // Kills the cursors and operations of the sessions, except the operation `self`, which may be

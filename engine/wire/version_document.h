@@ -24,8 +24,9 @@ bool names_version_collection(const Request& request);
 Status add_version_document(engine::Store& store);
 
 // Must be called before the commit of a transaction that has written to the collection `ns`. Fails
-// if the transaction has removed the document (40670) or made it invalid. The transaction must then
-// not be committed.
+// with 40670 if the transaction has removed the document. If the transaction has made it invalid,
+// fails with 4926900 for another version, and with the errors of Arguments for other or missing
+// fields. The transaction must then not be committed.
 Status check_version_document(engine::Store& store, const engine::Namespace& ns,
                               engine::Transaction& transaction);
 

@@ -3,7 +3,8 @@
 // "Authentication".
 //
 // Every failed log-in gets the same answer (AuthenticationFailed, 18). The program's log has the
-// reason.
+// reason. A client that has not logged in but is on this machine may run createUser as long as the
+// store has never had a user.
 //
 // Thread-safe.
 #pragma once
@@ -54,9 +55,12 @@ class AccessControl : public Authorizer {
                const std::vector<Privilege>& privileges) const override;
 
   // saslStart and saslContinue. With `skip_empty_exchange` the reply to the client's proof ends the
-  // exchange. Otherwise the client sends one more, empty message. A speculative start, inside
-  // hello, fails without being counted if the user has no credentials for the mechanism. The driver
-  // then uses another mechanism, which hello's saslSupportedMechs names.
+  // exchange. Otherwise the client sends one more, empty message. start() fails with
+  // MechanismUnavailable (334) for a mechanism that is not SCRAM, and proceed() with ProtocolError
+  // (17) if the client has no exchange with this id. Each call of proceed() ends the exchange,
+  // unless it succeeds and the empty message is still to come. A speculative start, inside hello,
+  // fails without being counted if the user has no credentials for the mechanism. The driver then
+  // uses another mechanism, which hello's saslSupportedMechs names.
   Result<SaslReply> start(const Client& client, const std::string& database,
                           std::string_view mechanism, std::string_view payload,
                           bool skip_empty_exchange, bool speculative) GM_EXCLUDES(mutex_);
@@ -70,6 +74,8 @@ class AccessControl : public Authorizer {
   // Must be called when the client's connection has closed.
   void forget(const Client& client) GM_EXCLUDES(mutex_) { log_out(client); }
 
+  // Returns nothing if the client has not logged in, if its user was dropped since, or if the users
+  // cannot be read.
   std::optional<Identity> identity(const Client& client) const GM_EXCLUDES(mutex_);
   // Returns false for a client that must still log in.
   bool may_have_sessions(const Client& client) const GM_EXCLUDES(mutex_);

@@ -14,8 +14,9 @@ namespace gridmount::wire {
 
 enum class DigestAlgorithm { kSha1, kSha256 };
 
-// digest() and keyed_digest() (HMAC) return raw bytes. They fail with InternalError if OpenSSL's
-// configuration refuses the algorithm.
+// digest() and keyed_digest() (HMAC) return raw bytes. All functions that return a Result fail with
+// InternalError if OpenSSL refuses, for example because its configuration does not allow the
+// algorithm.
 Result<std::string> digest(DigestAlgorithm algorithm, std::string_view data);
 Result<std::string> keyed_digest(DigestAlgorithm algorithm, std::string_view key,
                                  std::string_view data);

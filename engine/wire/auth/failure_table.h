@@ -1,5 +1,5 @@
 // Counts the failures of each key, and decides how long a key must wait before its next try. After
-// the first failures a key need not wait. Then each failure doubles the pause.
+// the first failures a key need not wait. Then each failure doubles the pause, up to `pause_max`.
 //
 // Not thread-safe. Memory is bounded: if there are more than `keys_max` keys, the table forgets the
 // key whose last failure is the oldest.
@@ -18,7 +18,7 @@ class FailureTable {
   using Clock = std::chrono::steady_clock;
 
   struct Rules {
-    int free_failures = 5;
+    int free_failures = 5;  // the failure with this number is the first that causes a pause
     std::chrono::seconds first_pause{1};
     std::chrono::seconds pause_max{60};
     std::chrono::minutes forgotten_after{15};  // a key is forgotten this long after its last

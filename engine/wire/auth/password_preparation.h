@@ -12,8 +12,8 @@
 
 namespace gridmount::wire {
 
-// Returns the prepared password. Fails with BadValue if `password` is not UTF-8 or has characters
-// that SASLprep prohibits.
+// Returns the prepared password. Fails with BadValue if `password` is not UTF-8, or has characters
+// that SASLprep prohibits or that Unicode 3.2 does not have.
 Result<std::string> prepare_password(std::string_view password);
 
 }  // namespace gridmount::wire

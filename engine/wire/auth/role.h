@@ -50,8 +50,8 @@ class Permissions {
     std::set<std::string_view> actions;
   };
 
-  Permissions() = default;  // permits nothing
-  explicit Permissions(std::span<const Role> roles);
+  Permissions() = default;                            // permits nothing
+  explicit Permissions(std::span<const Role> roles);  // ignores roles that are not built in
 
   // Returns one Grant for each resource.
   const std::vector<Grant>& grants() const { return grants_; }

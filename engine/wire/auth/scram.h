@@ -37,8 +37,8 @@ inline constexpr int32_t kSha1Iterations = 10'000;
 inline constexpr int32_t kSha256Iterations = 15'000;
 inline constexpr int32_t kIterationsMin = 5'000;
 
-// Makes credentials with a new random salt. This takes milliseconds. Fails with BadValue for a
-// password that is empty or that SASLprep refuses.
+// Makes credentials with a new random salt. This takes milliseconds. Fails with BadValue for an
+// empty password. SCRAM-SHA-256 prepares the password, so it also fails as prepare_password() does.
 Result<ScramCredentials> make_credentials(ScramMechanism mechanism, std::string_view user,
                                           std::string_view password);
 // Makes SCRAM-SHA-1 credentials from a digest that the client has made ("digestPassword: false").
@@ -59,12 +59,10 @@ ScramCredentials decoy_credentials(ScramMechanism mechanism, std::string_view us
 // existing users too may have different mechanisms.
 std::vector<ScramMechanism> decoy_mechanisms(std::string_view user, std::string_view secret);
 
-// The server's side of one exchange:
-//   first(client-first) reads the user's name,
-//   begin(credentials) returns server-first,
-//   finish(client-final) returns server-final.
-// Every error is AuthenticationFailed (18). Its message is for the program's log, not for the
-// client.
+// The server's side of one exchange: first(client-first) reads the user's name, begin(credentials)
+//   returns server-first, finish(client-final) returns server-final. Every error in the messages is
+//   AuthenticationFailed (18), also a call in the wrong order. Its message is for the program's
+//   log, not for the client.
 class ScramConversation {
  public:
   explicit ScramConversation(ScramMechanism mechanism) : mechanism_(mechanism) {}

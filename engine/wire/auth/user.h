@@ -64,9 +64,10 @@ class UserDirectory {
   // `store` must outlive this object.
   explicit UserDirectory(engine::Store& store) : store_(store) {}
 
-  // Returns the user, or nothing if the user does not exist.
+  // Returns the user, or nothing if the user does not exist or its document is not that of a user.
   Result<std::optional<User>> find(const UserName& name) const;
-  // Returns the users of one database or of all databases, sorted by _id.
+  // Returns the users of one database, or of all databases if `database` is nullopt, sorted by _id.
+  // Leaves out documents that are not users.
   Result<std::vector<User>> list(const std::optional<std::string>& database) const;
   // Returns true if this store has never had a user. The first user leaves a mark, which remains
   // when all users are removed: the document `authSchema` in admin.system.version.
@@ -81,7 +82,7 @@ class UserDirectory {
   Status replace(const User& user);
   Status drop(const UserName& name);
   // Adds or replaces all of `users`, or none of them if it fails. With `drops_others`, also removes
-  // all other users of `database`, or of every database if `database` is empty.
+  // all other users of `database`, or of every database if `database` is nullopt.
   Status merge(const std::vector<User>& users, const std::optional<std::string>& database,
                bool drops_others);
   // Removes all users of the database, and returns their number.

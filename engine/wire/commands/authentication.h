@@ -9,7 +9,8 @@
 namespace gridmount::wire {
 
 // Handles hello's saslSupportedMechs and speculativeAuthenticate. If the log-in cannot begin, the
-// reply has no speculativeAuthenticate, and the client begins the log-in with saslStart.
+// reply has no speculativeAuthenticate, and the client begins the log-in with saslStart. Fails with
+// BadValue if saslSupportedMechs is not "database.user".
 Status append_log_in(Call& call, bson::Builder& reply);
 
 }  // namespace gridmount::wire

@@ -44,7 +44,8 @@ Result<CursorRequest> read_cursor_argument(std::string_view path,
                                            const std::optional<bson::View>& cursor,
                                            std::optional<int64_t> batch_size = {});
 
-// Writes the first batch into the reply and registers the cursor if more documents follow.
+// Writes the first batch into the reply, and registers the cursor if more documents may follow and
+// `request` does not want a single batch. Fails as CursorRegistry::open() and batch_limits() do.
 // `snapshot` may be null for a cursor that does not read the store.
 Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespace& ns,
                          std::unique_ptr<engine::Snapshot> snapshot,

@@ -74,7 +74,8 @@ class ByteReader {
     return text;
   }
 
-  // Reads one document and validates all of it, including its size and depth.
+  // Reads one document and validates all of it, including its size and depth: also fails as
+  // bson::validate() does.
   Result<bson::View> document() {
     if (bytes_.size() < sizeof(uint32_t)) return fail(cut_off());
     const uint32_t length = load_32(bytes_.data());

@@ -45,7 +45,8 @@ Result<CompressedHeader> read_compressed_header(std::span<const uint8_t> message
 // connection must be closed.
 Result<MessageBytes> decompress(std::span<const uint8_t> message);
 
-// Returns `message` as an OP_COMPRESSED message, or nothing if that would not be shorter.
+// Returns `message` as an OP_COMPRESSED message, or nothing if that would not be shorter or memory
+// is short. With kNoop the result is longer than `message`.
 std::optional<MessageBytes> compress(std::span<const uint8_t> message, Compressor compressor);
 
 }  // namespace gridmount::wire

@@ -40,8 +40,9 @@ struct EndpointOptions {
 // Thread-safe.
 class Endpoint {
  public:
-  // Starts to answer requests. Fails as Server::start() does. `store` must outlive the endpoint. It
-  // starts threads, so a process that becomes a daemon must call it after fork().
+  // Starts to answer requests. Raises the process's soft limit of open files to its hard limit.
+  // Fails as Server::start() does. `store` must outlive the endpoint. It starts threads, so a
+  // process that becomes a daemon must call it after fork().
   static Result<std::unique_ptr<Endpoint>> start(engine::Store& store, EndpointOptions options);
   ~Endpoint();  // calls stop(), and then waits for commands that are still running
   Endpoint(const Endpoint&) = delete;

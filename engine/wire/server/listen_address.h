@@ -23,7 +23,7 @@ struct ListenAddress {
   static Result<ListenAddress> parse(std::string_view text);
 };
 
-// Returns the addresses of the host. Fails if it has none.
+// Returns the addresses of the host. Fails with BadValue if it has none or cannot be resolved.
 Result<std::vector<asio::ip::tcp::endpoint>> resolve(const ListenAddress& address);
 
 // Fails with InvalidOptions unless the address is a loopback address, or both `authentication` and
@@ -41,7 +41,7 @@ struct TcpListener {
   asio::ip::tcp::endpoint endpoint;  // has the port that the system has chosen if 0 was given
 };
 // Listens on all the endpoints, which must have the same port. If the port is 0, chooses one port
-// for all of them. Fails if it cannot listen on one of them.
+// for all of them. Fails with IoError if it cannot listen on one of them.
 Result<std::vector<TcpListener>> listen_on(const std::vector<asio::ip::tcp::endpoint>& endpoints);
 
 }  // namespace gridmount::wire

@@ -48,7 +48,8 @@ class MemoryBudget {
   // longer than `patience`.
   bool acquire_within(Reservation& reservation, size_t bytes, std::chrono::milliseconds patience);
   // Adds a part of the free bytes to the reservation, so that many requests get some: no more than
-  // `wanted`, but at least a minimum. Returns how many bytes it has added.
+  // `wanted`, but at least kAlwaysBytes if `wanted` is not less. Returns how many bytes it has
+  // added.
   size_t acquire_share(Reservation& reservation, size_t wanted);
   // Adds the bytes without waiting and without a limit, for memory that the server must have.
   void charge(Reservation& reservation, size_t bytes);

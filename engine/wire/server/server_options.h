@@ -12,9 +12,11 @@
 namespace gridmount::wire {
 
 // The limits of one server. A timeout ends a connection whose peer makes no progress for this time.
-// A slow peer that makes progress is not disconnected, except during the TLS handshake.
+// Within a message or a reply, progress means 4096 bytes: a slow peer that makes this progress is
+// not disconnected, but a peer that sends single bytes is.
 struct ServerLimits {
-  // If the process's limit of open files allows fewer connections, that number is used.
+  // If the process's limit of open files allows fewer connections, that number is used. The Unix
+  // socket accepts 16 more than this.
   size_t connections_max = 10'000;
   // The bytes of memory for received messages, and for replies. memory_budget.h says what may
   // exceed these limits.
@@ -44,7 +46,7 @@ struct ServerOptions {
   std::filesystem::path tls_certificate_key_file;
   std::filesystem::path tls_ca_file;
   // With a CA file every client must show a certificate, unless this is true (mongod's
-  // --tlsAllowConnectionsWithoutCertificates).
+  // --tlsAllowConnectionsWithoutCertificates). Without a CA file this must be false.
   bool tls_allows_no_certificate = false;
   ServerLimits limits;
 };
