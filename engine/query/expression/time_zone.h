@@ -1,5 +1,5 @@
-// Time zones: UTC, offsets from UTC ("+05:30"), and names of the time zone database
-// ("Europe/Berlin"). Internal to engine/query.
+// Time zones: UTC and GMT, offsets from UTC ("+05:30", "+0530", "+05"), and names of the time zone
+// database ("Europe/Berlin"). Internal to engine/query.
 #pragma once
 
 #include <memory>
@@ -38,7 +38,8 @@ class TimeZone {
 };
 
 // Evaluates an expression whose value names a zone. Returns UTC if `expression` is null, and
-// nullopt if its value is null, undefined or missing.
+// nullopt if its value is null, undefined or missing. Fails with Location40517 if the value is of
+// another type than string, and as TimeZone::find() does.
 Result<std::optional<TimeZone>> evaluate_time_zone(const Expression* expression,
                                                    EvaluationContext& context);
 

@@ -126,9 +126,13 @@ class Filter {
   // kNot: matches unless all children match.
   enum class Kind { kAnd, kOr, kNor, kNot, kPredicate };
 
-  // Parses a filter. `specification` need not outlive the call. Fails with FailedToParse or
-  // BadValue and MongoDB's messages, and with ExceededMemoryLimit (146) if the filter exceeds
-  // kFilterBytesMax or the FilterBudget of this thread. Checks the interruption of this thread.
+  // Parses a filter. `specification` need not outlive the call. Fails with MongoDB's codes and
+  // messages: mostly with BadValue, FailedToParse or TypeMismatch, with QueryFeatureNotAllowed
+  // (224) as FilterOptions says, with IndexNotFound (27) for $text, NoQueryExecutionPlans (291) for
+  // $near, and CommandNotSupported (115) for other geospatial operators, with 5729100 for a path
+  // that is too long, as Regex::compile() does, and with the errors of a $expr's expression. Fails
+  // with ExceededMemoryLimit (146) if the filter exceeds kFilterBytesMax or the FilterBudget of
+  // this thread. Checks the interruption of this thread.
   static Result<Filter> parse(bson::View specification, const FilterOptions& options = {});
 
   Filter(Filter&&) noexcept = default;

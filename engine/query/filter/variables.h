@@ -18,7 +18,8 @@ namespace gridmount::query {
 
 // Evaluates a command's `let`: {a: 1, b: {$add: ["$$a", 1]}} becomes {a: 1, b: 2}. Each expression
 // may use the variables before it, but no fields. A variable without a value ($$REMOVE) becomes
-// undefined.
+// undefined. Fails with 4890500 if an expression reads a field, with FailedToParse for a name that
+// no variable may have, and with the errors of the expressions.
 Result<bson::Document> evaluate_let(bson::View let, bson::Date now);
 
 // Returns the value of a variable that evaluate_let() has returned, or nullopt if it is undefined.
@@ -45,7 +46,8 @@ class Variables {
   bson::Document values_;  // the values in the order of their slots, from slot 0
 };
 
-// Parses a filter whose $expr may use `variables`, which is {name: value, ...}.
+// Parses a filter whose $expr may use `variables`, which is {name: value, ...}. Fails as
+// Variables::declare() and Filter::parse() do.
 Result<Filter> parse_filter(bson::View filter, bson::View variables, bool is_upsert = false);
 
 }  // namespace gridmount::query

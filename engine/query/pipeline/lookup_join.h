@@ -15,7 +15,8 @@ namespace gridmount::query {
 
 // Returns the values at a path, as views of the document. If an array is at the end of the path,
 // returns its elements. If an array is earlier on the path, the path continues in each document of
-// the array.
+// the array, or, if the next part of the path is a number, in the element at this position.
+// Undefined becomes null.
 std::vector<bson::ValueView> values_at(bson::View document, const bson::Path& path);
 
 // Like values_at(), but returns one null if there is no value. A null also matches foreign

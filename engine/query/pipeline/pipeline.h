@@ -5,7 +5,11 @@
 // run() reads nothing. Each next() of its stream reads as much input as it needs to return one
 // document. A stage that gathers documents ($group, $sort, $bucketAuto) may use
 // PipelineContext::memory_bytes_max bytes of memory, and fails with
-// QueryExceededMemoryLimitNoDiskUseAllowed (292) if it needs more.
+// QueryExceededMemoryLimitNoDiskUseAllowed (292) if it needs more. Some fail with other codes:
+// $lookup with 4568, $graphLookup with 40099, $setWindowFields with 5414201, and accumulators that
+// gather values, such as $push, with ExceededMemoryLimit (146). A document of the result that
+// exceeds the limit of a document in a reply (bson::kMaxDocumentBytes and bson::kInternalOverhead)
+// fails with BSONObjectTooLarge (10334).
 //
 // Source: MongoDB manual, "Aggregation Stages". Results, limits and error codes are those of
 // servers.
@@ -96,7 +100,8 @@ class Pipeline {
   // documents, and everything is written when its next() returns nullopt.
   bool writes() const;
   // other_collections() returns the collections that the pipeline reads in addition to its input
-  // ($lookup, $unionWith). target() returns the collection to which it writes, or nullopt.
+  // ($lookup, $graphLookup, $unionWith), also inside pipelines of its stages. target() returns the
+  // collection to which it writes, or nullopt.
   const std::set<CollectionName>& other_collections() const { return other_collections_; }
   std::optional<CollectionName> target() const;
 

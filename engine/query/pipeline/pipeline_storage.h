@@ -77,9 +77,9 @@ class PipelineStorage {
   // --- The functions below are for $out and $merge. Their reads see their earlier writes. The
   // functions that write fail with IllegalOperation if the pipeline does not run in a transaction.
 
-  // Begins the replacement of a collection's contents. Fails with 17152 if the collection is
-  // capped, and with CommandNotSupportedOnView if it is a view. Several replacements may exist at
-  // one time.
+  // Begins the replacement of a collection's contents. Fails with Location17152 if the collection
+  // is capped, and with CommandNotSupportedOnView if it is a view. Several replacements may exist
+  // at one time.
   virtual Result<std::unique_ptr<CollectionReplacement>> replace_collection(
       const CollectionName& collection) = 0;
   // Returns whether a unique index that is not partial has exactly these paths, in any order.

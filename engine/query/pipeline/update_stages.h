@@ -24,7 +24,9 @@ class UpdateStages {
  public:
   // Parses the pipeline. `stages` has the stages as the elements of an array. `scope` has the
   // variables of the update's `let`. Fails with InvalidOptions (72) for a stage that is not allowed
-  // in an update, and with 40324 for an unknown stage.
+  // in an update, with 40324 for an unknown stage, with TypeMismatch (14) or 40323 for an element
+  // that is not a document with one field, with 7749501 for more than 1000 stages, and with the
+  // codes of the stages.
   static Result<UpdateStages> parse(bson::View stages, VariableScope& scope);
 
   UpdateStages(UpdateStages&&) noexcept;
@@ -33,7 +35,7 @@ class UpdateStages {
 
   // Returns the updated document. `variables` has the value of each variable of `let` at the
   // position of its slot. The caller must check whether the _id has changed, and must check the
-  // size of the document.
+  // size of the document. Fails with the errors of the stages.
   Result<bson::Document> apply(bson::View document,
                                const std::vector<std::optional<bson::ValueView>>& variables,
                                bson::Date now) const;

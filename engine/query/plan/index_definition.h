@@ -32,15 +32,22 @@ struct IndexDefinition {
   bson::Document other_options = {};
 
   // Parses {key: {...}, name: ..., unique: ..., ...}. If there is no name, makes one from the keys.
-  // Ignores `v` (1 or 2), `ns`, `_id` and `dropDups`, as servers do. Fails with
-  // InvalidIndexSpecificationOption for any other field, and with CannotCreateIndex for kinds of
-  // indexes and collations that are not supported.
+  // Ignores `v` (1 or 2), `ns`, `_id` and `dropDups`, as servers do. Does not check `key` beyond
+  // its type: index_key_spec() refuses kinds of indexes that are not supported. Fails with
+  // TypeMismatch for a value of a wrong type, and with FailedToParse if there is no `key`. Fails
+  // with CannotCreateIndex for a collation, an empty name, another version, `weights`, and an
+  // expireAfterSeconds that is no number from 0 to 2147483647. Fails with BadValue for
+  // `wildcardProjection`, with InvalidIndexSpecificationOption for any other field, and as
+  // check_combination() does.
   static Result<IndexDefinition> parse(bson::View specification);
   // Returns the definition as listIndexes shows it.
   bson::Document specification() const;
 };
 
-// Fails for an invalid combination of options, also in a definition that parse() has not made.
+// Fails for an invalid combination of options, also in a definition that parse() has not made: with
+// CannotCreateIndex for a partial index that is sparse too, and for a TTL index on _id or on
+// several fields, with BadValue if the index on _id is hidden, and with
+// InvalidIndexSpecificationOption if it is sparse or partial.
 Status check_combination(const IndexDefinition& definition);
 
 // Returns the default name of an index with these keys: "files_id_1_n_1" for {files_id: 1, n: 1}.
@@ -49,8 +56,8 @@ std::string default_index_name(bson::View keys);
 // Returns whether both definitions describe the same index: the keys, the indexed documents
 // (sparse, partial_filter) and `unique` are the same.
 bool same_index(const IndexDefinition& a, const IndexDefinition& b);
-// Returns whether the other options are the same, except `hidden`: like servers, createIndexes
-// takes an index that is there for the requested one, whether it is hidden or not.
+// Returns whether the other options are the same, except `hidden` and `background`: like servers,
+// createIndexes takes an index that is there for the requested one, whether it is hidden or not.
 bool same_options(const IndexDefinition& a, const IndexDefinition& b);
 
 }  // namespace gridmount::query

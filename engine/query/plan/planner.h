@@ -20,11 +20,12 @@ namespace gridmount::query {
 // the next field wins, then one that reads the documents in the order of the sort. If no index
 // helps, the plan reads the whole collection.
 //
-// `sort` may be null. `hint` is an index name or a key pattern. Fails with BadValue if no index, or
-// only a hidden one, fits the hint, with IndexNotFound if several fit, and with FailedToParse if
-// the hint is neither a string nor a document. `multikey[i]` means that some document has an array
-// under the paths of index i. Two conditions on one field of such an index are not combined into
-// one range, and its order is not used for a sort.
+// `sort` may be null. `hint` is an index name, a key pattern, or {$natural: 1 or -1}, with which
+// the plan reads the whole collection forwards or backwards. Fails with BadValue if no index, or
+// only a hidden one, fits the hint, or if $natural has another value, with IndexNotFound if several
+// fit, and with FailedToParse if the hint is neither a string nor a document. `multikey[i]` means
+// that some document has an array under the paths of index i. Two conditions on one field of such
+// an index are not combined into one range, and its order is not used for a sort.
 Result<Plan> make_plan(const Filter& filter, const Sort* sort,
                        const std::vector<IndexDefinition>& indexes,
                        const std::vector<bool>& multikey, const std::optional<bson::Value>& hint);

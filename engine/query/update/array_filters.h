@@ -16,7 +16,8 @@ namespace gridmount::query {
 class ArrayFilters {
  public:
   // Parses array filters. `filters` is an array of filters, each on one identifier: [{"i.price":
-  // {$gt: 5}}, {$or: [{j: 1}, {j: 2}]}]. Fails with TypeMismatch, FailedToParse or BadValue.
+  // {$gt: 5}}, {$or: [{j: 1}, {j: 2}]}]. Fails with TypeMismatch, FailedToParse or BadValue, with
+  // QueryFeatureNotAllowed (224) for $expr and $jsonSchema, and as Filter::parse() does.
   static Result<ArrayFilters> parse(bson::View filters);
 
   bool contains(std::string_view identifier) const {

@@ -13,8 +13,8 @@ namespace gridmount::query {
 class PipelineUpdate {
  public:
   // `stages` holds the stages as elements of an array. `variables` is {name: value} for `$$name`,
-  // and `now` is the value of $$NOW. Fails with InvalidOptions for a stage that an update may not
-  // use.
+  // and `now` is the value of $$NOW. Fails with FailedToParse for a name that no variable may have,
+  // and as UpdateStages::parse() does: with InvalidOptions for a stage that an update may not use.
   static Result<PipelineUpdate> parse(bson::View stages, bson::View variables, bson::Date now);
 
   PipelineUpdate(PipelineUpdate&&) noexcept;

@@ -3,7 +3,8 @@
 // thread-safe.
 //
 // Source: MongoDB manual, "Update Operators" and "Updates with Aggregation Pipeline". Conflicts and
-// errors are those of servers (codes 2, 9, 14, 28, 34, 40, 52, 54, 55, 56, 66, 111).
+// errors are those of servers (codes 2, 9, 14, 15, 28, 34, 40, 52, 54, 55, 56, 66, 111, 224, 17419,
+// 17420; for pipelines also those of their stages).
 #pragma once
 
 #include <memory>
@@ -33,7 +34,7 @@ class Update {
  public:
   // Parses an update. `specification` has only operators, or has no operators and is a replacement,
   // or is an array of stages (is_pipeline). Fails with FailedToParse "Unknown modifier: $x" for an
-  // unknown operator.
+  // unknown operator, and if a replacement or a pipeline has array filters.
   static Result<Update> parse(bson::View specification, const UpdateParseOptions& options = {});
 
   Update(Update&&) noexcept;
@@ -59,7 +60,8 @@ class Update {
   //
   // Replaces the empty timestamps of a replacement by the current time. Fails with
   // DollarPrefixedFieldName or InvalidDBRef for names that an existing document may not have at the
-  // top level, and with 17419 if the result exceeds bson::kMaxDocumentBytes.
+  // top level, with 17419 if the result exceeds bson::kMaxDocumentBytes, and with Overflow (15) if
+  // it is nested deeper than bson::kMaxStoredDepth.
   //
   // `matched_position` is the position of the array element that `$` changes: the result of the
   // filter's matched_position() for the document. It is necessary only if needs_match() is true.
@@ -71,8 +73,11 @@ class Update {
 
   // Returns the document that an upsert inserts if no document matches `filter`. It is the result
   // of the update on a document with the equalities of the filter. Its first field is _id, which is
-  // a generated ObjectId if neither the filter nor the update has an _id. Replaces the empty
-  // timestamps of a replacement by the current time.
+  // a generated ObjectId if neither the filter nor the update has an _id. Fails with
+  // NotSingleValueField (54) if the filter has two equalities for one path, with NotExactValueField
+  // (111) if it has one for a field inside the _id and the update is a replacement, with BadValue
+  // if a path of an equality has a `$`, and with 17420 if the document exceeds
+  // bson::kMaxDocumentBytes. Replaces the empty timestamps of a replacement by the current time.
   Result<bson::Document> upserted(const Filter& filter) const;
 
   // Returns the paths that operators may change. With them a store finds out which indexes do not

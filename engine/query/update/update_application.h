@@ -22,7 +22,9 @@ struct UpdateContext {
 // created because its parent is neither a document nor an array. Fails with
 // ConflictingUpdateOperators if a position, `$` and an array filter, or two of these, select the
 // same element for conflicting changes. Fails with BadValue if there is no match for `$`, or if the
-// value at `$[]` is not an array.
+// value at `$[]` is not an array. Fails with CannotBackfillArray (34) if a position is so far
+// behind the end of an array that too many nulls would be necessary, and with the errors of the
+// operators and of the array filters.
 Result<bson::Document> apply_updates(const UpdateNode& root, bson::View document,
                                      const UpdateContext& context);
 
