@@ -63,7 +63,8 @@ class MongoCollection final : public engine::Collection, public engine::BatchIns
   Status create_index(engine::Transaction& transaction,
                       const engine::IndexDefinition& definition) override;
   Status drop_index(engine::Transaction& transaction, std::string_view name) override;
-  // Leaves out indexes of unknown kinds (text, geographic).
+  // Leaves out indexes that IndexDefinition::parse() refuses, such as text indexes, which have
+  // weights.
   Result<std::vector<engine::IndexDefinition>> indexes(engine::Snapshot& snapshot) override;
   Result<engine::CollectionStats> stats(engine::Snapshot& snapshot) override;
   Result<std::vector<engine::IndexStats>> index_stats(engine::Snapshot& snapshot) override;
