@@ -22,8 +22,9 @@ namespace gridmount::local {
 
 class UnopenedStore {
  public:
-  // Fails with StoreLocked if the store is in use, with StoreDamaged if neither data.mdb nor a
-  // checkpoint has valid meta pages, and with errors of the device.
+  // Fails with StoreLocked if the store is in use, with StoreDamaged if data.mdb cannot be trusted
+  // and no checkpoint has valid meta pages, as read_fitting_format() does, and with errors of the
+  // device.
   static Result<UnopenedStore> open(const std::filesystem::path& folder);
 
   // Reports the use of each page of the store, as Environment::survey_pages() does.
@@ -33,7 +34,7 @@ class UnopenedStore {
   const std::vector<std::string>& changes() const { return changes_; }
 
   // Returns one line about the transactions that are lost. It is empty if data.mdb is not older
-  // than its checkpoint.
+  // than its checkpoint, or if the checkpoint has taken its place.
   const std::string& lost() const { return lost_; }
 
   // Marks the store as closed. May be called only when everything in the store has been copied and

@@ -25,7 +25,8 @@ namespace gridmount::local {
 class OverflowPages {
  public:
   // Computes the address of the map from a page of the catalog and from a page of `tree`. If the
-  // two addresses differ, or the trees are empty, defect() does not check the numbers of pages.
+  // two addresses differ, or one of the trees is empty, defect() does not check the numbers of
+  // pages. If the catalog cannot be read, defect() finds nothing.
   static OverflowPages of(const std::shared_ptr<Trees>& trees, MDB_dbi tree);
 
   // Returns what is wrong with the header of the page on which the entry's value begins. Returns an

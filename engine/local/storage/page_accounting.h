@@ -28,6 +28,7 @@ namespace gridmount::local {
 struct PageReport {
   // One line for each contradiction: a page in the list of free pages that is also in use, is
   // listed twice or does not exist, or a page that is in use twice. Each line names the page.
+  // Another line says that the list of free pages has the wrong length.
   std::vector<std::string> problems;  // up to kPageProblemsMax, then one line that says that there
                                       // are more
   // Pages that are neither in use nor free. Unknown, and therefore 0, if a damaged page hides the
@@ -73,8 +74,9 @@ class PageAccounting {
   PageAccounting(const uint8_t* map, uint32_t page_bytes, PageVisitor* visitor = nullptr)
       : map_(map), page_bytes_(page_bytes), visitor_(visitor) {}
 
-  // Runs the accounting. A read transaction of the snapshot must be open. Fails with StoreDamaged
-  // if the snapshot's meta page no longer exists.
+  // Runs the accounting; may be called once. A read transaction of the snapshot must be open. Fails
+  // with StoreDamaged if the snapshot's meta page no longer exists, and with the error of the
+  // visitor. Damage of other pages is no error.
   Result<PageReport> run(uint64_t snapshot);
 
  private:

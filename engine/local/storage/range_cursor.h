@@ -34,15 +34,17 @@ class RangeCursor {
   // StoreDamaged. May be used only for ranges whose entries have checksums.
   void set_proving() { path_.emplace(*trees_, tree_); }
 
-  // Returns the next entry, or nothing at the end of the range. After set_tailing(), a call after
-  // the end looks for entries that were added meanwhile. The views are valid as trees.h says.
+  // Returns the next entry, or nothing at the end of the range. A call after an error may return
+  // nothing. After set_tailing(), a call after the end looks for entries that were added meanwhile.
+  // The views are valid as trees.h says.
   Result<std::optional<TreeEntry>> next();
   void set_tailing() { tailing_ = true; }
 
   // Remembers the position and closes the LMDB cursor. Trees::pause() calls this.
   void pause();
   // Returns whether the entry that was returned last still exists. Returns true before the first
-  // entry.
+  // entry and after the end of the range. May be called only in a write transaction, after
+  // set_tailing(), or after pause().
   Result<bool> has_place() const;
 
  private:
