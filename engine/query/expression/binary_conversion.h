@@ -25,7 +25,8 @@ inline bool concerns_binary(bson::ValueView value, bson::Type target) {
          (value.type() == bson::Type::kBinary || target == bson::Type::kBinary);
 }
 
-// Fails as convert() does.
+// Fails as convert() does, with 4341115 if a conversion from or to a string has no format, and with
+// 4341106 to 4341108 for an invalid subtype. concerns_binary() must be true.
 Evaluated convert_binary(EvaluationContext& context, bson::ValueView value, bson::Type target,
                          const BinaryForm& form);
 

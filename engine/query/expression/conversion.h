@@ -9,7 +9,8 @@
 namespace gridmount::query::expressions {
 
 // Converts a value, which must not be null, undefined or missing. Fails with ConversionFailure if
-// the value cannot be converted. The caller must apply onError of $convert only to this error.
+// the value cannot be converted, but with Location18537 for the string of a date whose year is
+// outside 0 to 9999. The caller must apply onError of $convert only to ConversionFailure.
 Evaluated convert(EvaluationContext& context, bson::ValueView value, bson::Type target);
 
 // Returns the error of $convert for two types if values of the one cannot be converted to the

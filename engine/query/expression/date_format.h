@@ -18,14 +18,16 @@ class TimeZone;
 Status check_format_for_writing(std::string_view format);
 Status check_format_for_reading(std::string_view format);
 
-// Fails with Location18537 for a year outside 0 to 9999.
+// Fails with Location18537 for %Y or %G and a year outside 0 to 9999. check_format_for_writing()
+// must have accepted the format.
 Result<std::string> format_date(std::string_view format, bson::Date date, const TimeZone& zone);
 
 // Returns a text such as "2020-02-29T12:00:00.000Z". A year after 9999 has more digits.
 std::string date_to_iso_text(bson::Date date);
 
 // Parse a date. Fail with ConversionFailure (241) if the text is not a date or does not have the
-// format, and if the text has a zone although `zone` is not UTC.
+// format, and if the text has a zone although `zone` is not UTC. check_format_for_reading() must
+// have accepted the format.
 Result<bson::Date> parse_date(std::string_view text, const TimeZone& zone);
 Result<bson::Date> parse_date(std::string_view text, std::string_view format, const TimeZone& zone);
 

@@ -89,8 +89,9 @@ std::optional<int32_t> whole32(const MaybeValue& value);
 int64_t cut_to_int64(bson::ValueView number);
 
 // Converts a value to a string as the string operators do: numbers, dates and timestamps become
-// text, and null and missing become "". Fails with Location16007 for other types. The result refers
-// to the value or to the arena.
+// text, symbols and code keep their text, and null, undefined and missing become "". Fails with
+// Location16007 for other types, and with Location18537 for a date whose year is outside 0 to 9999.
+// The result refers to the value or to the arena.
 Result<std::string_view> coerce_to_string(EvaluationContext& context, const MaybeValue& value);
 // Returns a date, or the time of a timestamp or an ObjectId. Fails with Location16006 for other
 // types.

@@ -21,6 +21,9 @@ struct PercentileArguments {
   std::unique_ptr<Expression> input;
   std::vector<double> shares;  // 0 to 1
 };
+// `operand` must be a document. Fails with UnknownField or 40414 for a field too many or too few,
+// with TypeMismatch or BadValue for another `method` than "approximate", with 7750300 to 7750303
+// for invalid `p`, and with the errors of the expressions.
 Result<PercentileArguments> parse_percentile_arguments(std::string_view name,
                                                        bson::ValueView operand,
                                                        VariableScope& scope);

@@ -16,7 +16,8 @@ namespace gridmount::query::expressions {
 
 class ZoneRules {
  public:
-  // Returns the zone, or null if no zone has this name or the system has no time zone database.
+  // Returns the zone, or null if no zone has this name or the system has no time zone database. The
+  // process keeps the result, so it may miss a later change of the database.
   static std::shared_ptr<const ZoneRules> find(std::string_view name);
   // Parses the contents of a file of the database. Returns nullopt if they are not valid.
   static std::optional<ZoneRules> parse(std::string_view file);
