@@ -1,7 +1,8 @@
 // Converts a filter to the form that servers show as parsedQuery in explanations. In this form each
 // condition has an operator, nested conjunctions are merged into one, and $ne and similar operators
-// are replaced by $not. The values of $in and $type are sorted, and the conditions are in the order
-// in which servers sort operators.
+// are replaced by $not. The values of $in are sorted and have no duplicates, with regular
+// expressions last. A name in $type becomes the number of the type, except "number". The conditions
+// are in the order in which servers sort operators.
 //
 // The functions take filters that Filter::parse() accepts. They do not change other documents.
 // Source: MongoDB manual, "Explain Results", parsedQuery, and the server's

@@ -61,16 +61,19 @@ struct AccumulatedField {
 };
 
 // Parses an accumulator such as {$sum: "$x"}, which computes the field `field` of the result. Fails
-// with code 15952 for an unknown accumulator.
+// with code 15952 for an unknown accumulator, with 40234 to 40236 and 40238 for an invalid field or
+// an object that is not one accumulator, and with the codes of the accumulators and of their
+// expressions.
 Result<AccumulatedField> parse_accumulated_field(std::string_view field, bson::ValueView value,
                                                  VariableScope& scope);
 
 // Makes the accumulator of one group. The group's _id must be the evaluator's current document,
-// because `n` may use its fields. `field` must outlive the accumulator.
+// because `n` may use its fields. `field` must outlive the accumulator. Fails as evaluate_n() does.
 Result<std::unique_ptr<Accumulator>> make_accumulator(const AccumulatedField& field,
                                                       Evaluator& evaluator, uint64_t bytes_max);
 
-// Evaluates the `n` of $firstN and similar accumulators. Fails unless it is a positive integer.
+// Evaluates the `n` of $firstN and similar accumulators. Fails with 5787902, 5787903 or 5787908
+// unless it is a positive integer, and with the errors of the expression.
 Result<int64_t> evaluate_n(const Expression& expression, Evaluator& evaluator);
 
 // Returns the error ExceededMemoryLimit (146) of an accumulator that needs more than `bytes_max`

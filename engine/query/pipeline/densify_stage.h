@@ -1,6 +1,8 @@
 // The stage $densify: adds documents to its input, so that a field has a value at each step of a
-// range. The input must be sorted: the parser puts a $sort before this stage. Internal to
-// engine/query. Immutable after plan(), so several threads may run it.
+// range. The input must be sorted: the parser puts a $sort before this stage. Reading the results
+// fails with 5897900 if the stage makes more than 500,000 documents, and with 6007200 if its
+// partitions need too much memory. Internal to engine/query. Immutable after plan(), so several
+// threads may run it.
 //
 // Source: MongoDB manual, "$densify"; errors and details are those of mongod 6.0.5.
 #pragma once
@@ -21,10 +23,10 @@ struct DensifyRange {
   enum class Kind {
     kFull,       // from the least to the greatest value of all documents, both included
     kPartition,  // the same for each partition
-    kExplicit,   // from `lower` (included) to `upper` (excluded)
+    kExplicit,   // from `lower` (included) to `upper` (excluded); only `lower` if both are equal
   };
   Kind kind = Kind::kFull;
-  bson::Value step;                           // a number above 0
+  bson::Value step;                           // a number above 0, integral if there is a `unit`
   std::optional<expressions::TimeUnit> unit;  // set if the values are dates
   bson::Value lower;
   bson::Value upper;

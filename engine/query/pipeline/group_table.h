@@ -28,7 +28,7 @@ class GroupTable {
 
   // Adds the document to the group with this _id. `document` must be the evaluator's current
   // document. Fails with the error of memory_exceeded() if the groups need more than
-  // PipelineContext::memory_bytes_max.
+  // PipelineContext::memory_bytes_max, and with the errors of expressions and accumulators.
   Status add(bson::ValueView id, bson::View document);
 
   // The number of groups. The groups are numbered from 0, in the order of their first documents.

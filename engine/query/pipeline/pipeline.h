@@ -6,10 +6,10 @@
 // document. A stage that gathers documents ($group, $sort, $bucketAuto) may use
 // PipelineContext::memory_bytes_max bytes of memory, and fails with
 // QueryExceededMemoryLimitNoDiskUseAllowed (292) if it needs more. Some fail with other codes:
-// $lookup with 4568, $graphLookup with 40099, $setWindowFields with 5414201, and accumulators that
-// gather values, such as $push, with ExceededMemoryLimit (146). A document of the result that
-// exceeds the limit of a document in a reply (bson::kMaxDocumentBytes and bson::kInternalOverhead)
-// fails with BSONObjectTooLarge (10334).
+// $lookup with 4568, $graphLookup with 40099, $setWindowFields with 5414201, $densify with 6007200,
+// and accumulators that gather values, such as $push, with ExceededMemoryLimit (146). A document of
+// the result that exceeds the limit of a document in a reply (bson::kMaxDocumentBytes and
+// bson::kInternalOverhead) fails with BSONObjectTooLarge (10334).
 //
 // Source: MongoDB manual, "Aggregation Stages". Results, limits and error codes are those of
 // servers.
@@ -69,7 +69,10 @@ class Pipeline {
  public:
   // Parses a pipeline. `stages` has the stages as the elements of an array, and need not outlive
   // the call. `scope` has the variables of the command's `let`. Fails with code 40324 for an
-  // unknown stage, and with the codes of the stages.
+  // unknown stage, with TypeMismatch (14) or 40323 for an element that is not a document with one
+  // field, with 40601 or 40602 for a stage at a wrong position, with 7749501 for more than 1000
+  // stages, with InvalidNamespace if the first stage does not fit `over_collection`, with
+  // IllegalOperation for $out and $merge without `may_write`, and with the codes of the stages.
   static Result<Pipeline> parse(bson::View stages, VariableScope& scope,
                                 const PipelineOptions& options = {});
 

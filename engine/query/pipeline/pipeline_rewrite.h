@@ -6,8 +6,8 @@
 
 namespace gridmount::query {
 
-// Moves a $match before a $sort, merges a $limit into a $sort, and merges an $unwind into a
-// $lookup.
+// Moves a $match before a $sort, tells a $sort how many of its results a following $limit needs,
+// and merges an $unwind into a $lookup.
 void rewrite_stages(ParsedStages& stages);
 
 // Returns the filter, sort, skip and limit of the first stages. Sets `filter_stages` to the number

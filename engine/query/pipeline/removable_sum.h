@@ -19,7 +19,9 @@ class RemovableSum {
   void add(bson::ValueView value) { update(value, 1); }
   void remove(bson::ValueView value) { update(value, -1); }
 
-  // Returns 0 if there are no numbers. The type is the widest one among the numbers in the sum.
+  // Returns 0 if there are no numbers. The type is the widest one among the numbers in the sum,
+  // except that a sum of integers is an int32 if it fits, otherwise an int64, or a double if that
+  // does not fit either.
   bson::Value total() const;
   // Returns nullopt if there are no numbers.
   std::optional<bson::Value> average() const;

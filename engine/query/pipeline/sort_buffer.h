@@ -49,7 +49,8 @@ class SortBuffer {
 
   // Returns whether a record with this key would be kept if it were added now.
   bool would_keep(std::span<const bson::ValueView> key) const;
-  // Copies the key and the payload.
+  // Adds a record, with copies of the key and the payload. Does nothing if would_keep() is false.
+  // If the limit has been reached, drops another record.
   void add(std::span<const bson::ValueView> key, bson::ValueView payload);
 
   // Returns how many bytes of memory the buffer uses.

@@ -91,7 +91,8 @@ class InterruptCheck {
 
 // --- Memory of stages that gather documents.
 
-// Returns the error "Exceeded memory limit for $group, ...", with the server's message.
+// Returns the error QueryExceededMemoryLimitNoDiskUseAllowed (292) "Exceeded memory limit for
+// $group, ...", with the server's message.
 tl::unexpected<Error> memory_exceeded(std::string_view stage);
 
 // --- Parsing.
@@ -112,12 +113,13 @@ using ParseStage = Status (*)(const StageCall& call, ParsedStages& stages);
 inline constexpr int kPipelineDepthMax = 20;
 
 // Parses the pipeline in $lookup, $facet or $unionWith. `value` must be an array. `over_collection`
-// is as in PipelineOptions. Fails with MaxSubPipelineDepthExceeded (232).
+// is as in PipelineOptions. Fails with MaxSubPipelineDepthExceeded (232), with 40600, 51047 or
+// 31441 for a stage that `level` does not allow, and as Pipeline::parse() does.
 Result<Pipeline> parse_sub_pipeline(bson::ValueView value, const StageCall& call,
                                     PipelineLevel level, bool over_collection);
 
-// Opens the stages from the position `first` on. Does not check the size of the results, as is
-// necessary for results that a user gets.
+// Opens the stages from the position `first` on. Unlike Pipeline::run(), the stream does not check
+// the size of the results.
 Result<Stream> open_stages(const Pipeline& pipeline, size_t first, Stream input,
                            const PipelineContext& context);
 // Opens the pipeline over those documents of a collection that match `filter`. If the pipeline

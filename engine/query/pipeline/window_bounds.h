@@ -40,7 +40,10 @@ struct WindowBounds {
   static WindowBounds only(int32_t offset);
 };
 
-// Parses the bounds. `sort` is the stage's sortBy, or null.
+// Parses the bounds. `sort` is the stage's sortBy, or null. Fails with FailedToParse for an invalid
+// form, with 5339900 if the lower bound is above the upper one, with 5339901 if bounds in documents
+// have no sortBy, with 5339902 if a range has no sortBy of one field, and with the errors of
+// expressions.
 Result<WindowBounds> parse_window_bounds(bson::ValueView value, const Sort* sort,
                                          VariableScope& scope);
 

@@ -43,8 +43,8 @@ class WindowFrame {
   // Returns the window of the document at `current`, or nullopt if no document is in it. Must be
   // called for the documents in their order. Neither end of the window then moves back, so all
   // calls together read each document only a few times. Fails with 5429413, 5429414 or 5429513 if
-  // the sort value of the current document does not have the type that a range needs, and with
-  // 5429404 if the sort is descending.
+  // the sort value of the current document does not have the type that a range needs, with 5429404
+  // if the sort is descending, and with the errors of add_to_date() for a range of dates.
   Result<std::optional<Span>> move_to(size_t current);
 
  private:

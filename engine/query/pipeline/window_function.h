@@ -41,7 +41,9 @@ struct WindowFunction {
   void add_needs(FieldDependencies& needs) const;
 };
 
-// Parses the value of an output field. `sort` is the stage's sortBy, or null.
+// Parses the value of an output field. `sort` is the stage's sortBy, or null. Fails with
+// FailedToParse for an unknown function or an invalid form, with the codes of the function, as
+// parse_window_bounds() does, and with the errors of expressions.
 Result<WindowFunction> parse_window_function(std::string_view field, bson::ValueView value,
                                              const Sort* sort, VariableScope& scope);
 

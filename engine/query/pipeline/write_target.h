@@ -8,7 +8,9 @@
 namespace gridmount::query {
 
 // Parses "name" or {db: "d", coll: "name"}. `value` must be a string or a document. `field` is the
-// name of the field with this value, or empty if it is the value of the stage itself.
+// name of the field with this value, or empty if it is the value of the stage itself. Fails with
+// UnknownField or 40413 for a field that is unknown or given twice, and with TypeMismatch for a
+// value that is no string. Does not check the names: check_target() does.
 Result<CollectionName> parse_target(std::string_view stage, std::string_view field,
                                     bson::ValueView value);
 
