@@ -19,8 +19,8 @@ class SocketFile {
  public:
   // Creates the file with mode 0600. The path may be longer than the 107 bytes that fit into a
   // socket address. Replaces a file that a server has left behind. Fails with DBPathInUse if
-  // another server answers or the file is not a socket, and with CommandNotSupported if the file
-  // system does not support sockets.
+  // another server answers or the file is not a socket, with CommandNotSupported if the file system
+  // does not support sockets, and otherwise with PermissionDenied or IoError.
   static Result<SocketFile> listen(const std::filesystem::path& folder);
 
   SocketFile(SocketFile&& other) noexcept;
@@ -39,7 +39,8 @@ class SocketFile {
   uint64_t inode_ = 0;
 };
 
-// Connects to the server in `folder`, whose path may be long. Tests and tools use it.
+// Connects to the server in `folder`, whose path may be long. Fails with PermissionDenied or
+// IoError if no server answers. Tests and tools use it.
 Result<FileDescriptor> connect_to_socket_file(const std::filesystem::path& folder);
 
 // Returns the process at the other end of an accepted connection. Fails with Unauthorized unless

@@ -25,7 +25,8 @@ struct TlsFiles {
 // Thread-safe.
 class TlsContext {
  public:
-  // Loads the files. The error's message names the file and the reason.
+  // Loads the files. Fails with InvalidOptions if a file cannot be read or is not valid: the
+  // message names the file and the reason. Fails with InternalError if OpenSSL cannot be set up.
   static Result<TlsContext> load(const TlsFiles& files);
   TlsContext(TlsContext&&) noexcept;
   TlsContext& operator=(TlsContext&&) noexcept;

@@ -1,8 +1,9 @@
 // The byte stream of one connection: a socket, or TLS over a socket.
 //
 // Not thread-safe. Only one operation may run at a time. A completion handler runs on one of the
-// server's I/O threads, and only after the call that started the operation has returned. During an
-// operation only interrupt() may be called, by a thread that prevents the end of the transport.
+// server's I/O threads, never within the call that has started the operation. Another thread may
+// run it before this call returns. During an operation only interrupt() may be called, by a thread
+// that prevents the end of the transport.
 #pragma once
 
 #include <array>

@@ -1,12 +1,13 @@
 // Divides the workers among clients, so that neither one client nor all clients over TCP can occupy
 // all of them.
 //
-// A request that may take long needs a turn while it runs. One eighth of the workers is reserved
-// for commands that are answered at once, and that need no turn. One quarter of the workers, which
-// includes this eighth, gets no requests of clients over TCP that need a turn. An account of TCP,
-// which is a user or an address, can have at most half of the workers. A request that would exceed
-// these limits waits, without a worker. The waiting accounts get one turn each, in rotation. The
-// requests of one account get their turns in the order in which they have arrived.
+// A request that may take long needs a turn while it runs. One eighth of the workers, but at least
+// one, is reserved for commands that are answered at once, and that need no turn. One quarter of
+// the workers, but at least two, which includes this eighth, gets no requests of clients over TCP
+// that need a turn. An account of TCP, which is a user or an address, can have at most half of the
+// workers. Each limit is at least one worker. A request that would exceed these limits waits,
+// without a worker. The waiting accounts get one turn each, in rotation. The requests of one
+// account get their turns in the order in which they have arrived.
 //
 // Thread-safe, except that a Turn must be used by one thread at a time.
 #pragma once
@@ -40,8 +41,8 @@ class WorkerShares {
   explicit WorkerShares(size_t workers);
 
   // Returns true if `turn` is held at once. Otherwise puts it into a queue. When it is held, the
-  // thread that has released another turn calls `granted`. Until then `turn` must not be used. All
-  // clients of the Unix socket are one account, whatever `account` is.
+  // thread that has released another turn, or that calls stop(), calls `granted`. Until then `turn`
+  // must not be used. All clients of the Unix socket are one account, whatever `account` is.
   bool acquire(Turn& turn, Kind kind, std::string account, std::function<void()> granted)
       GM_EXCLUDES(mutex_);
   // Releases the turn. Does nothing if the turn is not held.
