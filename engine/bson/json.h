@@ -23,8 +23,10 @@ std::string to_json(ValueView value, JsonForm form);
 
 // Parses one object of relaxed or canonical Extended JSON, which may also have {"$uuid": ...}.
 // Fails with FailedToParse if the text is anything else, if a value does not fit its type, or if
-// the object is nested deeper than kMaxDepth. The message names the byte position. Reads $type and
-// $regex as query operators, unless $type is beside $binary or $regex is beside $options
+// the object is nested deeper than kMaxDepth. The message names the byte position, unless the text
+// is not UTF-8. Fails with BSONObjectTooLarge (10334) if the document would exceed the default
+// limit of validate(). Also reads the words NaN, Infinity and -Infinity, which are not JSON. Reads
+// $type and $regex as query operators, unless $type is beside $binary or $regex is beside $options
 // (json_value.h).
 Result<Document> document_from_json(std::string_view text);
 
