@@ -162,8 +162,9 @@ class Filter {
   // Returns the position of the array element because of which `document`, which must match,
   // matches. `$` in updates and projections is this position. If several conditions are on arrays,
   // the position is from the condition that servers test last. If arrays are nested, it is a
-  // position in the outermost array. Returns nullopt if no array was searched, or if an $or on
-  // several paths has searched it.
+  // position in the outermost array. Returns nullopt if no array was searched, or only by a $not,
+  // by a $nor, or by an $or of several conditions that are not all equalities or regular
+  // expressions on one path.
   std::optional<size_t> matched_position(bson::View document) const;
 
   // Adds the paths of all conditions. A condition on the whole document ($expr) has a path that no
