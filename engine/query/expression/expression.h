@@ -72,13 +72,14 @@ class Arena {
 };
 
 // The variables that an expression may use, while the expression is parsed. Each declared variable
-// has a slot. ROOT, CURRENT, NOW and REMOVE are always available. For any other name, the parser
-// fails with 17276 "Use of undefined variable: x".
+// has a slot. ROOT, CURRENT, NOW and REMOVE are always available. For other system variables of
+// servers (CLUSTER_TIME, USER_ROLES, ...) the parser fails with 51144, and for any other name with
+// 17276 "Use of undefined variable: x".
 class VariableScope {
  public:
   // Declares a variable, and returns its slot. A name must begin with a lower-case or non-ASCII
-  // letter, and then have only letters, digits and '_'. Otherwise fails with FailedToParse (9). A
-  // variable hides an earlier one with the same name until undeclare().
+  // letter, and then have only letters, digits and '_', or be CURRENT. Otherwise fails with
+  // FailedToParse (9). A variable hides an earlier one with the same name until undeclare().
   Result<size_t> declare(std::string_view name);
   // Undoes the last declare() that has not been undone.
   void undeclare();
@@ -138,8 +139,10 @@ class Expression {
 // Parses an expression as it occurs in a stage: "$a.b", "$$NOW", {$add: [...]}, {a: "$b", c: 1}, an
 // array of expressions, or a constant. `value` need not outlive the call. Constant parts are
 // evaluated at once. Fails with InvalidPipelineOperator (168) "Unrecognized expression '$x'" for an
-// unknown operator, with 16020 or 28667 for a wrong number of arguments, and with Overflow (15) for
-// expressions nested deeper than bson::kMaxDepth.
+// unknown operator, with 15983 for an operator beside other fields, with 16406 for a name that an
+// object has twice, with 16020 or 28667 for a wrong number of arguments, as check_field_path() does
+// for invalid names, with Overflow (15) for expressions nested deeper than bson::kMaxDepth, and
+// with the codes of the operators. Checks the interruption of this thread.
 Result<std::unique_ptr<Expression>> parse_expression(bson::ValueView value, VariableScope& scope);
 
 // Compares two values of any types, as expressions do. A missing value, like undefined, is less

@@ -60,8 +60,9 @@ class Update {
   //
   // Replaces the empty timestamps of a replacement by the current time. Fails with
   // DollarPrefixedFieldName or InvalidDBRef for names that an existing document may not have at the
-  // top level, with 17419 if the result exceeds bson::kMaxDocumentBytes, and with Overflow (15) if
-  // it is nested deeper than bson::kMaxStoredDepth.
+  // top level (the result of a pipeline may have them), with 17419 if the result exceeds
+  // bson::kMaxDocumentBytes, and with Overflow (15) if it is nested deeper than
+  // bson::kMaxStoredDepth.
   //
   // `matched_position` is the position of the array element that `$` changes: the result of the
   // filter's matched_position() for the document. It is necessary only if needs_match() is true.

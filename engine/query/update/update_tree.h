@@ -20,7 +20,7 @@
 namespace gridmount::query {
 
 // Returns the array position that the name means. Returns nullopt unless the name consists of
-// digits without leading zeros.
+// digits without leading zeros, and for a number that exceeds 32 bits.
 std::optional<uint32_t> position_of(std::string_view name);
 
 struct FieldOrder {
