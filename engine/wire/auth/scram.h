@@ -47,7 +47,8 @@ Result<ScramCredentials> credentials_of_digest(std::string_view digest);
 // Returns {iterationCount, salt, storedKey, serverKey} with base64 values, as servers store them in
 // system.users.
 bson::Document to_bson(const ScramCredentials& credentials);
-// Reads a document of this form. Returns nothing for any other document.
+// Reads a document of this form. Returns nothing for any other document, and for an iterationCount
+// outside 1 to 100,000,000.
 std::optional<ScramCredentials> credentials_from_bson(bson::View document);
 
 // Returns credentials that no password matches. They depend only on the mechanism, the user and the
