@@ -30,9 +30,11 @@ class Projection {
  public:
   // Parses a projection. {a: 1, "b.c": 1, d: {e: 1}} includes fields, and {a: 0} excludes fields.
   // _id is included unless the projection has {_id: 0}. Like servers, fails if inclusions and
-  // exclusions are mixed (31253, 31254), and if paths collide (31249, 31250). {a: {$slice: 2}}, {a:
-  // {$elemMatch: {b: 1}}} and {"a.$": 1} select elements of arrays. Any value other than a number
-  // or boolean is an expression ("$b", {$add: ["$b", 1]}, "literal") that computes the field.
+  // exclusions are mixed (31253, 31254), and if paths collide (31249, 31250). Other mistakes have
+  // the codes of servers too, and an expression has its own. Fails with FailedToParse for a name in
+  // `variables` that no variable may have. {a: {$slice: 2}}, {a: {$elemMatch: {b: 1}}} and {"a.$":
+  // 1} select elements of arrays. Any value other than a number or boolean is an expression ("$b",
+  // {$add: ["$b", 1]}, "literal") that computes the field.
   static Result<Projection> parse(bson::View specification, const ProjectionOptions& options = {});
 
   Projection(Projection&&) noexcept;
@@ -40,8 +42,9 @@ class Projection {
   ~Projection();
 
   // Returns the projected document. It is valid until the next call, and as long as `document` is
-  // valid. Fails if an expression fails, if the result is too large or nested too deep, or if
-  // {"a.$": 1} finds no element (51246, 51247).
+  // valid. Fails if an expression fails, if the result is larger than bson::kMaxDocumentBytes
+  // (BSONObjectTooLarge) or nested too deep (Overflow), or if {"a.$": 1} finds no element (51246,
+  // 51247).
   Result<bson::View> apply(bson::View document);
 
   // If the projection only includes fields, returns their paths: a and b.c for {a: 1, "b.c": 1,
