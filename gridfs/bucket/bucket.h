@@ -42,7 +42,7 @@ struct BucketOptions {
 };
 
 struct UploadOptions {
-  std::optional<bson::Value> id;                   // default: a new ObjectId
+  std::optional<bson::Value> id;                   // must be unused; default: a new ObjectId
   std::optional<int32_t> chunk_bytes;              // default: the bucket's
   bson::View metadata;                             // stored as `metadata` if not empty; copied
   std::optional<std::string> content_type;         // the deprecated field `contentType`
@@ -55,8 +55,9 @@ class UploadStream {
   virtual ~UploadStream() = default;  // without close(): as abort(), but ignores errors
   virtual const bson::Value& id() const = 0;
   // Copies the data. Commits full chunks, several in one transaction. Fails with StreamClosed after
-  // close() or abort(), and with FileTooLarge beyond max_file_bytes() (chunk_size.h). After any
-  // other error of write() or close(), only abort() and the destructor may be called.
+  // close() or abort(), and with FileTooLarge beyond max_file_bytes() (chunk_size.h). write() and
+  // close() fail with DuplicateKey if another file has the _id UploadOptions::id. After any error
+  // but StreamClosed and FileTooLarge, only abort() and the destructor may be called.
   virtual Status write(std::span<const uint8_t> data) = 0;
   // Writes the remaining chunks and the files document. On return the file is committed. It is
   // durable only if `durability` is kDurable.
@@ -69,9 +70,10 @@ class DownloadStream {
  public:
   virtual ~DownloadStream() = default;
   virtual const FilesDocument& file() const = 0;
-  // Returns the next bytes, but no more than `max`, and an empty span at the end. The span points
-  // into the store and is valid until the next call. All chunks are read from one snapshot. Fails
-  // with ChunkIsMissing or ChunkIsWrongSize.
+  // Returns the next bytes, but no more than `max`, and an empty span at the end. The span is valid
+  // until the next call, and only while the stream exists. All chunks are read from one snapshot. A
+  // missing chunk of a sparse file reads as zeros; of another file, it fails with ChunkIsMissing.
+  // Fails with ChunkIsWrongSize if a chunk has another size than it must have.
   virtual Result<std::span<const uint8_t>> read(size_t max) = 0;
 };
 
@@ -96,18 +98,22 @@ class Bucket {
 
   // Creates the collections and indexes that are missing: files {filename: 1, uploadDate: 1},
   // chunks {files_id: 1, n: 1} unique, directories {parent: 1, name: 1} unique. An existing index
-  // with the same fields is enough, even if its directions are 1.0 or NumberLong(1).
+  // with the same fields is enough, even if its directions are 1.0 or NumberLong(1), or if it is
+  // not unique.
   Status ensure_indexes(engine::Transaction& transaction) const;
   // Creates the collection of additional names and its index {file: 1}, if they are missing.
   Status ensure_links(engine::Transaction& transaction) const;
 
-  // The first call per Bucket object creates the indexes if the bucket has no files, as the
-  // specification demands. The Bucket must outlive the stream.
+  // The first call per Bucket object, and the first after drop(), creates the indexes if the bucket
+  // has no files, as the specification demands. Fails with BadValue if chunk_bytes is not between 1
+  // and kMaxChunkBytes. The Bucket must outlive the stream.
   Result<std::unique_ptr<UploadStream>> open_upload_stream(std::string_view filename,
                                                            const UploadOptions& options = {}) const;
 
-  // Fails with FileNotFound, or with InvalidRange if the range is negative, ends before it begins,
-  // or reaches beyond the end of the file. The Bucket must outlive the stream.
+  // Both functions fail with InvalidRange if the range is negative, ends before it begins, or
+  // reaches beyond the end of the file, and with InvalidFilesDocument as FilesDocument::parse()
+  // does. The Bucket must outlive the stream. open_download_stream() fails with FileNotFound if
+  // `files` has no document with that _id.
   Result<std::unique_ptr<DownloadStream>> open_download_stream(
       bson::ValueView id, std::optional<ByteRange> range = {}) const;
   // A revision >= 0 counts from the oldest, < 0 from the newest. Fails with FileNotFound if no file
@@ -139,8 +145,9 @@ class Bucket {
   // only gridmount has.
   Status drop() const;
 
-  // Removes a file inside the caller's transaction. Returns false if the file is large and was only
-  // moved to `detached`. The caller must then call reclaim() after the commit.
+  // Removes a file inside the caller's transaction. Returns false if the file was only moved to
+  // `detached`, because it is large, has garbage of a truncation, or has an invalid document. The
+  // caller must then call reclaim() after the commit. Fails with FileNotFound.
   Result<bool> remove(engine::Transaction& transaction, bson::ValueView id) const;
   // Like remove(), for a document that was read in the transaction.
   Result<bool> remove_document(engine::Transaction& transaction,
@@ -216,7 +223,8 @@ class Bucket {
 // How long an orphan stays if its owner does not renew the lease.
 inline constexpr std::chrono::hours kOrphanLease{24};
 
-// A file with no more chunks than this is deleted in one transaction.
+// A file with no more chunks than this, and without garbage of a truncation, is deleted in one
+// transaction.
 inline constexpr int64_t kChunksDeletedAtOnce = 16;
 
 // Returns the form that a document of `detached` has in `files`: without the lease.

@@ -14,7 +14,7 @@ namespace gridmount::gridfs {
 // request of the kernel touches no more chunks than it must. Files of any chunkSize can be read.
 inline constexpr int32_t kDefaultChunkBytes = 256 * 1024;
 // The largest chunkSize of files made here. A chunk document then stays within 16 MiB with any _id
-// of less than 16 KiB, and the size is a multiple of the page size.
+// of up to 16,000 bytes, and the size is a multiple of the page size.
 inline constexpr int32_t kMaxChunkBytes = 16 * 1024 * 1024 - 16 * 1024;
 // The largest content that a chunk document can have, whoever made it: 16 MiB without the fields
 // _id, files_id, n and data, if the values of _id and files_id have no bytes.

@@ -21,8 +21,9 @@ namespace gridmount::gridfs {
 std::optional<std::string> field_text(bson::View files_document, std::string_view field);
 
 // Returns the update that sets the field to `text`, or removes it if there is no text. Only
-// `contentType` can be set, and `metadata` by a JSON document. Fails with FieldNotWritable for
-// other fields, and with BadValue if the text is not valid for the field.
+// `contentType` can be set, and `metadata` by a JSON document. The fields that a mount keeps in
+// `metadata` stay. Fails with FieldNotWritable for other fields, with BadValue if the contentType
+// is not UTF-8, and with FailedToParse if the metadata is not a JSON document.
 Result<bson::Document> field_update(bson::View files_document, std::string_view field,
                                     std::optional<std::string_view> text);
 

@@ -51,7 +51,8 @@ struct PosixFields {
 };
 
 // Takes the fields that a node has, and returns the fields to change. The function is called in a
-// short transaction, so it must obey rule S6 of engine/store.h.
+// short transaction, so it must obey rule S6 of engine/store.h. It is called again whenever the
+// transaction is repeated (retry.h).
 using PosixChange = std::function<Result<PosixFields>(const PosixFields&)>;
 
 // Returns true if the process that asks for a change is in the group, or is privileged.
@@ -100,9 +101,10 @@ struct FilesDocument {
 
   int64_t chunk_count() const { return length / chunk_bytes + (length % chunk_bytes != 0 ? 1 : 0); }
 
-  // Fails with InvalidFilesDocument, which names the _id and the field, if length or chunkSize is
-  // missing, not a whole number or negative, if chunkSize is 0, or if length is more than
-  // max_file_bytes(). If chunkSize is above kMaxStoredChunkBytes, length must fit into one chunk.
+  // Fails with InvalidFilesDocument, which names the _id and the field, if _id is missing, if
+  // length or chunkSize is missing, not a whole number or negative, if chunkSize is 0, or if length
+  // is more than max_file_bytes(). If chunkSize is above kMaxStoredChunkBytes, length must fit into
+  // one chunk.
   static Result<FilesDocument> parse(bson::View document);
 };
 

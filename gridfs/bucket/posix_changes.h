@@ -2,7 +2,7 @@
 // control list overlap.
 //
 // `now` holds the fields that the node has, and its `mode` must be set. with_xattr() and
-// without_xattr() return the fields to change, including ctime.
+// without_xattr() return the fields to change, including ctime, or no fields if nothing changes.
 //
 // Pure functions except for the current time, so thread-safe.
 #pragma once
@@ -26,7 +26,8 @@ uint32_t without_set_id(uint32_t mode, uint32_t group, const GroupCheck& may_kee
 
 // Detects a stale write-back of times: the kernel may send a write's times after a call that set
 // later times (fuse_flush_times() of Linux takes no lock). The later times must stay. Returns true
-// if `changes` are only the times of a last write and `now` has times that are moments later.
+// if `changes` are only the times of a last write and the mtime of `now` is later by less than 2
+// seconds.
 //
 // Times that a user sets are not mistaken for those of a write:
 // - If the user's mtime is not the time of the call, the mtime differs from the ctime.
@@ -35,7 +36,8 @@ uint32_t without_set_id(uint32_t mode, uint32_t group, const GroupCheck& may_kee
 bool is_stale_time_writeback(const PosixFields& changes, const PosixFields& now);
 
 // Do what setxattr(2) and removexattr(2) do. Fail with the errors of xattrs.h, and with BadValue
-// for an invalid access control list.
+// for an invalid access control list. An access list that a mode can express becomes only a mode,
+// whatever `mode` is. The removal of a list that does not exist succeeds.
 Result<PosixFields> with_xattr(const PosixFields& now, std::string_view name,
                                std::string_view value, XattrMode mode);
 Result<PosixFields> without_xattr(const PosixFields& now, std::string_view name);

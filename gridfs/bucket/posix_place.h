@@ -18,8 +18,8 @@ namespace gridmount::gridfs {
 // Returns true if `metadata.posix.*` can be set without moving a value that others have written.
 bool accepts_posix_fields(bson::View files_document);
 
-// Returns the update that moves such a value, after which the fields can be set. Returns nothing if
-// no update is needed.
+// Returns the update that moves such a value, or removes a null. After it the fields can be set.
+// Returns nothing if no update is needed.
 std::optional<bson::Document> update_to_make_place(bson::View files_document);
 
 // Updates the document with that _id, in `files` or `detached`. `update` sets fields of `metadata`.

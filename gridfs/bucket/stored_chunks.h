@@ -36,7 +36,8 @@ class StoredChunks {
   // with ChunkIsWrongSize unless it has exactly the expected number of bytes.
   Result<std::optional<Chunk>> find(engine::Snapshot& snapshot, int64_t n, int64_t length,
                                     Verify verify);
-  // Like find(), but accepts any size of the content.
+  // Like find(), but accepts any size of the content. find() and find_any() fail with
+  // ChunkIsWrongSize if the chunk has no binary data.
   Result<std::optional<Chunk>> find_any(engine::Snapshot& snapshot, int64_t n, Verify verify);
 
   // Asks the store to read the chunks [first, last) from the disk ahead of their use.

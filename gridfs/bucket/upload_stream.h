@@ -8,7 +8,7 @@
 
 namespace gridmount::gridfs {
 
-// `bucket` must outlive the stream. `chunk_bytes` must be within its limits.
+// `bucket` must outlive the stream. `chunk_bytes` must be between 1 and kMaxChunkBytes.
 std::unique_ptr<UploadStream> make_upload_stream(const Bucket& bucket, std::string_view filename,
                                                  const UploadOptions& options, int32_t chunk_bytes);
 

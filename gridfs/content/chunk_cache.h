@@ -12,8 +12,9 @@
 //     older than this.
 // C3. The chunks in the cache and the chunks that are being fetched have at most `bytes_max` bytes
 //     together. The cache reserves room before it fetches. It assumes the chunk sizes of a sound
-//     file. While it reads a reply of the server, it needs twice the reply's size in
-//     addition.
+//     file. While it reads a reply of the server, it needs twice the reply's size in addition. A
+//     reader bypasses the cache if there is no room, if a newer version has begun, or after
+//     request_end(). C3 and C4 do not count what that reader fetches.
 // C4. Only one fetch at a time gets a chunk. Other readers of the chunk wait for that fetch.
 // C5. An error of fetching ahead is not reported. A later read of the chunks fetches them again.
 // C6. A chunk comes from the disk (disk_cache.h) only for a reader that names the content it reads,
@@ -220,8 +221,8 @@ class CachedChunks {
     cache_->keep(file_, version, n, std::move(content));
   }
   // Returns the contents of the chunks [first, last), whatever sizes they have. A chunk without
-  // binary data has no bytes. Fetches with one command the chunks that are not in the cache. Fails
-  // if this command fails.
+  // binary data, or with more than chunkSize bytes, has no bytes. Fetches the chunks that are not
+  // in the cache, with one command for up to 100 consecutive ones. Fails if a command fails.
   Result<std::vector<ChunkCache::Content>> read(uint64_t version,
                                                 const std::optional<CachedContent>& known,
                                                 int64_t first, int64_t last) {

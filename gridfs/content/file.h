@@ -14,11 +14,13 @@
 //     ChunkIsMissing and a chunk of the wrong size with ChunkIsWrongSize. Neither ever reads as
 //     zeros.
 // F5. Another client may delete the files document while the file is open. Every access that needs
-//     the store then fails with FileDeleted: reads of content that is not in memory, and all
-//     commits. A read checks that the files document exists before it treats an absent chunk as a
-//     hole. Only holes that are known in memory still read as zeros.
+//     the store then fails with FileDeleted: reads of content that is not in memory, and the next
+//     commit. That commit drops all changes. Later writes fail, and later commits have nothing to
+//     do. A read checks that the files document exists before it treats an absent chunk as a hole.
+//     Only holes that are known in memory still read as zeros.
 // F6. If other processes change the store too (Capabilities::exclusive), an open file without
-//     uncommitted changes continues with the content that they commit. If another process has
+//     uncommitted changes continues with the content that they commit. If that content has another
+//     chunkSize, writes to the open file fail with FileDeleted from then on. If another process has
 //     committed content that this file has not adopted, our commit fails with FileChanged. Our
 //     uncommitted changes are then lost, and the store has the other process's whole content.
 //
@@ -82,7 +84,8 @@ class File {
   virtual FilesDocument document() const = 0;
 
   // Returns fewer than `size` bytes at the end of the file, and none after it. read(), write(),
-  // truncate(), zero() and fallocate() fail with BadValue if the offset or length is negative.
+  // truncate(), zero() and fallocate() fail with BadValue if the offset or the new length is
+  // negative. The `size` of zero() and fallocate() must not be negative.
   virtual Result<ReadResult> read(int64_t offset, size_t size) = 0;
   // Fails with FileTooLarge beyond max_file_bytes(), as truncate(), zero() and fallocate() do. May
   // wait for a commit when the budget is spent.
@@ -99,7 +102,8 @@ class File {
   virtual Status fallocate(int64_t offset, int64_t size) = 0;
 
   // Returns the first byte at or after `offset` that is in no hole, or nothing if there is none. A
-  // hole consists of absent chunks and of the blocks of zeros next to them (open_file_seek.cc).
+  // hole consists of absent chunks, and of blocks of zeros in chunks next to them or at an end of
+  // the file (open_file_seek.cc).
   virtual Result<std::optional<int64_t>> next_data(int64_t offset) = 0;
   // Returns the first byte at or after `offset` that is in a hole, or the end of the file if there
   // is no such byte. Returns nothing if `offset` is not before the end of the file.
@@ -109,6 +113,7 @@ class File {
   virtual void set_times(const timespec& mtime, const timespec& ctime) = 0;
 
   // Changes attributes of the open file in this object and, in one transaction, in the store.
+  // Ignores a stale write-back of times (is_stale_time_writeback()). Fails with FileDeleted.
   virtual Status set_posix(const PosixFields& changes) = 0;
   // Like set_posix(), for a change that depends on the present fields. Nobody else changes the
   // fields between the call of `change` and the commit.
@@ -152,7 +157,8 @@ class FileTable {
   virtual ~FileTable() = default;  // commits everything but ignores errors, so call close() first
 
   // Returns the File of that id. All callers get the same object while one of them holds it. Fails
-  // with FileNotFound.
+  // with FileNotFound if the file is not open and `files` does not have it, and with
+  // InvalidFilesDocument.
   virtual Result<std::shared_ptr<File>> open(bson::ValueView id) = 0;
   // Like open(), for a caller that will read the beginning of the file. The content of a small file
   // comes with its files document.
@@ -175,12 +181,13 @@ class FileTable {
   // `detached` to `files`.
   virtual void set_attached(bson::ValueView id) = 0;
 
-  // Removes the file inside the caller's transaction. An open file becomes an orphan: its document
-  // moves to `detached`, and the file lives until its last holder releases it. A file that is not
-  // open is deleted, or moved to `detached` if it is large. After the commit of the transaction,
-  // the caller must call after_commit() on the same thread. If the transaction is not committed,
-  // after_commit() must not be called. after_commit() starts the removal of chunks in the
-  // background. If free space is scarce, it waits until the removals are done or have failed.
+  // Removes the file inside the caller's transaction. Fails with FileNotFound if `files` does not
+  // have it. An open file becomes an orphan: its document moves to `detached`, and the file lives
+  // until its last holder releases it. A file that is not open is deleted, or moved to `detached`
+  // if it is large. After the commit of the transaction, the caller must call after_commit() on the
+  // same thread. If the transaction is not committed, after_commit() must not be called.
+  // after_commit() starts the removal of chunks in the background. If free space is scarce, it
+  // waits until the removals are done or have failed.
   //
   // `document` is the files document, if the caller has read it in the transaction.
   virtual Status remove(engine::Transaction& transaction, bson::ValueView id,
@@ -192,10 +199,11 @@ class FileTable {
   // changes.
   virtual void keep_leases() = 0;
 
-  // Commits all dirty files. With kDurable, also makes the commits durable. Returns the first
-  // error.
+  // Commits all dirty files. With kDurable, also makes the commits durable if all have succeeded.
+  // Returns the first error.
   virtual Status flush_all(engine::Durability durability) = 0;
-  // Calls flush_all(), waits up to `md5_patience` for pending md5 digests, and stops the threads.
+  // Calls flush_all() with kCommitted, waits up to `md5_patience` for pending md5 digests, and
+  // stops the threads. Returns the error of flush_all().
   virtual Status close(std::chrono::milliseconds md5_patience) = 0;
 
   // Returns the memory that the dirty chunks of all files occupy.

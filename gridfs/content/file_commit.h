@@ -72,6 +72,7 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
                     int32_t chunk_bytes, FileCommit& commit);
 
 // Sets `changes` in the files document, which is in `files` or in `detached`, in one transaction.
+// Both functions fail with FileNotFound if there is no such document.
 Status write_posix(const FileContext& context, const bson::Value& id, const PosixFields& changes);
 // Like write_posix(), with changes that depend on the document's fields. Returns the changes.
 Result<PosixFields> change_posix(const FileContext& context, const bson::Value& id,

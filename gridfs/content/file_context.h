@@ -40,11 +40,11 @@ namespace gridmount::gridfs {
 struct FileContext {
   FileContext(const Bucket& the_bucket, const FileTableOptions& the_options);
 
-  // Returns true if there is so little free space that removed chunks should be freed at once, for
-  // the next writer.
+  // Returns true if so little space is free (less than 256 MiB) that removed chunks should be freed
+  // at once, for the next writer.
   bool is_room_scarce() const;
   // Deletes the chunks of all files that have no name and are not open. Returns when the chunks are
-  // deleted. The caller must not have a transaction.
+  // deleted, or their removal has failed. The caller must not have a transaction.
   void reclaim_removed_files();
   // Called after a commit of `bytes` bytes has failed because the disk is full. Calls
   // reclaim_removed_files() and returns true if there should be room now.

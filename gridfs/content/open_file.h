@@ -82,7 +82,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // document with which the file was opened. Must be called before other threads have the file.
   void keep_first_chunk(ChunkCache::Content content);
   // Used for a store that other processes change. `stored` is the files document that was just
-  // read. If the file has no uncommitted changes, it adopts the document's content and fields.
+  // read. If the file has no uncommitted changes and nobody is writing to it, it adopts the
+  // document's content and fields.
   void refresh(const FilesDocument& stored) GM_EXCLUDES(write_mutex_, mutex_);
 
   // Returns true if nothing is dirty and nothing has changed for `duration`.
@@ -218,7 +219,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   Result<int64_t> next_chunk(int64_t n, int64_t end) GM_REQUIRES(mutex_);
   // Returns the first chunk at or after `n` that is a hole, or the number of chunks.
   Result<int64_t> next_hole_chunk(int64_t n) GM_REQUIRES(mutex_);
-  // Also returns true for chunks after the end of the file.
+  // Also returns true for chunks before the beginning and after the end of the file.
   Result<bool> is_hole(int64_t n) GM_REQUIRES(mutex_);
   // If holes are not known, looks chunk `n` up in the store. If it is a hole, holes_ has it on
   // return.

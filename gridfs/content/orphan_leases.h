@@ -1,9 +1,9 @@
-// Keeps the orphans of a store that other processes use too: files that have lost their last name
-// here while somebody has them open, and uploads in progress. Each document in `detached` has a
-// lease: the time at which its owner last renewed it. Every process that is ready to change the
-// bucket removes the orphans whose lease is older than kOrphanLease (Bucket::reclaim_expired()).
-// Each process takes the time from the clock of its own machine. So the clocks must agree to within
-// some hours.
+// Keeps the orphans that this process has open, in a store that other processes use too: files
+// without a name. Each orphan in `detached` has a lease: the time at which its owner last renewed
+// it. This class renews the leases of open files, and an UploadStream renews its own. Every process
+// that is ready to change the bucket removes the orphans whose lease is older than kOrphanLease
+// (Bucket::reclaim_expired()). Each process takes the time from the clock of its own machine. So
+// the clocks must agree to within some hours.
 //
 // Thread-safe.
 #pragma once

@@ -49,7 +49,8 @@ class Writeback {
 
   // Returns the dirty files and the one that is being committed in the background.
   std::vector<std::shared_ptr<OpenFile>> dirty_files() const GM_EXCLUDES(mutex_);
-  // Ends the background commits. Files that become dirty later are not kept alive.
+  // Ends the background commits. Releases the files that are still dirty without committing them.
+  // Files that become dirty later are not kept alive.
   void stop() GM_EXCLUDES(mutex_);
   bool stopped() const GM_EXCLUDES(mutex_);
 

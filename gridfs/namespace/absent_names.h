@@ -147,7 +147,9 @@ class AbsentNames {
     if (made) known.names->components.emplace(*made);
     if (known.names->version == before) known.names->version = after;
   }
-  // Must be called when others have made or changed the node with that path, or a node below it.
+  // Must be called when others have made or changed the node with that path. Forgets the names that
+  // are absent from its directory and from the directories above that, because the node may imply
+  // these directories.
   void forget(std::string_view path) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     while (!path.empty()) {

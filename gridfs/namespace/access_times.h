@@ -5,7 +5,7 @@
 // shows a change at once. A background thread writes many changes in one transaction: after a
 // minute, earlier if there are many, and at the end. A kill of the process loses the changes that
 // are not written yet. Directories that are only implied keep no atime, because they have no
-// document.
+// document. While 65,536 atimes wait to be written, reads change no atime.
 //
 // Thread-safe.
 #pragma once
@@ -46,7 +46,7 @@ class AccessTimes {
   // Drops the recorded atime of a node whose atime is about to be set.
   void drop(NodeKind kind, const bson::Value& id) GM_EXCLUDES(mutex_);
 
-  // Writes all recorded atimes and stops the background thread. Returns the first error.
+  // Stops the background thread and writes all recorded atimes. The first error ends the writing.
   Status close() GM_EXCLUDES(mutex_);
 
  private:

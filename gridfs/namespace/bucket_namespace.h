@@ -194,8 +194,8 @@ class BucketNamespace final : public PathNamespace {
     Found directory;
   };
   // Finds the path and the directory of a new child. Fails with InvalidName if no node can be
-  // created with this name, with EntryExists if the name is taken, and with NoSuchEntry if the
-  // directory does not exist.
+  // created with this name, with NameTooLong if the name or the path is too long, with EntryExists
+  // if the name is taken, and with NoSuchEntry if the directory does not exist.
   Result<NewPath> new_path_in(engine::Transaction& transaction, std::string_view directory,
                               std::string_view name);
   Result<std::string> new_path(std::string_view directory, std::string_view name) const;

@@ -1,6 +1,6 @@
 // A DirectoryStream over all files of a bucket, in the order of _id. The name of each entry is
-// id_name() (name_mapping.h). The listing is read in batches, each from its own snapshot. A
-// position is an _id.
+// id_name() (name_mapping.h). A file whose _id is too long for a name is left out. The listing is
+// read in batches, each from its own snapshot. A position is an _id.
 //
 // Not thread-safe.
 #pragma once

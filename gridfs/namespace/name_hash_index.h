@@ -5,7 +5,8 @@
 // the hash of each name and the name's block. A block is up to kBlockNames consecutive names, and
 // its start is the position before them. A search for an indexed name reads the names of its block.
 // A search for a hash that no name has reads the remaining names once, and then nothing until the
-// store changes. After a change, the index is built anew before it reports a hash as missing.
+// store changes. After a change, or if the store's version is unknown, the index is built anew
+// before it reports a hash as missing.
 //
 // The index holds at most kNamesMax names. Each search for a later name reads on from the last
 // indexed name.

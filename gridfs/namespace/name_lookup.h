@@ -47,7 +47,7 @@ class NameLookup {
   // files whose filename is an array. Returns nothing if the server refuses the command, or, in a
   // transaction, if the parent directory of the path has no document. If the server has refused the
   // command in a transaction, the transaction has ended. The caller then begins another one, for
-  // which is_usable() is false.
+  // which is_usable() is false. Fails if the error is transient, or if reading the answer fails.
   Result<std::optional<AtPath>> find(engine::Snapshot& snapshot, std::string_view path,
                                      const Further& further) const;
 

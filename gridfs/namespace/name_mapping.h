@@ -50,7 +50,8 @@ std::optional<std::string> escape_id(bson::ValueView id);
 // ObjectId, or the _id as in escape_id(). Returns nothing if the result would be too long for a
 // name.
 std::optional<std::string> id_name(bson::ValueView id);
-// Does the reverse of id_name(). Fails with InvalidName for names that id_name() does not return.
+// Does the reverse of id_name(). Fails with NameTooLong or InvalidName for names that id_name()
+// does not return.
 Result<bson::Value> parse_id_name(std::string_view name);
 // Parses an _id written in Extended JSON. Returns nothing if the text is something else.
 std::optional<bson::Value> id_from_json(std::string_view json);
@@ -63,8 +64,9 @@ struct ParsedName {
   std::string component;
   std::string hash;  // kLong
 };
-// Does the reverse of the escape functions. Fails with NameTooLong over 255 bytes, and with
-// InvalidName for ".gridfs" at the root or for an escape that the functions above do not return.
+// Does the reverse of the escape functions. Fails with NameTooLong over 255 bytes. Fails with
+// InvalidName for "", ".", "..", a name with a slash or a NUL, ".gridfs" at the root, and an escape
+// that the functions above do not return.
 Result<ParsedName> parse_name(std::string_view name, bool at_root);
 
 enum class LongNameFit { kNone, kPlain, kShadowedFile };

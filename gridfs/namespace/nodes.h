@@ -19,8 +19,9 @@ uint64_t file_ino(std::string_view bucket, bson::ValueView id);
 // that only a directory has, the result has the type of a symbolic link if `is_symlink`, otherwise
 // that of a regular file.
 uint32_t mode_of_file(uint32_t mode, bool is_symlink);
-// Returns st_blocks, in units of 512 bytes, computed from the chunks that the store has, or from
-// the length if their number is unknown. A symbolic link has no blocks.
+// Returns st_blocks, in units of 512 bytes, computed from the chunks that the store has and the
+// allocated ranges, or from the length if the number of chunks is unknown. At least 1 if the file
+// is not empty. A symbolic link has no blocks.
 int64_t blocks_of(const FilesDocument& file);
 // Returns the node of the file, with nlink 1.
 Node file_node(std::string_view bucket, const FilesDocument& file, const NamespaceOptions& options);
@@ -35,7 +36,7 @@ Node file_node(std::string_view bucket, FileTable& open_files, const Links& link
 Node directory_node(std::string_view bucket, std::string_view path,
                     const DirectoryDocument& directory, const NamespaceOptions& options);
 // Returns the node of an implied directory. `some_file` is a file below it, whose uploadDate is
-// shown as the directory's times.
+// shown as the directory's times. Without a date (an empty view) the times are 1970.
 Node implied_directory_node(std::string_view bucket, std::string_view path, bson::View some_file,
                             const NamespaceOptions& options);
 

@@ -6,7 +6,8 @@
 // if it has a document {_id, parent, name, posix} in `<bucket>.directories`, and implied if only
 // the names below it exist. Rules:
 // V1. Every change made here is one transaction, committed on return. It also sets mtime and ctime
-//     of the directories concerned.
+//     of the directories concerned. setattr_file() is an exception: it commits a new size and the
+//     other attributes separately, and a new size may wait (AttributeChanges::size_may_wait).
 // V2. A change inside an implied directory makes that directory, and the directories above it,
 //     explicit in the same transaction. So removing the last file does not remove the directory.
 // V3. If several files documents have one filename, the one with the newest uploadDate (then the
@@ -15,7 +16,8 @@
 //     escaped name. Nothing made here creates such a conflict.
 //
 // Thread-safe, except close(), for which the rules of FileTable::close() apply. Cost: a look-up is
-// a fixed number of index seeks. Listing costs one or a few seeks per child.
+// a fixed number of index seeks, unless the name has the form %gridfs:long (name_mapping.h).
+// Listing costs one or a few seeks per child.
 #pragma once
 
 #include <sys/types.h>
@@ -186,18 +188,22 @@ class PathNamespace {
   virtual FileTable& files() = 0;
 
   // --- Names. `directory` is a directory's path, `name` is a child as the mount shows it.
-  // Functions that take a name fail with NoSuchEntry, NotADirectory, NameTooLong or InvalidName.
+  // Functions that take a name fail with NoSuchEntry, also if `directory` does not exist or is a
+  // file, and with NameTooLong or InvalidName.
   virtual Result<Node> lookup(std::string_view directory, std::string_view name) = 0;
   virtual Result<Node> root() = 0;
-  virtual Result<Node> file(bson::ValueView id) = 0;              // fails with FileNotFound
-  virtual Result<Node> get_directory(std::string_view path) = 0;  // fails with NoSuchEntry
+  virtual Result<Node> file(bson::ValueView id) = 0;  // fails with FileNotFound
+  // get_directory() and list() fail with NoSuchEntry.
+  virtual Result<Node> get_directory(std::string_view path) = 0;
   virtual Result<std::unique_ptr<DirectoryStream>> list(std::string_view directory) = 0;
   // Returns the node with that Node::ino, or nothing if there is none. Reads the documents of
   // directories, then the files documents, until one has it.
   virtual Result<std::optional<Node>> find_by_ino(uint64_t ino) = 0;
 
-  // --- Changes. These functions fail with EntryExists if the name is taken. `mode` holds
-  // permission bits only. posix_changes.h says what a new node inherits from its directory.
+  // --- Changes. All of them, and all changes of attributes below, fail with StoreReadOnly if the
+  // namespace is read-only. Functions that make a name fail with EntryExists if the name is taken.
+  // `mode` holds permission bits only. posix_changes.h says what a new node inherits from its
+  // directory.
   virtual Result<Node> create_file(std::string_view directory, std::string_view name, uint32_t mode,
                                    Creator creator) = 0;
   struct OpenedFile {
@@ -229,9 +235,11 @@ class PathNamespace {
   // Fails with NotADirectory or DirectoryNotEmpty.
   virtual Status rmdir(std::string_view directory, std::string_view name) = 0;
   // POSIX rename(). A file may replace a file, and a directory an empty directory. Otherwise fails
-  // with IsADirectory, NotADirectory, DirectoryNotEmpty or MoveIntoItself. A directory moves with
-  // everything below it in one transaction. If a file lost its name at the new path, returns that
-  // file, as unlink() does.
+  // with IsADirectory, NotADirectory, DirectoryNotEmpty or MoveIntoItself. Fails with InvalidName
+  // if a file without a string filename would be replaced or exchanged. With kNoReplace, fails with
+  // EntryExists if the new name exists. Does nothing if both names lead to one file or directory. A
+  // directory moves with everything below it in one transaction. If a file lost its name at the new
+  // path, returns that file, as unlink() does.
   virtual Result<std::optional<RemovedName>> rename(std::string_view from_directory,
                                                     std::string_view from_name,
                                                     std::string_view to_directory,
@@ -243,7 +251,8 @@ class PathNamespace {
       std::string_view from_directory, std::string_view from_name, std::string_view to_directory,
       std::string_view to_name, RenameMode mode, Creator creator) = 0;
 
-  // --- Attributes and content.
+  // --- Attributes and content. Functions that take an id fail with FileNotFound, those that take
+  // only a path with NoSuchEntry.
   virtual Result<Node> setattr_file(bson::ValueView id, const AttributeChanges& changes) = 0;
   virtual Result<Node> setattr_directory(std::string_view path,
                                          const AttributeChanges& changes) = 0;
@@ -261,9 +270,9 @@ class PathNamespace {
   virtual Result<PosixFields> directory_posix(std::string_view path) = 0;  // fails with NoSuchEntry
   virtual Status change_file_posix(bson::ValueView id, const PosixChange& change) = 0;
   virtual Status change_directory_posix(std::string_view path, const PosixChange& change) = 0;
-  // Returns a field of the files document as text (file_fields.h). Fails with NoSuchXattr or
-  // FileNotFound. set_file_field() works like setxattr(2), and removes the field if there is no
-  // `text`.
+  // Returns a field of the files document as text (file_fields.h). Fails with NoSuchXattr if there
+  // is no such field. set_file_field() works like setxattr(2), and removes the field if there is no
+  // `text`. It fails as set_xattr() (xattrs.h) and field_update() (file_fields.h) do.
   virtual Result<std::string> file_field(bson::ValueView id, std::string_view field) = 0;
   virtual Status set_file_field(bson::ValueView id, std::string_view field,
                                 std::optional<std::string_view> text, XattrMode mode) = 0;
@@ -287,7 +296,8 @@ class PathNamespace {
   // must make the holders of the old file continue with the new one.
   //
   // Returns nothing, and changes nothing, if no content is to be kept: `revisions` is 0, or the
-  // file is empty, is not a regular file, has no filename or is not the newest of its name.
+  // file is empty, is not a regular file, has no filename, is not the newest of its name, or has an
+  // uploadDate that no later date can follow. Fails with FileNotFound.
   virtual Result<std::optional<bson::Value>> start_revision(bson::ValueView id) = 0;
   // Lists all files by id_name() (name_mapping.h), in the order of _id.
   virtual Result<std::unique_ptr<DirectoryStream>> list_ids() = 0;
@@ -302,7 +312,8 @@ class PathNamespace {
   // gone. Returns none if the collection cannot be read.
   virtual std::vector<std::string> links_of(bson::ValueView id) = 0;
 
-  // Commits all open files and stops background work. Returns the first error of any file.
+  // Commits all open files, writes the atimes, waits up to 2 seconds for md5 digests and stops
+  // background work. Returns the first error of any file, or else that of the atimes.
   virtual Status close() = 0;
 };
 
