@@ -11,13 +11,14 @@
 
 namespace gridmount::fuse {
 
-// Returns the options of a list, without empty options. A backslash quotes a comma or a backslash.
+// Returns the options of a list, without empty options. A backslash quotes the character after it.
 std::vector<std::string> split_mount_options(std::string_view list);
 
 // Puts one option into `options`. Our own options (uid, gid, umask, bucket, ro, revisions, ...) go
 // into their fields, and the usual generic ones into mount_options. Options for mount(8) or systemd
-// only (nofail, _netdev, x-*, ...) are ignored. Fails with BadValue for unknown options and invalid
-// values.
+// only (nofail, _netdev, x-*, ...) are ignored. `options.remount` must already be set: a remount
+// also accepts what the kernel lists for a mount. Fails with BadValue for unknown options and
+// invalid values.
 Status parse_mount_option(std::string_view option, GridmountOptions& options);
 
 // Returns the list for --help.

@@ -1,4 +1,5 @@
-// gridmount's command line. Plain values and a pure function, so thread-safe.
+// gridmount's command line. Not thread-safe. Only the main thread may parse it, because the parser
+// may read a password from a file, the environment or the terminal (password.h).
 #pragma once
 
 #include <chrono>
@@ -69,7 +70,7 @@ struct GridmountOptions {
   std::string log_level;
   std::optional<std::filesystem::path> log_file;
 
-  // Options of -o that the kernel or libfuse handles: "ro", "allow_other", "nosuid", ...
+  // Options of -o that the kernel or libfuse handles, except "ro": "allow_other", "nosuid", ...
   std::vector<std::string> mount_options;
 };
 
@@ -80,7 +81,8 @@ struct CommandLine {
 };
 
 // Parses `arguments`, which do not include the program's name. Fails with BadValue and one line
-// that names the option.
+// that names the option, or with FailedToParse if the connection string is invalid or the password
+// file cannot be read.
 Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments);
 
 }  // namespace gridmount::fuse

@@ -8,7 +8,7 @@
 namespace gridmount::fuse {
 
 // Sets spdlog's default logger. Must be called after the process has gone into the background.
-// Fails if the log file cannot be opened. Not thread-safe.
+// Fails with BadValue if the log file cannot be opened. Not thread-safe.
 Status set_up_log(const GridmountOptions& options);
 
 // Opens the file named by --log-file again and continues in it, after the old file was renamed or

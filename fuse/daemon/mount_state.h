@@ -19,8 +19,8 @@ struct MountState {
   std::vector<OperationSummary> operations;
   std::vector<OperationInProgress> in_progress;  // oldest first
   FileUsage files;
-  std::optional<engine::StoreStats> store;  // unset if the store could not report it
-  std::optional<DiskCache::Usage> disk_cache;
+  std::optional<engine::StoreStats> store;     // unset if the store could not report it
+  std::optional<DiskCache::Usage> disk_cache;  // unset if there is no disk cache
 };
 
 // Returns the present state. May wait for the store's disk, but never for an operation of the

@@ -9,11 +9,13 @@ namespace gridmount::fuse {
 
 // Sets `ro`, `suid`, `dev`, `exec`, `sync` and their opposites to what a new mount with these
 // options would get. mount(8) passes all options that apply from now on, including those that do
-// not change. Only root may do this. Fails in these cases:
-// - no store, or another store, is mounted at the mount point;
+// not change. Fails in these cases:
+// - no store is mounted at the mount point (kMountPointUnusable);
+// - the user is not root (kPermissionDenied);
+// - `rw`, if the daemon itself was started with `ro` (kStoreReadOnly);
+// - another store is mounted at the mount point (this and all other failures: kFailure);
 // - `ro`, while files are open for writing;
-// - `rw`, if the daemon itself was started with `ro`;
-// - a change of `noatime`, which the daemon implements itself.
+// - `noatime`, if the mount does not have it, because the daemon implements it itself.
 tl::expected<void, StartFailure> remount(const GridmountOptions& options);
 
 }  // namespace gridmount::fuse

@@ -22,10 +22,10 @@ inline tl::unexpected<StartFailure> refuse(ExitStatus status, std::string messag
 }
 
 // Returns the mount point without symbolic links and "..", as the kernel lists it. Refuses a path
-// that is missing or not a directory, a directory on which another gridmount is mounted, the
-// remains of a mount whose daemon was killed, and a directory that would hide the store's folder
-// or lies within it. Accepts a directory that is not empty, as fuse3 does. The mount hides its
-// contents.
+// that is missing or not a directory (kMountPointUnusable) or not accessible (kPermissionDenied), a
+// directory on which another gridmount is mounted and the remains of a mount whose daemon was
+// killed (kMountPointBusy), and a directory that would hide the folder `store` or lies within it
+// (kFailure). Accepts a directory that is not empty, as fuse3 does. The mount hides its contents.
 tl::expected<std::filesystem::path, StartFailure> check_mount_point(
     const std::filesystem::path& mount_point, const std::optional<std::filesystem::path>& store);
 

@@ -34,14 +34,16 @@ struct SessionOptions {
 class Session {
  public:
   // Mounts `file_system`, which must outlive the session. The caller must have checked the mount
-  // point (mount_point.h). An error holds the message of libfuse or the kernel.
+  // point (mount_point.h). Fails with PermissionDenied or OperationFailed, and the message of
+  // libfuse or the kernel.
   static Result<std::unique_ptr<Session>> mount(FileSystem& file_system,
                                                 const SessionOptions& options);
   virtual ~Session() = default;  // unmounts if the session is still mounted
 
-  // Serves until somebody unmounts the file system. Another thread calls `on_ready` once, when the
-  // mount begins to answer. The calling thread must have called block_signals(), because stop()
-  // wakes it with the signal wake_signal().
+  // Serves until somebody unmounts the file system. Calls `on_ready` once, on the calling thread,
+  // when the mount begins to answer. The calling thread must have called block_signals(), because
+  // stop() wakes it with the signal wake_signal(). Fails with IoError if the connection to the
+  // kernel fails.
   virtual Status run(std::function<void()> on_ready) = 0;
 
   // Makes the kernel write back what it holds, detaches the mount and ends run(). Files that are

@@ -4,7 +4,7 @@
 // Durations are counted in classes that grow with the duration, eight for each doubling. So a
 // percentile is accurate to an eighth of its value, and memory use does not grow. There are several
 // sets of counters. Each thread uses one set, so that threads seldom write to the same cache line.
-// Counting takes no lock.
+// Counting takes no lock, except for the first operation of each kind.
 //
 // Thread-safe. An operation that is counted while summaries() reads may be included or not.
 #pragma once

@@ -43,7 +43,7 @@ class Buckets;
 // Usage by the open files of all buckets.
 struct FileUsage {
   int64_t open_files = 0;    // number of open(2) calls not yet released
-  uint64_t dirty_bytes = 0;  // bytes that are not committed yet
+  uint64_t dirty_bytes = 0;  // memory of the chunks that are not committed yet
 };
 
 // One bucket of the mount. Stays the same object when the bucket is renamed.
@@ -70,8 +70,8 @@ class MountedBucket {
     return namespace_;
   }
 
-  // Returns how many bytes are not committed. Returns 0, without waiting, while the bucket is being
-  // opened or closed.
+  // Returns the memory of the chunks that are not committed. Returns 0, without waiting, while the
+  // bucket is being opened or closed.
   uint64_t dirty_bytes() GM_EXCLUDES(mutex_);
 
  private:
@@ -110,10 +110,12 @@ class Buckets {
   // Fails with InvalidNamespace if no bucket can have that name, or with EntryExists if the bucket
   // exists.
   Result<std::shared_ptr<MountedBucket>> create(std::string_view name);
-  // Fails with BucketNotEmpty, or with kBusy while files of the bucket are open.
+  // Fails with NoSuchEntry, with BucketNotEmpty, or with kBusy while files of the bucket are open.
+  // A file that was closed a moment ago may still count as open: waits up to 200 ms for it.
   Status remove(std::string_view name);
-  // Fails with EntryExists if `to` is taken, with kBusy while files are open, or with
-  // InvalidNamespace.
+  // Fails with NoSuchEntry if there is no bucket `from`, with EntryExists if `to` is taken, with
+  // NamespaceExists if a collection outside of buckets has a name that the bucket would need, with
+  // kBusy as remove() does, or with InvalidNamespace.
   Status rename(std::string_view from, std::string_view to);
 
   // Commits and closes every namespace. Returns the first error.

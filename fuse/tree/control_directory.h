@@ -50,16 +50,17 @@ class ControlDirectory {
   // stats.json, which is empty until then.
   void set_text(Text text) { text_ = std::move(text); }
 
-  // Returns the node at the path. Fails with NoSuchEntry, even for invalid names. `known` is the
-  // GeneratedFile of the last look-up of the path, or null.
+  // Returns the node at the path. Fails with NoSuchEntry, even for invalid names, or with
+  // NameTooLong. `known` is the GeneratedFile of the last look-up of the path, or null.
   Result<ControlNode> find(gridfs::PathNamespace& paths, std::string_view path,
                            std::shared_ptr<GeneratedFile> known) const;
   // Returns the node of a GeneratedFile.
   ControlNode find_generated(gridfs::PathNamespace& paths,
                              std::shared_ptr<GeneratedFile> file) const;
-  // Returns a node whose content is that of the files document `id`, whether `files` or `detached`
-  // has the document. Fails with NoSuchEntry.
+  // Returns a node whose content is that of the files document `id`. Fails with NoSuchEntry if
+  // `files` does not have the document, even if `detached` has it.
   Result<ControlNode> find_content(gridfs::PathNamespace& paths, bson::ValueView id) const;
+  // Lists a directory. Fails with NoSuchEntry if there is none.
   Result<std::unique_ptr<gridfs::DirectoryStream>> list(
       const std::shared_ptr<gridfs::PathNamespace>& paths, std::string_view path) const;
 

@@ -39,8 +39,8 @@ struct BucketChanges {
 
 using ExternalChanges = std::map<std::string, BucketChanges>;  // by the bucket's name
 
-// The maximum number of changes that are listed for one transaction. Beyond it, `everything` is
-// set.
+// The maximum number of changes that are listed for one transaction, or for one reply of a change
+// stream. Beyond it, `everything` is set.
 inline constexpr size_t kExternalChangesMax = 100'000;
 
 // Passes everything on to `store` and watches the transactions. Thread-safe.

@@ -2,8 +2,8 @@
 // without libfuse.
 //
 // The root lists the buckets, or is one bucket. mkdir, rmdir and rename in a root of buckets
-// create, drop and rename buckets. Every other change there is refused with kNotPermitted, because
-// a GridFS file belongs to a bucket and no document describes the root.
+// create, drop and rename buckets. Every other change there is refused with kNotPermitted (unlink
+// with IsADirectory), because a GridFS file belongs to a bucket and no document describes the root.
 //
 // Locks, outermost first:
 // 1. The tree lock. Operations that use a path or a bucket hold it shared. Operations that change
@@ -116,8 +116,8 @@ class FileSystem {
   // Returns the node with that ino. If the kernel has forgotten the node, reads the documents of
   // directories and files until one has the ino. Fails with NoSuchEntry.
   Result<EntryReply> lookup_ino(uint64_t ino);
-  // Returns the parent of a directory that the kernel knows. Fails with NoSuchEntry if the
-  // directory has been removed.
+  // Returns the parent of a directory that the kernel knows. Fails with NotADirectory for a file,
+  // and with NoSuchEntry if the directory has been removed.
   Result<EntryReply> lookup_parent(uint64_t ino);
   // Returns how many seconds the kernel may remember that a name does not exist in that directory.
   double absence_seconds(uint64_t parent) const;
@@ -186,12 +186,12 @@ class FileSystem {
   // Returns true if the kernel must check access control lists.
   bool keeps_access_lists() const { return buckets_.settings().paths.access_lists; }
 
-  // --- Extended attributes. These functions fail with NoSuchXattr, or with kNotSupported for an
-  // xattr namespace that is not stored.
+  // --- Extended attributes. Functions that take a name fail with NoSuchXattr, with kNotSupported
+  // for an xattr namespace that is not stored, or with kInvalidArgument for a name such as "user.".
   Result<std::string> getxattr(uint64_t ino, std::string_view name);
   Result<std::vector<std::string>> listxattr(uint64_t ino);
   // If a process that is not in the file's group sets an access control list, this removes the
-  // set-group-ID bit, as chmod(2) does.
+  // set-group-ID bit, as chmod(2) does. `may_keep_group_id` must not be null.
   using GroupCheck = gridfs::GroupCheck;
   Status setxattr(uint64_t ino, std::string_view name, std::string_view value,
                   gridfs::XattrMode mode, const GroupCheck& may_keep_group_id);
@@ -217,18 +217,19 @@ class FileSystem {
   bool record_close(FileHandle& file, Closing closing);
   // The result keeps the bytes alive. `file` must outlive it.
   Result<gridfs::ReadResult> read(FileHandle& file, int64_t offset, size_t size);
-  // Does not change the times, because the kernel sends them. Has no case for O_APPEND, because the
-  // kernel resolves it to an offset before it sends the write (SEMANTICS.md). If room is short,
-  // first calls File::expect_room().
+  // Changes the times only over a shared store, because otherwise the kernel sends them
+  // (time_update()). Has no case for O_APPEND, because the kernel resolves it to an offset before
+  // it sends the write (SEMANTICS.md). If room is short, first calls File::expect_room().
   Status write(FileHandle& file, int64_t offset, std::span<const uint8_t> bytes);
   Status fsync(FileHandle& file);
   // See gridfs::without_set_id() (posix_changes.h).
   Status clear_set_id(FileHandle& file, const GroupCheck& may_keep_group_id);
   // Does what fallocate(2) does. Checks the free space but reserves none. The allocated range is a
-  // hole that counts in st_blocks.
+  // hole that counts in st_blocks. Fails with OutOfDiskSpace, with FileTooLarge, or with
+  // kNotSupported for other modes than 0, KEEP_SIZE, PUNCH_HOLE and ZERO_RANGE.
   Status fallocate(FileHandle& file, int mode, int64_t offset, int64_t size);
   // Does what lseek(2) does with SEEK_DATA or SEEK_HOLE. Considers only writes that have reached
-  // this object.
+  // this object. Fails with kNoSuchOffset.
   Result<int64_t> lseek(FileHandle& file, int64_t offset, int whence);
   // Returns true if the file has a handle that is open for writing.
   bool is_open_for_writing(uint64_t ino) const;
@@ -255,12 +256,12 @@ class FileSystem {
   }
   // Must be called before a write(2) with the handle. Fails with OutOfDiskSpace if there is no room
   // for what was written before. `write_back` makes the kernel write back the file, and waits for
-  // it.
+  // it. It is called for every 16th write(2) with the handle.
   Status expect_room(FileHandle& file, const std::function<void()>& write_back);
 
   // Does what copy_file_range(2) does. Returns the number of bytes that were copied. It is less
-  // than `size` if `from` ends before that, if the call takes long, or if an error occurs after
-  // some bytes.
+  // than `size` if `from` ends before that, if `size` is above 64 MiB, or if an error occurs after
+  // some bytes. Fails with kNotSupported if `from` is a generated file.
   Result<int64_t> copy_file_range(FileHandle& from, int64_t offset, FileHandle& to,
                                   int64_t to_offset, int64_t size);
 
