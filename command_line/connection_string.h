@@ -25,7 +25,8 @@ std::string percent_encoded(std::string_view text);
 // Returns the URI of a server that listens on a Unix socket.
 std::string uri_of_socket(std::string_view path);
 
-// Returns the URI without its user and password, for logs.
+// Returns the URI without its user and password, for logs. The options stay, so secrets in them
+// (tlsCertificateKeyFilePassword) stay too.
 std::string without_credentials(std::string_view uri);
 // Like without_credentials(), but also leaves out the options. For the list of mounts.
 std::string without_credentials_and_options(std::string_view uri);

@@ -28,7 +28,8 @@ enum class ExitStatus : int {
   kStoreDamaged = 16,
   kOutOfDiskSpace = 17,
   kIoError = 18,
-  // A memory map of a file does not show what is written to the file, so no store can be there.
+  // No store can be there: the file system cannot map files into memory, or a mapping of a file
+  // does not show what is written to the file.
   kFileSystemUnfit = 19,
 
   // gridmount: the mount.
@@ -36,7 +37,9 @@ enum class ExitStatus : int {
   kMountPointBusy = 21,      // a store is mounted there already, or a dead mount is left over
   kMountRefused = 22,        // the system refused the mount: no /dev/fuse, not permitted, ...
   kNoSuchBucket = 23,
-  kCloseFailed = 24,  // the mount worked, but not everything could be made durable at its end
+  // The mount, or the server of `gridstore serve`, worked, but not everything could be made durable
+  // at its end.
+  kCloseFailed = 24,
 
   // A MongoDB deployment.
   kServerUnreachable = 25,
