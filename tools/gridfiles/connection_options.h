@@ -17,7 +17,8 @@ namespace gridmount::tools {
 class ConnectionOptions {
  public:
   // Sets a flag of the group "connection". `flag` is its long name. `value` is "" for a flag
-  // without a value. Fails with FailedToParse for a flag that is not supported.
+  // without a value. Fails with FailedToParse for a flag or a form of its value that is not
+  // supported, and as read_config() does, which this function calls for "config".
   Status set(std::string_view flag, const std::string& value);
   // Reads the file of --config: YAML with some of the fields password, uri and sslPEMKeyPassword.
   // Fails with FailedToParse if the file cannot be read or has other fields.
@@ -36,7 +37,8 @@ class ConnectionOptions {
   // it.
   bool shows_password() const { return shows_password_; }
 
-  // Returns "mongodb://...". Fails with FailedToParse if flags contradict each other or the URI.
+  // Returns "mongodb://...". Fails with FailedToParse if flags contradict each other or the URI, or
+  // if one has an invalid value.
   Result<std::string> uri() const;
 
  private:

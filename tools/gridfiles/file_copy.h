@@ -16,7 +16,7 @@ namespace gridmount::tools {
 // Stores a file `name` with a new _id, the present uploadDate or `upload_date_min`, and the
 // content, chunkSize, contentType, aliases and metadata of the file with that files document.
 // Returns the new _id. The copy is durable if --writeConcern asks for it. If it fails, it leaves
-// nothing in the bucket.
+// nothing in the bucket. `metadata` that is not a document is not copied.
 //
 // What a mount keeps in `metadata` about the source's own chunks and names is left out: the copy
 // has no holes and no additional names. For the same reason `aliases` are left out in a bucket

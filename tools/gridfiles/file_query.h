@@ -31,6 +31,8 @@ Status for_each_file(const CommandContext& context, bson::View filter, bson::Vie
                      const std::function<Status(bson::View)>& visit);
 
 // Returns the newest file of the name, as open_download_stream_by_name() chooses it, or nothing.
+// This function and the next one fail with InvalidFilesDocument if that file has an invalid
+// document.
 Result<std::optional<bson::Document>> newest_file(const CommandContext& context,
                                                   const std::string& name);
 // Returns the file with that number among those of the name, or nothing if no file has the name. A

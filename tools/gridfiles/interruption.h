@@ -13,7 +13,8 @@ namespace gridmount::tools {
 
 class Interruption {
  public:
-  // Also ignores SIGPIPE: a closed pipe is an error of write(2). A second signal kills.
+  // Also ignores SIGPIPE: a closed pipe is an error of write(2). A second signal of the same kind
+  // kills.
   static void install();
 
   // Fails with kInterrupted after a signal. Must be called between blocks of data, and when a

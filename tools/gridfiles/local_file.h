@@ -52,18 +52,19 @@ enum class LocalName {
 //
 // Without `overwrite`, an existing file is an error, even if it appears only before commit(). With
 // `overwrite`, a symbolic link is followed (but see LocalName). With `makes_folders`, missing
-// folders in the name are created.
+// folders in the name are created. Fails with IoError, or with IllegalOperation for a symbolic link
+// that must not be followed.
 Result<AtomicFile> create_local_file(const std::string& name, LocalName kind, bool overwrite,
                                      bool makes_folders = false);
 
 // Creates the file `name` below a folder, which exists, for sync. The folders in the name that are
 // missing are made, and an existing file is replaced at commit(). Links in `folder` are followed. A
-// link in `name` is an error, also if it replaces a folder meanwhile. `name` must have no part
-// "..". The file gets the modification time `mtime`.
+// link in `name` is an error (IllegalOperation, other failures are IoError), also if it replaces a
+// folder meanwhile. `name` must have no part "..". The file gets the modification time `mtime`.
 Result<AtomicFile> create_file_below(const std::string& folder, const std::string& name,
                                      const timespec& mtime);
-// Removes that file, and the folders in `name` that are empty then. Does nothing if there is no
-// such file. Fails with kIoError.
+// Removes that file, and the folders in `name` that are empty then. If there is no such file, only
+// removes these folders. Fails with IoError.
 Status remove_file_below(const std::string& folder, const std::string& name);
 
 // Writes the rest of the stream to the file, and does not commit the file. Fails with the errors of

@@ -18,7 +18,7 @@ namespace gridmount::tools {
 //
 // What is neither file nor folder is left out, and so is the folder of the store itself; the log
 // names them, and `leave_out` is called with their names if it is not empty. Fails with kIoError if
-// a folder cannot be read, and with the first error of `visit`.
+// a folder cannot be read, with kInterrupted after a signal, and with the first error of `visit`.
 Status for_each_local_file(
     const CommandContext& context, const std::filesystem::path& folder, const std::string& name,
     const std::function<Status(const std::filesystem::path& path, const std::string& name)>& visit,

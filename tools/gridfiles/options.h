@@ -40,7 +40,7 @@ struct Options {
   std::string prefix = "fs";     // the bucket
   std::string local;             // empty: the name in GridFS; "-": stdin or stdout
   std::string content_type;      // empty: none
-  bool replace = false;          // put: removes the older files of that name
+  bool replace = false;          // put, cp, mv, sync_put: removes the other files of the name
   std::string regex_options;     // for get_regex
   bool overwrite_local = false;  // get: replaces an existing local file
   bool allow_unsafe_traversal = false;

@@ -19,12 +19,14 @@ struct Target {
 
 Target target_of(bson::View files_document);
 
-// Returns the file with the _id that is written on the command line. Fails with "no such file with
-// _id: `ID`" if there is none, and with the errors of check_traversal().
+// Returns the file with the _id that is written on the command line. Fails with FileNotFound and
+// "no such file with _id: `ID`" if there is none, and with the errors of parse_file_id() and
+// check_traversal().
 Result<Target> find_target_by_id(const CommandContext& context, const std::string& id_text);
 
-// Fails for a name that leads out of the current folder, or only warns with --allowUnsafeTraversal.
-// Like mongofiles, looks only at the name and follows no links.
+// Fails with IllegalOperation for a name that leads out of the current folder, or only warns with
+// --allowUnsafeTraversal. Like mongofiles, looks only at the name and follows no links. Fails with
+// IoError if there is no current folder.
 Status check_traversal(const CommandContext& context, const std::string& name);
 
 }  // namespace gridmount::tools

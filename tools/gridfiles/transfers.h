@@ -11,9 +11,9 @@
 
 namespace gridmount::tools {
 
-// Calls `transfer` with each number below `count`, in order, on at most `jobs` threads at once. One
-// job runs on the calling thread. After an error no more transfers begin, and those that have begun
-// are waited for. Returns the error of the lowest number.
+// Calls `transfer` with each number below `count`, in order, on at most `jobs` threads at once.
+// With one job, or one number, calls it on the calling thread. After an error no more transfers
+// begin, and those that have begun are waited for. Returns the error of the lowest number.
 Status run_transfers(int jobs, size_t count, const std::function<Status(size_t)>& transfer);
 
 }  // namespace gridmount::tools

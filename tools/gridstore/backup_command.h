@@ -7,9 +7,10 @@
 
 namespace gridmount::tools {
 
-// When the command has ended, the copy is durable. The command then reads all of the copy as
-// `check` does and reports on stdout. The command also works on a store in use, beside its owner.
-// During the copy, the store's file grows by what the owner writes.
+// The subcommand makes the copy durable. Unless --no-check is given, it then checks the structure
+// of the copy as `check` does, but not the GridFS content, and reports on stdout. It also works on
+// a store in use, beside its owner. During the copy, the store's file grows by what the owner
+// writes.
 Subcommand add_backup(CLI::App& app);
 
 }  // namespace gridmount::tools

@@ -7,8 +7,8 @@
 
 namespace gridmount::tools {
 
-// Prints the figures on stdout and failures on stderr. Works on a store in use, beside its owner.
-// Reads no documents, because the store keeps the counts.
+// The subcommand prints the figures on stdout and failures on stderr. It works on a store in use,
+// beside its owner, and on a deployment. It reads no documents, because the store keeps the counts.
 Subcommand add_stats(CLI::App& app);
 
 }  // namespace gridmount::tools

@@ -30,7 +30,8 @@ struct StoreArgument {
 
   bool is_deployment() const;
   std::filesystem::path folder() const { return text; }
-  // Returns `text`, without the user and the password if it is a connection string. For messages.
+  // Returns `text`, without the user, the password and the options if it is a connection string.
+  // For messages.
   std::string shown() const;
 };
 
@@ -53,7 +54,8 @@ Status check_fits(const StoreArgument& argument);
 
 // Opens a folder with `options`, or connects to a deployment. For a deployment, only
 // options.read_only counts: if it is true, the members that readPreference allows may be read.
-// Fails with the errors of check_fits(), command_line::open_store() and mongo::connect().
+// Fails with the errors of check_fits(), of command_line::open_store(), or for a deployment of
+// uri_with_password() (password.h) and mongo::connect(). May read a password from the terminal.
 Result<StoreInUse> open_argument(const StoreArgument& argument, const local::OpenOptions& options);
 
 // Returns the database that --db (`given`) or the connection string (`named`) selects, or an empty

@@ -1,5 +1,5 @@
 // Checks one bucket of one database: the indexes, files and chunks of GridFS, and the collections
-// of directories and detached files that gridmount adds.
+// of directories, links and detached files that gridmount adds.
 //
 // Thread-safe: functions without state, if each call has a read view and findings of its own.
 #pragma once
@@ -35,10 +35,10 @@ bool is_damage(const Error& error);
 // are read side by side in the order of the file's id, through the bucket's indexes. If the index
 // of the chunks is missing, this is a finding, and the chunks are sorted in memory. If there are
 // too many chunks for that, the content is reported as not checked. While the store is `in_use`,
-// recent chunks without a file may belong to an upload that has not ended, so they are only a
-// notice. If others change the store meanwhile (Capabilities::stable_snapshots), each problem is
-// checked twice (recheck.h). Fails for errors of reading that do not concern a single
-// document.
+// chunks without a file that were made in the last 24 hours may belong to an upload that has not
+// ended, so they are only a notice. If others change the store meanwhile
+// (Capabilities::stable_snapshots), each problem is checked twice (recheck.h). Fails for errors of
+// reading that do not concern a single document.
 Status check_bucket(engine::Store& store, engine::Snapshot& snapshot,
                     const std::shared_ptr<engine::Database>& database, const std::string& bucket,
                     bool in_use, Findings& findings);
@@ -64,9 +64,9 @@ struct ContentDamage {
   std::vector<Orphans> orphans;
 };
 
-// Returns the first damaged files and orphans in the order of the files' ids. Their number is
-// limited, so that memory use does not grow with the damage. Orphans for which `passes_over` is
-// true are skipped.
+// Returns the first damaged files and orphans in the order of the files' ids. There are at most
+// 1,000 of them, so that memory use does not grow with the damage. Orphans for which `passes_over`
+// is true are skipped.
 Result<ContentDamage> find_content_damage(
     const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Location& place,
     const std::function<bool(const ContentDamage::Orphans&)>& passes_over);

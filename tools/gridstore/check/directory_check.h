@@ -13,9 +13,9 @@
 
 namespace gridmount::tools {
 
-// Reports directories without a usable parent and name, and directories whose parent has no
-// document. A mount creates the documents of all directories above an explicit one. A directory
-// without its parent's document appears in no listing. `place` names the bucket in the findings.
+// Reports the defects that FolderFlaw lists. A mount creates the documents of all directories above
+// an explicit one. A directory without its parent's document appears in no listing. `place` names
+// the bucket in the findings.
 Status check_directories(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                          const Location& place, Findings& findings);
 
@@ -35,7 +35,8 @@ struct FolderFlaw {
 };
 
 // Passes each defect that check_directories() reports to `visit`, for a repair. Ends with success
-// when `visit` returns false.
+// when `visit` returns false. Fails with QueryExceededMemoryLimit if the index is missing and there
+// are too many directories to sort them in memory. check_directories() reports this as a finding.
 Status find_folder_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                          const std::function<bool(const FolderFlaw&)>& visit);
 

@@ -31,7 +31,8 @@ struct LinkFlaw {
 };
 
 // Passes each flaw that check_links() reports to `visit`, for a repair. Ends with success when
-// `visit` returns false.
+// `visit` returns false. Fails with QueryExceededMemoryLimit if the index is missing and there are
+// too many links to sort them in memory. check_links() reports this as a finding.
 Status find_link_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                        const std::function<bool(LinkFlaw)>& visit);
 

@@ -26,8 +26,8 @@ bson::Value guessed_value(const std::string& text);
 // Makes documents of records. A name with dots is a path: the columns a.b and a.c give {a: {b, c}}.
 class CsvColumns {
  public:
-  // Fails with BadValue if a name is empty, begins with '$', has an empty part, occurs twice, or is
-  // the beginning of another name's path.
+  // Fails with BadValue if a name is empty, begins with '$', has an empty part or a NUL, occurs
+  // twice, is the beginning of another name's path, or is a path that is nested too deeply.
   static Result<CsvColumns> parse(std::span<const std::string> names);
 
   // Fields of the record beyond the columns are named field<position>, from 0, as mongoimport does.

@@ -17,8 +17,8 @@
 namespace gridmount::tools {
 
 // Appends the record and a line feed. A field is put in quotation marks if it needs them: it holds
-// a comma, a quotation mark or the end of a line, or begins with a space, or is the only field and
-// is empty.
+// a comma, a quotation mark or the end of a line, or begins with a space or a tab, or is the only
+// field and is empty.
 void append_csv_record(std::string& out, std::span<const std::string> fields);
 
 // The largest record that is read.

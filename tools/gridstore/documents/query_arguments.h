@@ -30,7 +30,8 @@ struct QueryArguments {
 // live until the subcommand runs.
 void add_query_arguments(CLI::App& command, QueryArguments& arguments);
 
-// Parses the arguments. Fails with FailedToParse or InvalidNamespace, and names the argument.
+// Parses the arguments. Fails with FailedToParse or InvalidNamespace, and names the argument. Also
+// fails if an argument is a file or stdin that cannot be read.
 Result<Query> read_query(const QueryArguments& arguments);
 
 }  // namespace gridmount::tools

@@ -19,8 +19,8 @@ struct DumpedCollection {
 };
 
 // Returns the collections of `database`, sorted by name. An empty `database` means all except local
-// and the server's internal ones. If `collection` is not empty, returns only that one. Otherwise
-// leaves out:
+// and the server's internal ones, and in a deployment also except admin and config. If `collection`
+// is not empty, returns only that one. Otherwise leaves out:
 // - in admin: only system.keys;
 // - in config, unless `database` names it, the collections that servers keep there for themselves;
 // - in other databases: system collections except system.js.

@@ -24,7 +24,7 @@ struct Metadata {
   // Returns the text of the metadata file.
   std::string to_json() const;
   // Fails with FailedToParse if the text is not a document of this form. Ignores the uuid, because
-  // collections here have none.
+  // collections here have none, and the options create, uuid and idIndex.
   static Result<Metadata> parse(std::string_view text);
 };
 

@@ -57,7 +57,8 @@ class Restoration {
   // Must be called instead of end() if the rest of the collection's documents is damaged. After
   // that, users are not restored, because the dump may not have all of them.
   Status break_off(const engine::Namespace& ns, const Error& error);
-  // Reports that something in the dump is damaged or cannot be restored.
+  // Reports that something in the dump is damaged or cannot be restored. Returns the error if it
+  // ends the restore.
   Status failed(const Error& error);
   // Completes the restore of all collections that were begun, even if they have not ended: creates
   // indexes and views, and adds users. Makes everything durable.

@@ -7,9 +7,11 @@
 
 namespace gridmount::tools {
 
-// The command owns the store while it runs, so it refuses a store in use. mongorestore can restore
-// into such a store through its owner. The command reports what it has restored, and what it could
-// not, on stderr. In the latter case the exit status is 1.
+// Restores into a deployment or into a store in a folder. The command owns the folder while it
+// runs, so it refuses a store in use, except with --dryRun. mongorestore can restore into such a
+// store through its owner. The command reports on stderr what it has restored and what it could not
+// restore. The exit status is 1 if it could not restore something, or that of the error that ended
+// the restore.
 Subcommand add_restore(CLI::App& app);
 
 }  // namespace gridmount::tools

@@ -38,7 +38,9 @@ class RestoreNames {
   // Fails with BadValue for invalid patterns.
   static Result<RestoreNames> parse(const Given& given);
 
-  // Returns nothing for a collection that is not selected or that cannot be restored.
+  // Returns nothing for a collection that is not selected, for system.profile, and for a collection
+  // whose name begins with '$'. The store refuses a target without a collection name, which comes
+  // from a new name without a dot.
   std::optional<engine::Namespace> target_of(const engine::Namespace& ns) const;
 
  private:

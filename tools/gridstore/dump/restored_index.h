@@ -15,10 +15,11 @@ namespace gridmount::tools {
 bson::Document current_specification(bson::View specification);
 
 // Returns the specification with the key values that servers before 3.4 assumed: values that are
-// neither number nor string, 0 and "" become 1.
+// neither number nor string, 0 and "" become 1. A number nearer to 0 than 1e-9 counts as 0, but
+// becomes -1 if it is negative.
 bson::Document with_converted_keys(bson::View specification);
 
-// Returns true if both index the same fields in the same order and directions.
+// Returns true if both index the same fields in the same order, with equal values of the keys.
 bool have_equal_keys(bson::View specification, bson::View other);
 
 }  // namespace gridmount::tools

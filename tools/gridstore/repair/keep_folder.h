@@ -6,8 +6,8 @@
 //                                    {ns, what, why, part: int32, bytes: Binary}; a value longer
 //                                    than 8 MiB takes several documents, one after the other
 //
-// Bytes that a file name cannot contain are written as %XX. The folder is created when the first
-// data are kept.
+// Bytes that a file name cannot contain are written as %XX. A long name is cut and gets a hash of
+// the whole name. The folder is created when the first data are kept.
 //
 // Not thread-safe.
 #pragma once
@@ -31,8 +31,8 @@ class KeepFolder : public local::RemovedData {
  public:
   explicit KeepFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  // Fails unless the path is unused or an empty folder, so that the kept data of two repairs are
-  // never mixed.
+  // Fails with OperationFailed unless the path is unused or an empty folder, so that the kept data
+  // of two repairs are never mixed.
   Status check_free() const;
 
   Status keep_document(const engine::Namespace& ns, bson::View document) override;

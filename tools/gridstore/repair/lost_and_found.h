@@ -4,7 +4,10 @@
 // old chunkSize and attributes (metadata.posix), and chunks. Missing chunks, and the missing ends
 // of short chunks, read as zeros (metadata.sparse). metadata.lostAndFound holds
 //   {bucket, _id, problems: [what was wrong], original: the original files document}
-// and, until all chunks of the file have moved, moving: true.
+// and, until all chunks of the file have moved, moving: true. If the new name is taken, the file
+// gets that name with "~2", "~3" and so on behind it. A files document that is invalid or larger
+// than 1 MiB goes to the keep folder instead of `original`, and the new file has no attributes. The
+// same holds for a lost files document, but nothing can be kept of it.
 //
 // Not thread-safe.
 #pragma once
@@ -38,7 +41,7 @@ class LostAndFound {
   // was found. Nothing else is known of the document.
   Status move_orphans(const Location& place, const bson::Value& files_id,
                       const std::optional<std::string>& filename);
-  // Completes the move of a file that an earlier repair has started.
+  // Completes the moves of all files of the bucket `from` that an earlier repair has started.
   Status finish_interrupted();
 
  private:

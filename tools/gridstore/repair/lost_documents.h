@@ -21,7 +21,8 @@ class LostDocuments {
  public:
   static constexpr size_t kBytesMax = size_t{32} << 20;
 
-  // Adds what RemovedData::keep_bytes() receives.
+  // Adds what RemovedData::keep_bytes() receives. Ignores the bytes of a collection of chunks, and
+  // bytes for which there is no room.
   void add(const engine::Namespace& ns, std::string_view bytes);
 
   // Adds the collections of a RepairReport.

@@ -9,8 +9,9 @@
 namespace gridmount::tools {
 
 // Removes documents that describe no directory, and all but the first of several for the same
-// directory. For a directory whose parent has no document, creates the parent and all directories
-// above it, with the owner and times of the directory.
+// directory. Removes a field `posix` that is no document. For a directory whose parent has no
+// document, creates the parent and all directories above it, with the owner and times of the
+// directory.
 Status repair_directories(RepairContext& context, const gridfs::Bucket& bucket,
                           const Location& place);
 

@@ -8,7 +8,8 @@
 
 namespace gridmount::tools {
 
-// Removes links that lead to no file, and corrects the link counts of files.
+// Removes links that lead to no file or repeat the file's own name, and corrects the link counts of
+// files.
 Status repair_links(RepairContext& context, const gridfs::Bucket& bucket, const Location& place);
 
 }  // namespace gridmount::tools

@@ -36,7 +36,8 @@ Result<bool> repair_structure(StoreForRepair& repaired, KeepFolder& keep, Findin
                               Whereabouts& whereabouts);
 
 // Repairs the GridFS content of `databases` in a store whose structure is sound. Reports the place
-// that it has reached to `whereabouts`. Errors and findings are those of repair_structure().
+// that it has reached to `whereabouts`. What was repaired, and buckets that are too damaged to
+// repair, become findings. Fails for other errors.
 Status repair_content(RepairContext& context, const std::vector<std::string>& databases,
                       Whereabouts& whereabouts);
 
