@@ -1,5 +1,5 @@
-// The base class of stores that pass all calls on to another store. A derived class changes some of
-// them.
+// The base class of stores that pass all calls except watch() on to another store. A derived class
+// changes some of them.
 //
 // Thread-safe if the other store is.
 #pragma once

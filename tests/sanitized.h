@@ -1,4 +1,5 @@
-// True if the tests run under a sanitizer, which needs memory and address space of its own.
+// kSanitized is true if the tests run under AddressSanitizer or ThreadSanitizer, which need memory
+// and address space of their own.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

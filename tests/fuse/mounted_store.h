@@ -33,7 +33,7 @@ struct ProgramRun {
   std::string err;
 };
 
-// Runs the program to its end.
+// Runs the program to its end. The program must not write more to stderr than a pipe can hold.
 ProgramRun run_program(const std::vector<std::string>& arguments);
 
 class MountedStore : public testing::Test {
@@ -51,7 +51,8 @@ class MountedStore : public testing::Test {
   int end_by(int signal);
   // Sends SIGKILL and removes the dead mount.
   void kill_daemon();
-  // Waits until the daemon ends by itself.
+  // Waits until the daemon ends by itself. Returns its exit status, or 128 + the signal that ended
+  // it. After a minute, fails the test and kills the daemon.
   int wait_for_end();
   bool is_mounted() const;
   pid_t daemon() const { return daemon_; }

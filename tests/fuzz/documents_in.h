@@ -13,7 +13,8 @@ namespace gridmount {
 inline constexpr size_t kFuzzDocumentsMax = 8;
 
 // Returns the valid documents at the beginning of `bytes`, which must outlive the views. Ignores
-// everything from the first invalid document on.
+// everything from the first document on that is invalid or has more than 65535 bytes, and more than
+// kFuzzDocumentsMax documents.
 inline std::vector<bson::View> documents_in(std::span<const uint8_t> bytes) {
   std::vector<bson::View> documents;
   while (bytes.size() >= 5 && documents.size() < kFuzzDocumentsMax) {

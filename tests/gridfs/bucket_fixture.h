@@ -35,8 +35,8 @@ std::string random_bytes(std::mt19937_64& random, size_t size);
 // Computes the digest with OpenSSL itself, and not with the code under test.
 std::string md5_of(const std::string& bytes);
 
-// Returns the seed of a random test: GRIDMOUNT_TEST_SEED, or a new one. It is printed if the test
-// fails.
+// Returns the seed of a random test: GRIDMOUNT_TEST_SEED, or a new one. The caller prints the seed
+// when the test fails.
 uint64_t test_seed();
 
 class BucketFixture : public ::testing::Test {

@@ -1,6 +1,6 @@
 // A tree of files for crash tests. Its steps are changes that the mount makes (create, write,
-// truncate, rename, unlink, mkdir, rmdir, chmod; close commits, fsync makes durable), and uploads
-// that drivers make.
+// truncate, rename, link, unlink, mkdir, rmdir, chmod, setxattr; close commits, fsync makes
+// durable), and uploads that drivers make.
 #pragma once
 
 #include <memory>

@@ -103,6 +103,7 @@ class Manual : public testing::Test {
   int64_t count(Text name, Text filter = "{}");
   Strings distinct(Text name, Text path, Text filter = "{}");
   Strings aggregate(Text name, Text stages);
+  // Ignores `skip` and `limit`.
   Explained explain(Text name, Text filter, const Find& options = {});
 
   engine::UpdateResult update(Text name, Text filter, Text update,

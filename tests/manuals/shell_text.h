@@ -1,6 +1,7 @@
 // Converts the notation of MongoDB's shell to Extended JSON. The manuals print their examples in
 // this notation: names without quotes, strings in single quotes, /patterns/, ObjectId("..."),
-// ISODate("...") and the other constructors of values, comments, and commas at the end of a list.
+// ISODate("...") and other constructors that the manuals use, comments after //, and commas at the
+// end of a list.
 #pragma once
 
 #include <string>

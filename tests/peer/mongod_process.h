@@ -33,8 +33,8 @@ enum class MongodKind {
 // A server on a free port of 127.0.0.1, with an empty folder of its own.
 class MongodProcess {
  public:
-  // Starts a server. Returns when it accepts writes. `options` are further options of mongod's
-  // command line.
+  // Starts a server. Returns when it accepts writes. Fails with InternalError if the server ends,
+  // or is not ready in time. `options` are further options of mongod's command line.
   static Result<std::unique_ptr<MongodProcess>> start(MongodKind kind,
                                                       std::vector<std::string> options = {});
   // Kills the server and removes its folder.

@@ -21,12 +21,12 @@ struct Invocation {
   std::vector<std::string> arguments;
   std::filesystem::path folder;  // the folder to run in
   std::string input;             // for stdin
-  // Called with the pid after the input was written, while the program runs. stdin stays open until
-  // this function returns.
+  // Called with the pid on another thread after the input was written, while the program runs.
+  // stdin stays open until this function returns.
   std::function<void(pid_t)> meanwhile;
 };
 
-// Runs the program. If it cannot be started, the test fails and the status is -1.
+// Runs the program. If it cannot be started, the test fails and the status is 127.
 Outcome run(const Invocation& invocation);
 
 // Returns what gridfiles wrote to stderr without the times. Each line must begin with a local time

@@ -1,4 +1,4 @@
-// A store of its own for each test, a folder to work in, and the programs.
+// A folder to work in for each test, a store in it that create_store() makes, and the programs.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -13,7 +13,8 @@ namespace gridmount::bench {
 // after each collection has been read once.
 struct CollectionCosts {
   uint64_t collections = 0;
-  double create = 0;      // a collection with one document and three indexes besides _id, committed
+  double create = 0;      // a collection with one document and three indexes besides _id; a
+                          // transaction creates 50 collections
   double open = 0;        // the whole store
   double first_read = 0;  // the first read of a collection since the store was opened
   double read = 0;        // by a secondary index
@@ -21,7 +22,8 @@ struct CollectionCosts {
   double update = 0;
 };
 
-// Measures each number of collections in its own store, in a folder below `temp`.
+// Measures each number of collections in its own store, in a folder below `temp`. Makes
+// `operations` reads, inserts and updates each, which must be at least 5.
 std::vector<CollectionCosts> measure_collections(const std::filesystem::path& temp,
                                                  const std::vector<uint64_t>& counts,
                                                  uint64_t operations);

@@ -9,8 +9,8 @@
 
 namespace gridmount::bench {
 
-// Returns one line per row: both rates, the ratio of gridmount's rate to SQLite's, and how far the
-// ratio varies over the slices.
+// Returns one line per row: both rates, the ratio of gridmount's rate to SQLite's, how far the
+// ratio varies over the slices, and the disk space of both.
 std::string table(const std::vector<Measured>& rows);
 
 // The results at one number of documents.
@@ -25,7 +25,8 @@ struct Grown {
 std::string growth_table(const std::vector<Grown>& runs);
 
 // Returns {documents, rows: [{key, label, unit, gridmount: {rate, units, work_seconds, cpu_seconds,
-// settle_seconds}, sqlite: {...}, ratio, spread}], load_seconds}.
+// settle_seconds}, sqlite: {...}, ratio, spread, gridmount_after: {documents, disk_bytes},
+// sqlite_after: {...}}], load_seconds}.
 bson::Document as_document(const Grown& run);
 
 }  // namespace gridmount::bench

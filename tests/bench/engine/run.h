@@ -42,8 +42,8 @@ struct Figures {
   double load_seconds = 0;
 };
 
-// Runs in new folders below `temp`, which are removed again. Throws std::runtime_error if anything
-// fails or the systems differ.
+// Runs in new folders below `temp`, which are removed at the end. Throws std::runtime_error if
+// anything fails or the systems differ, and then leaves the folders.
 Figures run(const RunOptions& options, const std::filesystem::path& temp);
 
 }  // namespace gridmount::bench

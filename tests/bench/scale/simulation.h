@@ -41,7 +41,7 @@ struct Load {
   double think_ms = 100;          // average pause of a program between two operations
   int directories = 16;           // over which the changes of a mount are spread
   bool shared_directory = false;  // all mounts change one directory
-  int operations = 5000;
+  int operations = 5000;  // of all mounts; at least four per program. A fifth is not counted
   uint64_t seed = 1;
 };
 
@@ -54,6 +54,8 @@ struct Outcome {
   std::map<std::string, double> busy;
 };
 
+// Throws std::runtime_error if `costs` lacks an operation or a step, or if there are too few
+// operations.
 Outcome simulate(const Costs& costs, const Cluster& cluster, const Load& load);
 
 }  // namespace gridmount::bench

@@ -13,7 +13,7 @@ using Bytes = std::vector<uint8_t>;
 
 class Connection {
  public:
-  // Throws std::runtime_error if nobody listens.
+  // Throws std::runtime_error if nobody listens, or if the path is too long for a socket.
   explicit Connection(const std::filesystem::path& socket);
   ~Connection();
   Connection(const Connection&) = delete;
@@ -28,9 +28,10 @@ class Connection {
   Bytes reply_;
 };
 
-// Reads exactly `count` bytes from the descriptor, or throws std::runtime_error. Returns false at
-// the end of the stream.
+// Reads exactly `count` bytes from the descriptor. Returns false if the stream ends before or
+// cannot be read.
 bool read_exactly(int fd, uint8_t* bytes, size_t count);
+// Throws std::runtime_error if the socket does not take all bytes.
 void write_all(int fd, std::span<const uint8_t> bytes);
 
 // Returns the length of a message from its header.

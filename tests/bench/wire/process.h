@@ -11,8 +11,8 @@ namespace gridmount::bench {
 
 class Process {
  public:
-  // Starts the program and waits until it listens on `socket`. Throws std::runtime_error if it ends
-  // before.
+  // Starts the program and waits until it listens on `socket`. Throws std::runtime_error if the
+  // program cannot be started, ends before, or does not listen after 30 seconds.
   Process(const std::vector<std::string>& command, const std::filesystem::path& socket);
   ~Process();  // calls stop()
   Process(const Process&) = delete;

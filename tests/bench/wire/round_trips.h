@@ -27,7 +27,9 @@ struct RoundTripOptions {
   std::string self;              // this program, which also serves as the echo
 };
 
-// Makes socket files below `temp`. Throws std::runtime_error if an answer of the server is wrong.
+// Makes socket files below `temp`. Of the answers of the server, checks the first one for each row
+// and number of clients, and the last one for each client and slice. Throws std::runtime_error if
+// such an answer is wrong.
 std::vector<RoundTrip> measure_round_trips(const RoundTripOptions& options,
                                            const std::filesystem::path& temp);
 

@@ -31,8 +31,8 @@ struct WireSizes {
 std::vector<Bytes> fill_requests(const WireSizes& sizes);
 std::vector<WireRow> make_wire_rows(const WireSizes& sizes);
 
-// Throws std::runtime_error unless the message is an OP_MSG with ok: 1 and without write errors, in
-// which `documents` documents were found, inserted or matched.
+// `message` must be an OP_MSG. Throws std::runtime_error unless it has ok: 1 and no write errors,
+// and `documents` documents were found, inserted or matched.
 void check_reply(std::span<const uint8_t> message, uint64_t documents);
 
 }  // namespace gridmount::bench

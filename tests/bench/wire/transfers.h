@@ -9,7 +9,7 @@
 namespace gridmount::bench {
 
 struct TransferOptions {
-  uint64_t file_bytes = 0;
+  uint64_t file_bytes = 0;  // a remainder of a MiB is left out
   uint64_t rounds = 3;
   std::filesystem::path socket;         // the daemon's socket
   std::filesystem::path bucket_folder;  // the directory of the bucket fs in the mount
@@ -24,9 +24,9 @@ struct Transfer {
 };
 
 // Measures an upload until it is durable (fsync in the mount, the command fsync by the driver) and
-// a download. Both downloads read what the driver uploaded, and the kernel's cache does not have
-// that file yet. Uses libmongoc on one connection. Throws std::runtime_error on any failure, and if
-// the contents differ.
+// a download. Both downloads read what the driver uploaded. The kernel's cache then has the store's
+// file, but not the mount's file. Uses libmongoc on one connection. Throws std::runtime_error on
+// any failure, and if the contents differ.
 std::vector<Transfer> measure_transfers(const TransferOptions& options);
 
 }  // namespace gridmount::bench

@@ -78,6 +78,7 @@ class MongocTest : public ::testing::Test {
   Collection collection(const char* name, const char* database = "mongoc");
   // Returns the reply, even after a failure.
   Document run(std::string_view command, const char* database = "mongoc");
+  // These two functions return the documents as JSON. After an error, the error's message follows.
   std::vector<std::string> find(mongoc_collection_t* in, std::string_view filter = "{}",
                                 std::string_view options = "{}");
   std::vector<std::string> all_of(Cursor cursor);

@@ -1,4 +1,5 @@
-// Makes random values and documents of all types. Many of them are equal or nearly equal.
+// Makes random values and documents of all types except DBPointer and code with scope. Many of them
+// are equal or nearly equal.
 #pragma once
 
 #include <cstdint>

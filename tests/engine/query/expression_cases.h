@@ -34,7 +34,8 @@ inline std::string with_short_forms(std::string text) {
   return text;
 }
 
-// Returns "missing", the value as canonical JSON, or "!" with the code and message of the error.
+// Returns "missing", the value as canonical JSON with ' instead of ", or "!" with the code and
+// message of the error.
 inline std::string evaluate_to_text(bson::ValueView expression, bson::View document) {
   VariableScope scope;
   const auto describe = [](const Error& error) {

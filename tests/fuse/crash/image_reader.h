@@ -20,14 +20,16 @@ class ImageReader {
   static Result<std::unique_ptr<ImageReader>> open(const std::filesystem::path& store,
                                                    const MountSettings& settings);
 
-  // Runs the full check of `gridstore check`. Returns one line per problem.
+  // Runs the full check of `gridstore check`. Returns one line per problem of the structure, and
+  // one line for all problems of the content, which it prints on stdout.
   Result<std::vector<std::string>> check();
   // Returns the whole contents.
   Result<FoundTree> read();
-  // Changes, makes and removes some files. `tree` is what read() has found, and becomes what read()
-  // must find afterwards, except for inos and times.
+  // Changes, makes and removes some files. `tree` is what read() has found. It then gets the paths,
+  // kinds and contents that read() must find afterwards, but not the attributes.
   Status change(std::mt19937_64& random, FoundTree& tree);
-  // Closes the store, which must succeed. Nothing else may be called afterwards.
+  // Closes the store, which must succeed. Fails with InternalError if files are left in `detached`.
+  // Nothing else may be called afterwards.
   Status close();
 
  private:

@@ -1,5 +1,5 @@
 // Models the contents of a user's directory after some of the user's calls, and which of these
-// contents the store may have. It is the durability that SEMANTICS.md promises, written as a
+// contents the store may have. It is the durability that fuse/SEMANTICS.md promises, written as a
 // program.
 //
 // A user makes one call after the other, and the store's contents are always those after some

@@ -2,8 +2,9 @@
 // daemon in any order.
 //
 // Each page has candidates: its state at the last moment when all pages had been handed over, and
-// every later state. The length may be any length that the file has had since then, or the end of
-// any page in between.
+// every later state. A page may also mix the bytes of two successive candidates, because the kernel
+// lets users write to a page while it copies the page. The length may be any length that the file
+// has had since then, or the end of any page in between.
 //
 // The daemon takes the pages of one request chunk by chunk, and may commit before it has taken the
 // last one. So the two parts of a page that belong to two chunks may have different states, and the

@@ -7,8 +7,8 @@
 
 namespace gridmount::fuse::testing {
 
-// Returns a program of at least `calls` and at most twice as many calls, in all sessions together.
-// All files and mappings are closed at the end of each session.
+// Returns a program of `calls` to twice as many calls, in all sessions together. In addition, it
+// closes all files and mappings at the end of each session.
 Program random_program(std::mt19937_64& random, size_t calls, size_t sessions);
 
 }  // namespace gridmount::fuse::testing

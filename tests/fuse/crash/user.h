@@ -62,7 +62,8 @@ struct UsersOptions {
 
 // Forks the process of a session's users. They wait until something is written to the pipe whose
 // reading end is `start`. While this function runs, no other thread of this process may be working.
-// The child ends with status 0 if all calls did what they should.
+// The child ends with status 0 if all calls, and the unmounting, did what they should. A child that
+// may not unmount leaves that to this process, and also ends with status 0.
 pid_t start_users(const std::vector<Program>& programs, size_t session, const UsersOptions& options,
                   int start, CrashClock& clock);
 

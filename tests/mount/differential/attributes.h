@@ -7,6 +7,7 @@
 // - the link count of directories, if one side has 1: ext4 counts subdirectories, btrfs does not,
 //   and the mount counts those of directories that were made since it was mounted.
 // - atime, except just after it was set: ext4 updates it at some reads (relatime).
+// - ctime, because no call sets it. But it must change on both sides or on neither.
 // - times that are "now": the call on one side is made after the call on the other, so their times
 //   may differ by some seconds. Times that tests set are never that close (Chance::distant_time),
 //   so they are compared exactly.
@@ -39,7 +40,9 @@ struct BeforeAndAfter {
   std::vector<Sight> after;
 };
 
-// Returns the differences, or an empty string. `moment` is when the step began.
+// Returns the first difference, or an empty string. `moment` is when the step began. If
+// `times_are_settled` is true, the attributes before the step are used too: a time must change on
+// both sides or on neither.
 std::string difference(const BeforeAndAfter& mount, const BeforeAndAfter& plain, timespec moment,
                        bool times_are_settled);
 

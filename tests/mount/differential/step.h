@@ -47,7 +47,7 @@ void add_lock_calls(std::vector<CallKind>& kinds);
 
 // --- Texts of arguments, for reports.
 
-// Shortens paths at the limits: `nnnn...(255)`.
+// Puts the path in quotes, and shortens a character that repeats more than 12 times: "nn..(255)".
 std::string shown(std::string_view path);
 std::string octal(mode_t mode);
 

@@ -27,7 +27,8 @@ Tree read_tree(const std::string& root);
 // Returns one line for each difference and each fault.
 std::vector<std::string> differences(const Tree& mount, const Tree& plain);
 
-// Returns one line for each name, so that trees can be compared as text.
+// Returns one line for each fault and each name, so that trees can be compared as text. Leaves out
+// times that are "now" (attributes.h) and the link counts of directories.
 std::string description(const Tree& tree);
 
 }  // namespace gridmount::differential

@@ -23,7 +23,7 @@ struct CrashImage {
 // everything that a finished sync covered. What came later may be in any of these states:
 // - each page has one of its versions since then, including the old one, or sometimes a torn one,
 //   with some of its 512-byte sectors from one version and the rest from another;
-// - the length of a file is the old or the new one;
+// - a file has the old or the new length, or reaches to the last page that the disk has;
 // - if names were made, moved or removed in a folder since its sync, the disk has some of these
 //   changes, either the first ones or any of them.
 class CrashDisk {

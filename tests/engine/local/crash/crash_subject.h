@@ -43,8 +43,9 @@ class CrashSubject {
     std::function<void(const Facts&)> changed;  // the state after it
     std::function<void(uint64_t)> ended;        // the step is committed
   };
-  // Makes steps in `writers` threads, which wait for each other and so may share commits. No step
-  // is durable. Returns false, without any effect, if this kind of store has no such writers.
+  // Makes a step in this thread and in each of `writers` other threads. The threads wait for each
+  // other and so may share commits. No step is durable. Returns false, without any effect, if this
+  // kind of store has no such writers.
   virtual Result<bool> steps_of_several(int /*writers*/, std::mt19937_64& /*random*/,
                                         Facts& /*facts*/, const Watcher& /*watcher*/) {
     return false;

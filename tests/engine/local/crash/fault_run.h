@@ -39,7 +39,7 @@ struct FaultRunResult {
   uint64_t runs = 0;
   uint64_t aborted = 0;
   uint64_t broken = 0;
-  std::string first;  // what is wrong with the first broken store
+  std::string first;  // what is wrong with the first five broken stores
 };
 
 FaultRunResult run_faults(const FaultRun& run);

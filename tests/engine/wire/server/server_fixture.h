@@ -1,7 +1,7 @@
 // A server in its own folder, with a handler whose commands do what tests need.
 //
 //   ping                      {ok: 1}
-//   hello, isMaster           {ok: 1, connectionId, topologyVersion}
+//   hello, isMaster           {ok: 1, connectionId}
 //   echo: <string>            {ok: 1, echo: <string>}
 //   big: <bytes>              {ok: 1, big: <that many bytes>}
 //   insert                    {ok: 1}, counted
@@ -9,7 +9,8 @@
 //   gate                      waits until the test opens the gate, or the client disconnects
 //   hold                      waits until the test opens the gate, whatever happens
 //   sleep: <ms>               sleeps, whatever happens
-//   wait: <ms>                deferred until a change, or for so many ms after the first call
+//   wait: <ms>                {ok: 1, changed}, deferred until a change, or for so many ms after
+//                             the first call
 #pragma once
 
 #include <gtest/gtest.h>
