@@ -30,6 +30,7 @@ SYSTEMS["deployment"] = KilledWithItsServer
 
 class Kills(kill_test.Kill):
     test_KilledHundredsOfTimes_EveryCallThatReturnedHasItsEffect = None
+    test_MountedReadOnlyAfterAKill_ShowsWhatReturned = None
     test_KilledAtRandomMoments_LargeFilesAreIntact = None
     test_KilledWhileCopyingATree_ClosedFilesAreIntact = None
 
