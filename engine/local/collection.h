@@ -109,8 +109,7 @@ class LocalCollection : public engine::Collection {
 };
 
 // Writes single documents, with their index entries and the counts. If a call fails without
-// poisoning the transaction, the call has changed nothing. Exception: if insert() fails because an
-// old document of a capped collection is damaged, the new document is in the collection.
+// poisoning the transaction, the call has changed nothing.
 class DocumentWriter {
  public:
   // If `validates` is false, the writer ignores the collection's validator. `read_view` must

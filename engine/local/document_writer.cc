@@ -92,7 +92,12 @@ Status DocumentWriter::insert(bson::View document) {
   ++counts->next_record;
   ++counts->documents;
   counts->document_bytes += document.size();
-  return settings.capped ? make_room() : Status();
+  if (!settings.capped) return {};
+  // The document is stored already. So what cannot make room for it ends the transaction (S3).
+  if (Status made = make_room(); !made) {
+    return read_view_.trees().poison(std::move(made).error());
+  }
+  return {};
 }
 
 // The newest document stays, however large it is.

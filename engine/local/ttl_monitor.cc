@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/base/thread_name.h"
@@ -27,6 +29,11 @@ bson::Document expired(const engine::IndexDefinition& index) {
   if (index.partial_filter) filter.push(*index.partial_filter);
   filter.close();
   return std::move(filter).finish();
+}
+
+// The next pass tries again.
+void warn(const Error& error) {
+  spdlog::warn("removing expired documents: {}", error.message());
 }
 
 }  // namespace
@@ -61,10 +68,7 @@ void TtlMonitor::run() {
       }
       if (stopping_) return;
     }
-    // After a failure the next pass tries again.
-    if (const Status passed = pass(); !passed) {
-      spdlog::warn("removing expired documents: {}", passed.error().message());
-    }
+    if (const Status passed = pass(); !passed) warn(passed.error());
     ++passes_;
   }
 }
@@ -75,9 +79,10 @@ Status TtlMonitor::pass() {
     GM_ASSIGN(const std::unique_ptr<LocalSnapshot> snapshot, store_.local_snapshot());
     GM_ASSIGN(names, snapshot->read_view()->catalog().expiring_collections());
   }
+  // A failure in one collection does not keep the documents of the others.
   for (const engine::Namespace& ns : names) {
     if (stopping()) return {};
-    GM_TRY(pass(ns));
+    if (const Status passed = pass(ns); !passed) warn(passed.error());
   }
   return {};
 }
@@ -103,17 +108,25 @@ Result<int64_t> TtlMonitor::remove_some(const engine::Namespace& ns,
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
   const auto collection = store_.database(ns.database)->collection(ns.collection);
   std::vector<bson::Value> ids;
+  std::optional<Error> problem;
   {
     engine::FindOptions options;
     options.limit = kDeletesAtOnce;
     GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
               collection->find(*transaction, expired(index), options));
-    while (true) {
-      GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
-      if (!document) break;
-      ids.emplace_back((*document)["_id"]);
+    for (int64_t failures = 0; failures < kDeletesAtOnce;) {
+      const Result<std::optional<bson::View>> document = cursor->next();
+      if (!document) {
+        // The cursor passes over a damaged document. The others expire nevertheless.
+        if (!problem) problem = document.error();
+        ++failures;
+        continue;
+      }
+      if (!*document) break;
+      ids.emplace_back((**document)["_id"]);
     }
   }
+  if (ids.empty() && problem) return fail(*std::move(problem));
   if (ids.empty()) return int64_t{0};
   for (const bson::Value& id : ids) {
     bson::Builder filter;

@@ -15,6 +15,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/local/open_store.h"
+#include "tests/engine/local/integrity/damaged_store.h"
 
 namespace gridmount::local {
 namespace {
@@ -139,6 +140,50 @@ TEST_F(TtlMonitorTest, GoesOnAfterReopeningAndRenaming_EndsWithTheIndex) {
   insert("second", R"({"goes": true, "at": )" + seconds_ago(1) + "}");
   await_none("second", R"({"goes": true})");
   EXPECT_EQ(count("after", "{}"), 1);
+}
+
+class TtlMonitorDamageTest : public DamagedStore {
+ protected:
+  void open_with_passes() {
+    OpenOptions options;
+    options.expiry_interval = std::chrono::milliseconds(5);
+    Result<std::unique_ptr<engine::Store>> opened = local::open(folder_ / "store", options);
+    ASSERT_TRUE(opened.has_value()) << opened.error().message();
+    store_ = std::move(opened).value();
+  }
+  int64_t count(const std::string& name) {
+    const auto snapshot = store_->snapshot();
+    return *store_->database("test")->collection(name)->count(**snapshot, bson::View());
+  }
+};
+
+// A damaged document stays, since its removal would need what it holds. It keeps neither the other
+// documents of its collection nor those of other collections.
+TEST_F(TtlMonitorDamageTest, DamagedDocument_KeepsNoOthers) {
+  {
+    const auto transaction = store_->begin();
+    for (const char* const name : {"c", "d"}) {
+      const auto collection = store_->database("test")->collection(name);
+      const auto index = engine::IndexDefinition::parse(
+          doc(R"({"key": {"at": 1}, "name": "at", "expireAfterSeconds": 0})"));
+      ASSERT_TRUE(index);
+      ASSERT_TRUE(collection->create_index(**transaction, *index));
+      for (int id = 6; id <= 8; ++id) {
+        bson::Builder document;
+        document.append("_id", id).append("at", bson::Date{1000 * int64_t{id}});
+        ASSERT_TRUE(collection->insert(**transaction, std::move(document).finish()));
+      }
+    }
+    ASSERT_TRUE((*transaction)->commit());
+  }
+  edit_record(6, [](std::string& value) { value[value.size() - 3] ^= 4; });
+  store_.reset();
+  open_with_passes();
+  for (int i = 0; i < 2'000 && (count("d") > 0 || count("c") > kDocuments + 1); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_EQ(count("d"), 0);
+  EXPECT_EQ(count("c"), kDocuments + 1);
 }
 
 }  // namespace

@@ -74,6 +74,28 @@ TEST_F(Damage, FlippedByte_IsNamedAndPassedOver) {
             ErrorCode::kDataCorruptionDetected);
 }
 
+// The insert cannot remove the oldest document, and must not leave its own document behind.
+TEST_F(Damage, OldestOfACappedCollection_RefusesTheInsertWhole) {
+  {
+    const auto transaction = store_->begin();
+    ASSERT_TRUE(store_->database("test")->convert_to_capped(**transaction, "c", 4096));
+    ASSERT_TRUE((*transaction)->commit());
+  }
+  edit_record(1, [](std::string& value) { value[value.size() - 3] ^= 4; });
+  {
+    const auto transaction = store_->begin();
+    const auto inserted = collection()->insert(
+        **transaction, doc(R"({"_id": 6, "text": ")" + std::string(5'000, 'x') + R"("})"));
+    ASSERT_FALSE(inserted.has_value());
+    EXPECT_EQ(inserted.error().code(), ErrorCode::kDataCorruptionDetected);
+    EXPECT_FALSE((*transaction)->commit().has_value());
+  }
+  const auto snapshot = store_->snapshot();
+  const auto found = find_one(**snapshot, R"({"_id": 6})");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_FALSE(found->has_value());
+}
+
 // What the command `validate` lists of it.
 TEST_F(Damage, Validation_ListsRecordsAndEntries) {
   edit_record(2, [](std::string& value) { value[value.size() - 3] ^= 4; });
