@@ -66,14 +66,12 @@ std::string uri_of_socket(std::string_view path) {
   return std::string(kScheme) + percent_encoded(path);
 }
 
-std::string without_credentials(std::string_view uri) {
+std::string without_secrets(std::string_view uri) {
   const UriParts parts = parts_of(uri);
-  if (parts.at == std::string_view::npos) return std::string(uri);
-  return std::string(uri.substr(0, parts.begin)) + std::string(uri.substr(parts.at + 1));
-}
-
-std::string without_credentials_and_options(std::string_view uri) {
-  const std::string plain = without_credentials(uri);
+  std::string plain(uri);
+  if (parts.at != std::string_view::npos) {
+    plain.erase(parts.begin, parts.at + 1 - parts.begin);
+  }
   return plain.substr(0, plain.find('?'));
 }
 

@@ -25,11 +25,9 @@ std::string percent_encoded(std::string_view text);
 // Returns the URI of a server that listens on a Unix socket.
 std::string uri_of_socket(std::string_view path);
 
-// Returns the URI without its user and password, for logs. The options stay, so secrets in them
-// (tlsCertificateKeyFilePassword) stay too.
-std::string without_credentials(std::string_view uri);
-// Like without_credentials(), but also leaves out the options. For the list of mounts.
-std::string without_credentials_and_options(std::string_view uri);
+// Returns the URI without its user, its password and its options, for logs and for the list of
+// mounts. Options can be secrets, too (tlsCertificateKeyFilePassword, AWS_SESSION_TOKEN).
+std::string without_secrets(std::string_view uri);
 
 // Returns true if the URI names a user, no password, and a mechanism that needs one.
 bool lacks_password(std::string_view uri);

@@ -394,9 +394,8 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   options.server_timeout = std::chrono::milliseconds(std::llround(server_seconds * 1000));
   // Made absolute, because the daemon changes its working directory.
   std::error_code error;
-  options.store = options.uri
-                      ? std::filesystem::path(command_line::without_credentials_and_options(store))
-                      : std::filesystem::absolute(store, error).lexically_normal();
+  options.store = options.uri ? std::filesystem::path(command_line::without_secrets(store))
+                              : std::filesystem::absolute(store, error).lexically_normal();
   if (!error)
     options.mount_point = std::filesystem::absolute(mount_point, error).lexically_normal();
   if (!error && !disk_cache.empty()) {

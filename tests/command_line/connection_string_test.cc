@@ -11,13 +11,13 @@
 namespace gridmount::command_line {
 namespace {
 
-TEST(ConnectionString, Credentials_AreNotLogged) {
-  EXPECT_EQ(without_credentials("mongodb://me:p@db/?x=1"), "mongodb://db/?x=1");
-  EXPECT_EQ(without_credentials("mongodb://db/?x=a@b"), "mongodb://db/?x=a@b");
-  EXPECT_EQ(without_credentials("mongodb://db?x=a@b"), "mongodb://db?x=a@b");
-  EXPECT_EQ(without_credentials("mongodb+srv://me:p@db"), "mongodb+srv://db");
-  EXPECT_EQ(without_credentials("no uri"), "no uri");
-  EXPECT_EQ(without_credentials_and_options("mongodb://me:p@a,b:2/files?tls=true"),
+TEST(ConnectionString, Secrets_AreNotLogged) {
+  EXPECT_EQ(without_secrets("mongodb://me:p@db/?x=1"), "mongodb://db/");
+  EXPECT_EQ(without_secrets("mongodb://db/?x=a@b"), "mongodb://db/");
+  EXPECT_EQ(without_secrets("mongodb://db?x=a@b"), "mongodb://db");
+  EXPECT_EQ(without_secrets("mongodb+srv://me:p@db"), "mongodb+srv://db");
+  EXPECT_EQ(without_secrets("no uri"), "no uri");
+  EXPECT_EQ(without_secrets("mongodb://me:p@a,b:2/files?tls=true&tlsCertificateKeyFilePassword=s"),
             "mongodb://a,b:2/files");
 }
 

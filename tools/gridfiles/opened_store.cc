@@ -29,7 +29,7 @@ Result<OpenedStore> connect_to(const std::string& uri) {
   options.application = kApplication;
   options.reads_by_preference = true;
   GM_ASSIGN(std::unique_ptr<engine::Store> store, mongo::connect(options));
-  return OpenedStore{std::move(store), command_line::without_credentials(uri), false};
+  return OpenedStore{std::move(store), command_line::without_secrets(uri), false};
 }
 
 // Returns false if the socket is missing, or if the store's owner has died and left the socket. A

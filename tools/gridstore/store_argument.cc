@@ -49,7 +49,7 @@ bool StoreArgument::is_deployment() const {
 }
 
 std::string StoreArgument::shown() const {
-  return is_deployment() ? command_line::without_credentials_and_options(text) : text;
+  return is_deployment() ? command_line::without_secrets(text) : text;
 }
 
 Status check_fits(const StoreArgument& argument) {
