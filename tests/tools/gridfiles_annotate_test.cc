@@ -59,6 +59,18 @@ TEST_F(GridfilesAnnotate, SetsAndRemovesFields_OfAllFilesWithThePrefix) {
   EXPECT_EQ(gridstore_check().status, 0);
 }
 
+// put stores the content type in metadata, as mongofiles does.
+TEST_F(GridfilesAnnotate, ContentTypeOfPut_IsReplacedAndRemoved) {
+  write_file("typed", "abc");
+  ASSERT_EQ(gridfiles({"--type", "text/plain", "put", "typed"}).status, 0);
+  EXPECT_EQ(field("typed", "metadata"), R"({ "contentType" : "text/plain" })");
+  EXPECT_EQ(gridfiles({"--set", R"({"contentType": "a/b"})", "annotate", "typed"}).status, 0);
+  EXPECT_EQ(field("typed", "contentType"), R"("a/b")");
+  EXPECT_EQ(field("typed", "metadata"), "{ }");
+  EXPECT_EQ(gridfiles({"--set", R"({"contentType": null})", "annotate", "typed"}).status, 0);
+  EXPECT_EQ(field("typed", "contentType"), "");
+}
+
 TEST_F(GridfilesAnnotate, Filter_ChoosesFiles) {
   const std::string set = R"({"metadata": {"small": true}})";
   EXPECT_THAT(gridfiles({"--filter", R"({"length": 1})", "--set", set, "annotate", "photos/"}).err,
@@ -91,6 +103,7 @@ TEST_F(GridfilesAnnotate, WhatCannotBeSet_IsRefused_AndNothingChanges) {
       {R"({"metadata": null})", "metadata must be a document"},
       {R"({"metadata": {"posix": {}}})", "`metadata.posix` belongs to mounts"},
       {R"({"metadata": {"sparse": true}})", "`metadata.sparse` belongs to mounts"},
+      {R"({"metadata": {"contentType": "a/b"}})", "give contentType beside metadata"},
       {R"({"metadata": {"a.b": 1}})", "the name `a.b` in metadata"},
       {R"({"metadata": {"$inc": 1}})", "the name `$inc` in metadata"},
       {R"({})", "it names no field"},

@@ -19,6 +19,9 @@ namespace {
 
 // How many files one transaction changes: enough to be worth a commit, and few for other writers.
 constexpr size_t kFilesAtOnce = 100;
+// mongofiles, and put, store the content type there. Readers take the field `contentType` if there
+// is one, so this field would contradict it, or would stay when the content type is removed.
+constexpr const char* kContentTypeOfMongofiles = "metadata.contentType";
 
 bool is_of_mount(std::string_view metadata_field) {
   return metadata_field == "posix" || metadata_field == "sparse" ||
@@ -51,6 +54,7 @@ Result<bson::Document> update_for(bson::View changes) {
         return refused("contentType must be a string, or null to remove it");
       }
       append_change(field, change.value, set, unset);
+      unset.append(kContentTypeOfMongofiles, "");
       continue;
     }
     if (field != "metadata") {
@@ -60,6 +64,9 @@ Result<bson::Document> update_for(bson::View changes) {
     if (type != bson::Type::kDocument) return refused("metadata must be a document");
     for (const bson::Element entry : change.value.as_document()) {
       const std::string key(entry.key);
+      if (key == "contentType") {
+        return refused("give contentType beside metadata, not in metadata");
+      }
       if (is_of_mount(key)) {
         return refused("the field " + in_quotes("metadata." + key) +
                        " belongs to mounts and cannot be set");
