@@ -66,7 +66,7 @@ TEST_F(GridfilesAnnotate, ContentTypeOfPut_IsReplacedAndRemoved) {
   EXPECT_EQ(field("typed", "metadata"), R"({ "contentType" : "text/plain" })");
   EXPECT_EQ(gridfiles({"--set", R"({"contentType": "a/b"})", "annotate", "typed"}).status, 0);
   EXPECT_EQ(field("typed", "contentType"), R"("a/b")");
-  EXPECT_EQ(field("typed", "metadata"), "{ }");
+  EXPECT_EQ(field("typed", "metadata"), "{  }");
   EXPECT_EQ(gridfiles({"--set", R"({"contentType": null})", "annotate", "typed"}).status, 0);
   EXPECT_EQ(field("typed", "contentType"), "");
 }
