@@ -145,6 +145,17 @@ TEST_F(GridfilesSync, Put_OfNothing) {
   EXPECT_THAT(outcome.err, EndsWith("Failed: open none: no such file or directory\n"));
 }
 
+// The folder may be one on which nothing is mounted.
+TEST_F(GridfilesSync, PutOfAFolderWithoutFiles_RemovesNothing) {
+  EXPECT_EQ(done_by({"sync_put", "local", "d"}), "put\ta\nput\tsub/b\n");
+  std::filesystem::create_directories(folder() / "empty/below");
+  const Outcome outcome = gridfiles({"--delete", "sync_put", "empty", "d"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("Failed: the folder `empty` has no files, so --delete"));
+  EXPECT_EQ(done_by({"sync_put", "empty", "d"}), "");
+  EXPECT_EQ(gridfiles({"list", "d/"}).out, "d/a\t1\nd/sub/b\t2\n");
+}
+
 TEST_F(GridfilesSync, WhatCannotBeTransferred_IsLeftAlone) {
   std::filesystem::create_symlink("a", folder() / "local/link");
   std::filesystem::create_directory_symlink("sub", folder() / "local/links");

@@ -259,9 +259,16 @@ Result<Side<LocalFile>> read_target_folder(const CommandContext& context,
 
 }  // namespace
 
+// With --delete, a folder without files is taken for a mistake, such as a disk that is not mounted.
 Status run_sync_put(const CommandContext& context) {
   const Places places = places_of(context);
   GM_ASSIGN(const Side<LocalFile> local, read_local(context, places.folder));
+  if (context.options.deletes && local.files.empty()) {
+    return fail(ErrorCode::kIllegalOperation,
+                "the folder " + in_quotes(places.folder) +
+                    " has no files, so --delete would remove all files from GridFS that it could; "
+                    "remove them with `gridfiles delete` if that is meant");
+  }
   GM_ASSIGN(const Side<StoredFile> stored, read_stored(context, places.prefix));
   const auto is_equal = [&](const LocalFile& from, const StoredFile& to) {
     return are_equal(context, Direction::kPut, from, to);
