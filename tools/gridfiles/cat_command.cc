@@ -1,6 +1,5 @@
-// cat writes the newest file of each name, or that of --revision, to standard output, one after the
-// other, or the bytes of
-// --range of each.
+// cat writes the newest file of each name, or the file of --revision, to standard output, one after
+// another. With --range it writes only these bytes of each.
 #include <algorithm>
 #include <optional>
 #include <string>
