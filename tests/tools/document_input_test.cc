@@ -10,6 +10,7 @@
 
 #include "engine/bson/json.h"
 #include "tests/must.h"
+#include "tests/sanitized.h"
 #include "tests/tools/dump_fixture.h"
 #include "tools/gridstore/compact_json.h"
 #include "tools/gridstore/documents/csv_columns.h"
@@ -104,6 +105,21 @@ TEST(JsonInput, Array_IsReadUpToItsEnd) {
   EXPECT_THAT(json_of("[{}", true), ElementsAre("1: {}", HasSubstr("the array does not end")));
   EXPECT_THAT(json_of("[{}] {}", true), ElementsAre("1: {}", HasSubstr("text after the array")));
   EXPECT_THAT(json_of("[{}]"), ElementsAre(HasSubstr("use --json-array")));
+}
+
+TEST(JsonInput, TextBeyondItsLimit_EndsTheInput) {
+  if (kSanitized) GTEST_SKIP() << "takes long under sanitizers";
+  const std::string text = "{\"a\": \"" + std::string(tools::kDocumentTextBytesMax, 'x') + "\"}";
+  EXPECT_THAT(
+      json_of(text),
+      ElementsAre(HasSubstr("the document that begins here has more than 134217728 bytes")));
+}
+
+TEST(CsvInput, RecordBeyondItsLimit_EndsTheInput) {
+  if (kSanitized) GTEST_SKIP() << "takes long under sanitizers";
+  EXPECT_THAT(csv_of("1,2\n3," + std::string(tools::kCsvRecordBytesMax, 'x'), {"a", "b"}),
+              ElementsAre("1: {\"a\":1,\"b\":2}",
+                          HasSubstr("the record that begins here has more than 67108864 bytes")));
 }
 
 TEST(CsvInput, Records_AreThoseOfTheRfc) {

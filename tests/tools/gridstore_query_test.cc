@@ -8,6 +8,7 @@
 #include "command_line/exit_status.h"
 #include "engine/bson/json.h"
 #include "tests/tools/documents_fixture.h"
+#include "tools/gridstore/documents/json_argument.h"
 
 namespace gridmount::tests {
 namespace {
@@ -64,6 +65,12 @@ TEST_F(GridstoreQuery, FilterFromAFileOrStdin_IsTheSame) {
   EXPECT_EQ(printed({"query", "store.gfs", "test.things", "-"}, R"({"b.c": true})"), expected);
   expect_refused({"query", "store.gfs", "test.things", "@absent"},
                  "the filter: opening `absent`: ");
+}
+
+TEST_F(GridstoreQuery, FilterBeyondItsLimit_IsRefused) {
+  write_file("large.json", std::string(tools::kJsonArgumentBytesMax + 1, ' '));
+  expect_refused({"query", "store.gfs", "test.things", "@large.json"},
+                 "the text is longer than 67108864 bytes");
 }
 
 TEST_F(GridstoreQuery, View_IsRead) {
