@@ -168,15 +168,13 @@ std::vector<bson::ValueView> specifications_of(const std::vector<std::string>& n
 
 // Opens the read of the source, with all that the pipeline requests of it. Returns null for a
 // pipeline that makes documents itself.
-Result<std::unique_ptr<query::DocumentStream>> open_input(const Databases& databases,
-                                                          engine::Snapshot& snapshot,
-                                                          const engine::Namespace& ns,
-                                                          const query::Pipeline& pipeline,
-                                                          const query::Variables& variables,
-                                                          const engine::AggregateOptions& options) {
+Result<std::unique_ptr<query::DocumentStream>> open_input(
+    const Databases& databases, engine::Snapshot& snapshot, const engine::Namespace& ns,
+    const query::Pipeline& pipeline, const query::Variables& variables, bson::Date now,
+    const engine::AggregateOptions& options) {
   if (!pipeline.reads_input()) return std::unique_ptr<query::DocumentStream>();
   const query::FindRequest& request = pipeline.request();
-  const bson::Document filter = pipeline.source_filter(variables.views(), bson::Date::now());
+  const bson::Document filter = pipeline.source_filter(variables.views(), now);
   GM_ASSIGN(std::unique_ptr<engine::Cursor> found,
             databases(ns.database)
                 ->collection(ns.collection)
@@ -193,13 +191,14 @@ PipelineStorageOptions storage_options(const engine::Namespace& ns,
 Status measure(const Databases& databases, engine::Snapshot& snapshot, const engine::Namespace& ns,
                const ResolvedView& view, query::Variables variables, query::Pipeline pipeline,
                const engine::AggregateOptions& options, std::vector<query::StageStats>& stats) {
+  const bson::Date now = bson::Date::now();
   GM_ASSIGN(std::unique_ptr<query::DocumentStream> input,
-            open_input(databases, snapshot, view.ns, pipeline, variables, options));
+            open_input(databases, snapshot, view.ns, pipeline, variables, now, options));
   PipelineCursor cursor(
       std::move(variables), std::move(pipeline),
       std::make_unique<StorePipelineStorage>(databases, snapshot, storage_options(ns, options)));
-  GM_TRY(cursor.open(std::move(input), query::Pipeline::Input::kRequested, view.ns,
-                     bson::Date::now(), options.memory_bytes_max, &stats));
+  GM_TRY(cursor.open(std::move(input), query::Pipeline::Input::kRequested, view.ns, now,
+                     options.memory_bytes_max, &stats));
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor.next());
     if (!document) return {};
@@ -269,7 +268,7 @@ Result<std::unique_ptr<engine::Cursor>> aggregate(const Databases& databases,
   auto storage =
       std::make_unique<StorePipelineStorage>(databases, snapshot, storage_options(ns, options));
   GM_ASSIGN(std::unique_ptr<query::DocumentStream> input,
-            open_input(databases, snapshot, view.ns, pipeline, variables, options));
+            open_input(databases, snapshot, view.ns, pipeline, variables, now, options));
   if (input != nullptr) {
     const query::CollectionName target = pipeline.target().value_or(query::CollectionName());
     const bool into_itself = writes && target.collection == view.ns.collection &&

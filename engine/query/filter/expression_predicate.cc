@@ -14,9 +14,9 @@ class ExpressionPredicate : public DocumentPredicate {
  public:
   ExpressionPredicate(std::unique_ptr<Expression> expression, const FilterOptions& options)
       : expression_(std::move(expression)), variables_(options.variables), now_(options.now) {
+    if (!now_) return;  // a comparison with $$NOW will differ in each match
     const std::vector<std::optional<ValueView>> known(variables_.begin(), variables_.end());
-    const bson::Date now = now_ ? *now_ : bson::Date::now();
-    for (FieldComparison& comparison : implied_comparisons(*expression_, known, now)) {
+    for (FieldComparison& comparison : implied_comparisons(*expression_, known, *now_)) {
       implied_.push_back(predicate_of(std::move(comparison)));
     }
   }

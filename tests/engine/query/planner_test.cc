@@ -213,6 +213,22 @@ TEST(PlannerTest, Expressions) {
   EXPECT_EQ(plan(Indexes().add("{'a.0': 1}"), "{'$expr': {'$eq': ['$a.0', 5]}}"), "scan");
 }
 
+// A filter that is kept, without a time of its own, has another $$NOW in each match.
+TEST(PlannerTest, ExpressionsWithTheTime_OfAKeptFilter_HaveNoBounds) {
+  const Indexes indexes = Indexes().add("{'a': 1}");
+  const bson::Document specification = parse_json("{'$expr': {'$lt': ['$a', '$$NOW']}}");
+  for (const std::optional<bson::Date>& now : {std::optional(bson::Date{5000}), {}}) {
+    FilterOptions options;
+    options.now = now;
+    const Result<Filter> filter = Filter::parse(specification, options);
+    ASSERT_TRUE(filter);
+    const auto plan =
+        make_plan(*filter, nullptr, indexes.definitions, indexes.multikey, std::nullopt);
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->kind == Plan::Kind::kIndexScan, now.has_value());
+  }
+}
+
 TEST(PlannerTest, SparseIndexes_AndExpressions) {
   Indexes sparse = Indexes().add("{'a': 1}");
   sparse.definitions[0].sparse = true;
