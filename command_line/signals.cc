@@ -70,8 +70,8 @@ void Signals::run() {
     } else if (signal == SIGUSR1) {
       report();
     } else if (signal == SIGHUP) {
-      if (actions_.hang_up == HangUp::kStops) stop(signal);
-      if (actions_.hang_up == HangUp::kReopensLog) actions_.reopen_log();
+      if (actions_.on_sighup == SighupAction::kStops) stop(signal);
+      if (actions_.on_sighup == SighupAction::kReopensLog) actions_.reopen_log();
     }
   }
 }

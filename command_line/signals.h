@@ -13,12 +13,12 @@
 namespace gridmount {
 
 // What SIGHUP does.
-enum class HangUp { kStops, kReopensLog, kIsIgnored };
+enum class SighupAction { kStops, kReopensLog, kIgnores };
 
 struct SignalActions {
-  std::function<void()> stop;  // SIGTERM, SIGINT, and SIGHUP with HangUp::kStops
-  HangUp hang_up = HangUp::kStops;
-  std::function<void()> reopen_log;  // SIGHUP with HangUp::kReopensLog
+  std::function<void()> stop;  // SIGTERM, SIGINT, and SIGHUP with SighupAction::kStops
+  SighupAction on_sighup = SighupAction::kStops;
+  std::function<void()> reopen_log;  // SIGHUP with SighupAction::kReopensLog
   std::function<void()> report;      // SIGUSR1: reports the state; may be empty
 };
 

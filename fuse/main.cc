@@ -233,9 +233,9 @@ Result<std::unique_ptr<MetricsServer>> start_metrics(Session& session, Buckets& 
 
 // With a log file, SIGHUP means that the file was moved away. Without one, it is the hang-up of a
 // terminal, which only concerns a daemon in the foreground.
-HangUp hang_up(const GridmountOptions& options) {
-  if (options.log_file) return HangUp::kReopensLog;
-  return options.foreground ? HangUp::kStops : HangUp::kIsIgnored;
+SighupAction on_sighup(const GridmountOptions& options) {
+  if (options.log_file) return SighupAction::kReopensLog;
+  return options.foreground ? SighupAction::kStops : SighupAction::kIgnores;
 }
 
 // Stops the wire protocol's clients, either on a signal or after the end of the mount.
@@ -359,7 +359,7 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
     (*session)->stop();
   };
   signals.emplace(SignalActions{
-      .stop = stop, .hang_up = hang_up(options), .reopen_log = reopen_log, .report = [&] {
+      .stop = stop, .on_sighup = on_sighup(options), .reopen_log = reopen_log, .report = [&] {
         log_state(**session, buckets);
       }});
   Status served;

@@ -38,9 +38,9 @@ class SignalsTest : public testing::Test {
  protected:
   void SetUp() override { block_signals(); }
 
-  SignalActions actions(HangUp hang_up) {
+  SignalActions actions(SighupAction on_sighup) {
     return {.stop = stops_.counter(),
-            .hang_up = hang_up,
+            .on_sighup = on_sighup,
             .reopen_log = reopened_.counter(),
             .report = reports_.counter()};
   }
@@ -51,26 +51,26 @@ class SignalsTest : public testing::Test {
 };
 
 TEST_F(SignalsTest, Terminate_Stops) {
-  const Signals signals(actions(HangUp::kIsIgnored));
+  const Signals signals(actions(SighupAction::kIgnores));
   kill(getpid(), SIGTERM);
   EXPECT_TRUE(stops_.come_to(1));
 }
 
 TEST_F(SignalsTest, HangUp_DoesAsItIsTold) {
   {
-    const Signals signals(actions(HangUp::kReopensLog));
+    const Signals signals(actions(SighupAction::kReopensLog));
     kill(getpid(), SIGHUP);
     EXPECT_TRUE(reopened_.come_to(1));
   }
   {
-    const Signals signals(actions(HangUp::kIsIgnored));
+    const Signals signals(actions(SighupAction::kIgnores));
     kill(getpid(), SIGHUP);
     kill(getpid(), SIGUSR1);
     EXPECT_TRUE(reports_.come_to(1));
   }
   EXPECT_EQ(stops_.now(), 0);
   {
-    const Signals signals(actions(HangUp::kStops));
+    const Signals signals(actions(SighupAction::kStops));
     kill(getpid(), SIGHUP);
     EXPECT_TRUE(stops_.come_to(1));
   }
@@ -79,7 +79,7 @@ TEST_F(SignalsTest, HangUp_DoesAsItIsTold) {
 
 TEST_F(SignalsTest, HangingReport_KeepsNothingFromItsTurn) {
   std::promise<void> released;
-  SignalActions actions = this->actions(HangUp::kIsIgnored);
+  SignalActions actions = this->actions(SighupAction::kIgnores);
   actions.report = [&, count = reports_.counter()] {
     count();
     released.get_future().wait();
@@ -95,7 +95,7 @@ TEST_F(SignalsTest, HangingReport_KeepsNothingFromItsTurn) {
 }
 
 TEST_F(SignalsTest, AfterTheActions_TheFirstIsNoted) {
-  Signals signals(actions(HangUp::kStops));
+  Signals signals(actions(SighupAction::kStops));
   signals.end_actions();
   kill(getpid(), SIGTERM);
   kill(getpid(), SIGUSR1);
@@ -109,7 +109,7 @@ TEST_F(SignalsTest, AfterTheActions_ASecondEndsTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto end_twice = [&] {
     block_signals();
-    Signals signals(actions(HangUp::kStops));
+    Signals signals(actions(SighupAction::kStops));
     kill(getpid(), SIGTERM);
     if (stops_.come_to(1)) signals.end_actions();
     kill(getpid(), SIGINT);
@@ -120,7 +120,7 @@ TEST_F(SignalsTest, AfterTheActions_ASecondEndsTheProcess) {
 }
 
 TEST_F(SignalsTest, WakeSignal_DoesNothing) {
-  const Signals signals(actions(HangUp::kStops));
+  const Signals signals(actions(SighupAction::kStops));
   kill(getpid(), wake_signal());
   kill(getpid(), SIGUSR1);
   EXPECT_TRUE(reports_.come_to(1));

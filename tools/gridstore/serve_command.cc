@@ -100,7 +100,7 @@ ExitStatus run_serve(const ServeOptions& options) {
 
   std::promise<void> is_to_end;
   Signals signals(SignalActions{.stop = [&is_to_end] { is_to_end.set_value(); },
-                                .hang_up = HangUp::kStops,
+                                .on_sighup = SighupAction::kStops,
                                 .reopen_log = nullptr,
                                 .report = nullptr});
   is_to_end.get_future().wait();
