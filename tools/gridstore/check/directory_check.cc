@@ -16,10 +16,10 @@ namespace {
 
 class DirectoryCheck {
  public:
-  using Kind = FolderFlaw::Kind;
+  using Kind = DirectoryProblem::Kind;
 
   DirectoryCheck(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Location& place,
-                 Findings& findings, std::function<bool(const FolderFlaw&)> visit = {})
+                 Findings& findings, std::function<bool(const DirectoryProblem&)> visit = {})
       : bucket_(bucket),
         snapshot_(snapshot),
         place_(place),
@@ -161,7 +161,7 @@ class DirectoryCheck {
   engine::Snapshot& snapshot_;
   const Location& place_;
   Findings& findings_;
-  const std::function<bool(const FolderFlaw&)> visit_;
+  const std::function<bool(const DirectoryProblem&)> visit_;
   const bson::Value null_;
   bool enough_ = false;
   uint64_t roots_ = 0;
@@ -183,8 +183,8 @@ Status check_directories(const gridfs::Bucket& bucket, engine::Snapshot& snapsho
   return {};
 }
 
-Status find_folder_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
-                         const std::function<bool(const FolderFlaw&)>& visit) {
+Status find_directory_problems(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
+                               const std::function<bool(const DirectoryProblem&)>& visit) {
   Findings unprinted(Findings::Format::kNone);
   const Location place{};
   return DirectoryCheck(bucket, snapshot, place, unprinted, visit).run();

@@ -13,14 +13,14 @@
 
 namespace gridmount::tools {
 
-// Reports the defects that FolderFlaw lists. A mount creates the documents of all directories above
-// an explicit one. A directory without its parent's document appears in no listing. `place` names
-// the bucket in the findings.
+// Reports the problems that DirectoryProblem lists. A mount creates the documents of all
+// directories above an explicit one. A directory without its parent's document appears in no
+// listing. `place` names the bucket in the findings.
 Status check_directories(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                          const Location& place, Findings& findings);
 
 // One defect of a directory's document.
-struct FolderFlaw {
+struct DirectoryProblem {
   enum class Kind {
     kPosix,      // the field `posix` is not a document
     kRoot,       // another document describes the root directory too
@@ -37,7 +37,7 @@ struct FolderFlaw {
 // Passes each defect that check_directories() reports to `visit`, for a repair. Ends with success
 // when `visit` returns false. Fails with QueryExceededMemoryLimit if the index is missing and there
 // are too many directories to sort them in memory. check_directories() reports this as a finding.
-Status find_folder_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
-                         const std::function<bool(const FolderFlaw&)>& visit);
+Status find_directory_problems(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
+                               const std::function<bool(const DirectoryProblem&)>& visit);
 
 }  // namespace gridmount::tools

@@ -29,10 +29,10 @@ bson::Document ascending(std::string_view field) {
 // _ids.
 class LinkCheck {
  public:
-  using Kind = LinkFlaw::Kind;
+  using Kind = LinkProblem::Kind;
 
   LinkCheck(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
-            std::function<bool(LinkFlaw)> visit)
+            std::function<bool(LinkProblem)> visit)
       : bucket_(bucket), snapshot_(snapshot), visit_(std::move(visit)) {}
 
   Status run() {
@@ -117,15 +117,15 @@ class LinkCheck {
                                   : bson::to_json(name, bson::JsonForm::kRelaxed);
     return report({Kind::kStray, "the name " + shown + " " + what, bson::Value(name)});
   }
-  Status report(LinkFlaw flaw) {
-    GM_ASSIGN(const bool is_real, is_confirmed(bucket_, snapshot_, flaw));
-    if (is_real) enough_ = !visit_(std::move(flaw));
+  Status report(LinkProblem problem) {
+    GM_ASSIGN(const bool is_real, is_confirmed(bucket_, snapshot_, problem));
+    if (is_real) enough_ = !visit_(std::move(problem));
     return {};
   }
 
   const gridfs::Bucket& bucket_;
   engine::Snapshot& snapshot_;
-  const std::function<bool(LinkFlaw)> visit_;
+  const std::function<bool(LinkProblem)> visit_;
   std::unique_ptr<engine::Cursor> links_;
   std::unique_ptr<engine::Cursor> files_;
   std::optional<bson::View> link_;  // read but not checked yet
@@ -136,14 +136,15 @@ class LinkCheck {
 }  // namespace
 
 Result<bool> is_confirmed(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
-                          const LinkFlaw& flaw) {
+                          const LinkProblem& problem) {
   if (bucket.store().capabilities().stable_snapshots) return true;
-  const bson::Document by_id = gridfs::equals("_id", flaw.id);
-  if (flaw.kind == LinkFlaw::Kind::kNumber) {
+  const bson::Document by_id = gridfs::equals("_id", problem.id);
+  if (problem.kind == LinkProblem::Kind::kNumber) {
     GM_ASSIGN(const std::optional<bson::Document> file, read_one(bucket.files(), snapshot, by_id));
     if (!file) return false;
-    GM_ASSIGN(const int64_t links, bucket.links().count(snapshot, gridfs::equals("file", flaw.id)));
-    return links == flaw.links && gridfs::recorded_links(*file) != flaw.links;
+    GM_ASSIGN(const int64_t links,
+              bucket.links().count(snapshot, gridfs::equals("file", problem.id)));
+    return links == problem.links && gridfs::recorded_links(*file) != problem.links;
   }
   GM_ASSIGN(const std::optional<bson::Document> link, read_one(bucket.links(), snapshot, by_id));
   if (!link) return false;
@@ -152,21 +153,21 @@ Result<bool> is_confirmed(const gridfs::Bucket& bucket, engine::Snapshot& snapsh
   GM_ASSIGN(const std::optional<bson::Document> file,
             read_one(bucket.files(), snapshot, gridfs::equals("_id", *file_id)));
   return !file || (gridfs::has_filename(*file) &&
-                   bson::compare(file->view()["filename"], flaw.id.view()) == 0);
+                   bson::compare(file->view()["filename"], problem.id.view()) == 0);
 }
 
-Status find_link_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
-                       const std::function<bool(LinkFlaw)>& visit) {
+Status find_link_problems(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
+                          const std::function<bool(LinkProblem)>& visit) {
   return LinkCheck(bucket, snapshot, visit).run();
 }
 
 Status check_links(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Location& place,
                    Findings& findings) {
-  const auto print = [&](const LinkFlaw& flaw) {
-    findings.content_problem(place, flaw.what);
+  const auto print = [&](const LinkProblem& problem) {
+    findings.content_problem(place, problem.what);
     return true;
   };
-  Status checked = find_link_flaws(bucket, snapshot, print);
+  Status checked = find_link_problems(bucket, snapshot, print);
   if (checked || checked.error().code() != ErrorCode::kQueryExceededMemoryLimit) return checked;
   findings.content_problem(place,
                            "links were not checked: without their index they are too many to be "

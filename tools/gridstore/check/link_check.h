@@ -19,7 +19,7 @@ Status check_links(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, con
                    Findings& findings);
 
 // One defect of a link or of a link count.
-struct LinkFlaw {
+struct LinkProblem {
   enum class Kind {
     kStray,   // a link that leads to no file, or that repeats the file's own name
     kNumber,  // a wrong link count in a files document
@@ -30,16 +30,16 @@ struct LinkFlaw {
   int64_t links = 0;  // kNumber: the correct number
 };
 
-// Passes each flaw that check_links() reports to `visit`, for a repair. Ends with success when
+// Passes each problem that check_links() reports to `visit`, for a repair. Ends with success when
 // `visit` returns false. Fails with QueryExceededMemoryLimit if the index is missing and there are
 // too many links to sort them in memory. check_links() reports this as a finding.
-Status find_link_flaws(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
-                       const std::function<bool(LinkFlaw)>& visit);
+Status find_link_problems(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
+                          const std::function<bool(LinkProblem)>& visit);
 
-// Reads the documents again, and returns false if they do not have this flaw. Others may have
+// Reads the documents again, and returns false if they do not have this problem. Others may have
 // changed them while the check read them. Always returns true in a store with stable snapshots
 // (Capabilities::stable_snapshots).
 Result<bool> is_confirmed(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
-                          const LinkFlaw& flaw);
+                          const LinkProblem& problem);
 
 }  // namespace gridmount::tools

@@ -20,7 +20,7 @@ namespace gridmount::tools {
 
 namespace {
 
-using Kind = FolderFlaw::Kind;
+using Kind = DirectoryProblem::Kind;
 
 // The mode of a directory that the repair creates.
 constexpr uint32_t kFolderMode = S_IFDIR | 0755;
@@ -40,9 +40,9 @@ class FolderRepair {
 
   Status run() {
     while (true) {
-      GM_ASSIGN(const std::vector<Flaw> flaws, find_flaws());
-      if (flaws.empty()) return {};
-      GM_TRY(gridfs::with_retry(context_.store, [&] { return repair(flaws); }));
+      GM_ASSIGN(const std::vector<Flaw> problems, find_problems());
+      if (problems.empty()) return {};
+      GM_TRY(gridfs::with_retry(context_.store, [&] { return repair(problems); }));
       // The check reports what could not be repaired.
       if (lines_.empty()) return {};
       for (const std::string& line : lines_) context_.findings.repaired(place_, line);
@@ -50,40 +50,40 @@ class FolderRepair {
   }
 
  private:
-  Result<std::vector<Flaw>> find_flaws() {
-    std::vector<Flaw> flaws;
+  Result<std::vector<Flaw>> find_problems() {
+    std::vector<Flaw> problems;
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, context_.store.snapshot());
-    GM_TRY(find_folder_flaws(bucket_, *snapshot, [&](const FolderFlaw& flaw) {
-      flaws.push_back({flaw.kind, flaw.what, bson::Value(flaw.document["_id"]),
-                       bson::Value(flaw.document), flaw.parent});
-      return flaws.size() < documents_per_transaction(context_.store);
+    GM_TRY(find_directory_problems(bucket_, *snapshot, [&](const DirectoryProblem& problem) {
+      problems.push_back({problem.kind, problem.what, bson::Value(problem.document["_id"]),
+                          bson::Value(problem.document), problem.parent});
+      return problems.size() < documents_per_transaction(context_.store);
     }));
-    return flaws;
+    return problems;
   }
 
-  Status repair(const std::vector<Flaw>& flaws) {
+  Status repair(const std::vector<Flaw>& problems) {
     lines_.clear();
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, context_.store.begin());
-    for (const Flaw& flaw : flaws) GM_TRY(repair(*transaction, flaw));
+    for (const Flaw& problem : problems) GM_TRY(repair(*transaction, problem));
     return lines_.empty() ? Status() : commit_kept(context_, *transaction);
   }
 
-  Status repair(engine::Transaction& transaction, const Flaw& flaw) {
-    const bson::Document by_id = gridfs::equals("_id", flaw.id);
+  Status repair(engine::Transaction& transaction, const Flaw& problem) {
+    const bson::Document by_id = gridfs::equals("_id", problem.id);
     GM_ASSIGN(const std::optional<bson::View> found,
               bucket_.directories().find_one(transaction, by_id));
     // The repair of another defect has already removed the document.
     if (!found) return {};
     const bson::Document document(*found);
     // Others may have changed it since the check.
-    if (bson::compare(bson::Value(document.view()).view(), flaw.document.view()) != 0) return {};
-    switch (flaw.kind) {
+    if (bson::compare(bson::Value(document.view()).view(), problem.document.view()) != 0) return {};
+    switch (problem.kind) {
       case Kind::kPosix: {
         GM_TRY(context_.keep.keep_document(bucket_.directories().ns(), document));
         bson::Builder update;
         update.open_document("$unset").append("posix", "").close();
         GM_TRY(bucket_.directories().update(transaction, by_id, std::move(update).finish()));
-        lines_.push_back(flaw.what + ": the field is removed");
+        lines_.push_back(problem.what + ": the field is removed");
         return {};
       }
       case Kind::kRoot:
@@ -91,11 +91,11 @@ class FolderRepair {
       case Kind::kDuplicate:
         GM_TRY(context_.keep.keep_document(bucket_.directories().ns(), document));
         GM_TRY(bucket_.directories().remove(transaction, by_id, false));
-        lines_.push_back(flaw.what + ": removed its document with _id " +
-                         bson::to_json(flaw.id, bson::JsonForm::kRelaxed));
+        lines_.push_back(problem.what + ": removed its document with _id " +
+                         bson::to_json(problem.id, bson::JsonForm::kRelaxed));
         return {};
       case Kind::kNoParent:
-        return make_parents(transaction, flaw.parent, document);
+        return make_parents(transaction, problem.parent, document);
     }
     return {};
   }
