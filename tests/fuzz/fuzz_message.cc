@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "engine/wire/protocol/header.h"
-#include "engine/wire/protocol/incoming.h"
+#include "engine/wire/protocol/incoming_message.h"
 #include "engine/wire/protocol/reply.h"
 
 using namespace gridmount;
@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto length = static_cast<uint32_t>(size);
   std::memcpy(message.data(), &length, sizeof length);
   MessageBytes decompressed;
-  const Result<Incoming> incoming = read_incoming(message, decompressed);
+  const Result<IncomingMessage> incoming = read_incoming(message, decompressed);
   if (!incoming) return 0;
   if (const auto* const request = std::get_if<Request>(&incoming->content)) {
     walk(request->body);

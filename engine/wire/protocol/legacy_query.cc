@@ -144,7 +144,7 @@ Result<bson::Document> find_of(const Query& query, std::string_view collection) 
 }
 
 // Makes a request on `database` with a command that was built here.
-void ask(Incoming& incoming, bson::Document command, std::string_view database) {
+void ask(IncomingMessage& incoming, bson::Document command, std::string_view database) {
   incoming.made = std::move(command);
   Request request;
   request.body = incoming.made;
@@ -153,8 +153,8 @@ void ask(Incoming& incoming, bson::Document command, std::string_view database) 
   incoming.content = std::move(request);
 }
 
-Incoming command_of(const Query& query) {
-  Incoming incoming;
+IncomingMessage command_of(const Query& query) {
+  IncomingMessage incoming;
   incoming.form.kind = ReplyForm::Kind::kLegacy;
   incoming.form.legacy_flags = kAwaitCapable;
   if (query.to_return != 1 && query.to_return != -1) {
@@ -170,8 +170,8 @@ Incoming command_of(const Query& query) {
   return incoming;
 }
 
-Incoming cursor_form() {
-  Incoming incoming;
+IncomingMessage cursor_form() {
+  IncomingMessage incoming;
   incoming.form.kind = ReplyForm::Kind::kLegacyCursor;
   incoming.form.legacy_flags = kAwaitCapable;
   return incoming;
@@ -179,10 +179,10 @@ Incoming cursor_form() {
 
 }  // namespace
 
-Result<Incoming> read_op_query(std::span<const uint8_t> message) {
+Result<IncomingMessage> read_op_query(std::span<const uint8_t> message) {
   GM_ASSIGN(const Query query, read_query(message.subspan(kHeaderBytes)));
   if (query.collection.ends_with(kCommandSuffix)) return command_of(query);
-  Incoming incoming = cursor_form();
+  IncomingMessage incoming = cursor_form();
   const LegacyNamespace ns = split(query.collection);
   if (Result<bson::Document> find = find_of(query, ns.collection)) {
     ask(incoming, std::move(*find), ns.database);
@@ -192,7 +192,7 @@ Result<Incoming> read_op_query(std::span<const uint8_t> message) {
   return incoming;
 }
 
-Result<Incoming> read_op_get_more(std::span<const uint8_t> message) {
+Result<IncomingMessage> read_op_get_more(std::span<const uint8_t> message) {
   ByteReader reader(message.subspan(kHeaderBytes));
   GM_TRY(reader.number());  // reserved
   GM_ASSIGN(const std::string_view collection, reader.name());
@@ -202,12 +202,12 @@ Result<Incoming> read_op_get_more(std::span<const uint8_t> message) {
   bson::Builder command;
   command.append("getMore", id).append("collection", ns.collection);
   if (to_return != 0) command.append("batchSize", to_return < 0 ? -to_return : to_return);
-  Incoming incoming = cursor_form();
+  IncomingMessage incoming = cursor_form();
   ask(incoming, std::move(command).finish(), ns.database);
   return incoming;
 }
 
-Result<Incoming> read_op_kill_cursors(std::span<const uint8_t> message) {
+Result<IncomingMessage> read_op_kill_cursors(std::span<const uint8_t> message) {
   ByteReader reader(message.subspan(kHeaderBytes));
   GM_TRY(reader.number());  // reserved
   GM_ASSIGN(const uint32_t count, reader.number());
@@ -223,7 +223,7 @@ Result<Incoming> read_op_kill_cursors(std::span<const uint8_t> message) {
     command.push(bson::Value(id).view());
   }
   command.close();
-  Incoming incoming;
+  IncomingMessage incoming;
   incoming.form.kind = ReplyForm::Kind::kNone;
   ask(incoming, std::move(command).finish(), "admin");
   return incoming;

@@ -11,7 +11,7 @@
 #include <span>
 
 #include "engine/base/error.h"
-#include "engine/wire/protocol/incoming.h"
+#include "engine/wire/protocol/incoming_message.h"
 
 namespace gridmount::wire {
 
@@ -29,9 +29,9 @@ inline constexpr uint32_t kExhaust = 1u << 6;  // refused; clients can use OP_MS
 
 // Each function takes a whole message with its opcode. The caller must set the fields of `form`
 // except its kind and flags. After an error the connection must be closed. If an error can be
-// reported to the client, Incoming::content has it and the function succeeds.
-Result<Incoming> read_op_query(std::span<const uint8_t> message);
-Result<Incoming> read_op_get_more(std::span<const uint8_t> message);
-Result<Incoming> read_op_kill_cursors(std::span<const uint8_t> message);
+// reported to the client, IncomingMessage::content has it and the function succeeds.
+Result<IncomingMessage> read_op_query(std::span<const uint8_t> message);
+Result<IncomingMessage> read_op_get_more(std::span<const uint8_t> message);
+Result<IncomingMessage> read_op_kill_cursors(std::span<const uint8_t> message);
 
 }  // namespace gridmount::wire

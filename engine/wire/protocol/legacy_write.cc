@@ -16,8 +16,8 @@ constexpr uint32_t kUpsert = 1u << 0;           // OP_UPDATE
 constexpr uint32_t kMulti = 1u << 1;            // OP_UPDATE
 constexpr uint32_t kSingleRemove = 1u << 0;     // OP_DELETE
 
-Incoming unanswered(bson::Document command, std::string_view database) {
-  Incoming incoming;
+IncomingMessage unanswered(bson::Document command, std::string_view database) {
+  IncomingMessage incoming;
   incoming.form.kind = ReplyForm::Kind::kNone;
   incoming.made = std::move(command);
   Request request;
@@ -29,14 +29,14 @@ Incoming unanswered(bson::Document command, std::string_view database) {
 
 }  // namespace
 
-Result<Incoming> read_op_insert(std::span<const uint8_t> message) {
+Result<IncomingMessage> read_op_insert(std::span<const uint8_t> message) {
   ByteReader reader(message.subspan(kHeaderBytes));
   GM_ASSIGN(const uint32_t flags, reader.number());
   GM_ASSIGN(const std::string_view collection, reader.name());
   const LegacyNamespace ns = split(collection);
   bson::Builder command;
   command.append("insert", ns.collection).append("ordered", (flags & kContinueOnError) == 0);
-  Incoming incoming = unanswered(std::move(command).finish(), ns.database);
+  IncomingMessage incoming = unanswered(std::move(command).finish(), ns.database);
   Sequence documents{"documents", {}};
   while (!reader.at_end()) {
     GM_ASSIGN(const bson::View document, reader.document());
@@ -50,7 +50,7 @@ Result<Incoming> read_op_insert(std::span<const uint8_t> message) {
   return incoming;
 }
 
-Result<Incoming> read_op_update(std::span<const uint8_t> message) {
+Result<IncomingMessage> read_op_update(std::span<const uint8_t> message) {
   ByteReader reader(message.subspan(kHeaderBytes));
   GM_TRY(reader.number());  // reserved
   GM_ASSIGN(const std::string_view collection, reader.name());
@@ -66,7 +66,7 @@ Result<Incoming> read_op_update(std::span<const uint8_t> message) {
   return unanswered(std::move(command).finish(), ns.database);
 }
 
-Result<Incoming> read_op_delete(std::span<const uint8_t> message) {
+Result<IncomingMessage> read_op_delete(std::span<const uint8_t> message) {
   ByteReader reader(message.subspan(kHeaderBytes));
   GM_TRY(reader.number());  // reserved
   GM_ASSIGN(const std::string_view collection, reader.name());

@@ -10,14 +10,14 @@
 #include <span>
 
 #include "engine/base/error.h"
-#include "engine/wire/protocol/incoming.h"
+#include "engine/wire/protocol/incoming_message.h"
 
 namespace gridmount::wire {
 
 // Each function takes a whole message with its opcode. After an error the connection must be
 // closed.
-Result<Incoming> read_op_insert(std::span<const uint8_t> message);
-Result<Incoming> read_op_update(std::span<const uint8_t> message);
-Result<Incoming> read_op_delete(std::span<const uint8_t> message);
+Result<IncomingMessage> read_op_insert(std::span<const uint8_t> message);
+Result<IncomingMessage> read_op_update(std::span<const uint8_t> message);
+Result<IncomingMessage> read_op_delete(std::span<const uint8_t> message);
 
 }  // namespace gridmount::wire

@@ -11,7 +11,7 @@
 
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
-#include "engine/wire/protocol/incoming.h"
+#include "engine/wire/protocol/incoming_message.h"
 
 namespace gridmount::wire {
 

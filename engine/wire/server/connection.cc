@@ -236,7 +236,7 @@ std::function<void()> Connection::work() {
 
 void Connection::run() {
   if (!incoming_) {
-    Result<Incoming> incoming = read_incoming(bytes_.bytes(), decompressed_);
+    Result<IncomingMessage> incoming = read_incoming(bytes_.bytes(), decompressed_);
     if (!incoming) {
       spdlog::info("{}: {}", name(), incoming.error().message());
       return finish();

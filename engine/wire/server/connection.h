@@ -11,7 +11,7 @@
 // Invariants:
 // 1. The next message is read only after the reply has been sent. A client that sends requests and
 //    reads no replies fills only the buffers of its own socket. A request with several replies
-//    (incoming.h) is handled again when the previous reply has been sent.
+//    (incoming_message.h) is handled again when the previous reply has been sent.
 // 2. Memory for a message is allocated when its bytes arrive, and not when a header announces them.
 // 3. ConnectionTable::remove() closes the socket, under the table's lock. A thread that holds this
 //    lock may use fd().
@@ -33,7 +33,7 @@
 
 #include "engine/wire/client.h"
 #include "engine/wire/protocol/header.h"
-#include "engine/wire/protocol/incoming.h"
+#include "engine/wire/protocol/incoming_message.h"
 #include "engine/wire/protocol/message_bytes.h"
 #include "engine/wire/protocol/reply.h"
 #include "engine/wire/server/connection_table.h"
@@ -182,7 +182,7 @@ class Connection final : public Deferrable,
   Header header_;
   MessageBytes bytes_;
   MessageBytes decompressed_;
-  std::optional<Incoming> incoming_;
+  std::optional<IncomingMessage> incoming_;
   WorkerShares::Turn turn_;
   MemoryBudget::Reservation request_memory_;
 

@@ -6,7 +6,7 @@
 
 #include "engine/wire/protocol/compression.h"
 #include "engine/wire/protocol/header.h"
-#include "engine/wire/protocol/incoming.h"
+#include "engine/wire/protocol/incoming_message.h"
 #include "engine/wire/protocol/op_msg.h"
 #include "engine/wire/protocol/reply.h"
 #include "tests/engine/wire/wire_message.h"
@@ -30,7 +30,7 @@ bson::Document compressible_command(std::string_view name) {
   return std::move(builder).finish();
 }
 
-Result<Incoming> read(const Bytes& bytes) {
+Result<IncomingMessage> read(const Bytes& bytes) {
   static MessageBytes decompressed;
   return read_incoming(bytes, decompressed);
 }
@@ -63,7 +63,7 @@ TEST(Header, Length_OutsideTheLimits_IsRefused) {
 
 TEST(OpQuery, Hello_IsALegacyRequest) {
   const Bytes bytes = op_query("admin.$cmd", command("isMaster"), 7);
-  const Result<Incoming> incoming = read(bytes);
+  const Result<IncomingMessage> incoming = read(bytes);
   ASSERT_TRUE(incoming);
   const auto& request = std::get<Request>(incoming->content);
   EXPECT_EQ(request.name(), "isMaster");
@@ -78,13 +78,13 @@ TEST(OpQuery, CommandInQuery_IsUnwrapped) {
   bson::Builder wrapped;
   wrapped.append("$query", command("hello")).append("$readPreference", bson::Document());
   const Bytes bytes = op_query("admin.$cmd", std::move(wrapped).finish());
-  const Result<Incoming> incoming = read(bytes);
+  const Result<IncomingMessage> incoming = read(bytes);
   ASSERT_TRUE(incoming);
   EXPECT_EQ(std::get<Request>(incoming->content).name(), "hello");
 }
 
 TEST(OpQuery, SeveralReplies_OfACommand_AreRefused) {
-  const Result<Incoming> several = read(op_query("admin.$cmd", command("hello"), 1, 5));
+  const Result<IncomingMessage> several = read(op_query("admin.$cmd", command("hello"), 1, 5));
   ASSERT_TRUE(several);
   EXPECT_EQ((*std::get<bson::Document>(several->content).find("code")).as_int32(), 16979);
 }
@@ -127,7 +127,7 @@ TEST(Compression, EachCompressor_GivesBackTheMessage) {
     ASSERT_TRUE(inner);
     EXPECT_TRUE(
         std::equal(plain.begin(), plain.end(), inner->data(), inner->data() + inner->size()));
-    const Result<Incoming> incoming = read(bytes);
+    const Result<IncomingMessage> incoming = read(bytes);
     ASSERT_TRUE(incoming);
     EXPECT_EQ(std::get<Request>(incoming->content).name(), "find");
     EXPECT_EQ(incoming->form.compressor, compressor);
@@ -140,7 +140,7 @@ TEST(Compression, EachCompressor_GivesBackTheMessage) {
 TEST(Compression, OfHelloAndLogIn_IsNotAnsweredInKind) {
   for (const char* name : {"hello", "saslStart", "createUser"}) {
     const Bytes bytes = compressed(op_msg(compressible_command(name)), Compressor::kZlib);
-    const Result<Incoming> incoming = read(bytes);
+    const Result<IncomingMessage> incoming = read(bytes);
     ASSERT_TRUE(incoming);
     EXPECT_FALSE(incoming->form.compressor) << name;
   }

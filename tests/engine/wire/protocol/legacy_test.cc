@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/bson/json.h"
-#include "engine/wire/protocol/incoming.h"
+#include "engine/wire/protocol/incoming_message.h"
 #include "engine/wire/protocol/legacy_query.h"
 #include "engine/wire/protocol/reply.h"
 #include "tests/engine/wire/wire_message.h"
@@ -23,7 +23,7 @@ std::string json(bson::View document) {
 // Returns "database: command, sequences", or the code of the error that is the reply.
 std::string command_of(const Bytes& bytes) {
   MessageBytes decompressed;
-  const Result<Incoming> incoming = read_incoming(bytes, decompressed);
+  const Result<IncomingMessage> incoming = read_incoming(bytes, decompressed);
   if (!incoming) return "closed";
   if (const auto* const error = std::get_if<bson::Document>(&incoming->content)) {
     return "error " + std::to_string(error->find("code")->as_int32());

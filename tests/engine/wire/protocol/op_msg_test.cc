@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "engine/wire/protocol/header.h"
-#include "engine/wire/protocol/incoming.h"
+#include "engine/wire/protocol/incoming_message.h"
 #include "engine/wire/protocol/reply.h"
 #include "tests/engine/wire/wire_message.h"
 
@@ -24,7 +24,7 @@ bson::Document numbered(int32_t number) {
 // Returns the code of a message that is refused with a reply, otherwise 0.
 int32_t refusal_of(const Bytes& bytes) {
   MessageBytes decompressed;
-  const Result<Incoming> incoming = read_incoming(bytes, decompressed);
+  const Result<IncomingMessage> incoming = read_incoming(bytes, decompressed);
   if (!incoming) {
     ADD_FAILURE() << "ends the connection: " << incoming.error().message();
     return 0;
@@ -67,7 +67,7 @@ TEST(OpMsg, Sequences_BeforeAndBehindTheBody_AreBesideIt) {
 TEST(OpMsg, Checksum_Right_IsTakenAndAnsweredWithOne) {
   const Bytes bytes = op_msg(command("ping"), kChecksumPresent);
   MessageBytes decompressed;
-  const Result<Incoming> incoming = read_incoming(bytes, decompressed);
+  const Result<IncomingMessage> incoming = read_incoming(bytes, decompressed);
   ASSERT_TRUE(incoming);
   EXPECT_TRUE(incoming->form.has_checksum);
 }
@@ -88,7 +88,7 @@ TEST(OpMsg, Flags_UnknownRequired_EndTheConnection_OptionalAreIgnored) {
 TEST(OpMsg, MoreToCome_WantsNoReply) {
   const Bytes bytes = op_msg(command("insert"), kMoreToCome);
   MessageBytes decompressed;
-  const Result<Incoming> incoming = read_incoming(bytes, decompressed);
+  const Result<IncomingMessage> incoming = read_incoming(bytes, decompressed);
   ASSERT_TRUE(incoming);
   EXPECT_EQ(incoming->form.kind, ReplyForm::Kind::kNone);
 }
@@ -139,7 +139,7 @@ TEST(OpMsg, EveryCut_IsRefused) {
     const Bytes bytes = message(2013, 1, std::span(good).subspan(kHeaderBytes, size));
     if (bytes.size() == whole_without_sequence) continue;
     MessageBytes decompressed;
-    const Result<Incoming> incoming = read_incoming(bytes, decompressed);
+    const Result<IncomingMessage> incoming = read_incoming(bytes, decompressed);
     EXPECT_TRUE(!incoming || std::holds_alternative<bson::Document>(incoming->content)) << size;
   }
 }

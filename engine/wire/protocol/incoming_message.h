@@ -33,7 +33,7 @@ struct ReplyForm {
   std::optional<Compressor> compressor;
 };
 
-struct Incoming {
+struct IncomingMessage {
   ReplyForm form;
   // Owns the Request's body if this body was built from a legacy message. Otherwise empty.
   bson::Document made;
@@ -44,12 +44,12 @@ struct Incoming {
 // Returns true if the server must send another reply without a new request, as if the client had
 // repeated this request. This happens only if the client has set exhaustAllowed: for a getMore
 // until the cursor ends, and for a hello that waits until the server's topologyVersion changes.
-bool has_more_to_come(const Incoming& incoming, bson::View reply);
+bool has_more_to_come(const IncomingMessage& incoming, bson::View reply);
 
 // Parses a whole message, whose header read_header() has accepted. If the message is compressed,
 // fills `decompressed`. The result refers to `message` and `decompressed`, which must outlive it.
 // After an error the connection must be closed without a reply, as MongoDB does. The error is for
 // the program's log.
-Result<Incoming> read_incoming(std::span<const uint8_t> message, MessageBytes& decompressed);
+Result<IncomingMessage> read_incoming(std::span<const uint8_t> message, MessageBytes& decompressed);
 
 }  // namespace gridmount::wire

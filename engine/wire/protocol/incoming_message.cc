@@ -1,9 +1,8 @@
-#include "engine/wire/protocol/incoming.h"
-
 #include <string>
 
 #include "engine/bson/compare.h"
 #include "engine/wire/protocol/header.h"
+#include "engine/wire/protocol/incoming_message.h"
 #include "engine/wire/protocol/legacy_query.h"
 #include "engine/wire/protocol/legacy_write.h"
 #include "engine/wire/protocol/op_msg.h"
@@ -12,9 +11,9 @@
 namespace gridmount::wire {
 namespace {
 
-Result<Incoming> read_message(std::span<const uint8_t> message) {
+Result<IncomingMessage> read_message(std::span<const uint8_t> message) {
   GM_ASSIGN(OpMsg op_msg, read_op_msg(message));
-  Incoming incoming;
+  IncomingMessage incoming;
   if ((op_msg.flags & kMoreToCome) != 0) incoming.form.kind = ReplyForm::Kind::kNone;
   incoming.form.has_checksum = (op_msg.flags & kChecksumPresent) != 0;
   incoming.form.exhaust_allowed = (op_msg.flags & kExhaustAllowed) != 0;
@@ -26,7 +25,7 @@ Result<Incoming> read_message(std::span<const uint8_t> message) {
   return incoming;
 }
 
-Result<Incoming> read_plain(const Header& header, std::span<const uint8_t> message) {
+Result<IncomingMessage> read_plain(const Header& header, std::span<const uint8_t> message) {
   switch (header.opcode) {
     case Opcode::kMessage:
       return read_message(message);
@@ -62,7 +61,7 @@ bool is_hello(std::string_view command) {
 
 }  // namespace
 
-bool has_more_to_come(const Incoming& incoming, bson::View reply) {
+bool has_more_to_come(const IncomingMessage& incoming, bson::View reply) {
   if (!incoming.form.exhaust_allowed || incoming.form.kind != ReplyForm::Kind::kMessage)
     return false;
   const auto* const request = std::get_if<Request>(&incoming.content);
@@ -78,7 +77,8 @@ bool has_more_to_come(const Incoming& incoming, bson::View reply) {
   return known && told && std::is_eq(bson::compare(*known, *told));
 }
 
-Result<Incoming> read_incoming(std::span<const uint8_t> message, MessageBytes& decompressed) {
+Result<IncomingMessage> read_incoming(std::span<const uint8_t> message,
+                                      MessageBytes& decompressed) {
   GM_ASSIGN(Header header, read_header(message.first<kHeaderBytes>()));
   std::optional<Compressor> compressor;
   if (header.opcode == Opcode::kCompressed) {
@@ -88,7 +88,7 @@ Result<Incoming> read_incoming(std::span<const uint8_t> message, MessageBytes& d
     header.opcode = compressed.opcode;
     message = decompressed.bytes();
   }
-  GM_ASSIGN(Incoming incoming, read_plain(header, message));
+  GM_ASSIGN(IncomingMessage incoming, read_plain(header, message));
   incoming.form.response_to = header.request_id;
   const auto* const request = std::get_if<Request>(&incoming.content);
   if (request == nullptr || may_be_compressed(request->name())) {
