@@ -53,7 +53,7 @@ Status Links::start(engine::Snapshot& snapshot) {
   return {};
 }
 
-uint32_t Links::names_of(bson::View files_document) const {
+uint32_t Links::nlink(bson::View files_document) const {
   if (!in_use()) return 1;
   int64_t links = recorded_links(files_document);
   if (aliases_.in_use()) links += static_cast<int64_t>(aliases_of(files_document).size());

@@ -2,7 +2,7 @@
 // document>} in `<bucket>.links`, one per name. The first name is `filename`.
 //
 // `metadata.posix.links` of a file holds the number of additional names, from which nlink is
-// computed (names_of()). A driver may have changed this number. So the removal of a name looks in
+// computed (nlink()). A driver may have changed this number. So the removal of a name looks in
 // `<bucket>.links` for other names of the file, and reports 0 names left (RemovedName) only if
 // there is none. BucketNamespace::link() compares the number with kMaxLinks, but counts the
 // documents if the number is 0 or leaves no room for another name. A link document without its file
@@ -61,7 +61,7 @@ class Links {
 
   // Returns the number of names to show for a file, at least 1. May open a snapshot of its own. If
   // that fails, returns the number of names that are not link documents.
-  uint32_t names_of(bson::View files_document) const;
+  uint32_t nlink(bson::View files_document) const;
 
   // Returns the files documents of the files that have this additional name: usually one or none.
   // The views are valid as rule S5 says.

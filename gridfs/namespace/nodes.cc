@@ -130,7 +130,7 @@ Node file_node(std::string_view bucket, FileTable& open_files, const Links& link
   const std::shared_ptr<File> open = open_files.find(document["_id"]);
   Node node =
       open ? file_node(bucket, open->document(), options) : file_node(bucket, document, options);
-  node.attributes.nlink = links.names_of(document);
+  node.attributes.nlink = links.nlink(document);
   return node;
 }
 
