@@ -88,13 +88,13 @@ Status LocalTransaction::commit(engine::Durability durability) {
   Trees& trees = read_view()->trees();
   GM_TRY(trees.readable());
   // Any failure poisons `trees`, and with it the LMDB transaction.
-  if (!trees.poisoned()) {
+  if (!trees.poison_error()) {
     if (const Status written = read_view()->catalog().write_counts();
-        !written && !trees.poisoned()) {
+        !written && !trees.poison_error()) {
       static_cast<void>(trees.poison(written.error()));
     }
   }
-  if (trees.poisoned()) transaction_.poison(*trees.poisoned());
+  if (trees.poison_error()) transaction_.poison(*trees.poison_error());
   if (trees.shrinks_net()) transaction_.net_shrink();
   if (trees.writes() == 0) transaction_.unchanged();
   transaction_.log(trees.take_changes());

@@ -163,7 +163,7 @@ class Trees {
   RedoChanges take_changes();
 
   // Returns the error that has poisoned the transaction, or nothing.
-  const std::optional<Error>& poisoned() const { return poison_; }
+  const std::optional<Error>& poison_error() const { return poison_; }
   // Poisons the transaction: all further writes fail with `error`. If it was poisoned before, they
   // still fail with the first error.
   tl::unexpected<Error> poison(Error error);
