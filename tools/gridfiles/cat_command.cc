@@ -34,7 +34,7 @@ Status write_file(const CommandContext& context, bson::View file, AtomicFile& ou
     GM_ASSIGN(range, range_in(*context.options.range, length_of(file).value_or(0), name));
   }
   GM_ASSIGN(const auto stream, context.bucket.open_download_stream(id, range));
-  return write_all(*stream, output);
+  return write_all(*stream, output, context.progress);
 }
 
 }  // namespace
@@ -43,6 +43,7 @@ Status run_cat(const CommandContext& context) {
   GM_ASSIGN(const auto files, files_of_arguments(context));
   GM_ASSIGN(AtomicFile output, create_local_file("-", LocalName::kOfOption, false));
   for (const bson::Document& file : files) {
+    context.progress.set_subject(filename_of(file));
     Status written = write_file(context, file, output);
     if (!written && written.error().code() != ErrorCode::kInterrupted) {
       return fail(std::move(written).error().with_context("error while reading " +

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "command_line/progress.h"
 #include "engine/base/error.h"
 #include "engine/store.h"
 #include "gridfs/bucket/bucket.h"
@@ -21,6 +22,7 @@ struct CommandContext {
   const Options& options;
   const Log& log;
   const gridfs::Bucket& bucket;
+  Progress& progress;                      // counts bytes
   std::span<const std::string> arguments;  // as many as the command takes
 };
 

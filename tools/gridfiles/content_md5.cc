@@ -27,8 +27,12 @@ Result<std::string> md5_of_all(const Read& read) {
 
 }  // namespace
 
-Result<std::string> md5_of(LocalInput& input) {
-  return md5_of_all([&] { return input.read(); });
+Result<std::string> md5_of(LocalInput& input, Progress& progress) {
+  return md5_of_all([&] {
+    auto data = input.read();
+    if (data) progress.add(data->size());
+    return data;
+  });
 }
 
 Result<std::string> md5_of(gridfs::DownloadStream& stream) {

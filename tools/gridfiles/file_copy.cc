@@ -55,12 +55,13 @@ Result<bson::Document> copied_aliases(const gridfs::Bucket& bucket, bson::View s
 }
 
 Status copy_content(gridfs::DownloadStream& from, gridfs::UploadStream& to,
-                    engine::Durability durability) {
+                    engine::Durability durability, Progress& progress) {
   for (;;) {
     GM_TRY(Interruption::check());
     GM_ASSIGN(const auto data, from.read(kCopiedBytes));
     if (data.empty()) return to.close(durability);
     GM_TRY(to.write(data));
+    progress.add(data.size());
   }
 }
 
@@ -85,9 +86,12 @@ Result<bson::Value> copy_file(const CommandContext& context, bson::View source,
   if (content_type && content_type->type() == bson::Type::kString) {
     options.content_type = std::string(content_type->as_string());
   }
+  context.progress.set_subject(name);
+  context.progress.expect(static_cast<uint64_t>((*from)->file().length));
   auto to = context.bucket.open_upload_stream(name, options);
   if (!to) return with_context(std::move(to).error());
-  Status copied = copy_content(**from, **to, context.options.write_concern.durability());
+  Status copied =
+      copy_content(**from, **to, context.options.write_concern.durability(), context.progress);
   if (copied) return (*to)->id();
   // The first error is returned. If abort() leaves anything, the next start of a program removes
   // it.

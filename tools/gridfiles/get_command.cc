@@ -27,11 +27,12 @@ Status download(const CommandContext& context, const Target& target, LocalName k
   GM_ASSIGN(AtomicFile output, create_local_file(local_name, is_given ? LocalName::kOfOption : kind,
                                                  options.overwrite_local, options.recursive));
   context.log.line(Log::kDebug, "created local file " + in_quotes(local_name));
+  context.progress.set_subject(target.name);
   auto stream = context.bucket.open_download_stream(target.id);
   if (!stream) {
     return fail(std::move(stream).error().with_context("could not open download stream"));
   }
-  Status copied = write_all(**stream, output);
+  Status copied = write_all(**stream, output, context.progress);
   if (copied) copied = output.commit();
   if (!copied) {
     if (copied.error().code() == ErrorCode::kInterrupted) return copied;
@@ -52,6 +53,7 @@ Status download_all(const CommandContext& context, const std::vector<Target>& ta
   if (targets.size() > 1 && !context.options.local.empty()) {
     return fail(ErrorCode::kInvalidOptions, "cannot get multiple files with --local specified");
   }
+  for (const Target& target : targets) context.progress.expect(target.bytes);
   return run_transfers(context.options.jobs, targets.size(),
                        [&](size_t i) { return download(context, targets[i], kind); });
 }
@@ -134,7 +136,9 @@ Status run_get(const CommandContext& context) {
   for (const std::string& name : names) {
     GM_ASSIGN(const auto file, file_of_revision(context, name, options.revision.value_or(-1)));
     if (file) {
-      targets.push_back({bson::Value(file->view()["_id"]), name});
+      Target target = target_of(*file);
+      target.name = name;
+      targets.push_back(std::move(target));
     } else {
       missing.push_back(name);
     }
@@ -145,7 +149,7 @@ Status run_get(const CommandContext& context) {
 
 Status run_get_id(const CommandContext& context) {
   GM_ASSIGN(Target target, find_target_by_id(context, context.arguments[0]));
-  return download(context, target, found_name(context.options));
+  return download_all(context, {std::move(target)}, found_name(context.options));
 }
 
 Status run_get_regex(const CommandContext& context) {

@@ -12,7 +12,10 @@ std::atomic<int> received_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free, "it is set in a signal handler");
 
 void remember(int signal_number) {
-  received_signal.store(signal_number);
+  if (received_signal.exchange(signal_number) == 0) return;
+  // The second signal kills, whichever it is.
+  signal(signal_number, SIG_DFL);
+  raise(signal_number);
 }
 
 }  // namespace
@@ -22,7 +25,6 @@ void Interruption::install() {
   action.sa_handler = remember;
   sigemptyset(&action.sa_mask);
   // SA_RESTART is not set, so that a read that waits for input returns.
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);

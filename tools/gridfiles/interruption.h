@@ -13,8 +13,7 @@ namespace gridmount::tools {
 
 class Interruption {
  public:
-  // Also ignores SIGPIPE: a closed pipe is an error of write(2). A second signal of the same kind
-  // kills.
+  // Also ignores SIGPIPE: a closed pipe is an error of write(2). A second signal kills.
   static void install();
 
   // Fails with kInterrupted after a signal. Must be called between blocks of data, and when a

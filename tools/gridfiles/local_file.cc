@@ -186,12 +186,13 @@ Status remove_file_below(const std::string& folder, const std::string& name) {
   return {};
 }
 
-Status write_all(gridfs::DownloadStream& stream, AtomicFile& output) {
+Status write_all(gridfs::DownloadStream& stream, AtomicFile& output, Progress& progress) {
   constexpr size_t kBlockBytes = 1024 * 1024;
   for (;;) {
     GM_ASSIGN(const auto data, stream.read(kBlockBytes));
     if (data.empty()) return {};
     GM_TRY(output.write(data));
+    progress.add(data.size());
   }
 }
 

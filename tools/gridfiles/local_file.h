@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "command_line/atomic_file.h"
+#include "command_line/progress.h"
 #include "engine/base/error.h"
 #include "gridfs/bucket/bucket.h"
 
@@ -67,8 +68,8 @@ Result<AtomicFile> create_file_below(const std::string& folder, const std::strin
 // removes these folders. Fails with IoError.
 Status remove_file_below(const std::string& folder, const std::string& name);
 
-// Writes the rest of the stream to the file, and does not commit the file. Fails with the errors of
-// DownloadStream::read() and AtomicFile::write().
-Status write_all(gridfs::DownloadStream& stream, AtomicFile& output);
+// Writes the rest of the stream to the file, and counts its bytes. Does not commit the file. Fails
+// with the errors of DownloadStream::read() and AtomicFile::write().
+Status write_all(gridfs::DownloadStream& stream, AtomicFile& output, Progress& progress);
 
 }  // namespace gridmount::tools

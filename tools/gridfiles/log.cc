@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <string>
 
+#include "command_line/progress.h"
+
 namespace gridmount::tools {
 
 void Log::line(Level level, std::string_view message) const {
@@ -25,6 +27,7 @@ void Log::line(Level level, std::string_view message) const {
   std::string text = std::string(seconds.data()) + milliseconds.data() + zone.data() + "\t";
   text.append(message);
   text += '\n';
+  hide_progress();
   // If stderr cannot be written, there is no other place to report it.
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text.data(), text.size());
 }

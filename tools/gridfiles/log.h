@@ -17,7 +17,7 @@ class Log {
   // `verbosity` is the sum of the -v options. Below 0, nothing is written (--quiet).
   void set_verbosity(int verbosity) { verbosity_ = verbosity; }
 
-  // Writes the line if the verbosity is at least `level`.
+  // Writes the line if the verbosity is at least `level`. Hides the progress line before.
   void line(Level level, std::string_view message) const;
 
  private:

@@ -1,5 +1,6 @@
 // gridfiles: the commands of mongofiles for gridmount's stores. Texts and exit statuses are those
 // of mongofiles, so that scripts written for it work unchanged.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "command_line/exit_status.h"
+#include "command_line/progress.h"
 #include "command_line/secret_arguments.h"
 #include "command_line/store_argument.h"
 #include "engine/base/log_text.h"
@@ -51,6 +53,15 @@ Status check_first_file(const Options& options) {
   return {};
 }
 
+// Returns whether the command writes files to a standard output that is not a file: a terminal that
+// shows them, or a pipe to a program that uses the terminal too. A progress line would be in their
+// way.
+bool shows_content(const Options& options, const Command& command) {
+  if (command.run != run_cat && (command.writes || options.local != "-")) return false;
+  struct stat status {};
+  return ::fstat(STDOUT_FILENO, &status) != 0 || !S_ISREG(status.st_mode);
+}
+
 Status run(const Options& options, const Log& log, const Command& command) {
   engine::Namespace chunks{options.database, options.prefix + ".chunks"};
   GM_TRY(engine::check_namespace(chunks));
@@ -75,7 +86,8 @@ Status run(const Options& options, const Log& log, const Command& command) {
   if (options.create) GM_TRY(prepare_bucket(bucket));
   // Completes the removals that a killed program has left unfinished.
   if (command.writes && opened.is_alone) GM_TRY(bucket.reclaim_all());
-  CommandContext context{options, log, bucket, std::span(options.positionals).subspan(1)};
+  Progress progress("", options.quiet || shows_content(options, command));
+  CommandContext context{options, log, bucket, progress, std::span(options.positionals).subspan(1)};
   Status done = command.run(context);
   // The changes before an error stay, and are made durable too.
   if (!store->read_only()) {
@@ -130,6 +142,9 @@ int main_with(std::span<char*> given) {
     bool interrupted = done.error().code() == ErrorCode::kInterrupted;
     log.line(Log::kAlways,
              interrupted ? done.error().message() : "Failed: " + log_text(done.error().message()));
+    if (interrupted && (*command)->takes.sync) {
+      log.line(Log::kAlways, "to go on, run the same command again: it transfers what is missing");
+    }
     return kFailure;
   }
   return kOk;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "command_line/progress.h"
 #include "engine/bson/json.h"
 #include "tools/quoted.h"
 
@@ -19,6 +20,7 @@ auto cannot_write() {
 
 Status print_line(std::string line) {
   line += '\n';
+  hide_progress();
   if (fwrite(line.data(), 1, line.size(), stdout) != line.size()) return cannot_write();
   return {};
 }

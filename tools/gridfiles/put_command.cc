@@ -62,6 +62,13 @@ Status run_put(const CommandContext& context) {
       sources.push_back({local_name_of(context, name), name});
     }
   }
+  if (context.progress.is_shown()) {
+    for (const LocalSource& source : sources) {
+      std::error_code unknown;
+      const uintmax_t size = std::filesystem::file_size(source.path, unknown);
+      if (!unknown) context.progress.expect(size);
+    }
+  }
   // Files of one name are put one after the other, so that the last one is the newest, and the only
   // one with --replace.
   const int jobs = has_repeated_name(sources) ? 1 : context.options.jobs;

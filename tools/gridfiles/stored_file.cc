@@ -13,12 +13,14 @@ namespace gridmount::tools {
 namespace {
 
 // Copies all of `input`. If reading or writing fails, nothing of the file stays in the bucket.
-Status upload(LocalInput& input, gridfs::UploadStream& stream, engine::Durability durability) {
+Status upload(LocalInput& input, gridfs::UploadStream& stream, engine::Durability durability,
+              Progress& progress) {
   auto copy = [&]() -> Status {
     for (;;) {
       GM_ASSIGN(auto data, input.read());
       if (data.empty()) return stream.close(durability);
       GM_TRY(stream.write(data));
+      progress.add(data.size());
     }
   };
   Status copied = copy();
@@ -54,7 +56,7 @@ Status store(const CommandContext& context, const LocalSource& source) {
     return fail(std::move(stream).error().with_context("could not open upload stream"));
   }
   bson::Value new_id = (*stream)->id();
-  Status stored = upload(input, **stream, options.write_concern.durability());
+  Status stored = upload(input, **stream, options.write_concern.durability(), context.progress);
   if (!stored) {
     if (stored.error().code() == ErrorCode::kInterrupted) return stored;
     return fail(std::move(stored).error().with_context("error while storing " +
@@ -67,6 +69,7 @@ Status store(const CommandContext& context, const LocalSource& source) {
 }  // namespace
 
 Status store_file(const CommandContext& context, const LocalSource& source) {
+  context.progress.set_subject(source.name);
   context.log.line(Log::kAlways, "adding gridFile: " + in_quotes(source.name) + "\n");
   Status done = store(context, source);
   if (!done) {

@@ -146,8 +146,10 @@ Result<Side<StoredFile>> read_stored(const CommandContext& context, const std::s
 
 Result<bool> has_equal_content(const CommandContext& context, const LocalFile& local,
                                const StoredFile& stored) {
+  context.progress.set_subject(local.path);
+  context.progress.expect(static_cast<uint64_t>(local.bytes));
   GM_ASSIGN(LocalInput input, LocalInput::open(local.path));
-  GM_ASSIGN(const std::string local_md5, md5_of(input));
+  GM_ASSIGN(const std::string local_md5, md5_of(input, context.progress));
   if (stored.md5) return *stored.md5 == local_md5;
   GM_ASSIGN(const auto stream, context.bucket.open_download_stream(stored.id));
   GM_ASSIGN(const std::string stored_md5, md5_of(*stream));
@@ -198,6 +200,13 @@ Result<Plan> plan(const CommandContext& context, const Side<From>& from, const S
   return plan;
 }
 
+template <typename From>
+void expect_transfers(const CommandContext& context, const Plan& plan, const Side<From>& from) {
+  for (const std::string& name : plan.transfers) {
+    context.progress.expect(static_cast<uint64_t>(from.files.at(name).bytes));
+  }
+}
+
 Status print_plan(const Plan& plan, std::string_view transfer) {
   for (const std::string& name : plan.transfers) {
     GM_TRY(print_line(std::string(transfer) + "\t" + name));
@@ -222,10 +231,11 @@ Status get_file(const CommandContext& context, const Places& places, const std::
                                               in_quotes(places.prefix + name) +
                                               " into local file " + in_quotes(path)));
   };
+  context.progress.set_subject(name);
   auto stream = context.bucket.open_download_stream(file.id);
   if (!stream) return with_context(std::move(stream).error());
   GM_ASSIGN(AtomicFile output, create_file_below(places.folder, name, file.mtime));
-  Status written = write_all(**stream, output);
+  Status written = write_all(**stream, output, context.progress);
   if (written) written = output.commit();
   if (!written) return with_context(std::move(written).error());
   context.log.line(Log::kAlways, "finished writing to " + in_quotes(path) + "\n");
@@ -275,6 +285,7 @@ Status run_sync_put(const CommandContext& context) {
   };
   GM_ASSIGN(const Plan todo, plan(context, local, stored, is_equal));
   if (context.options.dry_run) return print_plan(todo, "put");
+  expect_transfers(context, todo, local);
   const auto transfer = [&](size_t i) {
     const std::string& name = todo.transfers[i];
     const LocalFile& file = local.files.at(name);
@@ -315,6 +326,7 @@ Status run_sync_get(const CommandContext& context) {
   std::error_code problem;
   fs::create_directories(places.folder, problem);
   if (problem) return cannot_open_folder(places.folder, problem.value());
+  expect_transfers(context, todo, stored);
   const auto transfer = [&](size_t i) {
     const std::string& name = todo.transfers[i];
     return get_file(context, places, name, stored.files.at(name));

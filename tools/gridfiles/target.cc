@@ -1,9 +1,11 @@
 #include "tools/gridfiles/target.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "engine/bson/builder.h"
 #include "tools/gridfiles/file_id.h"
+#include "tools/gridfiles/file_query.h"
 #include "tools/quoted.h"
 
 namespace gridmount::tools {
@@ -11,7 +13,9 @@ namespace gridmount::tools {
 Target target_of(bson::View files_document) {
   auto filename = files_document.find("filename");
   bool is_text = filename && filename->type() == bson::Type::kString;
-  return {bson::Value(files_document["_id"]), std::string(is_text ? filename->as_string() : "")};
+  const int64_t length = length_of(files_document).value_or(0);
+  return {bson::Value(files_document["_id"]), std::string(is_text ? filename->as_string() : ""),
+          static_cast<uint64_t>(std::max<int64_t>(length, 0))};
 }
 
 Result<Target> find_target_by_id(const CommandContext& context, const std::string& id_text) {

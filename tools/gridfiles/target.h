@@ -3,6 +3,7 @@
 // Thread-safe: functions without state.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "engine/base/error.h"
@@ -14,7 +15,8 @@ namespace gridmount::tools {
 
 struct Target {
   bson::Value id;
-  std::string name;  // the filename, empty if it has none
+  std::string name;    // the filename, empty if it has none
+  uint64_t bytes = 0;  // the length, 0 if it has none
 };
 
 Target target_of(bson::View files_document);

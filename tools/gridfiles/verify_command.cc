@@ -9,6 +9,7 @@
 #include "tools/gridfiles/file_query.h"
 #include "tools/gridfiles/interruption.h"
 #include "tools/gridfiles/output.h"
+#include "tools/gridfiles/target.h"
 
 namespace gridmount::tools {
 
@@ -22,7 +23,8 @@ struct Verified {
 };
 
 // Returns the digest of the content, or nothing if it is not `wanted`.
-Result<std::optional<std::string>> read_whole(gridfs::DownloadStream& stream, bool wanted) {
+Result<std::optional<std::string>> read_whole(gridfs::DownloadStream& stream, bool wanted,
+                                              Progress& progress) {
   std::optional<gridfs::Md5> digest;
   if (wanted && gridfs::Md5::available()) digest.emplace();
   for (;;) {
@@ -30,6 +32,7 @@ Result<std::optional<std::string>> read_whole(gridfs::DownloadStream& stream, bo
     GM_ASSIGN(const auto data, stream.read(kBlockBytes));
     if (data.empty()) break;
     if (digest) digest->update(data);
+    progress.add(data.size());
   }
   return digest ? std::optional(digest->hex()) : std::nullopt;
 }
@@ -43,13 +46,14 @@ bool is_of_file(const Error& error) {
 }
 
 // Fails with errors that are not the file's, and with kFileNotFound if it has been removed.
-Result<Verified> verify(const gridfs::Bucket& bucket, bson::View file) {
+Result<Verified> verify(const CommandContext& context, bson::View file) {
   Verified verified;
   const auto stored = file.find("md5");
   const bool has_md5 = stored && stored->type() == bson::Type::kString;
-  auto stream = bucket.open_download_stream(file["_id"]);
+  context.progress.set_subject(filename_of(file));
+  auto stream = context.bucket.open_download_stream(file["_id"]);
   Result<std::optional<std::string>> digest =
-      stream ? read_whole(**stream, has_md5) : fail(std::move(stream).error());
+      stream ? read_whole(**stream, has_md5, context.progress) : fail(std::move(stream).error());
   if (!digest) {
     if (!is_of_file(digest.error())) return fail(std::move(digest).error());
     verified.problem = digest.error().message();
@@ -96,7 +100,7 @@ Status run_verify(const CommandContext& context) {
   int64_t files = 0;
   int64_t damaged = 0;
   const auto visit = [&](bson::View file) -> Status {
-    Result<Verified> verified = verify(context.bucket, file);
+    Result<Verified> verified = verify(context, file);
     if (!verified && verified.error().code() == gridfs::kFileNotFound) return {};
     GM_TRY(verified);
     if (!verified->problem.empty()) {
@@ -108,6 +112,13 @@ Status run_verify(const CommandContext& context) {
     ++files;
     return print_verified(context.options, file, *verified);
   };
+  if (context.progress.is_shown()) {
+    const auto expect = [&](bson::View file) -> Status {
+      context.progress.expect(target_of(file).bytes);
+      return {};
+    };
+    GM_TRY(for_each_file(context, names_of_argument(context), bson::View(), expect));
+  }
   GM_TRY(for_each_file(context, names_of_argument(context), bson::View(), visit));
   GM_TRY(flush_output());
   if (damaged == 0) return {};

@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "command_line/progress.h"
 #include "command_line/store_argument.h"
 #include "command_line/store_opening.h"
 #include "engine/local/integrity/store_copy.h"
@@ -27,13 +29,34 @@ struct BackupOptions {
   bool unchecked = false;
 };
 
+// Returns the number of records that a check of the structure reads.
+Result<uint64_t> records_of(engine::Store& store) {
+  GM_ASSIGN(const auto snapshot, store.snapshot());
+  GM_ASSIGN(const std::vector<std::string> databases, store.databases(*snapshot));
+  uint64_t records = 0;
+  for (const std::string& name : databases) {
+    const auto database = store.database(name);
+    GM_ASSIGN(const auto collections, database->collections(*snapshot));
+    for (const engine::CollectionInfo& collection : collections) {
+      const auto stats = database->collection(collection.name)->stats(*snapshot);
+      if (stats) records += static_cast<uint64_t>(std::max<int64_t>(stats->documents, 0));
+    }
+  }
+  return records;
+}
+
 // Damage in the store is copied too. The copy is kept, and the damage is reported.
 ExitStatus check_copy(const BackupOptions& options) {
   local::OpenOptions open_options;
   open_options.read_only = true;
   const auto copy = local::open(options.copy, open_options);
   if (!copy) return print_error(copy.error());
-  const Result<local::StructureReport> report = local::check_structure(**copy);
+  Progress progress("records");
+  if (progress.is_shown()) progress.expect(records_of(**copy).value_or(0));
+  progress.set_subject("reading the copy");
+  const Result<local::StructureReport> report =
+      local::check_structure(**copy, [&] { progress.add(1); });
+  hide_progress();
   if (!report) return print_error(report.error());
   for (const std::string& problem : report->problems) puts(("structure: " + problem).c_str());
   printf("%s holds %" PRIu64 " collections, %" PRIu64 " records and %" PRIu64

@@ -2,11 +2,13 @@
 
 #include <cstdio>
 
+#include "command_line/progress.h"
 #include "engine/base/log_text.h"
 
 namespace gridmount::tools {
 
 void print_message(std::string_view text) {
+  hide_progress();
   fputs(("gridstore: " + log_text(text) + "\n").c_str(), stderr);
 }
 

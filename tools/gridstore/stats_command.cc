@@ -1,7 +1,7 @@
 #include "tools/gridstore/stats_command.h"
 
 #include <CLI/CLI.hpp>
-#include <array>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "command_line/byte_units.h"
 #include "engine/aggregation/statistics.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
@@ -92,17 +93,7 @@ int64_t number(const bson::Document& document, std::string_view key) {
 }
 
 std::string in_units(int64_t bytes) {
-  static constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
-  constexpr double kStep = 1024;
-  auto amount = static_cast<double>(bytes);
-  size_t unit = 0;
-  while (amount >= kStep && unit + 1 < kUnits.size()) {
-    amount /= kStep;
-    ++unit;
-  }
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", amount, kUnits[unit]);
-  return text.data();
+  return in_byte_units(static_cast<uint64_t>(std::max<int64_t>(bytes, 0)));
 }
 
 void print_deployment(const StoreContents& contents) {

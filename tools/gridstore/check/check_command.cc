@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "command_line/progress.h"
 #include "command_line/store_argument.h"
 #include "command_line/store_opening.h"
 #include "engine/local/integrity/store_copy.h"
@@ -26,7 +27,6 @@
 #include "tools/gridstore/check/content_check.h"
 #include "tools/gridstore/check/deployment_check.h"
 #include "tools/gridstore/check/findings.h"
-#include "tools/gridstore/check/progress.h"
 #include "tools/gridstore/guarded_run.h"
 #include "tools/gridstore/message.h"
 #include "tools/gridstore/repair/keep_folder.h"
@@ -66,11 +66,11 @@ ExitStatus check_store(const CheckOptions& options, engine::Store& store, bool i
   if (!gridfs::Md5::available()) {
     print_message("md5 digests are not checked, because this system refuses MD5");
   }
-  Progress progress;
-  if (progress.shown_at_all()) progress.expect(records_to_read(options, store).value_or(0));
+  Progress progress("records");
+  if (progress.is_shown()) progress.expect(records_to_read(options, store).value_or(0));
   whereabouts.at("the structure");
-  auto structure = local::check_structure(store, [&] { progress.record_read(); });
-  progress.hide();
+  auto structure = local::check_structure(store, [&] { progress.add(1); });
+  hide_progress();
   if (!structure && !is_damage(structure.error())) {
     print_message(structure.error().message());
     return exit_status_of(structure.error().code());
@@ -91,7 +91,7 @@ ExitStatus check_store(const CheckOptions& options, engine::Store& store, bool i
     findings.structure_problem(content.error().message() +
                                "; the rest of the content was not checked");
   }
-  progress.hide();
+  hide_progress();
   const local::StructureReport unread;
   findings.print_summary(structure ? &*structure : &unread);
   return findings.exit_status();

@@ -46,13 +46,12 @@ Status check_and_repair(CheckOptions& options, Findings& findings) {
     GM_TRY(keep.check_free());
     GM_TRY(repair(options, *opened.store, keep, findings));
   }
-  Progress progress;
+  Progress progress("documents");
   findings.show(&progress);
   NoWhereabouts whereabouts;
   const Status checked =
       check_content(options, *opened.store, /*in_use=*/true, findings, whereabouts);
   findings.show(nullptr);
-  progress.hide();
   return checked;
 }
 

@@ -23,7 +23,7 @@ void append_count(bson::Builder& builder, std::string_view key, uint64_t count) 
 
 // A full pipe or disk affects the exit status; see guarded_run.h.
 void Findings::print_line(const std::string& line) const {
-  if (progress_ != nullptr) progress_->hide();
+  hide_progress();
   fwrite(line.data(), 1, line.size(), stdout);
   fputc('\n', stdout);
 }

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "command_line/exit_status.h"
+#include "command_line/progress.h"
 #include "engine/bson/value.h"
 #include "engine/local/integrity/structure_check.h"
-#include "tools/gridstore/check/progress.h"
 
 namespace gridmount::tools {
 
@@ -54,10 +54,10 @@ class Findings {
 
   // Counts a document that has been read.
   void record_read() const {
-    if (progress_ != nullptr) progress_->record_read();
+    if (progress_ != nullptr) progress_->add(1);
   }
-  // Sets the progress line, or none if null. The line counts what is read, and is hidden before a
-  // finding is printed. `progress` must stay valid as long as it is set.
+  // Sets the progress line that counts what is read, or none if null. `progress` must stay valid as
+  // long as it is set.
   void show(Progress* progress) { progress_ = progress; }
 
   ContentCounts& counts() { return counts_; }

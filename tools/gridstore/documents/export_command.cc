@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "command_line/progress.h"
 #include "engine/bson/builder.h"
-#include "tools/gridstore/check/progress.h"
 #include "tools/gridstore/documents/export_format.h"
 #include "tools/gridstore/documents/query_arguments.h"
 #include "tools/gridstore/dump/output_file.h"
@@ -78,10 +78,10 @@ Status export_documents(const ExportOptions& options, ExportCounts& counts) {
   GM_ASSIGN(const std::unique_ptr<OutputFile> out, options.out.empty()
                                                        ? OutputFile::to_stdout(false)
                                                        : OutputFile::create(options.out, false));
-  Progress progress;
   // On a terminal that shows the documents themselves, a progress line would be in their way.
   const bool shows_documents = options.out.empty() && ::isatty(STDOUT_FILENO) == 1;
-  if (progress.shown_at_all() && !options.quiet && !shows_documents) {
+  Progress progress("documents", options.quiet || shows_documents);
+  if (progress.is_shown()) {
     GM_ASSIGN(const std::optional<uint64_t> expected, found->expected());
     progress.expect(expected.value_or(0));
   }
@@ -95,7 +95,7 @@ Status export_documents(const ExportOptions& options, ExportCounts& counts) {
     GM_TRY(out->write(text));
     text.clear();
     ++counts.documents;
-    progress.record_read();
+    progress.add(1);
   }
   format->end(text);
   GM_TRY(out->write(text));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "command_line/connection_string.h"
+#include "command_line/progress.h"
 #include "command_line/store_argument.h"
 #include "command_line/store_opening.h"
 #include "engine/batch_insert.h"
@@ -233,6 +234,9 @@ Result<ExitStatus> import_documents(const ImportOptions& options) {
   GM_ASSIGN(const std::unique_ptr<InputFile> file, options.file == kStandardStream
                                                        ? InputFile::from_stdin(false)
                                                        : InputFile::open(options.file, false));
+  Progress progress("", options.quiet);
+  if (options.file != kStandardStream) progress.expect(known_file_size(options.file));
+  file->show(progress);
   InputText text(*file);
   GM_ASSIGN(const std::unique_ptr<DocumentInput> input, open_input(options, text));
   system::tune_allocator();

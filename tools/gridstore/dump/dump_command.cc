@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "command_line/progress.h"
 #include "command_line/store_argument.h"
 #include "engine/local/open_store.h"
 #include "engine/store.h"
@@ -72,8 +74,8 @@ Result<std::unique_ptr<DumpTarget>> open_target(const DumpOptions& options,
 
 // Writes all documents and returns their number. Damaged documents are reported and skipped.
 Result<uint64_t> dump_documents(engine::Store& store, engine::Snapshot& snapshot,
-                                const engine::Namespace& ns, DumpTarget& target,
-                                DumpCounts& counts) {
+                                const engine::Namespace& ns, DumpTarget& target, DumpCounts& counts,
+                                Progress& progress) {
   const std::unique_ptr<engine::Collection> collection =
       store.database(ns.database)->collection(ns.collection);
   engine::FindOptions find_options;
@@ -92,6 +94,19 @@ Result<uint64_t> dump_documents(engine::Store& store, engine::Snapshot& snapshot
     if (!*next) return written;
     GM_TRY(target.write(**next));
     ++written;
+    progress.add(1);
+  }
+}
+
+// Adds the number of documents, as far as it is known without reading them.
+void expect_all(engine::Store& store, engine::Snapshot& snapshot,
+                const std::vector<DumpedCollection>& collections, Progress& progress) {
+  for (const DumpedCollection& collection : collections) {
+    if (collection.metadata.is_view()) continue;
+    const Result<engine::CollectionStats> stats = store.database(collection.ns.database)
+                                                      ->collection(collection.ns.collection)
+                                                      ->stats(snapshot);
+    if (stats) progress.expect(static_cast<uint64_t>(std::max<int64_t>(stats->documents, 0)));
   }
 }
 
@@ -110,11 +125,15 @@ Status dump(DumpOptions options, DumpCounts& counts) {
   GM_ASSIGN(const std::vector<DumpedCollection> collections,
             dumped_collections(store, *snapshot, options.database, options.collection));
   GM_ASSIGN(const std::unique_ptr<DumpTarget> target, open_target(options, collections));
+  Progress progress("documents", options.quiet);
+  if (progress.is_shown()) expect_all(store, *snapshot, collections, progress);
   for (const DumpedCollection& collection : collections) {
+    progress.set_subject(collection.ns.full());
     GM_TRY(target->begin(collection));
     uint64_t written = 0;
     if (!collection.metadata.is_view()) {
-      GM_ASSIGN(written, dump_documents(store, *snapshot, collection.ns, *target, counts));
+      GM_ASSIGN(written,
+                dump_documents(store, *snapshot, collection.ns, *target, counts, progress));
     }
     GM_TRY(target->end());
     counts.documents += written;

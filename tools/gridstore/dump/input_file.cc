@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <system_error>
 #include <utility>
 
 #include "engine/system/system_error.h"
@@ -21,6 +22,12 @@ constexpr int kGunzipWindowBits = 15 + 16;  // 16 makes zlib expect the gzip for
 constexpr int kNoFile = -1;
 
 }  // namespace
+
+uint64_t known_file_size(const std::filesystem::path& path) {
+  std::error_code unknown;
+  const uintmax_t size = std::filesystem::file_size(path, unknown);
+  return unknown ? 0 : size;
+}
 
 InputFile::InputFile(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
 
@@ -80,6 +87,7 @@ Status InputFile::fill_buffer() {
   buffer_.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
   if (count < 0) return fail(system::system_error(error, "reading " + name_));
   at_end_ = count == 0;
+  if (progress_ != nullptr) progress_->add(buffer_.size());
   return {};
 }
 

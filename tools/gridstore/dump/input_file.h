@@ -12,11 +12,16 @@
 #include <string>
 #include <vector>
 
+#include "command_line/progress.h"
 #include "engine/base/error.h"
 
 struct z_stream_s;
 
 namespace gridmount::tools {
+
+// Returns the size of the file in bytes, or 0 if it is not known, for example of a pipe. It is what
+// a progress line expects.
+uint64_t known_file_size(const std::filesystem::path& path);
 
 class InputFile {
  public:
@@ -27,6 +32,10 @@ class InputFile {
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
+
+  // Counts the bytes that are read from now on, before decompression, on the progress line, which
+  // must outlive this object.
+  void show(Progress& progress) { progress_ = &progress; }
 
   // Fills `into` and returns the number of bytes. The number is smaller than the size of `into`
   // only at the end of the file.
@@ -51,6 +60,7 @@ class InputFile {
 
   int fd_;
   std::string name_;
+  Progress* progress_ = nullptr;
   uint64_t offset_ = 0;
   std::vector<uint8_t> buffer_;  // bytes of the file that have been read
   size_t used_ = 0;              // number of buffer bytes already used

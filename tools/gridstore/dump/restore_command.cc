@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "command_line/progress.h"
 #include "command_line/store_argument.h"
 #include "engine/local/open_store.h"
 #include "engine/mongo/mongo_store.h"
@@ -80,11 +81,14 @@ void print_notices(const RestoreOptions& options, const std::vector<std::string>
   for (const std::string& notice : notices) print_message(notice);
 }
 
-Result<Source> open_archive(const RestoreOptions& options, const RestoreNames& names) {
+Result<Source> open_archive(const RestoreOptions& options, const RestoreNames& names,
+                            Progress& progress) {
   const bool from_stdin = options.archive == kStandardStream;
   GM_ASSIGN(std::unique_ptr<InputFile> file, from_stdin
                                                  ? InputFile::from_stdin(options.gzip)
                                                  : InputFile::open(options.archive, options.gzip));
+  if (!from_stdin) progress.expect(known_file_size(options.archive));
+  file->show(progress);
   Source source;
   source.name = file->name();
   GM_ASSIGN(source.archive, ArchiveReader::open(std::move(file)));
@@ -115,7 +119,8 @@ Result<Source> open_archive(const RestoreOptions& options, const RestoreNames& n
   return source;
 }
 
-Result<Source> open_folder(const RestoreOptions& options, const RestoreNames& names) {
+Result<Source> open_folder(const RestoreOptions& options, const RestoreNames& names,
+                           Progress& progress) {
   Source source;
   if (options.folder == kStandardStream) {
     source.name = "standard input";
@@ -133,28 +138,33 @@ Result<Source> open_folder(const RestoreOptions& options, const RestoreNames& na
   source.name = in_quotes(folder.path.string());
   source.items = std::move(found.items);
   source.problems = std::move(found.problems);
+  for (const RestoreItem& item : source.items) {
+    if (!item.documents.empty()) progress.expect(known_file_size(item.documents));
+  }
   return source;
 }
 
-Result<Source> open_source(const RestoreOptions& options) {
+Result<Source> open_source(const RestoreOptions& options, Progress& progress) {
   // --db and --collection select collections. For a single file they replace the names that its
   // path gives.
   GM_ASSIGN(const RestoreNames names, RestoreNames::parse(options.names));
-  GM_ASSIGN(Source source,
-            options.archive.empty() ? open_folder(options, names) : open_archive(options, names));
+  GM_ASSIGN(Source source, options.archive.empty() ? open_folder(options, names, progress)
+                                                   : open_archive(options, names, progress));
   GM_TRY(check_targets(source.items));
   return source;
 }
 
 // Damage ends the file, but what was read before stays. Other errors end the restore.
 Status restore_file(const RestoreOptions& options, const RestoreItem& item,
-                    Restoration& restoration) {
+                    Restoration& restoration, Progress& progress) {
   GM_TRY(restoration.begin(item.to, item.metadata));
+  progress.set_subject(item.to.full());
   if (item.documents.empty()) return restoration.end(item.to);
   Result<std::unique_ptr<InputFile>> file = item.documents == kStandardStream
                                                 ? InputFile::from_stdin(options.gzip)
                                                 : InputFile::open(item.documents, options.gzip);
   if (!file) return restoration.break_off(item.to, file.error());
+  (*file)->show(progress);
   DocumentReader documents(**file);
   while (true) {
     const Result<DocumentReader::Found> found = documents.next();
@@ -164,7 +174,7 @@ Status restore_file(const RestoreOptions& options, const RestoreItem& item,
   }
 }
 
-Status restore_archive(const Source& source, Restoration& restoration) {
+Status restore_archive(const Source& source, Restoration& restoration, Progress& progress) {
   using Kind = ArchiveReader::Event::Kind;
   std::map<engine::Namespace, const RestoreItem*> items;
   for (const RestoreItem& item : source.items) {
@@ -181,6 +191,7 @@ Status restore_archive(const Source& source, Restoration& restoration) {
     const RestoreItem& item = *found->second;
     switch ((*event)->kind) {
       case Kind::kBegins:
+        progress.set_subject(item.to.full());
         GM_TRY(restoration.begin(item.to, item.metadata));
         break;
       case Kind::kDocument:
@@ -193,15 +204,16 @@ Status restore_archive(const Source& source, Restoration& restoration) {
   }
 }
 
-Status restore_all(const RestoreOptions& options, const Source& source, Restoration& restoration) {
+Status restore_all(const RestoreOptions& options, const Source& source, Restoration& restoration,
+                   Progress& progress) {
   for (const std::string& problem : source.problems) {
     GM_TRY(restoration.failed(Error(ErrorCode::kFailedToParse, problem)));
   }
   if (source.archive) {
-    GM_TRY(restore_archive(source, restoration));
+    GM_TRY(restore_archive(source, restoration, progress));
   } else {
     for (const RestoreItem& item : source.items) {
-      GM_TRY(restore_file(options, item, restoration));
+      GM_TRY(restore_file(options, item, restoration, progress));
     }
   }
   return restoration.finish();
@@ -235,7 +247,8 @@ Status run_dry(const RestoreOptions& options, const Source& source) {
 ExitStatus run_restore(RestoreOptions options) {
   if (const Status taken = take_database(options); !taken) return print_error(taken.error());
   if (const Status checked = check(options); !checked) return print_error(checked.error());
-  const Result<Source> source = open_source(options);
+  Progress progress("", options.rules.quiet || options.dry_run);
+  const Result<Source> source = open_source(options, progress);
   if (!source) return print_error(source.error());
   if (source->items.empty() && source->problems.empty()) {
     return print_error(
@@ -253,7 +266,7 @@ ExitStatus run_restore(RestoreOptions options) {
   if (!opened) return print_error(with_advice(options, opened.error()));
 
   Restoration restoration(*opened->store, options.rules);
-  const Status done = restore_all(options, *source, restoration);
+  const Status done = restore_all(options, *source, restoration, progress);
   if (!done) print_message(done.error().message());
   const RestoreCounts& counts = restoration.counts();
   if (!options.rules.quiet || counts.failures > 0 || !done) {
