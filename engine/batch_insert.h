@@ -18,7 +18,7 @@ class BatchInserter {
   // before the one that fails, or of all. If the answer of a server is lost, or the server refuses
   // a whole command, counts none of the documents of that command.
   virtual Status insert_all(Transaction& transaction, std::span<const bson::View> documents,
-                            size_t& inserted) = 0;
+                            size_t& inserted, const InsertOptions& options = {}) = 0;
 };
 
 // Inserts the documents in their order. Stops at the first one that cannot be inserted, and fails

@@ -294,7 +294,8 @@ Result<engine::InsertResult> MongoCollection::insert(engine::Transaction& transa
 }
 
 Status MongoCollection::insert_all(engine::Transaction& transaction,
-                                   std::span<const bson::View> documents, size_t& inserted) {
+                                   std::span<const bson::View> documents, size_t& inserted,
+                                   const engine::InsertOptions& options) {
   inserted = 0;
   while (!documents.empty()) {
     Builder insert = command("insert");
@@ -307,6 +308,7 @@ Status MongoCollection::insert_all(engine::Transaction& transaction,
       bytes += documents[count++].size();
     }
     list.close();
+    if (options.bypass_validation) insert.append("bypassDocumentValidation", true);
     GM_ASSIGN(const bson::Document reply, run(transaction, std::move(insert)));
     inserted += static_cast<size_t>(number_of(reply, "n"));
     GM_TRY(check_writes(reply));

@@ -50,7 +50,7 @@ class MongoCollection final : public engine::Collection, public engine::BatchIns
   // Puts as many documents into each command as a message may have: at most 10,000 documents, and
   // 16,000,000 bytes unless one document is larger.
   Status insert_all(engine::Transaction& transaction, std::span<const bson::View> documents,
-                    size_t& inserted) override;
+                    size_t& inserted, const engine::InsertOptions& options = {}) override;
   Result<engine::UpdateResult> update(engine::Transaction& transaction, bson::View filter,
                                       bson::View update,
                                       const engine::UpdateOptions& options) override;

@@ -33,11 +33,14 @@ class BatchedWrites {
   struct Actions {
     // Writes a document in the transaction. May be called again for the same document.
     std::function<Status(engine::Transaction&, Tag, bson::View)> write;
-    // If set, is called instead of `write` with documents that follow each other. Writes them in
-    // their order, up to the first one that fails, and sets `written` to the number of those before
-    // it.
-    std::function<Status(engine::Transaction&, std::span<const bson::View>, size_t& written)>
+    // If set, is called instead of `write` with documents that follow each other and that
+    // `are_together`, and the tag of the first. Writes some of them in their order, at least one,
+    // up to the first one that fails, and sets `written` to the number of those that it has
+    // written.
+    std::function<Status(engine::Transaction&, Tag, std::span<const bson::View>, size_t& written)>
         write_all = {};
+    // Returns whether documents of both tags may be written together.
+    std::function<bool(Tag, Tag)> are_together = [](Tag, Tag) { return true; };
     // Called for a document that the store refuses. An error ends the work.
     std::function<Status(Tag, const Error&)> refused;
     // Called for a document when its transaction is committed.
@@ -138,13 +141,16 @@ class BatchedWrites {
     return bson::View(bytes_.data() + pending.begin, pending.size);
   }
 
-  // Writes pending_[begin, end), or only the first of them if there is no write_all.
+  // Writes those of pending_[begin, end) that write_all takes together, or only the first of them
+  // if there is no write_all.
   Status write(engine::Transaction& transaction, size_t begin, size_t end, size_t& done) {
     if (actions_.write_all) {
       std::vector<bson::View> documents;
-      documents.reserve(end - begin);
-      for (size_t i = begin; i < end; ++i) documents.push_back(view(pending_[i]));
-      return actions_.write_all(transaction, documents, done);
+      const Tag tag = pending_[begin].tag;
+      for (size_t i = begin; i < end && actions_.are_together(tag, pending_[i].tag); ++i) {
+        documents.push_back(view(pending_[i]));
+      }
+      return actions_.write_all(transaction, tag, documents, done);
     }
     GM_TRY(actions_.write(transaction, pending_[begin].tag, view(pending_[begin])));
     done = 1;

@@ -116,7 +116,7 @@ class Import {
     };
     auto* const batches = dynamic_cast<engine::BatchInserter*>(collection_.get());
     if (batches != nullptr && !is_upsert()) {
-      actions.write_all = [batches](engine::Transaction& transaction,
+      actions.write_all = [batches](engine::Transaction& transaction, uint64_t,
                                     std::span<const bson::View> documents, size_t& written) {
         return batches->insert_all(transaction, documents, written);
       };

@@ -1,9 +1,11 @@
 #include "tools/gridstore/dump/restoration.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 
+#include "engine/batch_insert.h"
 #include "engine/bson/builder.h"
 #include "tools/gridstore/dump/restored_index.h"
 #include "tools/gridstore/message.h"
@@ -38,21 +40,29 @@ std::string_view name_of(bson::View specification) {
 }  // namespace
 
 Restoration::Restoration(engine::Store& store, const RestoreRules& rules)
-    : store_(store),
-      rules_(rules),
-      writes_(
-          store,
-          {.write = [this](
-                        engine::Transaction& transaction, RestoreTarget* target,
-                        bson::View document) { return insert(transaction, target->ns, document); },
-           .refused = [this](RestoreTarget* target,
-                             const Error& error) { return document_failed(*target, error); },
-           .written =
-               [this](RestoreTarget* target) {
-                 ++target->documents;
-                 ++counts_.documents;
-               }}),
-      users_(store) {}
+    : store_(store), rules_(rules), writes_(store, actions()), users_(store) {}
+
+BatchedWrites<Restoration::RestoreTarget*>::Actions Restoration::actions() {
+  BatchedWrites<RestoreTarget*>::Actions actions;
+  actions.write = [this](engine::Transaction& transaction, RestoreTarget* target,
+                         bson::View document) { return insert(transaction, target->ns, document); };
+  // Over a network, a round trip for each document would take most of the time.
+  if (!store_.capabilities().exclusive) {
+    actions.write_all = [this](engine::Transaction& transaction, RestoreTarget* target,
+                               std::span<const bson::View> documents, size_t& written) {
+      return insert_several(transaction, target->ns, documents, written);
+    };
+    actions.are_together = std::equal_to<>();
+  }
+  actions.refused = [this](RestoreTarget* target, const Error& error) {
+    return document_failed(*target, error);
+  };
+  actions.written = [this](RestoreTarget* target) {
+    ++target->documents;
+    ++counts_.documents;
+  };
+  return actions;
+}
 
 Status Restoration::failed(const Error& error) {
   ++counts_.failures;
@@ -151,14 +161,35 @@ Status Restoration::add(const engine::Namespace& ns, bson::View document) {
   return writes_.add(&target, document);
 }
 
-Status Restoration::insert(engine::Transaction& transaction, const engine::Namespace& ns,
-                           bson::View document) {
+engine::InsertOptions Restoration::insert_options() const {
   engine::InsertOptions options;
   options.bypass_validation = rules_.bypass_validation;
   options.keep_empty_timestamps = true;
+  return options;
+}
+
+Status Restoration::insert(engine::Transaction& transaction, const engine::Namespace& ns,
+                           bson::View document) {
   GM_TRY(store_.database(ns.database)
              ->collection(ns.collection)
-             ->insert(transaction, document, options));
+             ->insert(transaction, document, insert_options()));
+  return {};
+}
+
+// Documents without an _id are inserted one by one, as insert() gives them one.
+Status Restoration::insert_several(engine::Transaction& transaction, const engine::Namespace& ns,
+                                   std::span<const bson::View> documents, size_t& written) {
+  const std::unique_ptr<engine::Collection> collection =
+      store_.database(ns.database)->collection(ns.collection);
+  const auto without_id = std::find_if(documents.begin(), documents.end(),
+                                       [](bson::View document) { return !document.find("_id"); });
+  auto* const batches = dynamic_cast<engine::BatchInserter*>(collection.get());
+  if (batches != nullptr && without_id != documents.begin()) {
+    const auto count = static_cast<size_t>(without_id - documents.begin());
+    return batches->insert_all(transaction, documents.first(count), written, insert_options());
+  }
+  GM_TRY(collection->insert(transaction, documents.front(), insert_options()));
+  written = 1;
   return {};
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -81,9 +82,13 @@ class Restoration {
     uint64_t documents = 0;
     uint64_t failures = 0;
   };
+  BatchedWrites<RestoreTarget*>::Actions actions();
   Status make(RestoreTarget& target);
   Status drop_and_create(RestoreTarget& target, engine::Transaction& transaction);
+  engine::InsertOptions insert_options() const;
   Status insert(engine::Transaction& transaction, const engine::Namespace& ns, bson::View document);
+  Status insert_several(engine::Transaction& transaction, const engine::Namespace& ns,
+                        std::span<const bson::View> documents, size_t& written);
   Status document_failed(RestoreTarget& target, const Error& error);
   Status make_indexes(const RestoreTarget& target);
   Status make_index(const RestoreTarget& target, bson::View specification);
