@@ -7,6 +7,8 @@ find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(tl-expected REQUIRED)
 find_package(mongoc-1.0 REQUIRED)
+# Boost.Beast: headers alone.
+find_package(Boost 1.81 REQUIRED)
 pkg_check_modules(BSON REQUIRED IMPORTED_TARGET libbson-1.0)
 pkg_check_modules(FUSE3 REQUIRED IMPORTED_TARGET fuse3)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)

@@ -24,6 +24,8 @@ packages=(
   libsystemd-dev
   # The wire server
   libasio-dev zlib1g-dev libsnappy-dev libzstd-dev libidn-dev
+  # The HTTP server: Boost.Beast, headers alone
+  libboost1.81-dev
   # BSON, and the store over a MongoDB deployment
   libbson-dev libmongoc-dev
   # The rules of time zones, which expressions on dates read
@@ -36,7 +38,7 @@ if ! $programs_only; then
     clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
     # Tests and benchmarks
     libgtest-dev libgmock-dev libsqlite3-dev
-    git python3 rsync sqlite3 tar acl attr procps util-linux groff-base
+    curl git python3 rsync sqlite3 tar acl attr procps util-linux groff-base
     fio postgresql stress-ng vim
     # The Debian package, its completions, and a bare Debian that tries them
     debhelper debootstrap lintian fish zsh

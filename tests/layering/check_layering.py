@@ -78,6 +78,7 @@ LAYERS = {
         for number, room in enumerate(GRIDFS_ROOMS)
     },
     "gridfs": INTERFACE | {"engine/disk_cache"},
+    "http": INTERFACE | GRIDFS | {"engine/wire"},
     "command_line": INTERFACE | {"engine/system", "engine/wire", "engine/local", LOCAL_DOOR},
     "fuse/tree": INTERFACE | GRIDFS | {"fuse"},
     "fuse/monitoring": INTERFACE | {"fuse", "engine/wire"},
@@ -85,7 +86,7 @@ LAYERS = {
     "fuse": INTERFACE
     | GRIDFS
     | {"fuse/tree", "fuse/monitoring", "fuse/kernel", "fuse/daemon"}
-    | {"command_line", "engine/disk_cache", "engine/system"}
+    | {"command_line", "engine/disk_cache", "engine/system", "http"}
     | LEAVES,
     "fuse/daemon": INTERFACE
     | GRIDFS
@@ -93,7 +94,7 @@ LAYERS = {
     | LEAVES,
     "tools": INTERFACE
     | GRIDFS
-    | {"engine/aggregation", "engine/system", "command_line"}
+    | {"engine/aggregation", "engine/system", "command_line", "http"}
     | LEAVES,
 }
 
@@ -109,6 +110,7 @@ DOORS = [
     ),
     (r"yaml-cpp/", "yaml-cpp", r"tools/gridfiles/connection_options\.cc"),
     (r"stringprep\.h", "libidn", r"engine/wire/auth/password_preparation\.cc"),
+    (r"boost/", "Boost", r"http/(connection\.(h|cc)|http_server\.cc)"),
     (r"asio", "Asio", r"engine/wire/server/.*|fuse/monitoring/metrics_server\.cc"),
     (
         r"zlib\.h|snappy|zstd",
@@ -128,6 +130,7 @@ LINK_DOORS = [
     (r"PkgConfig::SYSTEMD", "libsystemd", {"fuse"}),
     (r"PkgConfig::PCRE2", "PCRE2", {"engine/query"}),
     (r"PkgConfig::YAML_CPP", "yaml-cpp", {"tools"}),
+    (r"Boost::", "Boost", {"http"}),
     (r"PkgConfig::IDN", "libidn", {"engine/wire"}),
     (r"PkgConfig::(SNAPPY|ZSTD)", "a compressor", {"engine/wire"}),
     (r"ZLIB::", "zlib", {"engine/wire", "tools"}),

@@ -1,0 +1,34 @@
+// The field Range: which bytes of a file a client asks for. Source: RFC 9110, 14.
+//
+// Thread-safe: plain values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "gridfs/bucket/bucket.h"
+
+namespace gridmount::http {
+
+// A field with more ranges than this is ignored.
+inline constexpr size_t kRangesMax = 32;
+
+struct SelectedRanges {
+  enum class Kind {
+    kWhole,           // the field is to be ignored: the reply has the whole file
+    kPart,            // the reply has `ranges`
+    kNotSatisfiable,  // no range is within the file: 416
+  };
+  Kind kind = Kind::kWhole;
+  // In the order in which they were asked for. Each has at least one byte and lies within the file.
+  std::vector<gridfs::ByteRange> ranges;
+};
+
+// Selects what the value of a field Range asks of a file with `length` bytes. A field with another
+// unit than bytes, with a syntax error, with more than kRangesMax ranges, or with ranges that have
+// more bytes than the file together, is ignored. So a request cannot make the server send more than
+// the file.
+SelectedRanges select_ranges(std::string_view field, int64_t length);
+
+}  // namespace gridmount::http

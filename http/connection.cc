@@ -1,0 +1,256 @@
+#include "http/connection.h"
+
+#include <spdlog/spdlog.h>
+
+#include <array>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/error.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/fields.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/write.hpp>
+#include <ctime>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "http/http_date.h"
+
+namespace gridmount::http {
+
+namespace {
+
+namespace net = boost::asio;
+namespace beast = boost::beast;
+using beast::error_code;
+using net::ip::tcp;
+
+constexpr size_t kFirstReadBytes = 1024;
+// What a client may still send after the last reply, and how long, before its connection is closed.
+constexpr size_t kDrainedBytesMax = size_t{256} * 1024;
+constexpr std::chrono::milliseconds kDrainPatience{2000};
+
+std::string text_of(beast::string_view text) {
+  return {text.data(), text.size()};
+}
+
+Request::Method method_of(beast::http::verb verb) {
+  switch (verb) {
+    case beast::http::verb::get:
+      return Request::Method::kGet;
+    case beast::http::verb::head:
+      return Request::Method::kHead;
+    default:
+      return Request::Method::kOther;
+  }
+}
+
+// The head of a reply, with the empty line at its end.
+std::string head_text(const Reply& reply, unsigned version, bool keep_alive, bool is_chunked) {
+  beast::http::response_header<> head;
+  head.version(version);
+  head.result(static_cast<unsigned>(reply.status));
+  head.reason(beast::string_view(reason_of(reply.status).data(), reason_of(reply.status).size()));
+  head.set(beast::http::field::date, http_date(std::time(nullptr)));
+  for (const auto& [name, value] : reply.fields) head.insert(name, value);
+  if (is_chunked) {
+    head.set(beast::http::field::transfer_encoding, "chunked");
+  } else if (reply.length) {
+    head.set(beast::http::field::content_length, std::to_string(*reply.length));
+  }
+  if (!keep_alive) {
+    head.set(beast::http::field::connection, "close");
+  } else if (version == 10) {
+    head.set(beast::http::field::connection, "keep-alive");
+  }
+  std::ostringstream text;
+  text << head;
+  return std::move(text).str();
+}
+
+}  // namespace
+
+std::shared_ptr<Connection> Connection::accept(ConnectionContext& context, tcp::socket socket) {
+  const HttpLimits& limits = context.limits;
+  bool is_refused = false;
+  if (++context.served > limits.connections) {
+    --context.served;
+    is_refused = true;
+    if (++context.refused > limits.refusals) {
+      --context.refused;
+      return nullptr;
+    }
+  }
+  std::atomic<size_t>& count = is_refused ? context.refused : context.served;
+  try {
+    // The constructor is private, so std::make_shared cannot call it.
+    return std::shared_ptr<Connection>(new Connection(context, std::move(socket), is_refused));
+  } catch (...) {
+    --count;
+    throw;
+  }
+}
+
+Connection::Connection(ConnectionContext& context, tcp::socket socket, bool is_refused)
+    : context_(context),
+      is_refused_(is_refused),
+      stream_(std::move(socket)),
+      // The parser has its own limit. Without more room than that, it would not be reached.
+      buffer_(2 * context.limits.head_bytes) {}
+
+Connection::~Connection() {
+  --(is_refused_ ? context_.refused : context_.served);
+}
+
+void Connection::start() {
+  error_code ignored;
+  stream_.socket().set_option(tcp::no_delay(true), ignored);
+  net::dispatch(stream_.get_executor(), [self = shared_from_this()] {
+    self->wait_for_request(self->context_.limits.head_patience);
+  });
+}
+
+void Connection::wait_for_request(std::chrono::milliseconds patience) {
+  parser_.reset();
+  if (buffer_.size() > 0) return read_head();
+  buffer_.shrink_to_fit();
+  stream_.expires_after(patience);
+  stream_.async_read_some(buffer_.prepare(kFirstReadBytes),
+                          [self = shared_from_this()](const error_code& error, size_t bytes) {
+                            if (error) return self->close();
+                            self->buffer_.commit(bytes);
+                            self->read_head();
+                          });
+}
+
+void Connection::read_head() {
+  parser_.emplace();
+  parser_->header_limit(static_cast<uint32_t>(context_.limits.head_bytes));
+  // The body of a request is not read, so its size does not matter.
+  parser_->body_limit(boost::none);
+  stream_.expires_after(context_.limits.head_patience);
+  beast::http::async_read_header(
+      stream_, buffer_, *parser_,
+      [self = shared_from_this()](const error_code& error, size_t) { self->handle_head(error); });
+}
+
+void Connection::handle_head(const error_code& error) {
+  using HeadError = beast::http::error;
+  if (error == HeadError::header_limit || error == HeadError::buffer_overflow) {
+    return refuse(431, "the head of the request is too long");
+  }
+  const bool is_of_connection =
+      error && error.category() != error_code(HeadError::bad_target).category();
+  if (is_of_connection || error == HeadError::end_of_stream ||
+      error == HeadError::partial_message) {
+    return close();
+  }
+  if (error) return refuse(400, error.message());
+  const auto& head = parser_->get();
+  const HttpLimits& limits = context_.limits;
+  if (head.target().size() > limits.target_bytes) return refuse(414, "the target is too long");
+  if (std::distance(head.begin(), head.end()) > static_cast<std::ptrdiff_t>(limits.fields)) {
+    return refuse(431, "the request has too many fields");
+  }
+  if (is_refused_) return refuse(503, "there are too many connections");
+  // The body of a request is not read, so what follows it cannot be found.
+  const bool has_body = parser_->chunked() || parser_->content_length().value_or(0) > 0;
+  target_ = text_of(head.target());
+  send(context_.site.answer(request()), head.version(), head.keep_alive() && !has_body);
+}
+
+Request Connection::request() const {
+  const auto& head = parser_->get();
+  Request request;
+  request.method = method_of(head.method());
+  request.target = target_;
+  for (const auto& field : head) {
+    request.fields.emplace_back(text_of(field.name_string()), text_of(field.value()));
+  }
+  return request;
+}
+
+void Connection::refuse(int status, std::string_view what) {
+  Reply reply = refusal(status, what, false);
+  if (status == 503) reply.add("Retry-After", "1");
+  send(std::move(reply), 11, false);
+}
+
+void Connection::send(Reply reply, unsigned version, bool keep_alive) {
+  // Read before the head is sent, so that a file that cannot be read gets a status that says so.
+  std::string_view piece;
+  if (reply.body) {
+    const Result<std::string_view> first = reply.body->next();
+    if (!first) {
+      spdlog::error("http: {}: {}", target_, first.error().message());
+      return refuse(500, first.error().message());
+    }
+    piece = *first;
+  }
+  is_chunked_ = reply.body && !reply.length && version >= 11;
+  keeps_alive_ = keep_alive && (!reply.body || reply.length || is_chunked_);
+  lead_ = head_text(reply, version, keeps_alive_, is_chunked_);
+  body_ = std::move(reply.body);
+  send_piece(piece);
+}
+
+void Connection::send_piece(std::string_view piece) {
+  if (piece.empty()) body_.reset();
+  std::string_view tail;
+  if (is_chunked_) {
+    lead_ += fmt::format("{:x}\r\n", piece.size());
+    tail = "\r\n";
+  }
+  const std::array<net::const_buffer, 3> buffers{net::buffer(lead_), net::buffer(piece),
+                                                 net::buffer(tail)};
+  stream_.expires_after(context_.limits.send_patience);
+  net::async_write(stream_, buffers, [self = shared_from_this()](const error_code& error, size_t) {
+    if (error) return self->close();
+    self->handle_sent();
+  });
+}
+
+void Connection::handle_sent() {
+  lead_ = std::string();
+  if (!body_) {
+    if (!keeps_alive_) return finish();
+    return wait_for_request(context_.limits.idle_patience);
+  }
+  const Result<std::string_view> piece = body_->next();
+  if (!piece) {
+    // Part of the reply is sent already. The client sees by its length that something is missing.
+    spdlog::warn("http: {}: the reply is cut off: {}", target_, piece.error().message());
+    return close();
+  }
+  // Nothing marks the end of the reply, unless it is sent in chunks.
+  if (!piece->empty() || is_chunked_) return send_piece(*piece);
+  body_.reset();
+  handle_sent();
+}
+
+void Connection::finish() {
+  error_code ignored;
+  stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+  stream_.expires_after(kDrainPatience);
+  drain(kDrainedBytesMax);
+}
+
+void Connection::drain(size_t bytes_left) {
+  // If unread bytes were left, the client could lose the reply.
+  buffer_.clear();
+  stream_.async_read_some(
+      buffer_.prepare(kFirstReadBytes),
+      [self = shared_from_this(), bytes_left](const error_code& error, size_t bytes) {
+        if (error || bytes >= bytes_left) return self->close();
+        self->drain(bytes_left - bytes);
+      });
+}
+
+void Connection::close() {
+  body_.reset();
+  stream_.close();
+}
+
+}  // namespace gridmount::http

@@ -1,0 +1,84 @@
+// One connection of a client: reads requests and sends the replies of the site, one after the
+// other.
+//
+// Its handlers keep the object alive, so it ends with the last of them. Each of them has a time
+// limit (HttpLimits), so there is a last one. They run on the strand of the socket, one at a time.
+//
+// Thread-safe: start() may be called on any thread, once.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "http/http_server.h"
+#include "http/reply.h"
+#include "http/request.h"
+#include "http/site.h"
+
+namespace gridmount::http {
+
+// What all connections of a server share. It must outlive the connections.
+struct ConnectionContext {
+  const Site& site;
+  const HttpLimits limits;
+  std::atomic<size_t> served = 0;   // connections that are answered
+  std::atomic<size_t> refused = 0;  // connections that get the status 503
+};
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  // Takes the socket, whose executor must be a strand. Returns null, and closes the socket, if
+  // there are too many connections.
+  static std::shared_ptr<Connection> accept(ConnectionContext& context,
+                                            boost::asio::ip::tcp::socket socket);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void start();
+
+ private:
+  using Parser = boost::beast::http::request_parser<boost::beast::http::empty_body>;
+
+  Connection(ConnectionContext& context, boost::asio::ip::tcp::socket socket, bool is_refused);
+
+  void wait_for_request(std::chrono::milliseconds patience);
+  void read_head();
+  // Handles the end of read_head().
+  void handle_head(const boost::beast::error_code& error);
+  // Returns the request that parser_ has.
+  Request request() const;
+  // Begins to send the reply. `version` is that of the request: 10 or 11.
+  void send(Reply reply, unsigned version, bool keep_alive);
+  // Refuses what cannot be parsed, and ends the connection.
+  void refuse(int status, std::string_view what);
+  // Sends lead_ and then a piece of the body. An empty piece is the last one.
+  void send_piece(std::string_view piece);
+  void handle_sent();
+  // Tells the client that nothing follows, and waits until it has read the reply.
+  void finish();
+  void drain(size_t bytes_left);
+  // Ends the connection at once.
+  void close();
+
+  ConnectionContext& context_;
+  const bool is_refused_;
+  boost::beast::tcp_stream stream_;
+  boost::beast::flat_buffer buffer_;
+  std::optional<Parser> parser_;
+  std::unique_ptr<Body> body_;  // what is left of the reply that is being sent
+  std::string target_;          // of that reply, for the log
+  bool is_chunked_ = false;
+  bool keeps_alive_ = false;
+  std::string lead_;  // the bytes before a piece: the head of the reply, the size of the chunk
+};
+
+}  // namespace gridmount::http

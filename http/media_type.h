@@ -1,0 +1,20 @@
+// Media types of files.
+//
+// Thread-safe: pure functions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gridmount::http {
+
+// Returns the value of Content-Type for a file. `recorded` is the type in its files document, which
+// counts if it has the form of a media type. Otherwise the extension of `name` decides, and a file
+// with an unknown one is application/octet-stream.
+std::string media_type_of(const std::optional<std::string>& recorded, std::string_view name);
+
+// Returns true if a browser that opens a file of this type may run scripts in it.
+bool may_have_scripts(std::string_view media_type);
+
+}  // namespace gridmount::http

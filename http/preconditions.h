@@ -1,0 +1,35 @@
+// The conditions of a request: If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since and
+// If-Range. Source: RFC 9110, 13.
+//
+// Thread-safe: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "http/request.h"
+
+namespace gridmount::http {
+
+// What is known of a file's present content.
+struct Validators {
+  std::string tag;               // entity_tag()
+  int64_t modified_seconds = 0;  // Last-Modified
+};
+
+enum class Verdict {
+  kPerform,      // no condition speaks against the request
+  kNotModified,  // 304
+  kFailed,       // 412
+};
+
+// Evaluates the conditions of a GET or HEAD in the order of RFC 9110, 13.2.2. Invalid dates are
+// ignored.
+Verdict evaluate_conditions(const Request& request, const Validators& validators);
+
+// Returns true if the field Range counts: there is no If-Range, or If-Range has the strong tag. A
+// date in If-Range never matches, because Last-Modified is the mtime of the file, which programs
+// can set: it does not identify a content.
+bool is_range_wanted(const Request& request, const Validators& validators);
+
+}  // namespace gridmount::http

@@ -1,0 +1,32 @@
+// A request of HTTP as the rest of the room sees it: the head, without the transport.
+//
+// A plain value, so thread-safe.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gridmount::http {
+
+struct Request {
+  enum class Method { kGet, kHead, kOther };
+
+  Method method = Method::kGet;
+  std::string target;  // as sent: "/fs/a%20b?download"
+  // The fields of the head in the order of arrival. The names are as the client wrote them.
+  std::vector<std::pair<std::string, std::string>> fields;
+
+  // Returns the value of a field, whose name may have any case. The values of a field that occurs
+  // several times are joined by ", " (RFC 9110, 5.3). Returns nothing if the field is missing.
+  std::optional<std::string> field(std::string_view name) const;
+};
+
+// Returns true if the two texts differ at most in the case of ASCII letters.
+bool equals_ignoring_case(std::string_view a, std::string_view b);
+// Removes spaces and tabs at both ends.
+std::string_view trimmed(std::string_view text);
+
+}  // namespace gridmount::http

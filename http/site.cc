@@ -1,0 +1,241 @@
+#include "http/site.h"
+
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+
+#include <utility>
+
+#include "engine/bson/json.h"
+#include "gridfs/bucket/error.h"
+#include "gridfs/namespace/name_mapping.h"
+#include "http/file_reply.h"
+#include "http/listing.h"
+
+namespace gridmount::http {
+
+namespace {
+
+// The first component of the path of a file by its _id. No bucket can have this name.
+constexpr std::string_view kById = ".id";
+// How often a name is looked up again if its file was replaced between the look-up and the reading
+// of its document.
+constexpr int kLookUpsMax = 5;
+
+// Returns the status for an error of the store.
+int status_of(ErrorCode code) {
+  if (code == gridfs::kNoSuchEntry || code == gridfs::kFileNotFound ||
+      code == gridfs::kFileDeleted || code == gridfs::kInvalidName ||
+      code == gridfs::kNameTooLong || code == gridfs::kNotADirectory) {
+    return 404;
+  }
+  if (code == ErrorCode::kBadValue) return 400;
+  if (code == ErrorCode::kPermissionDenied) return 403;
+  return 500;
+}
+
+bool is_regular(uint32_t mode) {
+  return (mode & S_IFMT) == 0 || S_ISREG(mode);
+}
+
+tl::unexpected<Error> not_regular(std::string_view what) {
+  return fail(ErrorCode::kPermissionDenied,
+              std::string(what) + " is a symbolic link, a device or the like");
+}
+
+std::optional<bson::Value> parse_id(const std::string& text) {
+  if (const auto id = bson::ObjectId::from_hex(text)) return bson::Value(*id);
+  return gridfs::id_from_json(text);
+}
+
+// Reads the files document. Fails with FileNotFound.
+Result<gridfs::FilesDocument> read_file(const gridfs::Bucket& bucket, bson::ValueView id) {
+  GM_ASSIGN(const auto stream, bucket.open_download_stream(id, gridfs::ByteRange{}));
+  return stream->file();
+}
+
+std::shared_ptr<const gridfs::Bucket> bucket_of(std::shared_ptr<gridfs::PathNamespace> paths) {
+  const gridfs::Bucket* const bucket = &paths->bucket();
+  return {std::move(paths), bucket};
+}
+
+ListedEntry listed(const gridfs::DirectoryEntry& entry) {
+  ListedEntry listed;
+  listed.name = entry.name;
+  const gridfs::Attributes& attributes = entry.node.attributes;
+  listed.size = attributes.size;
+  listed.modified_milliseconds = gridfs::to_date(attributes.mtime).milliseconds;
+  if (entry.node.kind == gridfs::NodeKind::kDirectory) {
+    listed.kind = ListedEntry::Kind::kDirectory;
+  } else if (S_ISLNK(attributes.mode)) {
+    listed.kind = ListedEntry::Kind::kSymlink;
+  } else if (!is_regular(attributes.mode)) {
+    listed.kind = ListedEntry::Kind::kOther;
+  } else {
+    listed.id_json = bson::to_json(entry.node.id, bson::JsonForm::kCanonical);
+  }
+  return listed;
+}
+
+Result<ListingForm> form_of(const Request& request, const Target& target) {
+  if (const auto format = target.parameter("format")) {
+    if (*format == "json") return ListingForm::kJson;
+    if (*format == "html") return ListingForm::kHtml;
+    return fail(ErrorCode::kBadValue, "the format of a listing is json or html");
+  }
+  const std::string accept = request.field("Accept").value_or("");
+  const bool wants_json = accept.find("application/json") != std::string::npos &&
+                          accept.find("text/html") == std::string::npos;
+  return wants_json ? ListingForm::kJson : ListingForm::kHtml;
+}
+
+Result<Reply> listing_reply(const Request& request, const Target& target, EntrySource entries) {
+  GM_ASSIGN(const ListingForm form, form_of(request, target));
+  Reply reply;
+  reply.length = std::nullopt;
+  reply.add("Content-Type",
+            form == ListingForm::kJson ? "application/json" : "text/html; charset=utf-8");
+  reply.add("Vary", "Accept");
+  reply.add("Cache-Control", "no-store");
+  reply.add("X-Content-Type-Options", "nosniff");
+  reply.add("Cross-Origin-Resource-Policy", "same-origin");
+  if (form == ListingForm::kHtml) {
+    reply.add("Content-Security-Policy",
+              "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+  }
+  if (request.method != Request::Method::kHead) {
+    reply.body = std::make_unique<Listing>(form, target.components, std::move(entries));
+  }
+  return reply;
+}
+
+}  // namespace
+
+Site::Site(engine::Store& store, SiteOptions options)
+    : store_(store),
+      options_(std::move(options)),
+      hosts_(options_.hosts),
+      database_(store.database(options_.database)) {}
+
+Reply Site::answer(const Request& request) const {
+  Result<Reply> reply = try_answer(request);
+  if (reply) return std::move(reply).value();
+  const Error& error = reply.error();
+  const int status = status_of(error.code());
+  if (status == 500) spdlog::error("http: {}: {}", request.target, error.message());
+  return refusal(status, error.message(), request.method == Request::Method::kHead);
+}
+
+Result<Reply> Site::try_answer(const Request& request) const {
+  const bool is_head = request.method == Request::Method::kHead;
+  GM_ASSIGN(const Target target, parse_target(request.target));
+  const std::optional<std::string> host =
+      target.authority ? target.authority : request.field("Host");
+  if (!host) return refusal(400, "the field Host is missing", is_head);
+  if (!hosts_.allows(*host)) {
+    return refusal(421, "this server has another name than the field Host says", is_head);
+  }
+  if (request.method == Request::Method::kOther) {
+    Reply reply = refusal(405, "files can only be read", is_head);
+    reply.add("Allow", "GET, HEAD");
+    return reply;
+  }
+  if (target.components.empty()) return list_buckets(request, target);
+  if (target.components[0] == kById) return answer_id(request, target);
+  return answer_path(request, target);
+}
+
+Result<Reply> Site::list_buckets(const Request& request, const Target& target) const {
+  std::vector<std::string> names;
+  {
+    GM_ASSIGN(const auto snapshot, store_.snapshot());
+    GM_ASSIGN(names, gridfs::bucket_names(*database_, *snapshot));
+  }
+  if (options_.bucket) {
+    std::erase_if(names, [&](const std::string& name) { return name != *options_.bucket; });
+  }
+  return listing_reply(
+      request, target,
+      [names = std::move(names), next = size_t{0}]() mutable -> Result<std::optional<ListedEntry>> {
+        if (next == names.size()) return std::optional<ListedEntry>();
+        return std::optional(ListedEntry{names[next++], ListedEntry::Kind::kDirectory});
+      });
+}
+
+Result<Site::Paths> Site::open_bucket(const std::string& name) const {
+  const std::string files = name + ".files";
+  const bool is_shown = !options_.bucket || *options_.bucket == name;
+  if (is_shown && engine::check_namespace({options_.database, files})) {
+    GM_ASSIGN(const auto snapshot, store_.snapshot());
+    GM_ASSIGN(const bool exists, database_->exists(*snapshot, files));
+    if (exists) {
+      gridfs::BucketOptions bucket;
+      bucket.name = name;
+      gridfs::NamespaceOptions how;
+      how.read_only = true;
+      how.at = options_.at;
+      GM_ASSIGN(auto paths, gridfs::PathNamespace::open(store_, database_, bucket, how, {}));
+      return Paths(std::move(paths));
+    }
+  }
+  return fail(gridfs::kNoSuchEntry, "there is no bucket '" + name + "'");
+}
+
+Result<Reply> Site::answer_path(const Request& request, const Target& target) const {
+  GM_ASSIGN(const Paths paths, open_bucket(target.components[0]));
+  for (int attempt = 1;; ++attempt) {
+    Result<Reply> reply = answer_node(request, target, paths);
+    const bool was_replaced = !reply && reply.error().code() == gridfs::kFileNotFound;
+    if (!was_replaced || attempt == kLookUpsMax) return reply;
+  }
+}
+
+Result<Reply> Site::answer_node(const Request& request, const Target& target,
+                                const Paths& paths) const {
+  GM_ASSIGN(gridfs::Node node, paths->root());
+  for (size_t i = 1; i < target.components.size(); ++i) {
+    if (node.kind != gridfs::NodeKind::kDirectory) {
+      return fail(gridfs::kNoSuchEntry, "'" + target.components[i - 1] + "' is no directory");
+    }
+    GM_ASSIGN(node, paths->lookup(node.path, target.components[i]));
+  }
+  if (node.kind == gridfs::NodeKind::kDirectory) {
+    GM_ASSIGN(auto stream, paths->list(node.path));
+    return listing_reply(request, target,
+                         [paths, entries = std::shared_ptr<gridfs::DirectoryStream>(
+                                     std::move(stream))]() -> Result<std::optional<ListedEntry>> {
+                           GM_ASSIGN(const auto entry, entries->next());
+                           return entry ? std::optional(listed(*entry)) : std::nullopt;
+                         });
+  }
+  const std::string& name = target.components.back();
+  if (target.ends_with_slash) {
+    return fail(gridfs::kNoSuchEntry, "'" + name + "' is no directory");
+  }
+  if (!is_regular(node.attributes.mode)) return not_regular("'" + name + "'");
+  GM_ASSIGN(gridfs::FilesDocument file, read_file(paths->bucket(), node.id));
+  return file_reply(
+      request, {bucket_of(paths), std::move(file), name, target.parameter("download").has_value()});
+}
+
+Result<Reply> Site::answer_id(const Request& request, const Target& target) const {
+  if (target.components.size() != 3 || target.ends_with_slash) {
+    return fail(gridfs::kNoSuchEntry, "a file by its _id is at /.id/BUCKET/ID");
+  }
+  const std::optional<bson::Value> id = parse_id(target.components[2]);
+  if (!id) {
+    return fail(ErrorCode::kBadValue,
+                "the _id must be the 24 digits of an ObjectId, or Extended JSON");
+  }
+  GM_ASSIGN(const Paths paths, open_bucket(target.components[1]));
+  GM_ASSIGN(gridfs::FilesDocument file, read_file(paths->bucket(), *id));
+  if (options_.at && file.upload_date > *options_.at) {
+    return gridfs::file_not_found(paths->bucket(), *id);
+  }
+  if (!is_regular(file.posix.mode.value_or(0))) return not_regular("the file");
+  const std::string filename = file.filename.value_or(target.components[2]);
+  std::string name = filename.substr(filename.rfind('/') + 1);
+  return file_reply(request, {bucket_of(paths), std::move(file), std::move(name),
+                              target.parameter("download").has_value()});
+}
+
+}  // namespace gridmount::http

@@ -1,0 +1,61 @@
+// The tree that the server shows: the buckets of a database, their directories and their files.
+//
+//   /                         the buckets
+//   /BUCKET/PATH              a directory or a file, by the names that the mount shows
+//   /.id/BUCKET/ID            a file by its _id: the digits of an ObjectId, or Extended JSON
+//
+// The site shows what is committed in the store. It writes nothing.
+//
+// Thread-safe. Each request reads the store by itself, and nothing is kept between requests.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/store.h"
+#include "gridfs/namespace/path_namespace.h"
+#include "http/host_names.h"
+#include "http/reply.h"
+#include "http/request.h"
+#include "http/target.h"
+
+namespace gridmount::http {
+
+struct SiteOptions {
+  std::string database;
+  std::optional<std::string> bucket;  // the only bucket that is shown; unset: all of the database
+  std::optional<bson::Date> at;       // NamespaceOptions::at
+  std::vector<std::string> hosts;     // allowed in Host, besides the loopback names
+};
+
+class Site {
+ public:
+  // `store` must outlive the site and the bodies of its replies.
+  Site(engine::Store& store, SiteOptions options);
+
+  // Answers a request. Errors of the store become replies, and errors of the server (500) are
+  // logged. The reply may be used after the site is destroyed.
+  Reply answer(const Request& request) const;
+
+ private:
+  using Paths = std::shared_ptr<gridfs::PathNamespace>;
+
+  Result<Reply> try_answer(const Request& request) const;
+  Result<Reply> list_buckets(const Request& request, const Target& target) const;
+  Result<Reply> answer_path(const Request& request, const Target& target) const;
+  Result<Reply> answer_id(const Request& request, const Target& target) const;
+  // Fails with NoSuchEntry if there is no such bucket, or if the bucket is not shown.
+  Result<Paths> open_bucket(const std::string& name) const;
+  // Fails with NoSuchEntry, and with PermissionDenied if the path leads to a symbolic link, a
+  // device or the like.
+  Result<Reply> answer_node(const Request& request, const Target& target, const Paths& paths) const;
+
+  engine::Store& store_;
+  const SiteOptions options_;
+  const HostNames hosts_;
+  const std::shared_ptr<engine::Database> database_;
+};
+
+}  // namespace gridmount::http

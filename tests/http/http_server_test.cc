@@ -1,0 +1,259 @@
+// Goal: connections are kept, refused and ended as HttpLimits says, and the server can always be
+// ended.
+// Method: raw sockets to a server on a port that it chooses, with small limits.
+#include "http/http_server.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "tests/gridfs/bucket_fixture.h"
+
+namespace gridmount::http {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class HttpServerTest : public gridfs::BucketFixture {
+ protected:
+  void SetUp() override {
+    // No test depends on times that it does not set itself.
+    limits_.head_patience = std::chrono::minutes(5);
+    limits_.idle_patience = std::chrono::minutes(5);
+    limits_.send_patience = std::chrono::minutes(5);
+  }
+  void TearDown() override { disconnect_all(); }
+
+  Status start(const std::string& address = "127.0.0.1:0") {
+    HttpServerOptions options;
+    options.address = address;
+    options.site.database = bucket().database().name();
+    options.limits = limits_;
+    GM_ASSIGN(server_, HttpServer::start(store(), options));
+    const std::string bound = server_->addresses().at(0);
+    port_ = static_cast<uint16_t>(std::stoi(bound.substr(bound.rfind(':') + 1)));
+    return {};
+  }
+  void stop() { server_.reset(); }
+
+  int connect_client() {
+    const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port_);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(connect(client, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    clients_.push_back(client);
+    return client;
+  }
+  void disconnect_all() {
+    for (const int client : clients_) close(client);
+    clients_.clear();
+  }
+  static void send_text(int client, std::string_view text) {
+    EXPECT_EQ(send(client, text.data(), text.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(text.size()));
+  }
+  // Reads until the server ends or resets the stream.
+  static std::string receive_all(int client) {
+    std::string received;
+    char bytes[4096];
+    for (ssize_t size; (size = recv(client, bytes, sizeof bytes, 0)) > 0;) {
+      received.append(bytes, static_cast<size_t>(size));
+    }
+    return received;
+  }
+  std::string ask(std::string_view request) {
+    const int client = connect_client();
+    send_text(client, request);
+    return receive_all(client);
+  }
+  // Returns a request of the file, after which the connection ends or stays.
+  std::string get(const std::string& name, const std::string& further = "Connection: close\r\n") {
+    return "GET /" + bucket().options().name + "/" + name + " HTTP/1.1\r\nHost: localhost\r\n" +
+           further + "\r\n";
+  }
+
+  HttpLimits limits_;
+
+ private:
+  std::unique_ptr<HttpServer> server_;
+  uint16_t port_ = 0;
+  std::vector<int> clients_;
+};
+
+TEST_F(HttpServerTest, Requests_AreAnsweredOneAfterTheOther) {
+  upload("a", "first");
+  upload("b", "second");
+  must(start());
+  // Both at once, as clients that pipeline do.
+  const std::string both = ask(get("a", "") + get("b"));
+  EXPECT_THAT(both, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(both, HasSubstr("\r\nContent-Length: 5\r\n"));
+  EXPECT_THAT(both, HasSubstr("\r\n\r\nfirstHTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(both, EndsWith("\r\n\r\nsecond"));
+}
+
+TEST_F(HttpServerTest, Listing_IsSentInChunks_OrEndsWithTheConnection) {
+  upload("a", "first");
+  must(start());
+  const std::string reply = ask(get("?format=json"));
+  EXPECT_THAT(reply, HasSubstr("\r\nTransfer-Encoding: chunked\r\n"));
+  EXPECT_THAT(reply, EndsWith("\n]}\n\r\n0\r\n\r\n"));
+  const std::string old = ask("GET /?format=json HTTP/1.0\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(old, StartsWith("HTTP/1.0 200 OK\r\n"));
+  EXPECT_THAT(old, EndsWith("]}\n"));
+}
+
+TEST_F(HttpServerTest, Garbage_IsRefused) {
+  must(start());
+  for (const char* request :
+       {"\r\n\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/2\r\n\r\n", "GET / HTTP/1.1\r\nHost\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
+        "GET /\x01 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET /.. HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"}) {
+    const int client = connect_client();
+    send_text(client, request);
+    shutdown(client, SHUT_WR);
+    EXPECT_THAT(receive_all(client), StartsWith("HTTP/1.1 400 Bad Request\r\n")) << request;
+  }
+}
+
+TEST_F(HttpServerTest, BodyOfARequest_EndsTheConnection) {
+  upload("a", "first");
+  must(start());
+  const std::string reply = ask(get("a", "Content-Length: 5\r\n") + "hello" + get("a"));
+  EXPECT_THAT(reply, HasSubstr("\r\nConnection: close\r\n"));
+  EXPECT_THAT(reply, EndsWith("\r\n\r\nfirst"));
+  EXPECT_THAT(ask("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"),
+              StartsWith("HTTP/1.1 405 Method Not Allowed\r\n"));
+}
+
+TEST_F(HttpServerTest, Head_BeyondItsBytes_IsRefused) {
+  limits_.head_bytes = 2000;
+  must(start());
+  EXPECT_THAT(ask(get("a", "X: " + std::string(2000, 'x') + "\r\n")),
+              StartsWith("HTTP/1.1 431 Request Header Fields Too Large\r\n"));
+  EXPECT_THAT(ask("GET /" + std::string(10'000, 'x')), StartsWith("HTTP/1.1 431 "));
+  EXPECT_THAT(ask(get("a", "X: " + std::string(1800, 'x') + "\r\nConnection: close\r\n")),
+              StartsWith("HTTP/1.1 404 "));
+}
+
+TEST_F(HttpServerTest, Fields_TooMany_AreRefused) {
+  limits_.fields = 10;
+  must(start());
+  std::string further = "Connection: close\r\n";
+  for (int i = 0; i < 8; ++i) further += "X: y\r\n";
+  EXPECT_THAT(ask(get("a", further)), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(ask(get("a", further + "X: y\r\n")), StartsWith("HTTP/1.1 431 "));
+}
+
+TEST_F(HttpServerTest, Target_BeyondItsBytes_IsRefused) {
+  limits_.target_bytes = 100;
+  must(start());
+  EXPECT_THAT(ask(get(std::string(50, 'x'))), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(ask(get(std::string(100, 'x'))), StartsWith("HTTP/1.1 414 URI Too Long\r\n"));
+}
+
+TEST_F(HttpServerTest, Connections_BeyondTheLimit_AreRefusedOrClosed) {
+  upload("a", "first");
+  limits_.connections = 2;
+  limits_.refusals = 1;
+  must(start());
+  std::vector<int> kept;
+  for (int i = 0; i < 2; ++i) {
+    kept.push_back(connect_client());
+    // A reply shows that the connection was accepted.
+    send_text(kept.back(), get("a", ""));
+    char byte = 0;
+    EXPECT_EQ(recv(kept.back(), &byte, 1, 0), 1);
+  }
+  const int refused = connect_client();
+  // The one refusal at a time is taken, so this one is closed.
+  EXPECT_EQ(receive_all(connect_client()), "");
+  send_text(refused, get("a"));
+  const std::string reply = receive_all(refused);
+  EXPECT_THAT(reply, StartsWith("HTTP/1.1 503 Service Unavailable\r\n"));
+  EXPECT_THAT(reply, HasSubstr("\r\nRetry-After: 1\r\n"));
+  // The others are still served.
+  send_text(kept[0], get("a"));
+  EXPECT_THAT(receive_all(kept[0]), EndsWith("\r\n\r\nfirst"));
+}
+
+TEST_F(HttpServerTest, SilentClients_LoseTheirConnections) {
+  limits_.head_patience = std::chrono::milliseconds(50);
+  must(start());
+  EXPECT_EQ(receive_all(connect_client()), "");
+  EXPECT_EQ(ask("GET /a HTTP/1.1\r\n"), "");
+}
+
+TEST_F(HttpServerTest, SlowHead_EndsTheConnection_HoweverOftenBytesCome) {
+  limits_.head_patience = std::chrono::milliseconds(100);
+  must(start());
+  const int client = connect_client();
+  // Ends when the server has closed the connection: a send then fails at the latest.
+  while (send(client, "X", 1, MSG_NOSIGNAL) == 1) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(receive_all(client), "");
+}
+
+TEST_F(HttpServerTest, IdleConnections_AreClosed) {
+  upload("a", "first");
+  limits_.idle_patience = std::chrono::milliseconds(50);
+  must(start());
+  EXPECT_THAT(ask(get("a", "")), EndsWith("\r\n\r\nfirst"));
+}
+
+TEST_F(HttpServerTest, ClientThatDoesNotRead_LosesItsConnection) {
+  // More than the buffers of two sockets take.
+  upload("large", std::string(32'000'000, 'x'));
+  limits_.send_patience = std::chrono::milliseconds(100);
+  must(start());
+  const int client = connect_client();
+  send_text(client, get("large"));
+  // The server closes its end although nothing is read.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (send(client, "X", 1, MSG_NOSIGNAL) == 1) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+TEST_F(HttpServerTest, End_DoesNotWaitForClients) {
+  upload("large", std::string(32'000'000, 'x'));
+  must(start());
+  const int silent = connect_client();
+  const int reading = connect_client();
+  send_text(reading, get("large"));
+  char byte = 0;
+  EXPECT_EQ(recv(reading, &byte, 1, 0), 1);
+  stop();
+  EXPECT_EQ(receive_all(silent), "");
+  EXPECT_LT(receive_all(reading).size(), 32'000'000U);
+}
+
+TEST_F(HttpServerTest, OtherAddresses_AreRefused) {
+  for (const char* address : {"0.0.0.0:0", "[::]:0"}) {
+    EXPECT_FALSE(HttpServer::check_address(address));
+    const Status started = start(address);
+    ASSERT_FALSE(started) << address;
+    EXPECT_EQ(started.error().code(), ErrorCode::kInvalidOptions);
+    EXPECT_THAT(started.error().message(), HasSubstr("only loopback addresses"));
+  }
+  for (const char* address : {"", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", ":80"}) {
+    const Status started = start(address);
+    ASSERT_FALSE(started) << address;
+    EXPECT_EQ(started.error().code(), ErrorCode::kBadValue);
+  }
+}
+
+}  // namespace
+}  // namespace gridmount::http
