@@ -46,6 +46,7 @@
 #include "fuse/tree/file_system.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/content/chunk_cache.h"
+#include "http/http_server.h"
 
 namespace gridmount::fuse {
 
@@ -231,6 +232,23 @@ Result<std::unique_ptr<MetricsServer>> start_metrics(Session& session, Buckets& 
   return server;
 }
 
+// Returns null without the option --http.
+Result<std::unique_ptr<http::HttpServer>> start_http(engine::Store& store,
+                                                     const GridmountOptions& options) {
+  if (!options.http_address) return std::unique_ptr<http::HttpServer>();
+  http::HttpServerOptions how;
+  how.address = *options.http_address;
+  how.site.database = options.database;
+  how.site.bucket = options.bucket;
+  how.site.at = options.at;
+  auto server = http::HttpServer::start(store, std::move(how));
+  if (!server) return fail(std::move(server).error().with_context("--http"));
+  for (const std::string& address : (*server)->addresses()) {
+    spdlog::info("files at http://{}/", address);
+  }
+  return server;
+}
+
 // With a log file, SIGHUP means that the file was moved away. Without one, it is the hang-up of a
 // terminal, which only concerns a daemon in the foreground.
 SighupAction on_sighup(const GridmountOptions& options) {
@@ -348,6 +366,8 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
   }
   auto metrics = start_metrics(**session, buckets, options);
   if (!metrics) return startup.failed(ExitStatus::kFailure, metrics.error().message());
+  auto http = start_http(*store, options);
+  if (!http) return startup.failed(ExitStatus::kFailure, http.error().message());
 
   ClientsEnd clients_end(endpoint->get());
   // Stops the clients first, so that their commands do not delay the mount's last writes.
@@ -380,6 +400,7 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
   // Before the session is destroyed, because clients' changes are reported to it and the metrics
   // read its operations.
   metrics->reset();
+  http->reset();
   clients_end.come();
   if (clients_end.is_complete()) endpoint->reset();
   // A thread that waits for a server is left behind, with all that it may still use.
@@ -408,6 +429,12 @@ ExitStatus start(GridmountOptions options) {
       return user.failed(done.error().status, done.error().message);
     }
     return ExitStatus::kOk;
+  }
+  if (options.http_address) {
+    if (auto checked = http::HttpServer::check_address(*options.http_address); !checked) {
+      Startup user = Startup::in_foreground();
+      return user.failed(ExitStatus::kFailure, "--http: " + checked.error().message());
+    }
   }
   auto mount_point = check_mount_point(options.mount_point,
                                        options.uri ? std::nullopt : std::optional(options.store));

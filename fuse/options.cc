@@ -14,6 +14,7 @@
 #include "command_line/connection_string.h"
 #include "command_line/endpoint_options.h"
 #include "command_line/exit_status.h"
+#include "command_line/http_option.h"
 #include "command_line/password.h"
 #include "command_line/store_argument.h"
 #include "command_line/usage_error.h"
@@ -114,11 +115,12 @@ std::string exit_status_table() {
 }
 
 // Options that only a store in a folder has, and those that only a deployment has.
-constexpr std::array<std::string_view, 9> kOfFolders{
+constexpr std::array<std::string_view, 10> kOfFolders{
     "--checkpoint-interval",
     "--checkpoint-bytes",
     "--size-limit",
     "--expiry-interval",
+    "--http",
     "--listen",
     "--no-auth",
     "--tls-ca-file",
@@ -239,6 +241,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
       ->type_name("SECONDS")
       ->capture_default_str();
   command_line::add_endpoint_options(app, options.endpoint);
+  command_line::add_http_option(app, options.http_address);
   app.add_option("--metrics-address", options.metrics_address,
                  "address that serves GET /metrics for Prometheus; everybody who can reach it can "
                  "read the metrics, so use a loopback address")
@@ -361,6 +364,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   const bool is_deployment = command_line::is_connection_string(store);
   GM_TRY(command_line::check_connection_string(store));
   GM_TRY(check_fits(app, is_deployment));
+  GM_TRY(command_line::check_http_option(options.http_address, options.endpoint));
   if (is_deployment) GM_TRY(read_uri(app, store, password_file, options));
   options.remount =
       std::find(mount_options.begin(), mount_options.end(), "remount") != mount_options.end();

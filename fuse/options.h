@@ -64,6 +64,7 @@ struct GridmountOptions {
   // The wire server beside the mount. Its socket is in the store's folder.
   wire::EndpointOptions endpoint;
   std::optional<std::string> metrics_address;  // HOST:PORT
+  std::optional<std::string> http_address;     // HOST:PORT
 
   std::chrono::milliseconds stuck_after{0};  // operations that run longer are logged; zero: none
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "command_line/endpoint_options.h"
+#include "command_line/http_option.h"
 #include "command_line/signals.h"
 #include "command_line/store_argument.h"
 #include "command_line/store_opening.h"
@@ -24,6 +25,7 @@
 #include "engine/system/memory_limit.h"
 #include "engine/wire/server/endpoint.h"
 #include "engine/wire/server/process_end.h"
+#include "http/http_server.h"
 #include "tools/gridstore/store_argument.h"
 
 namespace gridmount::tools {
@@ -35,7 +37,9 @@ struct ServeOptions {
   bool create = false;
   std::optional<uint64_t> memory_max;
   uint64_t size_limit = 0;
-  wire::EndpointOptions endpoint;  // without the store's folder
+  wire::EndpointOptions endpoint;   // without the store's folder
+  std::optional<std::string> http;  // HOST:PORT
+  std::string http_database = "test";
 };
 
 void set_up_log() {
@@ -62,11 +66,33 @@ ExitStatus log_error(const Error& error) {
   _exit(durable ? static_cast<int>(ExitStatus::kOk) : kFailed);
 }
 
+// Returns null without the option --http.
+Result<std::unique_ptr<http::HttpServer>> start_http(engine::Store& store,
+                                                     const ServeOptions& options) {
+  if (!options.http) return std::unique_ptr<http::HttpServer>();
+  http::HttpServerOptions how;
+  how.address = *options.http;
+  how.site.database = options.http_database;
+  auto server = http::HttpServer::start(store, std::move(how));
+  if (!server) return fail(std::move(server).error().with_context("--http"));
+  for (const std::string& address : (*server)->addresses()) {
+    spdlog::info("files at http://{}/", address);
+  }
+  return server;
+}
+
 ExitStatus run_serve(const ServeOptions& options) {
   // Must precede the first thread, so that no thread is interrupted.
   block_signals();
   set_up_log();
   system::tune_allocator();
+  if (const Status fits = command_line::check_http_option(options.http, options.endpoint); !fits) {
+    return log_error(fits.error());
+  }
+  if (options.http) {
+    auto checked = http::HttpServer::check_address(*options.http);
+    if (!checked) return log_error(std::move(checked).error().with_context("--http"));
+  }
   local::OpenOptions open_options;
   open_options.create = options.create;
   open_options.size_limit = options.size_limit;
@@ -98,6 +124,9 @@ ExitStatus run_serve(const ServeOptions& options) {
   }
   for (const std::string& address : addresses) spdlog::info("listening on {}", address);
 
+  auto http = start_http(**store, options);
+  if (!http) return log_error(http.error());
+
   std::promise<void> is_to_end;
   Signals signals(SignalActions{.stop = [&is_to_end] { is_to_end.set_value(); },
                                 .on_sighup = SighupAction::kStops,
@@ -105,6 +134,7 @@ ExitStatus run_serve(const ServeOptions& options) {
                                 .report = nullptr});
   is_to_end.get_future().wait();
   signals.end_actions();
+  http->reset();
   if (!(*endpoint)->stop()) end_beside_stuck(**store);
   endpoint->reset();
   const Status durable = (*store)->make_durable();
@@ -140,6 +170,11 @@ Subcommand add_serve(CLI::App& app, std::vector<std::string> arguments) {
                    "maximum size of the store, e.g. 10G; 0: no limit but the disk")
       ->transform(CLI::AsSizeValue(false));
   command_line::add_endpoint_options(*command, endpoint);
+  command_line::add_http_option(*command, options->http);
+  command->add_option("--http-db", options->http_database, "database whose buckets --http serves")
+      ->check(command_line::database_name())
+      ->type_name("NAME")
+      ->capture_default_str();
   return {command, [options] { return run_serve(*options); }};
 }
 
