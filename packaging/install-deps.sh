@@ -39,7 +39,7 @@ if ! $programs_only; then
     # Tests and benchmarks
     libgtest-dev libgmock-dev libsqlite3-dev
     curl git python3 rsync sqlite3 tar acl attr procps util-linux groff-base
-    fio postgresql stress-ng vim
+    borgbackup fio postgresql stress-ng vim
     # The Debian package, its completions, and a bare Debian that tries them
     debhelper debootstrap lintian fish zsh
     python3-pymongo python3-gridfs python3-venv openssl

@@ -15,7 +15,7 @@ import sys
 from check_layering import files_below, main_of
 
 # Where a path of the tree begins.
-FOLDERS = ("cmake", "command_line", "doc", "engine", "fuse", "gridfs", "http", "packaging", "tests", "tools")
+FOLDERS = ("cmake", "command_line", "doc", "engine", "examples", "fuse", "gridfs", "http", "packaging", "tests", "tools")
 PATH = re.compile(rf"(?:{'|'.join(FOLDERS)})/[\w@.*/-]*")
 LINK = re.compile(r"!?\[[^\]\[]*\]\(([^()\s]+)(?:\s+\"[^\"]*\")?\)")
 CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
