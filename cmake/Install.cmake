@@ -28,6 +28,10 @@ install(CODE "
   set(units \"${GRIDMOUNT_UNIT_DIR}\")")
 install(SCRIPT cmake/InstallUnits.cmake)
 
+# For Prometheus and Grafana, which are told where they are.
+install(FILES packaging/monitoring/gridmount-alerts.yml packaging/monitoring/gridmount-dashboard.json
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/gridmount/monitoring)
+
 # What users read. They name each other by their paths in the tree, and keep those.
 file(GLOB documents CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
   README.md CHANGELOG.md SECURITY.md LICENSE NOTICE doc/*)

@@ -42,7 +42,7 @@ if ! $programs_only; then
     borgbackup fio postgresql stress-ng vim
     # The Debian package, its completions, and a bare Debian that tries them
     debhelper debootstrap lintian fish zsh
-    python3-pymongo python3-gridfs python3-venv openssl
+    python3-pymongo python3-gridfs python3-venv python3-yaml openssl
   )
   # Another node than Debian's may be there, and Debian's could not be installed beside it.
   if ! command -v node >/dev/null; then packages+=(nodejs); fi

@@ -13,7 +13,7 @@ else
   deployment="mongodb://$(python3 -c 'import os, urllib.parse; print(urllib.parse.quote(os.path.abspath("deployment/gridmount.sock"), safe=""))')"
 fi
 # gridstore waits for a server that does not answer yet, and for a socket that is not there yet it is asked again.
-until gridstore stats "$deployment" >/dev/null 2>&1; do
+until gridstore stats --server-timeout 2 "$deployment" >/dev/null 2>&1; do
   kill -0 "$server" || break
   sleep 0.1
 done

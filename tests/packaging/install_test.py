@@ -113,6 +113,13 @@ class Install(unittest.TestCase):
         for name in names:
             self.assertEqual((documents / name).read_bytes(), (ROOT / name).read_bytes(), name)
 
+    def test_Monitoring_IsThatOfTheTree(self):
+        folder = self.prefix / "share/gridmount/monitoring"
+        ours = sorted((ROOT / "packaging/monitoring").iterdir())
+        self.assertEqual([file.name for file in ours], sorted(file.name for file in folder.iterdir()))
+        for file in ours:
+            self.assertEqual(file.read_bytes(), (folder / file.name).read_bytes())
+
     def test_NothingElse_IsInstalled(self):
         known = (
             "bin/grid",
@@ -120,6 +127,7 @@ class Install(unittest.TestCase):
             "share/bash-completion/completions/grid",
             "share/doc/gridmount/",
             "share/fish/vendor_completions.d/grid",
+            "share/gridmount/monitoring/gridmount-",
             "share/man/man1/grid",
             "share/zsh/site-functions/_gridmount",
         )
