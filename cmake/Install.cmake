@@ -7,6 +7,8 @@ install(TARGETS gridmount gridfiles gridstore RUNTIME)
 install(
   FILES packaging/gridmount.1 packaging/gridfiles.1 packaging/gridstore.1
   DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES packaging/gridmount-store.5 DESTINATION ${CMAKE_INSTALL_MANDIR}/man5)
+install(FILES packaging/gridmount-namespace.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
 
 # Each shell looks for a completion by the name of the program; zsh finds all in one file.
 foreach(program gridmount gridfiles gridstore)

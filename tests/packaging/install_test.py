@@ -59,9 +59,11 @@ class Install(unittest.TestCase):
         for program in PROGRAMS:
             self.assertEqual((self.bin / program).stat().st_mode & 0o7777, 0o755, program)
 
-    def test_ManualPages_AreInSectionOne(self):
+    def test_ManualPages_AreInTheirSections(self):
         pages = {name for name in self.installed() if "/man/" in name}
-        self.assertEqual(pages, {f"share/man/man1/{program}.1" for program in PROGRAMS})
+        sections = {f"share/man/man1/{program}.1" for program in PROGRAMS}
+        sections |= {"share/man/man5/gridmount-store.5", "share/man/man7/gridmount-namespace.7"}
+        self.assertEqual(pages, sections)
 
     def test_Completions_AreWhereTheShellsLook(self):
         installed = self.installed()
@@ -129,6 +131,8 @@ class Install(unittest.TestCase):
             "share/fish/vendor_completions.d/grid",
             "share/gridmount/monitoring/gridmount-",
             "share/man/man1/grid",
+            "share/man/man5/gridmount-store.5",
+            "share/man/man7/gridmount-namespace.7",
             "share/zsh/site-functions/_gridmount",
         )
         self.assertEqual([name for name in self.installed() if not name.startswith(known)], [])

@@ -1,9 +1,9 @@
 """Goal: the manual pages of gridfiles and gridstore agree with --help in commands, options and exit
-statuses.
+statuses. All pages are sound, and refer to each other.
 
   manual_pages_test.py GRIDFILES GRIDSTORE     the built programs
 
-A test in tests/fuse covers gridmount's page.
+Other tests cover what gridmount(1), gridmount-store(5) and gridmount-namespace(7) say.
 """
 
 import pathlib
@@ -112,6 +112,23 @@ class Gridstore(Page):
 
     def test_Page_IsSound(self):
         self.assert_sound("gridstore.1")
+
+
+class AllPages(Page):
+    def pages(self):
+        return {page.stem: page.suffix[1:] for page in FOLDER.glob("grid*.[157]")}
+
+    def test_Pages_ReferToAllOthers(self):
+        pages = self.pages()
+        self.assertEqual(len(pages), 5)
+        for name, section in pages.items():
+            text = self.page(f"{name}.{section}").split(".Sh SEE ALSO\n")[1]
+            referred = dict(re.findall(r"^\.Xr (grid\S+) (\d)", text, re.M))
+            self.assertEqual({**referred, name: section}, pages, name)
+
+    def test_OtherPages_AreSound(self):
+        for name in ("gridmount-store.5", "gridmount-namespace.7"):
+            self.assert_sound(name)
 
 
 if __name__ == "__main__":
