@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Makes a container image, without a daemon of containers.
 #
-#   packaging/build-image.sh [--deb FILE] [--mirror URL] [OUTPUT]
+#   packaging/build-image.sh [--deb FILE] [--mirror URL | --bare FILE] [OUTPUT]
 #
-# The image is a bare Debian 12 with the package of --deb, or with one that packaging/build-deb.sh makes. Writes
+# The image is a bare Debian 12 with the package of --deb, or with one that packaging/build-deb.sh makes. debootstrap makes
+# the bare Debian, or it is the tar file of --bare, which debootstrap has made elsewhere. Writes
 # gridmount-VERSION-ARCHITECTURE.oci.tar into the folder OUTPUT (the present folder, if there is none), and prints its path.
 # It is an archive in OCI's layout, which podman, buildah, skopeo, containerd and Docker load. Needs root, debootstrap,
 # python3, and a mirror of Debian (http://deb.debian.org/debian, if none is given).
@@ -13,21 +14,23 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 deb=
+bare_tar=
 mirror=http://deb.debian.org/debian
 while [ "$#" -gt 0 ]; do
   case $1 in
     --deb) deb=$(realpath -e -- "${2:?--deb needs a file}") && shift 2 ;;
     --mirror) mirror=${2:?--mirror needs an address} && shift 2 ;;
+    --bare) bare_tar=$(realpath -e -- "${2:?--bare needs a file}") && shift 2 ;;
     *) break ;;
   esac
 done
 if [ "$#" -gt 1 ] || [[ ${1:-} == -* ]]; then
-  echo "build-image.sh: takes [--deb FILE] [--mirror URL] [OUTPUT], not '$*'" >&2
+  echo "build-image.sh: takes [--deb FILE] [--mirror URL | --bare FILE] [OUTPUT], not '$*'" >&2
   exit 2
 fi
 output=$(realpath -e -- "${1:-.}")
 if [ "$(id -u)" -ne 0 ]; then
-  echo 'build-image.sh: debootstrap needs root' >&2
+  echo 'build-image.sh: a bare Debian needs root' >&2
   exit 1
 fi
 for program in debootstrap python3; do
@@ -56,7 +59,14 @@ quietly() {
 }
 
 bare=$work/root
-quietly debootstrap --variant=minbase --arch="$architecture" bookworm "$bare" "$mirror"
+if [ -n "$bare_tar" ]; then
+  mkdir "$bare"
+  quietly tar -C "$bare" --numeric-owner --xattrs --xattrs-include=security.capability -xf "$bare_tar"
+else
+  quietly debootstrap --variant=minbase --arch="$architecture" bookworm "$bare" "$mirror"
+fi
+# The root of the image is for all its users.
+chmod 755 "$bare"
 # As in a container: no service is started.
 printf '#!/bin/sh\nexit 101\n' >"$bare/usr/sbin/policy-rc.d"
 chmod 755 "$bare/usr/sbin/policy-rc.d"

@@ -1,12 +1,10 @@
 """Goal: the Debian package can be installed, used, upgraded under a mounted store, and removed, on a
 Debian that has nothing but what the package asks for.
 
-  debian_package_test.py BUILD     a build folder with the programs built
+  debian_package_test.py FOLDER     what bare_debian.py has made
 
-Method: packaging/build-deb.sh makes the package of these programs. lintian examines it. debootstrap makes
-a bare Debian 12, apt installs the package there, and the programs run there by chroot. The use of the bare
-Debian is skipped, with a line that says why, where it cannot be made: without root, without the permission to
-make devices, or without a mirror of Debian's packages.
+Method: lintian examines the package. apt installs it in the bare Debian 12, and the programs run there by chroot. The use
+of the bare Debian is skipped where it could not be made.
 """
 
 import os
@@ -18,80 +16,18 @@ import tempfile
 import time
 import unittest
 
+from bare_debian import BARE, SECONDS_MAX, SKIPPED, Tree, package_in, run
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = ""
-SKIPPED = 77
-SECONDS_MAX = 30.0
+FOLDER = ""
 
 
-def run(*command, **options):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
-    if done.returncode != 0:
-        raise AssertionError(f"{command}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
-
-
-def mirror():
-    """The mirror from which this machine's apt gets Debian 12, or nothing."""
-    lines = run("apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", "Codename: bookworm")
-    return lines.splitlines()[0] if lines else None
-
-
-class Bare:
+class Bare(Tree):
     """A Debian with its essential packages and apt."""
-
-    def __init__(self, folder):
-        self.root = pathlib.Path(folder, "bare")
-        where = mirror()
-        if os.geteuid() != 0 or where is None:
-            raise unittest.SkipTest("a bare Debian needs root and a mirror of Debian 12")
-        done = subprocess.run(
-            ["debootstrap", "--variant=minbase", "bookworm", str(self.root), where],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        if done.returncode != 0:
-            raise unittest.SkipTest("debootstrap could not make a bare Debian: " + done.stdout[-500:])
-        run("mknod", self.root / "dev/fuse", "c", "10", "229")
-        run("mount", "--bind", "/proc", self.root / "proc")
-
-    def close(self):
-        with open("/proc/self/mountinfo", encoding="utf-8") as lines:
-            mounted = [line.split()[4] for line in lines]
-        for path in reversed(mounted):
-            if path.startswith(f"{self.root}/"):
-                run("umount", "-l", path)
-
-    def run(self, *command, status=0):
-        done = subprocess.run(
-            ["chroot", str(self.root), *command],
-            capture_output=True,
-            text=True,
-            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"},
-        )
-        if done.returncode != status:
-            raise AssertionError(f"{command}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
-        return done.stdout
-
-    def unmount(self, *command):
-        """Waits while the mount is busy: whoever watches the machine asks it for its free space."""
-        deadline = time.monotonic() + SECONDS_MAX
-        while True:
-            try:
-                return self.run(*command)
-            except AssertionError as error:
-                if "busy" not in str(error) or time.monotonic() > deadline:
-                    raise
-            time.sleep(0.05)
 
     def install(self, package):
         run("cp", package, self.root / "tmp")
         self.run("apt-get", "install", "-y", "-q", "--no-install-recommends", f"/tmp/{package.name}")
-
-    def is_mounted(self, path):
-        with open("/proc/self/mountinfo", encoding="utf-8") as lines:
-            return any(line.split()[4] == f"{self.root}{path}" for line in lines)
 
     def await_end_of(self, program):
         """Waits until no process of the bare Debian runs the program."""
@@ -119,7 +55,7 @@ class DebianPackage(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="gridmount-deb-")
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
-        cls.package = pathlib.Path(run(ROOT / "packaging/build-deb.sh", "--build", BUILD, cls.folder).strip())
+        cls.package = package_in(FOLDER)
 
     def field(self, name):
         return run("dpkg-deb", "--field", self.package, name).strip()
@@ -144,7 +80,7 @@ class DebianPackage(unittest.TestCase):
         self.assertEqual([line for line in done.stdout.splitlines() if line[:2] in ("E:", "W:")], [])
 
     def test_Use_FromInstallationToRemoval(self):
-        bare = Bare(self.folder)
+        bare = Bare(pathlib.Path(FOLDER, BARE), self.folder / "bare")
         try:
             self.use(bare)
         finally:
@@ -210,7 +146,7 @@ class DebianPackage(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BUILD = pathlib.Path(sys.argv.pop()).resolve()
+    FOLDER = pathlib.Path(sys.argv.pop()).resolve()
     outcome = unittest.main(verbosity=2, exit=False).result
     if outcome.skipped and outcome.wasSuccessful():
         sys.exit(SKIPPED)

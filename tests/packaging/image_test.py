@@ -1,16 +1,15 @@
 """Goal: packaging/build-image.sh makes an image as OCI specifies it, whose programs mount a store, and the containers of
 examples/compose and examples/kubernetes run commands that work in it.
 
-  image_test.py BUILD     a build folder with the programs built
+  image_test.py FOLDER     what bare_debian.py has made
 
-Method: makes the package and the image, follows the digests from index.json to the layer, unpacks that, and runs the
-programs there by chroot. Skipped, with a line that says why, where an image cannot be made: without root, without the
-permission to make devices, or without a mirror of Debian's packages. The yaml files are parsed in any case.
+Method: makes the image, follows the digests from index.json to the layer, unpacks that, and runs the programs there by
+chroot. That is skipped where there is no bare Debian. The layout of another image and the yaml files are read in any
+case.
 """
 
 import gzip
 import hashlib
-import io
 import json
 import os
 import pathlib
@@ -24,11 +23,10 @@ import unittest
 
 import yaml
 
-from debian_package_test import Bare, mirror, run
+from bare_debian import BARE, SKIPPED, Tree, package_in, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = ""
-SKIPPED = 77
+FOLDER = ""
 SECONDS_MAX = 60.0
 MOUNT_POINT = "/mnt/media"
 
@@ -81,111 +79,122 @@ class Files(unittest.TestCase):
             self.assertEqual(container["image"], f"gridmount:{version}")
 
 
-class Unpacked(Bare):
-    """The layer of an image, in which commands run as in a container."""
+class Archive:
+    """An image, read by its digests from index.json on."""
 
-    def __init__(self, folder, layer):
-        self.root = pathlib.Path(folder, "image")
-        self.root.mkdir()
-        subprocess.run(["tar", "-xzf", "-", "-C", str(self.root), "--numeric-owner"], input=layer, check=True)
-        for path in ("proc", "dev"):
-            (self.root / path).mkdir(exist_ok=True)
-        run("mknod", self.root / "dev/fuse", "c", "10", "229")
-        run("mount", "--bind", "/proc", self.root / "proc")
+    def __init__(self, path):
+        with tarfile.open(path) as archive:
+            self.files = {member.name: archive.extractfile(member).read() for member in archive if member.isfile()}
+        (self.entry,) = json.loads(self.files["index.json"])["manifests"]
+        self.manifest = json.loads(self.blob(self.entry))
+        self.config = json.loads(self.blob(self.manifest["config"]))
+        (layer,) = self.manifest["layers"]
+        self.layer = self.blob(layer)
+
+    def blob(self, descriptor):
+        data = self.files["blobs/" + descriptor["digest"].replace(":", "/")]
+        if (len(data), "sha256:" + hashlib.sha256(data).hexdigest()) != (descriptor["size"], descriptor["digest"]):
+            raise AssertionError(f"{descriptor} does not describe its blob")
+        return data
+
+
+class Layout(unittest.TestCase):
+    """Of an image of any layer."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="gridmount-image-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.tar = self.folder / "layer.tar"
+        with tarfile.open(self.tar, "w") as layer:
+            layer.add(__file__, "file")
+
+    def write(self, name):
+        path = self.folder / name
+        environment = {**os.environ, "SOURCE_DATE_EPOCH": "86400"}
+        run(ROOT / "packaging/oci_archive.py", self.tar, path, "1.2.3", "arm64", env=environment)
+        return path
+
+    def test_Layout_IsThatOfTheSpecification(self):
+        image = Archive(self.write("image.tar"))
+        self.assertEqual(json.loads(image.files["oci-layout"]), {"imageLayoutVersion": "1.0.0"})
+        self.assertEqual(image.manifest["schemaVersion"], 2)
+        self.assertEqual(gzip.decompress(image.layer), self.tar.read_bytes())
+        digest = hashlib.sha256(self.tar.read_bytes()).hexdigest()
+        self.assertEqual(image.config["rootfs"], {"type": "layers", "diff_ids": [f"sha256:{digest}"]})
+        self.assertEqual((image.config["os"], image.config["architecture"]), ("linux", "arm64"))
+        self.assertEqual(image.config["created"], "1970-01-02T00:00:00Z")
+        self.assertEqual(image.entry["annotations"], {"org.opencontainers.image.ref.name": "gridmount:1.2.3"})
+        blobs = {name for name in image.files if name.startswith("blobs/")}
+        self.assertEqual(len(blobs), 3)
+        (of_docker,) = json.loads(image.files["manifest.json"])
+        self.assertEqual(of_docker["RepoTags"], ["gridmount:1.2.3"])
+        self.assertLessEqual({of_docker["Config"], *of_docker["Layers"]}, blobs)
+
+    def test_EqualLayers_MakeEqualArchives(self):
+        self.assertEqual(self.write("one.tar").read_bytes(), self.write("two.tar").read_bytes())
 
 
 class Image(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        where = mirror()
-        if os.geteuid() != 0 or where is None:
-            raise unittest.SkipTest("an image needs root and a mirror of Debian 12")
+        bare = pathlib.Path(FOLDER, BARE)
+        if not bare.exists():
+            raise unittest.SkipTest("there is no bare Debian")
         folder = tempfile.TemporaryDirectory(prefix="gridmount-image-test-")
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
-        given = os.environ.get("GRIDMOUNT_IMAGE")  # of a run by hand
-        cls.archive = pathlib.Path(given) if given else cls.build(where)
-        with tarfile.open(cls.archive) as archive:
-            cls.files = {member.name: archive.extractfile(member).read() for member in archive if member.isfile()}
-        cls.manifest = json.loads(cls.blob(json.loads(cls.files["index.json"])["manifests"][0]))
-        cls.config = json.loads(cls.blob(cls.manifest["config"]))
-        cls.layer = cls.blob(cls.manifest["layers"][0])
-
-    @classmethod
-    def build(cls, where):
-        package = run(ROOT / "packaging/build-deb.sh", "--build", BUILD, cls.folder).strip()
-        command = [ROOT / "packaging/build-image.sh", "--deb", package, "--mirror", where, cls.folder]
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-        if "debootstrap" in done.stderr or "mknod" in done.stderr:
-            raise unittest.SkipTest("debootstrap could not make a bare Debian: " + done.stderr[-500:])
-        if done.returncode != 0:
-            raise AssertionError(done.stderr)
-        return done.stdout.strip()
-
-    @classmethod
-    def blob(cls, descriptor):
-        data = cls.files["blobs/" + descriptor["digest"].replace(":", "/")]
-        if (len(data), "sha256:" + hashlib.sha256(data).hexdigest()) != (descriptor["size"], descriptor["digest"]):
-            raise AssertionError(f"{descriptor} does not describe its blob")
-        return data
-
-    def test_Layout_IsThatOfTheSpecification(self):
-        self.assertEqual(json.loads(self.files["oci-layout"]), {"imageLayoutVersion": "1.0.0"})
-        self.assertEqual((self.manifest["schemaVersion"], len(self.manifest["layers"])), (2, 1))
-        digest = hashlib.sha256(gzip.decompress(self.layer)).hexdigest()
-        self.assertEqual(self.config["rootfs"], {"type": "layers", "diff_ids": [f"sha256:{digest}"]})
-        self.assertEqual(self.config["os"], "linux")
-        blobs = {name for name in self.files if name.startswith("blobs/")}
-        self.assertEqual(len(blobs), 3)
-        (of_docker,) = json.loads(self.files["manifest.json"])
-        self.assertLessEqual({of_docker["Config"], *of_docker["Layers"]}, blobs)
+        build = ROOT / "packaging/build-image.sh"
+        cls.image = Archive(run(build, "--deb", package_in(FOLDER), "--bare", bare, cls.folder).strip())
+        cls.layer = cls.folder / "layer.tar"
+        cls.layer.write_bytes(gzip.decompress(cls.image.layer))
 
     def test_Layer_HasNothingOfTheMachine(self):
-        with tarfile.open(fileobj=io.BytesIO(gzip.decompress(self.layer))) as layer:
+        with tarfile.open(self.layer) as layer:
             names = {member.name.removeprefix("./") for member in layer}
         for name in ("etc/resolv.conf", "etc/hostname", "etc/machine-id", "usr/sbin/policy-rc.d", "tmp/gridmount.deb"):
             self.assertNotIn(name, names)
         self.assertEqual([name for name in names if name.startswith(("dev/", "var/lib/apt/lists/"))], [])
 
     def test_Commands_OfTheExamplesMountInTheImage(self):
-        image = Unpacked(self.folder, self.layer)
+        unpacked = Tree(self.layer, self.folder / "unpacked")
         try:
             for program in ("gridmount", "gridfiles", "gridstore"):
-                self.assertIn(program, image.run(program, "--version"))
-            self.assertIn("Usage: gridmount", image.run(*self.config["config"]["Cmd"]))
-            image.run("mkdir", "-p", "/store", MOUNT_POINT)
+                self.assertIn(program, unpacked.run(program, "--version"))
+            self.assertIn("Usage: gridmount", unpacked.run(*self.image.config["config"]["Cmd"]))
+            unpacked.run("mkdir", "-p", "/store", MOUNT_POINT)
             for container, probe in (
                 (mount_of_compose(), mount_of_compose()["healthcheck"]["test"][1:]),
                 (mount_of_kubernetes(), mount_of_kubernetes()["startupProbe"]["exec"]["command"]),
             ):
                 # Any port will do here, and those of the files may be taken.
                 command = [word.replace(":27017", ":0").replace(":9100", ":0") for word in container["command"]]
-                self.run_container(image, command, probe)
-            self.assertIn("no problems", image.run("gridstore", "check", "/store/media.gfs"))
+                self.run_container(unpacked, command, probe)
+            self.assertIn("no problems", unpacked.run("gridstore", "check", "/store/media.gfs"))
         finally:
-            image.close()
+            unpacked.close()
 
-    def run_container(self, image, command, probe):
+    def run_container(self, unpacked, command, probe):
         """Until the probe succeeds; then it is stopped as containers are."""
-        with subprocess.Popen(["chroot", str(image.root), *command], stderr=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen(["chroot", str(unpacked.root), *command], stderr=subprocess.PIPE, text=True) as process:
             try:
                 deadline = time.monotonic() + SECONDS_MAX
-                while subprocess.run(["chroot", str(image.root), *probe]).returncode != 0:
+                while subprocess.run(["chroot", str(unpacked.root), *probe]).returncode != 0:
                     self.assertIsNone(process.poll())
                     self.assertLess(time.monotonic(), deadline)
                     time.sleep(0.05)
                 # Any user may use it.
-                image.run("sh", "-c", f"echo content > {MOUNT_POINT}/fs/file && chmod 644 {MOUNT_POINT}/fs/file")
-                text = image.run("setpriv", "--reuid", "65534", "--clear-groups", "cat", f"{MOUNT_POINT}/fs/file")
+                unpacked.run("sh", "-c", f"echo content > {MOUNT_POINT}/fs/file && chmod 644 {MOUNT_POINT}/fs/file")
+                text = unpacked.run("setpriv", "--reuid", "65534", "--clear-groups", "cat", f"{MOUNT_POINT}/fs/file")
                 self.assertEqual(text, "content\n")
             finally:
-                process.send_signal(getattr(signal, self.config["config"]["StopSignal"]))
+                process.send_signal(getattr(signal, self.image.config["config"]["StopSignal"]))
                 self.assertEqual(process.wait(SECONDS_MAX), 0, process.stderr.read())
-        self.assertFalse(image.is_mounted(MOUNT_POINT))
+        self.assertFalse(unpacked.is_mounted(MOUNT_POINT))
 
 
 if __name__ == "__main__":
-    BUILD = pathlib.Path(sys.argv.pop()).resolve()
+    FOLDER = pathlib.Path(sys.argv.pop()).resolve()
     outcome = unittest.main(verbosity=2, exit=False).result
     if outcome.skipped and outcome.wasSuccessful():
         sys.exit(SKIPPED)
