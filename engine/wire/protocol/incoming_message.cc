@@ -1,8 +1,9 @@
+#include "engine/wire/protocol/incoming_message.h"
+
 #include <string>
 
 #include "engine/bson/compare.h"
 #include "engine/wire/protocol/header.h"
-#include "engine/wire/protocol/incoming_message.h"
 #include "engine/wire/protocol/legacy_query.h"
 #include "engine/wire/protocol/legacy_write.h"
 #include "engine/wire/protocol/op_msg.h"
