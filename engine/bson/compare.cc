@@ -18,7 +18,7 @@ std::weak_ordering compare_text(std::string_view a, std::string_view b) {
   return a.compare(b) <=> 0;
 }
 
-std::weak_ordering compare_elements(View a, View b, bool with_names) {
+std::weak_ordering compare_elements(View a, View b, bool with_names, const StringOrder* strings) {
   auto at_a = a.begin();
   auto at_b = b.begin();
   for (; at_a != a.end() && at_b != b.end(); ++at_a, ++at_b) {
@@ -31,7 +31,7 @@ std::weak_ordering compare_elements(View a, View b, bool with_names) {
       const std::weak_ordering names = compare_text(element_a.key, element_b.key);
       if (names != 0) return names;
     }
-    const std::weak_ordering values = compare(element_a.value, element_b.value);
+    const std::weak_ordering values = compare(element_a.value, element_b.value, strings);
     if (values != 0) return values;
   }
   return (at_a != a.end()) <=> (at_b != b.end());
@@ -83,7 +83,7 @@ int canonical_order(Type type) {
   return 127;
 }
 
-std::weak_ordering compare(ValueView a, ValueView b) {
+std::weak_ordering compare(ValueView a, ValueView b, const StringOrder* strings) {
   const std::weak_ordering types = canonical_order(a.type()) <=> canonical_order(b.type());
   if (types != 0) return types;
   switch (a.type()) {
@@ -99,12 +99,14 @@ std::weak_ordering compare(ValueView a, ValueView b) {
       return compare_numbers(a, b);
     case Type::kString:
     case Type::kSymbol:
+      if (strings != nullptr) return strings->compare(a.as_string(), b.as_string());
+      [[fallthrough]];
     case Type::kCode:
       return compare_text(a.as_string(), b.as_string());
     case Type::kDocument:
-      return compare_elements(a.as_document(), b.as_document(), true);
+      return compare_elements(a.as_document(), b.as_document(), true, strings);
     case Type::kArray:
-      return compare_elements(a.as_document(), b.as_document(), false);
+      return compare_elements(a.as_document(), b.as_document(), false, strings);
     case Type::kBinary: {
       const Binary left = a.as_binary();
       const Binary right = b.as_binary();
@@ -134,8 +136,8 @@ std::weak_ordering compare(ValueView a, ValueView b) {
   return std::weak_ordering::equivalent;
 }
 
-std::weak_ordering compare(View a, View b) {
-  return compare_elements(a, b, true);
+std::weak_ordering compare(View a, View b, const StringOrder* strings) {
+  return compare_elements(a, b, true, strings);
 }
 
 }  // namespace gridmount::bson

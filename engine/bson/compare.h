@@ -10,6 +10,7 @@
 #include <compare>
 
 #include "engine/bson/document.h"
+#include "engine/bson/string_order.h"
 #include "engine/bson/value.h"
 
 namespace gridmount::bson {
@@ -19,12 +20,13 @@ namespace gridmount::bson {
 int canonical_order(Type type);
 
 // Compares two values. The order is total: NaN equals itself and is less than every other number.
-// 0.0 equals -0.0. Strings are compared as bytes. Numbers of different types are compared exactly,
-// without rounding.
-std::weak_ordering compare(ValueView a, ValueView b);
+// 0.0 equals -0.0. Numbers of different types are compared exactly, without rounding. Strings and
+// symbols, also those inside documents and arrays, are compared by `strings`, or as bytes if it is
+// null. The names of fields and all other text are always compared as bytes.
+std::weak_ordering compare(ValueView a, ValueView b, const StringOrder* strings = nullptr);
 
 // Compares two documents field by field. Of two fields, compares first the types' ranks, then the
 // names, then the values. If one document has only the first fields of the other, it is less.
-std::weak_ordering compare(View a, View b);
+std::weak_ordering compare(View a, View b, const StringOrder* strings = nullptr);
 
 }  // namespace gridmount::bson

@@ -123,19 +123,19 @@ void append_number(std::string& out, ValueView value) {
   out.append(reinterpret_cast<const char*>(tail.data()), tail.size());
 }
 
-void append_body(std::string& out, ValueView value);
+void append_body(std::string& out, ValueView value, const StringOrder* strings);
 
-void append_elements(std::string& out, View elements, bool with_names) {
+void append_elements(std::string& out, View elements, bool with_names, const StringOrder* strings) {
   for (const Element element : elements) {
     out.push_back(static_cast<char>(class_of(element.value.type())));
     if (with_names) append_text(out, element.key);
-    append_body(out, element.value);
+    append_body(out, element.value, strings);
   }
   out.push_back(kEnd);
 }
 
 // Appends the bytes that follow the class byte.
-void append_body(std::string& out, ValueView value) {
+void append_body(std::string& out, ValueView value, const StringOrder* strings) {
   switch (value.type()) {
     case Type::kMinKey:
     case Type::kMaxKey:
@@ -150,14 +150,21 @@ void append_body(std::string& out, ValueView value) {
       return;
     case Type::kString:
     case Type::kSymbol:
+      if (strings != nullptr) {
+        std::string key;
+        strings->append_sort_key(key, value.as_string());
+        append_text(out, key);
+        return;
+      }
+      [[fallthrough]];
     case Type::kCode:
       append_text(out, value.as_string());
       return;
     case Type::kDocument:
-      append_elements(out, value.as_document(), true);
+      append_elements(out, value.as_document(), true, strings);
       return;
     case Type::kArray:
-      append_elements(out, value.as_document(), false);
+      append_elements(out, value.as_document(), false, strings);
       return;
     case Type::kBinary: {
       const Binary binary = value.as_binary();
@@ -300,10 +307,11 @@ class Walker {
 
 }  // namespace
 
-void append_key_string(std::string& out, ValueView value, bool descending) {
+void append_key_string(std::string& out, ValueView value, bool descending,
+                       const StringOrder* strings) {
   const size_t start = out.size();
   out.push_back(static_cast<char>(class_of(value.type())));
-  append_body(out, value);
+  append_body(out, value, strings);
   if (descending) complement(out, start);
   GM_COSTLY_INVARIANT("K3", out[start] != '\x00' && out[start] != '\xFF', "a key string");
   // A key string that shows where it ends is no prefix of another one.

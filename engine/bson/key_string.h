@@ -20,12 +20,16 @@
 #include <string>
 #include <string_view>
 
+#include "engine/bson/string_order.h"
 #include "engine/bson/value.h"
 
 namespace gridmount::bson {
 
-// Appends the key string of the value. `descending` reverses the order of key strings.
-void append_key_string(std::string& out, ValueView value, bool descending = false);
+// Appends the key string of the value. `descending` reverses the order of key strings. With
+// `strings`, the key string has the sort keys of strings and symbols in their place, so K2 holds
+// for bson::compare() with this order. Key strings of different orders must not be compared.
+void append_key_string(std::string& out, ValueView value, bool descending = false,
+                       const StringOrder* strings = nullptr);
 
 // Returns the size of the key string with which `encoded` begins. Returns nothing if `encoded` ends
 // within the key string or does not begin with one.

@@ -33,6 +33,7 @@ FILES_OF_LAYERS = {
 DOCUMENTS = {BASE, "engine/bson"}
 # The rooms of the language, each knowing those before it.
 QUERY_ROOMS = [
+    "engine/query/collation",
     "engine/query",
     *(
         f"engine/query/{room}"
@@ -120,6 +121,7 @@ DOORS = [
     (r"mongoc", "libmongoc", r"engine/mongo/.*"),
     (r"systemd/", "libsystemd", r"fuse/daemon/service_manager\.cc"),
     (r"pcre2", "PCRE2", r"engine/query/.*"),
+    (r"unicode/", "ICU", r"engine/query/collation/collator\.cc"),
     (r"isa-l|isal|crc\.h", "ISA-L", r"engine/checksum/crc32c\.(h|cc)"),
 ]
 LINK_DOORS = [
@@ -129,6 +131,7 @@ LINK_DOORS = [
     (r"PkgConfig::MONGOC", "libmongoc", {"engine/mongo"}),
     (r"PkgConfig::SYSTEMD", "libsystemd", {"fuse"}),
     (r"PkgConfig::PCRE2", "PCRE2", {"engine/query"}),
+    (r"PkgConfig::ICU", "ICU", {"engine/query"}),
     (r"PkgConfig::YAML_CPP", "yaml-cpp", {"tools"}),
     (r"Boost::", "Boost", {"http"}),
     (r"PkgConfig::IDN", "libidn", {"engine/wire"}),

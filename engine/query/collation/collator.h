@@ -1,0 +1,56 @@
+// Compares strings by a collation (collation.h), with the system's ICU.
+//
+// Bytes that are not UTF-8 count as U+FFFD, as on servers. The order of a few characters differs
+// from servers, which have a copy of ICU 57.1 with rules of 2016: characters that Unicode has added
+// since, and corrections of the rules of some languages.
+//
+// Thread-safety: a Collator is immutable, so thread-safe. ICU allows concurrent calls of the
+// functions that only read a collator.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/base/error.h"
+#include "engine/bson/string_order.h"
+#include "engine/bson/value.h"
+#include "engine/query/collation/collation.h"
+
+namespace gridmount::query {
+
+class Collator : public bson::StringOrder {
+ public:
+  // Makes a collator. Fails with BadValue if ICU has no rules for the locale, or with InternalError
+  // if ICU fails.
+  static Result<std::shared_ptr<const Collator>> make(const Collation& collation);
+  // Makes the collator of a command's or index's collation. Returns null for an empty document and
+  // for {locale: "simple"}. Fails as Collation::parse() and make() do. A pipeline asks for the same
+  // collator for each of its reads, so each thread keeps the last one.
+  static Result<std::shared_ptr<const Collator>> parse(bson::View specification);
+
+  ~Collator() override;
+  Collator(const Collator&) = delete;
+  Collator& operator=(const Collator&) = delete;
+
+  const Collation& collation() const { return collation_; }
+
+  std::weak_ordering compare(std::string_view a, std::string_view b) const override;
+  void append_sort_key(std::string& out, std::string_view text) const override;
+
+ private:
+  struct Rules;
+  Collator(Collation collation, std::unique_ptr<Rules> rules);
+
+  const Collation collation_;
+  const std::unique_ptr<Rules> rules_;
+};
+
+using SharedCollator = std::shared_ptr<const Collator>;
+
+// Returns whether the order of strings matters for a comparison with a value of this type: it is a
+// string, or may have strings in it.
+bool depends_on_strings(bson::Type type);
+
+}  // namespace gridmount::query
