@@ -6,6 +6,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/bson/number.h"
+#include "engine/query/collation/collation.h"
 #include "engine/query/filter/filter.h"
 #include "engine/store.h"
 
@@ -191,14 +192,20 @@ Result<CollectionOptions> CollectionOptions::parse(const Namespace& ns, bson::Vi
     } else if (name == "flags" || name == "usePowerOf2Sizes") {
       // Options for the record layout of servers before 3.0.
     } else if (name == "collation") {
-      const bool simple = element.value.type() == bson::Type::kDocument &&
-                          element.value.as_document().find("locale") &&
-                          element.value.as_document()["locale"].type() == bson::Type::kString &&
-                          element.value.as_document()["locale"].as_string() == "simple";
-      if (!simple) {
-        return invalid(ns,
-                       "collations are not supported: strings are compared as bytes "
-                       "({locale: \"simple\"})");
+      if (bson::is_nullish(element.value.type())) continue;
+      if (element.value.type() != bson::Type::kDocument) {
+        return fail(ErrorCode::kTypeMismatch,
+                    "BSON field 'create.collation' is the wrong type '" +
+                        std::string(bson::type_alias(element.value.type())) +
+                        "', expected type 'object'");
+      }
+      GM_ASSIGN(const std::optional<query::Collation> collation,
+                query::Collation::parse(element.value.as_document()));
+      if (collation) {
+        return invalid(
+            ns,
+            "the collation of a collection is not supported: only commands have one, and "
+            "indexes have strings in the order of their bytes ({locale: \"simple\"})");
       }
     } else if (is_option_of_servers(name)) {
       return invalid(ns, "the option '" + std::string(name) + "' is not supported");

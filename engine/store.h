@@ -156,6 +156,10 @@ struct FindOptions {
   int64_t limit = 0;                     // 0: no limit
   std::optional<bson::Value> hint = {};  // index name, key pattern, or {$natural: 1 or -1}
   bson::View variables = {};             // values of `$$name` in expressions, by name
+  // The collation by which strings are compared, as query::Collation::parse() reads it. Empty or
+  // {locale: "simple"}: as bytes. An index, whose strings are in the order of their bytes, then has
+  // neither bounds for strings nor an order.
+  bson::View collation = {};
   std::optional<Deadline> deadline = {};
   // The caller reads only these dotted paths. If an index covers them, the cursor returns documents
   // built from its keys and does not read the stored documents. A projection that only includes
@@ -219,18 +223,21 @@ struct CountOptions {
   int64_t limit = 0;  // 0: no limit
   std::optional<bson::Value> hint = {};
   bson::View variables = {};
+  bson::View collation = {};  // see FindOptions
   std::optional<Deadline> deadline = {};
 };
 
 struct DistinctOptions {
   std::optional<bson::Value> hint = {};
   bson::View variables = {};
+  bson::View collation = {};  // see FindOptions
   std::optional<Deadline> deadline = {};
 };
 
 struct AggregateOptions {
   std::optional<bson::Value> hint = {};
   bson::View variables = {};
+  bson::View collation = {};  // see FindOptions
   std::optional<Deadline> deadline = {};
   // The most bytes of memory for each stage that gathers documents ($group, $sort). A read that
   // needs more fails with QueryExceededMemoryLimitNoDiskUseAllowed (292).
@@ -258,6 +265,7 @@ struct UpdateOptions {
   bool bypass_validation = false;
   bool is_pipeline = false;   // the update is an array of stages
   bson::View variables = {};  // values of `$$name` in expressions and stages, by name
+  bson::View collation = {};  // see FindOptions
   // Limits only the search for the documents, which then fails with MaxTimeMSExpired. The same is
   // true in the options of the other writes.
   std::optional<Deadline> deadline = {};
@@ -266,6 +274,7 @@ struct UpdateOptions {
 struct RemoveOptions {
   std::optional<bson::Value> hint = {};
   bson::View variables = {};
+  bson::View collation = {};  // see FindOptions
   std::optional<Deadline> deadline = {};
 };
 
@@ -286,6 +295,7 @@ struct FindAndModifyOptions {
   bool bypass_validation = false;
   bool is_pipeline = false;
   bson::View variables = {};
+  bson::View collation = {};  // see FindOptions
   std::optional<Deadline> deadline = {};
 };
 

@@ -36,7 +36,8 @@ class PipelineCursor : public engine::Cursor {
                                             now,
                                             variables_.views(),
                                             memory_bytes_max,
-                                            std::random_device()()});
+                                            std::random_device()(),
+                                            variables_.collator()});
     GM_ASSIGN(stream_, pipeline_.run(std::move(input), *context_, given, stats));
     return {};
   }
@@ -131,6 +132,7 @@ engine::FindOptions find_options(const query::FindRequest& request,
   find.limit = request.limit.value_or(0);
   find.hint = options.hint;
   find.variables = options.variables;
+  find.collation = options.collation;
   find.deadline = options.deadline;
   find.sort_bytes_max = options.memory_bytes_max;
   if (request.fields) find.only_paths.emplace(request.fields->begin(), request.fields->end());
@@ -141,6 +143,7 @@ engine::AggregateOptions read_options(const engine::FindOptions& options) {
   engine::AggregateOptions read;
   read.hint = options.hint;
   read.variables = options.variables;
+  read.collation = options.collation;
   read.deadline = options.deadline;
   read.memory_bytes_max = options.sort_bytes_max;
   return read;
@@ -174,7 +177,8 @@ Result<std::unique_ptr<query::DocumentStream>> open_input(
     const engine::AggregateOptions& options) {
   if (!pipeline.reads_input()) return std::unique_ptr<query::DocumentStream>();
   const query::FindRequest& request = pipeline.request();
-  const bson::Document filter = pipeline.source_filter(variables.views(), now);
+  const bson::Document filter =
+      pipeline.source_filter(variables.views(), now, variables.collator().get());
   GM_ASSIGN(std::unique_ptr<engine::Cursor> found,
             databases(ns.database)
                 ->collection(ns.collection)
@@ -184,7 +188,8 @@ Result<std::unique_ptr<query::DocumentStream>> open_input(
 
 PipelineStorageOptions storage_options(const engine::Namespace& ns,
                                        const engine::AggregateOptions& options) {
-  return {ns.database, options.deadline, options.bypass_validation, std::string(options.host)};
+  return {ns.database, options.deadline, options.bypass_validation, std::string(options.host),
+          bson::Document(options.collation)};
 }
 
 // Runs a pipeline that does not write to its end, to measure it.
@@ -226,9 +231,10 @@ Result<std::unique_ptr<engine::Cursor>> projected(std::unique_ptr<engine::Cursor
                                                   bson::View filter,
                                                   const engine::FindOptions& options) {
   if (options.projection.empty()) return cursor;
-  GM_ASSIGN(
-      query::Projection projection,
-      query::Projection::parse(options.projection, {filter, options.variables, bson::Date::now()}));
+  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options.collation));
+  GM_ASSIGN(query::Projection projection,
+            query::Projection::parse(options.projection,
+                                     {filter, options.variables, bson::Date::now(), collator}));
   return std::unique_ptr<engine::Cursor>(
       std::make_unique<ProjectedCursor>(std::move(cursor), std::move(projection)));
 }
@@ -255,11 +261,15 @@ Result<std::unique_ptr<engine::Cursor>> aggregate(const Databases& databases,
   const bson::Date now = bson::Date::now();
   GM_ASSIGN(const ResolvedView view, resolve_view(databases, snapshot, ns));
   const bson::Document all = joined(view.stages, stages);
-  GM_ASSIGN(query::Variables variables, query::Variables::declare(options.variables));
+  GM_ASSIGN(query::SharedCollator collator, query::Collator::parse(options.collation));
+  GM_ASSIGN(query::Variables variables,
+            query::Variables::declare(options.variables, std::move(collator)));
   GM_ASSIGN(query::Pipeline pipeline,
             query::Pipeline::parse(all, variables.scope(),
                                    {.over_collection = !ns.collection.empty(), .may_write = true}));
   GM_TRY(check_access(databases, snapshot, ns, view, pipeline, options.bypass_validation));
+  GM_TRY(check_views_collation(databases, snapshot, ns, view, pipeline,
+                               variables.collator() != nullptr));
   const bool writes = pipeline.writes();
   if (writes && dynamic_cast<engine::Transaction*>(&snapshot) == nullptr) {
     return fail(ErrorCode::kIllegalOperation,
@@ -292,11 +302,15 @@ Result<bson::Document> explain_aggregate(const Databases& databases, engine::Sna
                                          engine::Verbosity verbosity) {
   GM_ASSIGN(const ResolvedView view, resolve_view(databases, snapshot, ns));
   const bson::Document all = joined(view.stages, stages);
-  GM_ASSIGN(query::Variables variables, query::Variables::declare(options.variables));
+  GM_ASSIGN(query::SharedCollator collator, query::Collator::parse(options.collation));
+  GM_ASSIGN(query::Variables variables,
+            query::Variables::declare(options.variables, std::move(collator)));
   GM_ASSIGN(query::Pipeline pipeline,
             query::Pipeline::parse(all, variables.scope(),
                                    {.over_collection = !ns.collection.empty(), .may_write = true}));
   GM_TRY(check_access(databases, snapshot, ns, view, pipeline, options.bypass_validation));
+  GM_TRY(check_views_collation(databases, snapshot, ns, view, pipeline,
+                               variables.collator() != nullptr));
   const std::vector<std::string_view> written = pipeline.own_stages();
   const std::vector<std::string> names(written.begin(), written.end());
   bson::Builder out;
@@ -306,7 +320,9 @@ Result<bson::Document> explain_aggregate(const Databases& databases, engine::Sna
     GM_ASSIGN(const bson::Document source,
               databases(view.ns.database)
                   ->collection(view.ns.collection)
-                  ->explain(snapshot, pipeline.source_filter(variables.views(), bson::Date::now()),
+                  ->explain(snapshot,
+                            pipeline.source_filter(variables.views(), bson::Date::now(),
+                                                   variables.collator().get()),
                             find_options(request, options), verbosity));
     // If the read answers the whole pipeline, it is explained like a find.
     if (names.empty()) return source;
@@ -363,7 +379,9 @@ Result<std::unique_ptr<engine::Cursor>> find_among(std::vector<bson::Document> d
                                                    engine::Snapshot& snapshot,
                                                    const engine::Namespace& ns, bson::View filter,
                                                    const engine::FindOptions& options) {
-  GM_ASSIGN(query::Variables variables, query::Variables::declare(options.variables));
+  GM_ASSIGN(query::SharedCollator collator, query::Collator::parse(options.collation));
+  GM_ASSIGN(query::Variables variables,
+            query::Variables::declare(options.variables, std::move(collator)));
   const bson::Document stages = stages_of(filter, options.sort, options.skip, options.limit);
   GM_ASSIGN(query::Pipeline pipeline, query::Pipeline::parse(stages, variables.scope()));
   auto storage = std::make_unique<StorePipelineStorage>(
@@ -382,6 +400,7 @@ Result<int64_t> count_in_view(const Databases& databases, engine::Snapshot& snap
   engine::AggregateOptions read;
   read.hint = options.hint;
   read.variables = options.variables;
+  read.collation = options.collation;
   read.deadline = options.deadline;
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
             aggregate(databases, snapshot, ns,

@@ -13,6 +13,7 @@
 
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
+#include "engine/bson/string_order.h"
 #include "engine/bson/value.h"
 #include "engine/store.h"
 
@@ -59,8 +60,10 @@ Result<bson::Document> explain_aggregate(const Databases& databases, engine::Sna
                                          engine::Verbosity verbosity);
 
 // Implements engine::Collection::distinct(). Returns the different values that the cursor's
-// documents have at the path, sorted, with every element of an array as a value of its own. Fails
-// with Location17217 if they take more than 16 MiB.
-Result<std::vector<bson::Value>> distinct_values(engine::Cursor& cursor, std::string_view path);
+// documents have at the path, sorted, with every element of an array as a value of its own. Strings
+// that are the same by `strings` are one value, the first that comes. Fails with Location17217 if
+// they take more than 16 MiB.
+Result<std::vector<bson::Value>> distinct_values(engine::Cursor& cursor, std::string_view path,
+                                                 const bson::StringOrder* strings);
 
 }  // namespace gridmount::aggregation

@@ -12,9 +12,10 @@ namespace {
 
 struct ValueLess {
   using is_transparent = void;
+  const bson::StringOrder* strings;
   template <typename A, typename B>
   bool operator()(const A& a, const B& b) const {
-    return bson::compare(view(a), view(b)) < 0;
+    return bson::compare(view(a), view(b), strings) < 0;
   }
   static bson::ValueView view(const bson::Value& value) { return value.view(); }
   static bson::ValueView view(bson::ValueView value) { return value; }
@@ -22,6 +23,8 @@ struct ValueLess {
 
 class DistinctValues {
  public:
+  explicit DistinctValues(const bson::StringOrder* strings) : values_(ValueLess{strings}) {}
+
   Status add(bson::ValueView value) {
     if (value.type() != bson::Type::kArray) return add_single(value);
     for (const bson::Element element : value.as_document()) GM_TRY(add_single(element.value));
@@ -56,9 +59,10 @@ class DistinctValues {
 
 }  // namespace
 
-Result<std::vector<bson::Value>> distinct_values(engine::Cursor& cursor, std::string_view path) {
+Result<std::vector<bson::Value>> distinct_values(engine::Cursor& cursor, std::string_view path,
+                                                 const bson::StringOrder* strings) {
   const bson::Path parsed(path);
-  DistinctValues values;
+  DistinctValues values(strings);
   while (true) {
     GM_ASSIGN(const std::optional<bson::View> document, cursor.next());
     if (!document) return std::move(values).take();

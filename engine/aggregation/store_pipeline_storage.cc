@@ -73,6 +73,7 @@ Result<std::unique_ptr<query::DocumentStream>> StorePipelineStorage::find(
   options.skip = request.skip;
   options.limit = request.limit.value_or(0);
   options.deadline = options_.deadline;
+  options.collation = options_.collation;
   GM_ASSIGN(std::unique_ptr<engine::Cursor> cursor,
             open(collection)->find(snapshot_, request.filter, options));
   return std::unique_ptr<query::DocumentStream>(std::make_unique<CursorStream>(std::move(cursor)));

@@ -34,7 +34,8 @@ struct PipelineStorageOptions {
   std::string database;  // the database in which the pipeline runs
   std::optional<engine::Deadline> deadline = {};
   bool bypass_validation = false;
-  std::string host = {};  // engine::AggregateOptions::host
+  std::string host = {};          // engine::AggregateOptions::host
+  bson::Document collation = {};  // for all reads; see engine::FindOptions
 };
 
 class StorePipelineStorage : public query::PipelineStorage {

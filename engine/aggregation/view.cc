@@ -122,4 +122,22 @@ Status check_view(engine::Database& database, engine::Snapshot& snapshot, std::s
   return too_deep({database.name(), std::string(name)});
 }
 
+Status check_views_collation(const Databases& databases, engine::Snapshot& snapshot,
+                             const engine::Namespace& ns, const ResolvedView& view,
+                             const query::Pipeline& pipeline, bool has_collation) {
+  constexpr ErrorCode kOptionNotSupportedOnView{167};
+  constexpr const char* kMessage = "Cannot override a view's default collation";
+  if (!has_collation) return {};
+  if (view.ns != ns) return fail(kOptionNotSupportedOnView, kMessage);
+  for (const query::CollectionName& name : pipeline.other_collections()) {
+    const engine::Namespace other{name.database.empty() ? ns.database : name.database,
+                                  name.collection};
+    GM_ASSIGN(const ResolvedView resolved, resolve_view(databases, snapshot, other));
+    if (resolved.ns != other) {
+      return fail(kOptionNotSupportedOnView, kMessage + (": " + other.full()));
+    }
+  }
+  return {};
+}
+
 }  // namespace gridmount::aggregation

@@ -9,6 +9,7 @@
 #include "engine/aggregation/aggregate.h"
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
+#include "engine/query/pipeline/pipeline.h"
 #include "engine/store.h"
 
 namespace gridmount::aggregation {
@@ -35,5 +36,12 @@ Result<ResolvedView> resolve_view(const Databases& databases, engine::Snapshot& 
 // with ViewDepthLimitExceeded (165) if `view_on` leads through 20 views or more.
 Status check_view(engine::Database& database, engine::Snapshot& snapshot, std::string_view name,
                   std::string_view view_on, bson::View stages);
+
+// Fails with OptionNotSupportedOnView (167) if `has_collation` and the pipeline over `ns` reads a
+// view. Views compare strings as bytes, and a command cannot change that. `view` is the result of
+// resolve_view() for `ns`.
+Status check_views_collation(const Databases& databases, engine::Snapshot& snapshot,
+                             const engine::Namespace& ns, const ResolvedView& view,
+                             const query::Pipeline& pipeline, bool has_collation);
 
 }  // namespace gridmount::aggregation

@@ -100,6 +100,9 @@ constexpr std::pair<ErrorCode, std::string_view> kNames[] = {
     {ErrorCode::kWritesRefused, "WritesRefused"},
     {ErrorCode::kIoError, "IoError"},
     {kFileSystemUnfit, "FileSystemUnfit"},
+    // The parts of the program that fail with these codes name them.
+    {ErrorCode{161}, "IncompatibleCollationVersion"},
+    {ErrorCode{167}, "OptionNotSupportedOnView"},
 };
 
 }  // namespace

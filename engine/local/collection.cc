@@ -84,11 +84,12 @@ Verify verify_for(const engine::FindOptions& options) {
 }
 
 Result<std::optional<query::Projection>> parse_projection(const engine::FindOptions& options,
-                                                          bson::View filter) {
+                                                          bson::View filter,
+                                                          const query::SharedCollator& collator) {
   if (options.projection.empty()) return std::optional<query::Projection>();
-  GM_ASSIGN(
-      query::Projection projection,
-      query::Projection::parse(options.projection, {filter, options.variables, bson::Date::now()}));
+  GM_ASSIGN(query::Projection projection,
+            query::Projection::parse(options.projection,
+                                     {filter, options.variables, bson::Date::now(), collator}));
   return std::optional<query::Projection>(std::move(projection));
 }
 
@@ -104,9 +105,11 @@ bool is_natural_forward(bson::View sort) {
   return natural && natural->integral() == 1 && ++sort.begin() == sort.end();
 }
 
-Result<MatchOptions> match_options(bson::View filter, const engine::FindOptions& options) {
+Result<MatchOptions> match_options(bson::View filter, const engine::FindOptions& options,
+                                   const query::SharedCollator& collator) {
   MatchOptions match;
-  match.by_id = is_by_id(filter, options);
+  match.by_id = collator == nullptr && is_by_id(filter, options);
+  match.collated = collator != nullptr;
   match.hint = options.hint;
   if (options.tailable) {
     if (!(options.sort.empty() || is_natural_forward(options.sort)) || options.hint) {
@@ -125,7 +128,7 @@ Result<MatchOptions> match_options(bson::View filter, const engine::FindOptions&
     }
     match.hint = natural_order(*direction);
   } else if (!options.sort.empty()) {
-    GM_ASSIGN(match.sort, query::Sort::parse(options.sort));
+    GM_ASSIGN(match.sort, query::Sort::parse(options.sort, collator));
   }
   match.skip = options.skip;
   match.limit = options.limit;
@@ -133,7 +136,8 @@ Result<MatchOptions> match_options(bson::View filter, const engine::FindOptions&
   match.sort_bytes_max = options.sort_bytes_max;
   match.deadline = options.deadline;
   match.only_paths = options.only_paths;
-  match.distinct_path = options.distinct_path;
+  // An index has an entry for each of the strings that are the same one here.
+  if (collator == nullptr) match.distinct_path = options.distinct_path;
   match.min = options.min;
   match.max = options.max;
   return match;
@@ -173,9 +177,11 @@ Result<std::unique_ptr<engine::Cursor>> LocalCollection::find(engine::Snapshot& 
                                                               const engine::FindOptions& options) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_TRY(check(options));
-  GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables));
-  GM_ASSIGN(MatchOptions match, match_options(filter, options));
-  GM_ASSIGN(std::optional<query::Projection> projection, parse_projection(options, filter));
+  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options.collation));
+  GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables, collator));
+  GM_ASSIGN(MatchOptions match, match_options(filter, options, collator));
+  GM_ASSIGN(std::optional<query::Projection> projection,
+            parse_projection(options, filter, collator));
   GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   if (metadata ? metadata->settings.is_view() : is_catalog_collection(ns_)) {
     GM_TRY(check_without_storage(ns_, options));
@@ -214,7 +220,8 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
   const bool of_index =
       !options.min.empty() || !options.max.empty() || options.return_key || options.show_record_id;
   const bool plain = metadata && !of_index && options.sort.empty() && options.projection.empty() &&
-                     options.skip == 0 && options.limit >= 0 && !options.hint;
+                     options.skip == 0 && options.limit >= 0 && !options.hint &&
+                     options.collation.empty();
   if (plain) {
     if (const std::optional<UniqueLookup> lookup = unique_lookup(*metadata, filter)) {
       const Trees& trees = read_view->trees();
@@ -241,10 +248,12 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
     return find_one_of_cursor(snapshot, filter, options);
   }
   GM_TRY(check(options));
-  GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables));
-  GM_ASSIGN(MatchOptions match, match_options(filter, options));
+  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options.collation));
+  GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables, collator));
+  GM_ASSIGN(MatchOptions match, match_options(filter, options, collator));
   match.limit = 1;
-  GM_ASSIGN(std::optional<query::Projection> projection, parse_projection(options, filter));
+  GM_ASSIGN(std::optional<query::Projection> projection,
+            parse_projection(options, filter, collator));
   if (!metadata) {
     record_missing(*read_view);
     return std::optional<bson::View>();
@@ -273,7 +282,8 @@ Result<int64_t> LocalCollection::count(engine::Snapshot& snapshot, bson::View fi
                                        const engine::CountOptions& options) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_TRY(check(options));
-  GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables));
+  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options.collation));
+  GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables, collator));
   GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   if (!metadata && !is_catalog_collection(ns_)) {
     record_missing(*read_view);
@@ -301,11 +311,13 @@ Result<std::vector<bson::Value>> LocalCollection::distinct(engine::Snapshot& sna
   engine::FindOptions read;
   read.hint = options.hint;
   read.variables = options.variables;
+  read.collation = options.collation;
   read.deadline = options.deadline;
   read.distinct_path = path;
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, find(snapshot, filter, read));
   GM_TRY(query::check_field_path(path));
-  return aggregation::distinct_values(*cursor, path);
+  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options.collation));
+  return aggregation::distinct_values(*cursor, path, collator.get());
 }
 
 Result<std::unique_ptr<engine::Cursor>> LocalCollection::aggregate(
@@ -319,9 +331,11 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
                                                 engine::Verbosity verbosity) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_TRY(check(options));
-  GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables));
-  GM_ASSIGN(MatchOptions match, match_options(filter, options));
-  GM_ASSIGN(const std::optional<query::Projection> projection, parse_projection(options, filter));
+  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options.collation));
+  GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables, collator));
+  GM_ASSIGN(MatchOptions match, match_options(filter, options, collator));
+  GM_ASSIGN(const std::optional<query::Projection> projection,
+            parse_projection(options, filter, collator));
   if (projection) match.only_paths = projection->included_paths();
   GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   if (metadata && metadata->settings.is_view()) {
@@ -332,6 +346,7 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
                 ns_.full() + " is the catalog: there is no plan to explain");
   }
   ExplainedQuery query{ns_, filter, options, metadata.get()};
+  query.collator = collator;
   Execution execution;
   const bool executes = verbosity == engine::Verbosity::kExecutionStats;
   if (!metadata) return explanation(query, executes ? &execution : nullptr);
@@ -358,18 +373,21 @@ Result<bson::Document> LocalCollection::explain_count(engine::Snapshot& snapshot
                                                       engine::Verbosity verbosity) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_TRY(check(options));
-  GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables));
+  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options.collation));
+  GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables, collator));
   GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   engine::FindOptions find;
   find.skip = options.skip;
   find.limit = options.limit;
   find.hint = options.hint;
   find.variables = options.variables;
+  find.collation = options.collation;
   find.deadline = options.deadline;
   if (metadata ? metadata->settings.is_view() : is_catalog_collection(ns_)) {
     return explain(snapshot, filter, find, verbosity);
   }
   ExplainedQuery query{ns_, filter, find, metadata.get()};
+  query.collator = collator;
   query.counts = true;
   Execution execution;
   const bool executes = verbosity == engine::Verbosity::kExecutionStats;

@@ -27,6 +27,7 @@ struct TargetOptions {
   bson::View sort = {};
   bool is_upsert = false;
   std::optional<engine::Deadline> deadline = {};
+  query::SharedCollator collator = nullptr;
 };
 
 // A collection's name, and the environment in which each call looks it up. The environment must

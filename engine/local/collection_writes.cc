@@ -17,8 +17,9 @@ namespace {
 // Returns the document that an upsert inserts, in its stored form. The update has already filled in
 // empty timestamps.
 Result<bson::Document> upserted_document(const engine::Namespace& ns, const query::Update& update,
-                                         bson::View filter, bson::View variables) {
-  GM_ASSIGN(const query::Filter conditions, query::parse_filter(filter, variables, true));
+                                         bson::View filter, bson::View variables,
+                                         const query::SharedCollator& collator) {
+  GM_ASSIGN(const query::Filter conditions, query::parse_filter(filter, variables, collator, true));
   GM_ASSIGN(bson::Document upserted, update.upserted(conditions));
   GM_ASSIGN(StoredDocument stored, stored_form(ns, upserted, true));
   if (stored.rebuilt) return std::move(*stored.rebuilt);
@@ -27,16 +28,18 @@ Result<bson::Document> upserted_document(const engine::Namespace& ns, const quer
 
 // `options` are those of update or findAndModify.
 template <typename Options>
-Result<query::Update> parse_update(bson::View update, const Options& options) {
-  return query::Update::parse(
-      update, {options.array_filters, options.is_pipeline, options.variables, bson::Date::now()});
+Result<query::Update> parse_update(bson::View update, const Options& options,
+                                   const query::SharedCollator& collator) {
+  return query::Update::parse(update, {options.array_filters, options.is_pipeline,
+                                       options.variables, bson::Date::now(), collator});
 }
 
 // Parses the filter a second time if the update uses the array element that the filter matched.
 Result<std::optional<query::Filter>> match_filter(const query::Update& update, bson::View filter,
-                                                  bson::View variables) {
+                                                  bson::View variables,
+                                                  const query::SharedCollator& collator) {
   if (!update.needs_match()) return std::optional<query::Filter>();
-  GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, variables));
+  GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, variables, collator));
   return std::optional(std::move(parsed));
 }
 
@@ -100,7 +103,7 @@ Result<LocalCollection::Targets> LocalCollection::targets(
     const std::shared_ptr<ReadView>& read_view, const SharedMetadata& metadata, bson::View filter,
     const TargetOptions& options) const {
   Targets targets;
-  if (!options.hint && options.sort.empty()) {
+  if (!options.hint && options.sort.empty() && options.collator == nullptr) {
     if (const std::optional<UniqueLookup> lookup = unique_lookup(*metadata, filter)) {
       GM_ASSIGN(const std::optional<RecordId> id,
                 find_unique(read_view->trees(), *metadata, *lookup));
@@ -112,13 +115,13 @@ Result<LocalCollection::Targets> LocalCollection::targets(
     }
   }
   GM_ASSIGN(query::Filter parsed,
-            query::parse_filter(filter, options.variables, options.is_upsert));
+            query::parse_filter(filter, options.variables, options.collator, options.is_upsert));
   MatchOptions match;
   match.hint = options.hint;
   match.limit = options.multi ? 0 : 1;
   match.deadline = options.deadline;
   if (!options.sort.empty()) {
-    GM_ASSIGN(match.sort, query::Sort::parse(options.sort));
+    GM_ASSIGN(match.sort, query::Sort::parse(options.sort, options.collator));
   }
   GM_ASSIGN(const std::unique_ptr<PlanExecutor> matches,
             PlanExecutor::open(read_view, metadata, std::move(parsed), std::move(match)));
@@ -147,7 +150,8 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
                                                      bson::View filter, bson::View update,
                                                      const engine::UpdateOptions& options) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
-  GM_ASSIGN(const query::Update parsed, parse_update(update, options));
+  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options.collation));
+  GM_ASSIGN(const query::Update parsed, parse_update(update, options, collator));
   if (options.multi && parsed.is_replacement()) {
     return fail(ErrorCode::kFailedToParse,
                 "multi update is not supported for replacement-style update");
@@ -163,21 +167,22 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
                               options.variables,
                               {},
                               options.upsert,
-                              options.deadline}));
+                              options.deadline,
+                              collator}));
   } else {
-    GM_TRY(query::parse_filter(filter, options.variables));
+    GM_TRY(query::parse_filter(filter, options.variables, collator));
   }
   if (found.ids.empty()) {
     if (!options.upsert) return result;
     GM_ASSIGN(const bson::Document inserted,
-              upserted_document(ns_, parsed, filter, options.variables));
+              upserted_document(ns_, parsed, filter, options.variables, collator));
     GM_ASSIGN(metadata, metadata_for_write(*read_view));
     GM_TRY(DocumentWriter(*read_view, metadata, !options.bypass_validation).insert(inserted));
     result.upserted_id = bson::Value(inserted.view()["_id"]);
     return result;
   }
   GM_ASSIGN(const std::optional<query::Filter> matched,
-            match_filter(parsed, filter, options.variables));
+            match_filter(parsed, filter, options.variables, collator));
   DocumentWriter writer(*read_view, metadata, !options.bypass_validation);
   const std::vector<bool> affected = writer.affected_by(parsed);
   for (const RecordId id : found.ids) {
@@ -194,15 +199,17 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
 Result<int64_t> LocalCollection::remove(engine::Transaction& transaction, bson::View filter,
                                         bool multi, const engine::RemoveOptions& options) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
+  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options.collation));
   GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   if (!metadata) {
-    GM_TRY(query::parse_filter(filter, options.variables));
+    GM_TRY(query::parse_filter(filter, options.variables, collator));
     return int64_t{0};
   }
   GM_TRY(check_is_no_view(*metadata));
-  GM_ASSIGN(const Targets found,
-            targets(read_view, metadata, filter,
-                    {multi, options.hint, options.variables, {}, false, options.deadline}));
+  GM_ASSIGN(
+      const Targets found,
+      targets(read_view, metadata, filter,
+              {multi, options.hint, options.variables, {}, false, options.deadline, collator}));
   DocumentWriter writer(*read_view, metadata);
   for (const RecordId id : found.ids) {
     GM_ASSIGN(const bson::View document, read_target(*read_view, *metadata, found, id, filter));
@@ -216,14 +223,16 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
     const engine::FindAndModifyOptions& options) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
   GM_TRY(check(options, update));
+  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options.collation));
   std::optional<query::Update> parsed;
   if (!options.remove) {
-    GM_ASSIGN(parsed, parse_update(update, options));
+    GM_ASSIGN(parsed, parse_update(update, options, collator));
   }
   std::optional<query::Projection> projection;
   if (!options.projection.empty()) {
-    GM_ASSIGN(projection, query::Projection::parse(options.projection,
-                                                   {filter, options.variables, bson::Date::now()}));
+    GM_ASSIGN(projection,
+              query::Projection::parse(options.projection,
+                                       {filter, options.variables, bson::Date::now(), collator}));
     if (options.return_new && projection->needs_match()) {
       return fail(ErrorCode::kBadValue,
                   "Cannot use a positional projection and return the new document");
@@ -242,15 +251,15 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
     GM_TRY(check_is_no_view(*metadata));
     GM_ASSIGN(found, targets(read_view, metadata, filter,
                              {false, options.hint, options.variables, options.sort, options.upsert,
-                              options.deadline}));
+                              options.deadline, collator}));
   } else {
-    GM_TRY(query::parse_filter(filter, options.variables));
-    if (!options.sort.empty()) GM_TRY(query::Sort::parse(options.sort));
+    GM_TRY(query::parse_filter(filter, options.variables, collator));
+    if (!options.sort.empty()) GM_TRY(query::Sort::parse(options.sort, collator));
   }
   if (found.ids.empty()) {
     if (!options.upsert) return result;
     GM_ASSIGN(const bson::Document inserted,
-              upserted_document(ns_, *parsed, filter, options.variables));
+              upserted_document(ns_, *parsed, filter, options.variables, collator));
     GM_ASSIGN(metadata, metadata_for_write(*read_view));
     GM_TRY(DocumentWriter(*read_view, metadata, !options.bypass_validation).insert(inserted));
     result.upserted_id = bson::Value(inserted.view()["_id"]);
@@ -269,7 +278,7 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
     return result;
   }
   GM_ASSIGN(const std::optional<query::Filter> matched,
-            match_filter(*parsed, filter, options.variables));
+            match_filter(*parsed, filter, options.variables, collator));
   GM_ASSIGN(const query::Update::Applied applied, apply(*parsed, matched, before));
   GM_ASSIGN(result.document, projected(options.return_new ? applied.document.view() : before));
   result.updated_existing = true;

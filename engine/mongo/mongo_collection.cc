@@ -15,6 +15,10 @@ void append_hint(Builder& command, const std::optional<bson::Value>& hint) {
   if (hint) command.append("hint", *hint);
 }
 
+void append_collation(Builder& command, bson::View collation) {
+  if (!collation.empty()) command.append("collation", collation);
+}
+
 // Appends the variables as expressions that evaluate to their values.
 void append_variables(Builder& command, bson::View variables) {
   if (variables.empty()) return;
@@ -101,6 +105,7 @@ Builder MongoCollection::find_command(bson::View filter, const engine::FindOptio
   if (options.return_key) find.append("returnKey", true);
   if (options.show_record_id) find.append("showRecordId", true);
   append_hint(find, options.hint);
+  append_collation(find, options.collation);
   append_variables(find, options.variables);
   append_deadline(find, options.deadline);
   return find;
@@ -142,6 +147,7 @@ Builder MongoCollection::count_command(bson::View filter,
   if (options.skip != 0) count.append("skip", options.skip);
   if (options.limit != 0) count.append("limit", options.limit);
   append_hint(count, options.hint);
+  append_collation(count, options.collation);
   append_deadline(count, options.deadline);
   return count;
 }
@@ -159,6 +165,7 @@ Result<int64_t> MongoCollection::count_by_aggregation(engine::Snapshot& snapshot
   stage("$count", "n");
   engine::AggregateOptions aggregation;
   aggregation.hint = options.hint;
+  aggregation.collation = options.collation;
   aggregation.variables = options.variables;
   aggregation.deadline = options.deadline;
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
@@ -178,12 +185,12 @@ Result<int64_t> MongoCollection::count(engine::Snapshot& snapshot, bson::View fi
 }
 
 Builder MongoCollection::distinct_command(std::string_view path, bson::View filter,
-                                          const std::optional<bson::Value>& hint,
-                                          const std::optional<engine::Deadline>& deadline) const {
+                                          const engine::DistinctOptions& options) const {
   Builder distinct = command("distinct");
   distinct.append("key", path).append("query", filter);
-  append_hint(distinct, hint);
-  append_deadline(distinct, deadline);
+  append_hint(distinct, options.hint);
+  append_collation(distinct, options.collation);
+  append_deadline(distinct, options.deadline);
   return distinct;
 }
 
@@ -191,8 +198,7 @@ Result<std::vector<bson::Value>> MongoCollection::distinct(engine::Snapshot& sna
                                                            std::string_view path, bson::View filter,
                                                            const engine::DistinctOptions& options) {
   GM_TRY(check_deadline(options.deadline));
-  GM_ASSIGN(const bson::Document reply,
-            run(snapshot, distinct_command(path, filter, options.hint, options.deadline)));
+  GM_ASSIGN(const bson::Document reply, run(snapshot, distinct_command(path, filter, options)));
   std::vector<bson::Value> values;
   const std::optional<bson::ValueView> list = reply.find("values");
   if (!list || list->type() != Type::kArray) {
@@ -212,6 +218,7 @@ Builder MongoCollection::aggregate_command(bson::View stages,
   }
   aggregate.append_array("pipeline", stages);
   append_hint(aggregate, options.hint);
+  append_collation(aggregate, options.collation);
   append_variables(aggregate, options.variables);
   append_deadline(aggregate, options.deadline);
   if (options.bypass_validation) aggregate.append("bypassDocumentValidation", true);
@@ -246,9 +253,11 @@ Result<bson::Document> MongoCollection::explain(engine::Snapshot& snapshot, bson
   if (options.distinct_path.empty()) {
     explain.append("explain", find_command(filter, options).finish());
   } else {
-    explain.append(
-        "explain",
-        distinct_command(options.distinct_path, filter, options.hint, options.deadline).finish());
+    explain.append("explain", distinct_command(options.distinct_path, filter,
+                                               {.hint = options.hint,
+                                                .collation = options.collation,
+                                                .deadline = options.deadline})
+                                  .finish());
   }
   explain.append("verbosity", shown(verbosity));
   return run_apart(snapshot, std::move(explain));
@@ -327,6 +336,7 @@ Result<engine::UpdateResult> MongoCollection::update(engine::Transaction& transa
   append_update(statement, "u", update, options.is_pipeline);
   statement.append("upsert", options.upsert).append("multi", options.multi);
   append_hint(statement, options.hint);
+  append_collation(statement, options.collation);
   if (!options.array_filters.empty()) {
     statement.append_array("arrayFilters", options.array_filters);
   }
@@ -357,6 +367,7 @@ Result<int64_t> MongoCollection::remove(engine::Transaction& transaction, bson::
   Builder& statement = command.open_array("deletes").push_open_document();
   statement.append("q", filter).append("limit", int32_t{multi ? 0 : 1});
   append_hint(statement, options.hint);
+  append_collation(statement, options.collation);
   statement.close().close();
   append_variables(command, options.variables);
   append_deadline(command, options.deadline);
@@ -381,6 +392,7 @@ Result<engine::FindAndModifyResult> MongoCollection::find_and_modify(
   if (options.upsert) command.append("upsert", true);
   if (!options.projection.empty()) command.append("fields", options.projection);
   append_hint(command, options.hint);
+  append_collation(command, options.collation);
   if (!options.array_filters.empty()) command.append_array("arrayFilters", options.array_filters);
   append_variables(command, options.variables);
   append_deadline(command, options.deadline);

@@ -77,8 +77,7 @@ class MongoCollection final : public engine::Collection, public engine::BatchIns
                                        const engine::CountOptions& options);
   bson::Builder count_command(bson::View filter, const engine::CountOptions& options) const;
   bson::Builder distinct_command(std::string_view path, bson::View filter,
-                                 const std::optional<bson::Value>& hint,
-                                 const std::optional<engine::Deadline>& deadline) const;
+                                 const engine::DistinctOptions& options) const;
   bson::Builder find_command(bson::View filter, const engine::FindOptions& options) const;
   bson::Builder aggregate_command(bson::View stages, const engine::AggregateOptions& options) const;
 

@@ -39,7 +39,8 @@ bool is_position(std::string_view name) {
 // document. Parts that lead through the same array take their values from the same element.
 class KeySearch {
  public:
-  explicit KeySearch(const std::vector<Sort::Part>& parts) : parts_(parts) {}
+  KeySearch(const std::vector<Sort::Part>& parts, const bson::StringOrder* strings)
+      : parts_(parts), strings_(strings) {}
 
   Result<std::vector<Value>> find(bson::View document) {
     std::vector<Position> positions;
@@ -173,13 +174,14 @@ class KeySearch {
   bool comes_before(const std::vector<Position>& group, const std::vector<ValueView>& a,
                     const std::vector<ValueView>& b) const {
     for (const Position& one : group) {
-      const std::weak_ordering order = bson::compare(a[one.part], b[one.part]);
+      const std::weak_ordering order = bson::compare(a[one.part], b[one.part], strings_);
       if (order != 0) return (order < 0) != parts_[one.part].descending;
     }
     return false;
   }
 
   const std::vector<Sort::Part>& parts_;
+  const bson::StringOrder* const strings_;
   bool parallel_arrays_ = false;
 };
 
@@ -204,8 +206,9 @@ Result<Sort::Part> parse_sort_part(const bson::Element& element) {
   return Sort::Part{std::move(path), direction == -1};
 }
 
-Result<Sort> Sort::parse(bson::View specification) {
+Result<Sort> Sort::parse(bson::View specification, SharedCollator collator) {
   Sort sort;
+  sort.collator_ = std::move(collator);
   for (const bson::Element element : specification) {
     GM_ASSIGN(Part part, parse_sort_part(element));
     if (sort.parts_.size() == kPartsMax) {
@@ -229,14 +232,15 @@ Result<std::vector<Value>> Sort::key_of(bson::View document) const {
   if (parts_.size() == 1 && is_id(parts_.front())) {
     return std::vector{Value(document.find("_id").value_or(missing()))};
   }
-  return KeySearch(parts_).find(document);
+  return KeySearch(parts_, collator_.get()).find(document);
 }
 
 std::weak_ordering Sort::compare_keys(const std::vector<Value>& a,
                                       const std::vector<Value>& b) const {
+  const bson::StringOrder* const strings = collator_.get();
   for (size_t i = 0; i < parts_.size(); ++i) {
-    const std::weak_ordering order =
-        parts_[i].descending ? bson::compare(b[i], a[i]) : bson::compare(a[i], b[i]);
+    const std::weak_ordering order = parts_[i].descending ? bson::compare(b[i], a[i], strings)
+                                                          : bson::compare(a[i], b[i], strings);
     if (order != 0) return order;
   }
   return std::weak_ordering::equivalent;

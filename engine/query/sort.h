@@ -14,6 +14,7 @@
 #include "engine/bson/document.h"
 #include "engine/bson/dotted_path.h"
 #include "engine/bson/value.h"
+#include "engine/query/collation/collator.h"
 
 namespace gridmount::query {
 
@@ -25,11 +26,12 @@ class Sort {
   };
 
   // Each element is one part, see parse_sort_part(). Fails with BadValue for more than 32. An empty
-  // specification sorts nothing.
-  static Result<Sort> parse(bson::View specification);
+  // specification sorts nothing. Strings are compared by `collator`, or as bytes if it is null.
+  static Result<Sort> parse(bson::View specification, SharedCollator collator = nullptr);
 
   const std::vector<Part>& parts() const { return parts_; }
   bool empty() const { return parts_.empty(); }
+  const SharedCollator& collator() const { return collator_; }
 
   // Returns the values that the document sorts by, one per part. Of all keys that an index on these
   // parts would have for the document, they are the first key in sort order. Parts that lead
@@ -43,6 +45,7 @@ class Sort {
 
  private:
   std::vector<Part> parts_;
+  SharedCollator collator_;
 };
 
 // The value must be 1 or -1, of any numeric type. The fraction of a double is cut off, and a

@@ -226,14 +226,8 @@ bson::Binary binary_of(const SessionId& id) {
   return {kUuidSubtype, id.data(), static_cast<uint32_t>(id.size())};
 }
 
-Status check_collation(const std::optional<bson::View>& collation) {
-  if (!collation || collation->empty()) return {};
-  GM_ASSIGN(Arguments fields, Arguments::of("collation", *collation));
-  GM_ASSIGN(const std::string_view locale, fields.required_string("locale"));
-  if (locale == "simple") return {};
-  return fail(ErrorCode::kCommandNotSupported,
-              "collation " + shown(*collation) +
-                  " is not supported: strings are compared as bytes ({locale: \"simple\"})");
+Result<bson::View> read_collation(Arguments& arguments) {
+  return arguments.document_or_empty("collation");
 }
 
 Result<GenericArguments> read_generic_arguments(Arguments& arguments, const GenericRules& rules) {

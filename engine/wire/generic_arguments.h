@@ -57,9 +57,8 @@ Result<GenericArguments> read_generic_arguments(Arguments& arguments, const Gene
 Result<SessionId> session_id_of(std::string_view path, bson::View lsid);
 bson::Binary binary_of(const SessionId& id);
 
-// Fails with CommandNotSupported (115) unless the collation is missing, is empty or has the locale
-// "simple": the store compares strings only in this way. Fails with 40414 or TypeMismatch if it has
-// no locale or the locale is not a string.
-Status check_collation(const std::optional<bson::View>& collation);
+// Takes the argument `collation`. Returns an empty document if it is absent. Only the store checks
+// what is in it (query::Collation::parse()). Fails with TypeMismatch if it is not a document.
+Result<bson::View> read_collation(Arguments& arguments);
 
 }  // namespace gridmount::wire

@@ -28,10 +28,7 @@ INDEXES = [
     {"key": {"s": 1}, "name": "x", "collation": {"locale": "en"}},
 ]
 COMMANDS = [
-    {"find": "c", "collation": {"locale": "en"}},
-    {"count": "c", "collation": {"locale": "en"}},
-    {"find": "c", "collation": {"locale": "simple"}},
-    {"aggregate": "c", "pipeline": [], "cursor": {}, "collation": {"locale": "fr"}},
+    {"create": "collated", "collation": {"locale": "en"}},
     {"create": "ts", "timeseries": {"timeField": "t"}},
     {"mapReduce": "c", "map": "x", "reduce": "y", "out": {"inline": 1}},
 ]

@@ -98,7 +98,10 @@ class Round:
             command.update({"hint": {"_id": 1}, "min": {"_id": 1}, "max": {"_id": values.scalar("number")}})
         if values.chance(0.01):
             command["returnKey"] = True
-        return self.with_options(command)
+        return self.with_collation(self.with_options(command))
+
+    def with_collation(self, command):
+        return {**command, "collation": self.values.collation()} if self.values.chance(0.08) else command
 
     def with_options(self, command):
         """With one that changes no result."""
@@ -110,7 +113,8 @@ class Round:
         values = self.values
         if values.chance(0.35):  # an expression alone, over all documents
             stage = {"$project": {"x": self.expressions.expression("any", 3)}}
-            return {"aggregate": "c", "pipeline": [{"$sort": {"_id": 1}}, stage], "cursor": {}}
+            command = {"aggregate": "c", "pipeline": [{"$sort": {"_id": 1}}, stage], "cursor": {}}
+            return self.with_collation(command)
         command = {"aggregate": "c", "pipeline": self.pipelines.pipeline(), "cursor": {}}
         if values.chance(0.1):
             command["cursor"] = {"batchSize": values.of([0, 1, 2, 100])}
@@ -120,7 +124,7 @@ class Round:
             merge = {"into": "made", "whenMatched": values.of(["merge", "replace", "keepExisting", "fail"])}
             merge["whenNotMatched"] = values.of(["insert", "discard", "fail"])
             command["pipeline"] = [{"$sort": {"_id": 1}}, values.of([{"$out": "made"}, {"$merge": merge}])]
-        return self.with_options(command)
+        return self.with_collation(self.with_options(command))
 
     def list_collections(self):
         command = {"listCollections": 1, "filter": {"name": self.values.of(["c", "v", "made", "absent"])}}
@@ -148,7 +152,7 @@ class Round:
                 one["q"]["arr"] = {"$exists": True} if values.chance(0.3) else {"$gte": values.scalar()}
             if values.chance(0.05):
                 one["hint"] = values.of([{"_id": 1}, "_id_", "absent", {"a": 1}])
-            updates.append(one)
+            updates.append(self.with_collation(one))
         command = {"update": "c", "updates": updates, "ordered": values.chance(0.7)}
         if values.chance(0.1):
             command["bypassDocumentValidation"] = values.of([True, False])
@@ -169,13 +173,13 @@ class Round:
                 command.update({"query": self.filters.equality(), "upsert": True})
         if values.chance(0.3):
             command["fields"] = self.projections.projection()
-        return command
+        return self.with_collation(command)
 
     def delete(self):
         values = self.values
         is_single = values.chance(0.5)
         one = {"q": self.filters.equality() if is_single else self.filters.filter(), "limit": 1 if is_single else 0}
-        return {"delete": "c", "deletes": [one]}
+        return {"delete": "c", "deletes": [self.with_collation(one)]}
 
     def insert(self):
         values = self.values
@@ -190,13 +194,13 @@ class Round:
         command = {"count": "c", "query": self.filters.any()}
         if values.chance(0.3):
             command.update({"limit": values.of([0, 1, 3, -2]), "skip": values.small()})
-        return command
+        return self.with_collation(command)
 
     def distinct(self):
         command = {"distinct": "c", "key": self.values.path()}
         if self.values.chance(0.5):
             command["query"] = self.filters.any()
-        return command
+        return self.with_collation(command)
 
     def explain(self):
         command = self.values.of([self.find, self.find, self.count, self.distinct, self.update, self.delete])()

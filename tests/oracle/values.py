@@ -28,6 +28,8 @@ BINARIES = [Binary(b"", 0), Binary(b"\0\1", 0), Binary(b"ab", 0), Binary(b"ab", 
 # Servers' own begin with the time of today.
 OBJECT_IDS = [ObjectId(f"00000000000000000000000{digit}") for digit in "0127"]
 TIMESTAMPS = [Timestamp(1, 0), Timestamp(1, 1), Timestamp(2**31, 7)]
+ODD_COLLATIONS = [{}, {"locale": "xx"}, {"locale": ""}, {"locale": "en", "strength": 6}, {"strength": 1}, {"locale": 1}]
+ODD_COLLATIONS += [{"locale": "en", "version": "57.1"}, {"locale": "en", "version": "72.1"}, {"locale": "en", "x": 1}]
 PLAIN = {
     "number": NUMBERS,
     "string": [STRINGS],
@@ -68,6 +70,16 @@ class Values:
         if kind is None:
             kind = self.of(RARE) if self.chance(0.12) else self.of(USUAL)
         return self.of(self.of(PLAIN[kind]))
+
+    def collation(self):
+        if self.chance(0.1):
+            return self.of(ODD_COLLATIONS)
+        options = [{"strength": self.of([1, 2, 3, 4, 5])}, {"numericOrdering": True}, {"caseLevel": True}, {"backwards": True}]
+        options += [{"caseFirst": self.of(["upper", "lower", "off"])}, {"alternate": "shifted"}, {"normalization": True}]
+        collation = {"locale": self.of(["en", "en", "en", "fr", "fr_CA", "de", "sv", "simple"])}
+        for _ in range(self.of([0, 1, 1, 1, 2])):
+            collation.update(self.of(options))
+        return collation
 
     def small(self):
         """A whole number that counts something."""

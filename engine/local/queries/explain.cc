@@ -47,6 +47,9 @@ bson::Document explanation(const ExplainedQuery& query, const Execution* executi
   planner.append("namespace", query.ns.full()).append("indexFilterSet", false);
   const bson::Document canonical_form = query::canonical_form(query.filter);
   planner.append("parsedQuery", canonical_form);
+  if (query.collator != nullptr) {
+    planner.append("collation", query.collator->collation().document());
+  }
   append_hashes(planner, query, canonical_form);
   for (const char* const limit : {"maxIndexedOrSolutionsReached", "maxIndexedAndSolutionsReached",
                                   "maxScansToExplodeReached"}) {

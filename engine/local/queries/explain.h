@@ -20,6 +20,7 @@ struct ExplainedQuery {
   const CollectionMetadata* metadata = nullptr;  // null: the collection does not exist
   // Null if `metadata` is null, or if the query is a count that the catalog has.
   const ChosenPlan* plan = nullptr;
+  query::SharedCollator collator = nullptr;
   bool counts = false;           // the query only counts, and returns no documents
   bool by_id = false;            // PlanExecutor::by_id()
   bool sorts = false;            // the executor sorts the results in a buffer

@@ -12,12 +12,14 @@ constexpr ErrorCode kNoHint{51173};
 constexpr ErrorCode kOtherIndex{51174};
 constexpr ErrorCode kMinNotBeforeMax{51175};
 
-Result<std::optional<std::string>> encode(const IndexMetadata& index, bson::View limit) {
+Result<std::optional<std::string>> encode(const IndexMetadata& index, bson::View limit,
+                                          bool collated) {
   if (limit.empty()) return std::optional<std::string>();
   std::string encoded;
   auto field = limit.begin();
   for (const IndexPart& part : index.rules.parts) {
-    if (field == limit.end() || (*field).key != part.path.dotted()) {
+    if (field == limit.end() || (*field).key != part.path.dotted() ||
+        (collated && query::depends_on_strings((*field).value.type()))) {
       return fail(kOtherIndex, "The index chosen is not compatible with min/max");
     }
     append_part(encoded, part, (*field).value);
@@ -37,7 +39,8 @@ Result<std::optional<std::string>> encode(const IndexMetadata& index, bson::View
 }  // namespace
 
 Result<LimitedPlan> limited_plan(const CollectionMetadata& metadata, bson::View min, bson::View max,
-                                 const std::optional<bson::Value>& hint, const query::Sort* sort) {
+                                 const std::optional<bson::Value>& hint, const query::Sort* sort,
+                                 bool collated) {
   const auto no_hint = [] {
     return fail(kNoHint, "When using min()/max() a hint of which index to use must be provided");
   };
@@ -50,8 +53,8 @@ Result<LimitedPlan> limited_plan(const CollectionMetadata& metadata, bson::View 
   plan.bounds_are_exact = false;
   LimitedPlan limited{std::move(plan), {}};
   const IndexMetadata& index = metadata.indexes[limited.plan.index];
-  GM_ASSIGN(limited.limits.low, encode(index, min));
-  GM_ASSIGN(limited.limits.high, encode(index, max));
+  GM_ASSIGN(limited.limits.low, encode(index, min, collated));
+  GM_ASSIGN(limited.limits.high, encode(index, max, collated));
   const KeyBounds& limits = limited.limits;
   if (limits.low && limits.high && *limits.low >= *limits.high) {
     return fail(kMinNotBeforeMax,

@@ -35,6 +35,7 @@ struct LimitedPlan {
 // of `min` or `max` is longer than kEncodedBytesMax, because longer keys are truncated, and their
 // order is not that of their values.
 Result<LimitedPlan> limited_plan(const CollectionMetadata& metadata, bson::View min, bson::View max,
-                                 const std::optional<bson::Value>& hint, const query::Sort* sort);
+                                 const std::optional<bson::Value>& hint, const query::Sort* sort,
+                                 bool collated);
 
 }  // namespace gridmount::local

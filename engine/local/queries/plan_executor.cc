@@ -175,8 +175,8 @@ Result<std::unique_ptr<PlanExecutor>> PlanExecutor::open(
     GM_ASSIGN(chosen, choose_plan(read_view->shared_trees(), metadata, filter,
                                   {sort, options.hint, options.limit != 0}));
   } else {
-    GM_ASSIGN(LimitedPlan limited,
-              limited_plan(*metadata, options.min, options.max, options.hint, sort));
+    GM_ASSIGN(LimitedPlan limited, limited_plan(*metadata, options.min, options.max, options.hint,
+                                                sort, options.collated));
     chosen.plan = std::move(limited.plan);
     options.limits = std::move(limited.limits);
   }
@@ -272,7 +272,8 @@ Status PlanExecutor::add_sorted(const Match& match) {
   GM_ASSIGN(const std::vector<bson::Value> values, sort.key_of(match.document));
   Sorted sorted{{}, match.id};
   for (size_t i = 0; i < values.size(); ++i) {
-    bson::append_key_string(sorted.key, values[i], sort.parts()[i].descending);
+    bson::append_key_string(sorted.key, values[i], sort.parts()[i].descending,
+                            sort.collator().get());
   }
   const bool bounded =
       options_.limit != 0 && options_.limit <= std::numeric_limits<int64_t>::max() - options_.skip;

@@ -42,7 +42,8 @@ struct MatchOptions {
   uint64_t sort_bytes_max = kOperationBytesMax;
   std::optional<engine::Deadline> deadline = {};
   bool tailable = false;
-  bool by_id = false;  // the result of is_by_id()
+  bool by_id = false;     // the result of is_by_id()
+  bool collated = false;  // the query has a collation
   std::optional<std::vector<std::string>> only_paths = {};
   std::string_view distinct_path = {};  // FindOptions::distinct_path; used by open() only
   // FindOptions::min and max; used by open() only.

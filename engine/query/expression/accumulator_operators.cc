@@ -59,7 +59,7 @@ Evaluated evaluate_extreme(const Call& call) {
   GM_TRY(for_each_value(call, [&](ValueView value) {
     if (is_nullish(value)) return;
     if (best) {
-      const auto order = bson::compare(value, *best);
+      const auto order = bson::compare(value, *best, call.context.strings);
       if (greatest ? order <= 0 : order >= 0) return;
     }
     best = value;

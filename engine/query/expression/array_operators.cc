@@ -112,8 +112,8 @@ Evaluated evaluate_pick(const Call& call) {
     if (!is_nullish(element.value)) values.push_back(element.value);
   }
   const size_t kept = std::min(values.size(), wanted);
-  GM_TRY(sort_interruptibly(values, [](ValueView a, ValueView b) {
-    const auto order = bson::compare(a, b);
+  GM_TRY(sort_interruptibly(values, [&](ValueView a, ValueView b) {
+    const auto order = bson::compare(a, b, call.context.strings);
     return pick == Pick::kLeast ? order < 0 : order > 0;
   }));
   ValueOutput output(call.context, Type::kArray);
@@ -163,7 +163,7 @@ Evaluated evaluate_in(const Call& call) {
   }
   for (const bson::Element element : array->as_document()) {
     GM_TRY(check_interruption_of(kStepsOfAComparison));
-    if (value && bson::compare(*value, element.value) == 0) return give(true);
+    if (value && bson::compare(*value, element.value, call.context.strings) == 0) return give(true);
   }
   return give(false);
 }
@@ -198,7 +198,8 @@ Evaluated evaluate_index_of(const Call& call) {
   for (const bson::Element element : array->as_document()) {
     if (index >= end) break;
     GM_TRY(check_interruption_of(kStepsOfAComparison));
-    if (index >= begin && value && bson::compare(*value, element.value) == 0) {
+    if (index >= begin && value &&
+        bson::compare(*value, element.value, call.context.strings) == 0) {
       return give(call.context, index);
     }
     ++index;

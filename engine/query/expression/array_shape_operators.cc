@@ -241,10 +241,10 @@ class SortArray final : public Expression {
     }
     std::vector<ValueView> elements = elements_of(*array);
     if (sort_) {
-      GM_TRY(sort_by_fields(elements));
+      GM_TRY(sort_by_fields(elements, context.strings));
     } else {
       GM_TRY(sort_interruptibly(elements, [&](ValueView a, ValueView b) {
-        const auto order = bson::compare(a, b);
+        const auto order = bson::compare(a, b, context.strings);
         return descending_ ? order > 0 : order < 0;
       }));
     }
@@ -257,11 +257,11 @@ class SortArray final : public Expression {
   }
 
  private:
-  Status sort_by_fields(std::vector<ValueView>& elements) const {
+  Status sort_by_fields(std::vector<ValueView>& elements, const bson::StringOrder* strings) const {
     return sort_interruptibly(elements, [&](ValueView a, ValueView b) {
       for (const Sort::Part& part : sort_->parts()) {
         const auto order =
-            bson::compare(whole_value_at(a, part.path), whole_value_at(b, part.path));
+            bson::compare(whole_value_at(a, part.path), whole_value_at(b, part.path), strings);
         if (order != 0) return part.descending ? order > 0 : order < 0;
       }
       return false;

@@ -21,11 +21,12 @@ using bson::Type;
 using bson::ValueView;
 
 std::weak_ordering compare_expression_values(const std::optional<ValueView>& a,
-                                             const std::optional<ValueView>& b) {
+                                             const std::optional<ValueView>& b,
+                                             const bson::StringOrder* strings) {
   const auto order_of = [](const std::optional<ValueView>& value) {
     return value ? bson::canonical_order(value->type()) : 0;
   };
-  if (a && b) return bson::compare(*a, *b);
+  if (a && b) return bson::compare(*a, *b, strings);
   return order_of(a) <=> order_of(b);
 }
 

@@ -12,8 +12,10 @@ namespace gridmount::query {
 class Evaluator {
  public:
   // Copies the views of `variables`, whose values must outlive the evaluator. `now` is $$NOW.
-  Evaluator(const std::vector<std::optional<bson::ValueView>>& variables, bson::Date now)
-      : context_{bson::View(), variables, arena_, now} {}
+  // `strings` is the order of strings, which must outlive the evaluator. Null: as bytes.
+  Evaluator(const std::vector<std::optional<bson::ValueView>>& variables, bson::Date now,
+            const bson::StringOrder* strings)
+      : context_{bson::View(), variables, arena_, now, strings} {}
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
 

@@ -28,6 +28,7 @@
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
+#include "engine/query/collation/collator.h"
 
 namespace gridmount::query {
 
@@ -88,7 +89,13 @@ class VariableScope {
   // size.
   size_t slots() const { return slots_; }
 
+  // The collation of the command, by which the parser compares the strings of constants, and which
+  // filters and sorts inside of expressions and stages keep. Null: strings are compared as bytes.
+  void set_collator(SharedCollator collator) { collator_ = std::move(collator); }
+  const SharedCollator& collator() const { return collator_; }
+
  private:
+  SharedCollator collator_;
   std::vector<std::pair<std::string, size_t>> declared_;
   size_t slots_ = 0;
 };
@@ -103,6 +110,8 @@ struct EvaluationContext {
   std::vector<std::optional<bson::ValueView>> variables;
   Arena& arena;
   bson::Date now;  // $$NOW, the same for a whole command
+  // The order of strings. Null: as bytes. It is the one with which the expression was parsed.
+  const bson::StringOrder* strings = nullptr;
 };
 
 class Expression;
@@ -148,7 +157,8 @@ Result<std::unique_ptr<Expression>> parse_expression(bson::ValueView value, Vari
 // Compares two values of any types, as expressions do. A missing value, like undefined, is less
 // than every other value except MinKey.
 std::weak_ordering compare_expression_values(const std::optional<bson::ValueView>& a,
-                                             const std::optional<bson::ValueView>& b);
+                                             const std::optional<bson::ValueView>& b,
+                                             const bson::StringOrder* strings = nullptr);
 
 // Returns whether the value counts as true. Only false, null, undefined, a zero of any type, and
 // missing count as false.

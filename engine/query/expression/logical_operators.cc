@@ -16,7 +16,7 @@ using bson::ValueView;
 Result<std::weak_ordering> compare_arguments(const Call& call) {
   GM_ASSIGN(const MaybeValue left, call.argument(0));
   GM_ASSIGN(const MaybeValue right, call.argument(1));
-  return compare_expression_values(left, right);
+  return compare_expression_values(left, right, call.context.strings);
 }
 
 Evaluated evaluate_cmp(const Call& call) {

@@ -174,7 +174,7 @@ MaybeValue constant_value(const Expression& expression) {
 
 Result<ExpressionPointer> fold(ExpressionPointer expression, ParseContext& context) {
   Arena arena;
-  EvaluationContext nothing{bson::View(), {}, arena, bson::Date()};
+  EvaluationContext nothing{bson::View(), {}, arena, bson::Date(), context.scope.collator().get()};
   const Evaluated value = expression->evaluate(nothing);
   if (value) return make_constant(*value);
   if (context.unreached > 0) return expression;

@@ -12,9 +12,15 @@ namespace {
 using bson::Type;
 using bson::ValueView;
 
-bool is_before(ValueView a, ValueView b) {
-  return bson::compare(a, b) < 0;
-}
+// The order of values in a set.
+struct IsBefore {
+  const bson::StringOrder* strings;
+  bool operator()(ValueView a, ValueView b) const { return bson::compare(a, b, strings) < 0; }
+};
+struct IsSame {
+  const bson::StringOrder* strings;
+  bool operator()(ValueView a, ValueView b) const { return bson::compare(a, b, strings) == 0; }
+};
 
 // The number of steps that a search in a set counts as (interruption.h).
 constexpr size_t kStepsOfALookUp = 1024;
@@ -22,20 +28,19 @@ constexpr size_t kStepsOfALookUp = 1024;
 // Sorted unique values. Of equal values, the first is kept.
 using ValueSet = std::vector<ValueView>;
 
-Result<ValueSet> make_set(ValueSet values) {
-  GM_TRY(sort_interruptibly(values, is_before));
-  const auto end = std::unique(values.begin(), values.end(),
-                               [](ValueView a, ValueView b) { return bson::compare(a, b) == 0; });
+Result<ValueSet> make_set(ValueSet values, const bson::StringOrder* strings) {
+  GM_TRY(sort_interruptibly(values, IsBefore{strings}));
+  const auto end = std::unique(values.begin(), values.end(), IsSame{strings});
   values.erase(end, values.end());
   return values;
 }
 
-Result<ValueSet> set_of(ValueView array) {
-  return make_set(elements_of(array));
+Result<ValueSet> set_of(ValueView array, const bson::StringOrder* strings) {
+  return make_set(elements_of(array), strings);
 }
 
-bool contains(const ValueSet& set, ValueView value) {
-  return std::binary_search(set.begin(), set.end(), value, is_before);
+bool contains(const ValueSet& set, ValueView value, const bson::StringOrder* strings) {
+  return std::binary_search(set.begin(), set.end(), value, IsBefore{strings});
 }
 
 Evaluated make_array(EvaluationContext& context, const ValueSet& values) {
@@ -59,7 +64,7 @@ Evaluated evaluate_union(const Call& call) {
     if (!is_type(array, Type::kArray)) return refuse(call, 17043, "One", array);
     for (const bson::Element element : array->as_document()) all.push_back(element.value);
   }
-  GM_ASSIGN(const ValueSet set, make_set(std::move(all)));
+  GM_ASSIGN(const ValueSet set, make_set(std::move(all), call.context.strings));
   return make_array(call.context, set);
 }
 
@@ -69,14 +74,16 @@ Evaluated evaluate_intersection(const Call& call) {
     GM_ASSIGN(const MaybeValue array, call.argument(i));
     if (is_nullish(array)) return make_null();
     if (!is_type(array, Type::kArray)) return refuse(call, 17047, "One", array);
-    GM_ASSIGN(const ValueSet set, set_of(*array));
+    GM_ASSIGN(ValueSet set, set_of(*array, call.context.strings));
     if (i == 0) {
-      common = set;
+      common = std::move(set);
     } else {
+      // Values that are equal may differ. As on servers, those of the smaller set are taken.
+      if (common.size() > set.size()) common.swap(set);
       ValueSet both;
       for (const ValueView value : common) {
         GM_TRY(check_interruption_of(kStepsOfALookUp));
-        if (contains(set, value)) both.push_back(value);
+        if (contains(set, value, call.context.strings)) both.push_back(value);
       }
       common = std::move(both);
     }
@@ -91,14 +98,15 @@ Evaluated evaluate_difference(const Call& call) {
   if (is_nullish(left) || is_nullish(right)) return make_null();
   if (!is_type(left, Type::kArray)) return refuse(call, 17048, "First", left);
   if (!is_type(right, Type::kArray)) return refuse(call, 17049, "Second", right);
-  GM_ASSIGN(const ValueSet removed, set_of(*right));
-  GM_ASSIGN(const ValueSet wanted, set_of(*left));
+  GM_ASSIGN(const ValueSet removed, set_of(*right, call.context.strings));
+  GM_ASSIGN(const ValueSet wanted, set_of(*left, call.context.strings));
   std::vector<bool> taken(wanted.size());
   ValueSet rest;
   for (const bson::Element element : left->as_document()) {
     GM_TRY(check_interruption_of(kStepsOfALookUp));
-    if (contains(removed, element.value)) continue;
-    const auto place = std::lower_bound(wanted.begin(), wanted.end(), element.value, is_before);
+    if (contains(removed, element.value, call.context.strings)) continue;
+    const auto place = std::lower_bound(wanted.begin(), wanted.end(), element.value,
+                                        IsBefore{call.context.strings});
     const auto index = static_cast<size_t>(place - wanted.begin());
     if (taken[index]) continue;
     taken[index] = true;
@@ -114,12 +122,12 @@ Evaluated evaluate_equals(const Call& call) {
     GM_ASSIGN(const MaybeValue array, call.argument(i));
     if (!is_type(array, Type::kArray)) return refuse(call, 17044, "One", array);
     if (!equal) continue;
-    GM_ASSIGN(ValueSet set, set_of(*array));
+    GM_ASSIGN(ValueSet set, set_of(*array, call.context.strings));
     if (i == 0) {
       first = std::move(set);
     } else {
       equal = std::equal(first.begin(), first.end(), set.begin(), set.end(),
-                         [](ValueView a, ValueView b) { return bson::compare(a, b) == 0; });
+                         IsSame{call.context.strings});
     }
   }
   return give(equal);
@@ -139,10 +147,10 @@ Evaluated evaluate_is_subset(const Call& call) {
   GM_ASSIGN(const MaybeValue right, call.argument(1));
   if (!is_type(left, Type::kArray)) return refuse(call, 17046, "First", left);
   if (!is_type(right, Type::kArray)) return refuse(call, 17042, "Second", right);
-  GM_ASSIGN(const ValueSet set, set_of(*right));
+  GM_ASSIGN(const ValueSet set, set_of(*right, call.context.strings));
   for (const bson::Element element : left->as_document()) {
     GM_TRY(check_interruption_of(kStepsOfALookUp));
-    if (!contains(set, element.value)) return give(false);
+    if (!contains(set, element.value, call.context.strings)) return give(false);
   }
   return give(true);
 }

@@ -147,7 +147,7 @@ Result<TestGroup> parse_all(const OperatorCall& call) {
       return fail(ErrorCode::kBadValue, "no $ expressions in $all");
     } else {
       GM_TRY(call.place.memory.take(FilterMemory::kConditionBytes + element.value.size()));
-      GM_ASSIGN(test, parse_implicit(element.value, call.place.memory));
+      GM_ASSIGN(test, parse_implicit(element.value, call.place));
     }
     group.tests.push_back(std::move(test));
   }

@@ -29,7 +29,8 @@ Status check_operand(ValueView operand) {
 
 class EqualTest : public ValueTest {
  public:
-  explicit EqualTest(ValueView operand) : operand_(operand) {}
+  EqualTest(ValueView operand, const SharedCollator& collator)
+      : operand_(operand), collator_(depends_on_strings(operand.type()) ? collator : nullptr) {}
 
   bool test(ValueView value, MatchContext&) const override {
     const ValueView operand = operand_;
@@ -38,24 +39,30 @@ class EqualTest : public ValueTest {
           (value.size() == 0 || std::memcmp(value.data(), operand.data(), value.size()) == 0)) {
         return true;
       }
-      if (value.type() == Type::kString || value.type() == Type::kObjectId) return false;
+      if (collator_ == nullptr &&
+          (value.type() == Type::kString || value.type() == Type::kObjectId)) {
+        return false;
+      }
     }
     if (bson::is_nullish(operand.type())) return bson::is_nullish(value.type());
-    return bson::compare(value, operand) == 0;
+    return bson::compare(value, operand, collator_.get()) == 0;
   }
   bool test_missing() const override { return bson::is_nullish(operand_.type()); }
   Predicate::Kind kind() const override { return Predicate::Kind::kEqual; }
   const Value* operand() const override { return &operand_; }
+  bool is_collated() const override { return collator_ != nullptr; }
 
  private:
   Value operand_;
+  SharedCollator collator_;  // null if it does not matter for the operand
 };
 
 class OrderTest : public ValueTest {
  public:
-  OrderTest(Predicate::Kind kind, ValueView operand)
+  OrderTest(Predicate::Kind kind, ValueView operand, const SharedCollator& collator)
       : kind_(kind),
         operand_(operand),
+        collator_(depends_on_strings(operand.type()) ? collator : nullptr),
         order_(bson::canonical_order(operand.type())),
         nan_(is_nan(operand)),
         all_below_(operand.type() == Type::kMaxKey && is_less()),
@@ -67,7 +74,7 @@ class OrderTest : public ValueTest {
     // NaN is neither less nor greater than any number.
     const bool value_is_nan = is_nan(value);
     if (nan_ || value_is_nan) return or_equal() && nan_ && value_is_nan;
-    const std::weak_ordering order = bson::compare(value, operand_);
+    const std::weak_ordering order = bson::compare(value, operand_, collator_.get());
     if (order == 0) return or_equal();
     return is_less() ? order < 0 : order > 0;
   }
@@ -77,6 +84,7 @@ class OrderTest : public ValueTest {
   }
   Predicate::Kind kind() const override { return kind_; }
   const Value* operand() const override { return &operand_; }
+  bool is_collated() const override { return collator_ != nullptr; }
 
  private:
   bool or_equal() const {
@@ -88,6 +96,7 @@ class OrderTest : public ValueTest {
 
   Predicate::Kind kind_;
   Value operand_;
+  SharedCollator collator_;  // null if it does not matter for the operand
   int order_;
   bool nan_;
   bool all_below_;  // less than MaxKey: matches values of every other type
@@ -97,13 +106,17 @@ class OrderTest : public ValueTest {
 // Sorted unique values in one block of memory, because there may be a million.
 class ValueList {
  public:
-  static Result<ValueList> of(std::vector<ValueView> values) {
+  static Result<ValueList> of(std::vector<ValueView> values, SharedCollator collator) {
+    const IsBefore is_before{collator.get()};
     if (!std::is_sorted(values.begin(), values.end(), is_before)) {
       GM_TRY(sort_interruptibly(values, is_before));
     }
-    const auto same = [](ValueView a, ValueView b) { return bson::compare(a, b) == 0; };
+    const auto same = [&](ValueView a, ValueView b) {
+      return bson::compare(a, b, collator.get()) == 0;
+    };
     values.erase(std::unique(values.begin(), values.end(), same), values.end());
     ValueList list;
+    list.collator_ = std::move(collator);
     size_t bytes = 0;
     for (const ValueView value : values) bytes += value.size();
     list.bytes_.reserve(bytes);
@@ -118,12 +131,21 @@ class ValueList {
 
   const std::vector<ValueView>& values() const { return values_; }
   bool holds(ValueView value) const {
-    return std::binary_search(values_.begin(), values_.end(), value, is_before);
+    return std::binary_search(values_.begin(), values_.end(), value, IsBefore{collator_.get()});
+  }
+  bool is_collated() const {
+    return collator_ != nullptr && std::ranges::any_of(values_, [](ValueView value) {
+             return depends_on_strings(value.type());
+           });
   }
 
  private:
-  static bool is_before(ValueView a, ValueView b) { return bson::compare(a, b) < 0; }
+  struct IsBefore {
+    const bson::StringOrder* strings;
+    bool operator()(ValueView a, ValueView b) const { return bson::compare(a, b, strings) < 0; }
+  };
 
+  SharedCollator collator_;
   std::vector<uint8_t> bytes_;
   std::vector<ValueView> values_;  // views of bytes_, which does not move when the list is moved
 };
@@ -148,6 +170,7 @@ class InTest : public ValueTest {
   Predicate::Kind kind() const override { return Predicate::Kind::kIn; }
   const std::vector<ValueView>* operands() const override { return &values_.values(); }
   const std::vector<std::string>* literal_prefixes() const override { return &prefixes_; }
+  bool is_collated() const override { return values_.is_collated(); }
 
  private:
   const ValueList values_;
@@ -162,7 +185,7 @@ Result<TestGroup> parse_order(Predicate::Kind kind, const OperatorCall& call) {
     return fail(ErrorCode::kBadValue, "Can't have RegEx as arg to predicate over field '" +
                                           std::string(call.path) + "'.");
   }
-  return one_test(order_test(kind, call.operand));
+  return one_test(order_test(kind, call.operand, call.place.options.collator));
 }
 
 Result<std::unique_ptr<ValueTest>> parse_in_list(const OperatorCall& call) {
@@ -185,26 +208,31 @@ Result<std::unique_ptr<ValueTest>> parse_in_list(const OperatorCall& call) {
       values.push_back(element.value);
     }
   }
-  GM_ASSIGN(ValueList list, ValueList::of(std::move(values)));
+  GM_ASSIGN(ValueList list, ValueList::of(std::move(values), call.place.options.collator));
   // A list of one value is that value, also for upserts and the planner.
-  if (list.values().size() == 1 && regexes.empty()) return parse_equality(list.values()[0]);
+  if (list.values().size() == 1 && regexes.empty()) {
+    return parse_equality(list.values()[0], call.place.options.collator);
+  }
   if (list.values().empty() && regexes.size() == 1) return std::move(regexes[0]);
   return std::unique_ptr<ValueTest>(std::make_unique<InTest>(std::move(list), std::move(regexes)));
 }
 
 }  // namespace
 
-std::unique_ptr<ValueTest> order_test(Predicate::Kind kind, ValueView operand) {
-  return std::make_unique<OrderTest>(kind, operand);
+std::unique_ptr<ValueTest> order_test(Predicate::Kind kind, ValueView operand,
+                                      const SharedCollator& collator) {
+  return std::make_unique<OrderTest>(kind, operand, collator);
 }
 
-Result<std::unique_ptr<ValueTest>> parse_equality(ValueView operand) {
+Result<std::unique_ptr<ValueTest>> parse_equality(ValueView operand,
+                                                  const SharedCollator& collator) {
   GM_TRY(check_operand(operand));
-  return std::unique_ptr<ValueTest>(std::make_unique<EqualTest>(operand));
+  return std::unique_ptr<ValueTest>(std::make_unique<EqualTest>(operand, collator));
 }
 
 Result<TestGroup> parse_eq(const OperatorCall& call) {
-  GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_equality(call.operand));
+  GM_ASSIGN(std::unique_ptr<ValueTest> test,
+            parse_equality(call.operand, call.place.options.collator));
   return one_test(std::move(test));
 }
 
@@ -212,7 +240,8 @@ Result<TestGroup> parse_ne(const OperatorCall& call) {
   if (call.operand.type() == Type::kRegex) {
     return fail(ErrorCode::kBadValue, "Can't have regex as arg to $ne.");
   }
-  GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_equality(call.operand));
+  GM_ASSIGN(std::unique_ptr<ValueTest> test,
+            parse_equality(call.operand, call.place.options.collator));
   return one_test(std::move(test), true);
 }
 

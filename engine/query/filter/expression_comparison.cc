@@ -5,6 +5,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/dotted_path.h"
+#include "engine/query/filter/predicate.h"
 
 namespace gridmount::query {
 namespace {
@@ -14,8 +15,11 @@ using bson::ValueView;
 
 class ComparisonPredicate : public Predicate {
  public:
-  explicit ComparisonPredicate(FieldComparison comparison)
-      : kind_(comparison.kind), path_(comparison.path), operand_(std::move(comparison.operand)) {}
+  ComparisonPredicate(FieldComparison comparison, const SharedCollator& collator)
+      : kind_(comparison.kind),
+        path_(comparison.path),
+        operand_(std::move(comparison.operand)),
+        collator_(depends_on_strings(operand_.type()) ? collator : nullptr) {}
 
   // Every document whose path leads into an array matches, because the expression compares the
   // array that it makes of the elements' values.
@@ -50,10 +54,12 @@ class ComparisonPredicate : public Predicate {
   }
   const bson::Path& path() const override { return path_; }
   const bson::Value* operand() const override { return &operand_; }
+  bool is_collated() const override { return collator_ != nullptr; }
 
  private:
   bool compares(const std::optional<ValueView>& value) const {
-    const std::weak_ordering order = compare_expression_values(value, operand_.view());
+    const std::weak_ordering order =
+        compare_expression_values(value, operand_.view(), collator_.get());
     switch (kind_) {
       case Comparison::Kind::kEqual:
         return order == 0;
@@ -72,6 +78,7 @@ class ComparisonPredicate : public Predicate {
   const Comparison::Kind kind_;
   const bson::Path path_;
   const bson::Value operand_;
+  const SharedCollator collator_;  // null if it does not matter for the operand
 };
 
 std::string_view operator_of(Comparison::Kind kind) {
@@ -94,13 +101,13 @@ std::string_view operator_of(Comparison::Kind kind) {
 
 std::vector<FieldComparison> implied_comparisons(
     const Expression& expression, const std::vector<std::optional<bson::ValueView>>& variables,
-    bson::Date now) {
+    bson::Date now, const bson::StringOrder* strings) {
   std::vector<Comparison> comparisons;
   expression.add_comparisons(comparisons);
   std::vector<FieldComparison> implied;
   if (comparisons.empty()) return implied;
   Arena arena;
-  EvaluationContext context{bson::View(), variables, arena, now};
+  EvaluationContext context{bson::View(), variables, arena, now, strings};
   for (Comparison& comparison : comparisons) {
     const Result<std::optional<ValueView>> operand = comparison.operand->evaluate(context);
     if (!operand || !*operand) continue;
@@ -120,8 +127,9 @@ bson::Document filter_of(const FieldComparison& comparison) {
   return std::move(filter).finish();
 }
 
-std::unique_ptr<Predicate> predicate_of(FieldComparison comparison) {
-  return std::make_unique<ComparisonPredicate>(std::move(comparison));
+std::unique_ptr<Predicate> predicate_of(FieldComparison comparison,
+                                        const SharedCollator& collator) {
+  return std::make_unique<ComparisonPredicate>(std::move(comparison), collator);
 }
 
 }  // namespace gridmount::query

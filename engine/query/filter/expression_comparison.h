@@ -30,11 +30,11 @@ struct FieldComparison {
 // for which no index can be used: with an array, with undefined, or with a missing variable.
 std::vector<FieldComparison> implied_comparisons(
     const Expression& expression, const std::vector<std::optional<bson::ValueView>>& variables,
-    bson::Date now);
+    bson::Date now, const bson::StringOrder* strings);
 
 // Returns the comparison as a filter: {$expr: {$eq: ["$a", {$literal: 5}]}}.
 bson::Document filter_of(const FieldComparison& comparison);
 // Returns the comparison as a condition on the field, which the planner takes.
-std::unique_ptr<Predicate> predicate_of(FieldComparison comparison);
+std::unique_ptr<Predicate> predicate_of(FieldComparison comparison, const SharedCollator& collator);
 
 }  // namespace gridmount::query

@@ -13,11 +13,15 @@ using bson::ValueView;
 class ExpressionPredicate : public DocumentPredicate {
  public:
   ExpressionPredicate(std::unique_ptr<Expression> expression, const FilterOptions& options)
-      : expression_(std::move(expression)), variables_(options.variables), now_(options.now) {
+      : expression_(std::move(expression)),
+        variables_(options.variables),
+        now_(options.now),
+        collator_(options.collator) {
     if (!now_) return;  // a comparison with $$NOW will differ in each match
     const std::vector<std::optional<ValueView>> known(variables_.begin(), variables_.end());
-    for (FieldComparison& comparison : implied_comparisons(*expression_, known, *now_)) {
-      implied_.push_back(predicate_of(std::move(comparison)));
+    for (FieldComparison& comparison :
+         implied_comparisons(*expression_, known, *now_, collator_.get())) {
+      implied_.push_back(predicate_of(std::move(comparison), collator_));
     }
   }
 
@@ -26,7 +30,7 @@ class ExpressionPredicate : public DocumentPredicate {
     // Expressions do not match filters, so no evaluation of this thread is already using the arena.
     thread_local Arena arena;
     arena.clear();
-    EvaluationContext own{document, {}, arena, now_ ? *now_ : bson::Date::now()};
+    EvaluationContext own{document, {}, arena, now_ ? *now_ : bson::Date::now(), collator_.get()};
     own.variables.assign(variables_.begin(), variables_.end());
     const bool result = test_in(own, document, context);
     arena.clear();
@@ -51,6 +55,7 @@ class ExpressionPredicate : public DocumentPredicate {
   std::unique_ptr<Expression> expression_;
   std::vector<std::optional<bson::Value>> variables_;
   std::optional<bson::Date> now_;
+  SharedCollator collator_;
   std::vector<std::unique_ptr<Predicate>> implied_;
 };
 
@@ -59,6 +64,7 @@ class ExpressionPredicate : public DocumentPredicate {
 Result<std::unique_ptr<Predicate>> parse_expression_predicate(const bson::Element& element,
                                                               const FilterPosition& place) {
   VariableScope none;
+  none.set_collator(place.options.collator);
   VariableScope& scope = place.options.scope != nullptr ? *place.options.scope : none;
   GM_ASSIGN(std::unique_ptr<Expression> expression, parse_expression(element.value, scope));
   return std::unique_ptr<Predicate>(

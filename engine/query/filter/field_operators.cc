@@ -94,8 +94,9 @@ Result<std::vector<TestGroup>> parse_operators(std::string_view path, bson::View
   return groups;
 }
 
-Result<std::unique_ptr<ValueTest>> parse_implicit(ValueView value, FilterMemory& memory) {
-  return value.type() == Type::kRegex ? parse_regex_value(value, memory) : parse_equality(value);
+Result<std::unique_ptr<ValueTest>> parse_implicit(ValueView value, const FilterPosition& place) {
+  if (value.type() == Type::kRegex) return parse_regex_value(value, place.memory);
+  return parse_equality(value, place.options.collator);
 }
 
 Result<TestGroup> parse_not(const OperatorCall& call) {

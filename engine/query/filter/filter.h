@@ -24,6 +24,7 @@
 #include "engine/bson/document.h"
 #include "engine/bson/dotted_path.h"
 #include "engine/bson/value.h"
+#include "engine/query/collation/collator.h"
 #include "engine/query/filter/filter_budget.h"
 
 namespace gridmount::query {
@@ -96,6 +97,9 @@ class Predicate {
   // Returns the literal text at the beginning of a regular expression that is anchored with ^.
   // Returns an empty text for other kinds.
   virtual std::string_view literal_prefix() const { return {}; }
+  // Returns whether the condition compares strings by a collation, or documents or arrays that may
+  // have strings. An index whose strings are in another order has no bounds for it.
+  virtual bool is_collated() const { return false; }
   // Returns conditions on single fields that every matching document meets. Only $expr has such
   // conditions, and their kinds are those of expressions. The predicate owns them.
   virtual std::span<const std::unique_ptr<Predicate>> implied() const { return {}; }
@@ -119,6 +123,9 @@ struct FilterOptions {
   // True for the filter of an upsert, in which $expr is refused (224), because $expr gives no
   // fields for the new document.
   bool is_upsert = false;
+  // The order of strings in comparisons. It does not concern $regex and $jsonSchema. Null: as
+  // bytes.
+  SharedCollator collator = nullptr;
 };
 
 class Filter {

@@ -99,7 +99,7 @@ class FilterParser {
   static Status add_equality(const bson::Element& element, const FilterPosition& place,
                              std::vector<Filter>& children) {
     GM_TRY(place.memory.take(element.value.size()));
-    GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_implicit(element.value, place.memory));
+    GM_ASSIGN(std::unique_ptr<ValueTest> test, parse_implicit(element.value, place));
     children.push_back(
         Filter(std::make_unique<PathPredicate>(bson::Path(element.key), std::move(test))));
     return {};

@@ -170,7 +170,8 @@ Status add_bound(const SchemaElements& elements, bool maximum, SchemaKeywords& k
   const bool without_bound = exclusive && exclusive->value.as_bool();
   const Kind kind = maximum ? (without_bound ? Kind::kLess : Kind::kLessEqual)
                             : (without_bound ? Kind::kGreater : Kind::kGreaterEqual);
-  auto keyword = std::make_unique<BoundKeyword>(*element, order_test(kind, element->value));
+  auto keyword =
+      std::make_unique<BoundKeyword>(*element, order_test(kind, element->value, nullptr));
   if (exclusive) keyword->specify_also(*exclusive);
   keywords.push_back(std::move(keyword));
   return {};

@@ -41,6 +41,7 @@ class ValueTest {
   virtual const std::vector<bson::ValueView>* operands() const { return nullptr; }
   virtual const std::vector<std::string>* literal_prefixes() const { return nullptr; }
   virtual std::string_view literal_prefix() const { return {}; }
+  virtual bool is_collated() const { return false; }
 };
 
 class PathPredicate : public Predicate {
@@ -58,6 +59,7 @@ class PathPredicate : public Predicate {
     return test_->literal_prefixes();
   }
   std::string_view literal_prefix() const override { return test_->literal_prefix(); }
+  bool is_collated() const override { return test_->is_collated(); }
 
  private:
   bson::Path path_;
@@ -171,10 +173,12 @@ Result<std::vector<TestGroup>> parse_operators(std::string_view path, bson::View
                                                const FilterPosition& place);
 
 // Parses {path: value}, which is an equality or a regular expression.
-Result<std::unique_ptr<ValueTest>> parse_implicit(bson::ValueView value, FilterMemory& memory);
+Result<std::unique_ptr<ValueTest>> parse_implicit(bson::ValueView value,
+                                                  const FilterPosition& place);
 
 // --- The operators, by family.
-Result<std::unique_ptr<ValueTest>> parse_equality(bson::ValueView operand);
+Result<std::unique_ptr<ValueTest>> parse_equality(bson::ValueView operand,
+                                                  const SharedCollator& collator);
 Result<TestGroup> parse_eq(const OperatorCall& call);
 Result<TestGroup> parse_ne(const OperatorCall& call);
 Result<TestGroup> parse_lt(const OperatorCall& call);
@@ -185,7 +189,8 @@ Result<TestGroup> parse_in(const OperatorCall& call);
 Result<TestGroup> parse_nin(const OperatorCall& call);
 
 // Returns the test of {$lte: operand} and similar operators. `kind` is a comparison.
-std::unique_ptr<ValueTest> order_test(Predicate::Kind kind, bson::ValueView operand);
+std::unique_ptr<ValueTest> order_test(Predicate::Kind kind, bson::ValueView operand,
+                                      const SharedCollator& collator);
 
 Result<TestGroup> parse_exists(const OperatorCall& call);
 Result<TestGroup> parse_type(const OperatorCall& call);

@@ -23,10 +23,12 @@ std::optional<bson::ValueView> value_of_variable(const bson::Element& variable) 
   return variable.value;
 }
 
-Result<bson::Document> evaluate_let(bson::View let, bson::Date now) {
+Result<bson::Document> evaluate_let(bson::View let, bson::Date now,
+                                    const SharedCollator& collator) {
   VariableScope scope;
+  scope.set_collator(collator);
   Arena arena;
-  EvaluationContext context{bson::View(), {}, arena, now};
+  EvaluationContext context{bson::View(), {}, arena, now, collator.get()};
   std::deque<bson::Value> kept;  // the values that the slots point to
   bson::Builder values;
   for (const bson::Element variable : let) {
@@ -50,8 +52,9 @@ Result<bson::Document> evaluate_let(bson::View let, bson::Date now) {
   return std::move(values).finish();
 }
 
-Result<Variables> Variables::declare(bson::View values) {
+Result<Variables> Variables::declare(bson::View values, SharedCollator collator) {
   Variables variables;
+  variables.scope_.set_collator(std::move(collator));
   for (const bson::Element variable : values) GM_TRY(variables.scope_.declare(variable.key));
   variables.values_ = bson::Document(values);
   return variables;
@@ -67,6 +70,7 @@ std::vector<std::optional<bson::ValueView>> Variables::views() const {
 FilterOptions Variables::filter_options(bson::Date now) {
   FilterOptions options;
   options.scope = &scope_;
+  options.collator = scope_.collator();
   for (const bson::Element variable : values_.view()) {
     const std::optional<bson::ValueView> value = value_of_variable(variable);
     options.variables.push_back(value ? std::optional(bson::Value(*value)) : std::nullopt);
@@ -75,9 +79,12 @@ FilterOptions Variables::filter_options(bson::Date now) {
   return options;
 }
 
-Result<Filter> parse_filter(bson::View filter, bson::View variables, bool is_upsert) {
-  if (variables.empty()) return Filter::parse(filter, {.is_upsert = is_upsert});
-  GM_ASSIGN(Variables declared, Variables::declare(variables));
+Result<Filter> parse_filter(bson::View filter, bson::View variables, const SharedCollator& collator,
+                            bool is_upsert) {
+  if (variables.empty()) {
+    return Filter::parse(filter, {.is_upsert = is_upsert, .collator = collator});
+  }
+  GM_ASSIGN(Variables declared, Variables::declare(variables, collator));
   FilterOptions options = declared.filter_options(bson::Date::now());
   options.is_upsert = is_upsert;
   return Filter::parse(filter, options);

@@ -44,6 +44,8 @@ struct AccumulatorSettings {
   const Sort* sort = nullptr;                   // for $top and similar accumulators
   const std::vector<double>* shares = nullptr;  // for $percentile and $median
   uint64_t bytes_max = 0;
+  // The order of strings. Null: as bytes.
+  const bson::StringOrder* strings = nullptr;
 };
 
 using MakeAccumulator = std::unique_ptr<Accumulator> (*)(const AccumulatorSettings& settings);

@@ -137,7 +137,7 @@ class FieldParser {
         if (element.value.type() != Type::kDocument) {
           return fail(ErrorCode{10065}, "invalid parameter: expected an object (sortBy)");
         }
-        GM_ASSIGN(field_.sort, parse_sort_pattern(element.value));
+        GM_ASSIGN(field_.sort, parse_sort_pattern(element.value, scope_.collator()));
       } else {
         return fail(ErrorCode{5788002}, "Unknown argument to " + std::string(entry.name) + " '" +
                                             std::string(element.key) + "'");
@@ -222,6 +222,7 @@ Result<std::unique_ptr<Accumulator>> make_accumulator(const AccumulatedField& fi
                                                       Evaluator& evaluator, uint64_t bytes_max) {
   AccumulatorSettings settings;
   settings.bytes_max = bytes_max;
+  settings.strings = evaluator.context().strings;
   if (field.n != nullptr) {
     GM_ASSIGN(settings.n, evaluate_n(*field.n, evaluator));
   }

@@ -29,7 +29,8 @@ class MatchStage : public Stage {
   void plan(FieldDependencies& needs) override;
   bool is_filter() const override { return true; }
   void add_source_filters(const std::vector<std::optional<bson::ValueView>>& variables,
-                          bson::Date now, bson::Builder& filters) const override;
+                          bson::Date now, const bson::StringOrder* strings,
+                          bson::Builder& filters) const override;
 
   const bson::Document& specification() const { return specification_; }
   // Returns whether the source can apply the filter. It cannot apply a filter with expressions,
@@ -97,12 +98,12 @@ Status parse_limit(const StageCall& call, ParsedStages& stages);
 
 // Returns the documents of `input` that match. `filter` need not outlive the call. Fails as
 // Filter::parse() does.
-Result<Stream> filtered(Stream input, bson::View filter);
+Result<Stream> filtered(Stream input, bson::View filter, const SharedCollator& collator);
 
 // Adds the fields that the filter reads.
 void add_filter_needs(bson::View filter, FieldDependencies& needs);
 
 // Parses the specification of a $sort. Fails with the error codes of the stage.
-Result<Sort> parse_sort_pattern(bson::ValueView value);
+Result<Sort> parse_sort_pattern(bson::ValueView value, const SharedCollator& collator);
 
 }  // namespace gridmount::query

@@ -54,8 +54,8 @@ class BucketAutoStream : public DocumentStream {
       : stage_(stage),
         options_(stage.options()),
         input_(std::move(input)),
-        evaluator_(context.variables, context.now),
-        buffer_({false}),
+        evaluator_(context.variables, context.now, context.collator.get()),
+        buffer_({false}, context.collator.get()),
         bytes_max_(context.memory_bytes_max) {}
 
   Result<std::optional<bson::View>> next() override {
@@ -162,7 +162,9 @@ class BucketAutoStream : public DocumentStream {
   // boundary. `last` is the position of the last document added.
   Result<Value> absorb_and_round(std::vector<std::unique_ptr<Accumulator>>& accumulators,
                                  size_t last) {
-    const auto equals_last = [&] { return bson::compare(buffer_.key(last, 0), key()) == 0; };
+    const auto equals_last = [&] {
+      return bson::compare(buffer_.key(last, 0), key(), evaluator_.context().strings) == 0;
+    };
     if (!options_.granularity) {
       while (more() && equals_last()) {
         last = at_;

@@ -48,7 +48,7 @@ class BucketStream : public DocumentStream {
   BucketStream(const BucketStageOptions& options, Stream input, const PipelineContext& context)
       : options_(options),
         input_(std::move(input)),
-        evaluator_(context.variables, context.now),
+        evaluator_(context.variables, context.now, context.collator.get()),
         groups_(options.fields, "$group", evaluator_, context) {}
 
   Result<std::optional<bson::View>> next() override {
@@ -76,18 +76,20 @@ class BucketStream : public DocumentStream {
     order_.resize(groups_.size());
     std::iota(order_.begin(), order_.end(), size_t{0});
     return sort_interruptibly(order_, [this](size_t a, size_t b) {
-      return bson::compare(groups_.id(a), groups_.id(b)) < 0;
+      return bson::compare(groups_.id(a), groups_.id(b), evaluator_.context().strings) < 0;
     });
   }
 
   // Returns the greatest boundary that is not above the value. The last boundary is exclusive, so
   // it is never returned. Values outside the boundaries belong to the default bucket, or fail if
   // there is none.
-  Result<ValueView> bucket_of(const std::optional<ValueView>& value) const {
+  Result<ValueView> bucket_of(const std::optional<ValueView>& value) {
     const ValueView compared = value.value_or(ValueView(Type::kUndefined, nullptr, 0));
-    const auto above = std::upper_bound(
-        options_.boundaries.begin(), options_.boundaries.end(), compared,
-        [](ValueView a, const Value& b) { return bson::compare(a, b.view()) < 0; });
+    const auto above =
+        std::upper_bound(options_.boundaries.begin(), options_.boundaries.end(), compared,
+                         [this](ValueView a, const Value& b) {
+                           return bson::compare(a, b.view(), evaluator_.context().strings) < 0;
+                         });
     if (above != options_.boundaries.begin() && above != options_.boundaries.end()) {
       return (above - 1)->view();
     }
@@ -199,7 +201,7 @@ class BucketParser {
                     "Found conflicting types " +
                         type_name(lower) + " and " + type_name(upper) + ".");
       }
-      if (bson::compare(lower, upper) >= 0) {
+      if (bson::compare(lower, upper, scope_.collator().get()) >= 0) {
         return fail(ErrorCode{40194},
                     "The 'boundaries' option to $bucket must be sorted, but elements " +
                         std::to_string(i - 1) + " and " + std::to_string(i) +
@@ -229,7 +231,8 @@ class BucketParser {
     const ValueView lowest = options_.boundaries.front().view();
     const ValueView highest = options_.boundaries.back().view();
     if (bson::canonical_order(otherwise.type()) != bson::canonical_order(lowest.type()) ||
-        bson::compare(otherwise, lowest) < 0 || bson::compare(otherwise, highest) >= 0) {
+        bson::compare(otherwise, lowest, scope_.collator().get()) < 0 ||
+        bson::compare(otherwise, highest, scope_.collator().get()) >= 0) {
       return {};
     }
     return fail(ErrorCode{40199},

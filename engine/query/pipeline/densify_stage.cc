@@ -26,11 +26,12 @@ constexpr int64_t kMadeDocumentsMax = 500'000;
 using PartitionKey = std::vector<MaybeValue>;
 
 struct PartitionKeyLess {
+  const bson::StringOrder* strings;
   bool operator()(const PartitionKey& a, const PartitionKey& b) const {
     for (size_t i = 0; i < a.size(); ++i) {
       if (a[i].has_value() != b[i].has_value()) return b[i].has_value();
       if (!a[i]) continue;
-      const std::weak_ordering order = bson::compare(a[i]->view(), b[i]->view());
+      const std::weak_ordering order = bson::compare(a[i]->view(), b[i]->view(), strings);
       if (order != 0) return order < 0;
     }
     return false;
@@ -68,12 +69,13 @@ class Steps {
 
 class DensifyStream : public DocumentStream {
  public:
-  DensifyStream(const DensifyOptions& options, Stream input, uint64_t bytes_max)
+  DensifyStream(const DensifyOptions& options, Stream input, const PipelineContext& context)
       : options_(options),
         range_(options.range),
         steps_(options.range),
         input_(std::move(input)),
-        bytes_max_(bytes_max) {}
+        bytes_max_(context.memory_bytes_max),
+        grids_(PartitionKeyLess{context.collator.get()}) {}
 
   Result<std::optional<bson::View>> next() override {
     while (true) {
@@ -254,7 +256,7 @@ class DensifyStream : public DocumentStream {
 }  // namespace
 
 Result<Stream> DensifyStage::open(Stream input, const PipelineContext& context) const {
-  return std::make_unique<DensifyStream>(options_, std::move(input), context.memory_bytes_max);
+  return std::make_unique<DensifyStream>(options_, std::move(input), context);
 }
 
 void DensifyStage::plan(FieldDependencies& needs) {

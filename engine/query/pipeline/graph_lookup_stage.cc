@@ -23,10 +23,11 @@ constexpr size_t kAskedBytesAtOnce = 1 << 20;
 // A set of values. Numbers of different types that are equal are one value.
 class ValueSet {
  public:
+  explicit ValueSet(const bson::StringOrder* strings) : strings_(strings) {}
   // Returns whether the value is new.
   bool insert(ValueView value) {
     key_.clear();
-    bson::append_key_string(key_, value);
+    bson::append_key_string(key_, value, false, strings_);
     if (!keys_.insert(key_).second) return false;
     bytes_ += sizeof(std::string) + kNodeBytes + key_.size();
     return true;
@@ -40,6 +41,7 @@ class ValueSet {
  private:
   static constexpr size_t kNodeBytes = 32;
 
+  const bson::StringOrder* const strings_;
   std::unordered_set<std::string> keys_;
   std::string key_;
   uint64_t bytes_ = 0;
@@ -52,10 +54,12 @@ class GraphLookupStream : public DocumentStream {
       : stage_(stage),
         options_(stage.options()),
         input_(std::move(input)),
-        evaluator_(context.variables, context.now),
+        evaluator_(context.variables, context.now, context.collator.get()),
         context_(context),
         check_(context.storage),
-        bytes_max_(std::min<uint64_t>(context.memory_bytes_max, kIntermediateBytesMax)) {
+        bytes_max_(std::min<uint64_t>(context.memory_bytes_max, kIntermediateBytesMax)),
+        visited_(context.collator.get()),
+        asked_(context.collator.get()) {
     context_.collection = options_.from;
   }
 

@@ -44,7 +44,7 @@ class GroupStream : public DocumentStream {
   GroupStream(const GroupStage& stage, Stream input, const PipelineContext& context)
       : stage_(stage),
         input_(std::move(input)),
-        evaluator_(context.variables, context.now),
+        evaluator_(context.variables, context.now, context.collator.get()),
         groups_(stage.fields(), "$group", evaluator_, context) {}
 
   Result<std::optional<bson::View>> next() override {

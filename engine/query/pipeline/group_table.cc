@@ -42,7 +42,7 @@ Status GroupTable::add_group(bson::ValueView id, uint64_t hash) {
 
 Result<size_t> GroupTable::find_or_add(bson::ValueView id) {
   key_.clear();
-  bson::append_key_string(key_, id);
+  bson::append_key_string(key_, id, false, evaluator_.context().strings);
   const uint64_t hash = hash_of_key(key_);
   if (!slots_.empty()) {
     for (size_t at = hash & (slots_.size() - 1); slots_[at] != 0;

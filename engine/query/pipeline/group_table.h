@@ -23,7 +23,7 @@ class GroupTable {
       : fields_(fields),
         stage_(stage),
         evaluator_(evaluator),
-        group_evaluator_(context.variables, context.now),
+        group_evaluator_(context.variables, context.now, context.collator.get()),
         bytes_max_(context.memory_bytes_max) {}
 
   // Adds the document to the group with this _id. `document` must be the evaluator's current

@@ -64,12 +64,13 @@ class Push : public Accumulator {
 
 class AddToSet : public Accumulator {
  public:
-  explicit AddToSet(uint64_t bytes_max) : bytes_max_(bytes_max) {}
+  explicit AddToSet(const AccumulatorSettings& settings)
+      : bytes_max_(settings.bytes_max), strings_(settings.strings) {}
 
   Status add(const MaybeValue& value, bson::View) override {
     if (!value) return {};
     std::string key;
-    bson::append_key_string(key, *value);
+    bson::append_key_string(key, *value, false, strings_);
     const uint64_t key_bytes = key.capacity();
     if (!known_.insert(std::move(key)).second) return {};
     known_bytes_ += key_bytes + kNodeBytes;
@@ -89,6 +90,7 @@ class AddToSet : public Accumulator {
   };
 
   const uint64_t bytes_max_;
+  const bson::StringOrder* const strings_;
   std::unordered_set<std::string, Hash> known_;
   uint64_t known_bytes_ = 0;
   PackedValues values_;
@@ -139,7 +141,7 @@ std::unique_ptr<Accumulator> make_push(const AccumulatorSettings& settings) {
 }
 
 std::unique_ptr<Accumulator> make_add_to_set(const AccumulatorSettings& settings) {
-  return std::make_unique<AddToSet>(settings.bytes_max);
+  return std::make_unique<AddToSet>(settings);
 }
 
 std::unique_ptr<Accumulator> make_first_n(const AccumulatorSettings& settings) {

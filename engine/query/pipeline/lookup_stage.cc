@@ -17,7 +17,7 @@ class LookupStream : public DocumentStream {
       : stage_(stage),
         options_(stage.options()),
         input_(std::move(input)),
-        evaluator_(context.variables, context.now),
+        evaluator_(context.variables, context.now, context.collator.get()),
         context_(context),
         check_(context.storage),
         bytes_max_(context.memory_bytes_max) {

@@ -50,8 +50,9 @@ class ConditionStage : public Stage {
   void plan(FieldDependencies& needs) override { needs.add(*condition_); }
   bool is_filter() const override { return true; }
   void add_source_filters(const std::vector<std::optional<ValueView>>& variables, bson::Date now,
-                          bson::Builder& filters) const override {
-    for (const FieldComparison& comparison : implied_comparisons(*condition_, variables, now)) {
+                          const bson::StringOrder* strings, bson::Builder& filters) const override {
+    for (const FieldComparison& comparison :
+         implied_comparisons(*condition_, variables, now, strings)) {
       filters.push(filter_of(comparison));
     }
   }
@@ -65,7 +66,7 @@ class ConditionStream : public DocumentStream {
   ConditionStream(const Expression& condition, Stream input, const PipelineContext& context)
       : condition_(condition),
         input_(std::move(input)),
-        evaluator_(context.variables, context.now) {}
+        evaluator_(context.variables, context.now, context.collator.get()) {}
 
   Result<std::optional<bson::View>> next() override {
     while (true) {
@@ -104,6 +105,7 @@ Status add_match(bson::Builder& conditions, bool for_source, const StageCall& ca
   bson::Document specification = std::move(conditions).finish();
   FilterOptions options;
   options.scope = &call.scope;
+  options.collator = call.scope.collator();
   GM_ASSIGN(Filter filter, Filter::parse(specification, options));
   stages.push_back(
       std::make_unique<MatchStage>(std::move(specification), std::move(filter), for_source));
@@ -114,12 +116,13 @@ Status add_match(bson::Builder& conditions, bool for_source, const StageCall& ca
 
 Result<Stream> MatchStage::open(Stream input, const PipelineContext& context) const {
   std::unique_ptr<Evaluator> evaluator;
-  if (!for_source_) evaluator = std::make_unique<Evaluator>(context.variables, context.now);
+  if (!for_source_)
+    evaluator = std::make_unique<Evaluator>(context.variables, context.now, context.collator.get());
   return std::make_unique<MatchStream>(filter_, std::move(input), std::move(evaluator));
 }
 
 void MatchStage::add_source_filters(const std::vector<std::optional<ValueView>>&, bson::Date,
-                                    bson::Builder& filters) const {
+                                    const bson::StringOrder*, bson::Builder& filters) const {
   if (for_source_) filters.push(specification_);
 }
 
@@ -127,7 +130,7 @@ void MatchStage::plan(FieldDependencies& needs) {
   add_filter_needs(specification_, needs);
 }
 
-Result<Stream> filtered(Stream input, bson::View filter) {
+Result<Stream> filtered(Stream input, bson::View filter, const SharedCollator& collator) {
   // Owns the filter that MatchStream refers to.
   class Filtered : public DocumentStream {
    public:
@@ -139,7 +142,7 @@ Result<Stream> filtered(Stream input, bson::View filter) {
     Filter filter_;
     MatchStream stream_;
   };
-  GM_ASSIGN(Filter parsed, Filter::parse(filter));
+  GM_ASSIGN(Filter parsed, Filter::parse(filter, {.collator = collator}));
   return std::make_unique<Filtered>(std::move(parsed), std::move(input));
 }
 
@@ -165,6 +168,7 @@ Status parse_match(const StageCall& call, ParsedStages& stages) {
   const bson::View specification = call.value.as_document();
   FilterOptions options;
   options.scope = &call.scope;
+  options.collator = call.scope.collator();
   // A source does not know the variables. So it gets only conditions without expressions.
   bson::Builder plain;
   bson::Builder with_expressions;

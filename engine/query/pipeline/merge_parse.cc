@@ -74,7 +74,10 @@ class MergeParser {
  private:
   Status parse_option(const bson::Element& option) {
     if (option.key == "into") return parse_into(option.value);
-    if (option.key == "on") return parse_on(option.value);
+    if (option.key == "on") {
+      options_.names_on = true;
+      return parse_on(option.value);
+    }
     if (option.key == "whenMatched") return parse_when_matched(option.value);
     if (option.key == "whenNotMatched") return parse_when_not_matched(option.value);
     if (option.key != "let") {

@@ -24,7 +24,7 @@ class MergeStream : public DocumentStream {
         input_(std::move(input)),
         storage_(context.storage),
         now_(context.now),
-        evaluator_(context.variables, context.now),
+        evaluator_(context.variables, context.now, context.collator.get()),
         variables_(context.variables) {}
 
   Result<std::optional<bson::View>> next() override {
@@ -125,8 +125,9 @@ class MergeStream : public DocumentStream {
         for (const MergeOptions::Variable& variable : options_.variables) {
           GM_ASSIGN(variables_[variable.slot], evaluator_.evaluate(*variable.value));
         }
-        GM_ASSIGN(const bson::Document updated,
-                  options_.pipeline->apply(existing, variables_, now_));
+        GM_ASSIGN(
+            const bson::Document updated,
+            options_.pipeline->apply(existing, variables_, now_, evaluator_.context().strings));
         return replace(existing, updated, EmptyTimestamps::kKept);
       }
       default:
@@ -187,11 +188,15 @@ class MergeStream : public DocumentStream {
 Result<Stream> MergeStage::open(Stream input, const PipelineContext& context) const {
   std::set<std::string> paths;
   for (const bson::Path& path : options_.on) paths.insert(path.dotted());
+  const auto not_unique = [] {
+    return fail(ErrorCode{51183}, "Cannot find index to verify that join fields will be unique");
+  };
+  // An index makes strings unique by their bytes. As on servers, the _id is checked only if it is
+  // named.
+  if (context.collator != nullptr && options_.names_on) return not_unique();
   if (paths != std::set<std::string>{"_id"}) {
     GM_ASSIGN(const bool unique, context.storage.has_unique_index(options_.into, paths));
-    if (!unique) {
-      return fail(ErrorCode{51183}, "Cannot find index to verify that join fields will be unique");
-    }
+    if (!unique) return not_unique();
   }
   return std::make_unique<MergeStream>(options_, std::move(input), context);
 }

@@ -24,6 +24,7 @@ struct MergeOptions {
 
   CollectionName into;
   std::vector<bson::Path> on;
+  bool names_on = false;  // `on` was given, also if it is the _id
   WhenMatched when_matched = WhenMatched::kMerge;
   WhenNotMatched when_not_matched = WhenNotMatched::kInsert;
   std::vector<Variable> variables;       // the variables of `let`, which `pipeline` may use

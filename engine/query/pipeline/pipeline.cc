@@ -69,12 +69,12 @@ bool Pipeline::reads_input() const {
 }
 
 bson::Document Pipeline::source_filter(const std::vector<std::optional<bson::ValueView>>& variables,
-                                       bson::Date now) const {
+                                       bson::Date now, const bson::StringOrder* strings) const {
   bson::Builder builder;
   bson::Builder& filters = builder.open_array("$and");
   const size_t empty_size = builder.size();
   for (size_t i = filter_stages_; i < stages_.size() && stages_[i]->is_filter(); ++i) {
-    stages_[i]->add_source_filters(variables, now, filters);
+    stages_[i]->add_source_filters(variables, now, strings, filters);
   }
   if (builder.size() == empty_size) return request_.filter;
   if (!request_.filter.view().empty()) filters.push(request_.filter);
@@ -128,7 +128,8 @@ Result<Stream> open_over_collection(const Pipeline& pipeline, const CollectionNa
                                     bson::View filter, const PipelineContext& context) {
   if (pipeline.reads_input()) {
     FindRequest request = pipeline.request_;
-    request.filter = both(filter, pipeline.source_filter(context.variables, context.now));
+    request.filter = both(
+        filter, pipeline.source_filter(context.variables, context.now, context.collator.get()));
     if (request.fields) {
       FieldDependencies needs;
       for (const std::string& path : *request.fields) needs.add(path);
@@ -140,7 +141,7 @@ Result<Stream> open_over_collection(const Pipeline& pipeline, const CollectionNa
   }
   GM_ASSIGN(Stream made, pipeline.stages_.front()->open(nullptr, context));
   if (!filter.empty()) {
-    GM_ASSIGN(made, filtered(std::move(made), filter));
+    GM_ASSIGN(made, filtered(std::move(made), filter, context.collator));
   }
   return open_stages(pipeline, 1, std::move(made), context);
 }

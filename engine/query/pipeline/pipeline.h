@@ -50,6 +50,8 @@ struct PipelineContext {
   uint64_t memory_bytes_max = kOperationBytesMax;
   // The seed for $sample. Tests set it to a fixed value.
   uint64_t random_seed = 0;
+  // The collation with which the pipeline was parsed (VariableScope::collator()).
+  SharedCollator collator = nullptr;
 };
 
 // The statistics of a stage in one run, for explain.
@@ -68,11 +70,12 @@ struct PipelineOptions {
 class Pipeline {
  public:
   // Parses a pipeline. `stages` has the stages as the elements of an array, and need not outlive
-  // the call. `scope` has the variables of the command's `let`. Fails with code 40324 for an
-  // unknown stage, with TypeMismatch (14) or 40323 for an element that is not a document with one
-  // field, with 40601 or 40602 for a stage at a wrong position, with 7749501 for more than 1000
-  // stages, with InvalidNamespace if the first stage does not fit `over_collection`, with
-  // IllegalOperation for $out and $merge without `may_write`, and with the codes of the stages.
+  // the call. `scope` has the variables of the command's `let`, and its collation. Fails with code
+  // 40324 for an unknown stage, with TypeMismatch (14) or 40323 for an element that is not a
+  // document with one field, with 40601 or 40602 for a stage at a wrong position, with 7749501 for
+  // more than 1000 stages, with InvalidNamespace if the first stage does not fit `over_collection`,
+  // with IllegalOperation for $out and $merge without `may_write`, and with the codes of the
+  // stages.
   static Result<Pipeline> parse(bson::View stages, VariableScope& scope,
                                 const PipelineOptions& options = {});
 
@@ -91,9 +94,10 @@ class Pipeline {
 
   // Returns the filter of request() together with conditions that expressions in the first $match
   // stages imply: for {$match: {$expr: {$eq: ["$a", "$$x"]}}}, that `a` is the value of x.
-  // `variables` has the values as PipelineContext::variables has them.
+  // `variables` has the values as PipelineContext::variables has them, and `strings` is the order
+  // of strings.
   bson::Document source_filter(const std::vector<std::optional<bson::ValueView>>& variables,
-                               bson::Date now) const;
+                               bson::Date now, const bson::StringOrder* strings) const;
 
   // Returns the names of the stages that remain after request(), and which the pipeline runs
   // itself.

@@ -101,7 +101,9 @@ class RedactStage : public Stage {
 class RedactStream : public DocumentStream {
  public:
   RedactStream(const RedactStage& stage, Stream input, const PipelineContext& context)
-      : stage_(stage), input_(std::move(input)), evaluator_(context.variables, context.now) {}
+      : stage_(stage),
+        input_(std::move(input)),
+        evaluator_(context.variables, context.now, context.collator.get()) {}
 
   Result<std::optional<bson::View>> next() override {
     while (true) {

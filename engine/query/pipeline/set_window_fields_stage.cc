@@ -75,9 +75,9 @@ class WindowFieldsStream : public DocumentStream {
       : stage_(stage),
         options_(stage.options()),
         input_(std::move(input)),
-        evaluator_(context.variables, context.now),
-        transform_state_(context.variables, context.now),
-        buffer_(window_directions(options_)),
+        evaluator_(context.variables, context.now, context.collator.get()),
+        transform_state_(context.variables, context.now, context.collator.get()),
+        buffer_(window_directions(options_), context.collator.get()),
         bytes_max_(context.memory_bytes_max) {
     if (options_.sort) sort_keys_.emplace(*options_.sort);
     results_.resize(options_.outputs.size());
@@ -161,9 +161,10 @@ class WindowFieldsStream : public DocumentStream {
     return true;
   }
 
-  bool is_in_partition(size_t at) const {
+  bool is_in_partition(size_t at) {
     if (options_.partition_by == nullptr) return true;
-    return bson::compare(buffer_.key(at, 0), buffer_.key(partition_.begin, 0)) == 0;
+    return bson::compare(buffer_.key(at, 0), buffer_.key(partition_.begin, 0),
+                         evaluator_.context().strings) == 0;
   }
 
   Status check_memory(uint64_t window_bytes) const {
@@ -245,9 +246,9 @@ class WindowFieldsParser {
   // An empty sortBy does not sort, but functions that require a sortBy accept it.
   Status parse_sort_by(ValueView value) {
     if (value.as_document().empty()) {
-      GM_ASSIGN(options_.sort, Sort::parse(value.as_document()));
+      GM_ASSIGN(options_.sort, Sort::parse(value.as_document(), scope_.collator()));
     } else {
-      GM_ASSIGN(options_.sort, parse_sort_pattern(value));
+      GM_ASSIGN(options_.sort, parse_sort_pattern(value, scope_.collator()));
     }
     return {};
   }

@@ -55,7 +55,7 @@ std::weak_ordering SortBuffer::compare(std::span<const ValueView> a,
                                        std::span<const ValueView> b) const {
   for (size_t i = 0; i < descending_.size(); ++i) {
     const std::weak_ordering order =
-        descending_[i] ? bson::compare(b[i], a[i]) : bson::compare(a[i], b[i]);
+        descending_[i] ? bson::compare(b[i], a[i], strings_) : bson::compare(a[i], b[i], strings_);
     if (order != 0) return order;
   }
   return std::weak_ordering::equivalent;

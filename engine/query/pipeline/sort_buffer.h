@@ -43,9 +43,10 @@ class SortBuffer {
   // records: the first or the last ones in the order. If not all records with the same key can be
   // kept, both kFirst and kLast keep those that were added first, as mongod 6.0.5 does for $top and
   // $bottom.
-  explicit SortBuffer(std::vector<bool> descending, std::optional<uint64_t> limit = std::nullopt,
-                      Keep keep = Keep::kFirst)
-      : descending_(std::move(descending)), limit_(limit), keep_(keep) {}
+  // `strings` is the order of strings, and must outlive the buffer. Null: as bytes.
+  SortBuffer(std::vector<bool> descending, const bson::StringOrder* strings,
+             std::optional<uint64_t> limit = std::nullopt, Keep keep = Keep::kFirst)
+      : descending_(std::move(descending)), strings_(strings), limit_(limit), keep_(keep) {}
 
   // Returns whether a record with this key would be kept if it were added now.
   bool would_keep(std::span<const bson::ValueView> key) const;
@@ -86,6 +87,7 @@ class SortBuffer {
   bool kept_over(const Record& a, const Record& b) const;
 
   std::vector<bool> descending_;
+  const bson::StringOrder* strings_;
   std::optional<uint64_t> limit_;
   Keep keep_;
   // When the limit has been reached, this is a heap. Its first record is the next one to drop.

@@ -20,7 +20,7 @@ class SortStream : public DocumentStream {
   SortStream(const Sort& sort, std::optional<uint64_t> limit, const FieldDependencies& wanted,
              Stream input, uint64_t bytes_max)
       : keys_(sort),
-        buffer_(directions_of(sort), limit),
+        buffer_(directions_of(sort), sort.collator().get(), limit),
         wanted_(wanted),
         input_(std::move(input)),
         bytes_max_(bytes_max) {}
@@ -84,7 +84,7 @@ void SortStage::plan(FieldDependencies& needs) {
   for (const Sort::Part& part : sort_.parts()) needs.add(part.path.dotted());
 }
 
-Result<Sort> parse_sort_pattern(ValueView value) {
+Result<Sort> parse_sort_pattern(ValueView value, const SharedCollator& collator) {
   if (value.type() != Type::kDocument) {
     return fail(ErrorCode{15973}, "the $sort key specification must be an object");
   }
@@ -100,11 +100,11 @@ Result<Sort> parse_sort_pattern(ValueView value) {
     }
     if (fields.size() > 32) return fail(ErrorCode{13103}, "too many compound keys");
   }
-  return Sort::parse(value.as_document());
+  return Sort::parse(value.as_document(), collator);
 }
 
 Status parse_sort(const StageCall& call, ParsedStages& stages) {
-  GM_ASSIGN(Sort sort, parse_sort_pattern(call.value));
+  GM_ASSIGN(Sort sort, parse_sort_pattern(call.value, call.scope.collator()));
   stages.push_back(
       std::make_unique<SortStage>(bson::Document(call.value.as_document()), std::move(sort)));
   return {};

@@ -17,7 +17,7 @@ using Keep = SortBuffer::Keep;
 class Sorted : public Accumulator {
  public:
   Sorted(std::vector<bool> descending, const AccumulatorSettings& settings, Keep keep)
-      : buffer_(std::move(descending), static_cast<uint64_t>(settings.n), keep),
+      : buffer_(std::move(descending), settings.strings, static_cast<uint64_t>(settings.n), keep),
         bytes_max_(settings.bytes_max) {}
 
   void write(std::string_view field, DocumentOutput& output) const override {

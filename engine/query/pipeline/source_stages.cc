@@ -72,7 +72,7 @@ class DocumentsStage : public SourceStage {
 };
 
 Result<Stream> DocumentsStage::open(Stream, const PipelineContext& context) const {
-  Evaluator evaluator(context.variables, context.now);
+  Evaluator evaluator(context.variables, context.now, context.collator.get());
   evaluator.begin(bson::View());
   GM_ASSIGN(const std::optional<ValueView> value, evaluator.evaluate(*documents_));
   if (!value || value->type() != Type::kArray) {

@@ -50,12 +50,14 @@ class Stage {
   virtual bool is_filter() const { return false; }
   // If the stage is a filter: appends filters without variables that every document of its results
   // matches. The PipelineStorage uses them as bounds of an index, and the stage still tests each
-  // document. `variables` has the value of each variable at the position of its slot. `filters` has
-  // an open array, to which the function appends.
+  // document. `variables` has the value of each variable at the position of its slot, and
+  // `strings` is the order of strings. `filters` has an open array, to which the function appends.
   virtual void add_source_filters(const std::vector<std::optional<bson::ValueView>>& variables,
-                                  bson::Date now, bson::Builder& filters) const {
+                                  bson::Date now, const bson::StringOrder* strings,
+                                  bson::Builder& filters) const {
     (void)variables;
     (void)now;
+    (void)strings;
     (void)filters;
   }
 

@@ -29,7 +29,9 @@ class TransformStage : public Stage {
 class TransformStream : public DocumentStream {
  public:
   TransformStream(const DocumentTransform& transform, Stream input, const PipelineContext& context)
-      : transform_(transform), input_(std::move(input)), state_(context.variables, context.now) {}
+      : transform_(transform),
+        input_(std::move(input)),
+        state_(context.variables, context.now, context.collator.get()) {}
 
   Result<std::optional<bson::View>> next() override {
     Result<std::optional<bson::View>> document = input_->next();

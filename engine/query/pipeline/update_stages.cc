@@ -40,10 +40,10 @@ Result<UpdateStages> UpdateStages::parse(bson::View stages, VariableScope& scope
 
 Result<bson::Document> UpdateStages::apply(
     bson::View document, const std::vector<std::optional<bson::ValueView>>& variables,
-    bson::Date now) const {
+    bson::Date now, const bson::StringOrder* strings) const {
   std::vector<std::optional<bson::ValueView>> values = variables;
   if (values.size() < slots_) values.resize(slots_);
-  TransformState state(values, now);
+  TransformState state(values, now, strings);
   bson::Document result(document);
   for (const std::unique_ptr<DocumentTransform>& transform : transforms_) {
     GM_ASSIGN(const bson::View transformed, transform->apply(result, state));

@@ -34,11 +34,11 @@ class UpdateStages {
   ~UpdateStages();
 
   // Returns the updated document. `variables` has the value of each variable of `let` at the
-  // position of its slot. The caller must check whether the _id has changed, and must check the
-  // size of the document. Fails with the errors of the stages.
+  // position of its slot, and `strings` is the order of strings. The caller must check whether the
+  // _id has changed, and must check the size of the document. Fails with the errors of the stages.
   Result<bson::Document> apply(bson::View document,
                                const std::vector<std::optional<bson::ValueView>>& variables,
-                               bson::Date now) const;
+                               bson::Date now, const bson::StringOrder* strings) const;
 
  private:
   UpdateStages();

@@ -78,12 +78,13 @@ class Last : public OneValue {
 // Null and missing values are ignored.
 class Extreme : public OneValue {
  public:
-  explicit Extreme(bool greatest) : greatest_(greatest) {}
+  Extreme(bool greatest, const bson::StringOrder* strings)
+      : greatest_(greatest), strings_(strings) {}
 
   Status add(const MaybeValue& value, bson::View) override {
     if (is_nullish(value)) return {};
     if (has()) {
-      const std::weak_ordering order = bson::compare(*value, kept());
+      const std::weak_ordering order = bson::compare(*value, kept(), strings_);
       if (greatest_ ? order <= 0 : order >= 0) return {};
     }
     keep(*value);
@@ -92,6 +93,7 @@ class Extreme : public OneValue {
 
  private:
   const bool greatest_;
+  const bson::StringOrder* const strings_;
 };
 
 // Fields of later documents replace fields of the same name, in their place.
@@ -140,12 +142,12 @@ std::unique_ptr<Accumulator> make_last(const AccumulatorSettings&) {
   return std::make_unique<Last>();
 }
 
-std::unique_ptr<Accumulator> make_min(const AccumulatorSettings&) {
-  return std::make_unique<Extreme>(false);
+std::unique_ptr<Accumulator> make_min(const AccumulatorSettings& settings) {
+  return std::make_unique<Extreme>(false, settings.strings);
 }
 
-std::unique_ptr<Accumulator> make_max(const AccumulatorSettings&) {
-  return std::make_unique<Extreme>(true);
+std::unique_ptr<Accumulator> make_max(const AccumulatorSettings& settings) {
+  return std::make_unique<Extreme>(true, settings.strings);
 }
 
 std::unique_ptr<Accumulator> make_merge_objects(const AccumulatorSettings&) {

@@ -33,7 +33,7 @@ ValueArithmetic::ValueArithmetic()
       subtract_(operation_named("$subtract")),
       multiply_(operation_named("$multiply")),
       divide_(operation_named("$divide")),
-      evaluator_({std::nullopt, std::nullopt}, {}) {}
+      evaluator_({std::nullopt, std::nullopt}, {}, nullptr) {}
 
 Result<Value> ValueArithmetic::apply(const Expression& operation, ValueView a, ValueView b) {
   evaluator_.begin(bson::View());

@@ -15,7 +15,7 @@ using bson::ValueView;
 class AccumulatorState : public WindowState {
  public:
   AccumulatorState(MakeAccumulator make, const WindowStateSettings& settings)
-      : make_(make), n_(settings.n), bytes_max_(settings.bytes_max) {
+      : make_(make), n_(settings.n), bytes_max_(settings.bytes_max), strings_(settings.strings) {
     begin();
   }
 
@@ -36,12 +36,14 @@ class AccumulatorState : public WindowState {
     AccumulatorSettings settings;
     settings.n = n_;
     settings.bytes_max = bytes_max_;
+    settings.strings = strings_;
     accumulator_ = make_(settings);
   }
 
   const MakeAccumulator make_;
   const int64_t n_;
   const uint64_t bytes_max_;
+  const bson::StringOrder* const strings_;
   std::unique_ptr<Accumulator> accumulator_;
   DocumentOutput output_;
 };

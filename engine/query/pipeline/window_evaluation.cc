@@ -226,7 +226,7 @@ Result<std::unique_ptr<WindowEvaluation>> make_window_evaluation(const WindowFun
     case WindowFunction::Kind::kState:
       break;
   }
-  WindowStateSettings settings{function, 1, bytes_max};
+  WindowStateSettings settings{function, 1, bytes_max, evaluator.context().strings};
   if (function.n != nullptr) {
     evaluator.begin(bson::View());
     GM_ASSIGN(settings.n, evaluate_n(*function.n, evaluator));

@@ -71,6 +71,8 @@ class SlidingEndN : public WindowOnly {
 // Values in their order. Equal values stay in the order in which they were added.
 class OrderedValues : public WindowState {
  public:
+  explicit OrderedValues(const bson::StringOrder* strings) : values_(Less{strings}) {}
+
   Status remove(const MaybeValue& value, const WindowValues&) override {
     if (!is_kept(value)) return {};
     const auto oldest = values_.find(Value(*value));
@@ -87,7 +89,10 @@ class OrderedValues : public WindowState {
 
  protected:
   struct Less {
-    bool operator()(const Value& a, const Value& b) const { return bson::compare(a, b) < 0; }
+    const bson::StringOrder* strings;
+    bool operator()(const Value& a, const Value& b) const {
+      return bson::compare(a, b, strings) < 0;
+    }
   };
   using Values = std::multiset<Value, Less>;
 
@@ -112,6 +117,8 @@ class OrderedValues : public WindowState {
 
 class SlidingSet : public OrderedValues {
  public:
+  using OrderedValues::OrderedValues;
+
   Status add(const MaybeValue& value, bson::View) override {
     if (value) insert(*value);
     return {};
@@ -132,7 +139,8 @@ class SlidingSet : public OrderedValues {
 // Null and missing values are ignored.
 class SlidingExtreme : public OrderedValues {
  public:
-  explicit SlidingExtreme(bool greatest) : greatest_(greatest) {}
+  SlidingExtreme(bool greatest, const bson::StringOrder* strings)
+      : OrderedValues(strings), greatest_(greatest) {}
 
   Status add(const MaybeValue& value, bson::View) override {
     if (is_kept(value)) insert(*value);
@@ -151,13 +159,16 @@ class SlidingExtreme : public OrderedValues {
 class WindowExtremeN : public OrderedValues {
  public:
   WindowExtremeN(const WindowStateSettings& settings, bool greatest, bool grows)
-      : n_(static_cast<uint64_t>(settings.n)), greatest_(greatest), grows_(grows) {}
+      : OrderedValues(settings.strings),
+        n_(static_cast<uint64_t>(settings.n)),
+        greatest_(greatest),
+        grows_(grows) {}
 
   Status add(const MaybeValue& value, bson::View) override {
     if (!is_kept(value)) return {};
     if (grows_ && values().size() == n_) {
       const auto worst = greatest_ ? values().begin() : std::prev(values().end());
-      const std::weak_ordering order = bson::compare(*value, *worst);
+      const std::weak_ordering order = bson::compare(*value, *worst, values().key_comp().strings);
       if (greatest_ ? order <= 0 : order >= 0) return {};
       erase(worst);
     }
@@ -197,16 +208,16 @@ std::unique_ptr<WindowState> make_sliding_last_n(const WindowStateSettings& sett
   return std::make_unique<SlidingEndN>(settings.n, true);
 }
 
-std::unique_ptr<WindowState> make_sliding_add_to_set(const WindowStateSettings&) {
-  return std::make_unique<SlidingSet>();
+std::unique_ptr<WindowState> make_sliding_add_to_set(const WindowStateSettings& settings) {
+  return std::make_unique<SlidingSet>(settings.strings);
 }
 
-std::unique_ptr<WindowState> make_sliding_min(const WindowStateSettings&) {
-  return std::make_unique<SlidingExtreme>(false);
+std::unique_ptr<WindowState> make_sliding_min(const WindowStateSettings& settings) {
+  return std::make_unique<SlidingExtreme>(false, settings.strings);
 }
 
-std::unique_ptr<WindowState> make_sliding_max(const WindowStateSettings&) {
-  return std::make_unique<SlidingExtreme>(true);
+std::unique_ptr<WindowState> make_sliding_max(const WindowStateSettings& settings) {
+  return std::make_unique<SlidingExtreme>(true, settings.strings);
 }
 
 std::unique_ptr<WindowState> make_sliding_min_n(const WindowStateSettings& settings) {

@@ -23,7 +23,7 @@ class Rank : public WindowState {
  public:
   enum class Kind { kRank, kDense, kNumber };
 
-  explicit Rank(Kind kind) : kind_(kind) {}
+  Rank(Kind kind, const bson::StringOrder* strings) : kind_(kind), strings_(strings) {}
 
   Status add(const MaybeValue& value, bson::View) override {
     ++number_;
@@ -44,10 +44,11 @@ class Rank : public WindowState {
  private:
   bool is_last(const MaybeValue& value) const {
     if (!value || !last_) return !value && !last_;
-    return bson::compare(*value, *last_) == 0;
+    return bson::compare(*value, *last_, strings_) == 0;
   }
 
   const Kind kind_;
+  const bson::StringOrder* const strings_;
   int64_t number_ = 0;
   int64_t rank_ = 0;
   bool has_last_ = false;
@@ -101,16 +102,16 @@ class LastObservation : public WindowState {
 
 }  // namespace
 
-std::unique_ptr<WindowState> make_rank(const WindowStateSettings&) {
-  return std::make_unique<Rank>(Rank::Kind::kRank);
+std::unique_ptr<WindowState> make_rank(const WindowStateSettings& settings) {
+  return std::make_unique<Rank>(Rank::Kind::kRank, settings.strings);
 }
 
-std::unique_ptr<WindowState> make_dense_rank(const WindowStateSettings&) {
-  return std::make_unique<Rank>(Rank::Kind::kDense);
+std::unique_ptr<WindowState> make_dense_rank(const WindowStateSettings& settings) {
+  return std::make_unique<Rank>(Rank::Kind::kDense, settings.strings);
 }
 
-std::unique_ptr<WindowState> make_document_number(const WindowStateSettings&) {
-  return std::make_unique<Rank>(Rank::Kind::kNumber);
+std::unique_ptr<WindowState> make_document_number(const WindowStateSettings& settings) {
+  return std::make_unique<Rank>(Rank::Kind::kNumber, settings.strings);
 }
 
 std::unique_ptr<WindowState> make_moving_average(const WindowStateSettings& settings) {

@@ -42,6 +42,8 @@ struct WindowStateSettings {
   const WindowFunction& function;  // must outlive the state
   int64_t n = 1;
   uint64_t bytes_max = 0;
+  // The order of strings. Null: as bytes.
+  const bson::StringOrder* strings = nullptr;
 };
 
 using MakeWindowState = std::unique_ptr<WindowState> (*)(const WindowStateSettings& settings);

@@ -83,6 +83,9 @@ bool predicate_implies(const Predicate& predicate, const Predicate& condition) {
   if (predicate.path().dotted() != condition.path().dotted()) return false;
   // If a document without the field does not match, then every document that matches has the field.
   if (condition.kind() == Kind::kExists) return !predicate.matches(bson::View());
+  // A condition that compares strings by a collation matches other strings too, and the filter of
+  // an index compares them as bytes.
+  if (predicate.is_collated()) return false;
   switch (predicate.kind()) {
     case Kind::kEqual:
       return equality_implies(*predicate.operand(), condition);

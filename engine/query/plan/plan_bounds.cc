@@ -271,6 +271,8 @@ PartBounds bounds_of_absence() {
 }
 
 std::optional<PartBounds> bounds_of(const Predicate& predicate) {
+  // The strings of index keys are in the order of their bytes.
+  if (predicate.is_collated()) return std::nullopt;
   switch (predicate.kind()) {
     case Predicate::Kind::kEqual: {
       PartBounds bounds{{}, true};

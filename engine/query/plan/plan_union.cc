@@ -25,7 +25,9 @@ Result<std::optional<Plan>> plan_list(const Filter& disjunction,
     GM_TRY(check_interruption());
     if (branch.kind() != Filter::Kind::kPredicate) return std::optional<Plan>();
     const Predicate& predicate = branch.predicate();
-    if (predicate.kind() != Predicate::Kind::kEqual) return std::optional<Plan>();
+    if (predicate.kind() != Predicate::Kind::kEqual || predicate.is_collated()) {
+      return std::optional<Plan>();
+    }
     if (!path) {
       path = predicate.path().dotted();
       specification.open_document(*path).open_array("$in");

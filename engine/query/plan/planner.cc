@@ -255,7 +255,8 @@ class IndexPlanner {
       plan.provides_sort = true;
       return;
     }
-    if (multikey_) return;
+    // An index has strings in the order of their bytes.
+    if (multikey_ || sort_->collator() != nullptr) return;
     std::optional<bool> backward;
     size_t next = 0;
     for (const Sort::Part& wanted : sort_->parts()) {

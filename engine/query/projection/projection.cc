@@ -20,12 +20,13 @@ Projection& Projection::operator=(Projection&&) noexcept = default;
 Projection::~Projection() = default;
 
 Result<Projection> Projection::parse(bson::View specification, const ProjectionOptions& options) {
-  GM_ASSIGN(Variables variables, Variables::declare(options.variables));
+  GM_ASSIGN(Variables variables, Variables::declare(options.variables, options.collator));
   GM_ASSIGN(ProjectionTree tree,
             parse_projection(specification, {true, options.filter, variables.scope()}));
   const auto values = variables.views();
   return Projection(std::unique_ptr<State>(
-      new State{std::move(tree), std::move(variables), TransformState(values, options.now)}));
+      new State{std::move(tree), std::move(variables),
+                TransformState(values, options.now, options.collator.get())}));
 }
 
 Result<bson::View> Projection::apply(bson::View document) {

@@ -13,6 +13,7 @@
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
+#include "engine/query/collation/collator.h"
 
 namespace gridmount::query {
 
@@ -24,6 +25,8 @@ struct ProjectionOptions {
   bson::View variables;
   // $$NOW, the same for a whole command.
   bson::Date now = {};
+  // The order of strings in expressions, in $elemMatch, and in the filter. Null: as bytes.
+  SharedCollator collator = nullptr;
 };
 
 class Projection {

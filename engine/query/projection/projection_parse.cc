@@ -194,7 +194,8 @@ class Parser {
     }
     GM_ASSIGN(const bson::Path path, parse_path(key.substr(0, key.size() - 2), depth));
     // $expr, $jsonSchema and $text do not identify an element that matched.
-    GM_ASSIGN(tree_.filter, Filter::parse(*place_.filter, {.special_operators = false}));
+    GM_ASSIGN(tree_.filter, Filter::parse(*place_.filter, {.special_operators = false,
+                                                           .collator = place_.scope.collator()}));
     GM_ASSIGN(ProjectionNode* const end, make_node(parent, path, false));
     end->kind = Kind::kLeaf;
     ProjectionNode* node = &parent;
@@ -285,7 +286,8 @@ class Parser {
     }
     bson::Builder filter;
     filter.append(element.key, element.value);
-    GM_ASSIGN(Filter parsed, Filter::parse(std::move(filter).finish()));
+    GM_ASSIGN(Filter parsed,
+              Filter::parse(std::move(filter).finish(), {.collator = place_.scope.collator()}));
     GM_ASSIGN(ProjectionNode* const node, make_node(parent, path, false));
     node->kind = Kind::kElementMatched;
     node->element = std::move(parsed);

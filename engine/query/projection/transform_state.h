@@ -13,8 +13,10 @@
 namespace gridmount::query {
 
 struct TransformState {
-  TransformState(const std::vector<std::optional<bson::ValueView>>& variables, bson::Date now)
-      : evaluator(variables, now) {}
+  // As in Evaluator.
+  TransformState(const std::vector<std::optional<bson::ValueView>>& variables, bson::Date now,
+                 const bson::StringOrder* strings)
+      : evaluator(variables, now, strings) {}
 
   Evaluator evaluator;
   DocumentOutput output;

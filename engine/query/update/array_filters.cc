@@ -57,9 +57,10 @@ struct NamedFilter {
   Filter filter;
 };
 
-Result<NamedFilter> parse_one(bson::View conditions) {
+Result<NamedFilter> parse_one(bson::View conditions, const SharedCollator& collator) {
   for (const bson::Element element : conditions) GM_TRY(check_feature(element.key));
-  GM_ASSIGN(Filter filter, Filter::parse(conditions, {.special_operators = false}));
+  GM_ASSIGN(Filter filter,
+            Filter::parse(conditions, {.special_operators = false, .collator = collator}));
   NamedFilter named{"", std::move(filter)};
   GM_TRY(find_identifier(conditions, named.identifier));
   if (!named.identifier.empty() && !is_identifier(named.identifier)) {
@@ -73,7 +74,7 @@ Result<NamedFilter> parse_one(bson::View conditions) {
 
 }  // namespace
 
-Result<ArrayFilters> ArrayFilters::parse(bson::View filters) {
+Result<ArrayFilters> ArrayFilters::parse(bson::View filters, const SharedCollator& collator) {
   ArrayFilters parsed;
   for (const bson::Element element : filters) {
     if (element.value.type() != Type::kDocument) {
@@ -82,7 +83,7 @@ Result<ArrayFilters> ArrayFilters::parse(bson::View filters) {
                       std::string(bson::type_alias(element.value.type())) +
                       "', expected type 'object'");
     }
-    Result<NamedFilter> named = parse_one(element.value.as_document());
+    Result<NamedFilter> named = parse_one(element.value.as_document(), collator);
     if (!named) {
       return fail(named.error().code(),
                   "Error parsing array filter :: caused by :: " + named.error().message());

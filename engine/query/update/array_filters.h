@@ -18,7 +18,7 @@ class ArrayFilters {
   // Parses array filters. `filters` is an array of filters, each on one identifier: [{"i.price":
   // {$gt: 5}}, {$or: [{j: 1}, {j: 2}]}]. Fails with TypeMismatch, FailedToParse or BadValue, with
   // QueryFeatureNotAllowed (224) for $expr and $jsonSchema, and as Filter::parse() does.
-  static Result<ArrayFilters> parse(bson::View filters);
+  static Result<ArrayFilters> parse(bson::View filters, const SharedCollator& collator);
 
   bool contains(std::string_view identifier) const {
     return filters_.find(identifier) != filters_.end();

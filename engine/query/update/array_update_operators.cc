@@ -17,20 +17,17 @@ using bson::Type;
 using bson::Value;
 using bson::ValueView;
 
-bool less(ValueView a, ValueView b) {
-  return bson::compare(a, b) < 0;
-}
-
 // A set of values in which equal values are one: 1 is the same as 1.0.
 class ValueSet {
  public:
-  static Result<ValueSet> of(bson::View elements) {
-    ValueSet set;
+  static Result<ValueSet> of(bson::View elements, const SharedCollator& collator) {
+    ValueSet set(collator);
     for (const bson::Element element : elements) set.given_.emplace_back(element.value);
     GM_TRY(set.index());
     return set;
   }
-  explicit ValueSet(ValueView only) : given_{Value(only)}, sorted_{0}, distinct_{true} {}
+  ValueSet(ValueView only, const SharedCollator& collator)
+      : collator_(collator), given_{Value(only)}, sorted_{0}, distinct_{true} {}
 
   // Returns the index of the first given value that equals `value`, if any.
   std::optional<size_t> find(ValueView value) const {
@@ -45,7 +42,9 @@ class ValueSet {
   bool is_distinct(size_t i) const { return distinct_[i]; }
 
  private:
-  ValueSet() = default;
+  explicit ValueSet(SharedCollator collator) : collator_(std::move(collator)) {}
+
+  bool less(ValueView a, ValueView b) const { return bson::compare(a, b, collator_.get()) < 0; }
 
   Status index() {
     for (size_t i = 0; i < given_.size(); ++i) sorted_.push_back(i);
@@ -58,6 +57,7 @@ class ValueSet {
     return {};
   }
 
+  SharedCollator collator_;
   std::vector<Value> given_;
   std::vector<size_t> sorted_;
   std::vector<bool> distinct_;
@@ -137,10 +137,11 @@ UpdateOutcome elements_of(bson::View array, const Kept& kept) {
 }  // namespace
 
 Result<std::unique_ptr<const PreparedOperand>> prepare_add_to_set(std::string_view,
-                                                                  ValueView operand) {
+                                                                  ValueView operand,
+                                                                  const SharedCollator& collator) {
   const bool each = operand.type() == Type::kDocument && !operand.as_document().empty() &&
                     (*operand.as_document().begin()).key == "$each";
-  if (!each) return std::make_unique<Addition>(ValueSet(operand));
+  if (!each) return std::make_unique<Addition>(ValueSet(operand, collator));
   const bson::View clauses = operand.as_document();
   const ValueView elements = (*clauses.begin()).value;
   if (elements.type() != Type::kArray) {
@@ -152,7 +153,7 @@ Result<std::unique_ptr<const PreparedOperand>> prepare_add_to_set(std::string_vi
     return fail(ErrorCode::kBadValue,
                 "Found unexpected fields after $each in $addToSet: " + bson::to_text(operand));
   }
-  GM_ASSIGN(ValueSet values, ValueSet::of(elements.as_document()));
+  GM_ASSIGN(ValueSet values, ValueSet::of(elements.as_document(), collator));
   return std::make_unique<Addition>(std::move(values));
 }
 
@@ -210,28 +211,30 @@ Result<UpdateOutcome> apply_pop(const UpdateCall& call, const std::optional<Valu
   return elements_of(array, [&](ValueView) { return at++ != (from_front ? 0 : last); });
 }
 
-Result<std::unique_ptr<const PreparedOperand>> prepare_pull(std::string_view, ValueView operand) {
+Result<std::unique_ptr<const PreparedOperand>> prepare_pull(std::string_view, ValueView operand,
+                                                            const SharedCollator& collator) {
   if (operand.type() == Type::kRegex || holds_operators(operand)) {
     bson::Builder holder;
     holder.append("", operand);
-    GM_ASSIGN(Filter filter,
-              Filter::parse(std::move(holder).finish(), {.special_operators = false}));
+    GM_ASSIGN(Filter filter, Filter::parse(std::move(holder).finish(),
+                                           {.special_operators = false, .collator = collator}));
     return std::make_unique<PullByOperators>(std::move(filter));
   }
   if (operand.type() == Type::kDocument) {
-    GM_ASSIGN(Filter filter, Filter::parse(operand.as_document(), {.special_operators = false}));
+    GM_ASSIGN(Filter filter, Filter::parse(operand.as_document(),
+                                           {.special_operators = false, .collator = collator}));
     return std::make_unique<PullOfDocuments>(std::move(filter));
   }
-  return std::make_unique<PullOfValues>(ValueSet(operand));
+  return std::make_unique<PullOfValues>(ValueSet(operand, collator));
 }
 
-Result<std::unique_ptr<const PreparedOperand>> prepare_pull_all(std::string_view,
-                                                                ValueView operand) {
+Result<std::unique_ptr<const PreparedOperand>> prepare_pull_all(std::string_view, ValueView operand,
+                                                                const SharedCollator& collator) {
   if (operand.type() != Type::kArray) {
     return fail(ErrorCode::kBadValue, "$pullAll requires an array argument but was given a " +
                                           std::string(bson::type_alias(operand.type())));
   }
-  GM_ASSIGN(ValueSet values, ValueSet::of(operand.as_document()));
+  GM_ASSIGN(ValueSet values, ValueSet::of(operand.as_document(), collator));
   return std::make_unique<PullOfValues>(std::move(values));
 }
 

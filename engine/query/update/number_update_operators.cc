@@ -112,12 +112,14 @@ Result<UpdateOutcome> apply_multiply(const UpdateCall& call,
 }
 
 Result<UpdateOutcome> apply_min(const UpdateCall& call, const std::optional<ValueView>& current) {
-  if (current && bson::compare(call.operand, *current) >= 0) return UpdateOutcome::keep();
+  if (current && bson::compare(call.operand, *current, call.strings) >= 0)
+    return UpdateOutcome::keep();
   return UpdateOutcome::set(call.operand);
 }
 
 Result<UpdateOutcome> apply_max(const UpdateCall& call, const std::optional<ValueView>& current) {
-  if (current && bson::compare(call.operand, *current) <= 0) return UpdateOutcome::keep();
+  if (current && bson::compare(call.operand, *current, call.strings) <= 0)
+    return UpdateOutcome::keep();
   return UpdateOutcome::set(call.operand);
 }
 

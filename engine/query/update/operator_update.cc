@@ -34,20 +34,24 @@ size_t depth_of(ValueView value) {
 }
 
 Result<std::shared_ptr<const UpdateLeaf>> make_leaf(const UpdateOperator& update,
-                                                    std::string_view path, ValueView operand) {
+                                                    std::string_view path, ValueView operand,
+                                                    const SharedCollator& collator) {
   GM_TRY(update.check(path, operand));
   auto leaf = std::make_shared<UpdateLeaf>();
   leaf->update = &update;
   leaf->operand = Value(operand);
+  leaf->collator = collator;
   if (update.prepare != nullptr) {
-    GM_ASSIGN(leaf->prepared, update.prepare(path, operand));
+    GM_ASSIGN(leaf->prepared, update.prepare(path, operand, collator));
   }
   return std::shared_ptr<const UpdateLeaf>(std::move(leaf));
 }
 
 class Parser {
  public:
-  explicit Parser(ArrayFilters filters) { parsed_.filters = std::move(filters); }
+  Parser(ArrayFilters filters, const SharedCollator& collator) : collator_(collator) {
+    parsed_.filters = std::move(filters);
+  }
 
   Result<OperatorUpdate> parse(bson::View specification) {
     for (const bson::Element element : specification) {
@@ -131,7 +135,8 @@ class Parser {
   }
 
   Status add(const bson::Path& path, const UpdateOperator& update, ValueView operand) {
-    GM_ASSIGN(std::shared_ptr<const UpdateLeaf> leaf, make_leaf(update, path.dotted(), operand));
+    GM_ASSIGN(std::shared_ptr<const UpdateLeaf> leaf,
+              make_leaf(update, path.dotted(), operand, collator_));
     GM_TRY(add_update(parsed_.root, path, std::move(leaf), parsed_.filters));
     parsed_.touched_paths.push_back(fixed_prefix(path));
     // The path's parts, the levels of the operand, and the array that $push makes around it.
@@ -144,19 +149,22 @@ class Parser {
     return {};
   }
 
+  const SharedCollator collator_;
   OperatorUpdate parsed_;
   std::set<std::string, std::less<>> used_;  // identifiers
 };
 
 }  // namespace
 
-Result<OperatorUpdate> parse_operator_update(bson::View specification, bson::View array_filters) {
-  GM_ASSIGN(ArrayFilters filters, ArrayFilters::parse(array_filters));
-  return Parser(std::move(filters)).parse(specification);
+Result<OperatorUpdate> parse_operator_update(bson::View specification, bson::View array_filters,
+                                             const SharedCollator& collator) {
+  GM_ASSIGN(ArrayFilters filters, ArrayFilters::parse(array_filters, collator));
+  return Parser(std::move(filters), collator).parse(specification);
 }
 
 Status add_equality(UpdateNode& root, const bson::Path& path, bson::ValueView value) {
-  GM_ASSIGN(std::shared_ptr<const UpdateLeaf> leaf, make_leaf(kEquality, path.dotted(), value));
+  GM_ASSIGN(std::shared_ptr<const UpdateLeaf> leaf,
+            make_leaf(kEquality, path.dotted(), value, nullptr));
   return add_update(root, path, std::move(leaf), ArrayFilters());
 }
 

@@ -27,7 +27,8 @@ struct OperatorUpdate {
 // FailedToParse for an unknown operator and for an array filter that no path uses, with BadValue,
 // TypeMismatch or FailedToParse for an operand that its operator refuses, and as
 // ArrayFilters::parse(), check_update_path() and add_update() do.
-Result<OperatorUpdate> parse_operator_update(bson::View specification, bson::View array_filters);
+Result<OperatorUpdate> parse_operator_update(bson::View specification, bson::View array_filters,
+                                             const SharedCollator& collator);
 
 // Adds `$set: {path: value}` to the tree, for an equality in the filter of an upsert. Fails as
 // add_update() does. The caller must then call number_children().

@@ -14,6 +14,7 @@ struct PipelineUpdate::State {
   bson::Document variables;
   std::vector<std::optional<bson::ValueView>> values;  // of `variables`, by slot
   bson::Date now;
+  SharedCollator collator;
 };
 
 PipelineUpdate::PipelineUpdate(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -22,12 +23,13 @@ PipelineUpdate& PipelineUpdate::operator=(PipelineUpdate&&) noexcept = default;
 PipelineUpdate::~PipelineUpdate() = default;
 
 Result<PipelineUpdate> PipelineUpdate::parse(bson::View stages, bson::View variables,
-                                             bson::Date now) {
+                                             bson::Date now, const SharedCollator& collator) {
   VariableScope scope;
+  scope.set_collator(collator);
   for (const bson::Element variable : variables) GM_TRY(scope.declare(variable.key));
   GM_ASSIGN(UpdateStages pipeline, UpdateStages::parse(stages, scope));
-  auto state =
-      std::make_unique<State>(State{std::move(pipeline), bson::Document(variables), {}, now});
+  auto state = std::make_unique<State>(
+      State{std::move(pipeline), bson::Document(variables), {}, now, collator});
   // The slots are in the order of the declarations.
   for (const bson::Element variable : state->variables.view()) {
     state->values.push_back(value_of_variable(variable));
@@ -36,7 +38,7 @@ Result<PipelineUpdate> PipelineUpdate::parse(bson::View stages, bson::View varia
 }
 
 Result<bson::Document> PipelineUpdate::apply(bson::View document) const {
-  return state_->pipeline.apply(document, state_->values, state_->now);
+  return state_->pipeline.apply(document, state_->values, state_->now, state_->collator.get());
 }
 
 }  // namespace gridmount::query

@@ -7,15 +7,18 @@
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
+#include "engine/query/collation/collator.h"
 
 namespace gridmount::query {
 
 class PipelineUpdate {
  public:
   // `stages` holds the stages as elements of an array. `variables` is {name: value} for `$$name`,
-  // and `now` is the value of $$NOW. Fails with FailedToParse for a name that no variable may have,
-  // and as UpdateStages::parse() does: with InvalidOptions for a stage that an update may not use.
-  static Result<PipelineUpdate> parse(bson::View stages, bson::View variables, bson::Date now);
+  // `now` is the value of $$NOW, and `collator` is the order of strings. Fails with FailedToParse
+  // for a name that no variable may have, and as UpdateStages::parse() does: with InvalidOptions
+  // for a stage that an update may not use.
+  static Result<PipelineUpdate> parse(bson::View stages, bson::View variables, bson::Date now,
+                                      const SharedCollator& collator);
 
   PipelineUpdate(PipelineUpdate&&) noexcept;
   PipelineUpdate& operator=(PipelineUpdate&&) noexcept;

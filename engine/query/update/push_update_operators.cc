@@ -118,10 +118,11 @@ size_t insertion_point(int64_t position, size_t count) {
   return back < count ? count - back : 0;
 }
 
-Status sort_elements(const Push& push, std::vector<ValueView>& elements) {
+Status sort_elements(const Push& push, std::vector<ValueView>& elements,
+                     const bson::StringOrder* strings) {
   if (push.sort_descending) {
     return sort_interruptibly(elements, [&](ValueView a, ValueView b) {
-      const std::weak_ordering order = bson::compare(a, b);
+      const std::weak_ordering order = bson::compare(a, b, strings);
       return *push.sort_descending ? order > 0 : order < 0;
     });
   }
@@ -129,7 +130,7 @@ Status sort_elements(const Push& push, std::vector<ValueView>& elements) {
   return sort_interruptibly(elements, [&](ValueView a, ValueView b) {
     for (const SortPart& part : push.sort_parts) {
       const std::weak_ordering order =
-          bson::compare(whole_value_at(a, part.path), whole_value_at(b, part.path));
+          bson::compare(whole_value_at(a, part.path), whole_value_at(b, part.path), strings);
       if (order != 0) return part.descending ? order > 0 : order < 0;
     }
     return false;
@@ -150,7 +151,8 @@ void slice_elements(int64_t slice, std::vector<ValueView>& elements) {
 
 }  // namespace
 
-Result<std::unique_ptr<const PreparedOperand>> prepare_push(std::string_view, ValueView operand) {
+Result<std::unique_ptr<const PreparedOperand>> prepare_push(std::string_view, ValueView operand,
+                                                            const SharedCollator&) {
   auto push = std::make_unique<Push>();
   const bool modified =
       operand.type() == Type::kDocument && operand.as_document().find("$each").has_value();
@@ -175,8 +177,8 @@ Status check_push_all(std::string_view, ValueView operand) {
                                         std::string(bson::type_alias(operand.type())));
 }
 
-Result<std::unique_ptr<const PreparedOperand>> prepare_push_all(std::string_view,
-                                                                ValueView operand) {
+Result<std::unique_ptr<const PreparedOperand>> prepare_push_all(std::string_view, ValueView operand,
+                                                                const SharedCollator&) {
   auto push = std::make_unique<Push>();
   for (const bson::Element element : operand.as_document()) {
     push->values.emplace_back(element.value);
@@ -199,7 +201,7 @@ Result<UpdateOutcome> apply_push(const UpdateCall& call, const std::optional<Val
   const size_t at = insertion_point(push.position, elements.size());
   elements.insert(elements.begin() + static_cast<ptrdiff_t>(at), push.values.begin(),
                   push.values.end());
-  GM_TRY(sort_elements(push, elements));
+  GM_TRY(sort_elements(push, elements, call.strings));
   if (push.slice) slice_elements(*push.slice, elements);
   bson::Builder builder;
   builder.open_array("");

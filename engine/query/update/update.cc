@@ -147,7 +147,8 @@ Result<Update> Update::parse(bson::View specification, const UpdateParseOptions&
   auto state = std::make_unique<State>();
   const bool operators = !specification.empty() && (*specification.begin()).key.starts_with('$');
   if (operators && !options.is_pipeline) {
-    GM_ASSIGN(state->operators, parse_operator_update(specification, options.array_filters));
+    GM_ASSIGN(state->operators,
+              parse_operator_update(specification, options.array_filters, options.collator));
     return Update(std::move(state));
   }
   if (!options.array_filters.empty()) {
@@ -157,8 +158,8 @@ Result<Update> Update::parse(bson::View specification, const UpdateParseOptions&
                     "-style updates");
   }
   if (options.is_pipeline) {
-    GM_ASSIGN(state->pipeline,
-              PipelineUpdate::parse(specification, options.variables, options.now));
+    GM_ASSIGN(state->pipeline, PipelineUpdate::parse(specification, options.variables, options.now,
+                                                     options.collator));
   } else {
     state->replacement = bson::Document(specification);
   }

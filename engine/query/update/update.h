@@ -28,6 +28,8 @@ struct UpdateParseOptions {
   // whole command.
   bson::View variables = {};
   bson::Date now = {};
+  // The order of strings in comparisons. Null: as bytes.
+  SharedCollator collator = nullptr;
 };
 
 class Update {

@@ -49,8 +49,9 @@ class Application {
 
  private:
   Result<UpdateOutcome> outcome(const UpdateLeaf& leaf, const std::optional<ValueView>& current) {
-    return leaf.update->apply(
-        {leaf.operand, leaf.prepared.get(), names_, document_, context_.inserting}, current);
+    return leaf.update->apply({leaf.operand, leaf.prepared.get(), names_, document_,
+                               context_.inserting, leaf.collator.get()},
+                              current);
   }
 
   std::string path() const {

@@ -16,6 +16,7 @@
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
 #include "engine/bson/value.h"
+#include "engine/query/collation/collator.h"
 
 namespace gridmount::query {
 
@@ -32,7 +33,8 @@ struct UpdateCall {
   const std::vector<std::string_view>& names;
   // The document before the update, for messages and for values that are copied from other fields.
   bson::View document;
-  bool inserting;  // the document is the new document of an upsert
+  bool inserting;                              // the document is the new document of an upsert
+  const bson::StringOrder* strings = nullptr;  // the order of strings; null: as bytes
 
   // Returns the names joined with dots.
   std::string path() const;
@@ -68,8 +70,8 @@ struct UpdateOperator {
   Result<UpdateOutcome> (*apply)(const UpdateCall& call,
                                  const std::optional<bson::ValueView>& current);
   // Prepares an operand that `check` has accepted. Null if the operator has nothing to prepare.
-  Result<std::unique_ptr<const PreparedOperand>> (*prepare)(std::string_view path,
-                                                            bson::ValueView operand) = nullptr;
+  Result<std::unique_ptr<const PreparedOperand>> (*prepare)(
+      std::string_view path, bson::ValueView operand, const SharedCollator& collator) = nullptr;
   // If true, the update fails if its field could not be created at this path, although the operator
   // never creates a field.
   bool needs_viable_path = false;
@@ -108,21 +110,26 @@ Result<UpdateOutcome> apply_bit(const UpdateCall&, const std::optional<bson::Val
 
 Status check_push_all(std::string_view path, bson::ValueView operand);
 Result<std::unique_ptr<const PreparedOperand>> prepare_push(std::string_view path,
-                                                            bson::ValueView operand);
+                                                            bson::ValueView operand,
+                                                            const SharedCollator& collator);
 Result<std::unique_ptr<const PreparedOperand>> prepare_push_all(std::string_view path,
-                                                                bson::ValueView operand);
+                                                                bson::ValueView operand,
+                                                                const SharedCollator& collator);
 Result<UpdateOutcome> apply_push(const UpdateCall&, const std::optional<bson::ValueView>&);
 
 Result<std::unique_ptr<const PreparedOperand>> prepare_add_to_set(std::string_view path,
-                                                                  bson::ValueView operand);
+                                                                  bson::ValueView operand,
+                                                                  const SharedCollator& collator);
 Result<UpdateOutcome> apply_add_to_set(const UpdateCall&, const std::optional<bson::ValueView>&);
 
 Status check_pop(std::string_view path, bson::ValueView operand);
 Result<UpdateOutcome> apply_pop(const UpdateCall&, const std::optional<bson::ValueView>&);
 Result<std::unique_ptr<const PreparedOperand>> prepare_pull(std::string_view path,
-                                                            bson::ValueView operand);
+                                                            bson::ValueView operand,
+                                                            const SharedCollator& collator);
 Result<std::unique_ptr<const PreparedOperand>> prepare_pull_all(std::string_view path,
-                                                                bson::ValueView operand);
+                                                                bson::ValueView operand,
+                                                                const SharedCollator& collator);
 Result<UpdateOutcome> apply_pull(const UpdateCall&, const std::optional<bson::ValueView>&);
 
 }  // namespace gridmount::query

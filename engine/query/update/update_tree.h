@@ -32,6 +32,7 @@ struct UpdateLeaf {
   const UpdateOperator* update;
   bson::Value operand;
   std::unique_ptr<const PreparedOperand> prepared;
+  SharedCollator collator = nullptr;  // the order of strings; null: as bytes
 };
 
 struct UpdateNode {

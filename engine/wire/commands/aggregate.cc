@@ -217,9 +217,8 @@ Result<AggregateCommand> AggregateCommand::read(Call& call, Arguments& arguments
   GM_ASSIGN(aggregate.cursor, read_cursor_argument("aggregate.cursor", cursor));
   GM_ASSIGN(aggregate.options.hint, read_hint(arguments));
   GM_ASSIGN(aggregate.options.bypass_validation, arguments.boolean("bypassDocumentValidation"));
-  GM_ASSIGN(aggregate.variables, read_let(arguments));
-  GM_ASSIGN(const std::optional<bson::View> collation, arguments.document("collation"));
-  GM_TRY(check_collation(collation));
+  GM_ASSIGN(aggregate.options.collation, read_collation(arguments));
+  GM_ASSIGN(aggregate.variables, read_let(arguments, aggregate.options.collation));
   // No effect: stages use memory up to their limit and never the disk.
   GM_TRY(arguments.strict_boolean("allowDiskUse"));
   GM_TRY(refuse_option(arguments, "fromMongos"));

@@ -52,8 +52,7 @@ Result<CountCommand> CountCommand::read(Arguments& arguments) {
   }
   count.options.skip = skip.value_or(0);
   GM_ASSIGN(count.options.hint, read_hint(arguments));
-  GM_ASSIGN(const std::optional<bson::View> collation, arguments.document("collation"));
-  GM_TRY(check_collation(collation));
+  GM_ASSIGN(count.options.collation, read_collation(arguments));
   arguments.ignore("fields");  // sent by old shells; has no effect on a count
   return count;
 }

@@ -78,8 +78,7 @@ Result<DeleteStatement> DeleteCommand::statement(size_t index) const {
                 "The limit field in delete objects must be 0 or 1. Got " + bson::to_text(given));
   }
   statement.multi = *limit == 0;
-  GM_ASSIGN(const std::optional<bson::View> collation, fields.document("collation"));
-  GM_TRY(check_collation(collation));
+  GM_ASSIGN(statement.options.collation, read_collation(fields));
   GM_ASSIGN(statement.options.hint, read_hint(fields));
   GM_TRY(fields.finish());
   return statement;

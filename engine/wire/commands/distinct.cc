@@ -34,8 +34,7 @@ Result<DistinctCommand> DistinctCommand::read(Arguments& arguments) {
   GM_ASSIGN(distinct.key, arguments.required_string("key"));
   GM_ASSIGN(distinct.query, arguments.document_or_empty("query"));
   GM_ASSIGN(distinct.options.hint, read_hint(arguments));
-  GM_ASSIGN(const std::optional<bson::View> collation, arguments.document("collation"));
-  GM_TRY(check_collation(collation));
+  GM_ASSIGN(distinct.options.collation, read_collation(arguments));
   return distinct;
 }
 

@@ -121,6 +121,7 @@ Result<bson::Document> of_distinct(Call& call, Arguments& arguments, Verbosity v
   GM_TRY(query::check_field_path(distinct.key));
   engine::FindOptions options;
   options.hint = distinct.options.hint;
+  options.collation = distinct.options.collation;
   options.deadline = call.deadline();
   options.distinct_path = distinct.key;
   return explain_find(call, distinct.ns, distinct.query, options, verbosity);
@@ -155,6 +156,7 @@ Result<bson::Document> of_update(Call& call, Arguments& arguments, Verbosity ver
   statement.options.deadline = call.deadline();
   engine::FindOptions options;
   options.hint = statement.options.hint;
+  options.collation = statement.options.collation;
   options.variables = statement.variables;
   options.limit = statement.options.multi ? 0 : 1;
   options.deadline = call.deadline();
@@ -184,6 +186,7 @@ Result<bson::Document> of_delete(Call& call, Arguments& arguments, Verbosity ver
   GM_ASSIGN(const DeleteStatement statement, command.statement(0));
   engine::FindOptions options;
   options.hint = statement.options.hint;
+  options.collation = statement.options.collation;
   options.variables = command.variables;
   options.limit = statement.multi ? 0 : 1;
   options.deadline = call.deadline();
@@ -205,6 +208,7 @@ Result<bson::Document> of_find_and_modify(Call& call, Arguments& arguments, Verb
   engine::FindOptions options;
   options.sort = command.options.sort;
   options.hint = command.options.hint;
+  options.collation = command.options.collation;
   options.variables = command.variables;
   options.limit = 1;
   options.deadline = call.deadline();

@@ -13,7 +13,8 @@ namespace {
 // cursor ends with it. As on servers, any other cursor is read once more to find its end.
 bool finds_by_id(const FindCommand& find) {
   const engine::FindOptions& options = find.options;
-  if (options.skip > 0 || options.hint || options.show_record_id || find.cursor.tailable) {
+  if (options.skip > 0 || options.hint || options.show_record_id || find.cursor.tailable ||
+      !options.collation.empty()) {
     return false;
   }
   auto field = find.filter.begin();
@@ -120,9 +121,8 @@ Result<FindCommand> FindCommand::read(Arguments& arguments) {
   GM_ASSIGN(find.cursor.await_data, arguments.boolean("awaitData"));
   GM_ASSIGN(find.cursor.no_timeout, arguments.boolean("noCursorTimeout"));
   if (find.options.limit > 0) find.cursor.documents_max = find.options.limit;
-  GM_ASSIGN(find.variables, read_let(arguments));
-  GM_ASSIGN(const std::optional<bson::View> collation, arguments.document("collation"));
-  GM_TRY(check_collation(collation));
+  GM_ASSIGN(find.options.collation, read_collation(arguments));
+  GM_ASSIGN(find.variables, read_let(arguments, find.options.collation));
   // No effect: sorts use memory up to their limit and never the disk, there is one server, and each
   // query reads once.
   for (const char* const name :

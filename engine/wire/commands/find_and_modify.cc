@@ -21,8 +21,8 @@ Status run_find_and_modify(Call& call, bson::Builder& reply) {
   call.set_ns(command.ns);
   command.options.variables = command.variables;
   command.options.deadline = call.deadline();
-  const bool brief =
-      is_by_id(command.query) && !command.options.hint && !command.options.is_pipeline;
+  const bool brief = is_by_id(command.query) && !command.options.hint &&
+                     !command.options.is_pipeline && command.options.collation.empty();
   GM_ASSIGN(
       const std::unique_ptr<engine::Transaction> transaction,
       call.begin(brief ? engine::TransactionKind::kShort : engine::TransactionKind::kMayBlock));
@@ -71,9 +71,8 @@ Result<FindAndModifyCommand> FindAndModifyCommand::read(Arguments& arguments) {
   GM_TRY(arguments.boolean("bypassEmptyTsReplacement"));
   arguments.ignore("stmtId");
   GM_ASSIGN(options.hint, read_hint(arguments));
-  GM_ASSIGN(command.variables, read_let(arguments));
-  GM_ASSIGN(const std::optional<bson::View> collation, arguments.document("collation"));
-  GM_TRY(check_collation(collation));
+  GM_ASSIGN(options.collation, read_collation(arguments));
+  GM_ASSIGN(command.variables, read_let(arguments, options.collation));
   GM_ASSIGN(const std::optional<bson::View> filters, arguments.array("arrayFilters"));
   if (filters) {
     GM_TRY(check_documents(arguments, "arrayFilters", *filters));

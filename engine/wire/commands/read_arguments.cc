@@ -19,10 +19,11 @@ Result<std::optional<bson::Value>> read_hint(Arguments& arguments) {
   return fail(ErrorCode::kFailedToParse, "Hint must be a string or an object");
 }
 
-Result<bson::Document> read_let(Arguments& arguments) {
+Result<bson::Document> read_let(Arguments& arguments, bson::View collation) {
   GM_ASSIGN(const bson::View let, arguments.document_or_empty("let"));
   if (let.empty()) return bson::Document();
-  return query::evaluate_let(let, bson::Date::now());
+  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(collation));
+  return query::evaluate_let(let, bson::Date::now(), collator);
 }
 
 Status refuse_option(Arguments& arguments, std::string_view name) {

@@ -19,7 +19,7 @@ Result<std::optional<bson::Value>> read_hint(Arguments& arguments);
 
 // Evaluates the expressions of `let`, and returns {name: value, ...}. The field `c` of an update
 // statement has the same form.
-Result<bson::Document> read_let(Arguments& arguments);
+Result<bson::Document> read_let(Arguments& arguments, bson::View collation = {});
 
 // Takes the option. Fails with CommandNotSupported (115) unless its value would have no effect, as
 // false, 0 and an empty document have none.

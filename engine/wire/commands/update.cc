@@ -131,8 +131,7 @@ Result<UpdateStatement> UpdateCommand::statement(size_t index) const {
   GM_ASSIGN(const std::optional<bool> upsert, fields.strict_boolean("upsert"));
   statement.options.multi = multi.value_or(false);
   statement.options.upsert = upsert.value_or(false);
-  GM_ASSIGN(const std::optional<bson::View> collation, fields.document("collation"));
-  GM_TRY(check_collation(collation));
+  GM_ASSIGN(statement.options.collation, read_collation(fields));
   GM_ASSIGN(const std::optional<bson::View> filters, fields.array("arrayFilters"));
   if (filters) {
     GM_TRY(check_documents(fields, "arrayFilters", *filters));

@@ -215,7 +215,8 @@ bool are_brief_statements(const std::vector<bson::View>& statements) {
     const std::optional<bson::ValueView> filter = statement.find("q");
     const std::optional<bson::ValueView> update = statement.find("u");
     return filter && filter->type() == bson::Type::kDocument && is_by_id(filter->as_document()) &&
-           !statement.find("hint") && !(update && update->type() == bson::Type::kArray);
+           !statement.find("hint") && !statement.find("collation") &&
+           !(update && update->type() == bson::Type::kArray);
   };
   return are_brief_documents(statements) &&
          std::all_of(statements.begin(), statements.end(), is_brief);

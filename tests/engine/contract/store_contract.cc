@@ -159,7 +159,10 @@ Result<std::vector<std::string>> StoreContract::try_find(Snapshot& snapshot,
   const bson::Document sort = options.sort.empty() ? bson::Document() : doc(options.sort);
   const bson::Document projection =
       options.projection.empty() ? bson::Document() : doc(options.projection);
+  const bson::Document collation =
+      options.collation.empty() ? bson::Document() : doc(options.collation);
   FindOptions find_options;
+  find_options.collation = collation;
   find_options.sort = sort;
   find_options.projection = projection;
   find_options.skip = options.skip;

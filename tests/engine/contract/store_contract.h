@@ -66,6 +66,7 @@ struct Find {
   int64_t limit = 0;
   std::optional<bson::Value> hint = {};
   uint64_t sort_bytes_max = 100 * 1024 * 1024;
+  std::string collation = {};
 };
 
 class StoreContract : public testing::TestWithParam<StoreFactory> {

@@ -48,7 +48,8 @@ struct PipelineRun {
       FindRequest request;
       if (input == Pipeline::Input::kRequested) request = pipeline.request();
       if (input != Pipeline::Input::kEverything) {
-        request.filter = pipeline.source_filter(context.variables, context.now);
+        request.filter =
+            pipeline.source_filter(context.variables, context.now, context.collator.get());
       }
       request.fields = pipeline.request().fields;
       GM_ASSIGN(source, storage.find({"", collection}, request));
