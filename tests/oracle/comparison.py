@@ -3,8 +3,8 @@
 The same must be: all fields in their order, with the types of their values; of errors the code and its
 name, not the message. Left out is what is each server's own: ids of cursors, UUIDs, ObjectIds that the
 server has made, and the order of the fields around a batch. Documents that no sort orders may come in any
-order, as may the elements of sets. Of explain the same must be: the winning plan's stages, where both read
-the same index or the collection.
+order, as may the elements of sets; of groups that no sort orders the number in each batch must be the same.
+Of explain the same must be: the winning plan's stages, where both read the same index or the collection.
 """
 
 from connection import field
@@ -40,6 +40,9 @@ def difference(command, theirs, ours):
     if words & UNORDERED or not is_sorted(command):
         is_deep = bool(words & (UNORDERED | WITHOUT_ORDER))
         if sorted_batches(theirs, is_deep) == sorted_batches(ours, is_deep):
+            return None
+        # Which of the groups come first is the server's choice.
+        if "$group" in words and "batchSize" in words and counted_batches(theirs) == counted_batches(ours):
             return None
     return theirs, ours
 
@@ -105,6 +108,15 @@ def sorted_items(value, is_deep):
     if value[0] != "array":
         return value
     return ("array", sorted((sorted_batches(item, is_deep) for item in value[1]), key=repr))
+
+
+def counted_batches(value):
+    """With the number of the documents of each batch in their place."""
+    kind, content = value
+    if kind != "document":
+        return value
+    counted = {"firstBatch": lambda batch: len(batch[1]), "nextBatch": lambda batch: len(batch[1])}
+    return (kind, [(name, counted.get(name, counted_batches)(item)) for name, item in content])
 
 
 def explained(theirs, ours):

@@ -69,6 +69,14 @@ class Comparison(unittest.TestCase):
         self.assertTrue(self.different(*replies))
         self.assertFalse(self.different(*replies, command={"find": "c"}))
 
+    def test_Groups_WithoutSort_AreCountedInABatch(self):
+        replies = [{"cursor": {"firstBatch": [{"_id": number}]}} for number in (1, 2)]
+        command = {"aggregate": "c", "pipeline": [{"$group": {"_id": "$a"}}], "cursor": {"batchSize": 1}}
+        self.assertFalse(self.different(*replies, command=command))
+        self.assertTrue(self.different(*replies, command={**command, "cursor": {}}))
+        self.assertTrue(self.different(replies[0], {"cursor": {"firstBatch": []}}, command=command))
+        self.assertTrue(self.different(*replies, command={**command, "pipeline": [*command["pipeline"], {"$sort": {"_id": 1}}]}))
+
     def test_Dates_BeyondPython_AreDecoded(self):
         data = bson.encode({"a": datetime.datetime(1970, 1, 1)})[:-9] + b"\xff" * 7 + b"\x7f\0"
         self.assertEqual(decode(data)[1][0][1][0], "date")
