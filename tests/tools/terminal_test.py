@@ -7,6 +7,7 @@ slowly. So they take as long as the test wants.
 """
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -143,6 +144,76 @@ class TerminalTest(unittest.TestCase):
         self.assertTrue(any(re.search(r"\d MiB|\d KiB", line) for line in self.lines_of(text)), text)
         self.assertTrue(text.endswith("gridstore: imported 2000 documents into d.c; 0 failures\r\n"))
         self.assertIn(ERASE + "gridstore: imported", text)
+
+
+class TopTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.store = os.path.join(self.folder, "store")
+        self.server = subprocess.Popen(
+            [GRIDSTORE, "serve", "--create", self.store], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        self.addCleanup(self.server.stderr.close)
+        self.addCleanup(self.server.wait)
+        self.addCleanup(self.server.terminate)
+        while b"listening on" not in self.server.stderr.readline():
+            self.assertIsNone(self.server.poll())
+
+    def top(self, *options):
+        command = [GRIDSTORE, "top", self.store, *options]
+        return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+
+    def test_table_and_document(self):
+        done = self.top("--interval", "0.2", "--count", "2")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout.count("OPERATIONS"), 2)
+        self.assertIn("command ", done.stdout)
+        self.assertNotIn("\x1b", done.stdout)
+        done = self.top("--interval", "0.2", "--count", "2", "--json")
+        documents = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(len(documents), 2)
+        # Its own commands.
+        self.assertGreater(documents[1]["rates"]["command"], 0)
+        self.assertIn("connection", documents[1]["state"][0])
+
+    def test_keys_of_a_terminal(self):
+        reader, writer = pty.openpty()
+        fcntl.ioctl(writer, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
+        before = termios.tcgetattr(writer)
+        process = subprocess.Popen(
+            [GRIDSTORE, "top", self.store, "--interval", "0.1"], stdin=writer, stdout=writer, stderr=writer
+        )
+        self.addCleanup(process.kill)
+        text = b""
+        while b"BUSY %" not in text:
+            text += os.read(reader, 65536)
+        os.write(reader, b"rlnbq")
+        self.assertEqual(process.wait(timeout=PATIENCE_SECONDS), 0)
+        while not text.endswith(b"\x1b[?1049l"):  # the first screen is back
+            text += os.read(reader, 65536)
+        self.assertTrue(text.startswith(b"\x1b[?1049h"))
+        for line in re.split(rb"\x1b\[[0-9?]*[A-Za-z]|\r\n", text):
+            self.assertLessEqual(len(line), COLUMNS)
+        self.assertEqual(termios.tcgetattr(writer), before)
+        os.close(reader)
+        os.close(writer)
+
+    def test_signal_ends_it(self):
+        process = subprocess.Popen(
+            [GRIDSTORE, "top", self.store, "--interval", "100"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+        )
+        self.addCleanup(process.stdout.close)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        self.assertIn(process.wait(timeout=PATIENCE_SECONDS), (0, -signal.SIGINT))
+
+    def test_where_nothing_runs(self):
+        done = subprocess.run(
+            [GRIDSTORE, "top", self.folder], capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+        )
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is no mount, and no process answers there", done.stderr)
 
 
 class SecondSignalTest(unittest.TestCase):

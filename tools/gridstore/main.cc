@@ -21,6 +21,7 @@
 #include "tools/gridstore/message.h"
 #include "tools/gridstore/serve_command.h"
 #include "tools/gridstore/stats_command.h"
+#include "tools/gridstore/top/top_command.h"
 #include "tools/gridstore/upgrade_command.h"
 #include "tools/library_log.h"
 
@@ -77,6 +78,7 @@ int main_with(int argc, char** argv) {
       add_dump(app),
       add_restore(app),
       add_serve(app, {argv, argv + argc}),
+      add_top(app),
       add_upgrade(app),
   };
   for (const Subcommand& command : commands) {

@@ -23,7 +23,7 @@ void add_store_argument(CLI::App& command, std::filesystem::path& store) {
   command.add_option("STORE", store, "the store's folder")
       ->required()
       ->check(command_line::store_folder(
-          "only aggregate, check, dump, export, import, query, restore and stats take one"));
+          "only aggregate, check, dump, export, import, query, restore, stats and top take one"));
 }
 
 void add_store_or_deployment(CLI::App& command, StoreArgument& argument) {
@@ -60,6 +60,18 @@ Status check_fits(const StoreArgument& argument) {
                                         " is for MongoDB deployments, not for a store in a folder");
 }
 
+Result<mongo::ConnectOptions> connect_options(const StoreArgument& argument) {
+  mongo::ConnectOptions how;
+  GM_ASSIGN(how.uri, command_line::uri_with_password(argument.text, argument.password_file));
+  how.application = "gridstore";
+  if (argument.server_seconds) {
+    constexpr double kMillisecondsPerSecond = 1000;
+    how.server_timeout =
+        std::chrono::milliseconds(std::llround(*argument.server_seconds * kMillisecondsPerSecond));
+  }
+  return how;
+}
+
 Result<StoreInUse> open_argument(const StoreArgument& argument, const local::OpenOptions& options) {
   StoreInUse opened;
   GM_TRY(check_fits(argument));
@@ -68,15 +80,8 @@ Result<StoreInUse> open_argument(const StoreArgument& argument, const local::Ope
     opened.owner = local::owner_beside(*opened.store);
     return opened;
   }
-  mongo::ConnectOptions how;
   GM_ASSIGN(opened.database, mongo::database_of(argument.text));
-  GM_ASSIGN(how.uri, command_line::uri_with_password(argument.text, argument.password_file));
-  how.application = "gridstore";
-  if (argument.server_seconds) {
-    constexpr double kMillisecondsPerSecond = 1000;
-    how.server_timeout =
-        std::chrono::milliseconds(std::llround(*argument.server_seconds * kMillisecondsPerSecond));
-  }
+  GM_ASSIGN(mongo::ConnectOptions how, connect_options(argument));
   how.reads_by_preference = options.read_only;
   GM_ASSIGN(opened.store, mongo::connect(how));
   opened.is_deployment = true;

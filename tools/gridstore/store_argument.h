@@ -11,6 +11,7 @@
 
 #include "engine/base/error.h"
 #include "engine/local/open_store.h"
+#include "engine/mongo/mongo_store.h"
 #include "engine/store.h"
 
 namespace CLI {
@@ -38,6 +39,10 @@ struct StoreArgument {
 // Adds the argument STORE to a subcommand that also works on deployments, and the options
 // --password-file and --server-timeout. `argument` must live until the subcommand runs.
 void add_store_or_deployment(CLI::App& command, StoreArgument& argument);
+
+// Returns how to connect to the deployment. May read a password from the terminal. Fails as
+// uri_with_password() does (password.h).
+Result<mongo::ConnectOptions> connect_options(const StoreArgument& argument);
 
 // A store that is open for a subcommand.
 struct StoreInUse {

@@ -1,0 +1,38 @@
+// Reads the fields of status documents, which may be missing or of any numeric type.
+//
+// Thread-safe: pure functions.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/bson/document.h"
+
+namespace gridmount::tools {
+
+// Returns the document in the field, or an empty one.
+inline bson::View document_in(bson::View document, std::string_view name) {
+  const auto value = document.find(name);
+  return value && value->type() == bson::Type::kDocument ? value->as_document() : bson::View();
+}
+
+// Returns the number in the field, or 0.
+inline double number_in(bson::View document, std::string_view name) {
+  const auto value = document.find(name);
+  return value ? value->number().value_or(0) : 0;
+}
+
+// Returns the number in the field without its fraction, or 0, also if it is negative.
+inline uint64_t count_in(bson::View document, std::string_view name) {
+  return static_cast<uint64_t>(std::max(number_in(document, name), 0.0));
+}
+
+// Returns the string in the field, or an empty one.
+inline std::string text_in(bson::View document, std::string_view name) {
+  const auto value = document.find(name);
+  return std::string(value && value->type() == bson::Type::kString ? value->as_string() : "");
+}
+
+}  // namespace gridmount::tools
