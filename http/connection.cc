@@ -173,7 +173,8 @@ Request Connection::request() const {
 }
 
 void Connection::refuse(int status, std::string_view what) {
-  Reply reply = refusal(status, what, false);
+  const bool is_head = parser_ && parser_->get().method() == beast::http::verb::head;
+  Reply reply = refusal(status, what, is_head);
   if (status == 503) reply.add("Retry-After", "1");
   send(std::move(reply), 11, false);
 }

@@ -25,6 +25,83 @@ std::optional<int> number_at(std::string_view text, size_t at, size_t digits) {
   return number;
 }
 
+std::optional<int> month_at(std::string_view text, size_t at) {
+  const auto month = std::find(kMonths.begin(), kMonths.end(), text.substr(at, 3));
+  if (month == kMonths.end()) return std::nullopt;
+  return static_cast<int>(month - kMonths.begin()) + 1;
+}
+
+bool is_day(std::string_view text) {
+  return std::find(kDays.begin(), kDays.end(), text) != kDays.end();
+}
+
+struct Date {
+  std::optional<int> year;
+  std::optional<int> month;
+  std::optional<int> day;
+};
+
+// Returns the seconds since 1970 of the date and of the time "08:49:37" at that place of the text.
+std::optional<int64_t> seconds_of(const Date& given, std::string_view text, size_t at) {
+  using namespace std::chrono;
+  const auto hour = number_at(text, at, 2);
+  const auto minute = number_at(text, at + 3, 2);
+  const auto second = number_at(text, at + 6, 2);
+  const bool has_form = text[at + 2] == ':' && text[at + 5] == ':';
+  if (!given.year || !given.month || !given.day || !hour || !minute || !second || !has_form) {
+    return std::nullopt;
+  }
+  const year_month_day date(year(*given.year), month(static_cast<unsigned>(*given.month)),
+                            day(static_cast<unsigned>(*given.day)));
+  // A minute may have a leap second.
+  if (!date.ok() || *given.year == 0 || *hour > 23 || *minute > 59 || *second > 60) {
+    return std::nullopt;
+  }
+  return sys_seconds(sys_days(date)).time_since_epoch().count() + *hour * 3600 + *minute * 60 +
+         *second;
+}
+
+// "Sun, 06 Nov 1994 08:49:37 GMT"
+std::optional<int64_t> parse_preferred(std::string_view text) {
+  if (text.size() != 29) return std::nullopt;
+  const bool has_form = is_day(text.substr(0, 3)) && text.substr(3, 2) == ", " && text[7] == ' ' &&
+                        text[11] == ' ' && text[16] == ' ' && text.substr(25) == " GMT";
+  if (!has_form) return std::nullopt;
+  return seconds_of({number_at(text, 12, 4), month_at(text, 8), number_at(text, 5, 2)}, text, 17);
+}
+
+// Two digits are the year of this century, or the last one if that is more than 50 years ahead.
+std::optional<int> year_of(std::optional<int> digits) {
+  using namespace std::chrono;
+  if (!digits) return std::nullopt;
+  const int now = static_cast<int>(year_month_day(floor<days>(system_clock::now())).year());
+  const int year = now - now % 100 + *digits;
+  return year > now + 50 ? year - 100 : year;
+}
+
+// "Sunday, 06-Nov-94 08:49:37 GMT"
+std::optional<int64_t> parse_rfc_850(std::string_view text, size_t comma) {
+  const std::string_view weekday = text.substr(0, comma);
+  text.remove_prefix(comma);
+  if (text.size() != 24) return std::nullopt;
+  const bool has_form = weekday.ends_with("day") && is_day(weekday.substr(0, 3)) &&
+                        text.substr(0, 2) == ", " && text[4] == '-' && text[8] == '-' &&
+                        text[11] == ' ' && text.substr(20) == " GMT";
+  if (!has_form) return std::nullopt;
+  return seconds_of({year_of(number_at(text, 9, 2)), month_at(text, 5), number_at(text, 2, 2)},
+                    text, 12);
+}
+
+// "Sun Nov  6 08:49:37 1994"
+std::optional<int64_t> parse_asctime(std::string_view text) {
+  if (text.size() != 24) return std::nullopt;
+  const bool has_form = is_day(text.substr(0, 3)) && text[3] == ' ' && text[7] == ' ' &&
+                        text[10] == ' ' && text[19] == ' ';
+  if (!has_form) return std::nullopt;
+  const auto day = text[8] == ' ' ? number_at(text, 9, 1) : number_at(text, 8, 2);
+  return seconds_of({number_at(text, 20, 4), month_at(text, 4), day}, text, 11);
+}
+
 }  // namespace
 
 std::string http_date(int64_t seconds) {
@@ -41,29 +118,9 @@ std::string http_date(int64_t seconds) {
 }
 
 std::optional<int64_t> parse_http_date(std::string_view text) {
-  using namespace std::chrono;
-  constexpr std::string_view kForm = "Sun, 06 Nov 1994 08:49:37 GMT";
-  if (text.size() != kForm.size()) return std::nullopt;
-  const auto month = std::find(kMonths.begin(), kMonths.end(), text.substr(8, 3));
-  const bool has_form = std::find(kDays.begin(), kDays.end(), text.substr(0, 3)) != kDays.end() &&
-                        text.substr(3, 2) == ", " && text[7] == ' ' && text[11] == ' ' &&
-                        text[16] == ' ' && text[19] == ':' && text[22] == ':' &&
-                        text.substr(25) == " GMT" && month != kMonths.end();
-  if (!has_form) return std::nullopt;
-  const auto day = number_at(text, 5, 2);
-  const auto year_number = number_at(text, 12, 4);
-  const auto hour = number_at(text, 17, 2);
-  const auto minute = number_at(text, 20, 2);
-  const auto second = number_at(text, 23, 2);
-  if (!day || !year_number || !hour || !minute || !second) return std::nullopt;
-  const year_month_day date(year(*year_number),
-                            std::chrono::month(static_cast<unsigned>(month - kMonths.begin()) + 1),
-                            std::chrono::day(static_cast<unsigned>(*day)));
-  // A minute may have a leap second.
-  if (!date.ok() || *year_number == 0 || *hour > 23 || *minute > 59 || *second > 60)
-    return std::nullopt;
-  return sys_seconds(sys_days(date)).time_since_epoch().count() + *hour * 3600 + *minute * 60 +
-         *second;
+  const size_t comma = text.find(',');
+  if (comma == std::string_view::npos) return parse_asctime(text);
+  return comma == kDays[0].size() ? parse_preferred(text) : parse_rfc_850(text, comma);
 }
 
 }  // namespace gridmount::http

@@ -13,9 +13,10 @@ namespace gridmount::http {
 // Returns the date of a number of seconds since 1970. A date outside of the years 1 to 9999, which
 // cannot be written, becomes the nearest that can.
 std::string http_date(int64_t seconds);
-// Returns the seconds since 1970 of a date in the preferred form. Returns nothing for the two
-// obsolete forms and for anything else: the field is then ignored, as RFC 9110 demands of invalid
-// dates.
+// Returns the seconds since 1970 of a date in the preferred form or in one of the two obsolete
+// forms, which servers must accept: "Sunday, 06-Nov-94 08:49:37 GMT" and "Sun Nov  6 08:49:37
+// 1994". Returns nothing for anything else. Callers then ignore the field, as RFC 9110 demands of
+// invalid dates.
 std::optional<int64_t> parse_http_date(std::string_view text);
 
 }  // namespace gridmount::http

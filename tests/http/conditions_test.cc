@@ -80,12 +80,23 @@ TEST(HttpDateTest, Dates_AreWrittenAndParsed) {
   EXPECT_EQ(http_date(INT64_MIN), "Mon, 01 Jan 0001 00:00:00 GMT");
 }
 
+TEST(HttpDateTest, ObsoleteForms_AreParsed) {
+  EXPECT_EQ(parse_http_date("Sun Nov  6 08:49:37 1994"), 784111777);
+  EXPECT_EQ(parse_http_date("Wed Nov 16 08:49:37 1994"), 784111777 + 10 * 86400);
+  EXPECT_EQ(parse_http_date("Sunday, 06-Nov-94 08:49:37 GMT"), 784111777);
+  EXPECT_EQ(parse_http_date("Wednesday, 16-Nov-94 08:49:37 GMT"), 784111777 + 10 * 86400);
+  EXPECT_EQ(parse_http_date("Saturday, 28-Nov-26 00:00:00 GMT"), 1795824000);
+}
+
 TEST(HttpDateTest, Others_AreNoDates) {
-  for (const char* text : {"", "now", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
-                           "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 31 Feb 1994 08:49:37 GMT",
-                           "Sun, 06 Nov 0000 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT",
-                           "Sun, 06 Nov 1994 08:60:37 GMT", "Sun, -6 Nov 1994 08:49:37 GMT",
-                           "Xxx, 06 Nov 1994 08:49:37 GMT"}) {
+  for (const char* text :
+       {"", "now", "Sun,", "Sunday, 06-Nov-94 08:49:37", "Sunday, 06-Xxx-94 08:49:37 GMT",
+        "Funday, 06-Nov-94 08:49:37 GMT", "Sunday, 31-Feb-94 08:49:37 GMT",
+        "Sun Nov  6 08:49:37 94", "Sun Nov 31 08:49:37 1994", "Sun Nov 6  08:49:37 1994",
+        "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 31 Feb 1994 08:49:37 GMT",
+        "Sun, 06 Nov 0000 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT",
+        "Sun, 06 Nov 1994 08:60:37 GMT", "Sun, -6 Nov 1994 08:49:37 GMT",
+        "Xxx, 06 Nov 1994 08:49:37 GMT"}) {
     EXPECT_EQ(parse_http_date(text), std::nullopt) << text;
   }
 }

@@ -142,6 +142,8 @@ TEST_F(HttpServerTest, Head_BeyondItsBytes_IsRefused) {
   EXPECT_THAT(ask(get("a", "X: " + std::string(2000, 'x') + "\r\n")),
               StartsWith("HTTP/1.1 431 Request Header Fields Too Large\r\n"));
   EXPECT_THAT(ask("GET /" + std::string(10'000, 'x')), StartsWith("HTTP/1.1 431 "));
+  // A reply to HEAD has no body, also if it refuses the request.
+  EXPECT_THAT(ask("HEAD / HTTP/1.1\r\nX: " + std::string(10'000, 'x')), EndsWith("\r\n\r\n"));
   EXPECT_THAT(ask(get("a", "X: " + std::string(1800, 'x') + "\r\nConnection: close\r\n")),
               StartsWith("HTTP/1.1 404 "));
 }
