@@ -344,6 +344,27 @@ class DumpTest(GridstoreCase):
         everything = json.loads(self.gridstore("stats", "--json", self.uri.replace("/test?", "/?")))
         self.assertEqual([database["db"] for database in everything["databases"]], ["test"])
 
+    def test_top_shows_what_others_do(self):
+        stop = threading.Event()
+
+        def read():
+            while not stop.is_set():
+                self.client.test.things.find_one()
+                time.sleep(0.01)
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        try:
+            lines = self.gridstore("top", "--json", "--interval", "1", "--count", "2", self.uri).splitlines()
+        finally:
+            stop.set()
+            reader.join()
+        for shown in map(json.loads, lines):
+            self.assertIn("test.things query", [activity["name"] for activity in shown["activities"]])
+            self.assertGreater(shown["rates"]["query"], 0)
+            # The drivers of others always wait for the server's next state.
+            self.assertNotRegex(str(shown["pending"]), "(?i)hello|ismaster|currentop")
+
     def test_bad_input(self):
         uri = self.uri
         for arguments, message in (

@@ -60,10 +60,9 @@ void add_pending(bson::View reply, TopSample& sample) {
     const bson::View operation = each.value.as_document();
     // Not this one, nor what a server does for itself, and what waits until something happens.
     const bson::View command = document_in(operation, "command");
-    if (text_in(operation, "client").empty() || command.find("currentOp") ||
-        command.find("hello")) {
-      continue;
-    }
+    const bool waits =
+        command.find("hello") || command.find("isMaster") || command.find("ismaster");
+    if (text_in(operation, "client").empty() || command.find("currentOp") || waits) continue;
     std::string what = text_in(operation, "op");
     if (what == "command" && !command.empty()) what = (*command.begin()).key;
     sample.pending.push_back(
