@@ -18,17 +18,17 @@ struct SelectedRanges {
   enum class Kind {
     kWhole,           // the field is to be ignored: the reply has the whole file
     kPart,            // the reply has `ranges`
-    kNotSatisfiable,  // no range is within the file: 416
+    kNotSatisfiable,  // no range has a byte of the file: 416
   };
   Kind kind = Kind::kWhole;
   // In the order in which they were asked for. Each has at least one byte and lies within the file.
   std::vector<gridfs::ByteRange> ranges;
 };
 
-// Selects what the value of a field Range asks of a file with `length` bytes. A field with another
-// unit than bytes, with a syntax error, with more than kRangesMax ranges, or with ranges that have
-// more bytes than the file together, is ignored. So a request cannot make the server send more than
-// the file.
+// Finds the ranges that a field Range with the value `field` asks for, in a file of `length` bytes.
+// The field is to be ignored if its unit is not bytes, if it has a syntax error or more than
+// kRangesMax ranges, or if its ranges together have more bytes than the file. So a request cannot
+// make the server send more content than the file has.
 SelectedRanges select_ranges(std::string_view field, int64_t length);
 
 }  // namespace gridmount::http

@@ -1,10 +1,12 @@
 // One connection of a client: reads requests and sends the replies of the site, one after the
 // other.
 //
-// Its handlers keep the object alive, so it ends with the last of them. Each of them has a time
-// limit (HttpLimits), so there is a last one. They run on the strand of the socket, one at a time.
+// The handler of the read or write that is pending keeps the object alive. Each read and write has
+// a time limit: one of HttpLimits, or kDrainPatience (connection.cc) for all reads after the last
+// reply. So a client that stops sending or receiving loses its connection. All handlers run on the
+// strand of the socket, one at a time.
 //
-// Thread-safe: start() may be called on any thread, once.
+// start() must be called once, on any thread. Everything else runs on the strand.
 #pragma once
 
 #include <atomic>
@@ -35,8 +37,9 @@ struct ConnectionContext {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  // Takes the socket, whose executor must be a strand. Returns null, and closes the socket, if
-  // there are too many connections.
+  // Takes the socket, whose executor must be a strand. If HttpLimits::connections are answered
+  // already, the new connection only sends the status 503. If HttpLimits::refusals connections are
+  // refused already, returns null and closes the socket.
   static std::shared_ptr<Connection> accept(ConnectionContext& context,
                                             boost::asio::ip::tcp::socket socket);
   ~Connection();
@@ -56,7 +59,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void handle_head(const boost::beast::error_code& error);
   // Returns the request that parser_ has.
   Request request() const;
-  // Begins to send the reply. `version` is that of the request: 10 or 11.
+  // Begins to send the reply. `version` is the HTTP version of the request times ten: 10 or 11.
   void send(Reply reply, unsigned version, bool keep_alive);
   // Refuses what cannot be parsed, and ends the connection.
   void refuse(int status, std::string_view what);
@@ -78,7 +81,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string target_;          // of that reply, for the log
   bool is_chunked_ = false;
   bool keeps_alive_ = false;
-  std::string lead_;  // the bytes before a piece: the head of the reply, the size of the chunk
+  // The bytes before a piece: the head of the reply, and the line with the piece's size if the
+  // body has the transfer coding "chunked".
+  std::string lead_;
 };
 
 }  // namespace gridmount::http

@@ -1,9 +1,10 @@
-// The body of a reply with the content of a file: some ranges of it, with text before, between and
-// after them.
+// The body of a reply with the content of a file: some ranges of it. If there are several ranges,
+// each follows the head of its part of multipart/byteranges, and the last boundary follows them.
 //
 // Each piece is read from a snapshot of its own, so a slow client does not keep the store from
-// reusing space. If the file got another content since the reply began, or was removed, next()
-// fails with FileChanged or FileNotFound: bytes of two contents never come together.
+// reusing space. If the content of the file has changed since the reply began, or the file was
+// removed, next() fails with FileChanged or FileNotFound. So a reply never mixes the bytes from
+// before and after a change.
 //
 // Used by one thread at a time.
 #pragma once
@@ -24,8 +25,8 @@ class FileContent final : public Body {
     gridfs::ByteRange range;  // within the file
   };
 
-  // `bucket` keeps the object alive that it points to. `file` is the file as the head of the reply
-  // describes it.
+  // `bucket` must also keep alive the object that owns the bucket. `file` is the file as the head
+  // of the reply describes it.
   FileContent(std::shared_ptr<const gridfs::Bucket> bucket, const gridfs::FilesDocument& file,
               std::vector<Part> parts, std::string trailer);
 
@@ -35,14 +36,16 @@ class FileContent final : public Body {
   Result<std::string_view> next() override;
 
  private:
-  // Reads the next bytes of the range, but no further than to the end of a chunk.
+  // Reads the next bytes of the range, at most kPieceBytesMax. Stops at the end of the chunk, or
+  // after kPieceBytesMax / 2 bytes if that is further.
   Status read_piece(const gridfs::ByteRange& range);
 
   const std::shared_ptr<const gridfs::Bucket> bucket_;
   const bson::Value id_;
   const std::string tag_;
   const int64_t chunk_bytes_;
-  std::vector<Part> parts_;  // what is left of the parts from at_ on
+  // The parts before at_ are sent. The range of the part at at_ shrinks while it is sent.
+  std::vector<Part> parts_;
   const std::string trailer_;
   size_t at_ = 0;
   bool has_sent_lead_ = false;

@@ -1,7 +1,8 @@
 // The names by which a client may address the server. Checking the field Host prevents DNS
-// rebinding: a page of a foreign site lets its own name lead to a loopback address, and would then
-// count in the browser as being of the same origin as this server. But the browser sends the name
-// of that site in Host.
+// rebinding: a foreign site changes its DNS entry, so that its name leads to a loopback address.
+// The browser then takes this server for that site, and would let the site's pages read what the
+// server sends. But the browser sends the name of the site in Host, and the server refuses that
+// name.
 //
 // Thread-safe after construction.
 #pragma once

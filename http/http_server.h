@@ -1,13 +1,16 @@
 // Serves the files of a store over HTTP/1.1, read-only (site.h).
 //
 // Everybody who can connect can read all files that the site shows, whatever their permissions are:
-// there is neither TLS nor a log-in. So the server listens on loopback addresses alone, and answers
-// only requests whose field Host has a loopback name (host_names.h).
+// there is neither TLS nor a log-in. So the server listens on loopback addresses alone. It answers
+// only requests that address it by a loopback name or address, by the host of
+// HttpServerOptions::address, or by one of SiteOptions::hosts (host_names.h).
 //
-// What clients can occupy is bounded by HttpLimits. A few threads do all the work, whatever the
-// number of connections is. A connection needs about 2 KiB of memory while it is idle, up to
-// HttpLimits::head_bytes while it sends a request, and up to kPieceBytesMax (reply.h) while it
-// receives content. No connection holds a snapshot of the store while it waits for its client.
+// HttpLimits bounds how many connections clients can make, and how long a connection waits for its
+// client each time. A few threads do all the work, whatever the number of connections is. A
+// connection needs about 2 KiB of memory while it is idle, and keeps the last target. A request
+// needs a buffer of at most twice HttpLimits::head_bytes, and memory for its parsed fields and a
+// copy of them. Content needs at most kPieceBytesMax (reply.h). No connection holds a snapshot of
+// the store while it waits for its client.
 //
 // Thread-safe.
 #pragma once
@@ -38,7 +41,8 @@ struct HttpLimits {
   size_t fields = 100;
   // The bytes of the target of a request. A longer one gets the status 414.
   size_t target_bytes = size_t{8} * 1024;
-  // The time from the first byte of a head to its last, and from the connection to the first byte.
+  // How long a client may take to send a head, from its first byte to its last. A new connection
+  // may also wait this long before the first byte.
   std::chrono::milliseconds head_patience{10'000};
   // How long a connection may be idle between two requests.
   std::chrono::milliseconds idle_patience{30'000};
@@ -57,9 +61,10 @@ class HttpServer {
   // Fails with BadValue if the address is not HOST:PORT or has an unknown host, and with
   // InvalidOptions if it is not a loopback address. Programs call it before they open a store.
   static Status check_address(const std::string& address);
-  // Starts to answer requests. Fails as check_address() does, and with IoError if the address is in
-  // use. Starts threads, so a process that becomes a daemon must call it after fork(). `store` must
-  // outlive the server.
+  // Starts to answer requests. Fails as check_address() does, with IoError if it cannot listen on
+  // the address, and with InternalError if the system refuses a thread or a descriptor. Starts
+  // threads, so a process that becomes a daemon must call it after fork(). `store` must outlive the
+  // server.
   static Result<std::unique_ptr<HttpServer>> start(engine::Store& store, HttpServerOptions options);
   // Closes all connections, also in the middle of a reply. Waits for reads of the store that are
   // running, each of which reads one piece.

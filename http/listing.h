@@ -30,9 +30,10 @@ using EntrySource = std::function<Result<std::optional<ListedEntry>>()>;
 
 enum class ListingForm { kHtml, kJson };
 
-// The body with the entries of the directory that `components` lead to. HTML is a page without
-// scripts and without resources of other files. JSON is an object {path, entries}, as doc/http.md
-// describes it. Bytes that are not UTF-8 are shown as U+FFFD, except in links.
+// The body with the entries of the directory that `components` lead to. In HTML it is a page that
+// has no scripts and loads nothing from other URLs. In JSON it is an object {path, entries}, as
+// doc/http.md describes it. Bytes that are not UTF-8 are shown as U+FFFD. Links have them
+// percent-encoded.
 class Listing final : public Body {
  public:
   Listing(ListingForm form, std::vector<std::string> components, EntrySource entries);
@@ -56,9 +57,9 @@ class Listing final : public Body {
   std::string piece_;
 };
 
-// Writes text for HTML, as content or as the value of an attribute in quotes.
+// Returns the text escaped for HTML, as content or as the value of an attribute in quotes.
 std::string html_text(std::string_view text);
-// Writes a string of JSON, with its quotes.
+// Returns the text as a string of JSON, with its quotes.
 std::string json_text(std::string_view text);
 
 }  // namespace gridmount::http

@@ -27,9 +27,9 @@ enum class Verdict {
 // ignored.
 Verdict evaluate_conditions(const Request& request, const Validators& validators);
 
-// Returns true if the field Range counts: there is no If-Range, or If-Range has the strong tag. A
-// date in If-Range never matches, because Last-Modified is the mtime of the file, which programs
-// can set: it does not identify a content.
+// Returns true if the field Range applies: the request has no If-Range, or its If-Range has the
+// strong tag. A date in If-Range never matches, because Last-Modified is the mtime of the file.
+// Programs can set the mtime, so it does not identify the content.
 bool is_range_wanted(const Request& request, const Validators& validators);
 
 }  // namespace gridmount::http

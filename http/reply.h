@@ -1,4 +1,4 @@
-// A reply of HTTP as the rest of the room makes it: status, fields and body, without the transport.
+// A reply of HTTP before it is sent: status, fields and body, without the transport.
 //
 // A reply and its body belong to one thread at a time.
 #pragma once
@@ -15,8 +15,8 @@
 
 namespace gridmount::http {
 
-// No body makes a piece with more bytes than this. So this is the memory for the content that each
-// connection needs at most.
+// No body returns a longer piece, so a connection needs at most this memory for content. Exception:
+// a listing adds whole entries, and as JSON an entry has the whole _id of the file.
 inline constexpr size_t kPieceBytesMax = size_t{256} * 1024;
 
 // The bytes of a reply after the head, made piece by piece.
@@ -31,11 +31,12 @@ class Body {
 
 struct Reply {
   int status = 200;
-  // Without Content-Length, Transfer-Encoding, Connection and Date, which the connection adds. The
-  // values have no control characters.
+  // The fields except Content-Length, Transfer-Encoding, Connection and Date, which the connection
+  // adds. The values must not have control characters.
   std::vector<std::pair<std::string, std::string>> fields;
-  // The number of bytes of the body. Unset if it is not known before: the body is then sent in
-  // chunks.
+  // The number of bytes of the body. Unset if the number is not known when the head is sent. The
+  // body then has the transfer coding "chunked", or for a client of HTTP/1.0 it ends with the
+  // connection. Also unset for the status 304, which gets no Content-Length.
   std::optional<uint64_t> length = 0;
   // Null if there is no body. A reply to HEAD has no body, but has the length of the body that GET
   // would have got.
@@ -46,7 +47,8 @@ struct Reply {
   }
 };
 
-// Returns the reply with this text and the media type. HEAD: without the text, but with its length.
+// Returns the reply with this text and the media type. If `is_head`, the reply has the length of
+// the text, but no body.
 Reply text_reply(int status, std::string media_type, std::string text, bool is_head);
 // Returns a reply whose body is one line: the status, its reason, and what is wrong.
 Reply refusal(int status, std::string_view what, bool is_head);

@@ -1,4 +1,4 @@
-// A request of HTTP as the rest of the room sees it: the head, without the transport.
+// The head of a request of HTTP, after the connection has parsed it.
 //
 // A plain value, so thread-safe.
 #pragma once
@@ -19,8 +19,8 @@ struct Request {
   // The fields of the head in the order of arrival. The names are as the client wrote them.
   std::vector<std::pair<std::string, std::string>> fields;
 
-  // Returns the value of a field, whose name may have any case. The values of a field that occurs
-  // several times are joined by ", " (RFC 9110, 5.3). Returns nothing if the field is missing.
+  // Returns the value of a field. Ignores the case of its name. Joins the values of a field that
+  // occurs several times by ", " (RFC 9110, 5.3). Returns nothing if the field is missing.
   std::optional<std::string> field(std::string_view name) const;
 };
 

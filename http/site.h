@@ -26,7 +26,7 @@ namespace gridmount::http {
 struct SiteOptions {
   std::string database;
   std::optional<std::string> bucket;  // the only bucket that is shown; unset: all of the database
-  std::optional<bson::Date> at;       // NamespaceOptions::at
+  std::optional<bson::Date> at;       // unset: the present tree (NamespaceOptions::at)
   std::vector<std::string> hosts;     // allowed in Host, besides the loopback names
 };
 
@@ -48,8 +48,10 @@ class Site {
   Result<Reply> answer_id(const Request& request, const Target& target) const;
   // Fails with NoSuchEntry if there is no such bucket, or if the bucket is not shown.
   Result<Paths> open_bucket(const std::string& name) const;
-  // Fails with NoSuchEntry, and with PermissionDenied if the path leads to a symbolic link, a
-  // device or the like.
+  // Fails with FileNotFound if the file was replaced or removed between the look-up and the reading
+  // of its document. The caller then tries again. Fails with NoSuchEntry if the path leads nowhere,
+  // with PermissionDenied if it leads to a symbolic link, a device or the like, with BadValue for
+  // an unknown format of a listing, and with the errors of PathNamespace.
   Result<Reply> answer_node(const Request& request, const Target& target, const Paths& paths) const;
 
   engine::Store& store_;

@@ -26,8 +26,9 @@ struct Target {
   std::optional<std::string> parameter(std::string_view name) const;
 };
 
-// Fails with BadValue if the target is not a path or an absolute URL, has a '%' without two
-// hexadecimal digits, or has a component that `components` may not have.
+// Fails with BadValue if the target is neither a path nor a URL "http://HOST/PATH", has a fragment
+// ("#..."), has a '%' without two hexadecimal digits, or has a component that `components` may not
+// have.
 Result<Target> parse_target(std::string_view target);
 
 // Encodes all bytes of a component of a path, except the unreserved characters of RFC 3986.
