@@ -14,9 +14,10 @@ namespace gridmount::engine {
 class BatchInserter {
  public:
   virtual ~BatchInserter() = default;
-  // Does what the function insert_all() below does. Sets `inserted` to the number of documents
-  // before the one that fails, or of all. If the answer of a server is lost, or the server refuses
-  // a whole command, counts none of the documents of that command.
+  // Does what the function insert_all() below does, with options. Sets `inserted` to the number of
+  // documents that were inserted: all of them, or those before the one that fails. If the reply of
+  // a server is lost, or the server refuses a whole command, counts none of the documents of that
+  // command.
   virtual Status insert_all(Transaction& transaction, std::span<const bson::View> documents,
                             size_t& inserted, const InsertOptions& options = {}) = 0;
 };

@@ -26,7 +26,7 @@ int canonical_order(Type type);
 std::weak_ordering compare(ValueView a, ValueView b, const StringOrder* strings = nullptr);
 
 // Compares two documents field by field. Of two fields, compares first the types' ranks, then the
-// names, then the values. If one document has only the first fields of the other, it is less.
+// names, then the values. A document is less than one that has the same fields and then more.
 std::weak_ordering compare(View a, View b, const StringOrder* strings = nullptr);
 
 }  // namespace gridmount::bson

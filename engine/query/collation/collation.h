@@ -1,7 +1,7 @@
 // A collation: the rules by which strings are compared for the speakers of a language, as a command
 // gives them in {collation: {locale: "en", strength: 2}}. collator.h compares strings by them.
 //
-// Source: MongoDB manual, "Collation". The codes and messages of mistakes are those of servers.
+// Source: MongoDB manual, "Collation". The error codes and messages are those of servers.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -17,12 +17,12 @@
 namespace gridmount::query {
 
 struct Collation {
-  // The version that collations name. Servers have their own copy of ICU 57.1, show its version in
-  // every collation, and refuse any other. Strings are compared here by the system's ICU, whose
-  // order of a few characters differs, but a collation that a driver has read from one server must
-  // be accepted by the other. So both name this version.
+  // The version that a collation names. MongoDB servers have a copy of ICU 57.1, show this version
+  // in every collation, and refuse any other. gridmount compares strings with the system's ICU,
+  // which orders a few characters differently. It still names 57.1, so that a collation that comes
+  // from a server is valid here, and the other way round.
   static constexpr std::string_view kVersion = "57.1";
-  // The longest locale.
+  // The size of the longest name of a locale, in bytes.
   static constexpr size_t kLocaleBytesMax = 64;
 
   std::string locale;
@@ -33,18 +33,22 @@ struct Collation {
   std::string alternate = "non-ignorable";  // or "shifted"
   std::string max_variable = "punct";       // or "space"
   bool normalization = false;
-  std::optional<bool> backwards = {};  // unset: ICU's default for the locale
+  std::optional<bool> backwards = {};  // unset: ICU's default for the locale; parse() sets it
 
   // Parses a collation, and fills in the defaults of its locale (collation_locale.h). Returns
-  // nothing for {locale: "simple"}, with which strings are compared as bytes. Fails with
-  // TypeMismatch (14), BadValue (2), 51024, 40414 or 40415 for a field with a wrong value, without
-  // a locale or with an unknown field, with BadValue for a locale that is_collation_locale() does
-  // not know or options that contradict each other, and with IncompatibleCollationVersion (161) for
-  // a version other than kVersion.
+  // nothing for {locale: "simple"}, with which strings are compared as bytes. Fails with the codes
+  // of servers:
+  // - TypeMismatch (14) for a field of a wrong type.
+  // - BadValue (2) for a value that is none of those allowed, for a locale that
+  //   is_collation_locale() does not know, or for options that contradict each other.
+  // - 51024 for a strength that is less than 0 or greater than 5.
+  // - 40414 if there is no locale.
+  // - 40415 for an unknown field.
+  // - IncompatibleCollationVersion (161) for a version other than kVersion.
   static Result<std::optional<Collation>> parse(bson::View specification);
 
-  // Returns the collation with all its fields, as listCollections and listIndexes show it. parse()
-  // reads this document again.
+  // Returns the collation with all its fields, as explain shows it. An unset `backwards` is shown
+  // as false. parse() accepts this document.
   bson::Document document() const;
 
   friend bool operator==(const Collation&, const Collation&) = default;

@@ -20,9 +20,8 @@ struct LocaleDefaults {
   bool normalization = false;
   bool backwards = false;
 };
-// Returns the defaults of a locale, which are those of mongod 6.0.5. They hold for the collation of
-// a command. (Servers fill in the collation of a collection or an index before they ask for the
-// defaults of its locale, so that only `backwards` has an effect there.)
+// Returns the defaults of a locale, which are those of mongod 6.0.5 for the collation of a command.
+// No other collations exist here: collections and indexes cannot have one.
 LocaleDefaults defaults_of_locale(std::string_view locale);
 
 }  // namespace gridmount::query

@@ -1,8 +1,8 @@
 // Compares strings by a collation (collation.h), with the system's ICU.
 //
-// Bytes that are not UTF-8 count as U+FFFD, as on servers. The order of a few characters differs
-// from servers, which have a copy of ICU 57.1 with rules of 2016: characters that Unicode has added
-// since, and corrections of the rules of some languages.
+// Bytes that are not UTF-8 count as U+FFFD, as on servers. Servers have a copy of ICU 57.1, with
+// rules of 2016. So the order differs for characters that Unicode has added or changed since, and
+// for languages whose rules have been corrected since.
 //
 // Thread-safety: a Collator is immutable, so thread-safe. ICU allows concurrent calls of the
 // functions that only read a collator.
@@ -22,11 +22,11 @@ namespace gridmount::query {
 
 class Collator : public bson::StringOrder {
  public:
-  // Makes a collator. Fails with BadValue if ICU has no rules for the locale, or with InternalError
-  // if ICU fails.
+  // Makes a collator. Does not check the locale: if ICU has no rules for it, ICU uses its default
+  // rules. Fails with InternalError if ICU fails.
   static Result<std::shared_ptr<const Collator>> make(const Collation& collation);
-  // Makes the collator of a command's or index's collation. Returns null for an empty document and
-  // for {locale: "simple"}. Fails as Collation::parse() and make() do. A pipeline asks for the same
+  // Makes the collator of a command's collation. Returns null for an empty document and for
+  // {locale: "simple"}. Fails as Collation::parse() and make() do. A pipeline asks for the same
   // collator for each of its reads, so each thread keeps the last one.
   static Result<std::shared_ptr<const Collator>> parse(bson::View specification);
 

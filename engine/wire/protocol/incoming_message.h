@@ -19,18 +19,20 @@ namespace gridmount::wire {
 // The message format of a reply. It depends on the format of the request.
 struct ReplyForm {
   enum class Kind {
-    kNone,  // the client does not want a reply
-    kMessage,
-    kLegacy,        // OP_REPLY with the command's reply
-    kLegacyCursor,  // OP_REPLY with the documents of the batch in the command's reply
+    kNone,     // the client does not want a reply
+    kMessage,  // OP_MSG
+    kLegacy,   // OP_REPLY with the command's reply
+    // OP_REPLY with the documents of the cursor's batch (`firstBatch` or `nextBatch`), or with the
+    // command's reply if it has no cursor
+    kLegacyCursor,
   };
   Kind kind = Kind::kMessage;
   int32_t response_to = 0;    // the requestID of the message; read_incoming() sets it
-  uint32_t legacy_flags = 0;  // for OP_REPLY: the responseFlags that are known before the reply
+  uint32_t legacy_flags = 0;  // for OP_REPLY: the responseFlags that do not depend on the result
   bool has_checksum = false;
   bool exhaust_allowed = false;  // the client has set exhaustAllowed; see has_more_to_come()
   bool more_to_come = false;     // the connection sets it to has_more_to_come()
-  std::optional<Compressor> compressor;
+  std::optional<Compressor> compressor;  // of the reply; unset: the reply is not compressed
 };
 
 struct IncomingMessage {
@@ -41,9 +43,9 @@ struct IncomingMessage {
   std::variant<Request, bson::Document> content;
 };
 
-// Returns true if the server must send another reply without a new request, as if the client had
-// repeated this request. This happens only if the client has set exhaustAllowed: for a getMore
-// until the cursor ends, and for a hello that waits until the server's topologyVersion changes.
+// Returns true if the server must handle the request again after this reply, without waiting for a
+// new request. This happens only if the client has set exhaustAllowed: for a getMore until the
+// cursor ends, and for a hello that waits until the server's topologyVersion changes.
 bool has_more_to_come(const IncomingMessage& incoming, bson::View reply);
 
 // Parses a whole message, whose header read_header() has accepted. If the message is compressed,
