@@ -8,8 +8,8 @@
 
 namespace gridmount {
 
-// Returns the size with the largest binary unit of which there is at least one: "17 B", "1.5 KiB",
-// up to TiB. All but bytes have one decimal.
+// Returns the size in the largest binary unit, up to TiB, in which the number is at least 1:
+// "17 B", "1.5 KiB". Numbers in units above B have one decimal.
 std::string in_byte_units(uint64_t bytes);
 
 }  // namespace gridmount

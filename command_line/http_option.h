@@ -1,4 +1,4 @@
-// The option --http of the programs that serve a store while they have it open.
+// The option --http of gridmount and `gridstore serve`.
 //
 // Thread-safety: free functions without state.
 #pragma once

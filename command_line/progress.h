@@ -2,13 +2,15 @@
 //
 //     25 %  512.0 MiB of 2.0 GiB  110.3 MiB/s  0:14 left  holiday.mov
 //
-// It appears if the command takes longer than a second, only if stderr is a terminal (and not a
-// dumb one), and disappears at the end. It needs no thread: add() draws it anew from time to time.
+// It appears after a second, and disappears at the end. It never appears if `is_quiet` is true, if
+// stderr is not a terminal, or if TERM is unset, empty or "dumb". It needs no thread: add() draws
+// it anew from time to time.
 //
-// A process shows at most one line: that of the Progress that was made last and still exists.
+// Only one Progress that shows a line may exist at a time: hide_progress() knows only the one that
+// was made last.
 //
-// Thread-safe, but for the constructor and the destructor: other threads must not use the object
-// then.
+// Thread-safe. But while the object is made or destroyed, other threads must use neither the object
+// nor hide_progress().
 #pragma once
 
 #include <atomic>
@@ -45,10 +47,12 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Returns whether a line may appear. If not, nobody needs to find out what to expect.
+  // Returns whether a line may appear. If not, the caller need not find out the amount for
+  // expect().
   bool is_shown() const { return terminal_.fd >= 0; }
 
-  // Adds to the amount that there is to do. If it is 0, the line shows no share and no time left.
+  // Adds to the amount that there is to do. If the sum stays 0, the line shows no percentage and no
+  // time left.
   void expect(uint64_t amount) { expected_ += amount; }
   // Adds to the amount that is done.
   void add(uint64_t amount);
@@ -70,7 +74,8 @@ class Progress {
   const Clock::time_point begin_;
   std::atomic<uint64_t> expected_ = 0;
   std::atomic<uint64_t> done_ = 0;
-  std::atomic<uint64_t> looks_ = 0;  // calls of add() since the clock was read
+  // Calls of add(), unless bytes are counted. Every kThingsPerLook-th of them reads the clock.
+  std::atomic<uint64_t> looks_ = 0;
   std::atomic<Clock::rep> next_draw_;
 
   Mutex mutex_;

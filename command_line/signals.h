@@ -28,22 +28,24 @@ struct SignalActions {
 // of ending the process.
 void block_signals();
 
-// Returns the number of the signal that interrupts a blocking call of one thread (pthread_kill()),
-// so that the thread sees that it should end. The signal does nothing if it is sent to the whole
-// process.
+// Returns the number of the signal that makes a blocking call of one thread fail with EINTR
+// (pthread_kill()), so that the thread checks whether it must end. The thread must have set a
+// handler for the signal and must have unblocked it. If the signal is sent to the whole process,
+// the thread that gets it checks in vain, and nothing ends.
 int wake_signal();
 
 class Signals {
  public:
   // The first signal that asks the program to stop runs stop() on a separate thread. The second one
   // calls _exit(128 + signal) at once, so that the user can end a shutdown that hangs. report()
-  // also runs on a separate thread, because it may have to wait for what it reports. A SIGUSR1 that
-  // arrives while report() runs is ignored.
+  // also runs on a separate thread, because it may have to wait for locks. A SIGUSR1 that arrives
+  // while report() runs is ignored.
   explicit Signals(SignalActions actions);
   // Calls end_actions().
   ~Signals();
   // Waits for stop() and report() if they are running, and never calls them again. reopen_log() may
-  // still be called, and a second signal still ends the process at once.
+  // still be called. Signals that ask the program to stop still count: the second one ends the
+  // process at once, and the first one, if it comes only now, is logged.
   void end_actions() GM_EXCLUDES(mutex_);
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;

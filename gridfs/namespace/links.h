@@ -3,10 +3,10 @@
 //
 // `metadata.posix.links` of a file holds the number of additional names, from which nlink is
 // computed (nlink()). A driver may have changed this number. So the removal of a name looks in
-// `<bucket>.links` for other names of the file, and reports 0 names left (RemovedName) only if
-// there is none. BucketNamespace::link() compares the number with kMaxLinks, but counts the
-// documents if the number is 0 or leaves no room for another name. A link document without its file
-// has no effect.
+// `<bucket>.links` for other names of the file, and RemovedName (path_namespace.h) says that 0
+// names are left only if there is none. load() takes the number from the document, but counts the
+// link documents if the number is 0 or leaves no room for another name. BucketNamespace::link()
+// compares the result with kMaxLinks. A link document without its file has no effect.
 //
 // Stores of earlier versions have the additional names in the array `aliases` of the files document
 // (aliases.h). Aliases are names like all others. When a name of a file changes, all aliases of
@@ -49,6 +49,7 @@ class Links {
 
   // Finds out whether the bucket may have links. Must be called before all other functions.
   Status start(engine::Snapshot& snapshot);
+  // Returns false if no file has additional names, as far as this process knows.
   bool in_use() const { return has_documents_ || aliases_.in_use(); }
   // Must be called after somebody else has written link documents or dropped the collection.
   void changed_externally() const {
@@ -59,12 +60,14 @@ class Links {
   // its index exist.
   void set_made() const { is_made_ = true; }
 
-  // Returns the number of names to show for a file, at least 1. May open a snapshot of its own. If
-  // that fails, returns the number of names that are not link documents.
+  // Returns the number of names to show for a file, from 1 to kMaxLinks. If the files document has
+  // no place for the recorded number (accepts_posix_fields()), counts the link documents in a
+  // snapshot of its own. If that fails, counts only the other names.
   uint32_t nlink(bson::View files_document) const;
 
   // Returns the files documents of the files that have this additional name: usually one or none.
-  // The views are valid as rule S5 says.
+  // The views are valid until the snapshot ends or is paused, or until a transaction writes next
+  // (rule S5 in engine/store.h).
   Result<std::vector<bson::View>> files_of(engine::Snapshot& snapshot, std::string_view name) const;
   // Returns those additional names of a file that are stored as link documents, without aliases.
   // The file need not exist.
@@ -78,13 +81,15 @@ class Links {
   // nothing if there is no such file.
   Result<std::optional<LinkedFile>> load(engine::Transaction& transaction,
                                          bson::ValueView id) const;
-  // Makes the name lead to that file and to no other. Creates the collection and its index if they
-  // may be missing.
+  // Makes the link document of the name lead to that file, and creates the document if there is
+  // none. Does not look for the name among aliases and filenames. Creates the collection and its
+  // index if they may be missing.
   Status put(engine::Transaction& transaction, std::string_view name, bson::ValueView id) const;
   // Removes the link from the name to that file. Returns false if there was none.
   Result<bool> take(engine::Transaction& transaction, std::string_view name,
                     bson::ValueView id) const;
-  // Returns one of the names that all_of() returns, or nothing if there is none.
+  // Only reads. Returns the name in one link document of the file. Returns nothing if there is
+  // none, or if the name in the document that it has found is not a string.
   Result<std::optional<std::string>> any_of(engine::Snapshot& snapshot, bson::ValueView id) const;
   // Makes all link documents of the file `from` lead to the file `to`.
   Status transfer(engine::Transaction& transaction, bson::ValueView from, bson::ValueView to) const;
@@ -102,8 +107,8 @@ class Links {
 
   const Bucket& bucket_;
   Aliases aliases_;
-  mutable std::atomic<bool> has_documents_ = false;  // false: there are certainly none
-  mutable std::atomic<bool> is_made_ = false;
+  mutable std::atomic<bool> has_documents_ = false;  // whether there may be link documents
+  mutable std::atomic<bool> is_made_ = false;        // the collection and its index surely exist
 };
 
 // Scans the additional names in byte order, with the files they lead to.
@@ -111,7 +116,7 @@ class LinkScan {
  public:
   struct Link {
     std::string name;
-    bson::View document;  // the files document; valid as rule S5 says
+    bson::View document;  // the files document, valid as the views of Links::files_of() are
   };
 
   // Begins at `from` if `inclusive`, else after it. Ends before `end` if that is not empty. `links`

@@ -32,7 +32,7 @@ struct FurtherOptions {
   bool json = false;
   bool filter = false;
   bool sort = false;
-  bool set = false;  // the command needs it
+  bool set = false;  // the command takes --set and needs it
   bool range = false;
   bool recursive = false;
   bool revision = false;
@@ -47,11 +47,11 @@ struct Command {
   size_t least_arguments = 0;
   size_t most_arguments = 0;
   bool writes = false;  // the command changes the store
-  // The command adds files, so a store may be created for it. Its first argument names a file or a
-  // folder.
+  // The command adds files, so --create may make a store for it. The local file or folder that its
+  // first argument or --local names must then be readable.
   bool adds = false;
-  // Runs the command. The program prints "Failed: " and the message of an error. Fails with
-  // kInterrupted if a signal ended the command.
+  // Runs the command. Fails with kInterrupted if a signal ended the command. The program prints the
+  // message of an error after "Failed: ".
   Status (*run)(const CommandContext& context) = nullptr;
   FurtherOptions takes = {};
 };
@@ -60,8 +60,9 @@ inline constexpr size_t kAnyNumber = SIZE_MAX;
 
 std::span<const Command> commands();
 
-// Returns the command that `positionals` name. Fails with FailedToParse and mongofiles' text if
-// there is no such command, or if the number of its arguments is wrong.
+// Returns the command that the first of `positionals` names. The others are its arguments. Fails
+// with FailedToParse and mongofiles' text if there is no such command, or if the number of its
+// arguments is wrong.
 Result<const Command*> find_command(std::span<const std::string> positionals);
 // Fails with FailedToParse if the options have one that the command does not take, or lack one that
 // it needs.

@@ -42,7 +42,7 @@ class LocalInput {
 // Where the name of a file that get writes comes from.
 enum class LocalName {
   kOfOption,    // --local: "-" is stdout
-  kOfArgument,  // somebody has typed it; "-" is a file too
+  kOfArgument,  // an argument that the user has typed: "-" is the name of a file, not stdout
   // The program that put the file into the bucket has chosen the name. So create_local_file() does
   // not follow symbolic links. It does not check whether the name leads out of the current folder:
   // the caller must have called check_traversal() (target.h).
@@ -51,21 +51,22 @@ enum class LocalName {
 
 // Creates the file (or opens stdout) that get writes.
 //
-// Without `overwrite`, an existing file is an error, even if it appears only before commit(). With
-// `overwrite`, a symbolic link is followed (but see LocalName). With `makes_folders`, missing
-// folders in the name are created. Fails with IoError, or with IllegalOperation for a symbolic link
-// that must not be followed.
+// Without `overwrite`, an existing file is an error, even if another program creates it before
+// commit(). With `overwrite`, a symbolic link is followed, unless `kind` is kOfBucket. With
+// `makes_folders`, missing folders in the name are created. Fails with IoError, or with
+// IllegalOperation for a symbolic link that must not be followed.
 Result<AtomicFile> create_local_file(const std::string& name, LocalName kind, bool overwrite,
                                      bool makes_folders = false);
 
-// Creates the file `name` below a folder, which exists, for sync. The folders in the name that are
-// missing are made, and an existing file is replaced at commit(). Links in `folder` are followed. A
-// link in `name` is an error (IllegalOperation, other failures are IoError), also if it replaces a
-// folder meanwhile. `name` must have no part "..". The file gets the modification time `mtime`.
+// For the command sync_get: creates the file `name` below an existing folder. Makes the folders in
+// `name` that are missing. commit() replaces an existing file. Follows symbolic links in `folder`.
+// Fails with IllegalOperation if a part of `name` is a symbolic link, even if the link replaces a
+// folder while this function runs. Other failures are IoError. `name` must have no part "..". The
+// file gets the modification time `mtime`.
 Result<AtomicFile> create_file_below(const std::string& folder, const std::string& name,
                                      const timespec& mtime);
-// Removes that file, and the folders in `name` that are empty then. If there is no such file, only
-// removes these folders. Fails with IoError.
+// Removes the file `name` below `folder`, and then the folders in `name` that have become empty. If
+// there is no such file, only removes the empty folders. Fails with IoError.
 Status remove_file_below(const std::string& folder, const std::string& name);
 
 // Writes the rest of the stream to the file, and counts its bytes. Does not commit the file. Fails

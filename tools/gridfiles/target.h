@@ -1,4 +1,5 @@
-// Finds the files that get_id, get_regex and delete_id work on.
+// Finds the file that get_id or delete_id works on, and checks the names of files that get_id,
+// get_regex and `get --recursive` write.
 //
 // Thread-safe: functions without state.
 #pragma once
@@ -23,7 +24,8 @@ Target target_of(bson::View files_document);
 
 // Returns the file with the _id that is written on the command line. Fails with FileNotFound and
 // "no such file with _id: `ID`" if there is none, and with the errors of parse_file_id() and
-// check_traversal().
+// check_traversal(). So delete_id, too, needs --allowUnsafeTraversal for a name that leads out of
+// the current folder.
 Result<Target> find_target_by_id(const CommandContext& context, const std::string& id_text);
 
 // Fails with IllegalOperation for a name that leads out of the current folder, or only warns with

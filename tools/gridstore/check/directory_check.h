@@ -13,9 +13,8 @@
 
 namespace gridmount::tools {
 
-// Reports the problems that DirectoryProblem lists. A mount creates the documents of all
-// directories above an explicit one. A directory without its parent's document appears in no
-// listing. `place` names the bucket in the findings.
+// Reports the problems that DirectoryProblem lists, and documents that cannot be read. `place`
+// names the bucket in the findings.
 Status check_directories(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                          const Location& place, Findings& findings);
 
@@ -23,10 +22,12 @@ Status check_directories(const gridfs::Bucket& bucket, engine::Snapshot& snapsho
 struct DirectoryProblem {
   enum class Kind {
     kPosix,      // the field `posix` is not a document
-    kRoot,       // another document describes the root directory too
+    kRoot,       // an earlier document describes the root directory too
     kUnusable,   // the parent or the name is missing or cannot be used
-    kDuplicate,  // another document has the same parent and name
-    kNoParent,   // the parent directory has no document
+    kDuplicate,  // an earlier document has the same parent and name
+    // The parent directory has no document, although a mount makes those of all directories above
+    // an explicit one (NAMESPACE.md). The directory then appears in no listing.
+    kNoParent,
   };
   Kind kind;
   std::string what;
@@ -34,9 +35,10 @@ struct DirectoryProblem {
   std::string parent;   // with kNoParent: the path of the parent directory
 };
 
-// Passes each defect that check_directories() reports to `visit`, for a repair. Ends with success
-// when `visit` returns false. Fails with QueryExceededMemoryLimit if the index is missing and there
-// are too many directories to sort them in memory. check_directories() reports this as a finding.
+// Passes each defect of a document that can be read to `visit`, for a repair. When `visit` returns
+// false, ends with success after this document, but may still pass further defects of it. Fails
+// with QueryExceededMemoryLimit if the index on parent and name is missing and there are too many
+// directories to sort them in memory. check_directories() reports this as a finding.
 Status find_directory_problems(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                                const std::function<bool(const DirectoryProblem&)>& visit);
 

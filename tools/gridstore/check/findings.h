@@ -1,5 +1,5 @@
-// The findings of a check. Each finding is printed at once, as one line, and counted, so that
-// memory use does not grow with the damage.
+// The findings of a check. Each finding is printed as one line as soon as it is made, so that
+// memory use does not grow with the damage. Problems are also counted.
 //
 // Not thread-safe.
 #pragma once
@@ -28,7 +28,7 @@ struct ContentCounts {
   uint64_t files = 0;
   uint64_t chunks = 0;
   uint64_t chunk_bytes = 0;
-  uint64_t folders = 0;
+  uint64_t folders = 0;  // documents of directories
   uint64_t detached = 0;
 };
 
@@ -38,21 +38,23 @@ class Findings {
 
   explicit Findings(Format format) : format_(format) {}
 
-  // Reports a problem below the documents: records, index entries, the catalog.
+  // Reports a problem in the structure of the store: records, index entries, the catalog.
   void structure_problem(const std::string& what);
   // Reports a problem of GridFS content.
   void content_problem(const Location& place, const std::string& what);
   // Reports something worth knowing that is not damage.
   void notice(const Location& place, const std::string& what);
 
-  // Report the results of a repair: what it has repaired outside and inside a bucket, what it could
-  // not repair, and the folder in which it has kept the data that it removed.
+  // Reports that a repair has repaired something that is not in a bucket.
   void repaired(const std::string& what) const;
+  // Reports that a repair has repaired something in a bucket.
   void repaired(const Location& place, const std::string& what) const;
+  // Reports something that a repair cannot repair.
   void unrepairable(const std::string& what);
+  // Reports the folder in which a repair has kept the data that it removed.
   void kept_in(const std::string& folder) const;
 
-  // Counts a document that has been read.
+  // Adds a document that has been read to the progress line.
   void record_read() const {
     if (progress_ != nullptr) progress_->add(1);
   }
@@ -61,8 +63,9 @@ class Findings {
   void show(Progress* progress) { progress_ = progress; }
 
   ContentCounts& counts() { return counts_; }
-  // Prints the last line: what was read and the number of problems. `structure` is null for a
-  // deployment, which checks its structure itself.
+  // Prints what was read and the number of problems, as two lines of text or one line of JSON. Must
+  // not be called with kNone. `structure` is null for a deployment, which checks its structure
+  // itself.
   void print_summary(const local::StructureReport* structure) const;
 
   // Returns kStructureDamaged, kContentDamaged or kOk. Damage that could not be repaired counts as

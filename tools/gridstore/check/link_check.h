@@ -13,26 +13,28 @@
 
 namespace gridmount::tools {
 
-// Checks that each link leads to an existing file with another filename, and that each file has the
-// correct link count.
+// Checks that each link leads to a file that exists and whose filename is not the name of the link.
+// Checks that each files document that has a place for it records the correct number of additional
+// names (metadata.posix.links). After a document that cannot be read, no longer checks these
+// numbers, nor whether a file exists. Without the collection of links, checks nothing.
 Status check_links(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Location& place,
                    Findings& findings);
 
-// One defect of a link or of a link count.
+// One defect of a link or of a recorded number of links.
 struct LinkProblem {
   enum class Kind {
     kStray,   // a link that leads to no file, or that repeats the file's own name
-    kNumber,  // a wrong link count in a files document
+    kNumber,  // a wrong number of additional names in a files document
   };
   Kind kind;
   std::string what;
   bson::Value id;     // _id of the document in links, or of the file
-  int64_t links = 0;  // kNumber: the correct number
+  int64_t links = 0;  // kNumber: the correct number of additional names
 };
 
 // Passes each problem that check_links() reports to `visit`, for a repair. Ends with success when
-// `visit` returns false. Fails with QueryExceededMemoryLimit if the index is missing and there are
-// too many links to sort them in memory. check_links() reports this as a finding.
+// `visit` returns false. Fails with QueryExceededMemoryLimit if the index on `file` is missing and
+// there are too many links to sort them in memory. check_links() reports this as a finding.
 Status find_link_problems(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                           const std::function<bool(LinkProblem)>& visit);
 

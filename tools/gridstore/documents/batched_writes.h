@@ -1,7 +1,7 @@
 // Writes many documents to a store in transactions of limited size, as restore and import do.
 //
-// A document that the store refuses does not keep the others of its transaction from being written,
-// also in a deployment, where it ends the transaction.
+// If the store refuses a document, the others of its transaction are still written. In a
+// deployment, where the refusal ends the transaction, they are written in new transactions.
 //
 // Not thread-safe.
 #pragma once
@@ -33,13 +33,14 @@ class BatchedWrites {
   struct Actions {
     // Writes a document in the transaction. May be called again for the same document.
     std::function<Status(engine::Transaction&, Tag, bson::View)> write;
-    // If set, is called instead of `write` with documents that follow each other and that
-    // `are_together`, and the tag of the first. Writes some of them in their order, at least one,
-    // up to the first one that fails, and sets `written` to the number of those that it has
-    // written.
+    // If set, is called instead of `write`. Gets consecutive documents whose tags `are_together`
+    // with the tag of the first one, and gets this tag. Writes the documents in their order, and
+    // sets its last argument to the number of those that it has written. After a success, this
+    // number may be smaller than that of the documents, but not 0: it is called again for the rest.
+    // An error is that of the document after those that it has written.
     std::function<Status(engine::Transaction&, Tag, std::span<const bson::View>, size_t& written)>
         write_all = {};
-    // Returns whether documents of both tags may be written together.
+    // Returns whether documents with these two tags may be written together.
     std::function<bool(Tag, Tag)> are_together = [](Tag, Tag) { return true; };
     // Called for a document that the store refuses. An error ends the work.
     std::function<Status(Tag, const Error&)> refused;
@@ -61,8 +62,10 @@ class BatchedWrites {
     return full ? flush() : Status();
   }
 
-  // Writes what is left. Fails with an error of Actions::refused, and with an error for which
-  // ends_everything() is true or that stays when the transaction is repeated.
+  // Writes what is left. Fails with an error that Actions::refused returns. Also fails with errors
+  // that are not about one document: TransactionTooLarge, an error for which ends_everything() is
+  // true, or one that remains when the transaction is repeated. Then drops the documents that were
+  // not written.
   Status flush() {
     const Status done = write(0, pending_.size());
     pending_.clear();
@@ -71,8 +74,8 @@ class BatchedWrites {
   }
 
  private:
-  // Size of one transaction. Large enough to make the cost of the commit negligible, small enough
-  // for its memory.
+  // The size of one transaction. It is large enough to make the cost of the commit negligible, and
+  // small enough for the memory that a transaction takes.
   static constexpr size_t kBytesMax = 8 * 1024 * 1024;
   static constexpr size_t kWritesMax = 10'000;
   // The same for a deployment, which ends a transaction after a minute. Without write_all, each
@@ -117,15 +120,15 @@ class BatchedWrites {
         stop = actions_.refused(pending_[i].tag, error);
         if (!stop || ends_with_failure) break;
         ++i;
-        // Where one document is refused, the next ones often are too, and each refusal sends the
-        // rest once more.
+        // If one document is refused, the next ones often are too. After each refusal, the
+        // documents behind it must be sent again.
         count_max = 1;
       }
       if (ends_with_failure && written.size() < end - begin) return true;
       GM_TRY(transaction->commit());
       return true;
     };
-    // Without transactions what was written stays, so the attempt must not be repeated.
+    // Without transactions, what was written stays. So the attempt must not be repeated.
     GM_ASSIGN(const bool is_whole,
               store_.capabilities().transactions ? gridfs::with_retry(store_, attempt) : attempt());
     if (!is_whole) {
