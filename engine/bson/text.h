@@ -1,5 +1,6 @@
-// Writes values as servers write them in messages, such as { _id: ObjectId('...'), a: "x", n: 1.0
-// }. The text is for people: long strings are truncated, and no function parses it. Source: the
+// Writes values as servers write them in messages:
+//   { _id: ObjectId('...'), a: "x", n: 1.0 }
+// The text is for people: long strings are truncated, and no function parses it. Source: the
 // server's BSONElement::toString(), BSONObj::toString().
 //
 // Thread-safety: pure functions.
@@ -13,11 +14,11 @@
 
 namespace gridmount::bson {
 
-// Return the text of a value or a document. They truncate strings of more than 159 bytes to 150
-// bytes, and code of more than 79 bytes and binary data of more than 80 bytes to 70 bytes. A
-// truncated value ends in three dots. Like servers, they may cut a string within a character. They
-// copy a string that is not UTF-8 as it is. Values nested deeper than 100 levels appear as three
-// dots.
+// Return the text of a value or a document. They truncate long values and write three dots after
+// them: strings of more than 159 bytes to 150 bytes; code of more than 79 bytes and binary data of
+// more than 80 bytes to 70 bytes. They truncate nothing else, such as field names, patterns, and
+// code with a scope. Like servers, they may cut a string within a character. They copy a string
+// that is not UTF-8 as it is. Values nested deeper than 100 levels appear as three dots.
 std::string to_text(ValueView value);
 std::string to_text(View document);
 

@@ -16,10 +16,11 @@ namespace gridmount::mongo {
 
 class MongoCursor final : public engine::Cursor {
  public:
-  // `reply` is the reply of find, aggregate, listIndexes or listCollections. Fails with
-  // FailedToParse if it has no cursor. With `keeps_documents`, the views that next() returns are
-  // valid as S5 says. Without it, they are valid until the next call of next(). With `tailable`,
-  // next() returns nothing after an empty batch, and can be called again later.
+  // `reply` is the server's reply to a find, aggregate, listIndexes or listCollections on
+  // `database`. Fails with FailedToParse if the reply has no cursor. With `keeps_documents`, the
+  // views that next() returns are valid as S5 says. Without it, they are valid until the next call
+  // of next(). With `tailable`, next() returns nothing after an empty batch, and can be called
+  // again later.
   static Result<std::unique_ptr<engine::Cursor>> open(std::shared_ptr<Reads> reads,
                                                       std::string database, bson::Document reply,
                                                       bool keeps_documents = false,
@@ -30,7 +31,9 @@ class MongoCursor final : public engine::Cursor {
   MongoCursor& operator=(const MongoCursor&) = delete;
 
   // Fails with the error of the server's getMore, which ends the cursor: later calls return
-  // nothing. Fails with IllegalOperation while the snapshot is paused and after its end.
+  // nothing. Fails with FailedToParse if the reply to a getMore has no cursor, or if a batch holds
+  // something that is not a document. Fails with IllegalOperation while the snapshot is paused and
+  // after its end.
   Result<std::optional<bson::View>> next() override;
 
  private:
@@ -44,7 +47,8 @@ class MongoCursor final : public engine::Cursor {
   Status take(bson::Document reply);
 
   const std::shared_ptr<Reads> reads_;
-  engine::Namespace ns_;  // the name in the server's reply
+  // Where getMore and killCursors go. The collection is the one that the newest reply names.
+  engine::Namespace ns_;
   const bool keeps_documents_;
   const bool tailable_;  // after an empty batch the cursor may be read again
   int64_t id_ = 0;

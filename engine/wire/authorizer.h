@@ -1,5 +1,7 @@
-// Decides what a client may do. The service calls it once per request, before the command runs.
-// Clients for which applies_to() is false may do everything, and are not checked.
+// Decides what a client may do. The service asks before each command runs. A command asks again for
+// privileges that become known only while it runs, and a getMore asks for those that its cursor has
+// needed (privilege_check.h, commands/cursors.cc). Clients for which applies_to() is false may do
+// everything, and are not checked.
 //
 // Thread-safe.
 #pragma once
@@ -17,9 +19,9 @@ class Authorizer {
   virtual ~Authorizer() = default;
   // Returns false for clients that may do everything.
   virtual bool applies_to(const Client& client) const = 0;
-  // Fails with Unauthorized (13) unless the client has all of the privileges. (AccessControl allows
-  // the first createUser without a log-in.) Not called for commands that a client may run without
-  // having logged in.
+  // Fails with Unauthorized (13) unless the client has all of the privileges. An implementation may
+  // permit more: AccessControl permits the first createUser without a log-in. Not called for
+  // commands that a client may run without having logged in.
   virtual Status check(const Client& client, const Command& command,
                        const std::vector<Privilege>& privileges) const = 0;
 };

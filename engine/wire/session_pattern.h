@@ -16,8 +16,8 @@
 
 namespace gridmount::wire {
 
-// The SHA-256 digest of a user's "name@database". Sessions of clients that need not log in have the
-// digest of the empty text. lsid shows it as `uid`.
+// The digest of a user: the SHA-256 of "name@database". Sessions without a user have the digest of
+// the empty text. The field `uid` of a session's document (lsid) has this digest.
 using UserDigest = std::array<uint8_t, 32>;
 
 Result<UserDigest> digest_of_user(std::string_view user);

@@ -5,13 +5,16 @@
 //
 // A call that is ended in this way releases nothing, and undoes none of its changes. A call that
 // reads has changed only its cursor, which may be closed afterwards, and the memory that it has
-// allocated is lost. A call that writes may leave its transaction half changed, and still holds
+// allocated is lost. After a call that writes, the transaction may be half changed, and still holds
 // LMDB's writer lock. So the transaction must then be neither used nor ended
 // (LmdbContext::interrupted).
 //
-// Only C functions may be on the stack between guarded() and the fault. So guarded() must contain
-// nothing but one call of LMDB. Faults outside of guarded() go to the handlers that were installed
-// before.
+// The jump out of a call runs no destructors. So no function on the stack between guarded() and the
+// fault may have an object with a destructor. The function that guarded() runs should be one call
+// of LMDB, or one read of mapped memory.
+//
+// Outside of guarded(), a SIGBUS in a mapping that a MapGuard guards is answered by zeros
+// (map_guard.h). Other faults go to the handlers that were installed before.
 //
 // Thread-safe: each thread has its own scope.
 #pragma once
@@ -26,6 +29,7 @@ namespace gridmount::local {
 // value.
 inline constexpr int kLmdbFault = -30700;
 
+// Defined if a sanitizer must be told of each jump.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define GM_FAULT_SCOPE_KEEPS_BOOKS 1
 #elif defined(__has_feature)
@@ -49,23 +53,27 @@ struct FaultScope {
   // call for each entry.
   void* place[5];
 #endif
-  // How many keys the call may still compare. At 0 the call is ended, because a damaged page could
-  // make it search for ever.
+  // How many keys the call may still compare. The comparison of keys (lmdb_opening.cc) counts this
+  // down, and ends the call when no comparison is left, because a damaged page could make the call
+  // search for ever.
   int comparisons_left;
 };
 
 extern constinit thread_local FaultScope* current_fault_scope;
 
-// Installs the handlers of SIGBUS and SIGSEGV, which call leave_fault_scope(). Must be called
-// before the first guarded(). Only the first call has an effect.
+// Installs the handlers of SIGBUS and SIGSEGV. Within guarded() the handlers end the call by
+// leave_fault_scope(). They do not end it for a SIGBUS at a page of data.mdb that MapGuard replaces
+// by zeros: the call then reads the zeros. Must be called before the first guarded(). Only the
+// first call has an effect.
 void install_fault_handler();
 
-// Jumps out of the calling thread's current scope. Returns only if there is none. The signal
-// handlers call it, and so does the assertion handler that mdb_env_set_assert() sets.
+// Jumps out of the calling thread's current scope. Returns only if there is none. Its callers are
+// the signal handlers, the assertion handler that mdb_env_set_assert() sets, and the comparison of
+// keys when it has used up comparisons_left.
 void leave_fault_scope();
 
 // Runs `call` in a scope and returns its code, or kLmdbFault. `call` must be a lambda that calls
-// one function of LMDB and has no objects with a destructor.
+// one function of LMDB or reads mapped memory once, and has no objects with a destructor.
 template <typename Call>
 [[gnu::noinline]] int guarded(const Call& call) {
   FaultScope scope;

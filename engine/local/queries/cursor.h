@@ -19,8 +19,9 @@ class EmptyCursor : public engine::Cursor {
   Result<std::optional<bson::View>> next() override { return std::optional<bson::View>(); }
 };
 
-// Returns the matches of a plan: as they are, projected, as index keys, or with record ids. The
-// views are valid as engine::Cursor::next() says.
+// next() returns the matches of a plan. By default it returns their documents, projected and with
+// record ids if the caller wants that. After set_returns_keys() it returns their index keys
+// instead. The views are valid as engine::Cursor::next() says.
 class FindCursor : public engine::Cursor {
  public:
   FindCursor(std::unique_ptr<PlanExecutor> matches, std::optional<query::Projection> projection)
@@ -29,8 +30,8 @@ class FindCursor : public engine::Cursor {
   // Makes next() add `$recordId` (FindOptions::show_record_id). Call it before the first next().
   void set_shows_record_ids() { shows_record_ids_ = true; }
   // Makes next() return index keys (FindOptions::return_key). Call it before the first next().
-  // `index` is the index that the plan reads, a part of `metadata`, which the cursor keeps. It is
-  // null if the plan reads no index.
+  // `index` is the index that the plan reads, and must be one of `metadata`, which the cursor
+  // keeps. If the plan reads no index, pass null: next() then returns empty documents.
   void set_returns_keys(std::shared_ptr<const CollectionMetadata> metadata,
                         const IndexMetadata* index);
 

@@ -24,19 +24,22 @@ namespace gridmount::local {
 
 class OverflowPages {
  public:
-  // Computes the address of the map from a page of the catalog and from a page of `tree`. If the
-  // two addresses differ, or one of the trees is empty, defect() does not check the numbers of
-  // pages. If the catalog cannot be read, defect() finds nothing.
+  // Derives the address of the map twice: from the page with the first key of the catalog, and from
+  // the page with the first key of `tree`. If the two results differ, or one of the trees is empty,
+  // the address is unknown. defect() then does not check whether the page number in a header is
+  // right, and checks only the rest. If the catalog cannot be read, defect() finds nothing.
   static OverflowPages of(const std::shared_ptr<Trees>& trees, MDB_dbi tree);
 
   // Returns what is wrong with the header of the page on which the entry's value begins. Returns an
-  // empty string if nothing is wrong or if the value is in a leaf. Must not be used for values that
-  // a write transaction has written itself.
+  // empty string if nothing is wrong or if the value is in a leaf. Must not be used for a value
+  // that is not committed yet, because LMDB holds the pages of such a value outside of the map.
   std::string defect(const TreeEntry& entry);
 
-  // Compares the sum of all headers with the tree's count, which reads the whole tree. defect()
-  // calls this when it first needs the result. It needs the transaction of `trees`, so a caller
-  // that uses defect() after the end of that transaction must call count() before the end.
+  // Adds up the pages that all headers claim, and compares the sum with the number of overflow
+  // pages in the tree's record. This reads the whole tree, in the transaction of `trees`. defect()
+  // calls count() when it first needs the result. A caller that uses defect() after the end of that
+  // transaction must call count() before its end. Otherwise defect() reports every header that
+  // claims more pages than its value needs.
   void count();
 
  private:

@@ -151,11 +151,14 @@ class Trees {
   // Removes all entries of the tree at once.
   Status clear(MDB_dbi tree);
 
-  // Returns whether the writes so far are a net shrink: a tree was cleared; or the number of
-  // records and index entries decreased; or this number stayed the same and the number of catalog
-  // entries decreased. A catalog that grows is not counted against a decrease of records and index
-  // entries, because code that removes something may create a collection to record the removal.
-  // Returns false after a failed write.
+  // Returns whether the writes so far are a net shrink. They are one in each of these cases:
+  // - A tree was cleared.
+  // - The number of records and index entries decreased.
+  // - The number of records and index entries stayed the same, and the number of catalog entries
+  //   decreased.
+  // A catalog that grows is not counted against a decrease of records and index entries, because
+  // code that removes something may create a collection to record the removal. Returns false after
+  // a failed write.
   bool shrinks_net() const;
 
   // Returns all changes, for WriteTransaction::log(). Must be called before end(), and nothing may
@@ -194,7 +197,8 @@ class Trees {
   mutable std::vector<RangeCursor*> reading_;
   // Two neighbouring entries of a tree in the snapshot from which the write transaction began.
   // prove_absent() has proved that no entry was between them, and need not prove it again. Without
-  // `below` or `from`, the gap reaches to the tree's beginning or end. gaps_ is indexed by handle.
+  // `below` the gap begins at the tree's beginning. Without `from` it ends at the tree's end.
+  // (`from` is the first entry at or after the gap.) gaps_ is indexed by handle.
   struct Gap {
     bool known = false;
     std::optional<TreeEntry> below;

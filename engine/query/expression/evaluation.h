@@ -40,7 +40,7 @@ class ArenaAccess {
 };
 
 // Counts bytes of memory outside the arena as if they were in the arena, until the destructor.
-// rewind() does not change this number.
+// ArenaAccess::rewind() does not change what a HeldBytes counts.
 class HeldBytes {
  public:
   explicit HeldBytes(Arena& arena) : arena_(arena) {}
@@ -82,7 +82,8 @@ inline bool is_number(const MaybeValue& value) {
 // Returns the value's text for messages, such as {a: 1, b: "x"}. A long value is truncated.
 std::string show(const MaybeValue& value);
 
-// Returns a number of any type as an int32, or nullopt if it is not integral or does not fit.
+// Returns the value as an int32. Returns nullopt if the value is missing, is not a number, is not
+// integral or does not fit.
 std::optional<int32_t> whole32(const MaybeValue& value);
 // Converts a number of any type to an int64, rounded towards zero. A number out of range becomes
 // the nearest int64, and NaN becomes 0.
@@ -98,7 +99,9 @@ Result<std::string_view> coerce_to_string(EvaluationContext& context, const Mayb
 Result<bson::Date> coerce_to_date(const MaybeValue& value);
 bool is_coercible_to_date(const MaybeValue& value);
 
-// Returns the text that servers write for doubles in strings: printf's %.16g, NaN or Infinity.
+// Returns a double as servers write it in most error messages: printf's %.16g, or NaN, Infinity or
+// -Infinity. The operators that make strings write doubles in other forms: coerce_to_string()
+// writes %g, and $toString the shortest text.
 std::string double_to_text(double value);
 
 // --- Results.
@@ -126,15 +129,16 @@ Evaluated give(EvaluationContext&, const void*) = delete;
 Evaluated make_int_or_long(EvaluationContext& context, int64_t value);
 
 // Builds an array or a document in its own memory, and finish() copies it into the arena. The
-// functions fail with ExceededMemoryLimit (146) if the arena's limit does not allow it together
-// with the unfinished outputs that will contain it, and with Overflow (15) if the result would be
-// nested deeper than kMaxDepth.
+// functions fail with ExceededMemoryLimit (146) if this value, the arena's values and all other
+// bytes that count as the arena's (HeldBytes) would exceed the arena's limit, or if this value
+// would exceed 2 GiB. They fail with Overflow (15) if the result would be nested deeper than
+// kMaxDepth.
 class ValueOutput {
  public:
   ValueOutput(EvaluationContext& context, bson::Type type);
 
-  // For arrays. Reserves memory for `elements` values of `value_bytes` bytes each. Fails at once if
-  // the finished array would not fit.
+  // For arrays. Checks in advance whether `elements` more values of `value_bytes` bytes each fit
+  // into the limit, so that a large array fails before it is built. Allocates nothing.
   Status expect(uint64_t elements, size_t value_bytes);
   Status push(bson::ValueView value);
   // Like push(), for an element of an existing array. Does not check the depth, because the element

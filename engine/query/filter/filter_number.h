@@ -11,13 +11,14 @@
 
 namespace gridmount::query {
 
-// Returns a number of any type as an integer. Fails with FailedToParse and the server's message if
-// the value is not a number, is not integral or is out of range.
+// Return a number of any type as an integer. `name` is the name of the field, for the message. Both
+// functions fail with FailedToParse and the server's message if the value is not a number, is not
+// integral or is out of range. non_negative_integer() fails so for a negative number too.
 Result<int64_t> integer(std::string_view name, bson::ValueView value);
 Result<int64_t> non_negative_integer(std::string_view name, bson::ValueView value);
 
-// Returns whether the quotient of two numbers is integral. It is computed with decimals, and of a
-// double only 15 digits are used, so that 0.3 is a multiple of 0.1.
+// Returns whether `number` is a multiple of `divisor`. Fractions are compared as decimals, with the
+// first 15 significant digits of a double, so that 0.3 is a multiple of 0.1.
 bool is_multiple(bson::ValueView number, bson::ValueView divisor);
 
 // Returns an element's text for messages, such as `$size: "x"`. A long value is truncated.

@@ -17,13 +17,14 @@ struct LookupOptions {
     std::unique_ptr<Expression> value;
   };
 
-  CollectionName from;  // the collection's name is empty if the pipeline produces its documents
-                        // itself
+  // The collection is empty if the $lookup has no `from`: its pipeline then begins with $documents.
+  CollectionName from;
   std::optional<bson::Path> as;
   std::optional<bson::Path> local_field;
   std::optional<bson::Path> foreign_field;
   std::vector<Variable> variables;
-  std::optional<Pipeline> pipeline;  // always set in a parsed stage
+  // A parsed stage always has a pipeline: one without stages if the $lookup has none.
+  std::optional<Pipeline> pipeline;
 };
 
 class LookupStage : public Stage {
@@ -42,9 +43,10 @@ class LookupStage : public Stage {
 
   const LookupOptions& options() const { return options_; }
   const std::optional<UnwindOptions>& unwind() const { return unwind_; }
-  // Returns the fields of the results that are needed, or null if all are.
+  // Returns the fields that later stages need of this stage's output, or null if they need all.
   const FieldDependencies* wanted() const { return wanted_.is_all() ? nullptr : &wanted_; }
-  // Returns whether the results are the same for every document.
+  // Returns whether the inner pipeline finds the same documents for every input document. The
+  // stage then caches these documents, unless they are too large.
   bool is_uncorrelated() const { return !options_.local_field && options_.variables.empty(); }
 
  private:

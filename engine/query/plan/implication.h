@@ -8,9 +8,9 @@
 
 namespace gridmount::query {
 
-// Returns true only if `filter` implies `condition`, but may return false although it does. It can
-// decide conditions that are equalities, comparisons, $in, {$exists: true} and $type, and $and and
-// $or of these.
+// Returns true only if `filter` implies `condition`. If implies() returns false, `filter` may imply
+// `condition` nevertheless. The function can decide conditions that are equalities, comparisons,
+// $in, {$exists: true} and $type, and $and and $or of these.
 bool implies(const Filter& filter, const Filter& condition);
 
 }  // namespace gridmount::query

@@ -1,9 +1,10 @@
 // The changes of one update as a tree of field names. Internal to engine/query.
 //
 // Paths must not collide, so a node either has an operator or has other nodes below it. The
-// children of a node are in the order in which new fields are created: names are in alphabetical
-// order, and positions in the order of their numbers, as on servers since 5.0. Trees may share
-// nodes.
+// children of a node are in the order in which new fields are created, as on servers since 5.0.
+// Names are in the order of their bytes, but array positions form a group in the order of their
+// numbers. The group comes after the names whose first byte is less than '0', and before all other
+// names. merge_updates() makes trees that share nodes.
 //
 // Thread-safety: a complete tree is immutable, so thread-safe.
 #pragma once
@@ -19,8 +20,8 @@
 
 namespace gridmount::query {
 
-// Returns the array position that the name means. Returns nullopt unless the name consists of
-// digits without leading zeros, and for a number that exceeds 32 bits.
+// Returns the array position that the name means. Returns nullopt if the name does not consist of
+// digits, begins with a zero but is not "0", or exceeds 32 bits.
 std::optional<uint32_t> position_of(std::string_view name);
 
 struct FieldOrder {
@@ -54,9 +55,11 @@ struct UpdateNode {
   const UpdateNode* find(std::string_view child) const;
 };
 
-// Adds an update of the field at `path`. Fails with ConflictingUpdateOperators if the tree has the
-// same path, or a path that begins with this one or with which this one begins. Fails with BadValue
-// if the path names an unknown array filter. The caller must have checked the path (update_path.h).
+// Adds an update of the field at `path`. Fails with ConflictingUpdateOperators if the tree already
+// changes the same field, a field inside it, or a field that contains it. Fails so too if one path
+// goes on to array elements by `$[]` or `$[id]` where another path goes on by a name, a position or
+// `$`. Fails with BadValue if the path names an unknown array filter. The caller must have checked
+// the path (update_path.h).
 Status add_update(UpdateNode& root, const bson::Path& path, std::shared_ptr<const UpdateLeaf> leaf,
                   const ArrayFilters& filters);
 

@@ -15,8 +15,9 @@ namespace gridmount::wire {
 struct BuiltinGrant {
   std::string_view role;
   Resource::Kind kind;
-  std::string_view database;  // empty: the database of the role
-  std::string_view collection;
+  // For kDatabase and kCollection. If empty: the database of the role.
+  std::string_view database;
+  std::string_view collection;                // for kCollection and kCollectionOfAnyDatabase
   std::span<const std::string_view> actions;  // in alphabetical order
 };
 

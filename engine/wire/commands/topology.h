@@ -11,9 +11,12 @@
 
 namespace gridmount::wire {
 
-// If the hello names this server's version, defers it until its maxAwaitTimeMS has passed. Fails as
-// servers do: for one of the two fields without the other (31368), for a counter that is negative
-// (31372) or greater than the server's (51764), and for a negative time (31373).
+// If the field topologyVersion of the hello is this process's version, defers the call until the
+// hello's maxAwaitTimeMS has passed, at most for 24 hours. Fails as servers do:
+// - for topologyVersion without maxAwaitTimeMS, or the reverse (31368);
+// - for a version whose counter is negative (31372);
+// - for a version of this process whose counter is greater than the present one (51764);
+// - for a negative maxAwaitTimeMS (31373).
 Status await_topology(Call& call);
 
 void append_topology_version(Call& call, bson::Builder& reply);

@@ -1,7 +1,8 @@
 // Accepts the connections that arrive at one listening socket.
 //
-// Thread-safe. An Acceptor runs on the server's I/O threads. If the process has no file descriptors
-// or memory left, it waits a little and tries again.
+// Thread-safe. An Acceptor runs on the server's I/O threads. If no connection can be accepted, for
+// example because the process has no file descriptors or memory left, the acceptor writes a warning
+// that begins with `name`, waits 100 ms and tries again.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -26,8 +27,8 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
 
   void start();
   // Waits for a running call of `accept`. After stop() has returned, `accept` is not called any
-  // more. The kernel resets the connections that were not accepted when the listening socket is
-  // closed.
+  // more. Connections that nobody has accepted stay in the kernel's queue until the caller closes
+  // `socket`, and then the kernel resets them. So the caller should close `socket` after stop().
   void stop();
 
  private:
