@@ -3,8 +3,9 @@
 // Everybody who can reach the address can read the metrics. Nothing can be changed. The resources
 // that clients can occupy are bounded: there are at most kConnectionsMax connections at a time.
 // Each may send a request head of at most kHeadBytesMax bytes, and may last for kPatience. A
-// connection beyond these limits is closed. One thread does all the work, and no thread of the
-// mount waits for this thread.
+// further connection is closed at once, without a reply. A connection that lasts longer is closed
+// after kPatience. A longer head gets the status 431. One thread does all the work, and no thread
+// of the mount waits for this thread.
 //
 // Thread-safe.
 #pragma once

@@ -1,9 +1,11 @@
 // Knows which files are losing one of several names.
 //
-// The kernel decrements a file's link count itself when a name is removed. If a reply with
-// attributes that already include the loss arrives just before that, the count becomes too small by
-// one. The kernel would keep this count as long as it keeps attributes. So while names are removed,
-// and for a second afterwards, replies tell the kernel not to keep the attributes.
+// The kernel decrements a file's link count itself when a name is removed. If a reply whose
+// attributes already have the smaller count arrives just before the kernel decrements, the count
+// becomes too small by one. The kernel would keep this count as long as it keeps attributes. So
+// while a name is being removed, replies tell the kernel not to keep the attributes of any file.
+// For a second after the removal, replies tell the kernel not to keep the attributes of the file
+// that has lost the name.
 //
 // Thread-safe.
 #pragma once
@@ -21,7 +23,8 @@ namespace gridmount::fuse {
 class NlinkRaceGuard {
  public:
   // The guard is in effect for all files until the end of the scope. Call note() before the scope
-  // ends: then the guard stays in effect for the file that has lost the name.
+  // ends: then the guard stays in effect for a second for the file that has lost the name. The
+  // guard remembers the newest 1,024 such files.
   class Loss {
    public:
     explicit Loss(NlinkRaceGuard& names) : names_(names) { ++names_.in_progress_; }
@@ -34,7 +37,8 @@ class NlinkRaceGuard {
   };
 
   void note(uint64_t ino) GM_EXCLUDES(mutex_);
-  // Returns true if the file may just have lost a name.
+  // Returns true if the file may be losing a name, or has lost one within the last second: the
+  // kernel must not keep its attributes. While a Loss exists, returns true for every file.
   bool concerns(uint64_t ino) const GM_EXCLUDES(mutex_);
 
  private:

@@ -27,7 +27,9 @@ inline constexpr ErrorCode kNotADirectory{100103};
 inline constexpr ErrorCode kIsADirectory{100104};
 inline constexpr ErrorCode kDirectoryNotEmpty{100105};
 inline constexpr ErrorCode kNameTooLong{100106};
-inline constexpr ErrorCode kInvalidName{100107};  // reserved, or an escape that is never shown
+// The name is reserved or has a slash or a NUL, or it is an escape (name_mapping.h) that is
+// malformed or not permitted in this place.
+inline constexpr ErrorCode kInvalidName{100107};
 inline constexpr ErrorCode kMoveIntoItself{100108};
 inline constexpr ErrorCode kCrossBucket{100109};
 inline constexpr ErrorCode kFileTooLarge{100110};

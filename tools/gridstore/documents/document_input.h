@@ -17,7 +17,8 @@
 
 namespace gridmount::tools {
 
-// The longest text of a document. Extended JSON is at most several times as long as BSON.
+// The longest text of one document, eight times the size of the largest BSON document. If a text is
+// longer, next() fails, and nothing after this text can be read.
 inline constexpr uint64_t kDocumentTextBytesMax = 128 * 1024 * 1024;
 
 struct ReadDocument {
@@ -41,12 +42,22 @@ class DocumentInput {
 };
 
 // Reads objects in Extended JSON, with any space between them, or with `is_array` the objects of
-// one array. `input` must outlive the result. A malformed object ends where its line ends within a
-// string, or where another object begins that cannot be a part of it.
+// one array. `input` must outlive the result.
+//
+// An object ends at the brace that closes it. A malformed object ends before that: at the first
+// line end within a string, or before the first '{' outside of strings that does not follow ':',
+// ',' or '['. next() reports the object as wrong, and the following next() reads on from there.
+//
+// With `is_array`, next() fails if an element is no object, or if no comma or ']' follows an
+// element. Without `is_array`, next() fails if the input begins with '['. Any other text in the
+// place of an object is reported as wrong up to the end of its line, and the following next() reads
+// on after this line.
 std::unique_ptr<DocumentInput> json_input(InputText& input, bool is_array);
 
 // Reads the records of a CSV file. `input` must outlive the result. If `names` is empty, the first
-// record has the names of the columns. Fails with BadValue or FailedToParse for wrong names.
+// record has the names of the columns: fails with FailedToParse if there is no such record or it is
+// malformed. Fails with BadValue for names that CsvColumns::parse() refuses. CsvColumns::document()
+// explains `ignore_blanks`.
 Result<std::unique_ptr<DocumentInput>> csv_input(InputText& input, std::vector<std::string> names,
                                                  bool ignore_blanks);
 

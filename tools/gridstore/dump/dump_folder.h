@@ -25,13 +25,15 @@ struct DumpFolder {
 };
 
 struct DumpFolderOptions {
-  // The root of the dump, with a folder for each database. Also accepted: the folder of one
-  // database, if `database` is set; and the `.bson` file of one collection, in a folder with the
-  // database's name.
+  // The root of the dump, with a folder for each database. If `database` is set, this may also be
+  // that database's folder itself. Also accepted: the file of one collection's documents,
+  // NAME.bson, or NAME.bson.gz with `gzip`.
   std::filesystem::path path;
-  // If empty: all databases, or, if `path` is a file, the name of the file's folder.
+  // The only database that is read, or, if `path` is a file, the name of the file's database. If
+  // empty: all databases of the root, or, if `path` is a file, the name of the file's folder.
   std::string database;
-  // Used only if `path` is a file: its collection. If empty: the file's name without ".bson".
+  // Used only if `path` is a file: the name of its collection. If empty: the name that the file's
+  // name escapes, or, if that name was truncated, the name in the metadata (dump_file_name.h).
   std::string collection;
   bool gzip = false;  // the files are compressed, and their names end in ".gz"
 };

@@ -8,9 +8,12 @@
 
 namespace gridmount::tools {
 
-// If several documents have the same key in a unique index, keeps the one with the smallest _id and
-// removes the others. Drops an existing index that has the name or the keys of the missing one and
-// cannot be used in its place. Reports what it does as findings about `place`, which names the
+// Creates each index that the bucket lacks. First drops the existing indexes that have the name or
+// the keys of the missing one and cannot be used in its place. If the missing index is unique and
+// several documents have the same key, keeps the document with the smallest _id, writes the others
+// into the folder of kept documents (RepairContext::keep), and removes them from the collection. To
+// find these documents, uses an index gridstore_repair for a time. Also drops such an index if an
+// interrupted repair has left it. Reports what it does as findings about `place`, which names the
 // bucket.
 Status repair_indexes(RepairContext& context, const gridfs::Bucket& bucket, const Location& place);
 
