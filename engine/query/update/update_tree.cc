@@ -12,8 +12,9 @@ namespace {
 // not be a strict weak ordering.
 int group_of(std::string_view name, bool position) {
   if (position) return 1;
-  if (name.empty() || name[0] < '0') return 0;
-  return name[0] <= '9' ? 2 : 3;
+  const unsigned char first = name.empty() ? 0 : static_cast<unsigned char>(name[0]);
+  if (first < '0') return 0;
+  return first <= '9' ? 2 : 3;
 }
 
 tl::unexpected<Error> conflict(const bson::Path& path, size_t parts) {
