@@ -11,11 +11,11 @@
 #   format    clang-format changes nothing
 #   layering  the shape of the source tree, and what its documents refer to
 #   release   g++: builds everything, runs all tests, those on real mounts included
+#   odr       g++ compiles and links the programs with -flto -Wodr, which finds types defined twice
 #   asan      clang: builds everything with its thread-safety analysis and with address and
 #             undefined-behaviour sanitizers; all tests, and some on real mounts
 #   fuzz      libFuzzer in asan's build, half of a minute or a whole one for each target
 #   tsan      thread sanitizer: the tests that use threads, and some on real mounts
-#   odr       g++ compiles and links the programs with -flto -Wodr, which finds types defined twice
 #   tidy      clang-tidy over all sources, each with the headers it names; takes as long as the others
 #             together
 #
@@ -27,7 +27,7 @@ set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
 
-usual_stages=(deps format layering release asan fuzz tsan odr)
+usual_stages=(deps format layering release odr asan fuzz tsan)
 minutes=
 if [ "${1:-}" = --begin-within ]; then
   minutes=${2:-}
