@@ -34,6 +34,17 @@ for attempt in $(seq 100); do
   case "$answer" in *busy*) sleep 0.1 ;; *) break ;; esac
 done
 test -z "$answer" || echo "$answer" >&2
+# The daemon closes its store after that. The next command should not find it in use.
+for attempt in $(seq 300); do
+  running=
+  for process in /proc/[0-9]*; do
+    case "$(readlink "$process/exe" 2>/dev/null)" in
+      */gridmount) if grep -qzxF "HOME=$HOME" "$process/environ" 2>/dev/null; then running=yes; fi ;;
+    esac
+  done
+  if [ -z "$running" ]; then break; fi
+  sleep 0.1
+done
 exit $status
 """
 
