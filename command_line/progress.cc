@@ -11,6 +11,7 @@
 
 #include "command_line/byte_units.h"
 #include "engine/base/log_text.h"
+#include "engine/bson/text.h"
 
 namespace gridmount {
 
@@ -53,24 +54,14 @@ std::string in_time(double seconds) {
   return text.data();
 }
 
-bool continues_character(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
-}
-
-// Returns the columns that a character of UTF-8 may take, by its first byte. Those of three bytes
-// and more are often wide.
-size_t columns_of(char first) {
-  constexpr unsigned char kThreeBytes = 0xE0;
-  return static_cast<unsigned char>(first) >= kThreeBytes ? 2 : 1;
-}
-
-// Returns the beginning of the text that fits, at the end of a character.
+// Returns the beginning of the text that fits, at the end of a character. Characters of three bytes
+// and more are often wide, so they count as two columns.
 std::string_view that_fits(std::string_view text, size_t columns) {
-  size_t used = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (continues_character(text[i])) continue;
-    used += columns_of(text[i]);
-    if (used > columns) return text.substr(0, i);
+  for (size_t at = 0, used = 0; at < text.size();) {
+    const size_t bytes = bson::character_at(text, at).size();
+    used += bytes < 3 ? 1 : 2;
+    if (used > columns) return text.substr(0, at);
+    at += bytes;
   }
   return text;
 }

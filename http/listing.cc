@@ -7,6 +7,7 @@
 #include <chrono>
 #include <utility>
 
+#include "engine/bson/text.h"
 #include "http/target.h"
 
 namespace gridmount::http {
@@ -22,30 +23,14 @@ constexpr std::string_view kStyle =
     "th,td{padding:.2em 1.5em .2em 0;text-align:left;white-space:pre}"
     ".n{text-align:right}";
 
-// Returns how many bytes the valid character of UTF-8 at the beginning of `text` has, or 0.
-size_t character_bytes(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  const size_t size = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  if (size == 0 || size > text.size() || lead > 0xF4) return 0;
-  for (size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates, and code points beyond the last.
-  if ((lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xED && byte(1) > 0x9F) ||
-      (lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) > 0x8F)) {
-    return 0;
-  }
-  return size;
-}
-
 // Calls `write` with each character of the text, and with U+FFFD for each byte that is in none.
 template <typename Write>
 void for_each_character(std::string_view text, const Write& write) {
-  while (!text.empty()) {
-    const size_t size = character_bytes(text);
-    write(size == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, size));
-    text.remove_prefix(std::max<size_t>(size, 1));
+  for (size_t at = 0; at < text.size();) {
+    const std::string_view character = bson::character_at(text, at);
+    const bool is_valid = character.size() > 1 || static_cast<unsigned char>(character[0]) < 0x80;
+    write(is_valid ? character : std::string_view("\xEF\xBF\xBD"));
+    at += character.size();
   }
 }
 

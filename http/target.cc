@@ -1,5 +1,6 @@
 #include "http/target.h"
 
+#include "engine/base/hex.h"
 #include "http/request.h"
 
 namespace gridmount::http {
@@ -10,13 +11,6 @@ tl::unexpected<Error> invalid(std::string why) {
   return fail(ErrorCode::kBadValue, std::move(why));
 }
 
-std::optional<int> hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return std::nullopt;
-}
-
 Result<std::string> percent_decoded(std::string_view text) {
   std::string decoded;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -24,8 +18,8 @@ Result<std::string> percent_decoded(std::string_view text) {
       decoded += text[i];
       continue;
     }
-    const auto high = i + 2 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
-    const auto low = i + 2 < text.size() ? hex_digit(text[i + 2]) : std::nullopt;
+    const auto high = i + 2 < text.size() ? hex_value(text[i + 1]) : std::nullopt;
+    const auto low = i + 2 < text.size() ? hex_value(text[i + 2]) : std::nullopt;
     if (!high || !low) return invalid("a '%' needs two hexadecimal digits");
     decoded += static_cast<char>(*high * 16 + *low);
     i += 2;
@@ -96,7 +90,6 @@ Result<Target> parse_target(std::string_view text) {
 }
 
 std::string percent_encoded(std::string_view component) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
   constexpr std::string_view kUnreserved =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
   std::string encoded;
@@ -104,10 +97,8 @@ std::string percent_encoded(std::string_view component) {
     if (kUnreserved.find(c) != std::string_view::npos) {
       encoded += c;
     } else {
-      const auto byte = static_cast<unsigned char>(c);
       encoded += '%';
-      encoded += kDigits[byte >> 4];
-      encoded += kDigits[byte & 15];
+      append_hex(encoded, static_cast<uint8_t>(c), HexDigits::kUpper);
     }
   }
   return encoded;
