@@ -136,6 +136,7 @@ Result<MatchOptions> match_options(bson::View filter, const engine::FindOptions&
   match.sort_bytes_max = options.sort_bytes_max;
   match.deadline = options.deadline;
   match.only_paths = options.only_paths;
+  match.one_at_a_time = options.one_at_a_time;
   // An index has an entry for each of the strings that are the same one here.
   if (collator == nullptr) match.distinct_path = options.distinct_path;
   match.min = options.min;
@@ -224,12 +225,12 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
                      options.collation.empty();
   if (plain) {
     if (const std::optional<UniqueLookup> lookup = unique_lookup(*metadata, filter)) {
-      const Trees& trees = read_view->trees();
-      GM_ASSIGN(const std::optional<RecordId> id, find_unique(trees, *metadata, *lookup));
+      GM_ASSIGN(const std::optional<RecordId> id,
+                find_unique(read_view->trees(), *metadata, *lookup));
       record_lookup(*read_view, *metadata, *lookup->index, id.has_value());
       if (!id) return std::optional<bson::View>();
       GM_ASSIGN(const bson::View document,
-                read_document(trees, *metadata, *id, verify_for(options)));
+                read_document(*read_view, *metadata, *id, verify_for(options)));
       GM_TRY(confirm_found(*metadata, *lookup->index, filter, document));
       return std::optional(document);
     }
@@ -239,7 +240,7 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
       record_lookup(*read_view, *metadata, *lookup->index, id.has_value());
       if (!id) return std::optional<bson::View>();
       GM_ASSIGN(const bson::View document,
-                read_document(read_view->trees(), *metadata, *id, verify_for(options)));
+                read_document(*read_view, *metadata, *id, verify_for(options)));
       GM_TRY(confirm_found(*metadata, *lookup->index, filter, document));
       return std::optional(document);
     }

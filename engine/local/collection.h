@@ -1,6 +1,6 @@
 // engine::Collection on LMDB. Reads are in collection.cc, writes in collection_writes.cc, indexes
 // in collection_indexes.cc, stats in collection_statistics.cc, and DocumentWriter in
-// document_writer.cc.
+// document_writer.cc and document_overwrite.cc.
 //
 // Thread-safety: a LocalCollection is immutable, so thread-safe. A DocumentWriter is used by the
 // thread that uses its transaction.
@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "engine/aggregation/aggregate.h"
+#include "engine/binary_overwrite.h"
+#include "engine/local/catalog/patched_records.h"
 #include "engine/local/catalog/read_view.h"
 #include "engine/local/indexes/index_writer.h"
 #include "engine/local/queries/plan_executor.h"
@@ -32,7 +34,7 @@ struct TargetOptions {
 
 // A collection's name, and the environment in which each call looks it up. The environment must
 // outlive this object.
-class LocalCollection : public engine::Collection {
+class LocalCollection : public engine::Collection, public engine::BinaryOverwriter {
  public:
   LocalCollection(engine::Namespace ns, Environment& environment)
       : ns_(std::move(ns)), environment_(environment) {}
@@ -72,6 +74,9 @@ class LocalCollection : public engine::Collection {
   Result<engine::FindAndModifyResult> find_and_modify(
       engine::Transaction& transaction, bson::View filter, bson::View update,
       const engine::FindAndModifyOptions& options) override;
+
+  Result<bool> overwrite(engine::Transaction& transaction, bson::View filter,
+                         const engine::BinaryOverwrite& change) override;
 
   Status create_index(engine::Transaction& transaction,
                       const query::IndexDefinition& definition) override;
@@ -132,8 +137,31 @@ class DocumentWriter {
   // Returns for each index of the collection whether `update` may change its entries. All are true
   // if the update does not know which paths it changes.
   std::vector<bool> affected_by(const query::Update& update) const;
+  // The same for a write that changes what is at the paths `touched`; all if it is empty.
+  std::vector<bool> affected_by(const std::vector<std::string>& touched) const;
+
+  // Overwrites parts of a Binary field (engine/binary_overwrite.h). If the document is large enough
+  // and nothing must see the whole of it, only patches are written. Otherwise replaces the
+  // document. Returns false if the field is not a Binary of the expected size.
+  Result<bool> overwrite(RecordId id, const engine::BinaryOverwrite& change);
 
  private:
+  // The field that overwrite() changes, and where its bytes are in the document.
+  struct BinaryField {
+    uint32_t length_at = 0;  // the field's length, an int32
+    uint32_t begin = 0;      // the field's bytes
+    uint32_t size = 0;
+    bool is_last = false;  // no field comes after it
+  };
+  static std::optional<BinaryField> find_binary(bson::View document, std::string_view name);
+  // Returns whether patches may stand for a new document.
+  bool can_patch(const engine::BinaryOverwrite& change) const;
+  // Returns a copy of the document in which the change has been made.
+  static Result<bson::Document> overwritten(bson::View before,
+                                            const engine::BinaryOverwrite& change);
+  Status overwrite_whole(RecordId id, const engine::BinaryOverwrite& change, bool patchable);
+  Status write_patches(RecordId id, const engine::BinaryOverwrite& change, const BinaryField& field,
+                       PatchList list, const std::vector<uint32_t>& blocks);
   // Marks an index as multikey when it gets its first array.
   Status record_multikey();
   // Removes the oldest documents of a capped collection until it is within its limits.

@@ -120,6 +120,7 @@ Result<LocalCollection::Targets> LocalCollection::targets(
   match.hint = options.hint;
   match.limit = options.multi ? 0 : 1;
   match.deadline = options.deadline;
+  match.one_at_a_time = true;
   if (!options.sort.empty()) {
     GM_ASSIGN(match.sort, query::Sort::parse(options.sort, options.collator));
   }
@@ -138,8 +139,7 @@ Result<bson::View> LocalCollection::read_target(ReadView& read_view,
                                                 const CollectionMetadata& metadata,
                                                 const Targets& found, RecordId id,
                                                 bson::View filter) {
-  GM_ASSIGN(const bson::View document,
-            read_document(read_view.trees(), metadata, id, Verify::kChecksum));
+  GM_ASSIGN(const bson::View document, read_document(read_view, metadata, id, Verify::kChecksum));
   if (found.looked_up != nullptr) {
     GM_TRY(confirm_found(metadata, *found.looked_up, filter, document));
   }
@@ -194,6 +194,20 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
     ++result.modified;
   }
   return result;
+}
+
+Result<bool> LocalCollection::overwrite(engine::Transaction& transaction, bson::View filter,
+                                        const engine::BinaryOverwrite& change) {
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
+  GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
+  if (!metadata) {
+    GM_TRY(query::parse_filter(filter, {}, nullptr));
+    return false;
+  }
+  GM_TRY(check_is_no_view(*metadata));
+  GM_ASSIGN(const Targets found, targets(read_view, metadata, filter, {}));
+  if (found.ids.empty()) return false;
+  return DocumentWriter(*read_view, metadata).overwrite(found.ids.front(), change);
 }
 
 Result<int64_t> LocalCollection::remove(engine::Transaction& transaction, bson::View filter,

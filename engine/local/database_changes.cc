@@ -10,6 +10,7 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/number.h"
+#include "engine/local/catalog/patched_records.h"
 #include "engine/local/collection.h"
 #include "engine/local/database.h"
 #include "engine/local/storage/range_cursor.h"
@@ -239,9 +240,15 @@ Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
     while (true) {
       GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
       if (!record) break;
-      room -= static_cast<int64_t>(record->value.size()) - static_cast<int64_t>(kRecordHeaderBytes);
+      if (is_of_patches(record->key)) continue;
+      const RecordId id = record_id_of(record->key).value_or(0);
+      bson::Document patched;
+      GM_ASSIGN(const bson::View document,
+                whole_document_of(read_view->trees(), name, source->records, id, record->value,
+                                  Verify::kBounds, patched));
+      room -= static_cast<int64_t>(document.size());
       if (room < 0 || (checked.max_documents > 0 && documents-- == 0)) break;
-      first = record_id_of(record->key).value_or(0);
+      first = id;
     }
   }
   if (first == 0) return {};
@@ -253,9 +260,12 @@ Status LocalDatabase::convert_to_capped(engine::Transaction& transaction,
   while (true) {
     GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
     if (!record) return {};
+    if (is_of_patches(record->key)) continue;
+    bson::Document patched;
     GM_ASSIGN(const bson::View document,
-              document_of(record->value, Verify::kChecksum, name,
-                          RecordKey(source->records, record_id_of(record->key).value_or(0))));
+              whole_document_of(read_view->trees(), name, source->records,
+                                record_id_of(record->key).value_or(0), record->value,
+                                Verify::kChecksum, patched));
     // The insert ends the view, so the document is copied.
     GM_TRY(writer.insert(bson::Document(document)));
   }

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "engine/local/catalog/patched_records.h"
 #include "engine/local/catalog/records.h"
 #include "engine/local/collection.h"
 #include "engine/local/validation.h"
@@ -40,7 +41,10 @@ DocumentWriter::DocumentWriter(ReadView& read_view,
       indexes_(read_view.trees(), *metadata_) {}
 
 std::vector<bool> DocumentWriter::affected_by(const query::Update& update) const {
-  const std::vector<std::string>& touched = update.touched_paths();
+  return affected_by(update.touched_paths());
+}
+
+std::vector<bool> DocumentWriter::affected_by(const std::vector<std::string>& touched) const {
   std::vector<bool> affected(metadata_->indexes.size(), touched.empty());
   for (size_t i = 0; i < affected.size(); ++i) {
     // The filter of a partial index may depend on any field.
@@ -126,6 +130,8 @@ Status DocumentWriter::replace(RecordId id, bson::View before, bson::View after,
                                const std::vector<bool>& affected) {
   if (validates_) GM_TRY(validate(*metadata_, before, after));
   const int64_t growth = int64_t{after.size()} - int64_t{before.size()};
+  // `before` may be a view of the record, which ends with the first write.
+  const bool may_have_patches = before.size() >= kPatchableBytesMin;
   // If the counts stay the same, the commit writes no page of the catalog.
   Counts* counts = nullptr;
   if (growth != 0) {
@@ -138,6 +144,9 @@ Status DocumentWriter::replace(RecordId id, bson::View before, bson::View after,
     read_view_.write_observer()->document_changed(metadata_->ns, before, after);
   }
   GM_TRY(indexes_.apply());
+  if (may_have_patches) {
+    GM_TRY(remove_patches(read_view_.trees(), metadata_->ns, metadata_->records, id));
+  }
   GM_TRY(put_record(read_view_.trees(), metadata_->records, id, after, false));
   if (counts != nullptr) counts->document_bytes += growth;
   return {};
@@ -152,6 +161,9 @@ Status DocumentWriter::remove(RecordId id, bson::View document) {
   }
   GM_TRY(indexes_.apply());
   Trees& trees = read_view_.trees();
+  if (bytes >= kPatchableBytesMin) {
+    GM_TRY(remove_patches(trees, metadata_->ns, metadata_->records, id));
+  }
   GM_TRY(trees.remove(trees.tree(metadata_->records), RecordKey(metadata_->records, id).view()));
   --counts->documents;
   counts->document_bytes -= bytes;

@@ -115,6 +115,7 @@ LocalStore::LocalStore(std::unique_ptr<Environment> environment, const OpenOptio
     handles_.keyspaces.push_back(environment_->tree(i));
   }
   handles_.checksums = environment_->format_version() >= kFirstVersionWithChecksums;
+  handles_.patches = environment_->format_version() >= kFirstVersionWithPatches;
   if (!environment_->read_only()) {
     drop_cleanup_ = std::make_unique<DropCleanup>(*environment_, handles_, cache_);
     ttl_monitor_ = std::make_unique<TtlMonitor>(*this, options.expiry_interval);

@@ -23,9 +23,11 @@
 namespace gridmount::local {
 
 // The newest format version of a store. This program writes it (FORMAT.md, "format").
-inline constexpr int kFormatVersion = 3;
+inline constexpr int kFormatVersion = 4;
 // The first format version whose entries have checksums.
 inline constexpr int kFirstVersionWithChecksums = 3;
+// The first format version whose records may have patches.
+inline constexpr int kFirstVersionWithPatches = 4;
 
 // A factor: writers wait when kGarbageMax * OpenOptions::checkpoint_bytes have been freed but
 // cannot be reused yet.

@@ -16,7 +16,8 @@ Status put_record(Trees& trees, const Keyspace& records, RecordId id, bson::View
   GM_ASSIGN(uint8_t* const value, at_end
                                       ? trees.reserve_at_end(trees.tree(records), key.view(), size)
                                       : trees.reserve(trees.tree(records), key.view(), size));
-  write_record(std::span(value, size), key, document, trees.has_checksums());
+  write_record(std::span(value, size), key, document,
+               trees.has_checksums() ? kKeyedRecord : kPlainRecord);
   return {};
 }
 

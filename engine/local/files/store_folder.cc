@@ -93,7 +93,7 @@ Status check_fits(const std::filesystem::path& path, int version) {
 // does not leave, but no `format`.
 tl::unexpected<Error> lacks_format(const std::filesystem::path& path,
                                    const std::set<std::string>& names) {
-  const int version = names.contains("pending") ? kFirstVersionWithPending
+  const int version = names.contains("pending") ? kFormatVersion
                       : names.contains("redo")  ? kFirstVersionWithLog
                                                 : 1;
   return fail(ErrorCode::kStoreDamaged,
@@ -306,9 +306,12 @@ Status StoreFolder::upgrade() {
     GM_ASSIGN(const system::File redo, system::File::open(redo_path(), O_RDWR | O_CREAT | O_TRUNC));
     GM_TRY(redo.sync_data());
   }
-  GM_ASSIGN(const system::File pending,
-            system::File::open(pending_path(), O_RDWR | O_CREAT | O_TRUNC));
-  GM_TRY(pending.sync_data());
+  // A store that has this file uses it at the moment.
+  if (format_version_ < kFirstVersionWithPending) {
+    GM_ASSIGN(const system::File pending,
+              system::File::open(pending_path(), O_RDWR | O_CREAT | O_TRUNC));
+    GM_TRY(pending.sync_data());
+  }
   GM_TRY(system::sync_folder(path_));
   GM_TRY(write_format());
   format_version_ = kFormatVersion;

@@ -13,6 +13,10 @@ namespace {
 
 constexpr size_t kRecordChecksumBytes = 4;
 
+bool has_checksum_of_key(uint8_t kind) {
+  return kind == kKeyedRecord || kind == kPatchableRecord;
+}
+
 }  // namespace
 
 RecordKey::RecordKey(const Keyspace& records, RecordId id) : tree_(records.tree), id_(id) {
@@ -40,7 +44,7 @@ std::string record_name(std::string_view value, RecordId id) {
 }
 
 std::optional<bool> has_key_checksum(std::string_view value, uint32_t tree, std::string_view key) {
-  if (static_cast<uint8_t>(value[kRecordChecksumBytes]) != kKeyedRecord) return std::nullopt;
+  if (!has_checksum_of_key(static_cast<uint8_t>(value[kRecordChecksumBytes]))) return std::nullopt;
   return load<uint32_t>(value, kRecordChecksumBytes) >> 8 == key_checksum(tree, key);
 }
 
@@ -55,7 +59,7 @@ std::string record_defect(std::string_view value, Verify verify, const RecordKey
     }
   }
   const auto kind = static_cast<uint8_t>(value[kRecordChecksumBytes]);
-  if (kind == kKeyedRecord) {
+  if (has_checksum_of_key(kind)) {
     if (load<uint32_t>(value, kRecordChecksumBytes) >> 8 != key.checksum()) {
       return "it does not belong to its key";
     }
@@ -87,9 +91,14 @@ Result<bson::View> document_of(std::string_view value, Verify verify, const engi
                     static_cast<uint32_t>(value.size() - kRecordHeaderBytes));
 }
 
-void write_record(std::span<uint8_t> value, const RecordKey& key, bson::View document, bool keyed) {
-  const uint32_t kind = keyed ? key.checksum() << 8 | kKeyedRecord : kPlainRecord;
-  store(value, kRecordChecksumBytes, kind);
+bool is_patchable(std::string_view value) {
+  return static_cast<uint8_t>(value[kRecordChecksumBytes]) == kPatchableRecord;
+}
+
+void write_record(std::span<uint8_t> value, const RecordKey& key, bson::View document,
+                  uint8_t kind) {
+  store(value, kRecordChecksumBytes,
+        has_checksum_of_key(kind) ? key.checksum() << 8 | kind : uint32_t{kind});
   std::memcpy(value.data() + kRecordHeaderBytes, document.data(), document.size());
   store(value, 0, crc32c(value.subspan(kRecordChecksumBytes)));
 }

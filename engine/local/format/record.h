@@ -25,9 +25,11 @@ using RecordId = uint64_t;
 
 inline constexpr size_t kRecordHeaderBytes = 8;
 inline constexpr size_t kRecordKeyBytes = 12;
-// The kinds of records. Both have a document.
+// The kinds of records. All have a document.
 inline constexpr uint8_t kPlainRecord = 0;
 inline constexpr uint8_t kKeyedRecord = 1;  // the header also has a checksum of the key
+// Like kKeyedRecord, and parts of the document may be in patches (record_patches.h).
+inline constexpr uint8_t kPatchableRecord = 2;
 
 // The key of a record. Does not allocate.
 class RecordKey {
@@ -57,9 +59,9 @@ enum class Verify {
                // fits; the fields may be read only if the record was verified before
 };
 
-// Returns the document in a record's value, as a view of `value`. Fails with DataCorruptionDetected
-// if the record is damaged. The message names `ns` and the document's _id, or the record id if the
-// _id cannot be read.
+// Returns the document in a record's value, as a view of `value`, without patches
+// (catalog/patched_records.h). Fails with DataCorruptionDetected if the record is damaged. The
+// message names `ns` and the document's _id, or the record id if the _id cannot be read.
 Result<bson::View> document_of(std::string_view value, Verify verify, const engine::Namespace& ns,
                                const RecordKey& key);
 
@@ -74,8 +76,12 @@ std::string record_defect(std::string_view value, Verify verify, const RecordKey
 // least the header's kRecordHeaderBytes.
 std::optional<bool> has_key_checksum(std::string_view value, uint32_t tree, std::string_view key);
 
-// Writes a record of the document into `value`, which must be kRecordHeaderBytes larger than the
-// document. With `keyed` the record is of the kind kKeyedRecord, otherwise of kPlainRecord.
-void write_record(std::span<uint8_t> value, const RecordKey& key, bson::View document, bool keyed);
+// Returns whether the value, which must be that of a sound record, is of the kind kPatchableRecord.
+bool is_patchable(std::string_view value);
+
+// Writes a record of the document and of this kind into `value`, which must be kRecordHeaderBytes
+// larger than the document.
+void write_record(std::span<uint8_t> value, const RecordKey& key, bson::View document,
+                  uint8_t kind);
 
 }  // namespace gridmount::local

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/local/catalog/patched_records.h"
 #include "engine/local/catalog/records.h"
 #include "engine/local/format/index_key_encoding.h"
 #include "engine/local/format/index_value.h"
@@ -37,9 +38,10 @@ Status put_batch(Trees& trees, const CollectionMetadata& metadata, const IndexMe
       GM_ASSIGN(const std::optional<std::string_view> record,
                 get_record(trees, metadata.records, added.id));
       bson::View document;
+      bson::Document patched;
       if (record) {
-        GM_ASSIGN(document, document_of(*record, Verify::kChecksum, metadata.ns,
-                                        RecordKey(metadata.records, added.id)));
+        GM_ASSIGN(document, whole_document_of(trees, metadata.ns, metadata.records, added.id,
+                                              *record, Verify::kChecksum, patched));
       }
       return fail(duplicate_key(metadata, index, document, added.encoded));
     }
@@ -68,9 +70,12 @@ Result<bool> build_index_step(const std::shared_ptr<Trees>& trees,
       done = true;
       break;
     }
+    if (is_of_patches(record->key)) continue;
     const RecordId id = record_id_of(record->key).value_or(0);
-    GM_ASSIGN(const bson::View document, document_of(record->value, Verify::kChecksum, metadata.ns,
-                                                     RecordKey(metadata.records, id)));
+    bson::Document patched;
+    GM_ASSIGN(const bson::View document,
+              whole_document_of(*trees, metadata.ns, metadata.records, id, record->value,
+                                Verify::kChecksum, patched));
     GM_TRY(extract_keys(index.rules, document, keys));
     multikey = multikey || keys.multikey();
     const std::string kinds = value_kinds(index.rules, document);

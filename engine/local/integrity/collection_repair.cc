@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/base/hex.h"
+#include "engine/local/catalog/patched_records.h"
 #include "engine/local/catalog/records.h"
 #include "engine/local/format/index_value.h"
 #include "engine/local/indexes/entry_reading.h"
@@ -114,7 +116,11 @@ Result<bool> CollectionRepair::repair_records(Step& step) {
       return true;
     }
     from_ = std::string(record->key) + '\0';
-    GM_TRY(repair_record(step, *record));
+    if (is_of_patches(record->key)) {
+      GM_TRY(repair_patch(step, *record));
+    } else {
+      GM_TRY(repair_record(step, *record));
+    }
   }
   GM_TRY(mark_multikey(step));
   return false;
@@ -135,7 +141,16 @@ Status CollectionRepair::repair_record(Step& step, const TreeEntry& record) {
   if (!defect.empty()) {
     return remove_bytes(step, record, record_name(record.value, *id), defect);
   }
-  GM_ASSIGN(const bson::View document, document_of(record.value, Verify::kBounds, ns_, key));
+  bson::Document patched;
+  const Result<bson::View> whole =
+      whole_document_of(step.read_view->trees(), ns_, step.metadata->records, *id, record.value,
+                        Verify::kBounds, patched);
+  if (!whole) {
+    if (whole.error().code() != ErrorCode::kDataCorruptionDetected) return fail(whole.error());
+    return remove_bytes(step, record, record_name(record.value, *id),
+                        "its patches are damaged or missing");
+  }
+  const bson::View document = *whole;
   if (const Result<bson::View> valid = bson::validate(document.bytes()); !valid) {
     return remove_bytes(step, record, "record " + std::to_string(*id),
                         "it is not valid BSON: " + valid.error().message());
@@ -144,6 +159,23 @@ Status CollectionRepair::repair_record(Step& step, const TreeEntry& record) {
     report_unrepairable(record_name(record.value, *id) + ": " + page_defect);
   }
   return index_document(step, *id);
+}
+
+// The patches of a record that was removed come here too, as they follow it.
+Status CollectionRepair::repair_patch(Step& step, const TreeEntry& entry) {
+  ++step.looked_at;
+  Trees& trees = step.read_view->trees();
+  GM_ASSIGN(const bool is_used, is_used_patch(trees, step.metadata->records, entry));
+  const std::string defect = pages_.defect(entry);
+  const std::string what = "the patch with the key " + to_hex(entry.key);
+  if (!defect.empty()) report_unrepairable(what + ": " + defect);
+  if (is_used || !defect.empty()) return {};
+  const std::string why = "it belongs to no record";
+  GM_TRY(options_.removed.keep_bytes(ns_, what, why, entry.value));
+  ++step.changes;
+  step.bytes += entry.value.size();
+  step.lines.push_back("removed " + what + ": " + why);
+  return trees.remove(trees.tree(step.metadata->records), std::string(entry.key));
 }
 
 Status CollectionRepair::remove_bytes(Step& step, const TreeEntry& record, const std::string& what,
@@ -165,8 +197,9 @@ Status CollectionRepair::index_document(Step& step, RecordId id) {
     GM_ASSIGN(const std::optional<std::string_view> record,
               get_record(trees, step.metadata->records, id));
     if (!record) return {};
-    GM_ASSIGN(const bson::View document,
-              document_of(*record, Verify::kBounds, ns_, RecordKey(step.metadata->records, id)));
+    bson::Document patched;
+    GM_ASSIGN(const bson::View document, whole_document_of(trees, ns_, step.metadata->records, id,
+                                                           *record, Verify::kBounds, patched));
     missing.clear();
     GM_ASSIGN(const std::optional<Conflict> conflict, find_missing(step, id, document, missing));
     if (!conflict) {
@@ -178,9 +211,10 @@ Status CollectionRepair::index_document(Step& step, RecordId id) {
     GM_ASSIGN(const std::optional<std::string_view> later,
               get_record(trees, step.metadata->records, conflict->record));
     if (!later) continue;
+    bson::Document patched_later;
     GM_ASSIGN(const bson::View in_the_way,
-              document_of(*later, Verify::kBounds, ns_,
-                          RecordKey(step.metadata->records, conflict->record)));
+              whole_document_of(trees, ns_, step.metadata->records, conflict->record, *later,
+                                Verify::kBounds, patched_later));
     if (!pages_.defect({RecordKey(step.metadata->records, conflict->record).view(), *later})
              .empty()) {
       // The later record has to stay, and is counted when it is reached. So this one is taken out.
@@ -247,7 +281,11 @@ Result<std::optional<RecordId>> CollectionRepair::rightful_owner(const Step& ste
   if (!record || !record_defect(*record, Verify::kChecksum, key).empty()) {
     return std::optional<RecordId>();
   }
-  GM_ASSIGN(const bson::View document, document_of(*record, Verify::kBounds, ns_, key));
+  bson::Document patched;
+  const Result<bson::View> whole =
+      whole_document_of(trees, ns_, step.metadata->records, *id, *record, Verify::kBounds, patched);
+  if (!whole) return std::optional<RecordId>();
+  const bson::View document = *whole;
   if (!bson::validate(document.bytes()) || !extract_keys(index.rules, document, other_keys_) ||
       !other_keys_.contains(encoded_values_of_entry(index, entry.key))) {
     return std::optional<RecordId>();

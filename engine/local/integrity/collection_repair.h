@@ -75,6 +75,7 @@ class CollectionRepair {
 
   Result<bool> repair_records(Step& step);
   Status repair_record(Step& step, const TreeEntry& record);
+  Status repair_patch(Step& step, const TreeEntry& entry);
   Status index_document(Step& step, RecordId id);
   // Finds the entries that the document lacks. Writes nothing.
   Result<std::optional<Conflict>> find_missing(const Step& step, RecordId id, bson::View document,

@@ -20,6 +20,7 @@
 #include "engine/local/format/catalog_keys.h"
 #include "engine/local/format/index_value.h"
 #include "engine/local/format/record.h"
+#include "engine/local/format/record_patches.h"
 #include "engine/local/format/redo_changes.h"
 #include "engine/local/integrity/catalog_survey.h"
 #include "engine/local/integrity/store_copy.h"
@@ -220,6 +221,11 @@ class StoreSalvage : private PageVisitor {
   }
 
   Status take_record(const KeyspaceOwner& owner, const TreeEntry& entry, bool in_place) {
+    if (is_of_patches(entry.key) &&
+        has_entry_checksum(owner.keyspace.tree, entry.key, entry.value)) {
+      ++taken_;
+      return put(number_of(owner.keyspace), entry, in_place);
+    }
     const std::optional<RecordId> id = record_id_of(entry.key);
     const std::string defect =
         id ? record_defect(entry.value, Verify::kChecksum, RecordKey(owner.keyspace, *id))

@@ -10,9 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/hex.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/count.h"
 #include "engine/bson/document.h"
+#include "engine/local/catalog/patched_records.h"
 #include "engine/local/catalog/records.h"
 #include "engine/local/database.h"
 #include "engine/local/format/index_key_generation.h"
@@ -188,6 +190,10 @@ class StructureCheck {
     while (true) {
       GM_ASSIGN(const std::optional<TreeEntry> record, cursor.next());
       if (!record) break;
+      if (is_of_patches(record->key)) {
+        GM_TRY(check_patch(metadata, *record, pages));
+        continue;
+      }
       ++report_.records;
       if (record_read_) record_read_();
       const std::optional<RecordId> id = record_id_of(record->key);
@@ -198,13 +204,15 @@ class StructureCheck {
       }
       last = *id;
       ++documents;
-      bytes +=
-          static_cast<int64_t>(record->value.size()) - static_cast<int64_t>(kRecordHeaderBytes);
       if (const std::string defect = pages.defect(*record); !defect.empty()) {
         problem(metadata.ns.full() + ": " + record_name(record->value, *id) + ": " + defect);
       }
-      const Result<bson::View> document = document_of(record->value, Verify::kChecksum, metadata.ns,
-                                                      RecordKey(metadata.records, *id));
+      bson::Document patched;
+      const Result<bson::View> document = whole_document_of(
+          trees_, metadata.ns, metadata.records, *id, record->value, Verify::kChecksum, patched);
+      bytes += document ? int64_t{document->size()}
+                        : static_cast<int64_t>(record->value.size()) -
+                              static_cast<int64_t>(kRecordHeaderBytes);
       if (!document) {
         problem(document.error().message());
         record_invalid(*id);
@@ -230,6 +238,20 @@ class StructureCheck {
       problem(metadata.ns.full() + ": the next record id is " +
               std::to_string(counts->next_record) + ", but record " + std::to_string(last) +
               " exists");
+    }
+    return {};
+  }
+
+  // Reports a patch, or a list of patches, that belongs to no record. Whether a record has all of
+  // its patches is found out when its document is read.
+  Status check_patch(const CollectionMetadata& metadata, const TreeEntry& entry,
+                     OverflowPages& pages) {
+    GM_ASSIGN(const bool is_used, is_used_patch(trees_, metadata.records, entry));
+    if (!is_used) {
+      problem(metadata.ns.full() + ": the key " + to_hex(entry.key) +
+              " is that of a patch which belongs to no record");
+    } else if (const std::string defect = pages.defect(entry); !defect.empty()) {
+      problem(metadata.ns.full() + ": the patch with the key " + to_hex(entry.key) + ": " + defect);
     }
     return {};
   }
@@ -304,7 +326,11 @@ class StructureCheck {
       // A damaged record has already been reported.
       const RecordKey key(metadata.records, *id);
       if (!record_defect(*record, Verify::kChecksum, key).empty()) return {};
-      GM_ASSIGN(const bson::View document, document_of(*record, Verify::kBounds, metadata.ns, key));
+      bson::Document patched;
+      const Result<bson::View> whole = whole_document_of(trees_, metadata.ns, metadata.records, *id,
+                                                         *record, Verify::kBounds, patched);
+      if (!whole) return {};
+      const bson::View document = *whole;
       if (!bson::validate(document.bytes()) || !extract_keys(index.rules, document, keys_)) {
         return {};
       }

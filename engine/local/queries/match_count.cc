@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/local/catalog/patched_records.h"
 #include "engine/local/queries/observation.h"
 
 namespace gridmount::local {
@@ -43,13 +44,16 @@ Result<bool> MatchCount::matches(const WorkItem& item) {
     if (read) return filter_.evaluate(*read);
   }
   ++documents_examined_;
-  bson::View document;
+  const Trees& trees = read_view_->trees();
+  std::string_view value;
   if (item.record) {
-    GM_ASSIGN(document, document_of(*item.record, Verify::kChecksum, metadata_->ns,
-                                    RecordKey(metadata_->records, item.id)));
+    value = *item.record;
   } else {
-    GM_ASSIGN(document, read_document(read_view_->trees(), *metadata_, item.id, Verify::kChecksum));
+    GM_ASSIGN(value, read_record(trees, *metadata_, item.id));
   }
+  GM_ASSIGN(const bson::View document,
+            whole_document_of(trees, metadata_->ns, metadata_->records, item.id, value,
+                              Verify::kChecksum, patched_));
   return filter_.evaluate(document);
 }
 

@@ -60,6 +60,7 @@ class MatchCount {
   const std::optional<KeyReader> reader_;
   int64_t matched_ = 0;
   int64_t documents_examined_ = 0;
+  bson::Document patched_{std::vector<uint8_t>()};  // the document that was examined last
 };
 
 }  // namespace gridmount::local

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/local/catalog/patched_records.h"
 #include "engine/local/catalog/records.h"
 #include "engine/local/format/index_key_encoding.h"
 #include "engine/local/queries/observation.h"
@@ -78,15 +79,26 @@ Status DeadlineWatch::look() const {
   return fail(ErrorCode::kMaxTimeMsExpired, "operation exceeded time limit");
 }
 
-Result<bson::View> read_document(const Trees& trees, const CollectionMetadata& metadata,
-                                 RecordId id, Verify verify) {
+Result<std::string_view> read_record(const Trees& trees, const CollectionMetadata& metadata,
+                                     RecordId id) {
   GM_ASSIGN(const std::optional<std::string_view> record, get_record(trees, metadata.records, id));
   if (!record) {
     return fail(ErrorCode::kDataCorruptionDetected,
                 metadata.ns.full() + ": an index names record " + std::to_string(id) +
                     ", which does not exist; run 'gridstore check --repair'");
   }
-  return document_of(*record, verify, metadata.ns, RecordKey(metadata.records, id));
+  return *record;
+}
+
+Result<bson::View> read_document(ReadView& read_view, const CollectionMetadata& metadata,
+                                 RecordId id, Verify verify) {
+  const Trees& trees = read_view.trees();
+  GM_ASSIGN(const std::string_view value, read_record(trees, metadata, id));
+  bson::Document patched((std::vector<uint8_t>()));
+  GM_ASSIGN(const bson::View document,
+            whole_document_of(trees, metadata.ns, metadata.records, id, value, verify, patched));
+  const bool is_patched = document.data() == patched.view().data();
+  return is_patched ? read_view.keep(std::move(patched)) : document;
 }
 
 PlanExecutor::PlanExecutor(std::shared_ptr<ReadView> read_view,
@@ -254,16 +266,31 @@ Result<std::optional<Match>> PlanExecutor::read_match() {
       if (!record) continue;
     }
     if (item->record) {
-      GM_ASSIGN(match.document, document_of(*item->record, options_.verify, metadata_->ns,
-                                            RecordKey(metadata_->records, item->id)));
+      GM_ASSIGN(match.document, read(item->id, *item->record, options_.verify));
     } else {
-      GM_ASSIGN(match.document, read_document(trees, *metadata_, item->id, options_.verify));
+      GM_ASSIGN(const std::string_view value, read_record(trees, *metadata_, item->id));
+      GM_ASSIGN(match.document, read(item->id, value, options_.verify));
     }
     ++documents_examined_;
-    if (item->certain || matched) return std::optional(match);
-    GM_ASSIGN(const bool matches, filter_.evaluate(match.document));
-    if (matches) return std::optional(match);
+    bool matches = item->certain || matched.has_value();
+    if (!matches) {
+      GM_ASSIGN(matches, filter_.evaluate(match.document));
+    }
+    if (!matches) continue;
+    if (!sorts_) match.document = returned(match.document);
+    return std::optional(match);
   }
+}
+
+Result<bson::View> PlanExecutor::read(RecordId id, std::string_view value, Verify verify) {
+  return whole_document_of(read_view_->trees(), metadata_->ns, metadata_->records, id, value,
+                           verify, patched_);
+}
+
+bson::View PlanExecutor::returned(bson::View document) {
+  const bool is_patched = document.data() == patched_.view().data();
+  if (!is_patched || options_.one_at_a_time) return document;
+  return read_view_->keep(std::move(patched_));
 }
 
 // Keeps only keys and record ids. With a limit it keeps only as many as will be returned.
@@ -312,17 +339,17 @@ Result<std::optional<Match>> PlanExecutor::next_sorted() {
     const RecordId id = sorted_[sorted_at_++].id;
     if (trees.writes() == gathered_at_write_) {
       // The checksum was verified when the sort key was read.
-      GM_ASSIGN(const bson::View document, read_document(trees, *metadata_, id, Verify::kBounds));
-      return std::optional(Match{id, document});
+      GM_ASSIGN(const std::string_view value, read_record(trees, *metadata_, id));
+      GM_ASSIGN(const bson::View document, read(id, value, Verify::kBounds));
+      return std::optional(Match{id, returned(document)});
     }
     // The transaction has written since: the document may be gone, or may not match any more.
     GM_ASSIGN(const std::optional<std::string_view> record,
               get_record(trees, metadata_->records, id));
     if (!record) continue;
-    GM_ASSIGN(const bson::View document, document_of(*record, options_.verify, metadata_->ns,
-                                                     RecordKey(metadata_->records, id)));
+    GM_ASSIGN(const bson::View document, read(id, *record, options_.verify));
     GM_ASSIGN(const bool matches, filter_.evaluate(document));
-    if (matches) return std::optional(Match{id, document});
+    if (matches) return std::optional(Match{id, returned(document)});
   }
   return std::optional<Match>();
 }

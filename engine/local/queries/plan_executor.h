@@ -28,8 +28,8 @@ namespace gridmount::local {
 
 struct Match {
   RecordId id = 0;
-  // Valid as S5 in engine/store.h says; if PlanExecutor::covered(), valid until the next call of
-  // next() and while the executor exists.
+  // Valid as S5 in engine/store.h says. If PlanExecutor::covered(), or with
+  // MatchOptions::one_at_a_time, valid until the next call of next() and while the executor exists.
   bson::View document;
 };
 
@@ -42,8 +42,9 @@ struct MatchOptions {
   uint64_t sort_bytes_max = kOperationBytesMax;
   std::optional<engine::Deadline> deadline = {};
   bool tailable = false;
-  bool by_id = false;     // the result of is_by_id()
-  bool collated = false;  // the query has a collation
+  bool by_id = false;          // the result of is_by_id()
+  bool collated = false;       // the query has a collation
+  bool one_at_a_time = false;  // FindOptions::one_at_a_time
   std::optional<std::vector<std::string>> only_paths = {};
   std::string_view distinct_path = {};  // FindOptions::distinct_path; used by open() only
   // FindOptions::min and max; used by open() only.
@@ -143,6 +144,11 @@ class PlanExecutor {
   // Matches the filter against an index entry. Returns nothing if the entry does not have the
   // values. Sets entry_document_ to the fields of the entry if the caller needs them.
   Result<std::optional<bool>> match_entry(const WorkItem& item);
+  // Reads the document of a record. Patches are applied in patched_, so the view may be valid only
+  // until the next call.
+  Result<bson::View> read(RecordId id, std::string_view value, Verify verify);
+  // Makes a view that read() has returned as valid as the caller of next() needs it.
+  bson::View returned(bson::View document);
   Result<std::optional<Match>> next_sorted();
   Status sort_all();
   Status add_sorted(const Match& match);
@@ -168,6 +174,7 @@ class PlanExecutor {
   bool by_id_ = false;
   const bool distinct_;
   bson::Document entry_document_;
+  bson::Document patched_{std::vector<uint8_t>()};
 
   int64_t to_skip_;
   int64_t given_ = 0;
@@ -184,9 +191,13 @@ std::optional<KeyReader> covering_reader(const CollectionMetadata& metadata,
                                          const query::Plan& plan, const query::Filter& filter,
                                          const std::vector<std::string>& paths);
 
-// Returns the document of a record whose id comes from an index entry or an earlier search. Fails
-// with DataCorruptionDetected if the record does not exist or is damaged.
-Result<bson::View> read_document(const Trees& trees, const CollectionMetadata& metadata,
+// Returns the document of a record whose id comes from an index entry or an earlier search. The
+// view is valid as S5 in engine/store.h says. Fails with DataCorruptionDetected if the record does
+// not exist or is damaged.
+Result<bson::View> read_document(ReadView& read_view, const CollectionMetadata& metadata,
                                  RecordId id, Verify verify);
+// Returns the value of such a record. Fails with DataCorruptionDetected if it does not exist.
+Result<std::string_view> read_record(const Trees& trees, const CollectionMetadata& metadata,
+                                     RecordId id);
 
 }  // namespace gridmount::local

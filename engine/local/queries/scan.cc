@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/local/catalog/patched_records.h"
 #include "engine/local/catalog/records.h"
 #include "engine/local/format/index_key_encoding.h"
 #include "engine/local/format/index_key_generation.h"
@@ -37,6 +38,7 @@ class CollectionScan : public Scan {
 
   Result<std::optional<WorkItem>> next() override {
     Result<std::optional<TreeEntry>> read = cursor_.next();
+    while (read && *read && is_of_patches((*read)->key)) read = cursor_.next();
     if (!read) return fail(std::move(read).error().with_context(metadata_->ns.full()));
     const std::optional<TreeEntry>& record = *read;
     if (!record) {
@@ -324,8 +326,10 @@ class IndexScan : public Scan {
     std::string order(truncated);
     const RecordKey record_key(metadata_->records, id);
     if (record && record_defect(*record, Verify::kChecksum, record_key).empty()) {
+      bson::Document patched;
       GM_ASSIGN(const bson::View document,
-                document_of(*record, Verify::kBounds, metadata_->ns, record_key));
+                whole_document_of(*trees_, metadata_->ns, metadata_->records, id, *record,
+                                  Verify::kBounds, patched));
       if (extract_whole_keys(index_.rules, document, keys_)) {
         for (size_t i = 0; i < keys_.size(); ++i) {
           std::string key(keys_[i]);

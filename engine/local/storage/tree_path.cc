@@ -10,6 +10,7 @@
 #include "engine/local/format/entry_checksum.h"
 #include "engine/local/format/lmdb_layout.h"
 #include "engine/local/format/record.h"
+#include "engine/local/format/record_patches.h"
 #include "engine/local/storage/lmdb_context.h"
 
 namespace gridmount::local {
@@ -224,7 +225,8 @@ bool TreePath::is_sound(const TreeEntry& entry) const {
       has_key_checksum(entry.value, number, entry.key).value_or(false)) {
     return true;
   }
-  return entry.value.size() <= kIndexValueBytesMax &&
+  const bool may_be_patch = is_patch_key(entry.key) && entry.value.size() <= kPatchValueBytesMax;
+  return (may_be_patch || entry.value.size() <= kIndexValueBytesMax) &&
          has_entry_checksum(number, entry.key, entry.value);
 }
 

@@ -33,6 +33,8 @@ struct TreeHandles {
   // True if the entries of indexes have checksums in the store's format. Each new entry then gets
   // one.
   bool checksums = false;
+  // True if records may have patches in the store's format.
+  bool patches = false;
 };
 
 // Returns LMDB's name of a tree of keyspaces: "t000", "t001" and so on.
@@ -74,6 +76,7 @@ class Trees {
   MDB_dbi tree(const Keyspace& keyspace) const { return handles_.keyspaces[keyspace.tree]; }
   size_t tree_count() const { return handles_.keyspaces.size(); }
   bool has_checksums() const { return handles_.checksums; }
+  bool has_patches() const { return handles_.patches; }
   // Returns the tree by its number in the log: 0 is the catalog. `number` must be at most
   // tree_count().
   MDB_dbi tree_of_number(size_t number) const {

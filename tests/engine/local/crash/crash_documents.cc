@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "engine/binary_overwrite.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/local/integrity/store_copy.h"
@@ -109,6 +110,7 @@ class DocumentsSubject : public CrashSubject {
              const std::string& name);
   Status increment(engine::Transaction& transaction, std::mt19937_64& random, Facts& facts,
                    const std::string& name);
+  Status overwrite(engine::Transaction& transaction, std::mt19937_64& random, Facts& facts);
 
   std::unique_ptr<engine::Store> store_;
   std::shared_ptr<engine::Database> database_;
@@ -158,6 +160,53 @@ Status DocumentsSubject::increment(engine::Transaction& transaction, std::mt1993
   return {};
 }
 
+// Overwrites and lengthens a Binary. After the first time, the store has it in patches.
+Status DocumentsSubject::overwrite(engine::Transaction& transaction, std::mt19937_64& random,
+                                   Facts& facts) {
+  const std::string name = "blobs";
+  const std::unique_ptr<engine::Collection> collection = database_->collection(name);
+  const auto id = static_cast<int32_t>(random() % 2);
+  const auto fact = facts.find(document_name(name, id));
+  std::string content;
+  if (fact != facts.end()) {
+    const bson::Binary data = view_of(fact->second)["data"].as_binary();
+    content.assign(reinterpret_cast<const char*>(data.data), data.size);
+  }
+  constexpr size_t kBytesMax = 60'000;
+  const bool is_new = content.empty() || content.size() > kBytesMax;
+  const auto expected = static_cast<uint32_t>(content.size());
+  const std::string piece(1 + random() % 5000, static_cast<char>('a' + random() % 26));
+  const uint32_t offset = is_new ? 0 : static_cast<uint32_t>(random() % content.size());
+  if (is_new) {
+    content.assign(35'000, piece[0]);
+  } else {
+    content.resize(std::max(content.size(), offset + piece.size()));
+    content.replace(offset, piece.size(), piece);
+  }
+  bson::Builder builder;
+  builder.append("_id", id);
+  builder.append("data", bson::Binary{0, reinterpret_cast<const uint8_t*>(content.data()),
+                                      static_cast<uint32_t>(content.size())});
+  const bson::Document document = std::move(builder).finish();
+  if (is_new) {
+    engine::UpdateOptions upsert;
+    upsert.upsert = true;
+    GM_TRY(collection->update(transaction, keys_of({{"_id", id}}), document, upsert));
+  } else {
+    const engine::BinaryPiece changed{
+        offset, {reinterpret_cast<const uint8_t*>(piece.data()), piece.size()}};
+    GM_ASSIGN(const bool done,
+              engine::overwrite_binary(
+                  *collection, transaction, keys_of({{"_id", id}}),
+                  {"data", expected, static_cast<uint32_t>(content.size()), {&changed, 1}}));
+    if (!done) return fail(ErrorCode::kOperationFailed, "the document was not overwritten");
+  }
+  facts[name];
+  facts[name + "#_id_"] = shown({"_id_", keys_of({{"_id", 1}}), true});
+  facts[document_name(name, id)] = bytes_of(document);
+  return {};
+}
+
 Status DocumentsSubject::change_collection(engine::Transaction& transaction,
                                            std::mt19937_64& random, Facts& facts,
                                            const std::string& name) {
@@ -203,6 +252,7 @@ Status DocumentsSubject::change(engine::Transaction& transaction, std::mt19937_6
   const std::string name = "c" + std::to_string(random() % kCollections);
   if (!facts.contains(name)) return put(transaction, random, facts, name);
   const uint64_t kind = random() % 20;
+  if (kind >= 18) return overwrite(transaction, random, facts);
   if (kind < 2) return change_collection(transaction, random, facts, name);
   if (kind < 4) return increment(transaction, random, facts, name);
   const auto id = static_cast<int32_t>(random() % kIds);

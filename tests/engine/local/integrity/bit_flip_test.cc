@@ -27,6 +27,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/binary_overwrite.h"
 #include "engine/bson/builder.h"
 #include "engine/local/integrity/structure_check.h"
 #include "engine/local/open_store.h"
@@ -61,6 +62,22 @@ bson::Document set_text(const std::string& text) {
   return std::move(builder).finish();
 }
 
+// A document whose content is in a record and two patches.
+bson::Document document_of_patches(const std::string& content) {
+  bson::Builder builder;
+  builder.append("_id", 1);
+  builder.append("data", bson::Binary{0, reinterpret_cast<const uint8_t*>(content.data()),
+                                      static_cast<uint32_t>(content.size())});
+  return std::move(builder).finish();
+}
+constexpr uint32_t kPatchedBytes = 35'000;
+std::string patched_content() {
+  std::string content(kPatchedBytes, 'p');
+  content.replace(4096, 4096, 4096, 'q');
+  content.replace(30'000, 100, 100, 'r');
+  return content;
+}
+
 class BitFlips : public testing::Test {
  protected:
   void SetUp() override {
@@ -87,6 +104,7 @@ class BitFlips : public testing::Test {
       }
       ASSERT_TRUE((*transaction)->commit(engine::Durability::kDurable));
     }
+    make_patches(**store);
     for (int32_t id = documents; id < documents + removed; id += 10) {
       auto transaction = (*store)->begin();
       ASSERT_TRUE(transaction);
@@ -95,6 +113,26 @@ class BitFlips : public testing::Test {
       }
       ASSERT_TRUE((*transaction)->commit(engine::Durability::kDurable));
     }
+  }
+
+  static void make_patches(engine::Store& store) {
+    auto collection = store.database("test")->collection("p");
+    const std::string content = patched_content();
+    const auto* const bytes = reinterpret_cast<const uint8_t*>(content.data());
+    const engine::BinaryPiece pieces[] = {{4096, {bytes + 4096, 4096}},
+                                          {30'000, {bytes + 30'000, 100}}};
+    auto transaction = store.begin();
+    ASSERT_TRUE(transaction);
+    ASSERT_TRUE(
+        collection->insert(**transaction, document_of_patches(std::string(kPatchedBytes, 'p'))));
+    // The first overwrite makes the record one with patches.
+    for (const engine::BinaryPiece& piece : {pieces[0], pieces[0], pieces[1]}) {
+      const auto done =
+          engine::overwrite_binary(*collection, **transaction, field_is("_id", 1),
+                                   {"data", kPatchedBytes, kPatchedBytes, {&piece, 1}});
+      ASSERT_TRUE(done && *done);
+    }
+    ASSERT_TRUE((*transaction)->commit(engine::Durability::kDurable));
   }
 
   fs::path whole() const { return folder_ / "whole"; }
@@ -159,6 +197,16 @@ class BitFlips : public testing::Test {
       if (!found) reported = true;
       if (found && !(*found && note(**found, id))) return kSilentDifference;
     }
+    const auto patched =
+        store.database("test")->collection("p")->find_one(**snapshot, bson::View());
+    if (!patched) reported = true;
+    if (patched) {
+      const bson::Document wanted = document_of_patches(patched_content());
+      if (!*patched || !std::equal(wanted.view().bytes().begin(), wanted.view().bytes().end(),
+                                   (**patched).bytes().begin(), (**patched).bytes().end())) {
+        return kSilentDifference;
+      }
+    }
     if (!read_partially(**snapshot, *collection)) reported = true;
     const auto report = check_structure(store);
     if (!report || !report->problems.empty()) reported = true;
@@ -219,6 +267,13 @@ class BitFlips : public testing::Test {
         note(collection->update(t, field_is("_id", id + 1), set_text(text)));
       });
     }
+    run([&](engine::Transaction& t) {
+      const std::string zeros(10, '\0');
+      const engine::BinaryPiece piece{
+          4100, {reinterpret_cast<const uint8_t*>(zeros.data()), zeros.size()}};
+      note(engine::overwrite_binary(*store.database("test")->collection("p"), t, bson::View(),
+                                    {"data", kPatchedBytes, kPatchedBytes, {&piece, 1}}));
+    });
     // Inserts more than was there, so that free pages are used, and then removes everything.
     run([&](engine::Transaction& t) {
       for (int32_t id = documents_; id < documents_ + 30; ++id) {

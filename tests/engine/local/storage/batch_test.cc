@@ -534,7 +534,7 @@ TEST_F(BatchTest, OldFormat_HasNoBatches_UpgradedFromTheNextOpeningOn) {
   ASSERT_TRUE(put("a", "2"));
   EXPECT_EQ(commits(), before + 2);
   open();
-  EXPECT_EQ(environment_->format_version(), 3);
+  EXPECT_EQ(environment_->format_version(), kFormatVersion);
   before = commits();
   ASSERT_TRUE(put("a", "3"));
   EXPECT_EQ(commits(), before);

@@ -1,0 +1,225 @@
+// DocumentWriter: overwrites parts of a Binary field.
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/local/catalog/patched_records.h"
+#include "engine/local/catalog/records.h"
+#include "engine/local/collection.h"
+#include "engine/local/format/raw_number.h"
+
+namespace gridmount::local {
+namespace {
+
+using engine::BinaryOverwrite;
+using engine::BinaryPiece;
+using engine::kOverwriteBlockBytes;
+
+static_assert(kOverwriteBlockBytes <= kPatchBytesMax);
+
+Status check(const BinaryOverwrite& change) {
+  uint64_t end = 0;
+  for (const BinaryPiece& piece : change.pieces) {
+    if (piece.offset < end || piece.bytes.empty()) {
+      return fail(ErrorCode::kBadValue, "the pieces of an overwrite must ascend, without overlaps");
+    }
+    end = piece.offset + piece.bytes.size();
+  }
+  if (end > change.size || change.size < change.expected_size) {
+    return fail(ErrorCode::kBadValue, "an overwrite of " + std::to_string(change.expected_size) +
+                                          " bytes must be within the new " +
+                                          std::to_string(change.size) + " bytes, and not shorten");
+  }
+  return {};
+}
+
+// Returns the numbers of the blocks in which bytes change or are new.
+std::vector<uint32_t> changed_blocks(const BinaryOverwrite& change) {
+  std::vector<uint32_t> blocks;
+  const auto add = [&](uint32_t from, uint32_t to) {
+    for (uint32_t block = from / kOverwriteBlockBytes; block * kOverwriteBlockBytes < to; ++block) {
+      blocks.push_back(block);
+    }
+  };
+  for (const BinaryPiece& piece : change.pieces) {
+    add(piece.offset, piece.offset + static_cast<uint32_t>(piece.bytes.size()));
+  }
+  if (change.expected_size < change.size) add(change.expected_size, change.size);
+  std::sort(blocks.begin(), blocks.end());
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+  return blocks;
+}
+
+uint32_t block_end(uint32_t block, uint32_t size) {
+  return std::min((block + 1) * kOverwriteBlockBytes, size);
+}
+
+// Copies into `bytes`, which has the bytes of the field from `from` on, those that the pieces have.
+// Returns how many that were.
+size_t put_pieces(std::span<const BinaryPiece> pieces, uint32_t from, std::span<uint8_t> bytes) {
+  size_t put = 0;
+  const uint64_t end = uint64_t{from} + bytes.size();
+  for (const BinaryPiece& piece : pieces) {
+    const uint64_t first = std::max<uint64_t>(piece.offset, from);
+    const uint64_t last = std::min<uint64_t>(piece.offset + piece.bytes.size(), end);
+    if (first >= last) continue;
+    std::memcpy(bytes.data() + (first - from), piece.bytes.data() + (first - piece.offset),
+                last - first);
+    put += last - first;
+  }
+  return put;
+}
+
+}  // namespace
+
+std::optional<DocumentWriter::BinaryField> DocumentWriter::find_binary(bson::View document,
+                                                                       std::string_view name) {
+  std::optional<BinaryField> found;
+  for (const bson::Element element : document) {
+    if (found) {
+      found->is_last = false;
+      return found;
+    }
+    if (element.key != name) continue;
+    if (element.value.type() != bson::Type::kBinary) return std::nullopt;
+    const bson::Binary binary = element.value.as_binary();
+    // Bytes of the subtype 2 begin with a second length.
+    if (binary.subtype != 0) return std::nullopt;
+    BinaryField field;
+    field.length_at = static_cast<uint32_t>(element.value.data() - document.data());
+    field.begin = static_cast<uint32_t>(binary.data - document.data());
+    field.size = binary.size;
+    field.is_last = true;
+    found = field;
+  }
+  return found;
+}
+
+bool DocumentWriter::can_patch(const BinaryOverwrite& change) const {
+  // A validator and an observer get the whole document. A capped collection counts its bytes.
+  if (!read_view_.trees().has_patches() || validates_ || metadata_->settings.capped ||
+      read_view_.write_observer() != nullptr) {
+    return false;
+  }
+  const std::vector<bool> affected = affected_by({std::string(change.field)});
+  return std::find(affected.begin(), affected.end(), true) == affected.end();
+}
+
+Result<bool> DocumentWriter::overwrite(RecordId id, const BinaryOverwrite& change) {
+  GM_TRY(check(change));
+  Trees& trees = read_view_.trees();
+  GM_ASSIGN(const std::optional<std::string_view> value, get_record(trees, metadata_->records, id));
+  if (!value) {
+    GM_TRY(read_document(read_view_, *metadata_, id, Verify::kStructure));  // says what is wrong
+    return false;
+  }
+  GM_ASSIGN(const bson::View stored, document_of(*value, Verify::kStructure, metadata_->ns,
+                                                 RecordKey(metadata_->records, id)));
+  std::optional<BinaryField> field = find_binary(stored, change.field);
+  if (!field) return false;
+  PatchList list{stored.size(), 0, {}};
+  const bool has_list = is_patchable(*value);
+  if (has_list) {
+    GM_ASSIGN(list, get_patch_list(trees, metadata_->ns, metadata_->records, id));
+    if (list.document_bytes < stored.size()) return false;
+    if (list.document_bytes > stored.size() && list.length_at == field->length_at) {
+      field->size += list.document_bytes - stored.size();
+    }
+  }
+  if (field->size != change.expected_size) return false;
+
+  const uint32_t growth = change.size - change.expected_size;
+  const uint32_t bytes_after = list.document_bytes + growth;
+  const std::vector<uint32_t> blocks = changed_blocks(change);
+  std::vector<uint32_t> offsets = list.offsets;
+  for (const uint32_t block : blocks)
+    offsets.push_back(field->begin + block * kOverwriteBlockBytes);
+  std::sort(offsets.begin(), offsets.end());
+  offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
+
+  const bool is_large = stored.size() >= kPatchableBytesMin;
+  const bool patchable = is_large && can_patch(change);
+  const bool fits = offsets.size() <= patches_max(bytes_after) &&
+                    bytes_after <= bson::kMaxDocumentBytes && (growth == 0 || field->is_last) &&
+                    (list.length_at == 0 || list.length_at == field->length_at);
+  if (!patchable || !has_list || !fits) {
+    GM_TRY(overwrite_whole(id, change, patchable));
+    return true;
+  }
+  list.offsets = std::move(offsets);
+  list.document_bytes = bytes_after;
+  list.length_at = field->length_at;
+  GM_TRY(write_patches(id, change, *field, std::move(list), blocks));
+  return true;
+}
+
+Result<bson::Document> DocumentWriter::overwritten(bson::View before,
+                                                   const BinaryOverwrite& change) {
+  const std::optional<BinaryField> field = find_binary(before, change.field);
+  if (!field || field->size != change.expected_size) {
+    return fail(ErrorCode::kDataCorruptionDetected,
+                "the field '" + std::string(change.field) + "' of a document is damaged");
+  }
+  const uint32_t growth = change.size - change.expected_size;
+  const uint64_t size = uint64_t{before.size()} + growth;
+  if (size > bson::kMaxDocumentBytes) {
+    return fail(ErrorCode::kBsonObjectTooLarge, "the document would have " + std::to_string(size) +
+                                                    " bytes, the limit is " +
+                                                    std::to_string(bson::kMaxDocumentBytes));
+  }
+  std::vector<uint8_t> bytes(size);
+  const uint32_t end = field->begin + field->size;
+  std::memcpy(bytes.data(), before.data(), end);
+  std::memcpy(bytes.data() + end + growth, before.data() + end, before.size() - end);
+  store<uint32_t>(bytes, 0, static_cast<uint32_t>(size));
+  store<uint32_t>(bytes, field->length_at, change.size);
+  put_pieces(change.pieces, 0, std::span(bytes).subspan(field->begin, change.size));
+  return bson::Document(std::move(bytes));
+}
+
+Status DocumentWriter::overwrite_whole(RecordId id, const BinaryOverwrite& change, bool patchable) {
+  GM_ASSIGN(const bson::View before, read_document(read_view_, *metadata_, id, Verify::kChecksum));
+  GM_ASSIGN(const bson::Document after, overwritten(before, change));
+  if (!patchable) return replace(id, before, after, affected_by({std::string(change.field)}));
+  const int64_t growth = int64_t{after.view().size()} - int64_t{before.size()};
+  if (growth != 0) {
+    GM_ASSIGN(Counts* const counts, read_view_.catalog().counts_for_change(*metadata_));
+    counts->document_bytes += growth;
+  }
+  return put_patchable_record(read_view_.trees(), metadata_->ns, metadata_->records, id, after);
+}
+
+Status DocumentWriter::write_patches(RecordId id, const BinaryOverwrite& change,
+                                     const BinaryField& field, PatchList list,
+                                     const std::vector<uint32_t>& blocks) {
+  std::vector<std::pair<uint32_t, std::string>> patches;
+  std::optional<bson::View> before;
+  for (const uint32_t block : blocks) {
+    const uint32_t from = block * kOverwriteBlockBytes;
+    std::string bytes(block_end(block, change.size) - from, '\0');
+    const std::span<uint8_t> span(reinterpret_cast<uint8_t*>(bytes.data()), bytes.size());
+    if (put_pieces(change.pieces, from, span) < bytes.size()) {
+      // The rest of the block comes from the document, whose checksums are verified, because the
+      // bytes are about to get a new one.
+      if (!before) {
+        GM_ASSIGN(before, read_document(read_view_, *metadata_, id, Verify::kChecksum));
+      }
+      const uint32_t there = std::min(block_end(block, field.size), change.size);
+      if (from < there)
+        std::memcpy(bytes.data(), before->data() + field.begin + from, there - from);
+      put_pieces(change.pieces, from, span);
+    }
+    patches.emplace_back(field.begin + from, std::move(bytes));
+  }
+  if (change.size != change.expected_size) {
+    GM_ASSIGN(Counts* const counts, read_view_.catalog().counts_for_change(*metadata_));
+    counts->document_bytes += change.size - change.expected_size;
+  }
+  return put_patches(read_view_.trees(), metadata_->records, id, patches, list);
+}
+
+}  // namespace gridmount::local
