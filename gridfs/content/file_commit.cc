@@ -5,6 +5,7 @@
 
 #include "engine/base/invariant.h"
 #include "engine/batch_insert.h"
+#include "engine/binary_overwrite.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"
@@ -101,10 +102,15 @@ class ChunkWriter {
         is_exclusive_(bucket.store().capabilities().exclusive),
         filter_(files_id) {}
 
-  // Returns true if the file has one more chunk now. Without Capabilities::exclusive, new chunks
+  // Returns true if the file has one more chunk now. A chunk of which little has changed is
+  // overwritten in part, if the store can do that. Without Capabilities::exclusive, new chunks
   // are inserted by finish(), all at once.
   Result<bool> put(const CommittedChunk& chunk) {
-    if (chunk.may_be_stored) return replace(chunk);
+    if (chunk.may_be_stored) {
+      GM_ASSIGN(const bool is_overwritten, overwrite(chunk));
+      if (is_overwritten) return false;
+      return replace(chunk);
+    }
     if (replaces_all_) {
       GM_TRY(replace(chunk));
       return true;
@@ -126,6 +132,19 @@ class ChunkWriter {
  private:
   Result<bool> replace(const CommittedChunk& chunk) {
     return is_exclusive_ ? replace_by_insertion(chunk) : replace_by_update(chunk);
+  }
+
+  // Writes only the changed blocks. Returns false, and writes nothing, if too much has changed, if
+  // the store cannot do that, or if the stored chunk has another size than the one that was read.
+  Result<bool> overwrite(const CommittedChunk& chunk) {
+    if (!chunk.changed.is_part_of(chunk.size)) return false;
+    std::vector<engine::BinaryPiece> pieces;
+    for (const ChangedBlocks::Range& range : chunk.changed.ranges(chunk.size)) {
+      pieces.push_back({range.from, {content_of(chunk).data + range.from, range.to - range.from}});
+    }
+    return engine::overwrite_binary(chunks_, transaction_,
+                                    filter_.at(static_cast<int32_t>(chunk.n)),
+                                    {"data", chunk.changed.stored_bytes(), chunk.size, pieces});
   }
 
   // Replaces the chunk by a removal and an insertion. An update costs more, because it copies the
@@ -239,7 +258,9 @@ namespace {
 engine::TransactionKind kind_of(const FileCommit& commit, const engine::Store& store) {
   constexpr uint64_t kShortBytes = uint64_t{64} << 10;
   uint64_t bytes = 0;
-  for (const CommittedChunk& chunk : commit.chunks) bytes += chunk.size;
+  for (const CommittedChunk& chunk : commit.chunks) {
+    bytes += chunk.changed.is_part_of(chunk.size) ? chunk.changed.bytes() : chunk.size;
+  }
   const bool is_long = bytes > kShortBytes || commit.remove_from < commit.remove_to;
   return is_long && store.capabilities().exclusive ? engine::TransactionKind::kMayBlock
                                                    : engine::TransactionKind::kShort;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "gridfs/bucket/chunk_document.h"
+#include "gridfs/content/changed_blocks.h"
 #include "gridfs/content/chunk_memory.h"
 #include "gridfs/content/file_context.h"
 
@@ -26,6 +27,7 @@ struct CommittedChunk {
   // The _id of the document. If unset, a stored chunk keeps its _id, and a new chunk gets a new
   // one.
   std::optional<bson::ObjectId> id;
+  ChangedBlocks changed = {};  // in which the content differs from that of the store
 };
 
 struct FileCommit {

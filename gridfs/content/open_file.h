@@ -25,6 +25,7 @@
 #include "engine/base/thread_safety.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/retry.h"
+#include "gridfs/content/changed_blocks.h"
 #include "gridfs/content/chunk_cache.h"
 #include "gridfs/content/file_commit.h"
 #include "gridfs/content/file_context.h"
@@ -111,6 +112,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
     uint32_t size = 0;                 // bytes of content; zeros follow up to the file's length
     std::optional<bson::ObjectId> id;  // of the chunk document, if known
     WrittenRange written;
+    ChangedBlocks changed;  // in which the content differs from that of the store
   };
   using Chunks = std::map<int64_t, Chunk>;
 

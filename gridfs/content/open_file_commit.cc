@@ -183,9 +183,10 @@ void OpenFile::prepare_chunks(FileCommit& commit) {
       // The file has grown beyond this chunk. Nobody else uses these bytes, even if the buffer is
       // pinned.
       std::memset(content_of(chunk) + chunk.size, 0, size - chunk.size);
+      chunk.changed.add(chunk.size, size);
       chunk.size = size;
     }
-    commit.chunks.push_back({n, chunk.buffer, size, n < store_end_, chunk.id});
+    commit.chunks.push_back({n, chunk.buffer, size, n < store_end_, chunk.id, chunk.changed});
   }
   commit.remove_from = store_end_;
   commit.remove_to = std::max(store_end_, stored_.chunk_count());

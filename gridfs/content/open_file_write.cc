@@ -136,6 +136,8 @@ Status OpenFile::fill(Chunk& chunk, int64_t n, const Base& base, uint32_t from, 
       copy(content_of(base.memory));
       chunk.id = base.memory.id;
       chunk.written = base.memory.written;
+      // The commit of the other chunk may fail.
+      chunk.changed = base.memory.changed;
       return {};
     case Base::Kind::kStore:
       break;
@@ -151,6 +153,7 @@ Status OpenFile::fill(Chunk& chunk, int64_t n, const Base& base, uint32_t from, 
     return {};
   }
   copy(stored->content.data());
+  chunk.changed = ChangedBlocks(static_cast<uint32_t>(stored->content.size()));
   if (stored->id.type() == bson::Type::kObjectId) chunk.id = stored->id.as_object_id();
   return {};
 }
@@ -158,13 +161,17 @@ Status OpenFile::fill(Chunk& chunk, int64_t n, const Base& base, uint32_t from, 
 void OpenFile::put(int64_t n, Chunk& chunk, uint32_t from, std::span<const uint8_t> data) {
   if (data.empty()) return;
   uint8_t* const content = content_of(chunk);
-  if (from > chunk.size) std::memset(content + chunk.size, 0, from - chunk.size);
+  if (from > chunk.size) {
+    std::memset(content + chunk.size, 0, from - chunk.size);
+    chunk.changed.add(chunk.size, from);
+  }
   // The only copy on the way to the store. It is made under the lock, so that a commit or a read
   // sees all of the piece or nothing.
   std::memcpy(content + from, data.data(), data.size());
   const auto to = static_cast<uint32_t>(from + data.size());
   chunk.size = std::max(chunk.size, to);
   chunk.written.add(from, to);
+  chunk.changed.add(from, to);
 
   const int64_t begin = n * chunk_bytes_ + from;
   if (begin < md5_end_) break_md5();

@@ -13,8 +13,17 @@ namespace {
 
 using ::testing::IsEmpty;
 
+struct ModelledSize {
+  int chunk_bytes = 0;
+  size_t extent = 0;           // offsets and lengths are below it
+  size_t write_bytes_max = 0;  // of one write
+};
+
 class FileModelTest : public BucketFixture {
  protected:
+  void change_randomly(const FileTableOptions& options, const std::vector<ModelledSize>& sizes,
+                       int rounds);
+
   // Checks that holes and data alternate up to the end, and that holes read as zeros.
   static void check_holes(File& file, const std::string& content) {
     const auto size = static_cast<int64_t>(content.size());
@@ -32,15 +41,12 @@ class FileModelTest : public BucketFixture {
   }
 };
 
-TEST_F(FileModelTest, RandomChanges) {
+void FileModelTest::change_randomly(const FileTableOptions& options,
+                                    const std::vector<ModelledSize>& sizes, int rounds) {
   const uint64_t seed = test_seed();
   SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
   const auto below = [&](size_t limit) { return static_cast<size_t>(random() % limit); };
-  FileTableOptions options;
-  options.dirty_bytes_max = 64 * 1024;
-  options.commit_bytes = 16 * 1024;
-  options.commit_interval = std::chrono::milliseconds(5);
   auto files = FileTable::create(bucket(), options);
   struct Modelled {
     bson::Value id;
@@ -48,21 +54,20 @@ TEST_F(FileModelTest, RandomChanges) {
     std::shared_ptr<File> open;
   };
   std::vector<Modelled> all;
-  for (const int chunk_bytes : {1, 7, 256, 1000, 4096}) {
-    all.push_back({create("f" + std::to_string(chunk_bytes), chunk_bytes), "", nullptr});
+  for (const ModelledSize& size : sizes) {
+    all.push_back({create("f" + std::to_string(size.chunk_bytes), size.chunk_bytes), "", nullptr});
   }
-  for (int round = 0; round < random_rounds(3000); ++round) {
+  for (int round = 0; round < random_rounds(rounds); ++round) {
     const size_t index = below(all.size());
     Modelled& file = all[index];
-    // Smaller writes for smaller chunks.
-    const size_t extent = index == 0 ? 200 : index == 1 ? 1000 : 20'000;
+    const size_t extent = sizes[index].extent;
     if (!file.open) file.open = must(files->open(file.id));
     switch (below(11)) {
       case 0:
       case 1:
       case 2: {
         const size_t offset = below(extent);
-        const std::string data = random_bytes(random, 1 + below(extent / 4));
+        const std::string data = random_bytes(random, 1 + below(sizes[index].write_bytes_max));
         must(write(*file.open, static_cast<int64_t>(offset), data));
         if (file.content.size() < offset + data.size()) file.content.resize(offset + data.size());
         file.content.replace(offset, data.size(), data);
@@ -128,6 +133,30 @@ TEST_F(FileModelTest, RandomChanges) {
   EXPECT_THAT(problems(), IsEmpty());
   reopen();
   for (const Modelled& file : all) ASSERT_EQ(must(download(file.id)), file.content);
+}
+
+TEST_F(FileModelTest, RandomChanges) {
+  FileTableOptions options;
+  options.dirty_bytes_max = 64 * 1024;
+  options.commit_bytes = 16 * 1024;
+  options.commit_interval = std::chrono::milliseconds(5);
+  // Smaller writes for smaller chunks.
+  change_randomly(options,
+                  {{1, 200, 50},
+                   {7, 1000, 250},
+                   {256, 20'000, 5000},
+                   {1000, 20'000, 5000},
+                   {4096, 20'000, 5000}},
+                  3000);
+}
+
+// The store keeps small changes of such chunks as patches.
+TEST_F(FileModelTest, RandomSmallChanges_OfLargeChunks) {
+  FileTableOptions options;
+  options.dirty_bytes_max = 2 * 1024 * 1024;
+  options.commit_bytes = 512 * 1024;
+  options.commit_interval = std::chrono::milliseconds(5);
+  change_randomly(options, {{64 * 1024, 100'000, 3000}, {100'001, 150'000, 6000}}, 1000);
 }
 
 }  // namespace
