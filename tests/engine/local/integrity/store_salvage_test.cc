@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/binary_overwrite.h"
 #include "engine/bson/builder.h"
 #include "engine/local/files/store_folder.h"
 #include "engine/local/integrity/store_copy.h"
@@ -249,6 +250,78 @@ TEST_F(StoreSalvage, LeafThatIsNoPage_LosesWhatItHad) {
     lost += count;
   }
   EXPECT_GT(lost, 0U);
+}
+
+// A document that lost a patch is gone and has been kept. It never comes back without the patch.
+TEST_F(StoreSalvage, DocumentsWithPatches_AreWholeOrGone) {
+  constexpr int32_t kPatched = 5;
+  constexpr uint32_t kBytes = 35'000;
+  const auto filter = [](int32_t id) {
+    bson::Builder builder;
+    builder.append("_id", id);
+    return std::move(builder).finish();
+  };
+  put_data(sound_);
+  {
+    auto store = local::open(folder_, {});
+    ASSERT_TRUE(store);
+    const auto collection = (*store)->database("test")->collection("p");
+    const std::vector<uint8_t> old(kBytes, 'o');
+    const std::vector<uint8_t> changed(4096, 'n');
+    const auto transaction = (*store)->begin();
+    for (int32_t id = 0; id < kPatched; ++id) {
+      bson::Builder document;
+      document.append("_id", id).append("data", bson::Binary{0, old.data(), kBytes});
+      ASSERT_TRUE(collection->insert(**transaction, std::move(document).finish()));
+      for (const uint32_t offset : {0, 0, 8192}) {
+        const engine::BinaryPiece piece{offset, changed};
+        const auto done = engine::overwrite_binary(*collection, **transaction, filter(id),
+                                                   {"data", kBytes, kBytes, {&piece, 1}});
+        ASSERT_TRUE(done && *done);
+      }
+    }
+    ASSERT_TRUE((*transaction)->commit(engine::Durability::kDurable));
+  }
+  std::string expected(kBytes, 'o');
+  expected.replace(0, 4096, 4096, 'n');
+  expected.replace(8192, 4096, 4096, 'n');
+  fs::remove_all(folder_.parent_path() / "sound");
+  fs::copy(folder_, folder_.parent_path() / "sound", fs::copy_options::recursive);
+  sound_ = read_data();
+  // The pages of the patches themselves, and the leaves that name them.
+  std::vector<size_t> damaged;
+  for (size_t page = 2; page < sound_.size() / kPage; ++page) {
+    const std::string_view bytes = std::string_view(sound_).substr(page * kPage, kPage);
+    if (bytes.find(std::string(1000, 'n')) != std::string_view::npos) damaged.push_back(page);
+  }
+  for (const size_t page : pages(kLeaf)) damaged.push_back(page);
+  size_t gone = 0;
+  for (size_t i = 0; i < damaged.size(); i += kSanitized ? 40 : 9) {
+    const size_t page = damaged[i];
+    SCOPED_TRACE(page);
+    std::string bytes = sound_;
+    bytes.replace(page * kPage + 100, 500, 500, '\xEE');
+    put_data(bytes);
+    if (problems().empty()) continue;
+    const auto report = salvage();
+    ASSERT_TRUE(report) << report.error().message();
+    EXPECT_THAT(problems(), IsEmpty());
+    auto store = local::open(folder_, {});
+    ASSERT_TRUE(store);
+    const auto snapshot = (*store)->snapshot();
+    const auto collection = (*store)->database("test")->collection("p");
+    for (int32_t id = 0; id < kPatched; ++id) {
+      const auto found = collection->find_one(**snapshot, filter(id));
+      ASSERT_TRUE(found) << found.error().message();
+      if (!*found) {
+        ++gone;
+        continue;
+      }
+      const bson::Binary data = (**found)["data"].as_binary();
+      ASSERT_EQ(std::string(reinterpret_cast<const char*>(data.data), data.size), expected);
+    }
+  }
+  EXPECT_GT(gone, 0U);
 }
 
 TEST_F(StoreSalvage, AnyBit_CostsAtMostWhatItHit) {
