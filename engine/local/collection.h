@@ -154,8 +154,11 @@ class DocumentWriter {
     bool is_last = false;  // no field comes after it
   };
   static std::optional<BinaryField> find_binary(bson::View document, std::string_view name);
-  // Returns whether patches may stand for a new document.
-  bool can_patch(const engine::BinaryOverwrite& change) const;
+  // Returns whether patches may be written instead of a new document when the field is overwritten.
+  bool can_patch(std::string_view field) const;
+  // Returns whether the document is large and ends with a Binary that can be patched, as the chunks
+  // of files do. Its record is then made for patches at once.
+  bool is_likely_to_be_patched(bson::View document) const;
   // Returns a copy of the document in which the change has been made.
   static Result<bson::Document> overwritten(bson::View before,
                                             const engine::BinaryOverwrite& change);

@@ -99,13 +99,20 @@ std::optional<DocumentWriter::BinaryField> DocumentWriter::find_binary(bson::Vie
   return found;
 }
 
-bool DocumentWriter::can_patch(const BinaryOverwrite& change) const {
+bool DocumentWriter::is_likely_to_be_patched(bson::View document) const {
+  if (document.size() < kPatchableBytesMin) return false;
+  std::optional<bson::Element> last;
+  for (const bson::Element element : document) last.emplace(element);
+  return last->value.type() == bson::Type::kBinary && can_patch(last->key);
+}
+
+bool DocumentWriter::can_patch(std::string_view field) const {
   // A validator and an observer get the whole document. A capped collection counts its bytes.
   if (!read_view_.trees().has_patches() || validates_ || metadata_->settings.capped ||
       read_view_.write_observer() != nullptr) {
     return false;
   }
-  const std::vector<bool> affected = affected_by({std::string(change.field)});
+  const std::vector<bool> affected = affected_by({std::string(field)});
   return std::find(affected.begin(), affected.end(), true) == affected.end();
 }
 
@@ -142,7 +149,7 @@ Result<bool> DocumentWriter::overwrite(RecordId id, const BinaryOverwrite& chang
   offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
 
   const bool is_large = stored.size() >= kPatchableBytesMin;
-  const bool patchable = is_large && can_patch(change);
+  const bool patchable = is_large && can_patch(change.field);
   const bool fits = offsets.size() <= patches_max(bytes_after) &&
                     bytes_after <= bson::kMaxDocumentBytes && (growth == 0 || field->is_last) &&
                     (list.length_at == 0 || list.length_at == field->length_at);

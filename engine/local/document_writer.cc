@@ -92,7 +92,11 @@ Status DocumentWriter::insert(bson::View document) {
   if (read_view_.write_observer() != nullptr) {
     read_view_.write_observer()->document_changed(metadata_->ns, std::nullopt, document);
   }
-  GM_TRY(put_record(read_view_.trees(), metadata_->records, id, document, true));
+  if (is_likely_to_be_patched(document)) {
+    GM_TRY(put_new_patchable_record(read_view_.trees(), metadata_->records, id, document));
+  } else {
+    GM_TRY(put_record(read_view_.trees(), metadata_->records, id, document, true));
+  }
   ++counts->next_record;
   ++counts->documents;
   counts->document_bytes += document.size();

@@ -112,6 +112,20 @@ Status remove_patches(Trees& trees, const engine::Namespace& ns, const Keyspace&
   return trees.remove(tree, patch_list_key(record));
 }
 
+Status put_new_patchable_record(Trees& trees, const Keyspace& records, RecordId id,
+                                bson::View document) {
+  const RecordKey key(records, id);
+  const MDB_dbi tree = trees.tree(records);
+  const size_t size = kRecordHeaderBytes + document.size();
+  GM_ASSIGN(uint8_t* const value, trees.reserve_at_end(tree, key.view(), size));
+  write_record(std::span(value, size), key, document, kPatchableRecord);
+  const std::string list_key = patch_list_key(key);
+  const std::string list = patch_list_value({document.size(), 0, {}}, records.tree, list_key);
+  GM_ASSIGN(uint8_t* const list_value, trees.reserve_at_end(tree, list_key, list.size()));
+  std::memcpy(list_value, list.data(), list.size());
+  return {};
+}
+
 Status put_patchable_record(Trees& trees, const engine::Namespace& ns, const Keyspace& records,
                             RecordId id, bson::View document) {
   GM_TRY(remove_patches(trees, ns, records, id));

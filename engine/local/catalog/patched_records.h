@@ -45,6 +45,10 @@ Result<bool> is_used_patch(const Trees& trees, const Keyspace& records, const Tr
 // of another kind. Fails as get_patch_list() does.
 Status remove_patches(Trees& trees, const engine::Namespace& ns, const Keyspace& records,
                       RecordId id);
+// Like put_record() for a new record with the highest id. The record is of the kind
+// kPatchableRecord.
+Status put_new_patchable_record(Trees& trees, const Keyspace& records, RecordId id,
+                                bson::View document);
 // Like put_record() for a record that exists. The record becomes one of the kind kPatchableRecord,
 // and loses its patches.
 Status put_patchable_record(Trees& trees, const engine::Namespace& ns, const Keyspace& records,
