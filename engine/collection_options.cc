@@ -200,13 +200,8 @@ Result<CollectionOptions> CollectionOptions::parse(const Namespace& ns, bson::Vi
                         "', expected type 'object'");
       }
       GM_ASSIGN(const std::optional<query::Collation> collation,
-                query::Collation::parse(element.value.as_document()));
-      if (collation) {
-        return invalid(
-            ns,
-            "the collation of a collection is not supported: only commands have one, and "
-            "indexes have strings in the order of their bytes ({locale: \"simple\"})");
-      }
+                query::Collation::parse_of_collection(element.value.as_document()));
+      if (collation) options.collation = collation->document();
     } else if (is_option_of_servers(name)) {
       return invalid(ns, "the option '" + std::string(name) + "' is not supported");
     } else {
@@ -242,6 +237,7 @@ bson::Document CollectionOptions::document() const {
       builder.open_array("pipeline").close();
     }
   }
+  if (collation) builder.append("collation", *collation);
   return std::move(builder).finish();
 }
 

@@ -40,6 +40,10 @@ struct CollectionOptions {
   std::string view_on = {};
   std::optional<bson::Document> pipeline = {};  // the elements of the array of stages
 
+  // The collation of the collection or view, with all its fields (Collation::document()). Commands
+  // without a collation, and new indexes, have it. Absent: strings are compared as bytes.
+  std::optional<bson::Document> collation = {};
+
   bool is_view() const { return !view_on.empty(); }
 
   // Fails with UnknownField if no server has the option, with TypeMismatch for a wrong type, with
@@ -48,8 +52,8 @@ struct CollectionOptions {
   // conflicts with another one, and for a validator in the databases admin, local and config. Fails
   // with InvalidNamespace for a validator of a system.* collection. For a validator that is not a
   // filter, fails with the errors of query::Filter::parse(). Fails with InvalidNamespace too if
-  // `viewOn` is not a valid name. Accepts `autoIndexId: true`, the collation {locale: "simple"},
-  // and the options `flags` and `usePowerOf2Sizes` of old servers, because these change nothing.
+  // `viewOn` is not a valid name, and as query::Collation::parse() does. Accepts `autoIndexId:
+  // true`, and the options `flags` and `usePowerOf2Sizes` of old servers, as these change nothing.
   static Result<CollectionOptions> parse(const Namespace& ns, bson::View options);
   // Returns the options as listCollections shows them. parse() reads this document again.
   bson::Document document() const;

@@ -156,9 +156,10 @@ struct FindOptions {
   int64_t limit = 0;                     // 0: no limit
   std::optional<bson::Value> hint = {};  // index name, key pattern, or {$natural: 1 or -1}
   bson::View variables = {};             // values of `$$name` in expressions, by name
-  // The collation by which strings are compared, as query::Collation::parse() reads it. Empty or
-  // {locale: "simple"}: as bytes. An index, whose strings are in the order of their bytes, then has
-  // neither bounds for strings nor an order.
+  // The collation by which strings are compared, as query::Collation::parse() reads it. Empty: that
+  // of the collection or view, if it has one. {locale: "simple"}: as bytes. An index with another
+  // collation has neither bounds for strings nor an order of them. A view refuses another collation
+  // than its own with OptionNotSupportedOnView (167).
   bson::View collation = {};
   std::optional<Deadline> deadline = {};
   // The caller reads only these dotted paths. If an index covers them, the cursor returns documents
@@ -326,7 +327,8 @@ struct IndexStats {
 // A handle by name: the collection need not exist. Reads of a missing collection find nothing. The
 // first insert creates it with its _id index, as MongoDB does. The name may be that of a view.
 // Reads then return the result of the view's pipeline, and writes fail with
-// CommandNotSupportedOnView.
+// CommandNotSupportedOnView. An embedded store refuses writes with IllegalOperation while an index
+// with a collation is one of another version of ICU (engine/local/FORMAT.md, "Index keys").
 class Collection {
  public:
   virtual ~Collection() = default;
@@ -418,12 +420,13 @@ class Collection {
 
   // Creates the collection too if it does not exist. If an equal index exists, the call succeeds
   // and changes nothing. Fails with IndexKeySpecsConflict if an index of that name has other keys,
-  // or differs in `unique`, `sparse` or `partial_filter`. Fails with IndexOptionsConflict if that
-  // index has other options, or if an equal index has another name. Fails with CannotCreateIndex,
-  // BadValue and other errors for a definition that is not valid, with CannotCreateIndex for a 65th
-  // index, and with InvalidNamespace. Fails with DuplicateKey, and changes nothing, if the index is
-  // unique and two documents have the same key. An empty name is replaced by one made from the keys
-  // ("files_id_1_n_1").
+  // or differs in `unique`, `sparse`, `partial_filter` or `collation`. Fails with
+  // IndexOptionsConflict if that index has other options, or if an equal index has another name.
+  // Fails with CannotCreateIndex, BadValue and other errors for a definition that is not valid,
+  // with CannotCreateIndex for a 65th index, and with InvalidNamespace. Fails with DuplicateKey,
+  // and changes nothing, if the index is unique and two documents have the same key. An empty name
+  // is replaced by one made from the keys ("files_id_1_n_1"). A definition without a collation gets
+  // that of the collection.
   virtual Status create_index(Transaction& transaction, const IndexDefinition& definition) = 0;
   // Fails with NamespaceNotFound, IndexNotFound, or InvalidOptions for the index on _id. A
   // background thread frees the space of the index.

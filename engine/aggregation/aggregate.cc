@@ -257,10 +257,13 @@ class ListStream : public query::DocumentStream {
 Result<std::unique_ptr<engine::Cursor>> aggregate(const Databases& databases,
                                                   engine::Snapshot& snapshot,
                                                   const engine::Namespace& ns, bson::View stages,
-                                                  const engine::AggregateOptions& options) {
+                                                  const engine::AggregateOptions& given) {
   const bson::Date now = bson::Date::now();
   GM_ASSIGN(const ResolvedView view, resolve_view(databases, snapshot, ns));
   const bson::Document all = joined(view.stages, stages);
+  GM_ASSIGN(const bson::Document collation, effective_collation(ns, view, given.collation));
+  engine::AggregateOptions options = given;
+  options.collation = collation;
   GM_ASSIGN(query::SharedCollator collator, query::Collator::parse(options.collation));
   GM_ASSIGN(query::Variables variables,
             query::Variables::declare(options.variables, std::move(collator)));
@@ -268,8 +271,7 @@ Result<std::unique_ptr<engine::Cursor>> aggregate(const Databases& databases,
             query::Pipeline::parse(all, variables.scope(),
                                    {.over_collection = !ns.collection.empty(), .may_write = true}));
   GM_TRY(check_access(databases, snapshot, ns, view, pipeline, options.bypass_validation));
-  GM_TRY(check_views_collation(databases, snapshot, ns, view, pipeline,
-                               variables.collator() != nullptr));
+  GM_TRY(check_views_collation(databases, snapshot, ns, pipeline, variables.collator().get()));
   const bool writes = pipeline.writes();
   if (writes && dynamic_cast<engine::Transaction*>(&snapshot) == nullptr) {
     return fail(ErrorCode::kIllegalOperation,
@@ -298,10 +300,13 @@ Result<std::unique_ptr<engine::Cursor>> aggregate(const Databases& databases,
 
 Result<bson::Document> explain_aggregate(const Databases& databases, engine::Snapshot& snapshot,
                                          const engine::Namespace& ns, bson::View stages,
-                                         const engine::AggregateOptions& options,
+                                         const engine::AggregateOptions& given,
                                          engine::Verbosity verbosity) {
   GM_ASSIGN(const ResolvedView view, resolve_view(databases, snapshot, ns));
   const bson::Document all = joined(view.stages, stages);
+  GM_ASSIGN(const bson::Document collation, effective_collation(ns, view, given.collation));
+  engine::AggregateOptions options = given;
+  options.collation = collation;
   GM_ASSIGN(query::SharedCollator collator, query::Collator::parse(options.collation));
   GM_ASSIGN(query::Variables variables,
             query::Variables::declare(options.variables, std::move(collator)));
@@ -309,8 +314,7 @@ Result<bson::Document> explain_aggregate(const Databases& databases, engine::Sna
             query::Pipeline::parse(all, variables.scope(),
                                    {.over_collection = !ns.collection.empty(), .may_write = true}));
   GM_TRY(check_access(databases, snapshot, ns, view, pipeline, options.bypass_validation));
-  GM_TRY(check_views_collation(databases, snapshot, ns, view, pipeline,
-                               variables.collator() != nullptr));
+  GM_TRY(check_views_collation(databases, snapshot, ns, pipeline, variables.collator().get()));
   const std::vector<std::string_view> written = pipeline.own_stages();
   const std::vector<std::string> names(written.begin(), written.end());
   bson::Builder out;

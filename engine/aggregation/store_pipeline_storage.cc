@@ -7,6 +7,8 @@
 #include "engine/aggregation/collection_replacement.h"
 #include "engine/aggregation/statistics.h"
 #include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
+#include "engine/query/collation/collator.h"
 
 namespace gridmount::aggregation {
 
@@ -104,20 +106,38 @@ Result<std::unique_ptr<query::CollectionReplacement>> StorePipelineStorage::repl
 
 Result<bool> StorePipelineStorage::has_unique_index(const query::CollectionName& collection,
                                                     const std::set<std::string>& paths) {
-  if (paths == std::set<std::string>{"_id"}) return true;
   GM_ASSIGN(const std::vector<engine::IndexDefinition> indexes,
             open(collection)->indexes(snapshot_));
+  if (indexes.empty()) return paths == std::set<std::string>{"_id"};
+  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options_.collation));
+  const bson::Document wanted =
+      collator != nullptr ? collator->collation().document() : bson::Document();
   return std::any_of(indexes.begin(), indexes.end(), [&](const engine::IndexDefinition& index) {
     if (!index.unique || index.partial_filter) return false;
+    const bson::Document* const collation = index.own_collation();
+    if (bson::compare(collation != nullptr ? collation->view() : bson::View(), wanted.view()) !=
+        0) {
+      return false;
+    }
     std::set<std::string> own;
     for (const bson::Element key : index.keys.view()) own.emplace(key.key);
     return own == paths;
   });
 }
 
+// As on servers, $merge compares strings by the collation of its target, unless the pipeline has
+// one.
+Result<bson::View> StorePipelineStorage::collation_of_merge() const {
+  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options_.collation));
+  return collator != nullptr ? options_.collation.view() : bson::View();
+}
+
 Result<std::optional<bson::Document>> StorePipelineStorage::find_for_merge(
     const query::CollectionName& collection, bson::View filter) {
-  GM_ASSIGN(const std::optional<bson::View> found, open(collection)->find_one(snapshot_, filter));
+  engine::FindOptions options;
+  options.collation = options_.collation;
+  GM_ASSIGN(const std::optional<bson::View> found,
+            open(collection)->find_one(snapshot_, filter, options));
   if (!found) return std::optional<bson::Document>();
   return std::optional(bson::Document(*found));
 }
@@ -139,6 +159,7 @@ Status StorePipelineStorage::replace(const query::CollectionName& collection, bs
   filter.append("_id", document["_id"]);
   engine::UpdateOptions options;
   options.bypass_validation = options_.bypass_validation;
+  GM_ASSIGN(options.collation, collation_of_merge());
   bson::Document update(document);
   if (timestamps == EmptyTimestamps::kKept) {
     // A pipeline update with a replacement keeps empty timestamps.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/bson/builder.h"
+#include "engine/bson/compare.h"
 #include "engine/query/pipeline/pipeline.h"
 
 namespace gridmount::aggregation {
@@ -15,17 +16,26 @@ namespace {
 constexpr size_t kDepthMax = 20;
 constexpr ErrorCode kGraphContainsCycle{5};
 constexpr ErrorCode kViewDepthLimitExceeded{165};
+constexpr ErrorCode kOptionNotSupportedOnView{167};
 
-Result<std::optional<engine::CollectionOptions>> view_options(engine::Database& database,
-                                                              engine::Snapshot& snapshot,
-                                                              const std::string& collection) {
+Result<std::optional<engine::CollectionOptions>> collection_options(engine::Database& database,
+                                                                    engine::Snapshot& snapshot,
+                                                                    const std::string& collection) {
   GM_ASSIGN(const std::optional<engine::CollectionInfo> info,
             database.collection_info(snapshot, collection));
   if (!info) return std::optional<engine::CollectionOptions>();
   GM_ASSIGN(engine::CollectionOptions options,
             engine::CollectionOptions::parse({database.name(), collection}, info->options));
-  if (!options.is_view()) return std::optional<engine::CollectionOptions>();
   return std::optional(std::move(options));
+}
+
+Result<std::optional<engine::CollectionOptions>> view_options(engine::Database& database,
+                                                              engine::Snapshot& snapshot,
+                                                              const std::string& collection) {
+  GM_ASSIGN(std::optional<engine::CollectionOptions> options,
+            collection_options(database, snapshot, collection));
+  if (!options || !options->is_view()) return std::optional<engine::CollectionOptions>();
+  return std::optional(*std::move(options));
 }
 
 tl::unexpected<Error> too_deep(const engine::Namespace& ns) {
@@ -89,8 +99,9 @@ Result<ResolvedView> resolve_view(const Databases& databases, engine::Snapshot& 
   std::vector<bson::Document> pipelines;  // that of the outermost view first
   while (true) {
     GM_ASSIGN(std::optional<engine::CollectionOptions> view,
-              view_options(*database, snapshot, resolved.ns.collection));
-    if (!view) break;
+              collection_options(*database, snapshot, resolved.ns.collection));
+    if (view && view->collation && pipelines.empty()) resolved.collation = *view->collation;
+    if (!view || !view->is_view()) break;
     if (pipelines.size() == kDepthMax) return too_deep(ns);
     resolved.ns.collection = view->view_on;
     pipelines.push_back(view->pipeline ? *std::move(view->pipeline) : bson::Document());
@@ -108,10 +119,21 @@ Result<ResolvedView> resolve_view(const Databases& databases, engine::Snapshot& 
 }
 
 Status check_view(engine::Database& database, engine::Snapshot& snapshot, std::string_view name,
-                  std::string_view view_on, bson::View stages) {
+                  std::string_view view_on, bson::View stages, bson::View collation) {
   GM_ASSIGN(std::set<std::string> below, read_by(database.name(), stages));
   below.emplace(view_on);
-  for (const std::string& source : below) GM_TRY(check_source(database.name(), source));
+  for (const std::string& source : below) {
+    GM_TRY(check_source(database.name(), source));
+    GM_ASSIGN(const std::optional<engine::CollectionOptions> view,
+              view_options(database, snapshot, source));
+    if (!view) continue;
+    const bson::View own = view->collation ? view->collation->view() : bson::View();
+    if (bson::compare(own, collation) != 0) {
+      return fail(kOptionNotSupportedOnView, "View " + database.name() + "." + std::string(name) +
+                                                 " has conflicting collation with view " +
+                                                 database.name() + "." + source);
+    }
+  }
   GM_TRY(check_cycle(database, snapshot, name, {below.begin(), below.end()}));
   std::string on(view_on);
   for (size_t depth = 1; depth <= kDepthMax; ++depth) {
@@ -122,19 +144,36 @@ Status check_view(engine::Database& database, engine::Snapshot& snapshot, std::s
   return too_deep({database.name(), std::string(name)});
 }
 
+Result<bson::Document> effective_collation(const engine::Namespace& ns, const ResolvedView& view,
+                                           bson::View given) {
+  GM_ASSIGN(const query::SharedCollator own, query::Collator::parse(view.collation));
+  bool use_own = given.empty();
+  if (!given.empty() && view.ns != ns) {
+    GM_ASSIGN(const query::SharedCollator wanted, query::Collator::parse(given));
+    if (!query::same_collation(own.get(), wanted.get())) {
+      return fail(kOptionNotSupportedOnView, "Cannot override a view's default collation");
+    }
+    use_own = true;
+  }
+  if (!use_own) return bson::Document(given);
+  if (own != nullptr) return view.collation;
+  bson::Builder simple;
+  simple.append("locale", "simple");
+  return std::move(simple).finish();
+}
+
 Status check_views_collation(const Databases& databases, engine::Snapshot& snapshot,
-                             const engine::Namespace& ns, const ResolvedView& view,
-                             const query::Pipeline& pipeline, bool has_collation) {
-  constexpr ErrorCode kOptionNotSupportedOnView{167};
-  constexpr const char* kMessage = "Cannot override a view's default collation";
-  if (!has_collation) return {};
-  if (view.ns != ns) return fail(kOptionNotSupportedOnView, kMessage);
+                             const engine::Namespace& ns, const query::Pipeline& pipeline,
+                             const query::Collator* collator) {
   for (const query::CollectionName& name : pipeline.other_collections()) {
     const engine::Namespace other{name.database.empty() ? ns.database : name.database,
                                   name.collection};
     GM_ASSIGN(const ResolvedView resolved, resolve_view(databases, snapshot, other));
-    if (resolved.ns != other) {
-      return fail(kOptionNotSupportedOnView, kMessage + (": " + other.full()));
+    if (resolved.ns == other) continue;
+    GM_ASSIGN(const query::SharedCollator own, query::Collator::parse(resolved.collation));
+    if (!query::same_collation(own.get(), collator)) {
+      return fail(kOptionNotSupportedOnView,
+                  "Cannot override a view's default collation" + other.full());
     }
   }
   return {};

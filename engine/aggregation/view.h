@@ -9,6 +9,7 @@
 #include "engine/aggregation/aggregate.h"
 #include "engine/base/error.h"
 #include "engine/bson/document.h"
+#include "engine/query/collation/collator.h"
 #include "engine/query/pipeline/pipeline.h"
 #include "engine/store.h"
 
@@ -20,6 +21,9 @@ struct ResolvedView {
   // The stages of all views, as the elements of an array: those of the view that reads `ns` come
   // first. Empty if the name was not that of a view.
   bson::Document stages;
+  // The collation of the collection or view `ns` that was resolved, as
+  // query::Collation::document() returns it. Empty: it has none, or does not exist.
+  bson::Document collation = {};
 };
 
 // Resolves `ns`, which may be a collection, a view, or a view of other views. Fails with
@@ -33,15 +37,23 @@ Result<ResolvedView> resolve_view(const Databases& databases, engine::Snapshot& 
 // $graphLookup and $unionWith, also inside $facet. No source may lead back to the view
 // (GraphContainsCycle, 5). No source may be a system collection except system.js
 // (InvalidNamespace), because a view must not show users' credentials or the profiler's data. Fails
-// with ViewDepthLimitExceeded (165) if `view_on` leads through 20 views or more.
+// with ViewDepthLimitExceeded (165) if `view_on` leads through 20 views or more, and with
+// OptionNotSupportedOnView (167) if a source is a view with another collation than `collation`,
+// which is empty if the view has none.
 Status check_view(engine::Database& database, engine::Snapshot& snapshot, std::string_view name,
-                  std::string_view view_on, bson::View stages);
+                  std::string_view view_on, bson::View stages, bson::View collation);
 
-// Fails with OptionNotSupportedOnView (167) if `has_collation` and the pipeline over `ns` reads a
-// view. Views compare strings as bytes, and a command cannot change that. `view` is the result of
-// resolve_view() for `ns`.
+// Returns the collation for all reads of a command, as query::Collator::parse() reads it: `given`
+// if it is not empty, else the one of the collection or view that `view` is the resolution of.
+// Returns {locale: "simple"} if that has none. Fails with OptionNotSupportedOnView (167) if `given`
+// is not the one of a view `ns`, and as query::Collation::parse() does.
+Result<bson::Document> effective_collation(const engine::Namespace& ns, const ResolvedView& view,
+                                           bson::View given);
+
+// Fails with OptionNotSupportedOnView (167) if the pipeline over `ns` reads, beside its source, a
+// view that has another collation. `collator` is the one of the command.
 Status check_views_collation(const Databases& databases, engine::Snapshot& snapshot,
-                             const engine::Namespace& ns, const ResolvedView& view,
-                             const query::Pipeline& pipeline, bool has_collation);
+                             const engine::Namespace& ns, const query::Pipeline& pipeline,
+                             const query::Collator* collator);
 
 }  // namespace gridmount::aggregation

@@ -21,6 +21,12 @@
 #include "engine/system/memory.h"
 
 namespace gridmount::local {
+
+Result<query::SharedCollator> collator_for(bson::View given, const CollectionMetadata* metadata) {
+  if (given.empty() && metadata != nullptr) return metadata->collator;
+  return query::Collator::parse(given);
+}
+
 namespace {
 
 // prefetch() is a hint. Beyond this many records it would cost more than it saves.
@@ -106,10 +112,13 @@ bool is_natural_forward(bson::View sort) {
 }
 
 Result<MatchOptions> match_options(bson::View filter, const engine::FindOptions& options,
-                                   const query::SharedCollator& collator) {
+                                   const query::SharedCollator& collator,
+                                   const CollectionMetadata* metadata) {
   MatchOptions match;
-  match.by_id = collator == nullptr && is_by_id(filter, options);
-  match.collated = collator != nullptr;
+  match.by_id = is_by_id(filter, options) &&
+                query::same_collation(collator.get(),
+                                      metadata != nullptr ? metadata->collator.get() : nullptr);
+  match.collator = collator;
   match.hint = options.hint;
   if (options.tailable) {
     if (!(options.sort.empty() || is_natural_forward(options.sort)) || options.hint) {
@@ -144,8 +153,10 @@ Result<MatchOptions> match_options(bson::View filter, const engine::FindOptions&
   return match;
 }
 
-MatchOptions count_options(const engine::CountOptions& options) {
+MatchOptions count_options(const engine::CountOptions& options,
+                           const query::SharedCollator& collator) {
   MatchOptions match;
+  match.collator = collator;
   match.hint = options.hint;
   match.skip = options.skip;
   match.limit = options.limit;
@@ -178,12 +189,12 @@ Result<std::unique_ptr<engine::Cursor>> LocalCollection::find(engine::Snapshot& 
                                                               const engine::FindOptions& options) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_TRY(check(options));
-  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options.collation));
+  GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
+  GM_ASSIGN(const query::SharedCollator collator, collator_for(options.collation, metadata.get()));
   GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables, collator));
-  GM_ASSIGN(MatchOptions match, match_options(filter, options, collator));
+  GM_ASSIGN(MatchOptions match, match_options(filter, options, collator, metadata.get()));
   GM_ASSIGN(std::optional<query::Projection> projection,
             parse_projection(options, filter, collator));
-  GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   if (metadata ? metadata->settings.is_view() : is_catalog_collection(ns_)) {
     GM_TRY(check_without_storage(ns_, options));
   }
@@ -218,13 +229,15 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
                                                             const engine::FindOptions& options) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
+  GM_ASSIGN(const query::SharedCollator collator, collator_for(options.collation, metadata.get()));
   const bool of_index =
       !options.min.empty() || !options.max.empty() || options.return_key || options.show_record_id;
-  const bool plain = metadata && !of_index && options.sort.empty() && options.projection.empty() &&
-                     options.skip == 0 && options.limit >= 0 && !options.hint &&
-                     options.collation.empty();
+  const bool plain = metadata && !metadata->settings.is_view() && !of_index &&
+                     options.sort.empty() && options.projection.empty() && options.skip == 0 &&
+                     options.limit >= 0 && !options.hint;
   if (plain) {
-    if (const std::optional<UniqueLookup> lookup = unique_lookup(*metadata, filter)) {
+    if (const std::optional<UniqueLookup> lookup =
+            unique_lookup(*metadata, filter, collator.get())) {
       GM_ASSIGN(const std::optional<RecordId> id,
                 find_unique(read_view->trees(), *metadata, *lookup));
       record_lookup(*read_view, *metadata, *lookup->index, id.has_value());
@@ -234,7 +247,7 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
       GM_TRY(confirm_found(*metadata, *lookup->index, filter, document));
       return std::optional(document);
     }
-    if (const std::optional<FirstLookup> lookup = first_lookup(*metadata, filter)) {
+    if (const std::optional<FirstLookup> lookup = first_lookup(*metadata, filter, collator.get())) {
       GM_ASSIGN(const std::optional<RecordId> id,
                 find_first(read_view->shared_trees(), *metadata, *lookup));
       record_lookup(*read_view, *metadata, *lookup->index, id.has_value());
@@ -249,9 +262,8 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
     return find_one_of_cursor(snapshot, filter, options);
   }
   GM_TRY(check(options));
-  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options.collation));
   GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables, collator));
-  GM_ASSIGN(MatchOptions match, match_options(filter, options, collator));
+  GM_ASSIGN(MatchOptions match, match_options(filter, options, collator, metadata.get()));
   match.limit = 1;
   GM_ASSIGN(std::optional<query::Projection> projection,
             parse_projection(options, filter, collator));
@@ -283,9 +295,9 @@ Result<int64_t> LocalCollection::count(engine::Snapshot& snapshot, bson::View fi
                                        const engine::CountOptions& options) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_TRY(check(options));
-  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options.collation));
-  GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables, collator));
   GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
+  GM_ASSIGN(const query::SharedCollator collator, collator_for(options.collation, metadata.get()));
+  GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables, collator));
   if (!metadata && !is_catalog_collection(ns_)) {
     record_missing(*read_view);
     return int64_t{0};
@@ -299,7 +311,7 @@ Result<int64_t> LocalCollection::count(engine::Snapshot& snapshot, bson::View fi
     return options.limit == 0 ? count : std::min(count, options.limit);
   }
   GM_ASSIGN(const std::unique_ptr<MatchCount> matches,
-            MatchCount::open(read_view, metadata, parsed, count_options(options)));
+            MatchCount::open(read_view, metadata, parsed, count_options(options, collator)));
   return matches->run();
 }
 
@@ -317,7 +329,10 @@ Result<std::vector<bson::Value>> LocalCollection::distinct(engine::Snapshot& sna
   read.distinct_path = path;
   GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor, find(snapshot, filter, read));
   GM_TRY(query::check_field_path(path));
-  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options.collation));
+  // The cursor has found out whether this is a stored collection or a view.
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
+  GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
+  GM_ASSIGN(const query::SharedCollator collator, collator_for(options.collation, metadata.get()));
   return aggregation::distinct_values(*cursor, path, collator.get());
 }
 
@@ -332,13 +347,13 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
                                                 engine::Verbosity verbosity) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_TRY(check(options));
-  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options.collation));
+  GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
+  GM_ASSIGN(const query::SharedCollator collator, collator_for(options.collation, metadata.get()));
   GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables, collator));
-  GM_ASSIGN(MatchOptions match, match_options(filter, options, collator));
+  GM_ASSIGN(MatchOptions match, match_options(filter, options, collator, metadata.get()));
   GM_ASSIGN(const std::optional<query::Projection> projection,
             parse_projection(options, filter, collator));
   if (projection) match.only_paths = projection->included_paths();
-  GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   if (metadata && metadata->settings.is_view()) {
     return aggregation::explain_view(databases(), snapshot, ns_, filter, options, verbosity);
   }
@@ -374,9 +389,9 @@ Result<bson::Document> LocalCollection::explain_count(engine::Snapshot& snapshot
                                                       engine::Verbosity verbosity) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_TRY(check(options));
-  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options.collation));
-  GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables, collator));
   GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
+  GM_ASSIGN(const query::SharedCollator collator, collator_for(options.collation, metadata.get()));
+  GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables, collator));
   engine::FindOptions find;
   find.skip = options.skip;
   find.limit = options.limit;
@@ -402,7 +417,7 @@ Result<bson::Document> LocalCollection::explain_count(engine::Snapshot& snapshot
     return explanation(query, executes ? &execution : nullptr);
   }
   GM_ASSIGN(const std::unique_ptr<MatchCount> matches,
-            MatchCount::open(read_view, metadata, parsed, count_options(options)));
+            MatchCount::open(read_view, metadata, parsed, count_options(options, collator)));
   query.plan = &matches->plan();
   query.covered = !matches->reads_documents();
   query.filters_entries = matches->filters_entries();
@@ -431,15 +446,18 @@ void LocalCollection::prefetch(engine::Snapshot& snapshot, bson::View filter) {
     const auto record = get_record(read_view.trees(), (*metadata)->records, id);
     if (record && *record) system::will_need((*record)->data(), (*record)->size());
   };
-  if (const std::optional<UniqueLookup> lookup = unique_lookup(**metadata, filter)) {
+  if (const std::optional<UniqueLookup> lookup =
+          unique_lookup(**metadata, filter, (*metadata)->collator.get())) {
     const Result<std::optional<RecordId>> id = find_unique(read_view.trees(), **metadata, *lookup);
     if (id && *id) ask_for(**id);
     return;
   }
-  const Result<query::Filter> parsed = query::Filter::parse(filter);
+  const query::SharedCollator& collator = (*metadata)->collator;
+  const Result<query::Filter> parsed = query::Filter::parse(filter, {.collator = collator});
   if (!parsed) return;
-  const Result<query::Plan> plan = query::make_plan(*parsed, nullptr, (*metadata)->definitions,
-                                                    (*metadata)->multikey, std::nullopt);
+  const Result<query::Plan> plan =
+      query::make_plan(*parsed, nullptr, (*metadata)->definitions, (*metadata)->multikey,
+                       std::nullopt, collator.get());
   if (!plan) return;
   const std::unique_ptr<Scan> scan = make_scan(read_view.shared_trees(), *metadata, *plan);
   for (int i = 0; i < kPrefetchRecordsMax; ++i) {
@@ -453,7 +471,9 @@ Result<std::vector<query::IndexDefinition>> LocalCollection::indexes(engine::Sna
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
   GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   if (!metadata) return std::vector<query::IndexDefinition>();
-  return metadata->definitions;
+  std::vector<query::IndexDefinition> definitions;
+  for (const IndexMetadata& index : metadata->indexes) definitions.push_back(index.definition);
+  return definitions;
 }
 
 }  // namespace gridmount::local

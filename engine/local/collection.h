@@ -32,6 +32,10 @@ struct TargetOptions {
   query::SharedCollator collator = nullptr;
 };
 
+// Returns the collation of a command: the given one, or if that is empty the one of the collection,
+// which may be null. Fails as query::Collator::parse() does.
+Result<query::SharedCollator> collator_for(bson::View given, const CollectionMetadata* metadata);
+
 // A collection's name, and the environment in which each call looks it up. The environment must
 // outlive this object.
 class LocalCollection : public engine::Collection, public engine::BinaryOverwriter {

@@ -10,7 +10,8 @@ namespace gridmount::local {
 Status LocalCollection::create_index(engine::Transaction& transaction,
                                      const query::IndexDefinition& definition) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
-  GM_ASSIGN(IndexMetadata index, new_index(ns_, definition));
+  GM_ASSIGN(SharedMetadata metadata, read_view->catalog().find(ns_));
+  GM_ASSIGN(IndexMetadata index, new_index(ns_, metadata.get(), definition));
   if (index.definition.name == kIdIndexName && !is_on_id(index)) {
     return fail(ErrorCode::kBadValue,
                 "The index name '_id_' is reserved for the _id index, which must have key pattern "
@@ -18,7 +19,6 @@ Status LocalCollection::create_index(engine::Transaction& transaction,
                     bson::to_text(index.definition.keys));
   }
 
-  GM_ASSIGN(SharedMetadata metadata, read_view->catalog().find(ns_));
   if (metadata) {
     GM_ASSIGN(const bool exists, has_index(*metadata, index));
     if (exists) return {};

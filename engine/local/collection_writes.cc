@@ -103,8 +103,9 @@ Result<LocalCollection::Targets> LocalCollection::targets(
     const std::shared_ptr<ReadView>& read_view, const SharedMetadata& metadata, bson::View filter,
     const TargetOptions& options) const {
   Targets targets;
-  if (!options.hint && options.sort.empty() && options.collator == nullptr) {
-    if (const std::optional<UniqueLookup> lookup = unique_lookup(*metadata, filter)) {
+  if (!options.hint && options.sort.empty()) {
+    if (const std::optional<UniqueLookup> lookup =
+            unique_lookup(*metadata, filter, options.collator.get())) {
       GM_ASSIGN(const std::optional<RecordId> id,
                 find_unique(read_view->trees(), *metadata, *lookup));
       record_lookup(*read_view, *metadata, *lookup->index, id.has_value());
@@ -121,6 +122,7 @@ Result<LocalCollection::Targets> LocalCollection::targets(
   match.limit = options.multi ? 0 : 1;
   match.deadline = options.deadline;
   match.one_at_a_time = true;
+  match.collator = options.collator;
   if (!options.sort.empty()) {
     GM_ASSIGN(match.sort, query::Sort::parse(options.sort, options.collator));
   }
@@ -150,14 +152,14 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
                                                      bson::View filter, bson::View update,
                                                      const engine::UpdateOptions& options) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
-  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options.collation));
+  GM_ASSIGN(SharedMetadata metadata, read_view->catalog().find(ns_));
+  GM_ASSIGN(const query::SharedCollator collator, collator_for(options.collation, metadata.get()));
   GM_ASSIGN(const query::Update parsed, parse_update(update, options, collator));
   if (options.multi && parsed.is_replacement()) {
     return fail(ErrorCode::kFailedToParse,
                 "multi update is not supported for replacement-style update");
   }
   engine::UpdateResult result;
-  GM_ASSIGN(SharedMetadata metadata, read_view->catalog().find(ns_));
   Targets found;
   if (metadata) {
     GM_TRY(check_is_no_view(*metadata));
@@ -213,8 +215,8 @@ Result<bool> LocalCollection::overwrite(engine::Transaction& transaction, bson::
 Result<int64_t> LocalCollection::remove(engine::Transaction& transaction, bson::View filter,
                                         bool multi, const engine::RemoveOptions& options) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
-  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options.collation));
   GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
+  GM_ASSIGN(const query::SharedCollator collator, collator_for(options.collation, metadata.get()));
   if (!metadata) {
     GM_TRY(query::parse_filter(filter, options.variables, collator));
     return int64_t{0};
@@ -237,7 +239,8 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
     const engine::FindAndModifyOptions& options) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
   GM_TRY(check(options, update));
-  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(options.collation));
+  GM_ASSIGN(SharedMetadata metadata, read_view->catalog().find(ns_));
+  GM_ASSIGN(const query::SharedCollator collator, collator_for(options.collation, metadata.get()));
   std::optional<query::Update> parsed;
   if (!options.remove) {
     GM_ASSIGN(parsed, parse_update(update, options, collator));
@@ -259,7 +262,6 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
   };
 
   engine::FindAndModifyResult result;
-  GM_ASSIGN(SharedMetadata metadata, read_view->catalog().find(ns_));
   Targets found;
   if (metadata) {
     GM_TRY(check_is_no_view(*metadata));

@@ -59,7 +59,8 @@ Status LocalDatabase::create(engine::Transaction& transaction, std::string_view 
   }
   if (parsed.is_view()) {
     GM_TRY(aggregation::check_view(*this, transaction, collection, parsed.view_on,
-                                   parsed.pipeline ? parsed.pipeline->view() : bson::View()));
+                                   parsed.pipeline ? parsed.pipeline->view() : bson::View(),
+                                   parsed.collation ? parsed.collation->view() : bson::View()));
   }
   GM_TRY(read_view->catalog().create(name, parsed.document()));
   return {};

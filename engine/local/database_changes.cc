@@ -192,7 +192,8 @@ Result<bson::Document> LocalDatabase::modify(engine::Transaction& transaction,
   GM_ASSIGN(const CollectionOptions checked, CollectionOptions::parse(name, options.document()));
   if (checked.is_view()) {
     GM_TRY(aggregation::check_view(*this, transaction, collection, checked.view_on,
-                                   checked.pipeline ? checked.pipeline->view() : bson::View()));
+                                   checked.pipeline ? checked.pipeline->view() : bson::View(),
+                                   checked.collation ? checked.collation->view() : bson::View()));
   }
   changed.options = checked.document();
   for (size_t i = 0; i < changed.indexes.size(); ++i) {

@@ -86,6 +86,7 @@ Status DocumentWriter::insert(bson::View document) {
   const engine::CollectionOptions& settings = metadata_->settings;
   GM_ASSIGN(Counts* const counts, read_view_.catalog().counts_for_change(*metadata_));
   const RecordId id = counts->next_record;
+  GM_TRY(check_indexes_are_current(*metadata_));
   GM_TRY(indexes_.prepare_insert(document, id));
   GM_TRY(record_multikey());
   GM_TRY(indexes_.apply());
@@ -141,6 +142,7 @@ Status DocumentWriter::replace(RecordId id, bson::View before, bson::View after,
   if (growth != 0) {
     GM_ASSIGN(counts, read_view_.catalog().counts_for_change(*metadata_));
   }
+  GM_TRY(check_indexes_are_current(*metadata_));
   GM_TRY(indexes_.prepare_update(before, after, id, affected));
   GM_TRY(record_multikey());
   // The observer must run before the writes, which end the view `before`.
@@ -159,6 +161,7 @@ Status DocumentWriter::replace(RecordId id, bson::View before, bson::View after,
 Status DocumentWriter::remove(RecordId id, bson::View document) {
   GM_ASSIGN(Counts* const counts, read_view_.catalog().counts_for_change(*metadata_));
   const int64_t bytes = document.size();
+  GM_TRY(check_indexes_are_current(*metadata_));
   GM_TRY(indexes_.prepare_remove(document, id));
   if (read_view_.write_observer() != nullptr) {
     read_view_.write_observer()->document_changed(metadata_->ns, document, std::nullopt);

@@ -52,7 +52,7 @@ class IndexInSteps {
                  ->create_index(*transaction, definition_));
       return transaction->commit();
     }
-    GM_ASSIGN(index_, new_index(ns_, definition_));
+    GM_ASSIGN(index_, new_index(ns_, metadata.get(), definition_));
     GM_ASSIGN(const bool exists, has_index(*metadata, index_));
     if (exists) return {};
     index_.checksums = read_view.trees().has_checksums();

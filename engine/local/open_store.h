@@ -28,6 +28,8 @@ inline constexpr int kFormatVersion = 4;
 inline constexpr int kFirstVersionWithChecksums = 3;
 // The first format version whose records may have patches.
 inline constexpr int kFirstVersionWithPatches = 4;
+// The first format version in which collections, views and indexes may have collations.
+inline constexpr int kFirstVersionWithCollations = 4;
 
 // A factor: writers wait when kGarbageMax * OpenOptions::checkpoint_bytes have been freed but
 // cannot be reused yet.

@@ -428,6 +428,10 @@ Status MongoCollection::create_index(engine::Transaction& transaction,
   for (const bson::Element element : specification.view()) {
     if (element.key != "v") command.append(element.key, element.value);
   }
+  if (named.collation && named.own_collation() == nullptr) {
+    // The collection may have another one.
+    command.open_document("collation").append("locale", "simple").close();
+  }
   command.close().close();
   GM_ASSIGN(const bson::Document reply,
             reads->change_catalog(ns_, ns_.database, std::move(command).finish()));
@@ -460,6 +464,7 @@ Result<std::vector<engine::IndexDefinition>> MongoCollection::indexes(engine::Sn
     if (!definition) continue;
     // Servers do not say so of the index on _id.
     if (definition->name == "_id_") definition->unique = true;
+    if (!definition->collation) definition->collation.emplace();
     definitions.push_back(*std::move(definition));
   }
 }

@@ -25,10 +25,8 @@ INDEXES = [
     {"key": {"s": "2d"}, "name": "x"},
     {"key": {"s": "2dsphere"}, "name": "x"},
     {"key": {"$**": 1}, "name": "x"},
-    {"key": {"s": 1}, "name": "x", "collation": {"locale": "en"}},
 ]
 COMMANDS = [
-    {"create": "collated", "collation": {"locale": "en"}},
     {"create": "ts", "timeseries": {"timeField": "t"}},
     {"mapReduce": "c", "map": "x", "reduce": "y", "out": {"inline": 1}},
 ]

@@ -52,7 +52,8 @@ class Round:
 
     def setup(self):
         values = self.values
-        yield self.create() if values.chance(0.2) else {"create": "c"}
+        create = self.create() if values.chance(0.2) else {"create": "c"}
+        yield {**create, "collation": values.collation()} if values.chance(0.15) else create
         if self.documents:
             yield {"insert": "c", "documents": self.documents, "ordered": False}
         yield {"insert": "other", "documents": [values.document(100 + number) for number in range(values.of([1, 4]))]}
@@ -217,6 +218,8 @@ class Round:
         options += [{"expireAfterSeconds": 2**31 - 1}, {"name": "other"}, {"partialFilterExpression": self.filters.filter(0)}]
         if values.chance(0.4):
             index.update(values.of(options))
+        if values.chance(0.2):
+            index["collation"] = values.collation()
         return {"createIndexes": "c", "indexes": [index]}
 
     def drop_index(self):

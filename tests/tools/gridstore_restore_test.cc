@@ -154,7 +154,7 @@ TEST_F(GridstoreRestore, WhatTheStoreRefuses_IsSaidAndPassedOver) {
                             {"v":2,"key":{"x":1},"name":"x_1"}]})");
   write_file("dump/test/b.bson", numbered(2));
   write_file("dump/test/b.metadata.json",
-             R"({"options":{"collation":{"locale":"de"}},"indexes":[]})");
+             R"({"options":{"clusteredIndex":{"key":{"_id":1}}},"indexes":[]})");
   write_file("dump/test/system.buckets.c.bson", numbered(2));
   write_file("dump/test/c.metadata.json",
              R"({"options":{"timeseries":{"timeField":"t"}},"indexes":[],"type":"timeseries"})");
@@ -162,7 +162,7 @@ TEST_F(GridstoreRestore, WhatTheStoreRefuses_IsSaidAndPassedOver) {
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("the index `words` of test.a is not restored: "),
                                  HasSubstr("the collection `test.b` is not restored: "),
-                                 HasSubstr("collation"), HasSubstr("timeseries"),
+                                 HasSubstr("clusteredIndex"), HasSubstr("timeseries"),
                                  HasSubstr("restored 2 documents of 1 collection, 1 index; 3 "
                                            "failures\n")));
   EXPECT_THAT(collections(), ElementsAre("test.a"));

@@ -186,16 +186,37 @@ Result<std::shared_ptr<const CollectionMetadata>> Catalog::create(const engine::
   by_id.definition.name = kIdIndexName;
   by_id.definition.keys = std::move(keys).finish();
   by_id.definition.unique = true;
-  by_id.rules.parts.push_back({bson::Path("_id")});
+  GM_ASSIGN(const engine::CollectionOptions settings,
+            engine::CollectionOptions::parse(ns, options));
+  by_id.definition.collation = settings.collation.value_or(bson::Document());
+  GM_ASSIGN(by_id.rules, index_key_spec(by_id.definition));
+  if (by_id.rules.collator != nullptr) {
+    by_id.collator_version = by_id.rules.collator->library_version();
+  }
   by_id.checksums = trees_->has_checksums();
   GM_ASSIGN(by_id.keyspace, allocate_keyspace());
   metadata.indexes.push_back(std::move(by_id));
   return put(std::move(metadata));
 }
 
+// Programs that know only older versions would take the sort keys for texts.
+Status Catalog::check_format(const CollectionMetadata& metadata) const {
+  const bool has_collation =
+      metadata.settings.collation ||
+      std::any_of(metadata.indexes.begin(), metadata.indexes.end(), [](const IndexMetadata& index) {
+        return index.definition.own_collation() != nullptr;
+      });
+  if (!has_collation || trees_->has_collations()) return {};
+  return fail(ErrorCode::kIllegalOperation,
+              metadata.ns.full() +
+                  ": the format of this store is older than collations of collections, views and "
+                  "indexes; run 'gridstore upgrade'");
+}
+
 Result<std::shared_ptr<const CollectionMetadata>> Catalog::put(CollectionMetadata metadata) {
   recent_.clear();
   GM_TRY(metadata.derive());
+  GM_TRY(check_format(metadata));
   GM_ASSIGN(const std::string bytes, metadata.encode());
   GM_TRY(trees_->put(trees_->catalog(), collection_key(metadata.ns), bytes));
   GM_TRY(record_expiring(

@@ -122,6 +122,8 @@ class Catalog {
   Status record_expiring(const engine::Namespace& ns, bool expires);
   Status record_released(const Keyspace& keyspace);
   Result<Allocation> read_allocation() const;
+  // Fails with IllegalOperation for a collation in a store whose format has none.
+  Status check_format(const CollectionMetadata& metadata) const;
   Status write_allocation(const Allocation& allocation);
   // Puts the value with its checksum, if the store's entries have checksums.
   Status put_value(const std::string& key, std::string value);

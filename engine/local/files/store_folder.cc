@@ -93,6 +93,7 @@ Status check_fits(const std::filesystem::path& path, int version) {
 // does not leave, but no `format`.
 tl::unexpected<Error> lacks_format(const std::filesystem::path& path,
                                    const std::set<std::string>& names) {
+  // The newest version has the same files as the first one with `pending`, and reads its contents.
   const int version = names.contains("pending") ? kFormatVersion
                       : names.contains("redo")  ? kFirstVersionWithLog
                                                 : 1;

@@ -61,6 +61,13 @@ std::optional<IndexMetadata> index_of(bson::View document) {
   if (const auto other = field(document, "other", bson::Type::kDocument)) {
     index.definition.other_options = bson::Document(other->as_document());
   }
+  index.definition.collation.emplace();
+  if (const auto collation = field(document, "collation", bson::Type::kDocument)) {
+    index.definition.collation = bson::Document(collation->as_document());
+    const auto version = field(document, "collator", bson::Type::kString);
+    if (!version) return std::nullopt;
+    index.collator_version = version->as_string();
+  }
   Result<IndexKeySpec> rules = index_key_spec(index.definition);
   if (!rules) return std::nullopt;
   index.rules = std::move(rules).value();
@@ -120,6 +127,19 @@ std::shared_ptr<const CollectionMetadata> metadata_of(const engine::Namespace& n
 
 }  // namespace
 
+Status check_indexes_are_current(const CollectionMetadata& metadata) {
+  for (const IndexMetadata& index : metadata.indexes) {
+    if (!index.is_outdated()) continue;
+    return fail(ErrorCode::kIllegalOperation,
+                metadata.ns.full() + " cannot be written: its index '" + index.definition.name +
+                    "' orders strings by version " + index.collator_version +
+                    " of the library ICU, and this program has version " +
+                    index.rules.collator->library_version() +
+                    "; run 'gridstore check --repair', which makes the index anew");
+  }
+  return {};
+}
+
 void set_uuid_version(std::string& uuid, uint8_t version) {
   uuid[6] = static_cast<char>((uuid[6] & 0x0f) | version << 4);
   uuid[8] = static_cast<char>((uuid[8] & 0x3f) | 0x80);
@@ -130,16 +150,22 @@ Status CollectionMetadata::derive() {
   multikey.clear();
   for (const IndexMetadata& index : indexes) {
     definitions.push_back(index.definition);
+    if (index.is_outdated()) definitions.back().hidden = true;
     multikey.push_back(index.multikey);
   }
   GM_ASSIGN(settings, engine::CollectionOptions::parse(ns, options));
   validator.reset();
+  collator.reset();
+  if (settings.collation) {
+    GM_ASSIGN(collator, query::Collator::parse(*settings.collation));
+  }
   if (settings.validator && settings.level != engine::CollectionOptions::ValidationLevel::kOff) {
     // The parsed filter outlives one command. Without a fixed `now`, $$NOW is the time of each
     // write.
     GM_ASSIGN(query::Filter filter,
-              query::Filter::parse(*settings.validator,
-                                   {.now = std::nullopt, .explains_failures = true}));
+              query::Filter::parse(
+                  *settings.validator,
+                  {.now = std::nullopt, .explains_failures = true, .collator = collator}));
     validator = std::make_shared<const query::Filter>(std::move(filter));
   }
   return {};
@@ -173,6 +199,9 @@ Result<std::string> CollectionMetadata::encode() const {
     }
     if (!index.definition.other_options.view().empty()) {
       builder.append("other", index.definition.other_options);
+    }
+    if (const bson::Document* const collation = index.definition.own_collation()) {
+      builder.append("collation", *collation).append("collator", index.collator_version);
     }
     if (index.checksums) builder.append("checksums", true);
     append_keyspace(builder, index.keyspace);

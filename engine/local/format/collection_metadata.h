@@ -24,7 +24,18 @@ struct IndexMetadata {
   IndexKeySpec rules;
   bool multikey = false;   // some document has, or had, an array on a path of the index
   bool checksums = false;  // every entry of the index has a checksum
+  // With a collation: the version of the library that made the sort keys (Collator::
+  // library_version()).
+  std::string collator_version = {};
   Keyspace keyspace;
+
+  // Returns whether another version of the library has made the sort keys in the entries. Then they
+  // must be neither read nor written.
+  bool is_outdated() const {
+    return rules.collator != nullptr && collator_version != rules.collator->library_version();
+  }
+  // Returns whether a read may use the index.
+  bool is_readable() const { return !definition.hidden && !is_outdated(); }
 };
 
 struct CollectionMetadata {
@@ -35,12 +46,13 @@ struct CollectionMetadata {
   std::vector<IndexMetadata> indexes;  // the first is on _id
 
   // derive() computes the members below from `indexes` and `options`. The planner needs the first
-  // two: each has one element per index.
+  // two: each has one element per index. In `definitions`, an outdated index is hidden.
   std::vector<query::IndexDefinition> definitions;
   std::vector<bool> multikey;
   // `options`, parsed. The validator is null if the collection has none or its level is off.
   engine::CollectionOptions settings;
   std::shared_ptr<const query::Filter> validator;
+  query::SharedCollator collator;  // the collection's collation; null if it has none
   // Fails with the error of the validator or of an option that cannot be parsed.
   Status derive();
 
@@ -54,6 +66,9 @@ struct CollectionMetadata {
   static Result<std::shared_ptr<const CollectionMetadata>> decode(const engine::Namespace& ns,
                                                                   std::string_view bytes);
 };
+
+// Fails with IllegalOperation if an index is outdated: its entries cannot be changed.
+Status check_indexes_are_current(const CollectionMetadata& metadata);
 
 // Writes the version and the variant into the 16 bytes of a UUID (RFC 9562).
 void set_uuid_version(std::string& uuid, uint8_t version);

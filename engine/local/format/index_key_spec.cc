@@ -94,6 +94,9 @@ Status check_partial(const Filter& filter, const Refusal& refuse) {
 Result<IndexKeySpec> index_key_spec(const query::IndexDefinition& definition) {
   const Refusal refuse(definition);
   IndexKeySpec rules;
+  if (const bson::Document* const collation = definition.own_collation()) {
+    GM_ASSIGN(rules.collator, query::Collator::parse(*collation));
+  }
   for (const bson::Element element : definition.keys.view()) {
     GM_ASSIGN(IndexPart part, part_of(element, refuse));
     for (const IndexPart& earlier : rules.parts) {
@@ -105,6 +108,7 @@ Result<IndexKeySpec> index_key_spec(const query::IndexDefinition& definition) {
         return fail(kSeveralHashed, "A maximum of one index field is allowed to be hashed");
       }
     }
+    part.collator = rules.collator;
     rules.parts.push_back(std::move(part));
   }
   if (rules.parts.empty()) return refuse("no keys are given");
@@ -123,7 +127,8 @@ Result<IndexKeySpec> index_key_spec(const query::IndexDefinition& definition) {
   rules.sparse = definition.sparse;
   if (definition.partial_filter) {
     GM_ASSIGN(Filter partial,
-              Filter::parse(*definition.partial_filter, {.special_operators = false}));
+              Filter::parse(*definition.partial_filter,
+                            {.special_operators = false, .collator = rules.collator}));
     GM_TRY(check_partial(partial, refuse));
     rules.partial = std::make_shared<const Filter>(std::move(partial));
   }
@@ -134,7 +139,7 @@ void append_part(std::string& out, const IndexPart& part,
                  const std::optional<bson::ValueView>& value) {
   if (!part.hashed) {
     if (value) {
-      bson::append_key_string(out, *value, part.descending);
+      bson::append_key_string(out, *value, part.descending, part.collator.get());
     } else {
       append_encoded_missing(out, part.descending);
     }
@@ -142,7 +147,7 @@ void append_part(std::string& out, const IndexPart& part,
   }
   std::string encoded;
   if (value) {
-    bson::append_key_string(encoded, *value, false);
+    bson::append_key_string(encoded, *value, false, part.collator.get());
   } else {
     append_encoded_missing(encoded, false);
   }

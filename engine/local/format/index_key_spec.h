@@ -13,6 +13,7 @@
 #include "engine/base/error.h"
 #include "engine/bson/dotted_path.h"
 #include "engine/bson/value.h"
+#include "engine/query/collation/collator.h"
 #include "engine/query/filter/filter.h"
 #include "engine/query/plan/index_definition.h"
 
@@ -22,6 +23,7 @@ struct IndexPart {
   bson::Path path;
   bool descending = false;
   bool hashed = false;
+  query::SharedCollator collator = nullptr;  // that of the index; null: strings are their bytes
 };
 
 // Appends the encoding of a value in this part of an index's key. nullopt means that the document
@@ -34,6 +36,7 @@ struct IndexKeySpec {
   std::vector<IndexPart> parts;
   bool sparse = false;
   std::shared_ptr<const query::Filter> partial;  // null: all documents
+  query::SharedCollator collator = nullptr;      // of the index; each part has it, too
 };
 
 inline constexpr size_t kMaxIndexParts = 32;

@@ -150,7 +150,9 @@ std::string value_kinds(const IndexKeySpec& rules, bson::View document) {
     const std::optional<bson::ValueView> value = part.path.resolve(document);
     std::optional<ValueKind> kind;
     if (value) {
-      kind = kind_of(*value);
+      // The key has a string's sort key, and not the string.
+      const bool is_sort_key = part.collator != nullptr && value->type() == bson::Type::kString;
+      if (!is_sort_key) kind = kind_of(*value);
     } else if (part.path.parts().size() == 1) {
       kind = ValueKind::kMissing;
     }

@@ -30,8 +30,8 @@ enum class ValueKind : char {
 
 // Returns the kinds of the values in the document's only key, one byte each. Returns an empty
 // string if a value cannot be decoded from the key: the document has an array on a path of the
-// index, the value's encoding is not reversible (documents, Decimal128, -0.0, ...), or a part of
-// the index is hashed.
+// index, the value's encoding is not reversible (documents, Decimal128, -0.0, strings in an
+// index with a collation, ...), or a part of the index is hashed.
 std::string value_kinds(const IndexKeySpec& rules, bson::View document);
 
 // Returns the value of the entry with this key: the record id if the index is unique, then the

@@ -1,9 +1,12 @@
 #include "engine/local/indexes/duplicate_key.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "engine/base/hex.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/text.h"
 #include "engine/local/format/index_key_encoding.h"
@@ -50,22 +53,48 @@ void append_key_value(bson::Builder& builder, const IndexPart& part, bson::View 
 Error duplicate_key(const CollectionMetadata& metadata, const IndexMetadata& index,
                     bson::View document, std::string_view encoded) {
   bson::Builder values;
+  // Servers show the sort keys of strings, in hexadecimal.
+  std::vector<bool> is_hexadecimal;
   for (const IndexPart& part : index.rules.parts) {
-    append_key_value(values, part, document, encoded);
+    bson::Builder one;
+    append_key_value(one, part, document, encoded);
+    const bson::Document found = std::move(one).finish();
+    const bson::ValueView value = (*found.view().begin()).value;
+    is_hexadecimal.push_back(part.collator != nullptr && value.type() == bson::Type::kString);
+    if (is_hexadecimal.back()) {
+      std::string sort_key;
+      part.collator->append_sort_key(sort_key, value.as_string());
+      values.append(part.path.dotted(), to_hex(sort_key));
+    } else {
+      values.append(part.path.dotted(), value);
+    }
     encoded.remove_prefix(bson::key_string_size(encoded, part.descending).value_or(encoded.size()));
   }
   const bson::Document key_value = std::move(values).finish();
 
   std::string text;
+  size_t part = 0;
   for (const bson::Element element : key_value.view()) {
     text += (text.empty() ? " " : ", ") + std::string(element.key) + ": " +
-            bson::to_text(element.value);
+            (is_hexadecimal[part++] ? "\"0x" + std::string(element.value.as_string()) + "\""
+                                    : bson::to_text(element.value));
   }
+  const bson::Document* const collation = index.definition.own_collation();
   bson::Builder details;
   details.append("keyPattern", index.definition.keys).append("keyValue", key_value);
+  if (collation != nullptr) {
+    if (std::find(is_hexadecimal.begin(), is_hexadecimal.end(), true) != is_hexadecimal.end()) {
+      details.open_array("hexEncoded");
+      for (const bool hexadecimal : is_hexadecimal) details.push(bson::Value(hexadecimal).view());
+      details.close();
+    }
+    details.append("collation", *collation);
+  }
   return Error(ErrorCode::kDuplicateKey,
                "E11000 duplicate key error collection: " + metadata.ns.full() +
-                   " index: " + index.definition.name + " dup key: {" + text + " }")
+                   " index: " + index.definition.name +
+                   (collation != nullptr ? " collation: " + bson::to_text(collation->view()) : "") +
+                   " dup key: {" + text + " }")
       .with_details(std::move(details).finish().release());
 }
 

@@ -1,5 +1,6 @@
 #include "engine/local/indexes/new_index.h"
 
+#include "engine/bson/compare.h"
 #include "engine/bson/text.h"
 #include "engine/local/format/index_key_spec.h"
 
@@ -46,6 +47,10 @@ Result<bool> exists_already(const CollectionMetadata& metadata,
   return false;
 }
 
+std::string shown(const bson::Document& collation) {
+  return collation.view().empty() ? "{ locale: \"simple\" }" : bson::to_text(collation.view());
+}
+
 }  // namespace
 
 bool is_on_id(const IndexMetadata& index) {
@@ -54,17 +59,30 @@ bool is_on_id(const IndexMetadata& index) {
          !first.hashed;
 }
 
-Result<IndexMetadata> new_index(const engine::Namespace& ns,
+Result<IndexMetadata> new_index(const engine::Namespace& ns, const CollectionMetadata* metadata,
                                 const query::IndexDefinition& definition) {
+  const bson::Document collation = metadata != nullptr && metadata->settings.collation
+                                       ? *metadata->settings.collation
+                                       : bson::Document();
   IndexMetadata index;
   index.definition = definition;
+  if (!index.definition.collation) index.definition.collation = collation;
   std::string& name = index.definition.name;
   if (name.empty()) name = query::default_index_name(definition.keys);
   GM_TRY(query::check_combination(index.definition));
   GM_ASSIGN(index.rules, index_key_spec(index.definition));
+  if (index.rules.collator != nullptr) {
+    index.collator_version = index.rules.collator->library_version();
+  }
   if (name.find('\0') != std::string::npos || name == "*") {
     return fail(ErrorCode::kCannotCreateIndex,
                 ns.full() + ": '" + name + "' cannot be the name of an index");
+  }
+  const bson::Document& own = *index.definition.collation;
+  if (is_on_id(index) && bson::compare(own.view(), collation.view()) != 0) {
+    return fail(ErrorCode::kBadValue,
+                "The _id index must have the same collation as the collection. Index collation: " +
+                    shown(own) + ", collection collation: " + shown(collation));
   }
   // A collection has only one index on _id, whatever name is given.
   if (is_on_id(index)) name = kIdIndexName;

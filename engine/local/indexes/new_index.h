@@ -13,7 +13,10 @@ namespace gridmount::local {
 // the index gets the default name. An index on _id gets the name `_id_`, whatever its definition
 // says. Fails with CannotCreateIndex for a name with a NUL and for the name `*`, and with the
 // errors of query::check_combination() and index_key_spec().
-Result<IndexMetadata> new_index(const engine::Namespace& ns,
+// `metadata` is that of the collection, or null if it does not exist yet. The index has its
+// collation if the definition has none. Fails with BadValue for an index on _id whose collation is
+// not the one of the collection.
+Result<IndexMetadata> new_index(const engine::Namespace& ns, const CollectionMetadata* metadata,
                                 const query::IndexDefinition& definition);
 
 // Returns whether the collection already has the index. Fails with IndexKeySpecsConflict or

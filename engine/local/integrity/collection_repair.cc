@@ -62,10 +62,33 @@ Status CollectionRepair::repair_all() {
     std::string from;
     GM_TRY(in_steps([&](Step& step) { return repair_index(step, i, from); }));
   }
-  return in_steps([&](Step& step) -> Result<bool> {
+  GM_TRY(in_steps([&](Step& step) -> Result<bool> {
     GM_TRY(repair_counts(step));
     return true;
+  }));
+  return in_steps([&](Step& step) -> Result<bool> {
+    GM_TRY(mark_current(step));
+    return true;
   });
+}
+
+// All entries of an outdated index have been replaced by now. It stays outdated until then, so that
+// an interrupted repair begins anew.
+Status CollectionRepair::mark_current(Step& step) {
+  CollectionMetadata changed = *step.metadata;
+  bool any = false;
+  for (IndexMetadata& index : changed.indexes) {
+    if (!index.is_outdated()) continue;
+    step.lines.push_back("the index '" + index.definition.name +
+                         "' was made anew, as its sort keys were those of version " +
+                         index.collator_version + " of the library ICU");
+    index.collator_version = index.rules.collator->library_version();
+    any = true;
+  }
+  if (!any) return {};
+  ++step.changes;
+  GM_ASSIGN(step.metadata, step.read_view->catalog().put(std::move(changed)));
+  return {};
 }
 
 Status CollectionRepair::in_steps(const std::function<Result<bool>(Step&)>& work) {

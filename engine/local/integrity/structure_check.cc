@@ -260,6 +260,7 @@ class StructureCheck {
                           std::vector<uint64_t>& expected) {
     for (size_t i = 0; i < metadata.indexes.size(); ++i) {
       const IndexMetadata& index = metadata.indexes[i];
+      if (index.is_outdated()) continue;
       if (const Status extracted = extract_keys(index.rules, document, keys_); !extracted) {
         index_problem(i, name(metadata, index) + ": record " + std::to_string(id) +
                              " cannot be indexed: " + extracted.error().message());
@@ -306,6 +307,13 @@ class StructureCheck {
     }));
     report_.index_entries += found;
     keys_per_index_.push_back(found);
+    if (index.is_outdated()) {
+      index_problem(i, name(metadata, index) + " has the sort keys of version " +
+                           index.collator_version +
+                           " of the library ICU, this program has version " +
+                           index.rules.collator->library_version());
+      return {};
+    }
     if (found == expected) return {};
     index_problem(i, name(metadata, index) + " has " + std::to_string(found) +
                          " entries, its documents account for " + std::to_string(expected));

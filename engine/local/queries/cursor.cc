@@ -21,7 +21,7 @@ bson::Document FindCursor::key_of(bson::View document) const {
     if (part.hashed) {
       std::string encoded;
       if (value) {
-        bson::append_key_string(encoded, *value, false);
+        bson::append_key_string(encoded, *value, false, part.collator.get());
       } else {
         append_encoded_missing(encoded, false);
       }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/base/hex.h"
 #include "engine/bson/text.h"
 
 namespace gridmount::local {
@@ -17,10 +18,20 @@ bool is_descending(const bson::Element& part) {
   return part.value.number().value_or(1) < 0;
 }
 
-std::string shown(const Interval& interval, bool backward) {
+// A string in an index with a collation is shown by its sort key.
+std::string shown(bson::ValueView value, const query::Collator* collator) {
+  if (collator != nullptr && value.type() == bson::Type::kString) {
+    std::string sort_key;
+    if (!value.as_string().empty()) collator->append_sort_key(sort_key, value.as_string());
+    return "CollationKey(0x" + to_hex(sort_key) + ")";
+  }
   // to_text() truncates a long string, possibly within a character.
-  const std::string low = bson::valid_text(bson::to_text(interval.low.view()));
-  const std::string high = bson::valid_text(bson::to_text(interval.high.view()));
+  return bson::valid_text(bson::to_text(value));
+}
+
+std::string shown(const Interval& interval, bool backward, const query::Collator* collator) {
+  const std::string low = shown(interval.low.view(), collator);
+  const std::string high = shown(interval.high.view(), collator);
   if (backward) {
     return (interval.high_inclusive ? "[" : "(") + high + ", " + low +
            (interval.low_inclusive ? "]" : ")");
@@ -40,6 +51,7 @@ Interval everything() {
 }  // namespace
 
 void append_bounds(Builder& out, const IndexMetadata& index, const query::Plan& plan) {
+  const query::Collator* const collator = index.rules.collator.get();
   Builder& bounds = out.open_document("indexBounds");
   size_t part = 0;
   for (const bson::Element key : index.definition.keys.view()) {
@@ -47,10 +59,10 @@ void append_bounds(Builder& out, const IndexMetadata& index, const query::Plan& 
     const bool backward = plan.backward != is_descending(key);
     if (part < plan.bounds.size()) {
       for (const Interval& interval : plan.bounds[part]) {
-        list.push(bson::Value(shown(interval, backward)).view());
+        list.push(bson::Value(shown(interval, backward, collator)).view());
       }
     } else {
-      list.push(bson::Value(shown(everything(), backward)).view());
+      list.push(bson::Value(shown(everything(), backward, collator)).view());
     }
     list.close();
     ++part;

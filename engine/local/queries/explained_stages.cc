@@ -60,10 +60,10 @@ bson::Document left_by_bounds(const ExplainedQuery& query, const Plan& plan) {
     alone.partial_filter.reset();
     alone.hidden = false;
     std::erase_if(conditions, [&](const bson::Document& condition) {
-      const auto parsed = query::Filter::parse(condition);
+      const auto parsed = query::Filter::parse(condition, {.collator = query.collator});
       if (!parsed) return false;  // it uses variables
-      const Result<Plan> own =
-          query::make_plan(*parsed, nullptr, {alone}, {index.multikey}, bson::Value(alone.name));
+      const Result<Plan> own = query::make_plan(*parsed, nullptr, {alone}, {index.multikey},
+                                                bson::Value(alone.name), query.collator.get());
       return own && own->bounds_are_exact;
     });
   }
@@ -335,6 +335,9 @@ class Stages {
   static void describe(Builder& out, const IndexMetadata& index) {
     const query::IndexDefinition& definition = index.definition;
     out.append("keyPattern", definition.keys).append("indexName", definition.name);
+    if (const bson::Document* const collation = definition.own_collation()) {
+      out.append("collation", *collation);
+    }
     out.append("isMultiKey", index.multikey);
     append_multikey_paths(out, index);
     out.append("isUnique", definition.unique).append("isSparse", definition.sparse);

@@ -86,8 +86,8 @@ IndexBounds::EncodedPart IndexBounds::encode(const std::vector<query::Interval>&
   }
   for (const query::Interval& interval : intervals) {
     EncodedInterval encoded{{}, {}, interval.low_inclusive, interval.high_inclusive, false};
-    bson::append_key_string(encoded.low, interval.low, descending);
-    bson::append_key_string(encoded.high, interval.high, descending);
+    bson::append_key_string(encoded.low, interval.low, descending, index_part.collator.get());
+    bson::append_key_string(encoded.high, interval.high, descending, index_part.collator.get());
     if (descending) {
       std::swap(encoded.low, encoded.high);
       std::swap(encoded.low_inclusive, encoded.high_inclusive);

@@ -13,9 +13,10 @@ constexpr ErrorCode kOtherIndex{51174};
 constexpr ErrorCode kMinNotBeforeMax{51175};
 
 Result<std::optional<std::string>> encode(const IndexMetadata& index, bson::View limit,
-                                          bool collated) {
+                                          const query::Collator* collator) {
   if (limit.empty()) return std::optional<std::string>();
   std::string encoded;
+  const bool collated = !query::same_collation(index.rules.collator.get(), collator);
   auto field = limit.begin();
   for (const IndexPart& part : index.rules.parts) {
     if (field == limit.end() || (*field).key != part.path.dotted() ||
@@ -40,21 +41,21 @@ Result<std::optional<std::string>> encode(const IndexMetadata& index, bson::View
 
 Result<LimitedPlan> limited_plan(const CollectionMetadata& metadata, bson::View min, bson::View max,
                                  const std::optional<bson::Value>& hint, const query::Sort* sort,
-                                 bool collated) {
+                                 const query::Collator* collator) {
   const auto no_hint = [] {
     return fail(kNoHint, "When using min()/max() a hint of which index to use must be provided");
   };
   if (!hint) return no_hint();
   GM_ASSIGN(const query::Filter everything, query::Filter::parse(bson::View()));
-  GM_ASSIGN(query::Plan plan,
-            query::make_plan(everything, sort, metadata.definitions, metadata.multikey, hint));
+  GM_ASSIGN(query::Plan plan, query::make_plan(everything, sort, metadata.definitions,
+                                               metadata.multikey, hint, collator));
   if (plan.kind != query::Plan::Kind::kIndexScan) return no_hint();
   // The filter of the query is not part of the bounds.
   plan.bounds_are_exact = false;
   LimitedPlan limited{std::move(plan), {}};
   const IndexMetadata& index = metadata.indexes[limited.plan.index];
-  GM_ASSIGN(limited.limits.low, encode(index, min, collated));
-  GM_ASSIGN(limited.limits.high, encode(index, max, collated));
+  GM_ASSIGN(limited.limits.low, encode(index, min, collator));
+  GM_ASSIGN(limited.limits.high, encode(index, max, collator));
   const KeyBounds& limits = limited.limits;
   if (limits.low && limits.high && *limits.low >= *limits.high) {
     return fail(kMinNotBeforeMax,

@@ -31,11 +31,12 @@ struct LimitedPlan {
 
 // Returns the plan and the limits for `min` and `max`. One of the two may be empty. Fails with
 // 51173 unless `hint` names an index, with 51174 unless `min` and `max` have all fields of the
-// index in order, and with 51175 unless `min` is before `max`. Fails with BadValue if the encoding
-// of `min` or `max` is longer than kEncodedBytesMax, because longer keys are truncated, and their
-// order is not that of their values.
+// index in order and have strings only if the index has the collation of the query, and with 51175
+// unless `min` is before `max`. Fails with BadValue if the encoding of `min` or `max` is longer
+// than kEncodedBytesMax, because longer keys are truncated, and their order is not that of their
+// values.
 Result<LimitedPlan> limited_plan(const CollectionMetadata& metadata, bson::View min, bson::View max,
                                  const std::optional<bson::Value>& hint, const query::Sort* sort,
-                                 bool collated);
+                                 const query::Collator* collator);
 
 }  // namespace gridmount::local

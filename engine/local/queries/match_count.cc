@@ -26,8 +26,8 @@ MatchCount::MatchCount(std::shared_ptr<ReadView> read_view,
 Result<std::unique_ptr<MatchCount>> MatchCount::open(
     std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionMetadata> metadata,
     const query::Filter& filter, const MatchOptions& options) {
-  GM_ASSIGN(ChosenPlan chosen,
-            choose_plan(read_view->shared_trees(), metadata, filter, {nullptr, options.hint}));
+  GM_ASSIGN(ChosenPlan chosen, choose_plan(read_view->shared_trees(), metadata, filter,
+                                           {nullptr, options.hint, false, options.collator.get()}));
   record_plan(*read_view, *metadata, chosen.plan);
   return std::unique_ptr<MatchCount>(new MatchCount(std::move(read_view), std::move(metadata),
                                                     filter, options, std::move(chosen)));

@@ -20,10 +20,12 @@ constexpr ErrorCode kQueryPlanKilled{175};
 constexpr ErrorCode kCappedPositionLost{136};
 
 // Returns whether the index has at most one entry per document, ordered by `path` first. Entries
-// with the same value are then adjacent, and one of them stands for all.
+// with the same value are then adjacent, and one of them stands for all. In an index with a
+// collation, different strings may have the same entry.
 bool leads_with(const IndexMetadata& index, std::string_view path) {
   const IndexPart& first = index.rules.parts.front();
-  return !index.multikey && !first.hashed && first.path.dotted() == path;
+  return !index.multikey && !first.hashed && first.collator == nullptr &&
+         first.path.dotted() == path;
 }
 
 // Returns whether the plan may skip all but the first of the entries with the same value of
@@ -44,7 +46,7 @@ bool choose_distinct(const CollectionMetadata& metadata, const MatchOptions& opt
   std::optional<size_t> shortest;
   for (size_t i = 0; i < metadata.indexes.size(); ++i) {
     const IndexMetadata& index = metadata.indexes[i];
-    const bool has_all = !index.rules.sparse && !index.rules.partial && !index.definition.hidden;
+    const bool has_all = !index.rules.sparse && !index.rules.partial && index.is_readable();
     if (!has_all || !leads_with(index, path)) continue;
     if (shortest && metadata.indexes[*shortest].rules.parts.size() <= index.rules.parts.size()) {
       continue;
@@ -69,7 +71,10 @@ std::optional<KeyReader> covering_reader(const CollectionMetadata& metadata,
   if (index.multikey) return std::nullopt;
   std::set<std::string> needed(paths.begin(), paths.end());
   filter.add_paths(needed);
-  for (const IndexPart& part : index.rules.parts) needed.erase(part.path.dotted());
+  for (size_t i = 0; i < index.rules.parts.size(); ++i) {
+    if (index.rules.collator != nullptr && query::allows_strings(plan, i)) continue;
+    needed.erase(index.rules.parts[i].path.dotted());
+  }
   if (!needed.empty()) return std::nullopt;
   return KeyReader(index);
 }
@@ -184,11 +189,12 @@ Result<std::unique_ptr<PlanExecutor>> PlanExecutor::open(
   const query::Sort* const sort = options.sort ? &*options.sort : nullptr;
   ChosenPlan chosen;
   if (options.min.empty() && options.max.empty()) {
-    GM_ASSIGN(chosen, choose_plan(read_view->shared_trees(), metadata, filter,
-                                  {sort, options.hint, options.limit != 0}));
+    GM_ASSIGN(chosen,
+              choose_plan(read_view->shared_trees(), metadata, filter,
+                          {sort, options.hint, options.limit != 0, options.collator.get()}));
   } else {
     GM_ASSIGN(LimitedPlan limited, limited_plan(*metadata, options.min, options.max, options.hint,
-                                                sort, options.collated));
+                                                sort, options.collator.get()));
     chosen.plan = std::move(limited.plan);
     options.limits = std::move(limited.limits);
   }

@@ -42,9 +42,9 @@ struct MatchOptions {
   uint64_t sort_bytes_max = kOperationBytesMax;
   std::optional<engine::Deadline> deadline = {};
   bool tailable = false;
-  bool by_id = false;          // the result of is_by_id()
-  bool collated = false;       // the query has a collation
-  bool one_at_a_time = false;  // FindOptions::one_at_a_time
+  bool by_id = false;                        // the result of is_by_id()
+  query::SharedCollator collator = nullptr;  // the collation of the query
+  bool one_at_a_time = false;                // FindOptions::one_at_a_time
   std::optional<std::vector<std::string>> only_paths = {};
   std::string_view distinct_path = {};  // FindOptions::distinct_path; used by open() only
   // FindOptions::min and max; used by open() only.
@@ -186,7 +186,9 @@ class PlanExecutor {
 };
 
 // Returns a reader of the plan's index entries. Returns nothing unless the index has `paths` and
-// all paths of the filter, and no document has an array on a path of the index.
+// all paths of the filter, and no document has an array on a path of the index. Returns nothing
+// either if the index has a collation and the bounds of one of these paths allow strings, as the
+// entries have sort keys in their place.
 std::optional<KeyReader> covering_reader(const CollectionMetadata& metadata,
                                          const query::Plan& plan, const query::Filter& filter,
                                          const std::vector<std::string>& paths);

@@ -42,7 +42,7 @@ Result<ChosenPlan> choose_plan(const std::shared_ptr<Trees>& trees,
   const bool sorted = request.sort != nullptr && !request.sort->empty();
   GM_ASSIGN(std::vector<query::Plan> plans,
             query::make_plans(filter, request.sort, metadata->definitions, metadata->multikey,
-                              request.hint));
+                              request.hint, request.collator));
   size_t winner = 0;
   if (plans.size() > 1) {
     std::vector<Trial> items;

@@ -22,7 +22,8 @@ namespace gridmount::local {
 struct PlanRequest {
   const query::Sort* sort = nullptr;
   std::optional<bson::Value> hint = {};
-  bool limited = false;  // the caller wants only some of the matches
+  bool limited = false;                       // the caller wants only some of the matches
+  const query::Collator* collator = nullptr;  // the collation of the query
 };
 
 struct ChosenPlan {

@@ -56,6 +56,15 @@ class Equalities {
 
   size_t count() const { return count_; }
 
+  // Returns whether the index compares the values as a query with this collation does.
+  bool fit(const IndexMetadata& index, const query::Collator* collator) const {
+    if (index.rules.collator == nullptr && collator == nullptr) return true;
+    const bool has_string =
+        std::any_of(fields_.begin(), fields_.begin() + count_,
+                    [](const auto& field) { return field->value.type() == bson::Type::kString; });
+    return !has_string || query::same_collation(index.rules.collator.get(), collator);
+  }
+
   // Returns the number of leading parts of the index that have a value.
   size_t parts_given(const std::vector<IndexPart>& parts) const {
     size_t given = 0;
@@ -70,7 +79,7 @@ class Equalities {
     std::string encoded;
     encoded.reserve(kUsualKeyBytes);
     for (const IndexPart& part : parts)
-      bson::append_key_string(encoded, find(part)->value, part.descending);
+      bson::append_key_string(encoded, find(part)->value, part.descending, part.collator.get());
     if (is_truncated(encoded)) return std::nullopt;
     return encoded;
   }
@@ -89,13 +98,14 @@ class Equalities {
 
 }  // namespace
 
-std::optional<UniqueLookup> unique_lookup(const CollectionMetadata& metadata, bson::View filter) {
+std::optional<UniqueLookup> unique_lookup(const CollectionMetadata& metadata, bson::View filter,
+                                          const query::Collator* collator) {
   const std::optional<Equalities> equalities = Equalities::of(filter);
   if (!equalities) return std::nullopt;
   for (const IndexMetadata& index : metadata.indexes) {
     if (!index.definition.unique || index.multikey) continue;
     // A document that the index leaves out may match too.
-    if (index.rules.partial || index.definition.hidden) continue;
+    if (index.rules.partial || !index.is_readable() || !equalities->fit(index, collator)) continue;
     const std::optional<std::string> encoded = equalities->encoded(index.rules.parts);
     if (!encoded) continue;
     UniqueLookup lookup{&index, {}};
@@ -141,17 +151,19 @@ Result<std::optional<RecordId>> find_unique(const Trees& trees, const Collection
   return std::optional(id);
 }
 
-std::optional<FirstLookup> first_lookup(const CollectionMetadata& metadata, bson::View filter) {
+std::optional<FirstLookup> first_lookup(const CollectionMetadata& metadata, bson::View filter,
+                                        const query::Collator* collator) {
   const std::optional<Equalities> equalities = Equalities::of(filter);
   if (!equalities) return std::nullopt;
   for (const IndexMetadata& index : metadata.indexes) {
     const std::vector<IndexPart>& parts = index.rules.parts;
-    if (index.definition.hidden || equalities->parts_given(parts) < equalities->count()) continue;
+    if (!index.is_readable() || equalities->parts_given(parts) < equalities->count()) continue;
     // The planner takes the first index with the most parts given. If that index has further parts,
     // they order its documents.
     const bool hashed =
         std::any_of(parts.begin(), parts.end(), [](const IndexPart& part) { return part.hashed; });
-    if (hashed || index.multikey || index.rules.partial || index.definition.unique) {
+    if (hashed || index.multikey || index.rules.partial || index.definition.unique ||
+        !equalities->fit(index, collator)) {
       return std::nullopt;
     }
     const std::optional<std::string> encoded = equalities->encoded(parts);
@@ -196,7 +208,7 @@ Status confirm_found(const CollectionMetadata& metadata, const IndexMetadata& in
                      bson::View filter, bson::View document) {
   const auto has = [&](const bson::Element& wanted) {
     const std::optional<bson::ValueView> value = document.find(wanted.key);
-    return value && bson::compare(*value, wanted.value) == 0;
+    return value && bson::compare(*value, wanted.value, index.rules.collator.get()) == 0;
   };
   if (std::all_of(filter.begin(), filter.end(), has)) return {};
   return fail(ErrorCode::kDataCorruptionDetected,

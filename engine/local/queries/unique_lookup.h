@@ -20,13 +20,14 @@ namespace gridmount::local {
 
 // A unique index, and the key in it that only the matching document has. unique_lookup() finds them
 // if every condition of the filter is an equality of a top-level field and a scalar, the fields are
-// exactly the parts of the index, and no document has an array in them. Otherwise it returns
-// nothing.
+// exactly the parts of the index, and no document has an array in them. If a value is a string, the
+// index must have the query's collation, which is `collator`. Otherwise it returns nothing.
 struct UniqueLookup {
   const IndexMetadata* index;
   std::string key;
 };
-std::optional<UniqueLookup> unique_lookup(const CollectionMetadata& metadata, bson::View filter);
+std::optional<UniqueLookup> unique_lookup(const CollectionMetadata& metadata, bson::View filter,
+                                          const query::Collator* collator);
 
 // Returns whether servers treat a find with this filter as a lookup by _id (IDHACK): the filter
 // must be one _id value, and `options` must have nothing that a lookup cannot do, such as a hint or
@@ -43,7 +44,8 @@ struct FirstLookup {
   const IndexMetadata* index;
   std::string low;  // the bytes with which the keys of all matching entries begin
 };
-std::optional<FirstLookup> first_lookup(const CollectionMetadata& metadata, bson::View filter);
+std::optional<FirstLookup> first_lookup(const CollectionMetadata& metadata, bson::View filter,
+                                        const query::Collator* collator);
 Result<std::optional<RecordId>> find_first(const std::shared_ptr<Trees>& trees,
                                            const CollectionMetadata& metadata,
                                            const FirstLookup& lookup);

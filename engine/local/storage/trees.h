@@ -35,6 +35,8 @@ struct TreeHandles {
   bool checksums = false;
   // True if records may have patches in the store's format.
   bool patches = false;
+  // True if collections, views and indexes may have collations in the store's format.
+  bool collations = false;
 };
 
 // Returns LMDB's name of a tree of keyspaces: "t000", "t001" and so on.
@@ -77,6 +79,7 @@ class Trees {
   size_t tree_count() const { return handles_.keyspaces.size(); }
   bool has_checksums() const { return handles_.checksums; }
   bool has_patches() const { return handles_.patches; }
+  bool has_collations() const { return handles_.collations; }
   // Returns the tree by its number in the log: 0 is the catalog. `number` must be at most
   // tree_count().
   MDB_dbi tree_of_number(size_t number) const {

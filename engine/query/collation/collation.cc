@@ -116,22 +116,25 @@ Status read_field(const bson::Element& field, Fields& fields) {
               "BSON field 'collation." + std::string(name) + "' is an unknown field.");
 }
 
+enum class Defaults { kOfLocale, kOfCollections };
+
 // The collation before its other fields are read.
-Collation with_defaults(bson::View specification) {
+Collation with_defaults(bson::View specification, Defaults kind) {
   Collation collation;
   const std::optional<ValueView> locale = specification.find("locale");
   if (!locale || locale->type() != Type::kString) return collation;
   const LocaleDefaults defaults = defaults_of_locale(locale->as_string());
+  collation.backwards = defaults.backwards;
+  if (kind == Defaults::kOfCollections) return collation;
   if (defaults.upper_first) collation.case_first = "upper";
   if (defaults.shifted) collation.alternate = "shifted";
   collation.normalization = defaults.normalization;
-  collation.backwards = defaults.backwards;
   return collation;
 }
 
-Result<Fields> read_fields(bson::View specification) {
+Result<Fields> read_fields(bson::View specification, Defaults defaults) {
   Fields fields;
-  fields.collation = with_defaults(specification);
+  fields.collation = with_defaults(specification, defaults);
   for (const bson::Element field : specification) {
     // A field that is null counts as absent.
     if (bson::is_nullish(field.value.type()) && is_field(field.key)) continue;
@@ -174,20 +177,29 @@ Status check_together(const Collation& collation, bson::View specification) {
   return {};
 }
 
-}  // namespace
-
-Result<std::optional<Collation>> Collation::parse(bson::View specification) {
-  GM_ASSIGN(Fields fields, read_fields(specification));
+Result<std::optional<Collation>> parse_with(bson::View specification, Defaults defaults) {
+  GM_ASSIGN(Fields fields, read_fields(specification, defaults));
   if (fields.collation.locale == kSimple) return std::optional<Collation>();
   GM_TRY(check_locale(fields.collation.locale, specification));
-  if (fields.version && *fields.version != kVersion) {
+  if (fields.version && *fields.version != Collation::kVersion) {
     return fail(kIncompatibleCollationVersion,
                 "Requested collation version " + *fields.version +
-                    " but the only available collator version was " + std::string(kVersion) +
+                    " but the only available collator version was " +
+                    std::string(Collation::kVersion) +
                     ". Requested collation spec: " + bson::to_text(specification));
   }
   GM_TRY(check_together(fields.collation, specification));
   return std::optional(std::move(fields.collation));
+}
+
+}  // namespace
+
+Result<std::optional<Collation>> Collation::parse(bson::View specification) {
+  return parse_with(specification, Defaults::kOfLocale);
+}
+
+Result<std::optional<Collation>> Collation::parse_of_collection(bson::View specification) {
+  return parse_with(specification, Defaults::kOfCollections);
 }
 
 bson::Document Collation::document() const {

@@ -46,6 +46,9 @@ struct Collation {
   // - 40415 for an unknown field.
   // - IncompatibleCollationVersion (161) for a version other than kVersion.
   static Result<std::optional<Collation>> parse(bson::View specification);
+  // Like parse(), but for the options of a new collection or view. As on servers, their defaults
+  // do not depend on the locale, except that of `backwards`.
+  static Result<std::optional<Collation>> parse_of_collection(bson::View specification);
 
   // Returns the collation with all its fields, as explain shows it. An unset `backwards` is shown
   // as false. parse() accepts this document.

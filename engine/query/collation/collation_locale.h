@@ -20,8 +20,8 @@ struct LocaleDefaults {
   bool normalization = false;
   bool backwards = false;
 };
-// Returns the defaults of a locale, which are those of mongod 6.0.5 for the collation of a command.
-// No other collations exist here: collections and indexes cannot have one.
+// Returns the defaults of a locale, which are those of mongod 6.0.5 for the collation of a command
+// or an index. Collections have only that of `backwards` (Collation::parse_of_collection()).
 LocaleDefaults defaults_of_locale(std::string_view locale);
 
 }  // namespace gridmount::query

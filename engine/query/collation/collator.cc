@@ -2,6 +2,7 @@
 
 #include <unicode/ucol.h>
 #include <unicode/ustring.h>
+#include <unicode/uversion.h>
 
 #include <algorithm>
 #include <limits>
@@ -74,6 +75,18 @@ std::vector<UChar> utf16(std::string_view text) {
   return units;
 }
 
+std::string version_of(const UCollator* icu) {
+  UVersionInfo library;
+  UVersionInfo rules;
+  u_getVersion(library);
+  ucol_getVersion(icu, rules);
+  char library_text[U_MAX_VERSION_STRING_LENGTH];
+  char rules_text[U_MAX_VERSION_STRING_LENGTH];
+  u_versionToString(library, library_text);
+  u_versionToString(rules, rules_text);
+  return std::string(library_text) + "/" + rules_text;
+}
+
 }  // namespace
 
 struct Collator::Rules {
@@ -81,7 +94,9 @@ struct Collator::Rules {
 };
 
 Collator::Collator(Collation collation, std::unique_ptr<Rules> rules)
-    : collation_(std::move(collation)), rules_(std::move(rules)) {}
+    : collation_(std::move(collation)),
+      library_version_(version_of(rules->icu.get())),
+      rules_(std::move(rules)) {}
 
 Collator::~Collator() = default;
 
@@ -107,8 +122,10 @@ Result<SharedCollator> Collator::parse(bson::View specification) {
   if (last && std::ranges::equal(last->specification.view().bytes(), specification.bytes()))
     return last->collator;
   GM_ASSIGN(const std::optional<Collation> collation, Collation::parse(specification));
-  if (!collation) return SharedCollator();
-  GM_ASSIGN(SharedCollator made, make(*collation));
+  SharedCollator made;
+  if (collation) {
+    GM_ASSIGN(made, make(*collation));
+  }
   last.emplace(Last{bson::Document(specification), made});
   return made;
 }
@@ -140,6 +157,11 @@ void Collator::append_sort_key(std::string& out, std::string_view text) const {
   needed = ucol_getSortKey(rules_->icu.get(), units.data(), size,
                            reinterpret_cast<uint8_t*>(out.data() + start), needed);
   out.resize(start + static_cast<size_t>(std::max(needed, 1) - 1));
+}
+
+bool same_collation(const Collator* a, const Collator* b) {
+  if (a == nullptr || b == nullptr) return a == b;
+  return a == b || a->collation() == b->collation();
 }
 
 bool depends_on_strings(bson::Type type) {

@@ -35,6 +35,9 @@ class Collator : public bson::StringOrder {
   Collator& operator=(const Collator&) = delete;
 
   const Collation& collation() const { return collation_; }
+  // Returns the versions of ICU and of its rules for this locale, as one text. Sort keys that were
+  // made by another version must not be compared with those of this one.
+  const std::string& library_version() const { return library_version_; }
 
   std::weak_ordering compare(std::string_view a, std::string_view b) const override;
   void append_sort_key(std::string& out, std::string_view text) const override;
@@ -44,10 +47,14 @@ class Collator : public bson::StringOrder {
   Collator(Collation collation, std::unique_ptr<Rules> rules);
 
   const Collation collation_;
+  const std::string library_version_;
   const std::unique_ptr<Rules> rules_;
 };
 
 using SharedCollator = std::shared_ptr<const Collator>;
+
+// Returns whether both compare strings alike. A null pointer compares them as bytes.
+bool same_collation(const Collator* a, const Collator* b);
 
 // Returns whether the order of strings matters for a comparison with a value of this type: it is a
 // string, or may have strings in it.

@@ -191,10 +191,8 @@ Result<Stream> MergeStage::open(Stream input, const PipelineContext& context) co
   const auto not_unique = [] {
     return fail(ErrorCode{51183}, "Cannot find index to verify that join fields will be unique");
   };
-  // An index makes strings unique by their bytes. As on servers, the _id is checked only if it is
-  // named.
-  if (context.collator != nullptr && options_.names_on) return not_unique();
-  if (paths != std::set<std::string>{"_id"}) {
+  // As on servers, the _id is checked only if it is named.
+  if (options_.names_on || paths != std::set<std::string>{"_id"}) {
     GM_ASSIGN(const bool unique, context.storage.has_unique_index(options_.into, paths));
     if (!unique) return not_unique();
   }

@@ -82,8 +82,8 @@ class PipelineStorage {
   // at one time.
   virtual Result<std::unique_ptr<CollectionReplacement>> replace_collection(
       const CollectionName& collection) = 0;
-  // Returns whether a unique index that is not partial has exactly these paths, in any order.
-  // Returns true for {_id}.
+  // Returns whether a unique index that is not partial, and has the collation of the pipeline, has
+  // exactly these paths, in any order. Returns true for {_id} in a collection that does not exist.
   virtual Result<bool> has_unique_index(const CollectionName& collection,
                                         const std::set<std::string>& paths) = 0;
   // Returns a copy of the document that matches `filter`, or nothing if there is none. `filter` has

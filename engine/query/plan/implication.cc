@@ -56,14 +56,15 @@ bool is_upper_bound(Kind kind) {
   return kind == Kind::kLess || kind == Kind::kLessEqual;
 }
 
-bool range_implies(const Predicate& predicate, const Predicate& condition) {
+bool range_implies(const Predicate& predicate, const Predicate& condition,
+                   const bson::StringOrder* strings) {
   const bool lower = is_lower_bound(predicate.kind()) && is_lower_bound(condition.kind());
   const bool upper = is_upper_bound(predicate.kind()) && is_upper_bound(condition.kind());
   if (!lower && !upper) return false;
   const bson::ValueView own = *predicate.operand();
   const bson::ValueView other = *condition.operand();
   if (bson::canonical_order(own.type()) != bson::canonical_order(other.type())) return false;
-  const std::weak_ordering order = bson::compare(own, other);
+  const std::weak_ordering order = bson::compare(own, other, strings);
   const bool condition_inclusive =
       condition.kind() == Kind::kGreaterEqual || condition.kind() == Kind::kLessEqual;
   if (order == 0) return condition_inclusive || predicate.kind() == condition.kind();
@@ -79,13 +80,13 @@ bool types_imply(const Predicate& predicate, const Predicate& condition) {
       });
 }
 
-bool predicate_implies(const Predicate& predicate, const Predicate& condition) {
+bool predicate_implies(const Predicate& predicate, const Predicate& condition,
+                       const StringsOfIndex& strings) {
   if (predicate.path().dotted() != condition.path().dotted()) return false;
   // If a document without the field does not match, then every document that matches has the field.
   if (condition.kind() == Kind::kExists) return !predicate.matches(bson::View());
-  // A condition that compares strings by a collation matches other strings too, and the filter of
-  // an index compares them as bytes.
-  if (predicate.is_collated()) return false;
+  // Strings that are the same one in the query may be different ones for the index.
+  if (!strings.match && compares_strings(predicate)) return false;
   switch (predicate.kind()) {
     case Kind::kEqual:
       return equality_implies(*predicate.operand(), condition);
@@ -97,7 +98,7 @@ bool predicate_implies(const Predicate& predicate, const Predicate& condition) {
     case Kind::kLessEqual:
     case Kind::kGreater:
     case Kind::kGreaterEqual:
-      return range_implies(predicate, condition);
+      return range_implies(predicate, condition, strings.order);
     case Kind::kType:
       return condition.kind() == Kind::kType && types_imply(predicate, condition);
     default:
@@ -107,28 +108,28 @@ bool predicate_implies(const Predicate& predicate, const Predicate& condition) {
 
 }  // namespace
 
-bool implies(const Filter& filter, const Filter& condition) {
+bool implies(const Filter& filter, const Filter& condition, const StringsOfIndex& strings) {
   const std::vector<Filter>& conditions = condition.children();
   const std::vector<Filter>& children = filter.children();
   if (condition.kind() == Filter::Kind::kAnd) {
     return std::all_of(conditions.begin(), conditions.end(),
-                       [&](const Filter& each) { return implies(filter, each); });
+                       [&](const Filter& each) { return implies(filter, each, strings); });
   }
   if (filter.kind() == Filter::Kind::kOr) {
     return std::all_of(children.begin(), children.end(),
-                       [&](const Filter& each) { return implies(each, condition); });
+                       [&](const Filter& each) { return implies(each, condition, strings); });
   }
   if (condition.kind() == Filter::Kind::kOr) {
     return std::any_of(conditions.begin(), conditions.end(),
-                       [&](const Filter& each) { return implies(filter, each); });
+                       [&](const Filter& each) { return implies(filter, each, strings); });
   }
   if (filter.kind() == Filter::Kind::kAnd) {
     return std::any_of(children.begin(), children.end(),
-                       [&](const Filter& each) { return implies(each, condition); });
+                       [&](const Filter& each) { return implies(each, condition, strings); });
   }
   return filter.kind() == Filter::Kind::kPredicate &&
          condition.kind() == Filter::Kind::kPredicate &&
-         predicate_implies(filter.predicate(), condition.predicate());
+         predicate_implies(filter.predicate(), condition.predicate(), strings);
 }
 
 }  // namespace gridmount::query

@@ -9,6 +9,7 @@
 #include "engine/bson/compare.h"
 #include "engine/bson/number.h"
 #include "engine/bson/text.h"
+#include "engine/query/collation/collation.h"
 
 namespace gridmount::query {
 namespace {
@@ -45,15 +46,16 @@ Result<int64_t> expire_seconds(const bson::Element& element) {
   return static_cast<int64_t>(*seconds);
 }
 
-Status check_collation(const bson::Element& element) {
+Result<bson::Document> read_collation(const bson::Element& element) {
   if (element.value.type() != bson::Type::kDocument) {
     return wrong_type(element.key, "an object", element.value);
   }
-  const std::optional<bson::ValueView> locale = element.value.as_document().find("locale");
-  if (locale && locale->type() == bson::Type::kString && locale->as_string() == "simple") return {};
-  return fail(ErrorCode::kCannotCreateIndex,
-              "collation " + bson::to_text(element.value.as_document()) +
-                  " is not supported: strings are compared as bytes ({locale: \"simple\"})");
+  const bson::View given = element.value.as_document();
+  if (given.empty()) {
+    return fail(ErrorCode::kBadValue, "The field 'collation' cannot be an empty object.");
+  }
+  GM_ASSIGN(const std::optional<Collation> collation, Collation::parse(given));
+  return collation ? collation->document() : bson::Document();
 }
 
 // Options of other kinds of indexes that servers store with any index, in the order in which they
@@ -158,7 +160,7 @@ Status read_option(const bson::Element& element, IndexDefinition& index) {
                   "are supported");
     }
   } else if (name == "collation") {
-    return check_collation(element);
+    GM_ASSIGN(index.collation, read_collation(element));
   } else if (name != "ns" && name != "_id") {
     return refuse_option_of_others(element);
   }
@@ -201,6 +203,12 @@ Result<IndexDefinition> IndexDefinition::parse(bson::View specification) {
   if (!has_key) {
     return fail(ErrorCode::kFailedToParse,
                 "The 'key' field is a required property of an index specification");
+  }
+  const std::optional<bson::ValueView> version = specification.find("v");
+  if (index.collation && version && version->integral() == 1) {
+    return fail(ErrorCode::kCannotCreateIndex,
+                "Invalid index specification " + bson::to_text(specification) +
+                    "; cannot create an index with the 'collation' option and v=1");
   }
   GM_TRY(check_combination(index));
   if (index.name.empty()) index.name = default_index_name(index.keys);
@@ -245,6 +253,7 @@ bson::Document IndexDefinition::specification() const {
     builder.append("expireAfterSeconds", static_cast<int32_t>(*expire_after_seconds));
   }
   builder.append_all(other_options);
+  if (const bson::Document* const own = own_collation()) builder.append("collation", *own);
   return std::move(builder).finish();
 }
 
@@ -268,6 +277,11 @@ bool same_index(const IndexDefinition& a, const IndexDefinition& b) {
   if (a.unique != b.unique || a.sparse != b.sparse) return false;
   if (a.partial_filter.has_value() != b.partial_filter.has_value()) return false;
   if (a.partial_filter && bson::compare(a.partial_filter->view(), b.partial_filter->view()) != 0) {
+    return false;
+  }
+  if ((a.own_collation() != nullptr) != (b.own_collation() != nullptr)) return false;
+  if (a.own_collation() != nullptr &&
+      bson::compare(a.collation->view(), b.collation->view()) != 0) {
     return false;
   }
   return bson::compare(a.keys.view(), b.keys.view()) == 0;

@@ -27,6 +27,10 @@ struct IndexDefinition {
   // The option `background`. It is stored and shown, but has no effect: createIndexes always builds
   // an index in one transaction.
   std::optional<bool> background = {};
+  // The collation by which strings are compared in this index, with all its fields, as
+  // Collation::document() returns it. Empty: strings are compared as bytes. Unset: createIndexes
+  // takes that of the collection. An index that exists always has it set.
+  std::optional<bson::Document> collation = {};
   // Options of other kinds of indexes (`bits`, `default_language`, ...). As on servers, they are
   // stored and shown, but have no effect.
   bson::Document other_options = {};
@@ -35,13 +39,18 @@ struct IndexDefinition {
   // Ignores `v` (1 or 2), `ns`, `_id` and `dropDups`, as servers do. Does not check `key` beyond
   // its type: index_key_spec() refuses kinds of indexes that are not supported. Fails with
   // TypeMismatch for a value of a wrong type, and with FailedToParse if there is no `key`. Fails
-  // with CannotCreateIndex for a collation, an empty name, another version, `weights`, and an
-  // expireAfterSeconds that is no number from 0 to 2147483647. Fails with BadValue for
-  // `wildcardProjection`, with InvalidIndexSpecificationOption for any other field, and as
-  // check_combination() does.
+  // with CannotCreateIndex for an empty name, another version, version 1 with a collation,
+  // `weights`, and an expireAfterSeconds that is no number from 0 to 2147483647. Fails with
+  // BadValue for `wildcardProjection`, with InvalidIndexSpecificationOption for any other field,
+  // and as check_combination() does. Fails as Collation::parse() for an invalid collation.
   static Result<IndexDefinition> parse(bson::View specification);
   // Returns the definition as listIndexes shows it.
   bson::Document specification() const;
+
+  // Returns the collation, or null if it is unset or strings are compared as bytes.
+  const bson::Document* own_collation() const {
+    return collation && !collation->view().empty() ? &*collation : nullptr;
+  }
 };
 
 // Fails for an invalid combination of options, also in a definition that parse() has not made: with
@@ -54,7 +63,7 @@ Status check_combination(const IndexDefinition& definition);
 std::string default_index_name(bson::View keys);
 
 // Returns whether both definitions describe the same index: the keys, the indexed documents
-// (sparse, partial_filter) and `unique` are the same.
+// (sparse, partial_filter), `unique` and the collation are the same.
 bool same_index(const IndexDefinition& a, const IndexDefinition& b);
 // Returns whether the other options are the same, except `hidden` and `background`: like servers,
 // createIndexes takes an index that is there for the requested one, whether it is hidden or not.

@@ -50,4 +50,8 @@ struct Plan {
   bool is_exact() const;
 };
 
+// Returns whether the bounds of an index scan allow strings in a part of the index, or values that
+// may have strings in them.
+bool allows_strings(const Plan& plan, size_t part);
+
 }  // namespace gridmount::query

@@ -111,22 +111,23 @@ void add_equal(ValueView value, PartBounds& bounds) {
   }
 }
 
-bool low_less(const Interval& a, const Interval& b) {
-  const std::weak_ordering order = bson::compare(a.low, b.low);
+bool low_less(const Interval& a, const Interval& b, const bson::StringOrder* strings) {
+  const std::weak_ordering order = bson::compare(a.low, b.low, strings);
   return order != 0 ? order < 0 : a.low_inclusive && !b.low_inclusive;
 }
 
 // Sorts the intervals and joins those that overlap.
-void normalize(std::vector<Interval>& intervals) {
+void normalize(std::vector<Interval>& intervals, const bson::StringOrder* strings) {
   if (intervals.size() < 2) return;
-  std::sort(intervals.begin(), intervals.end(), low_less);
+  std::sort(intervals.begin(), intervals.end(),
+            [strings](const Interval& a, const Interval& b) { return low_less(a, b, strings); });
   std::vector<Interval> disjoint;
   for (Interval& interval : intervals) {
     if (!disjoint.empty()) {
       Interval& last = disjoint.back();
-      const std::weak_ordering order = bson::compare(interval.low, last.high);
+      const std::weak_ordering order = bson::compare(interval.low, last.high, strings);
       if (order < 0 || (order == 0 && (interval.low_inclusive || last.high_inclusive))) {
-        const std::weak_ordering ends = bson::compare(interval.high, last.high);
+        const std::weak_ordering ends = bson::compare(interval.high, last.high, strings);
         if (ends > 0 || (ends == 0 && interval.high_inclusive)) {
           last.high = std::move(interval.high);
           last.high_inclusive = interval.high_inclusive;
@@ -167,10 +168,10 @@ std::optional<PartBounds> order_bounds(const Predicate& predicate) {
   return bounds;
 }
 
-// Adds the strings that begin with the prefix. Returns false if the prefix is empty, because then
-// there are no useful bounds.
-bool add_regex(std::string prefix, PartBounds& bounds) {
-  if (prefix.empty()) return false;
+// Adds the strings that begin with the prefix. Returns false if the prefix is empty or the strings
+// of the index are not in the order of their bytes, because then there are no useful bounds.
+bool add_regex(std::string prefix, const StringsOfIndex& strings_of_index, PartBounds& bounds) {
+  if (prefix.empty() || !strings_of_index.of_bytes) return false;
   Interval strings{Value(prefix), Value(bson::View()), true, false};
   while (!prefix.empty() && prefix.back() == '\xFF') prefix.pop_back();
   if (!prefix.empty()) {
@@ -209,8 +210,8 @@ PartBounds expression_bounds(const Predicate& predicate) {
 }
 
 // Replaces all intervals with one that covers them.
-void join(PartBounds& bounds) {
-  normalize(bounds.intervals);
+void join(PartBounds& bounds, const bson::StringOrder* strings) {
+  normalize(bounds.intervals, strings);
   Interval whole = std::move(bounds.intervals.front());
   whole.high = std::move(bounds.intervals.back().high);
   whole.high_inclusive = bounds.intervals.back().high_inclusive;
@@ -219,20 +220,21 @@ void join(PartBounds& bounds) {
   bounds.exact = false;
 }
 
-std::optional<PartBounds> in_bounds(const Predicate& predicate) {
+std::optional<PartBounds> in_bounds(const Predicate& predicate, const StringsOfIndex& strings) {
   PartBounds bounds{{}, true};
   for (const ValueView value : *predicate.operands()) {
     add_equal(value, bounds);
-    if (bounds.intervals.size() >= 2 * kPointsMax) join(bounds);
+    if (bounds.intervals.size() >= 2 * kPointsMax) join(bounds, strings.order);
   }
-  if (bounds.intervals.size() > kPointsMax) join(bounds);
+  if (bounds.intervals.size() > kPointsMax) join(bounds, strings.order);
   for (const std::string& prefix : *predicate.literal_prefixes()) {
-    if (!add_regex(prefix, bounds)) return std::nullopt;
+    if (!add_regex(prefix, strings, bounds)) return std::nullopt;
   }
-  normalize(bounds.intervals);
+  normalize(bounds.intervals, strings.order);
   return bounds;
 }
 
+// Adds the bounds of whole types, which are the same in every order of strings.
 std::optional<PartBounds> type_bounds(const Predicate& predicate) {
   PartBounds bounds{{}, false};
   for (const ValueView number : *predicate.operands()) {
@@ -249,13 +251,13 @@ std::optional<PartBounds> type_bounds(const Predicate& predicate) {
     }
     bounds.intervals.push_back(std::move(*interval));
   }
-  normalize(bounds.intervals);
+  normalize(bounds.intervals, nullptr);
   return bounds;
 }
 
-std::optional<PartBounds> regex_bounds(const Predicate& predicate) {
+std::optional<PartBounds> regex_bounds(const Predicate& predicate, const StringsOfIndex& strings) {
   PartBounds bounds;
-  if (!add_regex(std::string(predicate.literal_prefix()), bounds)) return std::nullopt;
+  if (!add_regex(std::string(predicate.literal_prefix()), strings, bounds)) return std::nullopt;
   return bounds;
 }
 
@@ -270,25 +272,32 @@ PartBounds bounds_of_absence() {
   return {{point(Value())}, false};
 }
 
-std::optional<PartBounds> bounds_of(const Predicate& predicate) {
-  // The strings of index keys are in the order of their bytes.
-  if (predicate.is_collated()) return std::nullopt;
+bool compares_strings(const Predicate& predicate) {
+  if (predicate.kind() == Predicate::Kind::kType) return false;
+  if (predicate.operand() != nullptr) return depends_on_strings(predicate.operand()->type());
+  return predicate.operands() != nullptr &&
+         std::any_of(predicate.operands()->begin(), predicate.operands()->end(),
+                     [](bson::ValueView value) { return depends_on_strings(value.type()); });
+}
+
+std::optional<PartBounds> bounds_of(const Predicate& predicate, const StringsOfIndex& strings) {
+  if (!strings.match && compares_strings(predicate)) return std::nullopt;
   switch (predicate.kind()) {
     case Predicate::Kind::kEqual: {
       PartBounds bounds{{}, true};
       add_equal(*predicate.operand(), bounds);
-      normalize(bounds.intervals);
+      normalize(bounds.intervals, strings.order);
       return bounds;
     }
     case Predicate::Kind::kIn:
-      return in_bounds(predicate);
+      return in_bounds(predicate, strings);
     case Predicate::Kind::kLess:
     case Predicate::Kind::kLessEqual:
     case Predicate::Kind::kGreater:
     case Predicate::Kind::kGreaterEqual:
       return order_bounds(predicate);
     case Predicate::Kind::kRegex:
-      return regex_bounds(predicate);
+      return regex_bounds(predicate, strings);
     case Predicate::Kind::kType:
       return type_bounds(predicate);
     case Predicate::Kind::kExpressionEqual:
@@ -307,39 +316,41 @@ std::optional<PartBounds> bounds_of(const Predicate& predicate) {
 namespace {
 
 // Returns the values in both intervals, or nullopt if there are none.
-std::optional<Interval> common_of(const Interval& left, const Interval& right) {
-  Interval common = low_less(left, right) ? right : left;
-  const Interval& other = low_less(left, right) ? left : right;
-  const std::weak_ordering highs = bson::compare(other.high, common.high);
+std::optional<Interval> common_of(const Interval& left, const Interval& right,
+                                  const bson::StringOrder* strings) {
+  const bool left_first = low_less(left, right, strings);
+  Interval common = left_first ? right : left;
+  const Interval& other = left_first ? left : right;
+  const std::weak_ordering highs = bson::compare(other.high, common.high, strings);
   if (highs < 0) {
     common.high = other.high;
     common.high_inclusive = other.high_inclusive;
   } else if (highs == 0) {
     common.high_inclusive = common.high_inclusive && other.high_inclusive;
   }
-  const std::weak_ordering order = bson::compare(common.low, common.high);
+  const std::weak_ordering order = bson::compare(common.low, common.high, strings);
   if (order < 0 || (order == 0 && common.low_inclusive && common.high_inclusive)) return common;
   return std::nullopt;
 }
 
 // Returns whether `b` continues after `a` ends, so that the next interval may still meet `b`.
-bool ends_before(const Interval& a, const Interval& b) {
-  const std::weak_ordering order = bson::compare(a.high, b.high);
+bool ends_before(const Interval& a, const Interval& b, const bson::StringOrder* strings) {
+  const std::weak_ordering order = bson::compare(a.high, b.high, strings);
   return order != 0 ? order < 0 : !a.high_inclusive;
 }
 
 }  // namespace
 
-PartBounds intersect(const PartBounds& a, const PartBounds& b) {
+PartBounds intersect(const PartBounds& a, const PartBounds& b, const bson::StringOrder* order) {
   PartBounds both;
   both.exact = a.exact && b.exact;
   auto left = a.intervals.begin();
   auto right = b.intervals.begin();
   while (left != a.intervals.end() && right != b.intervals.end()) {
-    if (std::optional<Interval> common = common_of(*left, *right)) {
+    if (std::optional<Interval> common = common_of(*left, *right, order)) {
       both.intervals.push_back(*std::move(common));
     }
-    if (ends_before(*left, *right)) {
+    if (ends_before(*left, *right, order)) {
       ++left;
     } else {
       ++right;

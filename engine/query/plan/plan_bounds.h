@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/query/collation/collator.h"
 #include "engine/query/filter/filter.h"
 #include "engine/query/plan/plan.h"
 
@@ -17,15 +18,28 @@ struct PartBounds {
   bool exact = false;
 };
 
+// How strings are compared by a query and in an index.
+struct StringsOfIndex {
+  // The index has the query's collation. If not, no bounds with strings fit the index.
+  bool match = true;
+  // The collation of both, if they match. Null: strings are compared as bytes.
+  const Collator* order = nullptr;
+  // The index has strings in the order of their bytes.
+  bool of_bytes = true;
+};
+
 // Returns the bounds of the condition. Returns nullopt if the condition does not limit the values,
 // or too little for a search in an index.
-std::optional<PartBounds> bounds_of(const Predicate& predicate);
+std::optional<PartBounds> bounds_of(const Predicate& predicate, const StringsOfIndex& strings);
+
+// Returns whether the values that the condition compares with are, or may have in them, strings.
+bool compares_strings(const Predicate& predicate);
 
 // Returns the bounds of {$exists: false}.
 PartBounds bounds_of_absence();
 
-// Returns the values that both bounds allow.
-PartBounds intersect(const PartBounds& a, const PartBounds& b);
+// Returns the values that both bounds allow. `order` is that of bounds_of().
+PartBounds intersect(const PartBounds& a, const PartBounds& b, const bson::StringOrder* order);
 
 Interval all_values();
 

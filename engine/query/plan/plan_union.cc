@@ -18,7 +18,7 @@ constexpr size_t kBranchesMax = 10'000;
 // an index.
 Result<std::optional<Plan>> plan_list(const Filter& disjunction,
                                       const std::vector<IndexDefinition>& indexes,
-                                      const std::vector<bool>& multikey) {
+                                      const std::vector<bool>& multikey, const Collator* collator) {
   std::optional<std::string_view> path;
   bson::Builder specification;
   for (const Filter& branch : disjunction.children()) {
@@ -37,7 +37,7 @@ Result<std::optional<Plan>> plan_list(const Filter& disjunction,
   }
   specification.close().close();
   GM_ASSIGN(const Filter list, Filter::parse(std::move(specification).finish()));
-  GM_ASSIGN(Plan plan, make_plan(list, nullptr, indexes, multikey, std::nullopt));
+  GM_ASSIGN(Plan plan, make_plan(list, nullptr, indexes, multikey, std::nullopt, collator));
   if (plan.kind == Plan::Kind::kCollectionScan) return std::optional<Plan>();
   return std::optional(std::move(plan));
 }
@@ -46,15 +46,16 @@ Result<std::optional<Plan>> plan_list(const Filter& disjunction,
 
 Result<std::optional<Plan>> plan_union(const Filter& disjunction,
                                        const std::vector<IndexDefinition>& indexes,
-                                       const std::vector<bool>& multikey) {
+                                       const std::vector<bool>& multikey,
+                                       const Collator* collator) {
   Plan plan;
   plan.kind = Plan::Kind::kUnion;
   if (disjunction.children().size() > kBranchesMax) {
-    return plan_list(disjunction, indexes, multikey);
+    return plan_list(disjunction, indexes, multikey, collator);
   }
   for (const Filter& branch : disjunction.children()) {
     GM_TRY(check_interruption());
-    GM_ASSIGN(Plan own, make_plan(branch, nullptr, indexes, multikey, std::nullopt));
+    GM_ASSIGN(Plan own, make_plan(branch, nullptr, indexes, multikey, std::nullopt, collator));
     if (own.kind == Plan::Kind::kCollectionScan) return std::optional<Plan>();
     plan.branches.push_back(std::move(own));
   }

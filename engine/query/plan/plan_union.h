@@ -15,9 +15,9 @@ namespace gridmount::query {
 
 // Returns a union that has an index scan for each branch of the $or. Returns nullopt if no index
 // can be used for one of the branches, or if there are too many branches. `multikey` says for each
-// of the indexes whether it is multikey.
+// of the indexes whether it is multikey. `collator` is that of the query.
 Result<std::optional<Plan>> plan_union(const Filter& disjunction,
                                        const std::vector<IndexDefinition>& indexes,
-                                       const std::vector<bool>& multikey);
+                                       const std::vector<bool>& multikey, const Collator* collator);
 
 }  // namespace gridmount::query

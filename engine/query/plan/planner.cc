@@ -137,12 +137,15 @@ bool narrower(const PartBounds& a, const PartBounds& b) {
 class IndexPlanner {
  public:
   IndexPlanner(const Conjunction& conjunction, const Sort* sort, const IndexDefinition& index,
-               bool multikey)
+               bool multikey, const StringsOfIndex& strings)
       : conjunction_(conjunction),
         sort_(sort),
         parts_(parts_of(index)),
         multikey_(multikey),
-        sparse_(index.sparse) {}
+        sparse_(index.sparse),
+        strings_(strings) {}
+
+  const StringsOfIndex& strings() const { return strings_; }
 
   // Returns whether a sparse index holds every document that can match. It leaves out documents
   // that have none of its fields, so some condition on one of its fields must fail for a missing
@@ -215,7 +218,7 @@ class IndexPlanner {
       if (sparse_ && multikey_ && predicate->matches(bson::View())) continue;
       // An expression compares an array as a whole, and a number in its path is a field's name.
       if (is_of_expression(*predicate) && (multikey_ || has_position(predicate->path()))) continue;
-      std::optional<PartBounds> own = bounds_of(*predicate);
+      std::optional<PartBounds> own = bounds_of(*predicate, strings_);
       if (!own) continue;
       ++used;
       add(bounds, *std::move(own));
@@ -229,7 +232,7 @@ class IndexPlanner {
 
   void add(std::optional<PartBounds>& bounds, PartBounds own) const {
     if (bounds && !multikey_) {
-      bounds = intersect(*bounds, own);
+      bounds = intersect(*bounds, own, strings_.order);
     } else if (!bounds || narrower(own, *bounds)) {
       bounds = std::move(own);
     }
@@ -255,8 +258,7 @@ class IndexPlanner {
       plan.provides_sort = true;
       return;
     }
-    // An index has strings in the order of their bytes.
-    if (multikey_ || sort_->collator() != nullptr) return;
+    if (multikey_) return;
     std::optional<bool> backward;
     size_t next = 0;
     for (const Sort::Part& wanted : sort_->parts()) {
@@ -270,6 +272,7 @@ class IndexPlanner {
         ++next;
       }
       if (next == parts_.size() || parts_[next].path != path || parts_[next].hashed) return;
+      if (!strings_.match && allows_strings(plan, next)) return;
       const bool against = parts_[next].descending != wanted.descending;
       if (backward.value_or(against) != against) return;
       backward = against;
@@ -284,7 +287,16 @@ class IndexPlanner {
   std::vector<IndexPart> parts_;
   bool multikey_;
   bool sparse_;
+  StringsOfIndex strings_;
 };
+
+StringsOfIndex strings_of(const IndexDefinition& index, const Collator* collator) {
+  const bson::Document* const own = index.own_collation();
+  if (own == nullptr) return {collator == nullptr, nullptr, true};
+  const bool match = collator != nullptr &&
+                     bson::compare(own->view(), collator->collation().document().view()) == 0;
+  return {match, match ? collator : nullptr, false};
+}
 
 void forget_exactness(Plan& plan) {
   plan.bounds_are_exact = false;
@@ -297,8 +309,12 @@ Result<bool> is_usable(const Filter& filter, const IndexPlanner& planner,
   if (index.hidden) return false;
   if (index.sparse && !planner.has_all_without_fields()) return false;
   if (!index.partial_filter) return true;
-  GM_ASSIGN(const Filter condition, Filter::parse(*index.partial_filter));
-  return implies(filter, condition);
+  SharedCollator own;
+  if (const bson::Document* const collation = index.own_collation()) {
+    GM_ASSIGN(own, Collator::parse(*collation));
+  }
+  GM_ASSIGN(const Filter condition, Filter::parse(*index.partial_filter, {.collator = own}));
+  return implies(filter, condition, planner.strings());
 }
 
 // Returns the position of the hinted index. Returns nullopt for {$natural: 1 or -1}, and then sets
@@ -356,13 +372,15 @@ bool is_lookup(const Plan& plan, const IndexDefinition& index) {
 Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
                                      const std::vector<IndexDefinition>& indexes,
                                      const std::vector<bool>& multikey,
-                                     const std::optional<bson::Value>& hint) {
+                                     const std::optional<bson::Value>& hint,
+                                     const Collator* collator) {
   const Conjunction conjunction = conjunction_of(filter);
   Plan scan;
   scan.bounds_are_exact = conjunction.predicates.empty() && conjunction.disjunction == nullptr &&
                           conjunction.other == 0;
   const auto planner_of = [&](size_t i) {
-    return IndexPlanner(conjunction, sort, indexes[i], multikey[i]);
+    return IndexPlanner(conjunction, sort, indexes[i], multikey[i],
+                        strings_of(indexes[i], collator));
   };
   if (hint) {
     GM_ASSIGN(const std::optional<size_t> hinted, find_hinted(*hint, indexes, scan));
@@ -390,7 +408,8 @@ Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
                    [](const Choice& a, const Choice& b) { return a.better_than(b); });
   const bool bounded = !choices.empty() && choices.front().bounded();
   if (!bounded && conjunction.disjunction != nullptr) {
-    GM_ASSIGN(std::optional<Plan> all, plan_union(*conjunction.disjunction, indexes, multikey));
+    GM_ASSIGN(std::optional<Plan> all,
+              plan_union(*conjunction.disjunction, indexes, multikey, collator));
     if (all) {
       // The bounds of the branches do not cover the conditions beside the $or.
       if (!conjunction.predicates.empty() || conjunction.other != 0) forget_exactness(*all);
@@ -408,8 +427,9 @@ Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
 
 Result<Plan> make_plan(const Filter& filter, const Sort* sort,
                        const std::vector<IndexDefinition>& indexes,
-                       const std::vector<bool>& multikey, const std::optional<bson::Value>& hint) {
-  GM_ASSIGN(std::vector<Plan> plans, make_plans(filter, sort, indexes, multikey, hint));
+                       const std::vector<bool>& multikey, const std::optional<bson::Value>& hint,
+                       const Collator* collator) {
+  GM_ASSIGN(std::vector<Plan> plans, make_plans(filter, sort, indexes, multikey, hint, collator));
   return std::move(plans.front());
 }
 

@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/bson/value.h"
+#include "engine/query/collation/collator.h"
 #include "engine/query/filter/filter.h"
 #include "engine/query/plan/index_definition.h"
 #include "engine/query/plan/plan.h"
@@ -25,10 +26,13 @@ namespace gridmount::query {
 // only a hidden one, fits the hint, or if $natural has another value, with IndexNotFound if several
 // fit, and with FailedToParse if the hint is neither a string nor a document. `multikey[i]` means
 // that some document has an array under the paths of index i. Two conditions on one field of such
-// an index are not combined into one range, and its order is not used for a sort.
+// an index are not combined into one range, and its order is not used for a sort. `collator` is
+// that of the query. Bounds with strings are searched for, and strings sorted, only in an index
+// with the same collation.
 Result<Plan> make_plan(const Filter& filter, const Sort* sort,
                        const std::vector<IndexDefinition>& indexes,
-                       const std::vector<bool>& multikey, const std::optional<bson::Value>& hint);
+                       const std::vector<bool>& multikey, const std::optional<bson::Value>& hint,
+                       const Collator* collator = nullptr);
 
 // Returns the best plan, and then every other plan that reads one index and has a condition on the
 // first field of this index. The store measures which of the plans reads least. Returns only the
@@ -37,6 +41,7 @@ Result<Plan> make_plan(const Filter& filter, const Sort* sort,
 Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
                                      const std::vector<IndexDefinition>& indexes,
                                      const std::vector<bool>& multikey,
-                                     const std::optional<bson::Value>& hint);
+                                     const std::optional<bson::Value>& hint,
+                                     const Collator* collator = nullptr);
 
 }  // namespace gridmount::query

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/aggregation/statistics.h"
+#include "engine/bson/compare.h"
 #include "engine/bson/number.h"
 #include "engine/query/filter/filter.h"
 #include "engine/wire/call.h"
@@ -116,7 +117,9 @@ bson::Document shown(const engine::CollectionInfo& info, bool name_only, bool re
   if (!is_view) {
     out.open_document("idIndex").append("v", int32_t{2});
     out.open_document("key").append("_id", int32_t{1}).close();
-    out.append("name", "_id_").close();
+    out.append("name", "_id_");
+    if (const auto collation = info.options.find("collation")) out.append("collation", *collation);
+    out.close();
   }
   return std::move(out).finish();
 }
@@ -211,9 +214,10 @@ constexpr const char* kUnsupportedOptions[] = {
     "storageEngine", "indexOptionDefaults", "encryptedFields",
     "temp"};
 
-Status check_id_index(Arguments& arguments) {
+// Reads the definition of the index on _id. It says nothing new: the index is always made.
+Result<std::optional<engine::IndexDefinition>> read_id_index(Arguments& arguments) {
   GM_ASSIGN(const std::optional<bson::View> given, arguments.document("idIndex"));
-  if (!given) return {};
+  if (!given) return std::optional<engine::IndexDefinition>();
   if (arguments.has("viewOn")) {
     return fail(ErrorCode::kInvalidOptions, "'idIndex' is not allowed with 'viewOn'");
   }
@@ -221,13 +225,23 @@ Status check_id_index(Arguments& arguments) {
     return fail(ErrorCode::kFailedToParse,
                 "The 'name' field is a required property of an index specification, in 'idIndex'");
   }
-  GM_ASSIGN(const engine::IndexDefinition index, engine::IndexDefinition::parse(*given));
+  GM_ASSIGN(engine::IndexDefinition index, engine::IndexDefinition::parse(*given));
   const bson::View keys = index.keys;
   const bool is_id = !keys.empty() && (*keys.begin()).key == "_id" &&
                      (*keys.begin()).value.integral() == 1 && ++keys.begin() == keys.end();
-  if (is_id) return {};
+  if (is_id) return std::optional(std::move(index));
   return fail(ErrorCode::kBadValue,
               "The field 'key' for an _id index must be {_id: 1}, in 'idIndex'");
+}
+
+Status check_id_collation(const engine::Namespace& ns, const engine::IndexDefinition& id_index,
+                          bson::View options) {
+  if (!id_index.collation) return {};
+  GM_ASSIGN(const engine::CollectionOptions wanted, engine::CollectionOptions::parse(ns, options));
+  const bson::View collation = wanted.collation ? wanted.collation->view() : bson::View();
+  if (bson::compare(id_index.collation->view(), collation) == 0) return {};
+  return fail(ErrorCode::kBadValue,
+              "'idIndex' must have the same collation as the collection " + ns.full());
 }
 
 // Since 7.0 it is not an error to create a collection that exists with the same options.
@@ -247,7 +261,7 @@ Result<bool> is_there(engine::Database& database, engine::Transaction& transacti
 Status run_create(Call& call, bson::Builder&) {
   Arguments& arguments = call.arguments();
   GM_ASSIGN(const engine::Namespace ns, arguments.collection());
-  GM_TRY(check_id_index(arguments));
+  GM_ASSIGN(const std::optional<engine::IndexDefinition> id_index, read_id_index(arguments));
   for (const char* const name : kUnsupportedOptions) GM_TRY(refuse_option(arguments, name));
   bson::Builder options;
   for (const char* const name :
@@ -263,6 +277,7 @@ Status run_create(Call& call, bson::Builder&) {
   if (ns.collection == "system.views") return {};
   GM_TRY(check_system_name(ns));
   const bson::Document document = std::move(options).finish();
+  if (id_index) GM_TRY(check_id_collation(ns, *id_index, document));
   const std::shared_ptr<engine::Database> database = call.store().database(ns.database);
   return change_schema(call, [&](engine::Transaction& transaction) -> Status {
     GM_ASSIGN(const bool is_there_already, is_there(*database, transaction, ns, document));

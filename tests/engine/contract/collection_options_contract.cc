@@ -89,8 +89,8 @@ TEST_P(StoreContract, Options_ThatAreWrong_AreRefused) {
 TEST_P(StoreContract, Unsupported_Options_AreRefused) {
   OPTIONS_OF_TEST();
   for (const char* const text :
-       {R"({"timeseries": {"timeField": "t"}})", R"({"collation": {"locale": "fr"}})",
-        R"({"autoIndexId": false})", R"({"viewOn": "a", "capped": true, "size": 1})"}) {
+       {R"({"timeseries": {"timeField": "t"}})", R"({"autoIndexId": false})",
+        R"({"viewOn": "a", "capped": true, "size": 1})"}) {
     EXPECT_THAT(options.create("c", text), FailedWith(ErrorCode::kInvalidOptions)) << text;
   }
   EXPECT_THAT(collection_names(), IsEmpty());

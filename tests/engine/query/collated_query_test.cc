@@ -59,7 +59,7 @@ TEST(CollatedPlanTest, IndexHasBoundsOnlyForWhatHoldsNoStrings) {
     const SharedCollator collator = ignoring_case();
     const Filter parsed = *Filter::parse(parse_json(filter), {.collator = collator});
     const Sort order = *Sort::parse(parse_json(sort), collator);
-    return *make_plan(parsed, &order, indexes, {false}, std::nullopt);
+    return *make_plan(parsed, &order, indexes, {false}, std::nullopt, collator.get());
   };
   EXPECT_EQ(plan("{'a': 5}").kind, Plan::Kind::kIndexScan);
   EXPECT_EQ(plan("{'a': {'$gt': 5}}").kind, Plan::Kind::kIndexScan);
@@ -70,7 +70,38 @@ TEST(CollatedPlanTest, IndexHasBoundsOnlyForWhatHoldsNoStrings) {
     EXPECT_EQ(plan(filter).kind, Plan::Kind::kCollectionScan) << filter;
   }
   EXPECT_EQ(plan("{}", "{'a': 1}").kind, Plan::Kind::kCollectionScan);
-  EXPECT_FALSE(plan("{'a': {'$gt': 5}}", "{'a': 1}").provides_sort);
+  EXPECT_TRUE(plan("{'a': {'$gt': 5}}", "{'a': 1}").provides_sort);
+}
+
+// The index has the collation of the first queries, and not that of the others.
+TEST(CollatedPlanTest, IndexWithACollation_HasBoundsForQueriesWithIt) {
+  const std::vector<IndexDefinition> indexes = {*IndexDefinition::parse(
+      parse_json("{'key': {'a': 1}, 'name': 'a', 'collation': {'locale': 'en', 'strength': 2}}"))};
+  const auto plan = [&](const SharedCollator& collator, const char* filter,
+                        const char* sort = "{}") {
+    const Filter parsed = *Filter::parse(parse_json(filter), {.collator = collator});
+    const Sort order = *Sort::parse(parse_json(sort), collator);
+    return *make_plan(parsed, &order, indexes, {false}, std::nullopt, collator.get());
+  };
+  const SharedCollator own = ignoring_case();
+  const Plan equal = plan(own, "{'a': 'x'}");
+  EXPECT_EQ(equal.kind, Plan::Kind::kIndexScan);
+  EXPECT_TRUE(equal.bounds_are_exact);
+  const Plan joined = plan(own, "{'a': {'$gte': 'b', '$lte': 'B'}}");
+  ASSERT_EQ(joined.bounds.size(), 1U);
+  EXPECT_EQ(joined.bounds[0].size(), 1U);
+  EXPECT_EQ(plan(own, "{'a': {'$in': ['b', 'A', 'B']}}").bounds[0].size(), 2U);
+  EXPECT_TRUE(plan(own, "{}", "{'a': 1}").provides_sort);
+  EXPECT_EQ(plan(own, "{'a': {'$regex': '^x'}}").kind, Plan::Kind::kCollectionScan);
+  for (const SharedCollator& other :
+       {SharedCollator(), *Collator::parse(parse_json("{'locale': 'fr'}"))}) {
+    EXPECT_EQ(plan(other, "{'a': 'x'}").kind, Plan::Kind::kCollectionScan);
+    EXPECT_EQ(plan(other, "{'a': {'$in': [1, 'x']}}").kind, Plan::Kind::kCollectionScan);
+    EXPECT_EQ(plan(other, "{'a': {'$regex': '^x'}}").kind, Plan::Kind::kCollectionScan);
+    EXPECT_EQ(plan(other, "{'a': {'$gt': 5}}").kind, Plan::Kind::kIndexScan);
+    EXPECT_EQ(plan(other, "{}", "{'a': 1}").kind, Plan::Kind::kCollectionScan);
+    EXPECT_TRUE(plan(other, "{'a': {'$gt': 5}}", "{'a': 1}").provides_sort);
+  }
 }
 
 TEST(CollatedPlanTest, PartialIndex_IsNotImpliedByACollatedCondition) {
@@ -78,8 +109,22 @@ TEST(CollatedPlanTest, PartialIndex_IsNotImpliedByACollatedCondition) {
       parse_json("{'key': {'n': 1}, 'name': 'n', 'partialFilterExpression': {'a': 'x'}}"))};
   const Filter filter =
       *Filter::parse(parse_json("{'n': 1, 'a': 'x'}"), {.collator = ignoring_case()});
-  EXPECT_EQ(make_plan(filter, nullptr, indexes, {false}, std::nullopt)->kind,
+  EXPECT_EQ(make_plan(filter, nullptr, indexes, {false}, std::nullopt, ignoring_case().get())->kind,
             Plan::Kind::kCollectionScan);
+}
+
+TEST(CollatedPlanTest, PartialIndexWithACollation_IsImpliedByConditionsWithIt) {
+  const std::vector<IndexDefinition> indexes = {*IndexDefinition::parse(
+      parse_json("{'key': {'n': 1}, 'name': 'n', 'partialFilterExpression': {'a': {'$gte': 'b'}},"
+                 " 'collation': {'locale': 'en', 'strength': 2}}"))};
+  const auto kind = [&](const SharedCollator& collator, const char* filter) {
+    const Filter parsed = *Filter::parse(parse_json(filter), {.collator = collator});
+    return make_plan(parsed, nullptr, indexes, {false}, std::nullopt, collator.get())->kind;
+  };
+  EXPECT_EQ(kind(ignoring_case(), "{'n': 1, 'a': 'B'}"), Plan::Kind::kIndexScan);
+  EXPECT_EQ(kind(ignoring_case(), "{'n': 1, 'a': {'$gte': 'B'}}"), Plan::Kind::kIndexScan);
+  EXPECT_EQ(kind(ignoring_case(), "{'n': 1, 'a': 'A'}"), Plan::Kind::kCollectionScan);
+  EXPECT_EQ(kind(nullptr, "{'n': 1, 'a': 'c'}"), Plan::Kind::kCollectionScan);
 }
 
 TEST(CollatedSortTest, Order) {

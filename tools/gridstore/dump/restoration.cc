@@ -277,7 +277,9 @@ Status Restoration::make_indexes(const RestoreTarget& target) {
 }
 
 Status Restoration::make_index(const RestoreTarget& target, bson::View specification) {
-  GM_ASSIGN(const auto index, engine::IndexDefinition::parse(current_specification(specification)));
+  GM_ASSIGN(auto index, engine::IndexDefinition::parse(current_specification(specification)));
+  // A dump names the collation of every index that has one. The others would get the collection's.
+  if (!index.collation) index.collation.emplace();
   return in_transaction(store_, [&](engine::Transaction& transaction) {
     return store_.database(target.ns.database)
         ->collection(target.ns.collection)

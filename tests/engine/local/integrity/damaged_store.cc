@@ -61,6 +61,7 @@ void DamagedStore::change(
     TreeHandles handles;
     handles.catalog = (*environment)->catalog();
     handles.checksums = true;
+    handles.collations = true;
     for (int i = 0; i < Environment::kTreeCount; ++i) {
       handles.keyspaces.push_back((*environment)->tree(i));
     }

@@ -512,5 +512,118 @@ TEST_F(Repair, RandomDamage) {
   }
 }
 
+class OutdatedIndexes : public Repair {
+ protected:
+  void SetUp() override {
+    Repair::SetUp();
+    ASSERT_TRUE(commit([&](engine::Transaction& transaction) {
+      return store_->database("test")->create(
+          transaction, "people", doc(R"({"collation": {"locale": "en", "strength": 2}})"));
+    }));
+    ASSERT_TRUE(commit([&](engine::Transaction& transaction) -> Status {
+      GM_TRY(people()->insert(transaction, doc(R"({"_id": "Ada", "name": "Lovelace"})"), {}));
+      return people()->create_index(transaction,
+                                    *query::IndexDefinition::parse(doc(R"({"key": {"name": 1}})")));
+    }));
+  }
+
+  std::unique_ptr<engine::Collection> people() {
+    return store_->database("test")->collection("people");
+  }
+
+  Status commit(const std::function<Status(engine::Transaction&)>& work) {
+    GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_->begin());
+    GM_TRY(work(*transaction));
+    return transaction->commit();
+  }
+
+  // Makes the indexes those of another version of ICU: their sort keys are wrong, too.
+  void make_outdated() {
+    change([](Trees& trees, Catalog& catalog, const CollectionMetadata&) -> Status {
+      GM_ASSIGN(const auto metadata, catalog.find({"test", "people"}));
+      CollectionMetadata changed = *metadata;
+      for (IndexMetadata& index : changed.indexes) {
+        index.collator_version = "1.2/3.4";
+        GM_ASSIGN(const std::optional<TreeEntry> entry,
+                  trees.at_or_after(trees.tree(index.keyspace), keyspace_prefix(index.keyspace)));
+        if (!entry) return fail(ErrorCode::kInternalError, "no entry");
+        const std::string key(entry->key);
+        std::string other = key;
+        other[6] = static_cast<char>(other[6] + 1);
+        const std::string kinds(kinds_of_value(index, entry->value));
+        GM_TRY(trees.remove(trees.tree(index.keyspace), key));
+        GM_TRY(trees.put(trees.tree(index.keyspace), other, index_value(index, other, 1, kinds)));
+      }
+      GM_TRY(catalog.put(std::move(changed)));
+      return {};
+    });
+  }
+
+  size_t found(const std::string& filter) {
+    const std::unique_ptr<engine::Snapshot> snapshot = *store_->snapshot();
+    return static_cast<size_t>(*people()->count(*snapshot, doc(filter), {}));
+  }
+};
+
+TEST_F(OutdatedIndexes, AreNotReadAndNotWritten) {
+  make_outdated();
+  for (const char* const filter : {R"({"_id": "ADA"})", R"({"name": "lovelace"})"}) {
+    EXPECT_EQ(found(filter), 1U) << filter;
+    const std::unique_ptr<engine::Snapshot> snapshot = *store_->snapshot();
+    const auto one = people()->find_one(*snapshot, doc(filter), {});
+    EXPECT_TRUE(one && *one) << filter;
+  }
+  const auto refused = [&](const Status& status) {
+    EXPECT_TRUE(!status && status.error().code() == ErrorCode::kIllegalOperation);
+    if (!status) {
+      EXPECT_THAT(status.error().message(), HasSubstr("gridstore check --repair"));
+    }
+  };
+  refused(commit([&](engine::Transaction& transaction) -> Status {
+    GM_TRY(people()->insert(transaction, doc(R"({"_id": "ada"})"), {}));
+    return {};
+  }));
+  refused(commit([&](engine::Transaction& transaction) -> Status {
+    GM_TRY(people()->update(transaction, doc("{}"), doc(R"({"$set": {"name": "x"}})"), {}));
+    return {};
+  }));
+  refused(commit([&](engine::Transaction& transaction) -> Status {
+    GM_TRY(people()->remove(transaction, doc("{}"), true, {}));
+    return {};
+  }));
+}
+
+TEST_F(OutdatedIndexes, AreMadeAnew) {
+  make_outdated();
+  EXPECT_THAT(problems(), Contains(HasSubstr("1.2/3.4 of the library ICU")));
+  EXPECT_THAT(repair(), Contains(HasSubstr("'name_1' was made anew")));
+  EXPECT_THAT(repair(), IsEmpty());
+  EXPECT_THAT(problems(), IsEmpty());
+  EXPECT_EQ(found(R"({"_id": "ADA"})"), 1U);
+  EXPECT_EQ(found(R"({"name": "lovelace"})"), 1U);
+  const Status inserted = commit([&](engine::Transaction& transaction) -> Status {
+    GM_TRY(people()->insert(transaction, doc(R"({"_id": "ada"})"), {}));
+    return {};
+  });
+  EXPECT_TRUE(!inserted && inserted.error().code() == ErrorCode::kDuplicateKey);
+}
+
+TEST_F(Repair, OldFormat_RefusesCollations) {
+  store_.reset();
+  std::ofstream(folder_ / "store" / "format", std::ios::trunc) << "gridmount store\nformat 3\n";
+  open();
+  const std::unique_ptr<engine::Transaction> transaction = *store_->begin();
+  for (const Status& made :
+       {store_->database("test")->create(*transaction, "d",
+                                         doc(R"({"collation": {"locale": "en"}})")),
+        collection()->create_index(
+            *transaction, *query::IndexDefinition::parse(
+                              doc(R"({"key": {"b": 1}, "collation": {"locale": "en"}})")))}) {
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code(), ErrorCode::kIllegalOperation);
+    EXPECT_THAT(made.error().message(), HasSubstr("gridstore upgrade"));
+  }
+}
+
 }  // namespace
 }  // namespace gridmount::local
