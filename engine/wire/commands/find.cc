@@ -2,6 +2,7 @@
 
 #include "engine/wire/commands/find.h"
 
+#include "engine/query/collation/collator.h"
 #include "engine/wire/commands/api_version.h"
 #include "engine/wire/commands/command_groups.h"
 #include "engine/wire/commands/read_arguments.h"
@@ -13,8 +14,7 @@ namespace {
 // cursor ends with it. As on servers, any other cursor is read once more to find its end.
 bool finds_by_id(const FindCommand& find) {
   const engine::FindOptions& options = find.options;
-  if (options.skip > 0 || options.hint || options.show_record_id || find.cursor.tailable ||
-      !options.collation.empty()) {
+  if (options.skip > 0 || options.hint || options.show_record_id || find.cursor.tailable) {
     return false;
   }
   auto field = find.filter.begin();
@@ -53,6 +53,21 @@ Status reply_one(Call& call, bson::Builder& reply, const FindCommand& find,
   return {};
 }
 
+// Returns whether the command has the collation of the collection, so that the index on _id fits
+// it.
+Result<bool> has_collation_of(engine::Database& database, engine::Snapshot& snapshot,
+                              const FindCommand& find) {
+  if (find.options.collation.empty()) return true;
+  GM_ASSIGN(const std::optional<engine::CollectionInfo> info,
+            database.collection_info(snapshot, find.ns.collection));
+  const std::optional<bson::ValueView> own =
+      info ? info->options.find("collation") : std::optional<bson::ValueView>();
+  GM_ASSIGN(const query::SharedCollator of_collection,
+            query::Collator::parse(own ? own->as_document() : bson::View()));
+  GM_ASSIGN(const query::SharedCollator collator, query::Collator::parse(find.options.collation));
+  return query::same_collation(of_collection.get(), collator.get());
+}
+
 Status run_find(Call& call, bson::Builder& reply) {
   if (call.generic().api_strict) GM_TRY(check_find_is_stable(call.request().body));
   GM_ASSIGN(FindCommand find, FindCommand::read(call.arguments()));
@@ -62,12 +77,15 @@ Status run_find(Call& call, bson::Builder& reply) {
   options.variables = find.variables;
   options.deadline = call.deadline();
   options.sort_bytes_max = call.state().options().operation_bytes_max;
-  if (finds_by_id(find)) find.cursor.documents_max = 1;
   if (options.limit == 1 && find.cursor.batch_size != 0 && !find.cursor.tailable) {
     return reply_one(call, reply, find, options);
   }
   GM_ASSIGN(std::unique_ptr<engine::Snapshot> snapshot, call.snapshot());
   const std::shared_ptr<engine::Database> database = call.store().database(find.ns.database);
+  if (finds_by_id(find)) {
+    GM_ASSIGN(const bool by_id, has_collation_of(*database, *snapshot, find));
+    if (by_id) find.cursor.documents_max = 1;
+  }
   if (find.cursor.tailable) {
     GM_ASSIGN(const bool goes_on, can_be_tailed(*database, *snapshot, find.ns));
     find.cursor.tailable = goes_on;

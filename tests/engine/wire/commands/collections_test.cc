@@ -373,5 +373,32 @@ TEST_F(CollectionCommands, FileMd5_Chunks_AreDigested) {
   EXPECT_THAT(bad(R"({"filemd5": 2})"), StartsWith("16493: should have chunk: 0 have: 1"));
 }
 
+TEST_F(CollectionCommands, Collation_IsShownAndChecked) {
+  good(R"({"create": "people", "collation": {"locale": "en", "strength": 2}})");
+  const bson::Document listed = run(R"({"listCollections": 1, "filter": {"name": "people"}})");
+  const std::string collation = field(listed, "cursor.firstBatch.0.options.collation");
+  EXPECT_THAT(collation, testing::HasSubstr(R"("version" : "57.1")"));
+  EXPECT_EQ(field(listed, "cursor.firstBatch.0.idIndex.collation"), collation);
+  EXPECT_EQ(field(run(R"({"listIndexes": "people"})"), "cursor.firstBatch.0.collation"), collation);
+  good(R"({"insert": "people", "documents": [{"_id": "Ada"}]})");
+  const bson::Document refused = run(R"({"insert": "people", "documents": [{"_id": "ADA"}]})");
+  EXPECT_EQ(field(refused, "writeErrors.0.code"), "11000");
+  EXPECT_EQ(field(refused, "writeErrors.0.hexEncoded"), "[ true ]");
+  EXPECT_EQ(field(refused, "writeErrors.0.collation"), collation);
+  // The cursor of a find that the index on _id answers ends with its only document.
+  const auto cursor_of = [&](const std::string& strength) {
+    return field(run(R"({"find": "people", "filter": {"_id": "ada"}, "batchSize": 1, "collation":
+                         {"locale": "en", "strength": )" +
+                     strength + "}}"),
+                 "cursor.id");
+  };
+  EXPECT_EQ(cursor_of("2"), "0");
+  EXPECT_NE(cursor_of("1"), "0");
+  EXPECT_EQ(field(run(R"({"create": "d", "idIndex": {"key": {"_id": 1}, "name": "_id_",
+                          "collation": {"locale": "fr"}}})"),
+                  "code"),
+            "2");
+}
+
 }  // namespace
 }  // namespace gridmount::wire
