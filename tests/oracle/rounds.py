@@ -32,6 +32,7 @@ class Round:
         self.projections = Projections(values, self.expressions, self.filters)
         self.pipelines = Pipelines(values, self.expressions, self.filters, self.projections)
         self.has_indexes = values.chance(0.4)
+        self.collation = values.collation()
 
     def commands(self):
         values = self.values
@@ -53,7 +54,7 @@ class Round:
     def setup(self):
         values = self.values
         create = self.create() if values.chance(0.2) else {"create": "c"}
-        yield {**create, "collation": values.collation()} if values.chance(0.15) else create
+        yield {**create, "collation": self.some_collation()} if values.chance(0.15) else create
         if self.documents:
             yield {"insert": "c", "documents": self.documents, "ordered": False}
         yield {"insert": "other", "documents": [values.document(100 + number) for number in range(values.of([1, 4]))]}
@@ -102,7 +103,11 @@ class Round:
         return self.with_collation(self.with_options(command))
 
     def with_collation(self, command):
-        return {**command, "collation": self.values.collation()} if self.values.chance(0.08) else command
+        return {**command, "collation": self.some_collation()} if self.values.chance(0.1) else command
+
+    def some_collation(self):
+        """Often the same one, so that queries meet indexes with it."""
+        return self.collation if self.values.chance(0.7) else self.values.collation()
 
     def with_options(self, command):
         """With one that changes no result."""
@@ -219,7 +224,7 @@ class Round:
         if values.chance(0.4):
             index.update(values.of(options))
         if values.chance(0.2):
-            index["collation"] = values.collation()
+            index["collation"] = self.some_collation()
         return {"createIndexes": "c", "indexes": [index]}
 
     def drop_index(self):
@@ -236,8 +241,8 @@ class Round:
     def create_view(self):
         values = self.values
         if values.chance(0.5):
-            return {"find": "v", "filter": self.filters.filter(), "sort": {"_id": 1}}
-        return {"create": "v", "viewOn": "c", "pipeline": self.pipelines.pipeline(2, 0)}
+            return self.with_collation({"find": "v", "filter": self.filters.filter(), "sort": {"_id": 1}})
+        return self.with_collation({"create": "v", "viewOn": "c", "pipeline": self.pipelines.pipeline(2, 0)})
 
 
 WRITING = {"insert", "update", "delete", "findAndModify", "create", "collMod"}
