@@ -38,7 +38,6 @@
 #include "fuse/errno.h"
 #include "fuse/kernel/mount_point.h"
 #include "fuse/kernel/session.h"
-#include "fuse/monitoring/metrics_server.h"
 #include "fuse/monitoring/watchdog.h"
 #include "fuse/options.h"
 #include "fuse/tree/buckets.h"
@@ -47,6 +46,7 @@
 #include "gridfs/bucket/error.h"
 #include "gridfs/content/chunk_cache.h"
 #include "http/http_server.h"
+#include "http/metrics_page.h"
 
 namespace gridmount::fuse {
 
@@ -219,10 +219,10 @@ Result<std::unique_ptr<wire::Endpoint>> start_endpoint(engine::Store& store,
 }
 
 // Returns null if no metrics are requested.
-Result<std::unique_ptr<MetricsServer>> start_metrics(Session& session, Buckets& buckets,
-                                                     const GridmountOptions& options) {
-  if (!options.metrics_address) return std::unique_ptr<MetricsServer>();
-  auto server = MetricsServer::start(*options.metrics_address, [&session, &buckets] {
+Result<std::unique_ptr<http::HttpServer>> start_metrics(Session& session, Buckets& buckets,
+                                                        const GridmountOptions& options) {
+  if (!options.metrics_address) return std::unique_ptr<http::HttpServer>();
+  auto server = http::serve_metrics(*options.metrics_address, [&session, &buckets] {
     return metrics_text(mount_state(session, buckets));
   });
   if (!server) return fail(std::move(server).error().with_context("--metrics-address"));
@@ -238,10 +238,11 @@ Result<std::unique_ptr<http::HttpServer>> start_http(engine::Store& store,
   if (!options.http_address) return std::unique_ptr<http::HttpServer>();
   http::HttpServerOptions how;
   how.address = *options.http_address;
-  how.site.database = options.database;
-  how.site.bucket = options.bucket;
-  how.site.at = options.at;
-  auto server = http::HttpServer::start(store, std::move(how));
+  http::SiteOptions site;
+  site.database = options.database;
+  site.bucket = options.bucket;
+  site.at = options.at;
+  auto server = http::serve_files(store, std::move(site), std::move(how));
   if (!server) return fail(std::move(server).error().with_context("--http"));
   for (const std::string& address : (*server)->addresses()) {
     spdlog::info("files at http://{}/", address);
@@ -399,17 +400,22 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
   signals->end_actions();
   // Before the session is destroyed, because clients' changes are reported to it and the metrics
   // read its operations.
-  metrics->reset();
-  http->reset();
+  const bool metrics_have_ended = !*metrics || (*metrics)->end(http::kHttpEndPatience);
+  if (metrics_have_ended) metrics->reset();
+  const bool http_has_ended = !*http || (*http)->end(http::kHttpEndPatience);
+  if (http_has_ended) http->reset();
   clients_end.come();
   if (clients_end.is_complete()) endpoint->reset();
-  // A thread that waits for a server is left behind, with all that it may still use.
+  // A thread that waits for a server or a disk is left behind, with all that it may still use.
   const bool follower_has_ended = follower.end(kFollowerPatience);
-  if (follower_has_ended) session->reset();
+  if (follower_has_ended && metrics_have_ended) session->reset();
   const bool cache_has_ended = !chunk_cache || chunk_cache->end(kFetchPatience);
 
   const ExitStatus status = closing_status(file_system.close(), served, options);
-  if (!clients_end.is_complete() || !follower_has_ended || !cache_has_ended) end_at_once(status);
+  if (!clients_end.is_complete() || !metrics_have_ended || !http_has_ended || !follower_has_ended ||
+      !cache_has_ended) {
+    end_at_once(status);
+  }
   return status;
 }
 

@@ -158,7 +158,7 @@ void Connection::handle_head(const error_code& error) {
   // The body of a request is not read, so what follows it cannot be found.
   const bool has_body = parser_->chunked() || parser_->content_length().value_or(0) > 0;
   target_ = text_of(head.target());
-  send(context_.site.answer(request()), head.version(), head.keep_alive() && !has_body);
+  send(context_.handler.answer(request()), head.version(), head.keep_alive() && !has_body);
 }
 
 Request Connection::request() const {

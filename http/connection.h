@@ -1,4 +1,4 @@
-// One connection of a client: reads requests and sends the replies of the site, one after the
+// One connection of a client: reads requests and sends the replies of a handler, one after the
 // other.
 //
 // The handler of the read or write that is pending keeps the object alive. Each read and write has
@@ -23,13 +23,13 @@
 #include "http/http_server.h"
 #include "http/reply.h"
 #include "http/request.h"
-#include "http/site.h"
+#include "http/request_handler.h"
 
 namespace gridmount::http {
 
 // What all connections of a server share. It must outlive the connections.
 struct ConnectionContext {
-  const Site& site;
+  const RequestHandler& handler;
   const HttpLimits limits;
   std::atomic<size_t> served = 0;   // connections that are answered
   std::atomic<size_t> refused = 0;  // connections that get the status 503

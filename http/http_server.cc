@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/base/thread_name.h"
+#include "engine/base/thread_safety.h"
 #include "engine/wire/server/listen_address.h"
 #include "http/connection.h"
 
@@ -92,15 +93,18 @@ class Listener {
 
 class HttpServer::Running {
  public:
-  Running(engine::Store& store, std::vector<wire::TcpListener> listeners, HttpServerOptions options)
-      : site_(store, std::move(options.site)),
-        context_{site_, options.limits},
-        io_(static_cast<int>(kHttpThreads)) {
+  Running(std::unique_ptr<RequestHandler> handler, std::vector<wire::TcpListener> listeners,
+          const HttpServerOptions& options)
+      : handler_(std::move(handler)),
+        context_{*handler_, options.limits},
+        io_(static_cast<int>(options.threads)) {
     for (wire::TcpListener& listener : listeners) {
       listeners_.push_back(std::make_unique<Listener>(io_, std::move(listener), context_));
     }
     try {
-      for (size_t i = 0; i < kHttpThreads; ++i) threads_.emplace_back([this] { run(); });
+      for (size_t i = 0; i < options.threads; ++i) {
+        threads_.emplace_back([this, name = options.thread_name] { run(name); });
+      }
     } catch (...) {
       stop();
       throw;
@@ -110,6 +114,18 @@ class HttpServer::Running {
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
 
+  bool end(std::chrono::milliseconds patience) {
+    io_.stop();
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const MutexLock lock(mutex_);
+    while (ended_threads_ < threads_.size()) {
+      const auto left = deadline - std::chrono::steady_clock::now();
+      if (left <= left.zero()) return false;
+      (void)thread_ended_.wait_for(mutex_, left);
+    }
+    return true;
+  }
+
   std::vector<std::string> addresses() const {
     std::vector<std::string> all;
     for (const auto& listener : listeners_) all.push_back(listener->name());
@@ -117,17 +133,20 @@ class HttpServer::Running {
   }
 
  private:
-  void run() {
-    name_this_thread("gm-http");
+  void run(const char* name) {
+    name_this_thread(name);
     for (;;) {
       try {
         io_.run();
-        return;
+        break;
       } catch (const std::exception& error) {
         // Out of memory. This connection is lost, others are answered.
         spdlog::error("http: {}", error.what());
       }
     }
+    const MutexLock lock(mutex_);
+    ++ended_threads_;
+    thread_ended_.notify_all();
   }
 
   void stop() {
@@ -136,10 +155,13 @@ class HttpServer::Running {
     threads_.clear();
   }
 
-  const Site site_;
+  const std::unique_ptr<RequestHandler> handler_;
   ConnectionContext context_;  // outlives the connections, which the handlers in io_ hold
   net::io_context io_;
   std::vector<std::unique_ptr<Listener>> listeners_;
+  Mutex mutex_;
+  Condition thread_ended_;
+  size_t ended_threads_ GM_GUARDED_BY(mutex_) = 0;
   std::vector<std::thread> threads_;
 };
 
@@ -150,16 +172,17 @@ Status HttpServer::check_address(const std::string& address) {
   return {};
 }
 
-Result<std::unique_ptr<HttpServer>> HttpServer::start(engine::Store& store,
+Result<std::unique_ptr<HttpServer>> HttpServer::start(std::unique_ptr<RequestHandler> handler,
                                                       HttpServerOptions options) {
   GM_ASSIGN(const wire::ListenAddress address, wire::ListenAddress::parse(options.address));
   GM_ASSIGN(const auto endpoints, wire::resolve(address));
-  for (const auto& endpoint : endpoints) GM_TRY(check_loopback(endpoint));
+  if (options.loopback_only) {
+    for (const auto& endpoint : endpoints) GM_TRY(check_loopback(endpoint));
+  }
   GM_ASSIGN(auto listeners, wire::listen_on(endpoints));
-  options.site.hosts.push_back(address.host);
   try {
-    return std::unique_ptr<HttpServer>(
-        new HttpServer(std::make_unique<Running>(store, std::move(listeners), std::move(options))));
+    return std::unique_ptr<HttpServer>(new HttpServer(
+        std::make_unique<Running>(std::move(handler), std::move(listeners), options)));
   } catch (const std::exception& error) {
     // Thrown by Asio: no descriptor for its event queue, or no thread.
     return fail(ErrorCode::kInternalError, error.what());
@@ -169,8 +192,19 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(engine::Store& store,
 HttpServer::HttpServer(std::unique_ptr<Running> running) : running_(std::move(running)) {}
 HttpServer::~HttpServer() = default;
 
+bool HttpServer::end(std::chrono::milliseconds patience) {
+  return running_->end(patience);
+}
+
 std::vector<std::string> HttpServer::addresses() const {
   return running_->addresses();
+}
+
+Result<std::unique_ptr<HttpServer>> serve_files(engine::Store& store, SiteOptions site,
+                                                HttpServerOptions options) {
+  GM_ASSIGN(const wire::ListenAddress address, wire::ListenAddress::parse(options.address));
+  site.hosts.push_back(address.host);
+  return HttpServer::start(std::make_unique<Site>(store, std::move(site)), std::move(options));
 }
 
 }  // namespace gridmount::http

@@ -1,9 +1,6 @@
-// Serves the files of a store over HTTP/1.1, read-only (site.h).
+// Serves HTTP/1.1: the answers of a handler (request_handler.h), such as the files of a store.
 //
-// Everybody who can connect can read all files that the site shows, whatever their permissions are:
-// there is neither TLS nor a log-in. So the server listens on loopback addresses alone. It answers
-// only requests that address it by a loopback name or address, by the host of
-// HttpServerOptions::address, or by one of SiteOptions::hosts (host_names.h).
+// There is neither TLS nor a log-in, so everybody who can connect gets all answers.
 //
 // HttpLimits bounds how many connections clients can make, and how long a connection waits for its
 // client each time. A few threads do all the work, whatever the number of connections is. A
@@ -23,12 +20,15 @@
 
 #include "engine/base/error.h"
 #include "engine/store.h"
+#include "http/request_handler.h"
 #include "http/site.h"
 
 namespace gridmount::http {
 
 // The number of threads that serve all connections.
 inline constexpr size_t kHttpThreads = 4;
+// How long a program that ends waits for answers that are being made.
+inline constexpr std::chrono::milliseconds kHttpEndPatience{1500};
 
 struct HttpLimits {
   // Connections at a time. Further ones get the status 503.
@@ -51,8 +51,10 @@ struct HttpLimits {
 };
 
 struct HttpServerOptions {
-  std::string address;  // HOST:PORT
-  SiteOptions site;
+  std::string address;        // HOST:PORT
+  bool loopback_only = true;  // other addresses are refused
+  size_t threads = kHttpThreads;
+  const char* thread_name = "gm-http";  // at most 15 characters
   HttpLimits limits = {};
 };
 
@@ -63,14 +65,19 @@ class HttpServer {
   static Status check_address(const std::string& address);
   // Starts to answer requests. Fails as check_address() does, with IoError if it cannot listen on
   // the address, and with InternalError if the system refuses a thread or a descriptor. Starts
-  // threads, so a process that becomes a daemon must call it after fork(). `store` must outlive the
-  // server.
-  static Result<std::unique_ptr<HttpServer>> start(engine::Store& store, HttpServerOptions options);
-  // Closes all connections, also in the middle of a reply. Waits for reads of the store that are
-  // running, each of which reads one piece.
+  // threads, so a process that becomes a daemon must call it after fork().
+  static Result<std::unique_ptr<HttpServer>> start(std::unique_ptr<RequestHandler> handler,
+                                                   HttpServerOptions options);
+  // Calls end() without a limit.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
+
+  // Closes all connections, also in the middle of a reply. Waits for answers and pieces of replies
+  // that are being made, at most for `patience`. Returns false if one is still being made, for
+  // example because a read of the disk hangs. Then the process must end without destroying the
+  // server, the store, or anything else that the handler uses.
+  bool end(std::chrono::milliseconds patience);
 
   // Returns HOST:PORT of each address on which the server listens. If the given port was 0, this is
   // the port that the system has chosen.
@@ -82,5 +89,13 @@ class HttpServer {
 
   std::unique_ptr<Running> running_;
 };
+
+// Starts a server of the files of a store (site.h), which must outlive the server. Everybody who
+// can connect can read all files that the site shows, whatever their permissions are. The server
+// answers only requests that address it by a loopback name or address, by the host of
+// HttpServerOptions::address, or by one of SiteOptions::hosts (host_names.h). Fails as
+// HttpServer::start() does.
+Result<std::unique_ptr<HttpServer>> serve_files(engine::Store& store, SiteOptions site,
+                                                HttpServerOptions options);
 
 }  // namespace gridmount::http

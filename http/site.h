@@ -19,6 +19,7 @@
 #include "http/host_names.h"
 #include "http/reply.h"
 #include "http/request.h"
+#include "http/request_handler.h"
 #include "http/target.h"
 
 namespace gridmount::http {
@@ -30,14 +31,14 @@ struct SiteOptions {
   std::vector<std::string> hosts;     // allowed in Host, besides the loopback names
 };
 
-class Site {
+class Site final : public RequestHandler {
  public:
   // `store` must outlive the site and the bodies of its replies.
   Site(engine::Store& store, SiteOptions options);
 
   // Answers a request. Errors of the store become replies, and errors of the server (500) are
   // logged. The reply may be used after the site is destroyed.
-  Reply answer(const Request& request) const;
+  Reply answer(const Request& request) const override;
 
  private:
   using Paths = std::shared_ptr<gridfs::PathNamespace>;

@@ -3,16 +3,14 @@
 // Method: raw sockets to a server on a port that it chooses, with small limits.
 #include "http/http_server.h"
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
+#include <future>
 #include <thread>
 
 #include "tests/gridfs/bucket_fixture.h"
+#include "tests/http/http_client.h"
 
 namespace gridmount::http {
 namespace {
@@ -34,47 +32,20 @@ class HttpServerTest : public gridfs::BucketFixture {
   Status start(const std::string& address = "127.0.0.1:0") {
     HttpServerOptions options;
     options.address = address;
-    options.site.database = bucket().database().name();
     options.limits = limits_;
-    GM_ASSIGN(server_, HttpServer::start(store(), options));
-    const std::string bound = server_->addresses().at(0);
-    port_ = static_cast<uint16_t>(std::stoi(bound.substr(bound.rfind(':') + 1)));
+    SiteOptions site;
+    site.database = bucket().database().name();
+    GM_ASSIGN(server_, serve_files(store(), site, options));
+    clients_.set_address(server_->addresses().at(0));
     return {};
   }
   void stop() { server_.reset(); }
 
-  int connect_client() {
-    const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port_);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(connect(client, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    clients_.push_back(client);
-    return client;
-  }
-  void disconnect_all() {
-    for (const int client : clients_) close(client);
-    clients_.clear();
-  }
-  static void send_text(int client, std::string_view text) {
-    EXPECT_EQ(send(client, text.data(), text.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(text.size()));
-  }
-  // Reads until the server ends or resets the stream.
-  static std::string receive_all(int client) {
-    std::string received;
-    char bytes[4096];
-    for (ssize_t size; (size = recv(client, bytes, sizeof bytes, 0)) > 0;) {
-      received.append(bytes, static_cast<size_t>(size));
-    }
-    return received;
-  }
-  std::string ask(std::string_view request) {
-    const int client = connect_client();
-    send_text(client, request);
-    return receive_all(client);
-  }
+  int connect_client() { return clients_.connect(); }
+  void disconnect_all() { clients_.disconnect_all(); }
+  static void send_text(int client, std::string_view text) { HttpClients::send_text(client, text); }
+  static std::string receive_all(int client) { return HttpClients::receive_all(client); }
+  std::string ask(std::string_view request) { return clients_.ask(request); }
   // Returns a request of the file, after which the connection ends or stays.
   std::string get(const std::string& name, const std::string& further = "Connection: close\r\n") {
     return "GET /" + bucket().options().name + "/" + name + " HTTP/1.1\r\nHost: localhost\r\n" +
@@ -85,8 +56,7 @@ class HttpServerTest : public gridfs::BucketFixture {
 
  private:
   std::unique_ptr<HttpServer> server_;
-  uint16_t port_ = 0;
-  std::vector<int> clients_;
+  HttpClients clients_;
 };
 
 TEST_F(HttpServerTest, Requests_AreAnsweredOneAfterTheOther) {
@@ -240,6 +210,40 @@ TEST_F(HttpServerTest, End_DoesNotWaitForClients) {
   stop();
   EXPECT_EQ(receive_all(silent), "");
   EXPECT_LT(receive_all(reading).size(), 32'000'000U);
+}
+
+// Makes no answer before it is told to.
+class HangingHandler final : public RequestHandler {
+ public:
+  HangingHandler(std::promise<void>& is_asked, std::shared_future<void> may_answer)
+      : is_asked_(is_asked), may_answer_(std::move(may_answer)) {}
+  Reply answer(const Request&) const override {
+    is_asked_.set_value();
+    may_answer_.wait();
+    return text_reply(200, "text/plain", "late", false);
+  }
+
+ private:
+  std::promise<void>& is_asked_;
+  const std::shared_future<void> may_answer_;
+};
+
+TEST(HttpServerEnd, AnswerThatHangs_IsWaitedForInVain) {
+  std::promise<void> is_asked;
+  std::promise<void> may_answer;
+  HttpServerOptions options;
+  options.address = "127.0.0.1:0";
+  auto started = HttpServer::start(
+      std::make_unique<HangingHandler>(is_asked, may_answer.get_future().share()), options);
+  ASSERT_TRUE(started) << started.error().message();
+  HttpServer& server = **started;
+  HttpClients clients;
+  clients.set_address(server.addresses().at(0));
+  HttpClients::send_text(clients.connect(), "GET / HTTP/1.1\r\n\r\n");
+  is_asked.get_future().wait();
+  EXPECT_FALSE(server.end(std::chrono::milliseconds(1)));
+  may_answer.set_value();
+  EXPECT_TRUE(server.end(std::chrono::minutes(5)));
 }
 
 TEST_F(HttpServerTest, OtherAddresses_AreRefused) {

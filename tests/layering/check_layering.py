@@ -82,7 +82,7 @@ LAYERS = {
     "http": INTERFACE | GRIDFS | {"engine/wire"},
     "command_line": INTERFACE | {"engine/system", "engine/wire", "engine/local", LOCAL_DOOR},
     "fuse/tree": INTERFACE | GRIDFS | {"fuse"},
-    "fuse/monitoring": INTERFACE | {"fuse", "engine/wire"},
+    "fuse/monitoring": INTERFACE | {"fuse"},
     "fuse/kernel": INTERFACE | GRIDFS | {"fuse", "fuse/tree", "fuse/monitoring", "command_line"},
     "fuse": INTERFACE
     | GRIDFS
@@ -112,7 +112,7 @@ DOORS = [
     (r"yaml-cpp/", "yaml-cpp", r"tools/gridfiles/connection_options\.cc"),
     (r"stringprep\.h", "libidn", r"engine/wire/auth/password_preparation\.cc"),
     (r"boost/", "Boost", r"http/(connection\.(h|cc)|http_server\.cc)"),
-    (r"asio", "Asio", r"engine/wire/server/.*|fuse/monitoring/metrics_server\.cc"),
+    (r"asio", "Asio", r"engine/wire/server/.*"),
     (
         r"zlib\.h|snappy|zstd",
         "a compressor",

@@ -55,8 +55,8 @@ ExitStatus log_error(const Error& error) {
   return exit_status_of(error.code());
 }
 
-// Ends the process while a command keeps running although it was interrupted. The server and the
-// store cannot be destroyed, because the command uses them.
+// Ends the process while a command keeps running although it was interrupted, or a reply of HTTP is
+// still being made. The servers and the store cannot be destroyed, because these use them.
 [[noreturn]] void end_beside_stuck(engine::Store& store) {
   constexpr int kFailed = static_cast<int>(ExitStatus::kCloseFailed);
   wire::end_process_within(wire::kPatienceWithStuck, kFailed);
@@ -72,8 +72,9 @@ Result<std::unique_ptr<http::HttpServer>> start_http(engine::Store& store,
   if (!options.http) return std::unique_ptr<http::HttpServer>();
   http::HttpServerOptions how;
   how.address = *options.http;
-  how.site.database = options.http_database;
-  auto server = http::HttpServer::start(store, std::move(how));
+  http::SiteOptions site;
+  site.database = options.http_database;
+  auto server = http::serve_files(store, std::move(site), std::move(how));
   if (!server) return fail(std::move(server).error().with_context("--http"));
   for (const std::string& address : (*server)->addresses()) {
     spdlog::info("files at http://{}/", address);
@@ -134,8 +135,9 @@ ExitStatus run_serve(const ServeOptions& options) {
                                 .report = nullptr});
   is_to_end.get_future().wait();
   signals.end_actions();
+  const bool http_has_ended = !*http || (*http)->end(http::kHttpEndPatience);
+  if (!(*endpoint)->stop() || !http_has_ended) end_beside_stuck(**store);
   http->reset();
-  if (!(*endpoint)->stop()) end_beside_stuck(**store);
   endpoint->reset();
   const Status durable = (*store)->make_durable();
   store->reset();

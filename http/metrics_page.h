@@ -1,0 +1,37 @@
+// One page, /metrics, with the text that Prometheus reads.
+//
+// Nothing can be changed. The page does not check Host, because its readers address it by the name
+// of the machine. So a foreign web page whose name leads to this address can read the metrics.
+//
+// Thread-safe.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "http/http_server.h"
+#include "http/request_handler.h"
+
+namespace gridmount::http {
+
+class MetricsPage final : public RequestHandler {
+ public:
+  // The threads of the server call `metrics`, so it must be thread-safe.
+  explicit MetricsPage(std::function<std::string()> metrics) : metrics_(std::move(metrics)) {}
+
+  // Returns the metrics for GET and HEAD of /metrics, whatever the parameters are. Returns 400,
+  // 404 or 405 for other requests.
+  Reply answer(const Request& request) const override;
+
+ private:
+  const std::function<std::string()> metrics_;
+};
+
+// Starts a server of the page on any address. One thread does all the work. There are at most 16
+// connections at a time, and further ones are closed without a reply. A head may have 8 KiB. A
+// client has 5 seconds for a head, between two requests, and for a piece of the reply. Fails as
+// HttpServer::start() does.
+Result<std::unique_ptr<HttpServer>> serve_metrics(const std::string& address,
+                                                  std::function<std::string()> metrics);
+
+}  // namespace gridmount::http
