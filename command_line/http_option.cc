@@ -1,19 +1,64 @@
 #include "command_line/http_option.h"
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 
 namespace gridmount::command_line {
 
-void add_http_option(CLI::App& app, std::optional<std::string>& address) {
-  app.add_option("--http", address,
-                 "loopback address that serves files over HTTP, read-only; everybody who can reach "
-                 "it can read all files")
-      ->type_name("HOST:PORT");
+namespace {
+
+constexpr size_t kConnectionsMax = 10'000;
+constexpr double kIdleSecondsMin = 0.1;
+constexpr double kIdleSecondsMax = 86'400;
+constexpr size_t kHeadBytesMin = size_t{1} * 1024;
+constexpr size_t kHeadBytesMax = size_t{1024} * 1024;
+
+// Refuses other numbers. The help has the limits in its text.
+template <typename Number>
+CLI::Validator from_to(Number least, Number most) {
+  CLI::Validator range = CLI::Range(least, most);
+  range.description("");
+  return range;
 }
 
-Status check_http_option(const std::optional<std::string>& address,
-                         const wire::EndpointOptions& endpoint) {
-  if (!address) return {};
+}  // namespace
+
+void add_http_options(CLI::App& app, HttpOptions& options) {
+  CLI::Option* const http =
+      app.add_option("--http", options.address,
+                     "loopback address that serves files over HTTP, read-only; everybody who can "
+                     "reach it can read all files")
+          ->type_name("HOST:PORT");
+  CLI::Validator size_value = CLI::AsSizeValue(false);
+  size_value.description("");
+  app.add_option("--http-connections", options.limits.connections,
+                 "connections of HTTP at a time; further ones get the status 503")
+      ->check(from_to(size_t{1}, kConnectionsMax))
+      ->type_name("N")
+      ->capture_default_str()
+      ->needs(http);
+  app.add_option_function<double>(
+         "--http-idle-timeout",
+         [&options](double seconds) {
+           options.limits.idle_patience =
+               std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+         },
+         "seconds that a connection of HTTP may be idle between two requests")
+      ->check(from_to(kIdleSecondsMin, kIdleSecondsMax))
+      ->type_name("SECONDS")
+      ->default_str("30")
+      ->needs(http);
+  app.add_option("--http-head-bytes", options.limits.head_bytes,
+                 "maximum size of the head of a request of HTTP, from 1K to 1M")
+      ->transform(size_value)
+      ->check(from_to(kHeadBytesMin, kHeadBytesMax))
+      ->type_name("SIZE")
+      ->capture_default_str()
+      ->needs(http);
+}
+
+Status check_http_options(const HttpOptions& options, const wire::EndpointOptions& endpoint) {
+  if (!options.address) return {};
   if (!endpoint.listen.empty() && !endpoint.no_auth) {
     return fail(ErrorCode::kInvalidOptions,
                 "--http has no log-in, so it excludes --listen without --no-auth");

@@ -1,4 +1,4 @@
-// The option --http of gridmount and `gridstore serve`.
+// The options of gridmount and `gridstore serve` for HTTP.
 //
 // Thread-safety: free functions without state.
 #pragma once
@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/wire/server/endpoint.h"
+#include "http/http_limits.h"
 
 namespace CLI {
 class App;
@@ -15,12 +16,17 @@ class App;
 
 namespace gridmount::command_line {
 
-// Adds --http. It sets `address` when the arguments are parsed, so `address` must live until then.
-void add_http_option(CLI::App& app, std::optional<std::string>& address);
+struct HttpOptions {
+  std::optional<std::string> address;  // HOST:PORT; unset: no HTTP
+  http::HttpLimits limits;
+};
+
+// Adds --http and the options that need it. They set `options` when the arguments are parsed, so
+// `options` must live until then.
+void add_http_options(CLI::App& app, HttpOptions& options);
 
 // Fails with InvalidOptions if HTTP is asked for beside a server on TCP that demands a log-in or
 // client certificates. Clients of HTTP cannot log in, so they would get around that.
-Status check_http_option(const std::optional<std::string>& address,
-                         const wire::EndpointOptions& endpoint);
+Status check_http_options(const HttpOptions& options, const wire::EndpointOptions& endpoint);
 
 }  // namespace gridmount::command_line

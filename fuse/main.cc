@@ -235,9 +235,10 @@ Result<std::unique_ptr<http::HttpServer>> start_metrics(Session& session, Bucket
 // Returns null without the option --http.
 Result<std::unique_ptr<http::HttpServer>> start_http(engine::Store& store,
                                                      const GridmountOptions& options) {
-  if (!options.http_address) return std::unique_ptr<http::HttpServer>();
+  if (!options.http.address) return std::unique_ptr<http::HttpServer>();
   http::HttpServerOptions how;
-  how.address = *options.http_address;
+  how.address = *options.http.address;
+  how.limits = options.http.limits;
   http::SiteOptions site;
   site.database = options.database;
   site.bucket = options.bucket;
@@ -436,8 +437,8 @@ ExitStatus start(GridmountOptions options) {
     }
     return ExitStatus::kOk;
   }
-  if (options.http_address) {
-    if (auto checked = http::HttpServer::check_address(*options.http_address); !checked) {
+  if (options.http.address) {
+    if (auto checked = http::HttpServer::check_address(*options.http.address); !checked) {
       Startup user = Startup::in_foreground();
       return user.failed(ExitStatus::kFailure, "--http: " + checked.error().message());
     }

@@ -241,7 +241,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
       ->type_name("SECONDS")
       ->capture_default_str();
   command_line::add_endpoint_options(app, options.endpoint);
-  command_line::add_http_option(app, options.http_address);
+  command_line::add_http_options(app, options.http);
   app.add_option("--metrics-address", options.metrics_address,
                  "address that serves GET /metrics for Prometheus; everybody who can reach it can "
                  "read the metrics, so use a loopback address")
@@ -364,7 +364,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   const bool is_deployment = command_line::is_connection_string(store);
   GM_TRY(command_line::check_connection_string(store));
   GM_TRY(check_fits(app, is_deployment));
-  GM_TRY(command_line::check_http_option(options.http_address, options.endpoint));
+  GM_TRY(command_line::check_http_options(options.http, options.endpoint));
   if (is_deployment) GM_TRY(read_uri(app, store, password_file, options));
   options.remount =
       std::find(mount_options.begin(), mount_options.end(), "remount") != mount_options.end();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line/http_option.h"
 #include "engine/base/error.h"
 #include "engine/bson/value.h"
 #include "engine/wire/server/endpoint.h"
@@ -64,7 +65,7 @@ struct GridmountOptions {
   // The wire server beside the mount. Its socket is in the store's folder.
   wire::EndpointOptions endpoint;
   std::optional<std::string> metrics_address;  // HOST:PORT
-  std::optional<std::string> http_address;     // HOST:PORT
+  command_line::HttpOptions http;
 
   std::chrono::milliseconds stuck_after{0};  // operations that run longer are logged; zero: none
 

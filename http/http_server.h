@@ -20,6 +20,7 @@
 
 #include "engine/base/error.h"
 #include "engine/store.h"
+#include "http/http_limits.h"
 #include "http/request_handler.h"
 #include "http/site.h"
 
@@ -29,26 +30,6 @@ namespace gridmount::http {
 inline constexpr size_t kHttpThreads = 4;
 // How long a program that ends waits for answers that are being made.
 inline constexpr std::chrono::milliseconds kHttpEndPatience{1500};
-
-struct HttpLimits {
-  // Connections at a time. Further ones get the status 503.
-  size_t connections = 256;
-  // How many connections get that reply at a time. Further ones are closed without a reply.
-  size_t refusals = 64;
-  // The bytes of the head of a request. A longer one gets the status 431.
-  size_t head_bytes = size_t{16} * 1024;
-  // The fields of a head. A head with more fields gets the status 431.
-  size_t fields = 100;
-  // The bytes of the target of a request. A longer one gets the status 414.
-  size_t target_bytes = size_t{8} * 1024;
-  // How long a client may take to send a head, from its first byte to its last. A new connection
-  // may also wait this long before the first byte.
-  std::chrono::milliseconds head_patience{10'000};
-  // How long a connection may be idle between two requests.
-  std::chrono::milliseconds idle_patience{30'000};
-  // How long a client may take to receive one piece of a body (kPieceBytesMax).
-  std::chrono::milliseconds send_patience{30'000};
-};
 
 struct HttpServerOptions {
   std::string address;        // HOST:PORT

@@ -338,6 +338,45 @@ class GridstoreHttp(HttpRequests, unittest.TestCase):
             address = f"127.0.0.1:{taken.getsockname()[1]}"
             self.assert_refused("--http", address, named="--http: cannot listen on " + address)
 
+    def test_Limits_AreThoseOfTheOptions(self):
+        self.put("file", b"x")
+        self.stop()
+        self.start("--http-connections=1", "--http-head-bytes=2K")
+        request = b"GET /fs/file HTTP/1.1\r\nHost: localhost\r\n"
+
+        def reply_to(head):
+            client = self.connect()
+            client.sendall(head)
+            reply = client.recv(12)
+            if reply.endswith(b" 503"):  # the connection before has not ended yet
+                client.close()
+                return None
+            return client, reply
+
+        long_field = b"X: " + b"x" * 3000 + b"\r\n\r\n"
+        client, reply = self.wait_until(lambda: reply_to(request + long_field), "no reply")
+        self.assertEqual(reply, b"HTTP/1.1 431")
+        client.close()
+        client, reply = self.wait_until(lambda: reply_to(request + b"\r\n"), "no reply")
+        self.assertEqual(reply, b"HTTP/1.1 200")
+        self.assertEqual(self.get("/fs/file").status, 503)
+        self.stop()
+        self.start("--http-idle-timeout=0.1")
+        client = self.connect()
+        client.sendall(request + b"\r\n")
+        self.assertTrue(self.receive_all(client).endswith(b"\r\n\r\nx"))
+
+    def test_LimitsThatCannotBe_AreRefused(self):
+        self.stop()
+        for option, value in (
+            ("--http-connections", "0"),
+            ("--http-connections", "10001"),
+            ("--http-idle-timeout", "0"),
+            ("--http-head-bytes", "100"),
+            ("--http-head-bytes", "2M"),
+        ):
+            self.assert_refused("--http", "127.0.0.1:0", option, value, named=option)
+
     def test_OtherDatabase_IsShown(self):
         self.put("file", b"in the other", "--db", "media")
         self.assertEqual(self.get("/fs/file").status, 404)

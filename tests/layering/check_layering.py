@@ -80,7 +80,7 @@ LAYERS = {
     },
     "gridfs": INTERFACE | {"engine/disk_cache"},
     "http": INTERFACE | GRIDFS | {"engine/wire"},
-    "command_line": INTERFACE | {"engine/system", "engine/wire", "engine/local", LOCAL_DOOR},
+    "command_line": INTERFACE | {"engine/system", "engine/wire", "engine/local", LOCAL_DOOR, "http"},
     "fuse/tree": INTERFACE | GRIDFS | {"fuse"},
     "fuse/monitoring": INTERFACE | {"fuse"},
     "fuse/kernel": INTERFACE | GRIDFS | {"fuse", "fuse/tree", "fuse/monitoring", "command_line"},

@@ -38,7 +38,7 @@ struct ServeOptions {
   std::optional<uint64_t> memory_max;
   uint64_t size_limit = 0;
   wire::EndpointOptions endpoint;   // without the store's folder
-  std::optional<std::string> http;  // HOST:PORT
+  command_line::HttpOptions http;
   std::string http_database = "test";
 };
 
@@ -69,9 +69,10 @@ ExitStatus log_error(const Error& error) {
 // Returns null without the option --http.
 Result<std::unique_ptr<http::HttpServer>> start_http(engine::Store& store,
                                                      const ServeOptions& options) {
-  if (!options.http) return std::unique_ptr<http::HttpServer>();
+  if (!options.http.address) return std::unique_ptr<http::HttpServer>();
   http::HttpServerOptions how;
-  how.address = *options.http;
+  how.address = *options.http.address;
+  how.limits = options.http.limits;
   http::SiteOptions site;
   site.database = options.http_database;
   auto server = http::serve_files(store, std::move(site), std::move(how));
@@ -87,11 +88,11 @@ ExitStatus run_serve(const ServeOptions& options) {
   block_signals();
   set_up_log();
   system::tune_allocator();
-  if (const Status fits = command_line::check_http_option(options.http, options.endpoint); !fits) {
+  if (const Status fits = command_line::check_http_options(options.http, options.endpoint); !fits) {
     return log_error(fits.error());
   }
-  if (options.http) {
-    auto checked = http::HttpServer::check_address(*options.http);
+  if (options.http.address) {
+    auto checked = http::HttpServer::check_address(*options.http.address);
     if (!checked) return log_error(std::move(checked).error().with_context("--http"));
   }
   local::OpenOptions open_options;
@@ -172,7 +173,7 @@ Subcommand add_serve(CLI::App& app, std::vector<std::string> arguments) {
                    "maximum size of the store, e.g. 10G; 0: no limit but the disk")
       ->transform(CLI::AsSizeValue(false));
   command_line::add_endpoint_options(*command, endpoint);
-  command_line::add_http_option(*command, options->http);
+  command_line::add_http_options(*command, options->http);
   command->add_option("--http-db", options->http_database, "database whose buckets --http serves")
       ->check(command_line::database_name())
       ->type_name("NAME")
