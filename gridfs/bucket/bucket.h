@@ -22,6 +22,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -41,6 +42,12 @@ struct BucketOptions {
   bool md5 = true;
 };
 
+// The fields of a files document that are known only when the upload is committed.
+struct CommitFields {
+  bson::Document metadata;                         // stored as `metadata` if not empty
+  std::optional<bson::Date> upload_date_min = {};  // uploadDate is not before this
+};
+
 struct UploadOptions {
   std::optional<bson::Value> id;                   // must be unused; default: a new ObjectId
   std::optional<int32_t> chunk_bytes;              // default: the bucket's
@@ -48,6 +55,11 @@ struct UploadOptions {
   std::optional<std::string> content_type;         // the deprecated field `contentType`
   std::optional<bson::Date> upload_date_min = {};  // uploadDate is not before this
   bson::View aliases = {};                         // the old array `aliases`, if not empty; copied
+  // If set, close() calls it in the transaction that commits the file, before the files document is
+  // inserted. It may read and change the store. Its result replaces `metadata` and
+  // `upload_date_min`. If it fails, close() fails with that error. It is called again whenever the
+  // transaction is repeated (retry.h).
+  std::function<Result<CommitFields>(engine::Transaction&)> before_commit = {};
 };
 
 class UploadStream {
@@ -60,7 +72,8 @@ class UploadStream {
   // but StreamClosed and FileTooLarge, only abort() and the destructor may be called.
   virtual Status write(std::span<const uint8_t> data) = 0;
   // Writes the remaining chunks and the files document. On return the file is committed. It is
-  // durable only if `durability` is kDurable.
+  // durable only if `durability` is kDurable. Fails with FileDeleted if somebody has removed what
+  // was written.
   virtual Status close(engine::Durability durability = engine::Durability::kCommitted) = 0;
   // Removes everything that was uploaded. Fails with StreamClosed after close() or abort().
   virtual Status abort() = 0;

@@ -26,6 +26,7 @@ class BucketUploadStream final : public UploadStream {
         content_type_(options.content_type),
         aliases_(options.aliases),
         upload_date_min_(options.upload_date_min),
+        before_commit_(options.before_commit),
         id_(options.id.value_or(bson::Value(bson::ObjectId::generate()))),
         id_is_given_(options.id.has_value()),
         chunk_bytes_(chunk_bytes),
@@ -180,11 +181,21 @@ class BucketUploadStream final : public UploadStream {
   Status finish(engine::Durability durability) {
     GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket_.store().begin());
     if (detached_) {
-      GM_TRY(bucket_.detached().remove(*transaction, equals("_id", id_), false));
+      GM_ASSIGN(const int64_t removed,
+                bucket_.detached().remove(*transaction, equals("_id", id_), false));
+      // The chunks are gone too then. A deployment may not say how many documents it has removed.
+      if (removed == 0 && bucket_.store().capabilities().exclusive) {
+        return fail(file_deleted(bucket_, id_));
+      }
     } else if (id_is_given_) {
       GM_TRY(check_id_is_free(*transaction));
     }
     GM_TRY(insert_chunks(*transaction));
+    if (before_commit_) {
+      GM_ASSIGN(CommitFields fields, before_commit_(*transaction));
+      metadata_ = std::move(fields.metadata);
+      upload_date_min_ = fields.upload_date_min;
+    }
     GM_TRY(bucket_.files().insert(*transaction, files_document()));
     return transaction->commit(durability);
   }
@@ -206,10 +217,11 @@ class BucketUploadStream final : public UploadStream {
 
   const Bucket& bucket_;
   const std::string filename_;
-  const bson::Document metadata_;
+  bson::Document metadata_;
   const std::optional<std::string> content_type_;
   const bson::Document aliases_;
-  const std::optional<bson::Date> upload_date_min_;
+  std::optional<bson::Date> upload_date_min_;
+  const std::function<Result<CommitFields>(engine::Transaction&)> before_commit_;
   const bson::Value id_;
   const bool id_is_given_;
   const int32_t chunk_bytes_;

@@ -125,6 +125,43 @@ TEST_F(BucketTest, Upload_Unfinished_IsNotThere_AndIsReclaimed) {
   EXPECT_EQ(count(bucket().detached()), 0);
 }
 
+TEST_F(BucketTest, Upload_ThatSomebodyReclaims_IsNotCommitted) {
+  auto stream = must(bucket().open_upload_stream("file"));
+  const std::string content(8 * 1024 * 1024, 'x');
+  must(stream->write(bytes_of(content)));
+  EXPECT_EQ(count(bucket().detached()), 1);
+  must(bucket().reclaim_all());
+  EXPECT_EQ(code_of(stream->close()), kFileDeleted);
+  stream.reset();
+  EXPECT_EQ(count(bucket().files()), 0);
+  EXPECT_EQ(problems(), std::vector<std::string>());
+}
+
+TEST_F(BucketTest, Upload_BeforeCommit_GivesFieldsAndMayRefuse) {
+  bson::Builder builder;
+  builder.append("kept", true);
+  const bson::Document metadata = std::move(builder).finish();
+  UploadOptions options;
+  options.before_commit = [&](engine::Transaction& transaction) -> Result<CommitFields> {
+    GM_TRY(bucket().files().remove(transaction, bson::Document(), true));
+    return CommitFields{metadata, bson::Date{INT64_C(4'000'000'000'000)}};
+  };
+  upload("old", "before");
+  const bson::Value id = upload("new", "after", options);
+  EXPECT_EQ(count(bucket().files()), 1);
+  EXPECT_EQ(file(id).upload_date.milliseconds, 4'000'000'000'000);
+  EXPECT_EQ(files_document(id)->view()["metadata"].as_document()["kept"].as_bool(), true);
+
+  options.before_commit = [&](engine::Transaction&) -> Result<CommitFields> {
+    return fail(kEntryExists, "refused");
+  };
+  auto stream = must(bucket().open_upload_stream("third", options));
+  must(stream->write(bytes_of("x")));
+  EXPECT_EQ(code_of(stream->close()), kEntryExists);
+  stream.reset();
+  EXPECT_EQ(count(bucket().files()), 1);
+}
+
 TEST_F(BucketTest, Download_Ranges) {
   UploadOptions options;
   options.chunk_bytes = 4;
