@@ -26,8 +26,8 @@ CLI::Validator from_to(Number least, Number most) {
 void add_http_options(CLI::App& app, HttpOptions& options) {
   CLI::Option* const http =
       app.add_option("--http", options.address,
-                     "loopback address that serves files over HTTP, read-only; everybody who can "
-                     "reach it can read all files")
+                     "loopback address that serves files over HTTP; everybody who can reach it can "
+                     "read all files")
           ->type_name("HOST:PORT");
   CLI::Validator size_value = CLI::AsSizeValue(false);
   size_value.description("");
@@ -55,6 +55,17 @@ void add_http_options(CLI::App& app, HttpOptions& options) {
       ->type_name("SIZE")
       ->capture_default_str()
       ->needs(http);
+  CLI::Option* const write =
+      app.add_flag("--http-write", options.write,
+                   "lets clients of HTTP write and remove files; everybody who can reach the "
+                   "address can do so")
+          ->needs(http);
+  app.add_option("--http-upload-max", options.upload_bytes_max,
+                 "maximum size of a file that is written over HTTP, e.g. 1G; 0: no limit")
+      ->transform(size_value)
+      ->type_name("SIZE")
+      ->capture_default_str()
+      ->needs(write);
 }
 
 Status check_http_options(const HttpOptions& options, const wire::EndpointOptions& endpoint) {

@@ -3,6 +3,7 @@
 // Thread-safety: free functions without state.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -19,6 +20,8 @@ namespace gridmount::command_line {
 struct HttpOptions {
   std::optional<std::string> address;  // HOST:PORT; unset: no HTTP
   http::HttpLimits limits;
+  bool write = false;             // clients may change files
+  uint64_t upload_bytes_max = 0;  // 0: no limit
 };
 
 // Adds --http and the options that need it. They set `options` when the arguments are parsed, so

@@ -232,8 +232,8 @@ Result<std::unique_ptr<http::HttpServer>> start_metrics(Session& session, Bucket
   return server;
 }
 
-// Returns null without the option --http.
-Result<std::unique_ptr<http::HttpServer>> start_http(engine::Store& store,
+// Returns null without the option --http. `store` must tell the mount what clients change.
+Result<std::unique_ptr<http::HttpServer>> start_http(WatchedStore& store, const Buckets& buckets,
                                                      const GridmountOptions& options) {
   if (!options.http.address) return std::unique_ptr<http::HttpServer>();
   http::HttpServerOptions how;
@@ -243,6 +243,15 @@ Result<std::unique_ptr<http::HttpServer>> start_http(engine::Store& store,
   site.database = options.database;
   site.bucket = options.bucket;
   site.at = options.at;
+  if (options.http.write && !options.read_only) {
+    const BucketSettings& settings = buckets.settings();
+    http::WriteOptions write;
+    write.chunk_bytes = settings.bucket.chunk_bytes;
+    write.md5 = settings.bucket.md5;
+    write.paths = settings.paths;
+    write.upload_bytes_max = options.http.upload_bytes_max;
+    site.write = std::move(write);
+  }
   auto server = http::serve_files(store, std::move(site), std::move(how));
   if (!server) return fail(std::move(server).error().with_context("--http"));
   for (const std::string& address : (*server)->addresses()) {
@@ -368,7 +377,7 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
   }
   auto metrics = start_metrics(**session, buckets, options);
   if (!metrics) return startup.failed(ExitStatus::kFailure, metrics.error().message());
-  auto http = start_http(*store, options);
+  auto http = start_http(watched, buckets, options);
   if (!http) return startup.failed(ExitStatus::kFailure, http.error().message());
 
   ClientsEnd clients_end(endpoint->get());

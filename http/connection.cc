@@ -28,6 +28,8 @@ using beast::error_code;
 using net::ip::tcp;
 
 constexpr size_t kFirstReadBytes = 1024;
+// The bytes of a body that are received at once.
+constexpr size_t kReceivedBytesMax = size_t{64} * 1024;
 // What a client may still send after the last reply, and how long, before its connection is closed.
 constexpr size_t kDrainedBytesMax = size_t{256} * 1024;
 constexpr std::chrono::milliseconds kDrainPatience{2000};
@@ -42,6 +44,12 @@ Request::Method method_of(beast::http::verb verb) {
       return Request::Method::kGet;
     case beast::http::verb::head:
       return Request::Method::kHead;
+    case beast::http::verb::put:
+      return Request::Method::kPut;
+    case beast::http::verb::delete_:
+      return Request::Method::kDelete;
+    case beast::http::verb::mkcol:
+      return Request::Method::kMakeCollection;
     default:
       return Request::Method::kOther;
   }
@@ -128,7 +136,7 @@ void Connection::wait_for_request(std::chrono::milliseconds patience) {
 void Connection::read_head() {
   parser_.emplace();
   parser_->header_limit(static_cast<uint32_t>(context_.limits.head_bytes));
-  // The body of a request is not read, so its size does not matter.
+  // Whoever takes the body decides how long it may be.
   parser_->body_limit(boost::none);
   stream_.expires_after(context_.limits.head_patience);
   beast::http::async_read_header(
@@ -155,10 +163,73 @@ void Connection::handle_head(const error_code& error) {
     return refuse(431, "the request has too many fields");
   }
   if (is_refused_) return refuse(503, "there are too many connections");
-  // The body of a request is not read, so what follows it cannot be found.
-  const bool has_body = parser_->chunked() || parser_->content_length().value_or(0) > 0;
   target_ = text_of(head.target());
-  send(context_.handler.answer(request()), head.version(), head.keep_alive() && !has_body);
+  const Request asked = request();
+  Answer answer = context_.handler.answer(asked);
+  if (auto* const reply = std::get_if<Reply>(&answer)) {
+    // The body of the request is not read, so what follows it cannot be found.
+    return send(std::move(*reply), head.version(), head.keep_alive() && !asked.has_body);
+  }
+  receiver_ = std::move(std::get<std::unique_ptr<BodyReceiver>>(answer));
+  const auto expectation = asked.field("Expect");
+  if (expectation && equals_ignoring_case(*expectation, "100-continue") && head.version() >= 11 &&
+      buffer_.size() == 0 && !parser_->is_done()) {
+    return send_continue();
+  }
+  read_body();
+}
+
+void Connection::send_continue() {
+  constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+  stream_.expires_after(context_.limits.send_patience);
+  net::async_write(stream_, net::buffer(kContinue),
+                   [self = shared_from_this()](const error_code& error, size_t) {
+                     if (error) return self->close();
+                     self->read_body();
+                   });
+}
+
+void Connection::read_body() {
+  if (parser_->is_done()) {
+    const std::unique_ptr<BodyReceiver> receiver = std::move(receiver_);
+    received_ = std::string();
+    const auto& head = parser_->get();
+    return send(receiver->finish(), head.version(), head.keep_alive());
+  }
+  received_.resize(kReceivedBytesMax);
+  auto& body = parser_->get().body();
+  body.data = received_.data();
+  body.size = received_.size();
+  body.more = true;
+  stream_.expires_after(context_.limits.receive_patience);
+  beast::http::async_read_some(
+      stream_, buffer_, *parser_,
+      [self = shared_from_this()](const error_code& error, size_t) { self->handle_body(error); });
+}
+
+void Connection::handle_body(const error_code& error) {
+  using BodyError = beast::http::error;
+  // The buffer of received_ is full.
+  const bool is_full = error == BodyError::need_buffer;
+  const bool is_malformed = error && !is_full && error != BodyError::partial_message &&
+                            error != BodyError::end_of_stream &&
+                            error.category() == error_code(BodyError::bad_chunk).category();
+  if (is_malformed) return send_last(refusal(400, error.message(), false));
+  // The upload is broken off.
+  if (error && !is_full) return close();
+  const size_t size = received_.size() - parser_->get().body().size;
+  if (size > 0) {
+    std::optional<Reply> failed =
+        receiver_->take(std::span(reinterpret_cast<const uint8_t*>(received_.data()), size));
+    if (failed) return send_last(*std::move(failed));
+  }
+  read_body();
+}
+
+void Connection::send_last(Reply reply) {
+  receiver_.reset();
+  received_ = std::string();
+  send(std::move(reply), parser_->get().version(), false);
 }
 
 Request Connection::request() const {
@@ -166,6 +237,8 @@ Request Connection::request() const {
   Request request;
   request.method = method_of(head.method());
   request.target = target_;
+  request.has_body = parser_->chunked() || parser_->content_length().value_or(0) > 0;
+  if (const auto length = parser_->content_length()) request.body_bytes = *length;
   for (const auto& field : head) {
     request.fields.emplace_back(text_of(field.name_string()), text_of(field.value()));
   }
@@ -250,6 +323,7 @@ void Connection::drain(size_t bytes_left) {
 }
 
 void Connection::close() {
+  receiver_.reset();
   body_.reset();
   stream_.close();
 }

@@ -13,7 +13,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/buffer_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <chrono>
 #include <memory>
@@ -49,7 +49,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void start();
 
  private:
-  using Parser = boost::beast::http::request_parser<boost::beast::http::empty_body>;
+  using Parser = boost::beast::http::request_parser<boost::beast::http::buffer_body>;
 
   Connection(ConnectionContext& context, boost::asio::ip::tcp::socket socket, bool is_refused);
 
@@ -59,6 +59,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void handle_head(const boost::beast::error_code& error);
   // Returns the request that parser_ has.
   Request request() const;
+  // Tells the client, which waits for this, that it may send the body.
+  void send_continue();
+  // Reads the next bytes of the body for receiver_. After the last one, sends its reply.
+  void read_body();
+  void handle_body(const boost::beast::error_code& error);
+  // Sends the reply to a request whose body is not read to its end, and ends the connection.
+  void send_last(Reply reply);
   // Begins to send the reply. `version` is the HTTP version of the request times ten: 10 or 11.
   void send(Reply reply, unsigned version, bool keep_alive);
   // Refuses what cannot be parsed, and ends the connection.
@@ -77,8 +84,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::beast::tcp_stream stream_;
   boost::beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
-  std::unique_ptr<Body> body_;  // what is left of the reply that is being sent
-  std::string target_;          // of that reply, for the log
+  std::unique_ptr<BodyReceiver> receiver_;  // takes the body that is being read
+  std::string received_;                    // the buffer for its bytes
+  std::unique_ptr<Body> body_;              // what is left of the reply that is being sent
+  std::string target_;                      // of that reply, for the log
   bool is_chunked_ = false;
   bool keeps_alive_ = false;
   // The bytes before a piece: the head of the reply, and the line with the piece's size if the

@@ -6,8 +6,9 @@
 // client each time. A few threads do all the work, whatever the number of connections is. A
 // connection needs about 2 KiB of memory while it is idle, and keeps the last target. A request
 // needs a buffer of at most twice HttpLimits::head_bytes, and memory for its parsed fields and a
-// copy of them. Content needs at most kPieceBytesMax (reply.h). No connection holds a snapshot of
-// the store while it waits for its client.
+// copy of them. Content needs at most kPieceBytesMax (reply.h). An upload needs 64 KiB here, and
+// the buffers of an UploadStream. No connection holds a snapshot of the store while it waits for
+// its client.
 //
 // Thread-safe.
 #pragma once

@@ -6,7 +6,7 @@
 
 namespace gridmount::http {
 
-Reply MetricsPage::answer(const Request& request) const {
+Answer MetricsPage::answer(const Request& request) const {
   const bool is_head = request.method == Request::Method::kHead;
   const Result<Target> target = parse_target(request.target);
   if (!target) return refusal(400, target.error().message(), is_head);
@@ -14,7 +14,7 @@ Reply MetricsPage::answer(const Request& request) const {
       target->ends_with_slash) {
     return refusal(404, "the metrics are at /metrics", is_head);
   }
-  if (request.method == Request::Method::kOther) {
+  if (!request.is_read()) {
     Reply reply = refusal(405, "metrics can only be read", is_head);
     reply.add("Allow", "GET, HEAD");
     return reply;

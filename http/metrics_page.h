@@ -21,7 +21,7 @@ class MetricsPage final : public RequestHandler {
 
   // Returns the metrics for GET and HEAD of /metrics, whatever the parameters are. Returns 400,
   // 404 or 405 for other requests.
-  Reply answer(const Request& request) const override;
+  Answer answer(const Request& request) const override;
 
  private:
   const std::function<std::string()> metrics_;

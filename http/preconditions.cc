@@ -25,6 +25,17 @@ Verdict evaluate_conditions(const Request& request, const Validators& validators
   return Verdict::kPerform;
 }
 
+bool may_change(const Request& request, const std::optional<Validators>& present) {
+  if (const auto match = request.field("If-Match")) {
+    if (!present || !has_tag(*match, present->tag, TagComparison::kStrong)) return false;
+  } else if (const auto unmodified = request.field("If-Unmodified-Since"); unmodified && present) {
+    const std::optional<int64_t> date = parse_http_date(*unmodified);
+    if (date && present->modified_seconds > *date) return false;
+  }
+  const auto none = request.field("If-None-Match");
+  return !none || !present || !has_tag(*none, present->tag, TagComparison::kWeak);
+}
+
 bool is_range_wanted(const Request& request, const Validators& validators) {
   const auto condition = request.field("If-Range");
   if (!condition) return true;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "http/request.h"
@@ -26,6 +27,10 @@ enum class Verdict {
 // Evaluates the conditions of a GET or HEAD in the order of RFC 9110, 13.2.2. Invalid dates are
 // ignored.
 Verdict evaluate_conditions(const Request& request, const Validators& validators);
+
+// Evaluates the conditions of a request that changes a file. `present` is unset if there is no
+// file. Returns false if the change must not be made (412).
+bool may_change(const Request& request, const std::optional<Validators>& present);
 
 // Returns true if the field Range applies: the request has no If-Range, or its If-Range has the
 // strong tag. A date in If-Range never matches, because Last-Modified is the mtime of the file.

@@ -43,6 +43,10 @@ std::string_view reason_of(int status) {
   switch (status) {
     case 200:
       return "OK";
+    case 201:
+      return "Created";
+    case 204:
+      return "No Content";
     case 206:
       return "Partial Content";
     case 304:
@@ -57,10 +61,18 @@ std::string_view reason_of(int status) {
       return "Method Not Allowed";
     case 408:
       return "Request Timeout";
+    case 409:
+      return "Conflict";
+    case 411:
+      return "Length Required";
     case 412:
       return "Precondition Failed";
+    case 413:
+      return "Content Too Large";
     case 414:
       return "URI Too Long";
+    case 415:
+      return "Unsupported Media Type";
     case 416:
       return "Range Not Satisfiable";
     case 421:
@@ -71,6 +83,8 @@ std::string_view reason_of(int status) {
       return "Internal Server Error";
     case 503:
       return "Service Unavailable";
+    case 507:
+      return "Insufficient Storage";
     default:
       return "";
   }

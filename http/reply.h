@@ -36,7 +36,7 @@ struct Reply {
   std::vector<std::pair<std::string, std::string>> fields;
   // The number of bytes of the body. Unset if the number is not known when the head is sent. The
   // body then has the transfer coding "chunked", or for a client of HTTP/1.0 it ends with the
-  // connection. Also unset for the status 304, which gets no Content-Length.
+  // connection. Also unset for the statuses 204 and 304, which get no Content-Length.
   std::optional<uint64_t> length = 0;
   // Null if there is no body. A reply to HEAD has no body, but has the length of the body that GET
   // would have got.

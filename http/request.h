@@ -3,6 +3,7 @@
 // A plain value, so thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,13 +13,17 @@
 namespace gridmount::http {
 
 struct Request {
-  enum class Method { kGet, kHead, kOther };
+  enum class Method { kGet, kHead, kPut, kDelete, kMakeCollection, kOther };
 
   Method method = Method::kGet;
   std::string target;  // as sent: "/fs/a%20b?download"
   // The fields of the head in the order of arrival. The names are as the client wrote them.
   std::vector<std::pair<std::string, std::string>> fields;
 
+  bool has_body = false;
+  std::optional<uint64_t> body_bytes;  // unset: unknown, or there is no body
+
+  bool is_read() const { return method == Method::kGet || method == Method::kHead; }
   // Returns the value of a field. Ignores the case of its name. Joins the values of a field that
   // occurs several times by ", " (RFC 9110, 5.3). Returns nothing if the field is missing.
   std::optional<std::string> field(std::string_view name) const;

@@ -1,6 +1,5 @@
 #include "http/site.h"
 
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
 #include <utility>
@@ -10,6 +9,8 @@
 #include "gridfs/namespace/name_mapping.h"
 #include "http/file_reply.h"
 #include "http/listing.h"
+#include "http/origin.h"
+#include "http/site_error.h"
 
 namespace gridmount::http {
 
@@ -20,18 +21,6 @@ constexpr std::string_view kById = ".id";
 // How often a name is looked up again if its file was replaced between the look-up and the reading
 // of its document.
 constexpr int kLookUpsMax = 5;
-
-// Returns the status for an error of the store.
-int status_of(ErrorCode code) {
-  if (code == gridfs::kNoSuchEntry || code == gridfs::kFileNotFound ||
-      code == gridfs::kFileDeleted || code == gridfs::kInvalidName ||
-      code == gridfs::kNameTooLong || code == gridfs::kNotADirectory) {
-    return 404;
-  }
-  if (code == ErrorCode::kBadValue) return 400;
-  if (code == ErrorCode::kPermissionDenied) return 403;
-  return 500;
-}
 
 bool is_regular(uint32_t mode) {
   return (mode & S_IFMT) == 0 || S_ISREG(mode);
@@ -114,18 +103,18 @@ Site::Site(engine::Store& store, SiteOptions options)
     : store_(store),
       options_(std::move(options)),
       hosts_(options_.hosts),
-      database_(store.database(options_.database)) {}
+      database_(store.database(options_.database)),
+      changes_(options_.write
+                   ? std::optional<SiteChanges>(std::in_place, store, database_, *options_.write)
+                   : std::nullopt) {}
 
-Reply Site::answer(const Request& request) const {
-  Result<Reply> reply = try_answer(request);
-  if (reply) return std::move(reply).value();
-  const Error& error = reply.error();
-  const int status = status_of(error.code());
-  if (status == 500) spdlog::error("http: {}: {}", request.target, error.message());
-  return refusal(status, error.message(), request.method == Request::Method::kHead);
+Answer Site::answer(const Request& request) const {
+  Result<Answer> answer = try_answer(request);
+  if (answer) return std::move(answer).value();
+  return refusal_of(answer.error(), request);
 }
 
-Result<Reply> Site::try_answer(const Request& request) const {
+Result<Answer> Site::try_answer(const Request& request) const {
   const bool is_head = request.method == Request::Method::kHead;
   GM_ASSIGN(const Target target, parse_target(request.target));
   const std::optional<std::string> host =
@@ -134,14 +123,36 @@ Result<Reply> Site::try_answer(const Request& request) const {
   if (!hosts_.allows(*host)) {
     return refusal(421, "this server has another name than the field Host says", is_head);
   }
-  if (request.method == Request::Method::kOther) {
-    Reply reply = refusal(405, "files can only be read", is_head);
-    reply.add("Allow", "GET, HEAD");
-    return reply;
+  if (!request.is_read()) {
+    if (changes_ && !is_of_same_origin(request, *host)) {
+      return refusal(403, "a page of another site must not change files", is_head);
+    }
+    return change(request, target);
   }
   if (target.components.empty()) return list_buckets(request, target);
   if (target.components[0] == kById) return answer_id(request, target);
   return answer_path(request, target);
+}
+
+Result<Answer> Site::change(const Request& request, const Target& target) const {
+  constexpr std::string_view kReading = "GET, HEAD";
+  if (!changes_) return not_allowed(request, "files can only be read", std::string(kReading));
+  if (request.method == Request::Method::kOther) {
+    return not_allowed(request, "the method is unknown", "GET, HEAD, PUT, DELETE, MKCOL");
+  }
+  if (target.components.size() < 2 || target.components[0] == kById) {
+    return not_allowed(request, "only files and directories of a bucket can be changed",
+                       std::string(kReading));
+  }
+  GM_ASSIGN(const Paths paths, open_bucket(target.components[0]));
+  switch (request.method) {
+    case Request::Method::kPut:
+      return changes_->put(request, target, paths);
+    case Request::Method::kDelete:
+      return changes_->remove(request, target, paths);
+    default:
+      return changes_->make_directory(request, target, paths);
+  }
 }
 
 Result<Reply> Site::list_buckets(const Request& request, const Target& target) const {
@@ -171,6 +182,7 @@ Result<Site::Paths> Site::open_bucket(const std::string& name) const {
       gridfs::BucketOptions bucket;
       bucket.name = name;
       gridfs::NamespaceOptions how;
+      if (options_.write) how = options_.write->paths;
       how.read_only = true;
       how.at = options_.at;
       GM_ASSIGN(auto paths, gridfs::PathNamespace::open(store_, database_, bucket, how, {}));

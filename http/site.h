@@ -4,7 +4,8 @@
 //   /BUCKET/PATH              a directory or a file, by the names that the mount shows
 //   /.id/BUCKET/ID            a file by its _id: the digits of an ObjectId, or Extended JSON
 //
-// The site shows what is committed in the store. It writes nothing.
+// The site shows what is committed in the store. It writes nothing, unless SiteOptions::write is
+// set.
 //
 // Thread-safe. Each request reads the store by itself, and nothing is kept between requests.
 #pragma once
@@ -20,6 +21,7 @@
 #include "http/reply.h"
 #include "http/request.h"
 #include "http/request_handler.h"
+#include "http/site_changes.h"
 #include "http/target.h"
 
 namespace gridmount::http {
@@ -29,6 +31,7 @@ struct SiteOptions {
   std::optional<std::string> bucket;  // the only bucket that is shown; unset: all of the database
   std::optional<bson::Date> at;       // unset: the present tree (NamespaceOptions::at)
   std::vector<std::string> hosts;     // allowed in Host, besides the loopback names
+  std::optional<WriteOptions> write;  // unset: nothing can be changed
 };
 
 class Site final : public RequestHandler {
@@ -36,14 +39,15 @@ class Site final : public RequestHandler {
   // `store` must outlive the site and the bodies of its replies.
   Site(engine::Store& store, SiteOptions options);
 
-  // Answers a request. Errors of the store become replies, and errors of the server (500) are
-  // logged. The reply may be used after the site is destroyed.
-  Reply answer(const Request& request) const override;
+  // Errors of the store become replies, and errors of the server (500) are logged.
+  Answer answer(const Request& request) const override;
 
  private:
   using Paths = std::shared_ptr<gridfs::PathNamespace>;
 
-  Result<Reply> try_answer(const Request& request) const;
+  Result<Answer> try_answer(const Request& request) const;
+  // Answers a request that is neither GET nor HEAD.
+  Result<Answer> change(const Request& request, const Target& target) const;
   Result<Reply> list_buckets(const Request& request, const Target& target) const;
   Result<Reply> answer_path(const Request& request, const Target& target) const;
   Result<Reply> answer_id(const Request& request, const Target& target) const;
@@ -59,6 +63,7 @@ class Site final : public RequestHandler {
   const SiteOptions options_;
   const HostNames hosts_;
   const std::shared_ptr<engine::Database> database_;
+  const std::optional<SiteChanges> changes_;
 };
 
 }  // namespace gridmount::http

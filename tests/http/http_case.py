@@ -30,11 +30,11 @@ class HttpRequests:
         found = re.findall(r"files at http://127\.0\.0\.1:(\d+)/", log)
         return int(found[-1]) if found else None
 
-    def request(self, method, target, **headers):
+    def request(self, method, target, body=None, **headers):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
         try:
             connection.request(
-                method, target, headers={k.replace("_", "-"): v for k, v in headers.items()}
+                method, target, body, headers={k.replace("_", "-"): v for k, v in headers.items()}
             )
             reply = connection.getresponse()
             return Reply(reply.status, reply.headers, reply.read())
@@ -66,8 +66,8 @@ class HttpRequests:
         try:
             client.sendall(data)
             client.shutdown(socket.SHUT_WR)
-        except (ConnectionResetError, BrokenPipeError):
-            pass
+        except OSError:
+            pass  # the server has ended the connection already
         return self.receive_all(client)
 
     def curl(self, *arguments, status=0):

@@ -35,6 +35,7 @@ class HttpServerTest : public gridfs::BucketFixture {
     options.limits = limits_;
     SiteOptions site;
     site.database = bucket().database().name();
+    if (is_writable_) site.write.emplace();
     GM_ASSIGN(server_, serve_files(store(), site, options));
     clients_.set_address(server_->addresses().at(0));
     return {};
@@ -53,6 +54,7 @@ class HttpServerTest : public gridfs::BucketFixture {
   }
 
   HttpLimits limits_;
+  bool is_writable_ = false;
 
  private:
   std::unique_ptr<HttpServer> server_;
@@ -212,12 +214,81 @@ TEST_F(HttpServerTest, End_DoesNotWaitForClients) {
   EXPECT_LT(receive_all(reading).size(), 32'000'000U);
 }
 
+class HttpUploadTest : public HttpServerTest {
+ protected:
+  void SetUp() override {
+    HttpServerTest::SetUp();
+    upload("a", "first");
+    is_writable_ = true;
+  }
+  std::string put(const std::string& name, const std::string& further) {
+    return "PUT /" + bucket().options().name + "/" + name + " HTTP/1.1\r\nHost: localhost\r\n" +
+           further + "\r\n";
+  }
+};
+
+TEST_F(HttpUploadTest, Bodies_AreTaken_AndTheConnectionStays) {
+  must(start());
+  const std::string replies = ask(
+      put("b", "Content-Length: 6\r\n") + "second" + put("c", "Transfer-Encoding: chunked\r\n") +
+      "3\r\nthi\r\n2;x=y\r\nrd\r\n0\r\nTrailer: z\r\n\r\n" + put("d", "Content-Length: 0\r\n") +
+      get("b", "") + get("c", "") + get("d"));
+  EXPECT_THAT(replies, StartsWith("HTTP/1.1 201 Created\r\n"));
+  EXPECT_THAT(replies, HasSubstr("\r\n\r\nsecondHTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(replies, HasSubstr("\r\n\r\nthirdHTTP/1.1 200 OK\r\n"));
+}
+
+TEST_F(HttpUploadTest, Expectation_IsAnsweredBeforeTheBody_UnlessItIsNotWanted) {
+  must(start());
+  const int client = connect_client();
+  send_text(client, put("b", "Expect: 100-continue\r\nContent-Length: 3\r\nConnection: close\r\n"));
+  EXPECT_EQ(HttpClients::receive_until(client, "\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+  send_text(client, "xyz");
+  EXPECT_THAT(receive_all(client), StartsWith("HTTP/1.1 201 Created\r\n"));
+  EXPECT_THAT(ask(put("a", "Expect: 100-continue\r\nContent-Length: 3\r\nIf-None-Match: *\r\n")),
+              StartsWith("HTTP/1.1 412 Precondition Failed\r\n"));
+}
+
+TEST_F(HttpUploadTest, BodyThatIsCutOff_LeavesNothing) {
+  must(start());
+  for (const std::string& begin : {put("a", "Content-Length: 10\r\n") + "only",
+                                   put("a", "Transfer-Encoding: chunked\r\n") + "4\r\nonly\r\n"}) {
+    const int client = connect_client();
+    send_text(client, begin);
+    shutdown(client, SHUT_WR);
+    EXPECT_EQ(receive_all(client), "");
+  }
+  EXPECT_THAT(ask(put("a", "Transfer-Encoding: chunked\r\n") + "x\r\n"),
+              StartsWith("HTTP/1.1 400 Bad Request\r\n"));
+  EXPECT_THAT(ask(get("a")), EndsWith("\r\n\r\nfirst"));
+  EXPECT_EQ(count(bucket().files()), 1);
+  EXPECT_EQ(count(bucket().chunks()), 1);
+}
+
+TEST_F(HttpUploadTest, SilentUpload_EndsItsConnection) {
+  limits_.receive_patience = std::chrono::milliseconds(50);
+  must(start());
+  EXPECT_EQ(ask(put("a", "Content-Length: 10\r\n") + "only"), "");
+  EXPECT_THAT(ask(get("a")), EndsWith("\r\n\r\nfirst"));
+}
+
+TEST_F(HttpUploadTest, EndDuringUploads_LeavesNothing) {
+  must(start());
+  const int client = connect_client();
+  send_text(client, put("b", "Content-Length: 30000000\r\n"));
+  send_text(client, std::string(10'000'000, 'x'));
+  stop();
+  receive_all(client);
+  EXPECT_EQ(count(bucket().files()), 1);
+  EXPECT_EQ(count(bucket().detached()), 0);
+}
+
 // Makes no answer before it is told to.
 class HangingHandler final : public RequestHandler {
  public:
   HangingHandler(std::promise<void>& is_asked, std::shared_future<void> may_answer)
       : is_asked_(is_asked), may_answer_(std::move(may_answer)) {}
-  Reply answer(const Request&) const override {
+  Answer answer(const Request&) const override {
     is_asked_.set_value();
     may_answer_.wait();
     return text_reply(200, "text/plain", "late", false);

@@ -22,7 +22,7 @@ int status_of_page(Request::Method method, const std::string& target) {
   Request request;
   request.method = method;
   request.target = target;
-  return MetricsPage(three_open_files).answer(request).status;
+  return std::get<Reply>(MetricsPage(three_open_files).answer(request)).status;
 }
 
 TEST(MetricsPage, Others_AreToldWhatIsWrong) {

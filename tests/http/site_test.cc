@@ -33,7 +33,7 @@ class HttpSiteTest : public gridfs::BucketFixture {
     request.target = target;
     request.fields = std::move(fields);
     request.fields.emplace_back("Host", "localhost");
-    return Site(store(), options_).answer(request);
+    return std::get<Reply>(Site(store(), options_).answer(request));
   }
   Reply get(const std::string& path, Fields fields = {}) {
     return answer(base_ + path, std::move(fields));
@@ -135,9 +135,9 @@ TEST_F(HttpSiteTest, BadRequests_AreRefused) {
   EXPECT_EQ(answer("http://localhost" + base_ + "file").status, 200);
   Request request;
   request.target = base_ + "file";
-  EXPECT_EQ(Site(store(), options_).answer(request).status, 400);
+  EXPECT_EQ(std::get<Reply>(Site(store(), options_).answer(request)).status, 400);
   request.fields = {{"Host", "example.com"}};
-  EXPECT_EQ(Site(store(), options_).answer(request).status, 421);
+  EXPECT_EQ(std::get<Reply>(Site(store(), options_).answer(request)).status, 421);
 }
 
 TEST_F(HttpSiteTest, Ranges_AreParts) {

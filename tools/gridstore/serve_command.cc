@@ -37,7 +37,7 @@ struct ServeOptions {
   bool create = false;
   std::optional<uint64_t> memory_max;
   uint64_t size_limit = 0;
-  wire::EndpointOptions endpoint;   // without the store's folder
+  wire::EndpointOptions endpoint;  // without the store's folder
   command_line::HttpOptions http;
   std::string http_database = "test";
 };
@@ -75,6 +75,12 @@ Result<std::unique_ptr<http::HttpServer>> start_http(engine::Store& store,
   how.limits = options.http.limits;
   http::SiteOptions site;
   site.database = options.http_database;
+  if (options.http.write) {
+    http::WriteOptions write;
+    write.paths.default_owner = {.uid = geteuid(), .gid = getegid()};
+    write.upload_bytes_max = options.http.upload_bytes_max;
+    site.write = std::move(write);
+  }
   auto server = http::serve_files(store, std::move(site), std::move(how));
   if (!server) return fail(std::move(server).error().with_context("--http"));
   for (const std::string& address : (*server)->addresses()) {

@@ -1,0 +1,49 @@
+#include "http/site_error.h"
+
+#include <spdlog/spdlog.h>
+
+#include "gridfs/bucket/error.h"
+
+namespace gridmount::http {
+
+namespace {
+
+int status_of(ErrorCode code, bool is_change) {
+  if (code == gridfs::kInvalidName) return is_change ? 403 : 404;
+  if (code == gridfs::kNameTooLong) return is_change ? 414 : 404;
+  if (code == gridfs::kNoSuchEntry || code == gridfs::kFileNotFound ||
+      code == gridfs::kFileDeleted || code == gridfs::kNotADirectory) {
+    return 404;
+  }
+  if (code == ErrorCode::kBadValue) return 400;
+  if (code == ErrorCode::kPermissionDenied || code == ErrorCode::kStoreReadOnly) return 403;
+  if (code == kConflict || code == gridfs::kEntryExists || code == ErrorCode::kDuplicateKey ||
+      code == gridfs::kDirectoryNotEmpty) {
+    return 409;
+  }
+  if (code == kLengthRequired) return 411;
+  if (code == kPreconditionFailed) return 412;
+  if (code == gridfs::kFileTooLarge) return 413;
+  if (code == kUnsupportedContent) return 415;
+  if (code == kTooManyUploads) return 503;
+  if (code == ErrorCode::kOutOfDiskSpace) return 507;
+  return 500;
+}
+
+}  // namespace
+
+Reply refusal_of(const Error& error, const Request& request) {
+  const int status = status_of(error.code(), !request.is_read());
+  if (status == 500) spdlog::error("http: {}: {}", request.target, error.message());
+  Reply reply = refusal(status, error.message(), request.method == Request::Method::kHead);
+  if (status == 503) reply.add("Retry-After", "1");
+  return reply;
+}
+
+Reply not_allowed(const Request& request, std::string_view what, std::string allowed) {
+  Reply reply = refusal(405, what, request.method == Request::Method::kHead);
+  reply.add("Allow", std::move(allowed));
+  return reply;
+}
+
+}  // namespace gridmount::http

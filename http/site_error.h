@@ -1,0 +1,25 @@
+// The errors of requests for files, and their statuses.
+//
+// Thread-safe: constants and pure functions, and a function that writes to the log.
+#pragma once
+
+#include "engine/base/error.h"
+#include "http/reply.h"
+#include "http/request.h"
+
+namespace gridmount::http {
+
+inline constexpr ErrorCode kPreconditionFailed{100301};
+// The state of the tree does not permit the change.
+inline constexpr ErrorCode kConflict{100302};
+inline constexpr ErrorCode kUnsupportedContent{100303};
+inline constexpr ErrorCode kTooManyUploads{100304};
+inline constexpr ErrorCode kLengthRequired{100305};
+
+// Returns the reply that says why a request failed. Logs errors of the server (500).
+Reply refusal_of(const Error& error, const Request& request);
+
+// Returns 405 with the field Allow.
+Reply not_allowed(const Request& request, std::string_view what, std::string allowed);
+
+}  // namespace gridmount::http
