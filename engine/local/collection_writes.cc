@@ -202,12 +202,15 @@ Result<bool> LocalCollection::overwrite(engine::Transaction& transaction, bson::
                                         const engine::BinaryOverwrite& change) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
   GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
+  GM_ASSIGN(const query::SharedCollator collator, collator_for({}, metadata.get()));
   if (!metadata) {
     GM_TRY(query::parse_filter(filter, {}, nullptr));
     return false;
   }
   GM_TRY(check_is_no_view(*metadata));
-  GM_ASSIGN(const Targets found, targets(read_view, metadata, filter, {}));
+  TargetOptions options;
+  options.collator = collator;
+  GM_ASSIGN(const Targets found, targets(read_view, metadata, filter, options));
   if (found.ids.empty()) return false;
   return DocumentWriter(*read_view, metadata).overwrite(found.ids.front(), change);
 }
