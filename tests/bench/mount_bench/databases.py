@@ -15,6 +15,7 @@ import re
 import shutil
 import signal
 import sqlite3
+import statistics
 import subprocess
 import tempfile
 import time
@@ -64,15 +65,20 @@ class DatabaseSizes:
 
 @dataclass(frozen=True)
 class Written:
-    """Bytes per operation by /proc/PID/io (write_bytes): pages made dirty on behalf of a device.
+    """Bytes per operation.
 
-    The daemon's are those of the store or folder below. On a mount with a write-back cache the
-    client's are pages of that cache, which reach the disk only by the daemon. On a plain folder they
-    are the disk's.
+    `daemon` and `client` are by /proc/PID/io (write_bytes), which counts what is made dirty in the
+    page cache: a large folio counts as a whole, even if one block of it is written. The daemon's are
+    those of the store or folder below. On a mount with a write-back cache the client's are pages of
+    that cache, which reach the disk only by the daemon.
+
+    `disk` is what the disk below was given, its file system's journal included, by everybody on the
+    machine: it is right on a disk that no one else writes to. None where there is no such counter.
     """
 
     daemon: float
     client: float
+    disk: float | None
 
 
 class Meter:
@@ -81,18 +87,22 @@ class Meter:
     def __init__(self, system, client_pids=lambda: [os.getpid()]):
         self._daemon_pids = [system.pid] if hasattr(system, "pid") else []
         self._client_pids = client_pids
+        self._temp = system.temp
 
     def measure(self, run):
         """(operations/s, Written) of `run`, which returns how many operations it did."""
         os.sync()  # no one else's dirty pages compete for the disk
         daemon = written_bytes(self._daemon_pids)
         client = written_bytes(self._client_pids())
+        disk = disk_bytes(self._temp)
         begin = time.perf_counter()
         operations = run()
         seconds = time.perf_counter() - begin
+        disk_after = disk_bytes(self._temp)
         return operations / seconds, Written(
             (written_bytes(self._daemon_pids) - daemon) / operations,
             (written_bytes(self._client_pids()) - client) / operations,
+            None if disk is None else (disk_after - disk) / operations,
         )
 
 
@@ -104,6 +114,17 @@ def written_bytes(pids):
             with open(f"/proc/{pid}/io", encoding="ascii") as io:
                 total += int(re.search(r"^write_bytes: (\d+)$", io.read(), re.MULTILINE).group(1))
     return total
+
+
+def disk_bytes(folder):
+    """What the folder's block device was given to write so far. None if it has none."""
+    device = os.stat(folder).st_dev
+    path = f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/stat"
+    try:
+        with open(path, encoding="ascii") as stat:
+            return int(stat.read().split()[6]) * 512  # the kernel's sectors, whatever the disk's are
+    except FileNotFoundError:
+        return None
 
 
 def expect(actual, expected, what):
@@ -427,23 +448,34 @@ def mount_options(group):
     return ["-o", "allow_other"] if group == "postgres" and SERVER_USER is not None else []
 
 
-def written_table(written, systems):
-    """`written`: {measure key: {system: [Written, ...]}}; the last round's, KiB per operation."""
+def written_tables(written, systems):
+    """`written`: {measure key: {system: [Written, ...]}}. The medians, in KiB per operation."""
+
+    def kibibytes(rows, field):
+        return statistics.median(getattr(row, field) for row in rows) / 1024
+
+    def by_processes(rows):
+        return f"{kibibytes(rows, 'daemon'):.1f} + {kibibytes(rows, 'client'):.1f}"
+
+    def by_disk(rows):
+        return "-" if rows[0].disk is None else f"{kibibytes(rows, 'disk'):.1f}"
+
+    return "\n\n".join(
+        _table(title, written, systems, cell)
+        for title, cell in (
+            ("KiB per operation, the disk's", by_disk),
+            ("KiB made dirty per operation, daemon + client", by_processes),
+        )
+    )
+
+
+def _table(title, written, systems, cell):
     present = [measure for measure in MEASURES if measure.key in written]
-    width = max((len(measure.label) for measure in present), default=0)
-    title = "KiB written per operation"
-    width = max(width, len(title))
-    header = title.ljust(width) + "".join(f"{name:>18}" for name in systems)
-    lines = [header, "-" * len(header)]
+    width = max(len(text) for text in (title, *(measure.label for measure in present)))
+    lines = [title.ljust(width) + "".join(f"{name:>18}" for name in systems)]
+    lines.append("-" * len(lines[0]))
     for measure in present:
-        cells = []
-        for name in systems:
-            of_system = written[measure.key].get(name)
-            if of_system is None:
-                cells.append("-")
-            elif name == "plain":
-                cells.append(f"{of_system[-1].client / 1024:.1f}")
-            else:
-                cells.append(f"{of_system[-1].daemon / 1024:.1f} + {of_system[-1].client / 1024:.1f}")
-        lines.append(measure.label.ljust(width) + "".join(f"{cell:>18}" for cell in cells))
+        of_systems = written[measure.key]
+        cells = [cell(of_systems[name]) if name in of_systems else "-" for name in systems]
+        lines.append(measure.label.ljust(width) + "".join(f"{text:>18}" for text in cells))
     return "\n".join(lines)

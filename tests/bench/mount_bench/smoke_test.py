@@ -12,6 +12,10 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+
+from mount_bench import databases  # noqa: E402
+
 SYSTEMS = {"plain", "passthrough", "gridmount"}
 
 
@@ -60,6 +64,36 @@ class MountBench(unittest.TestCase):
         for key in ("deep-find-cold-10", "tree-untar-50", "clone-clone-10", "move-longest-read-100"):
             self.assertEqual(set(medians[key]), SYSTEMS)
         self.assertIn("folder of 1,000: delete", table)
+
+    def test_databases_measures_all_systems_and_counts_what_is_written(self):
+        medians, table = self.run_bench(
+            "databases", "--rounds", "1", "--operations", "10", "--overwrite-mib", "1",
+            "--only", "sqlite-wal", "--only", "sqlite-rollback", "--only", "log", "--only", "overwrite",
+        )
+        self.assertEqual(len(medians), 9)
+        for key, of_systems in medians.items():
+            self.assertEqual(set(of_systems), SYSTEMS, key)
+        self.assert_positive(medians)
+        self.assertIn("SQLite, WAL: point reads", table)
+        self.assertIn("KiB made dirty per operation, daemon + client", table)
+
+    def test_databases_ends_where_data_is_wrong(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "rows.sqlite")
+            rows = databases.SqliteRows(path, "wal")
+            with rows.open() as connection:
+                rows.insert(connection, 2, 5)
+                rows.check(connection)
+                for damage in (
+                    "UPDATE t SET body = x'00' WHERE id = 3",
+                    "DELETE FROM t WHERE id = 9",
+                ):
+                    connection.execute("BEGIN")
+                    connection.execute(damage)
+                    with self.assertRaises(databases.WrongData, msg=damage):
+                        rows.check(connection)
+                    connection.execute("ROLLBACK")
+                rows.check(connection)
 
 
 if __name__ == "__main__":
