@@ -85,7 +85,7 @@ class Meter:
     """Times a row. `client_pids` gives the processes that work on the mount."""
 
     def __init__(self, system, client_pids=lambda: [os.getpid()]):
-        self._daemon_pids = [system.pid] if hasattr(system, "pid") else []
+        self._daemon_pids = lambda: [system.pid] if hasattr(system, "pid") else []
         self._client_pids = client_pids
         self._temp = system.temp
 
@@ -93,7 +93,7 @@ class Meter:
         """(operations/s, Written) of `run`, which returns how many operations it did."""
         os.sync()  # no one else's dirty pages compete for the disk
         daemon = written_bytes(self._daemon_pids)
-        client = written_bytes(self._client_pids())
+        client = written_bytes(self._client_pids)
         disk = disk_bytes(self._temp)
         begin = time.perf_counter()
         operations = run()
@@ -101,19 +101,30 @@ class Meter:
         disk_after = disk_bytes(self._temp)
         return operations / seconds, Written(
             (written_bytes(self._daemon_pids) - daemon) / operations,
-            (written_bytes(self._client_pids()) - client) / operations,
+            (written_bytes(self._client_pids) - client) / operations,
             None if disk is None else (disk_after - disk) / operations,
         )
 
 
 def written_bytes(pids):
-    """Of the processes and of their children that were waited for. A process that ended has none."""
-    total = 0
-    for pid in pids:
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            with open(f"/proc/{pid}/io", encoding="ascii") as io:
-                total += int(re.search(r"^write_bytes: (\d+)$", io.read(), re.MULTILINE).group(1))
-    return total
+    """Of the processes that `pids` gives, and of their children that were waited for.
+
+    One that ends meanwhile can be read no more (by root alone until it is waited for), and its
+    parent's figure may have been read before it was added, so then all are read again.
+    """
+    deadline = time.monotonic() + WAIT_SECONDS_MAX
+    while True:
+        try:
+            return sum(map(written_by, pids()))
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def written_by(pid):
+    with open(f"/proc/{pid}/io", encoding="ascii") as io:
+        return int(re.search(r"^write_bytes: (\d+)$", io.read(), re.MULTILINE).group(1))
 
 
 def disk_bytes(folder):
