@@ -123,11 +123,12 @@ Evaluated evaluate_pick(const Call& call) {
 
 Result<ExpressionPointer> parse_pick(const Operator& op, ValueView operand, ParseContext& context) {
   static constexpr std::array<std::string_view, 2> kNames{"n", "input"};
+  const bool by_position = op.name == "$firstN" || op.name == "$lastN";
   const std::string not_an_object =
       "specification must be an object; found " + std::string(op.name) + ": " + show(operand);
   GM_ASSIGN(const std::vector<MaybeValue> operands,
             read_named({.names = kNames,
-                        .not_an_object = ErrorCode{5787900},
+                        .not_an_object = ErrorCode{by_position ? 5787801 : 5787900},
                         .not_an_object_message = not_an_object,
                         .unknown = ErrorCode{5787901},
                         .unknown_message = "Unknown argument for 'n' operator: "},
