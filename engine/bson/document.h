@@ -2,9 +2,8 @@
 //
 // This file has its own iterator. Every lookup, match and comparison iterates over a document, and
 // this iterator is three times as fast as libbson's bson_iter_t. The file also has its own
-// validation. libbson's validation recurses once for each level of nesting, however many levels
-// hostile bytes have, and it refuses strings that are not UTF-8, although servers store such
-// strings.
+// validation. libbson's validation has no limit for the depth of its recursion, so hostile bytes
+// can exhaust the stack. It also refuses strings that are not UTF-8, which servers store.
 //
 // Thread-safety: values. Views and documents may be read by several threads at once.
 #pragma once
@@ -80,11 +79,11 @@ class View {
   Iterator begin() const { return Iterator(*this); }
   Iterator end() const { return Iterator(); }
 
-  // Returns the value of the first element with exactly this name, or nothing. The name is not a
-  // dot path (dotted_path.h).
+  // Returns the value of the first element with exactly this name, or nothing. A dot in the name is
+  // an ordinary character: for dotted paths see dotted_path.h.
   std::optional<ValueView> find(std::string_view key) const;
-  // Like find(), but asserts that the document has the name. Use it only for documents that this
-  // program has built.
+  // Like find(), for a name that the document has. Asserts this, or returns null with NDEBUG. Use
+  // it only if the document certainly has the name.
   ValueView operator[](std::string_view key) const;
 
  private:
@@ -97,6 +96,7 @@ class Document {
  public:
   Document();  // empty
   explicit Document(View view) : bytes_(view.data(), view.data() + view.size()) {}
+  // The bytes must be a complete, validated document. This is not checked.
   explicit Document(std::vector<uint8_t> bytes) : bytes_(std::move(bytes)) {}
 
   View view() const { return View(bytes_.data(), static_cast<uint32_t>(bytes_.size())); }
@@ -104,6 +104,8 @@ class Document {
   operator View() const { return view(); }
   std::optional<ValueView> find(std::string_view key) const { return view().find(key); }
 
+  // Gives the bytes away. Afterwards the document has none, so it can only be assigned or
+  // destroyed.
   std::vector<uint8_t> release() && { return std::move(bytes_); }
 
  private:
@@ -117,9 +119,9 @@ uint32_t value_bytes(Type type, const uint8_t* data);
 // values that are too small for this nesting, and descends no deeper than `levels`.
 bool is_nested(View document, uint32_t levels);
 
-// Checks bytes of unknown origin. They must be exactly one document of at most `max_bytes` bytes,
-// all its lengths, element types and final NULs must be correct, and its depth must be at most
-// kMaxDepth. Strings need not be valid UTF-8, because drivers send strings as programs give them.
+// Checks bytes of unknown origin. They must be exactly one document of at most `max_bytes` bytes
+// and of a depth of at most kMaxDepth. All its lengths, element types, booleans and final NULs must
+// be correct. Strings need not be valid UTF-8, because drivers send strings as programs give them.
 // Fails with InvalidBSON, with Overflow if the document is nested too deeply, or with
 // BSONObjectTooLarge. The messages of InvalidBSON and Overflow name the offset. The View refers to
 // `bytes`, and every function of this folder accepts it.

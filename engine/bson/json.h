@@ -17,17 +17,19 @@ namespace gridmount::bson {
 enum class JsonForm { kCanonical, kRelaxed };
 
 // Write a document or a value. Bytes that are not UTF-8 appear as U+FFFD, because JSON cannot
-// represent them. So use the text for messages and not for storage.
+// represent them. In a document with such bytes, a DBPointer or code with scope appears as the name
+// of its type. So such a document is not the same after it is read from the text. A document that
+// libbson cannot print appears as { }, and a value as the name of its type.
 std::string to_json(View document, JsonForm form);
 std::string to_json(ValueView value, JsonForm form);
 
 // Parses one object of relaxed or canonical Extended JSON, which may also have {"$uuid": ...}.
 // Fails with FailedToParse if the text is anything else, if a value does not fit its type, or if
-// the object is nested deeper than kMaxDepth. The message names the byte position, unless the text
-// is not UTF-8. Fails with BSONObjectTooLarge (10334) if the document would exceed the default
-// limit of validate(). Also reads the words NaN, Infinity and -Infinity, which are not JSON. Reads
-// $type and $regex as query operators, unless $type is beside $binary or $regex is beside $options
-// (json_value.h).
+// there are more than kMaxDepth levels, counted with the object itself. The message names the byte
+// position, unless the text is not UTF-8 or has a NUL byte. Fails with BSONObjectTooLarge (10334)
+// if the document would exceed the default limit of validate(). Also reads the words NaN, Infinity
+// and -Infinity, which are not JSON. Reads $type and $regex as query operators, unless $type is
+// beside $binary or $regex is beside $options (json_value.h).
 Result<Document> document_from_json(std::string_view text);
 
 // Parses one array and returns its elements in a document with the keys "0", "1", ... Fails like

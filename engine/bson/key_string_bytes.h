@@ -11,7 +11,7 @@ namespace gridmount::bson {
 // The first byte of a key string: the class of the value's type, in MongoDB's order of types. The
 // gaps are reserved for future types. These bytes are part of the format.
 enum KeyClass : uint8_t {
-  kEnd = 0x00,  // ends documents, arrays and strings; below every class (K3)
+  kEnd = 0x00,  // ends documents, arrays and texts; less than every class (K3 in key_string.h)
   kMinKey = 0x04,
   kUndefined = 0x08,
   kNull = 0x0C,
@@ -32,12 +32,14 @@ enum KeyClass : uint8_t {
 };
 
 // The key string of a number has, after the class, eight bytes for the greatest double that is not
-// above the number. The next byte is kExact if the number equals this double, otherwise
-// kAboveDouble.
+// above the number. The next byte is kExact if the number equals this double. Otherwise it is
+// kAboveDouble, and the bytes of decimal_sort_bytes() follow (number.h).
 inline constexpr char kExact = '\x00';
 inline constexpr char kAboveDouble = '\x01';
 
-// In a text, the bytes 0x00 and 0x01 are written as two bytes: kTextEscape, and the byte plus one.
+// A text is a string or its sort key, a symbol, code, a field name, or a part of a regular
+// expression. In a text, each byte 0x00 or 0x01 is written as two bytes: kTextEscape, and the byte
+// plus one.
 inline constexpr char kTextEscape = '\x01';
 
 }  // namespace gridmount::bson
