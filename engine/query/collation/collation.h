@@ -35,19 +35,20 @@ struct Collation {
   bool normalization = false;
   std::optional<bool> backwards = {};  // unset: ICU's default for the locale; parse() sets it
 
-  // Parses a collation, and fills in the defaults of its locale (collation_locale.h). Returns
-  // nothing for {locale: "simple"}, with which strings are compared as bytes. Fails with the codes
-  // of servers:
+  // Parses a collation, and fills in the defaults of its locale (collation_locale.h). Fields that
+  // are null or undefined count as absent. Returns nothing for {locale: "simple"}, with which
+  // strings are compared as bytes. Fails with the codes of servers:
   // - TypeMismatch (14) for a field of a wrong type.
   // - BadValue (2) for a value that is none of those allowed, for a locale that
   //   is_collation_locale() does not know, or for options that contradict each other.
-  // - 51024 for a strength that is less than 0 or greater than 5.
+  // - 51024 for a strength that is less than 0 or greater than 5 (0 fails with BadValue).
   // - 40414 if there is no locale.
   // - 40415 for an unknown field.
-  // - IncompatibleCollationVersion (161) for a version other than kVersion.
+  // - IncompatibleCollationVersion (161) for a version other than kVersion, unless the locale is
+  //   "simple".
   static Result<std::optional<Collation>> parse(bson::View specification);
-  // Like parse(), but for the options of a new collection or view. As on servers, their defaults
-  // do not depend on the locale, except that of `backwards`.
+  // Like parse(), but only the default of `backwards` depends on the locale, as on servers. Use it
+  // for the options of a new collection or view.
   static Result<std::optional<Collation>> parse_of_collection(bson::View specification);
 
   // Returns the collation with all its fields, as explain shows it. An unset `backwards` is shown

@@ -20,6 +20,7 @@ class FieldDependencies {
   }
 
   bool is_all() const { return all_; }
+  // Returns the paths that are needed. The set is empty while all fields are needed (is_all()).
   const std::set<std::string>& paths() const { return paths_; }
   // Returns the paths, without those that are below another path in the set. Returns nullopt if all
   // fields are needed.
@@ -30,24 +31,30 @@ class FieldDependencies {
     ordered_ = true;
     paths_.clear();
   }
-  // Adds a path. If a name in it is a number, adds only the path before the number: the number may
-  // be a position in an array, and then the whole array is needed.
+  // Adds a path. If a name after the first one is a number, adds only the path before this name: it
+  // may be a position in an array, and then the whole array is needed.
   void add(std::string_view path);
+  // Adds what the other consumer needs, but not its demand for an order, unless it needs all
+  // fields.
   void add(const FieldDependencies& other);
   void add(const Expression& expression);
-  // Removes a field. Must be called for a stage whose results never have this field.
+  // Removes the field with this path and all fields below it. Must be called for a stage whose
+  // results never have this field. Has no effect while all fields are needed.
   void remove(std::string_view path);
   // Must be called for a stage that computes the field, and so replaces the field of its input. The
-  // input's field is then needed only for its position, and only if the order of fields matters. If
-  // the path is dotted, the other fields of the documents on the path are still needed.
+  // input's field stays needed only if is_ordered(): the result has the field at the position that
+  // it has in the input. If the path is dotted and its top-level field is needed, adds this whole
+  // field: the stage changes only a part of it.
   void replace(std::string_view path);
-  // Must be called for a stage that makes its results only from the fields that it names. `ordered`
-  // says that the results have these fields in the order of the input.
+  // Must be called for a stage that makes its results only from the fields that it names.
+  // `ordered`: the order of the input's fields matters, because the results have their fields in
+  // this order.
   void clear(bool ordered = false) {
     all_ = false;
     ordered_ = ordered;
     paths_.clear();
   }
+  // Returns whether the order of the document's fields matters to the consumer.
   bool is_ordered() const { return ordered_; }
   // Returns whether the top-level field with this name, or a field below it, is needed.
   bool has_field(std::string_view name) const;

@@ -1,5 +1,8 @@
-// The functions that parse the keywords of a schema. Each family of keywords has one. Internal to
-// json_schema*.cc. Not thread-safe.
+// The functions that parse the keywords of a schema. There is one function for each group of
+// keywords: scalars, arrays, properties, objects, logic, and the type. Internal to json_schema*.cc.
+//
+// Thread-safety: free functions without state. A SchemaElements and a SpecifiedKeyword are for the
+// thread that parses the schema, and a finished keyword does not change.
 #pragma once
 
 #include <functional>
@@ -16,6 +19,7 @@ namespace gridmount::query {
 // Finds the elements of a schema by their keywords.
 class SchemaElements {
  public:
+  // The bytes of `schema` must outlive this object. `depth` is that of JsonSchema::parse().
   SchemaElements(bson::View schema, int depth) : schema_(schema), depth_(depth) {}
 
   // Fails with FailedToParse for unknown, unsupported and repeated keywords.
@@ -33,7 +37,8 @@ class SchemaElements {
 
 using SchemaKeywords = std::vector<std::unique_ptr<SchemaKeyword>>;
 
-// Each of these functions adds those keywords of its family that the schema has.
+// Each of these functions parses those keywords of its group that the schema has, and adds them to
+// `keywords`. Fails with the server's errors if one is malformed.
 Status parse_scalar_keywords(const SchemaElements& elements, SchemaKeywords& keywords);
 Status parse_array_keywords(const SchemaElements& elements, SchemaKeywords& keywords);
 Status parse_property_keywords(const SchemaElements& elements, SchemaKeywords& keywords);
@@ -45,7 +50,7 @@ Status parse_type_keyword(const SchemaElements& elements, SchemaKeywords& keywor
 tl::unexpected<Error> refuse_keyword(ErrorCode code, std::string_view keyword,
                                      std::string_view what);
 
-// A keyword that keeps its specification, which explanations show.
+// A keyword that keeps its specification, which the reasons of a failed validation show.
 class SpecifiedKeyword : public SchemaKeyword {
  public:
   explicit SpecifiedKeyword(const bson::Element& element) : name_(element.key) {
@@ -65,6 +70,7 @@ class SpecifiedKeyword : public SchemaKeyword {
   void append_specification(FailureBuilder& failures) const {
     failures.append_value("specifiedAs", bson::Value(specification_.view()));
   }
+  // Adds a second element to the specification, for a keyword with two elements.
   void specify_also(const bson::Element& element) {
     bson::Builder builder;
     builder.append_all(specification_).append(element.key, element.value);

@@ -10,9 +10,9 @@ namespace gridmount::query {
 // and merges an $unwind into a $lookup.
 void rewrite_stages(ParsedStages& stages);
 
-// Returns the filter, sort, skip and limit of the first stages. Sets `filter_stages` to the number
-// of stages that the filter replaces, and `request_stages` to the number that the whole request
-// replaces.
+// Returns a request that does the work of the first stages: $match stages that the source can
+// apply, then a $sort, then $skip and $limit stages. The filter replaces the first `filter_stages`
+// stages, and the whole request the first `request_stages` stages. Sets both.
 FindRequest request_of(const ParsedStages& stages, size_t& filter_stages, size_t& request_stages);
 
 }  // namespace gridmount::query

@@ -6,9 +6,10 @@
 
 namespace gridmount::query {
 
-// Returns whether a kind of index has an option with this name, which need not be supported here.
-// Other fields in the specifications of old drivers (`safe`, `w`) are not options:
-// {ignoreUnknownIndexOptions: true} drops them.
+// Returns whether servers know an index option with this name, for any kind of index. This project
+// need not support it. `v`, `key`, `name` and `ns` count as options. The fields `safe` and `w`,
+// which old drivers send, are not options. createIndexes drops fields that are not options if its
+// argument ignoreUnknownIndexOptions is true.
 bool is_index_option(std::string_view name);
 
 }  // namespace gridmount::query

@@ -58,6 +58,7 @@ struct UpdateOutcome {
   }
   static UpdateOutcome remove() { return {Action::kRemove, std::nullopt, std::nullopt}; }
 
+  // Returns the new value. May be called only for kSet.
   bson::ValueView view() const { return value ? value->view() : (*holder->view().begin()).value; }
 };
 
@@ -65,20 +66,20 @@ struct UpdateOperator {
   std::string_view name;
   // Fails for an operand that can be applied to no document.
   Status (*check)(std::string_view path, bson::ValueView operand);
-  // Returns the change of the field. `current` is nullopt if the field is missing. kSet then
-  // creates the field.
+  // Returns the change of the field. If the field is missing, `current` is nullopt, and the outcome
+  // kSet creates the field.
   Result<UpdateOutcome> (*apply)(const UpdateCall& call,
                                  const std::optional<bson::ValueView>& current);
   // Prepares an operand that `check` has accepted. Null if the operator has nothing to prepare.
   Result<std::unique_ptr<const PreparedOperand>> (*prepare)(
       std::string_view path, bson::ValueView operand, const SharedCollator& collator) = nullptr;
-  // If true, the update fails if its field could not be created at this path, although the operator
-  // never creates a field.
+  // Set for operators that never create a field, but fail where none could be created ($pop, $pull,
+  // $pullAll). $unset, for example, changes nothing there.
   bool needs_viable_path = false;
 };
 
-// Returns the operator, or null if no operator has this name. $rename is not in the table, because
-// it changes two paths.
+// Returns the operator, which is never deleted, or null if no operator has this name. $rename is
+// not in the table, because it changes two paths.
 const UpdateOperator* find_update_operator(std::string_view name);
 
 // Returns a text for messages: "{_id: 5}", or "the new document" if the document has no _id.
@@ -89,7 +90,7 @@ tl::unexpected<Error> altered_id(std::string_view path);
 // Returns a text for messages, such as "a: 5".
 std::string show_element(std::string_view name, bson::ValueView value);
 
-// --- The operators, by family.
+// --- The operators, by family. They fail with the codes of servers.
 Status accept_any(std::string_view path, bson::ValueView operand);
 Result<UpdateOutcome> apply_set(const UpdateCall&, const std::optional<bson::ValueView>&);
 Result<UpdateOutcome> apply_unset(const UpdateCall&, const std::optional<bson::ValueView>&);
