@@ -7,7 +7,9 @@
 // ignore SIGXFSZ if the signal still has its default action.
 //
 // Thread-safety: open() is thread-safe. A process may have many stores open, but no folder twice at
-// one time. The functions that take a store are thread-safe.
+// one time. Only the first ones are guarded against SIGBUS: a store needs two of the
+// MapGuard::kGuardsMax guards (map_guard.h), or one if it is read-only and not beside its owner.
+// The functions that take a store are thread-safe.
 #pragma once
 
 #include <chrono>
@@ -22,7 +24,8 @@
 
 namespace gridmount::local {
 
-// The newest format version of a store. This program writes it (FORMAT.md, "format").
+// The newest format version of a store. New and upgraded stores have it. An older store keeps its
+// version (FORMAT.md, "format").
 inline constexpr int kFormatVersion = 4;
 // The first format version whose entries have checksums.
 inline constexpr int kFirstVersionWithChecksums = 3;
@@ -31,22 +34,24 @@ inline constexpr int kFirstVersionWithPatches = 4;
 // The first format version in which collections, views and indexes may have collations.
 inline constexpr int kFirstVersionWithCollations = 4;
 
-// A factor: writers wait when kGarbageMax * OpenOptions::checkpoint_bytes have been freed but
-// cannot be reused yet.
+// Writers wait while kGarbageMax times OpenOptions::checkpoint_bytes of data.mdb have been freed
+// and cannot be reused yet.
 inline constexpr uint64_t kGarbageMax = 4;
 
 struct OpenOptions {
-  bool create = false;     // makes the store if there is none; if false, open() then fails with
-                           // StoreNotFound
-  bool upgrade = false;    // upgrades the store to kFormatVersion; takes full effect at the next
-                           // open()
+  bool create = false;  // makes the store if there is none; if false and there is none, open()
+                        // fails with StoreNotFound
+  // Upgrades the store to kFormatVersion. New data has checksums, and may have patches and
+  // collations, from now on. Files that the old version lacks (`redo`, `pending`) are used from the
+  // next open() on.
+  bool upgrade = false;
   bool read_only = false;  // the store cannot be written; needs only permission to read the files
   // Only with read_only: if another process on this machine owns the store, open() reads the files
   // beside the owner, and does not fail with StoreLocked. It still fails with StoreLocked while the
-  // owner recovers, creates or closes the store. A new snapshot then shows the contents of up to 20
-  // ms ago, and does not change while the owner writes. While the snapshot exists, the owner cannot
-  // reuse its pages, so data.mdb grows. Needs permission to write data.mdb-lock, where LMDB has its
-  // table of readers.
+  // owner recovers, creates or closes the store, and fails with StoreDamaged if data.mdb was
+  // truncated meanwhile. A new snapshot then shows the contents of up to 20 ms ago, and does not
+  // change while the owner writes. While the snapshot exists, the owner cannot reuse its pages, so
+  // data.mdb grows. Needs permission to write data.mdb-lock, where LMDB has its table of readers.
   bool beside_owner = false;
   // The time between the end of a checkpoint and the beginning of the next one. A power loss can
   // lose the commits of this time and of the time that two checkpoints take.
@@ -55,13 +60,15 @@ struct OpenOptions {
   // many of its bytes have been freed. Freed pages of the last checkpoint can be reused only after
   // the next one. If much is overwritten and checkpoints are too slow, writers wait (kGarbageMax).
   uint64_t checkpoint_bytes = uint64_t{64} << 20;
-  // The size of the log on the disk, at most 64 MiB. A store of format version 1 has no log.
+  // The size of the log on the disk. A value above 64 MiB counts as 64 MiB. A store of format
+  // version 1 has no log.
   uint64_t redo_bytes = uint64_t{4} << 20;
   std::chrono::milliseconds expiry_interval{60'000};  // the time between two passes of the TTL
                                                       // monitor
   // The limit for the size of data.mdb. A transaction that would exceed it fails with
-  // OutOfDiskSpace, unless it removes more than it adds. StoreStats report the limit as the size of
-  // the disk. The limit holds until the store is closed, and is not stored. 0: no limit.
+  // OutOfDiskSpace, unless it removes more than it adds. StoreStats::capacity_bytes and
+  // available_bytes count only the room that the limit leaves. The limit holds until the store is
+  // closed, and is not stored. 0: no limit.
   uint64_t size_limit = 0;
   // The bytes of address space to reserve. If the process cannot get this much, open() reserves
   // less. data.mdb cannot become larger than the reserved space.
@@ -77,7 +84,7 @@ struct OpenOptions {
 Result<std::unique_ptr<engine::Store>> open(const std::filesystem::path& folder,
                                             const OpenOptions& options);
 
-// Returns the format version of `store`, which its file `format` had when the store was opened.
+// Returns the format version that `store` has since it was opened and, if requested, upgraded.
 // `store` must come from open(); for any other store returns kFormatVersion.
 int format_version_of(const engine::Store& store);
 
@@ -88,7 +95,7 @@ struct Owner {
 };
 
 // Returns the owner if `store` was opened beside its owner (OpenOptions::beside_owner), otherwise
-// nothing. `store` must come from open().
+// nothing. `store` must come from open(); for any other store returns nothing.
 std::optional<Owner> owner_beside(const engine::Store& store);
 
 }  // namespace gridmount::local

@@ -1,4 +1,5 @@
-// Switches for the crash tests. Programs cannot set them, because local::open() uses the defaults.
+// Switches for the tests of crashes, of the storage and of the store's folder. Programs cannot set
+// them, because local::open() uses the defaults.
 //
 // Thread-safety: a value.
 #pragma once
@@ -13,8 +14,8 @@
 namespace gridmount::local {
 
 struct TestOptions {
-  // If not empty, replaces the running kernel's boot id. If a store is opened with one boot id and
-  // then with another, the second opening assumes a power loss.
+  // If not empty, replaces the running kernel's boot id. If a store was opened with one boot id and
+  // not closed, an opening with another one assumes a power loss.
   std::string boot_id = {};
   // False shows what happens without invariant D2: the pages of the newest checkpoint's snapshot
   // may be overwritten.
@@ -32,10 +33,11 @@ struct TestOptions {
   bool checks_order = true;
   // False shows what happens without D9: records are acknowledged before they are synced.
   bool syncs_records = true;
-  // False shows what happens without D11: when one segment is full, the other is begun again at
-  // once.
+  // False shows what happens without D11: when one segment is full, the other one is overwritten at
+  // once, even if its records may still count.
   bool waits_for_segments = true;
-  // Replaces WriteQueue::kSmallBeforeBatch.
+  // If set, replaces WriteQueue::kSmallBeforeBatch, the number of short transactions before a batch
+  // begins.
   std::optional<int> small_before_batch = {};
   // False: `pending` is not replayed.
   bool replay_pending = true;

@@ -21,12 +21,13 @@ class TtlMonitor {
  public:
   // `store` must outlive this object. The first pass begins one interval after the construction.
   TtlMonitor(LocalStore& store, std::chrono::milliseconds interval);
-  // Waits only for the current transaction, which removes at most 128 documents.
+  // Waits until the thread has ended its current step: at most one transaction, which may first
+  // wait for the write lock and removes at most 128 documents.
   ~TtlMonitor();
 
   // Return the number of passes that have ended, with or without an error, and of removed
-  // documents, since the construction. If a collection causes an error, the pass ends there, and
-  // the next pass tries again.
+  // documents, since the construction. After an error in a collection, the pass logs a warning and
+  // continues with the next collection. The next pass tries the collection again.
   int64_t passes() const { return passes_; }
   int64_t removed() const { return removed_; }
 

@@ -1,8 +1,9 @@
 // The catalog as one Snapshot or Transaction sees it: collections, their keyspaces and counts.
 //
-// Every lookup reads the catalog tree in the read view's own snapshot or transaction, so changes by
-// other threads do not matter. CatalogCache only avoids parsing an entry again. A transaction's
-// Catalog keeps the changed counts in memory, and writes them once at the commit.
+// A look-up reads the catalog tree in the read view's own snapshot or transaction, or returns what
+// was read there before. So changes by other threads do not matter. CatalogCache only avoids
+// parsing an entry again. A transaction's Catalog keeps the changed counts in memory, and writes
+// them once at the commit.
 //
 // Thread-safety: CatalogCache is thread-safe. Catalog is not: it is used by the thread that uses
 // its Snapshot or Transaction.
@@ -31,6 +32,7 @@ class CatalogCache {
   // Returns the parsed entry, or null if the cache has none for these bytes.
   std::shared_ptr<const CollectionMetadata> find(const std::string& key,
                                                  std::string_view bytes) const GM_EXCLUDES(mutex_);
+  // Adds the parsed entry for these bytes, or replaces the entry with this key.
   void put(const std::string& key, std::string_view bytes,
            std::shared_ptr<const CollectionMetadata> metadata) GM_EXCLUDES(mutex_);
 
@@ -47,7 +49,7 @@ class CatalogCache {
 struct Counts {
   int64_t documents = 0;
   int64_t document_bytes = 0;
-  RecordId next_record = 1;
+  RecordId next_record = 1;  // the id that the next new record gets
 };
 
 class Catalog {
@@ -57,24 +59,27 @@ class Catalog {
   // Returns null if the collection does not exist. Fails with StoreDamaged if its entry is damaged.
   // The other functions fail in the same way if an entry that they read is damaged.
   Result<std::shared_ptr<const CollectionMetadata>> find(const engine::Namespace& ns);
+  // Returns the databases that have collections, sorted by the bytes of their names.
   Result<std::vector<std::string>> databases() const;
   // Returns the collections of the database, sorted by name.
   Result<std::vector<engine::Namespace>> collections(const std::string& database) const;
   // Returns the collections that have a TTL index, of all databases.
   Result<std::vector<engine::Namespace>> expiring_collections() const;
-  // Returns the collection's counts, including changes that are not yet written. They are 0 if none
-  // were ever written.
+  // Returns the collection's counts, including changes that are not yet written. If none were ever
+  // written, returns Counts().
   Result<Counts> counts(const CollectionMetadata& metadata) const;
 
-  // Creates a collection with its _id index, also for a view. The name must be free and valid.
-  // Fails as put() and allocate_keyspace() do.
+  // Creates a collection, or a view, with an _id index. The name must be free and valid. Fails with
+  // IllegalOperation in a snapshot, and as CollectionOptions::parse(), index_key_spec(),
+  // random_id(), put() and allocate_keyspace() do.
   Result<std::shared_ptr<const CollectionMetadata>> create(const engine::Namespace& ns,
                                                            bson::View options);
-  // Adds or replaces the entry of metadata.ns, and returns it. Fails with the errors of
-  // CollectionMetadata::derive() and encode().
+  // Adds or replaces the entry of metadata.ns, and returns it. Fails with IllegalOperation for a
+  // collation that the store's format does not have, and as derive(), encode() and Trees::put() do.
   Result<std::shared_ptr<const CollectionMetadata>> put(CollectionMetadata metadata);
   // Removes the collection's entries from the catalog, and releases its keyspaces to the drop
-  // cleanup.
+  // cleanup. Fails as Trees::remove() does. The functions below that change keyspaces fail in the
+  // same way.
   Status erase(const CollectionMetadata& metadata);
   // Gives the collection the name `to`, which must be free and valid. In another database it gets a
   // new UUID.
@@ -97,10 +102,12 @@ class Catalog {
   // keyspace from the list of released ones, and decrements the number of keyspaces in its tree.
   Status remove_keyspace(const Keyspace& keyspace);
   // Returns how many keyspaces are in the tree, including released ones that are not yet removed.
+  // `tree` must be less than the number of trees.
   Result<uint32_t> keyspaces_in_tree(uint32_t tree) const;
   // Returns a number greater than every prefix that is or was in use.
   Result<uint32_t> next_prefix() const;
-  // Replaces the table of keyspaces. Only a repair calls this.
+  // Replaces the next prefix, and the number of keyspaces of each tree, in the order of the trees.
+  // Only a repair calls this.
   Status replace_allocation(uint32_t next_prefix, std::vector<uint32_t> keyspaces);
   // Returns whether keyspaces have been released through this catalog.
   bool released() const { return released_; }
@@ -132,8 +139,8 @@ class Catalog {
 
   std::shared_ptr<Trees> trees_;
   CatalogCache& cache_;
-  // The entries that were looked up last. In a snapshot they do not change. A transaction forgets
-  // them at each change of the catalog.
+  // The entries that were looked up last. In a snapshot they stay right until drop_recent() is
+  // called. A transaction forgets them at each change of the catalog.
   std::vector<std::shared_ptr<const CollectionMetadata>> recent_;
   std::unordered_map<uint32_t, Counts> counts_;  // changed counts, by the prefix of the records
   bool released_ = false;

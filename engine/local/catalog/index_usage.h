@@ -38,6 +38,7 @@ class IndexUsage {
     return found == shard.accesses.end() ? 0 : found->second;
   }
 
+  // Returns the time since when uses are counted: the opening of the store, also after reset().
   bson::Date since() const { return since_; }
 
  private:

@@ -1,7 +1,7 @@
 // Writes and reads the file `pending`. It has the changes of transactions that are committed as
-// part of a batch, but that LMDB has not committed yet (batch.h). So a kill of the process loses
-// none of them. See FORMAT.md, chapter "pending". The D numbers are the invariants of FORMAT.md's
-// chapter "Durability".
+// part of a batch, but that LMDB has not committed yet (batch.h). Therefore a kill of the process
+// loses none of these transactions. See FORMAT.md, chapter "pending". The D numbers are the
+// invariants of FORMAT.md's chapter "Durability".
 //
 // The file is never synced, and it is not trusted after a power loss.
 //
@@ -23,8 +23,8 @@ namespace gridmount::local {
 
 inline constexpr size_t kPendingHeaderBytes = 36;
 inline constexpr size_t kPendingChecksumBytes = 4;
-// The number of zeros after the last record. Because of them, the rest of an earlier batch is not
-// read as the next record.
+// The number of zeros after the last record. They end the records: what an earlier batch has left
+// after them is not read as the next record of this batch.
 inline constexpr size_t kPendingEndBytes = 4;
 
 // Appends to `out` the record of one transaction's changes (RedoChanges::bytes()). The transaction
@@ -34,15 +34,17 @@ void format_pending_record(const LogId& id, uint64_t snapshot, uint32_t index,
 
 struct PendingContents {
   std::vector<std::string> changes;  // one element for each transaction
-  // The file has valid records after a gap. No kill causes this, so the file is damaged.
+  // A later record of the batch is valid, but one before it is not. No kill causes this, so the
+  // file is damaged.
   bool is_damaged = false;
 };
 // Reads the batch that began from `snapshot`. The result has no changes if the file has no records
-// of this batch.
+// of this batch. Fails with the errors of system::File::read().
 Result<PendingContents> read_pending(const system::File& file, uint64_t snapshot);
 
 class PendingFile {
  public:
+  // The size of the file.
   static constexpr uint64_t kBytes = uint64_t{128} << 10;
 
   // Makes an object for a store without this file. It is never usable().
@@ -59,10 +61,11 @@ class PendingFile {
 
   // Begins a batch from this snapshot. The next record overwrites the first one.
   void begin(uint64_t snapshot);
-  // Writes a record of the next transaction's changes. Returns false if they do not fit in the
-  // file, if memory is short, or if the write fails. A failed write makes this object unusable.
+  // Writes a record of the next transaction's changes. Must be called after begin(). Returns false
+  // if they do not fit in the file, if memory is short, or if the write fails. A failed write makes
+  // this object unusable.
   bool append(std::string_view changes);
-  // Returns how many records of the batch this object has written to the file.
+  // Returns how many records of the batch append() has written. After a failed write, returns 0.
   uint32_t count() const { return count_; }
 
  private:

@@ -26,8 +26,8 @@ struct IndexPart {
   query::SharedCollator collator = nullptr;  // that of the index; null: strings are their bytes
 };
 
-// Appends the encoding of a value in this part of an index's key. nullopt means that the document
-// lacks the field.
+// Appends the encoding of a value in this part of an index's key. In a hashed part, this is the
+// encoding of the value's hash. nullopt means that the document lacks the field.
 void append_part(std::string& out, const IndexPart& part,
                  const std::optional<bson::ValueView>& value);
 
@@ -41,14 +41,14 @@ struct IndexKeySpec {
 
 inline constexpr size_t kMaxIndexParts = 32;
 
-// Parses a definition such as {a: 1, "b.c": -1, d: "hashed"}. It must have from 1 to kMaxIndexParts
-// parts. Each value must be a number other than 0, or "hashed" for at most one part. No name in a
-// path may be empty, and no path may be given twice. No name may begin with '$', except the fields
-// of a DBRef below another field. Otherwise fails with CannotCreateIndex. Fails with
-// CannotCreateIndex also for an unsupported kind of index, and for a partial filter with operators
-// that MongoDB refuses there. Fails with the errors of query::Filter::parse() for a partial filter
-// that is not a filter. Fails with MongoDB's own codes for too many parts (13103), several hashed
-// parts (31303) and a unique hashed index (16764).
+// Parses a definition such as {a: 1, "b.c": -1, d: "hashed"}. Fails with:
+// - CannotCreateIndex for no parts, a value that is neither a number greater or less than 0 nor
+//   "hashed", an empty name in a path, a path that is given twice, a name that begins with '$'
+//   (except the fields of a DBRef below another field), an unsupported kind of index, and an
+//   operator in the partial filter that MongoDB refuses there.
+// - MongoDB's own codes for more than kMaxIndexParts parts (13103), several hashed parts (31303)
+//   and a unique hashed index (16764).
+// - the errors of query::Collator::parse() and query::Filter::parse().
 Result<IndexKeySpec> index_key_spec(const query::IndexDefinition& definition);
 
 }  // namespace gridmount::local

@@ -19,6 +19,7 @@ inline constexpr size_t kTreeDepthMax = 32;
 // The root's page number in the record of an empty tree (P_INVALID).
 inline constexpr uint64_t kNoPage = UINT64_MAX;
 
+// Returns the little-endian number at this place, which may have any alignment.
 template <typename T>
 T read(const uint8_t* at) {
   T number;
@@ -31,7 +32,8 @@ inline constexpr size_t kPageHeaderBytes = 16;
 inline constexpr size_t kPageNumberOffset = 0;
 inline constexpr size_t kPageFlagsOffset = 10;
 
-// The flags of a page. Each page in the file has exactly one.
+// The flags of a page. Each page with a header has exactly one. Of the pages of a large value, only
+// the first has a header.
 inline constexpr uint16_t kBranchPage = 1;
 inline constexpr uint16_t kLeafPage = 2;
 inline constexpr uint16_t kOverflowPage = 4;  // the first page of a large value
@@ -54,7 +56,7 @@ inline uint16_t free_end(const uint8_t* page) {
 inline uint16_t node_offset(const uint8_t* page, size_t i) {
   return read<uint16_t>(page + kPageHeaderBytes + 2 * i);
 }
-// Returns how many consecutive pages the value has that begins on this overflow page.
+// Returns the number of pages of the value that begins on this overflow page.
 inline uint32_t overflow_pages(const uint8_t* page) {
   return read<uint32_t>(page + 12);
 }

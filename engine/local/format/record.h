@@ -52,11 +52,11 @@ class RecordKey {
 std::optional<RecordId> record_id_of(std::string_view key);
 
 enum class Verify {
-  kChecksum,   // verifies the checksum, and so reads the whole record
+  kChecksum,   // verifies the checksum, and so reads the whole record; also does what kBounds does
   kStructure,  // verifies that the fields can be iterated and the first is _id; their values may be
-               // damaged
-  kBounds,     // verifies only that the record belongs to the key and that the document's size
-               // fits; the fields may be read only if the record was verified before
+               // damaged; also does what kBounds does
+  kBounds,     // verifies only the document's size and, except for a kPlainRecord, that the record
+               // belongs to the key; the fields may be read only if the record was verified before
 };
 
 // Returns the document in a record's value, as a view of `value`, without patches

@@ -30,22 +30,23 @@ class TreePage {
     uint64_t bytes = 0;                // in a leaf: the length of the value
     bool in_pages_of_its_own = false;  // in a leaf: the value is on overflow pages
     std::string_view key;
-    const uint8_t* value = nullptr;  // in a leaf: the value, or the number of its first page
+    const uint8_t* value = nullptr;  // in a leaf: points to the value, or to the number of its
+                                     // first page (8 bytes)
   };
 
   // The whole page must be mapped.
   TreePage(const uint8_t* at, uint32_t page_bytes) : at_(at), page_bytes_(page_bytes) {}
 
   // Both functions return a text that says how the page contradicts the format, or nullptr if it
-  // does not. header_defect() checks only the header, which must have this page number.
-  // entries_defect() checks all entries, and may be called only if header_defect() has returned
-  // nullptr. The functions below may be called only if both have returned nullptr, unless their
-  // comments say otherwise.
+  // does not. header_defect() checks only the header. A page number other than `number` is a
+  // defect. entries_defect() checks all entries, and may be called only if header_defect() has
+  // returned nullptr. The functions below may be called only if both have returned nullptr, unless
+  // their comments say otherwise.
   const char* header_defect(uint64_t number) const;
   const char* entries_defect(Holds holds) const;
 
-  // Returns a text if the page must not be at this level of a tree with this depth, otherwise
-  // nullptr. The root is at level 1.
+  // Needs only a header without a defect. Returns nullptr if a page of this kind may be at this
+  // level of a tree with this depth, otherwise a text. The root is at level 1.
   const char* depth_defect(size_t level, size_t depth) const {
     const bool is_there = is_branch() ? level < depth : level == depth;
     return is_there && level <= lmdb::kTreeDepthMax ? nullptr
@@ -56,9 +57,9 @@ class TreePage {
   size_t count() const { return (lower() - lmdb::kPageHeaderBytes) / 2; }
   Node node(size_t i) const { return node_at(offset(i)); }
   // has_node() returns whether the whole node is within the part of the page for nodes, and
-  // has_key() whether its header and key are. Both need only a header without a defect. If
-  // has_key() returns true, key() may be called for this node, and if has_node() returns true,
-  // node() may be called too.
+  // has_key() whether its header and key are. Both need only a header without a defect, and an `i`
+  // less than count(). If has_key() returns true, key() may be called for this node, and if
+  // has_node() returns true, node() may be called too.
   bool has_node(size_t i) const;
   bool has_key(size_t i) const {
     const uint64_t begin = offset(i);
@@ -69,10 +70,11 @@ class TreePage {
     const uint8_t* const at = at_ + offset(i);
     return {reinterpret_cast<const char*>(at) + lmdb::kNodeHeaderBytes, lmdb::key_bytes(at)};
   }
-  // Salvages the nodes of a page that has a defect, as if it were a leaf with values. Returns the
-  // nodes that the page's list of offsets names and that are within the page. If the list itself is
-  // impossible, returns the nodes that follow each other between the end of the free space and the
-  // end of the page. Each returned node may be damaged.
+  // Salvages the nodes of a page that has a defect. The page must not be a branch. Reads it as a
+  // leaf with values. Returns the nodes that the list of offsets names, that are within the page
+  // and not in the free space. If the list is impossible, returns the nodes between the end of the
+  // free space and the end of the page, up to the first impossible one. If the end of the free
+  // space is impossible too, returns none. Each returned node may be damaged.
   std::vector<Node> leaf_nodes_of_damaged() const;
   // Returns whether a key is among the nodes, and not in the free space, where old nodes may
   // remain.

@@ -13,12 +13,14 @@
 namespace gridmount::local {
 
 // Appends the field `indexBounds`: for each field of the index, the intervals that the plan scans.
-// Each interval begins with the value that the scan reaches first. Example: {a: ["[1, 1]"], b:
-// ["(inf.0, 5.0]"]}.
+// Each interval begins with the value that the scan reaches first. In an index with a collation, a
+// string is shown by its sort key: CollationKey(0x...). Example:
+// {a: ["[1, 1]"], b: ["(inf.0, 5.0]"]}
 void append_bounds(bson::Builder& out, const IndexMetadata& index, const query::Plan& plan);
 
 // One contiguous range of keys. `first` and `last` have the values of all fields of the index;
-// `first` is the lower end in the order of the index.
+// `first` is the lower end in the order of the index. `first_inclusive` and `last_inclusive` tell
+// whether the keys that equal `first` or `last` are in the range.
 struct KeyRun {
   bson::Document first;
   bson::Document last;
@@ -29,9 +31,9 @@ struct KeyRun {
 // index is hashed.
 std::optional<KeyRun> run_of(const IndexMetadata& index, const query::Plan& plan);
 
-// Appends the field `multiKeyPaths`: for each path of the index, which fields along the path hold
-// arrays. Appends nothing for a multikey index with several paths or a dotted path, because such an
-// index records only that some field holds an array.
+// Appends the field `multiKeyPaths`. It lists, for each path of the index, the fields on this path
+// that hold arrays. Appends nothing for a multikey index with several paths or a dotted path,
+// because such an index records only that some field holds an array.
 void append_multikey_paths(bson::Builder& out, const IndexMetadata& index);
 
 }  // namespace gridmount::local

@@ -1,5 +1,6 @@
-// Finds the only document, or the first document, of a simple filter: {_id: x}, or an equality for
-// every part of an index. A filter of this form need not be parsed, planned or matched.
+// Finds the document, or the first of the documents, that a simple filter matches. Such a filter is
+// {_id: x}, or has one value for each field of an index. A filter of this form need not be parsed,
+// planned or matched.
 //
 // Thread-safety: functions without state, used by the thread that uses the Snapshot or Transaction
 // of the Trees.
@@ -19,9 +20,11 @@
 namespace gridmount::local {
 
 // A unique index, and the key in it that only the matching document has. unique_lookup() finds them
-// if every condition of the filter is an equality of a top-level field and a scalar, the fields are
-// exactly the parts of the index, and no document has an array in them. If a value is a string, the
-// index must have the query's collation, which is `collator`. Otherwise it returns nothing.
+// if the filter has at most four top-level fields, if each is a number, string, binary, ObjectId,
+// boolean, date or timestamp, and if they are exactly the parts of a unique index. This index must
+// be readable (is_readable()), and neither partial nor multikey, and the key must not be truncated.
+// If a value is a string, the index must have the query's collation, which is `collator`. Otherwise
+// it returns nothing. `index` points into the metadata, which must outlive the result.
 struct UniqueLookup {
   const IndexMetadata* index;
   std::string key;
@@ -29,23 +32,28 @@ struct UniqueLookup {
 std::optional<UniqueLookup> unique_lookup(const CollectionMetadata& metadata, bson::View filter,
                                           const query::Collator* collator);
 
-// Returns whether servers treat a find with this filter as a lookup by _id (IDHACK): the filter
-// must be one _id value, and `options` must have nothing that a lookup cannot do, such as a hint or
-// a skip. The result does not restrict how the store finds the document.
+// Returns whether servers execute this find as a look-up by _id (IDHACK). The filter must have only
+// an _id, and no null, undefined, array, regular expression or document of operators as its value.
+// `options` must have nothing that servers exclude, such as a hint or a skip. The result is for
+// explanations and statistics. The store may find the document in any way.
 bool is_by_id(bson::View filter, const engine::FindOptions& options);
 
-// Returns the record that the lookup finds, or nothing if no document matches.
+// Returns the record that the lookup finds, or nothing if no document matches. Fails with
+// DataCorruptionDetected or StoreDamaged if the index is damaged there.
 Result<std::optional<RecordId>> find_unique(const Trees& trees, const CollectionMetadata& metadata,
                                             const UniqueLookup& lookup);
 
-// Like UniqueLookup, but for an index that is not unique and that a plan would choose. Several
-// documents can match, and find_first() finds the one that a cursor would return first.
+// Like UniqueLookup, for an index that is not unique. It is the index that the planner would
+// choose. Several documents can match, and find_first() finds the one that a cursor would return
+// first.
 struct FirstLookup {
   const IndexMetadata* index;
   std::string low;  // the bytes with which the keys of all matching entries begin
 };
 std::optional<FirstLookup> first_lookup(const CollectionMetadata& metadata, bson::View filter,
                                         const query::Collator* collator);
+// Returns the first matching record in the order of the index, or nothing if no document matches.
+// Fails as find_unique() does.
 Result<std::optional<RecordId>> find_first(const std::shared_ptr<Trees>& trees,
                                            const CollectionMetadata& metadata,
                                            const FirstLookup& lookup);

@@ -8,12 +8,11 @@
 //
 // Between checkpoints, the log (redo_log.h) makes small commits durable.
 //
-// If the store refuses writes, the thread logs the cause once, within one interval. Only the
-// program's log has the cause: a reader's error is about a record's checksum, and not about the
-// device.
+// If the store refuses writes, the thread logs the cause once, within one interval. Writers get the
+// same error. Readers do not get it: they go on, and may meet damaged records.
 //
-// Thread-safe, except that pin(), take_first() and start() must be called first, in this order, by
-// one thread. stop() must be called by one thread.
+// Thread-safe after start(). Before that, one thread calls pin(), then take_first() if a batch of
+// the file `pending` must be replayed (D15), and then start(). One thread calls stop(), once.
 #pragma once
 
 #include <lmdb.h>
@@ -45,14 +44,16 @@ class Checkpointer {
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  // Pins the current snapshot (D2). Must be called before the first write.
+  // Pins the current snapshot (D2). Must be called before the first write. Fails with LMDB's error.
   Status pin();
-  // Takes a checkpoint before start() (D15).
+  // Takes a checkpoint before start() (D15). Fails as checkpoint() does.
   Status take_first();
-  // Takes a checkpoint and starts the thread.
+  // Takes a checkpoint and starts the thread. Fails as checkpoint() does, and then does not start
+  // it.
   Status start();
-  // Ends the thread, and takes a last checkpoint if not all commits are durable. Fails if they are
-  // still not durable then.
+  // Ends the thread, which start() must have started. Takes a last checkpoint if not all commits
+  // are durable. Fails if that fails, if the store refuses writes, or if data.mdb or the lock file
+  // `owner` was replaced.
   Status stop() GM_EXCLUDES(mutex_);
 
   // Waits until everything that was committed before the call is durable. Uses the log if possible,
@@ -60,25 +61,26 @@ class Checkpointer {
   // replaced, and with the error of WriteQueue::refusal(). This thread must not hold the write
   // lock.
   Status make_durable() GM_EXCLUDES(mutex_);
-  // Like make_durable(), but always takes a checkpoint.
+  // Like make_durable(), but uses a checkpoint and not the log. If a later checkpoint has failed by
+  // then, fails with its error.
   Status checkpoint() GM_EXCLUDES(mutex_);
 
   // Must be called before each write. Requests a checkpoint if data.mdb has grown by
   // options.checkpoint_bytes since the last checkpoint began, or if transactions have freed that
   // many bytes since then: only the next checkpoint makes these bytes reusable. Waits if
-  // transactions have freed kGarbageMax times as many bytes since the last finished checkpoint
-  // began. Never waits because of growth.
+  // transactions have freed kGarbageMax (open_store.h) times as many bytes since the last finished
+  // checkpoint began. Never waits because of growth. If the calling thread holds the write lock,
+  // requests nothing and does not wait.
   void make_room() GM_EXCLUDES(mutex_);
 
   // Returns how many bytes of freed pages can be reused only when the next checkpoint is done.
   uint64_t freed_since_checkpoint() GM_EXCLUDES(counting_);
 
-  // Returns the time since the last checkpoint ended.
+  // Returns the time since the last checkpoint ended. Must not be called before start().
   std::chrono::milliseconds since_last() const GM_EXCLUDES(mutex_);
 
-  // Returns the number of the newest checkpoint's snapshot, which is pinned. A snapshot is pinned
-  // before this function first returns its number, and is released only when this function already
-  // returns another number. In crash tests without pins, returns the highest number.
+  // Returns the number of the newest checkpoint's snapshot. It is pinned, and stays so until this
+  // function returns another number. In crash tests without pins, returns the highest number.
   uint64_t pinned_snapshot() const { return pinned_snapshot_; }
 
  private:
