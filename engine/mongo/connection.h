@@ -1,6 +1,6 @@
 // A pool of libmongoc's connections to a deployment, and commands on them.
 //
-// connection.cc and this header are the only files that use libmongoc.
+// Only connection.cc calls libmongoc.
 //
 // Thread-safety: Pool is thread-safe. A Connection belongs to one thread at a time. The functions
 // are thread-safe.
@@ -23,7 +23,8 @@ namespace gridmount::mongo {
 
 inline constexpr ErrorCode kOperationNotSupportedInTransaction{263};
 
-// Source: MongoDB drivers' specification "Convenient API for Transactions".
+// The longest time for which commit_transaction() repeats a commit. Source: MongoDB drivers'
+// specification "Convenient API for Transactions".
 inline constexpr std::chrono::seconds kCommitRetryMax{120};
 
 // The properties of a deployment that decide how a store works over it.
@@ -33,25 +34,32 @@ struct Deployment {
 };
 
 // A connection that has been taken from the pool. Its destructor aborts an open transaction and
-// gives the connection back. Must be destroyed before its Pool.
+// gives the connection back. If a command got no reply, the destructor closes this connection and
+// all idle ones instead. Must be destroyed before its Pool.
 class Connection {
  public:
   virtual ~Connection() = default;
 
   // Runs a command, in the transaction if one has begun, and returns the reply. Fails with the
-  // server's error if the server refuses the whole command ({ok: 0}), and with HostUnreachable if
-  // no reply comes. Errors of single writes are in the reply: see check_writes().
+  // server's error if the server refuses the whole command ({ok: 0}), with AuthenticationFailed if
+  // it refuses the log-in, with HostUnreachable if no reply comes, and as validate() does if the
+  // reply is malformed. Errors of single writes are in the reply: see check_writes().
   virtual Result<bson::Document> run(std::string_view database, bson::View command) = 0;
   // Like run(), but outside of the transaction.
   virtual Result<bson::Document> run_apart(std::string_view database, bson::View command) = 0;
 
-  // Begins a session. The next run() begins the transaction in it on the server.
+  // Begins a session. The first run() after this call begins the transaction on the server. Must
+  // not be called while a transaction is open. Fails with libmongoc's error, which is
+  // HostUnreachable if no server can be found.
   virtual Status begin_transaction() = 0;
-  // Commits with write concern majority and journaling. While the result is unknown, repeats the
-  // commit until kCommitRetryMax or ConnectOptions::server_timeout has passed, whichever is
-  // shorter. Then fails with the error of the last attempt, which has the label
-  // kUnknownTransactionCommitResult. Does nothing if the transaction has run no command.
+  // Commits with write concern majority and journaling. Fails at once if the transaction has
+  // certainly failed, and with MaxTimeMSExpired. While the result is unknown, repeats the commit
+  // for kCommitRetryMax or ConnectOptions::server_timeout, whichever is shorter. Then fails with
+  // the error of the last attempt, which has the label kUnknownTransactionCommitResult. Does
+  // nothing if the transaction has run no command.
   virtual Status commit_transaction() = 0;
+  // Does nothing if the transaction has run no command, or has been committed. Ignores errors: a
+  // server aborts an abandoned transaction itself.
   virtual void abort_transaction() = 0;
 };
 
@@ -59,19 +67,21 @@ class Pool {
  public:
   // Makes the pool, and does not connect yet, but may ask the name service (mongodb+srv). Each
   // transaction adds its session to `sessions`, which may be null. Fails with FailedToParse for a
-  // malformed URI.
+  // malformed URI, or if options of the URI contradict each other.
   static Result<std::unique_ptr<Pool>> open(const ConnectOptions& options,
                                             std::shared_ptr<OwnSessions> sessions = nullptr);
   virtual ~Pool() = default;
 
   enum class Purpose { kReads, kWrites };
   // Takes a connection from the pool. While all connections are in use, waits without a time limit.
-  // The connection is to the primary, or for kReads to a member that the URI's readPreference
-  // allows. Fails with HostUnreachable if it finds no such server within
-  // ConnectOptions::server_timeout or the URI's serverSelectionTimeoutMS, and with
-  // AuthenticationFailed.
+  // So a thread that has a connection and takes another one can wait forever if other threads do
+  // the same. The connection is to the primary, or for kReads to a member that the URI's
+  // readPreference allows. Fails with HostUnreachable if it finds no such server in time. The time
+  // is the URI's serverSelectionTimeoutMS if it is given, otherwise ConnectOptions::server_timeout.
+  // The log-in follows with the first command (run()).
   virtual Result<std::unique_ptr<Connection>> connection(Purpose purpose = Purpose::kWrites) = 0;
-  // Asks a server for the properties of the deployment.
+  // Asks a server for the properties of the deployment. Takes a connection for this. Fails as
+  // connection() and Connection::run() do.
   virtual Result<Deployment> deployment() = 0;
 };
 
