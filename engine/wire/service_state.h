@@ -1,7 +1,8 @@
 // The state that the commands of a service share.
 //
-// Thread-safe. Lock order: no member is called while another member's lock is held. A condition
-// that is passed to OperationTable or CursorRegistry may only read atomics.
+// Thread-safe, except that on_change() must be called before the first request. Lock order: no
+// member is called while another member's lock is held. A condition that is passed to
+// OperationTable or CursorRegistry must not take a lock.
 #pragma once
 
 #include <atomic>
@@ -29,13 +30,13 @@ namespace gridmount::wire {
 struct ClientCursor : cursors::CursorNote {
   std::optional<SessionId> session;
   UserDigest session_user{};
-  // The user who has created the cursor, if that client had to log in, and the privileges that this
-  // needed. A getMore is allowed only to the same user, who must still have all of these
-  // privileges.
+  // The user that created the cursor, or nothing if the client did not have to log in, and the
+  // privileges that the command needed. A getMore is allowed only to the same user, who must still
+  // have all of these privileges.
   std::optional<UserName> owner;
   std::vector<Privilege> privileges;
-  std::shared_ptr<engine::Interrupt> interrupt;  // the interrupt of the operation that reads the
-                                                 // cursor
+  // The interrupt of the command that created the cursor. Each getMore of the cursor uses it too.
+  std::shared_ptr<engine::Interrupt> interrupt;
   // Counts the cursor's reads for the profiler. Null if no database was profiled when the cursor
   // was created. Only the getMore that has set being_read uses it.
   std::shared_ptr<engine::ReadObserver> observer;
@@ -53,6 +54,7 @@ struct ClientCursor : cursors::CursorNote {
 
 class Service::State {
  public:
+  // `store` must outlive the state.
   State(engine::Store& store, ServiceOptions options);
 
   engine::Store& store() { return store_; }
@@ -67,13 +69,21 @@ class Service::State {
   bson::ObjectId process_id() const { return process_id_; }
   std::chrono::milliseconds uptime() const;
 
+  // The figures of the server around the service, for serverStatus. Null if there is no server. The
+  // caller of set_stats() owns them: they must live until it sets null or the service has ended.
   const ServerStats* stats() const { return stats_.load(); }
   void set_stats(const ServerStats* stats) { stats_ = stats; }
   AccessControl& access() { return access_; }
   const std::shared_ptr<query::FilterBudget>& filter_budget() const { return filter_budget_; }
 
+  // Returns how many changes record_change() has recorded. A deferred request is due again when the
+  // number has grown.
   uint64_t changes() const { return changes_.load(); }
+  // Counts a change of the data, and calls the function that was given to on_change(), in this
+  // thread.
   void record_change();
+  // Sets the function that record_change() calls. Any thread may call it, so it must be
+  // thread-safe. Call on_change() before the first request.
   void on_change(std::function<void()> notify) { notify_ = std::move(notify); }
   // Commits the transaction and calls record_change(), also if the commit fails.
   Status commit(engine::Transaction& transaction, engine::Durability durability);
@@ -83,9 +93,15 @@ class Service::State {
   void end_work_of(const SessionPattern& sessions, const Operation* self);
 
   bool stopping() const { return stopping_.load(); }
+  // Kills all operations with InterruptedAtShutdown, and wakes the deferred requests. stopping() is
+  // true from then on.
   void stop();
 
-  // Settings that commands can change. They apply to all databases, as on a server.
+  // Settings that commands can change. They apply to all databases, as on a server. An operation
+  // that takes at least `slow_microseconds` is slow. Slow operations are logged, unless the
+  // profiler has a filter for the database: then those that match it. `sample_rate`, from 0 to 1,
+  // is the share of slow operations that the profiler records. `log_level`, from 0 to 5, and
+  // `quiet` are only shown.
   std::atomic<int64_t> slow_microseconds{100'000};
   std::atomic<double> sample_rate{1.0};
   std::atomic<int32_t> log_level{0};

@@ -20,6 +20,8 @@ namespace gridmount::wire {
 // the empty text. The field `uid` of a session's document (lsid) has this digest.
 using UserDigest = std::array<uint8_t, 32>;
 
+// Returns the digest of `user`, which is "name@database" or empty. Fails with the error of digest()
+// if OpenSSL refuses SHA-256.
 Result<UserDigest> digest_of_user(std::string_view user);
 
 struct SessionOwner {

@@ -1,5 +1,6 @@
-// Refuses fields and stages that are not in API version 1, in commands that are. A client that sets
-// `apiStrict` gets APIStrictError (323) for them.
+// The commands find and aggregate are in API version 1, but some of their fields and stages are
+// not. The functions fail with APIStrictError (323) for these. Call them only for a command with
+// {apiStrict: true}.
 // Source: MongoDB manual, "Stable API"; MongoDB 7.0, `stability: unstable` in
 // src/mongo/db/query/find_command.idl.
 //

@@ -31,7 +31,7 @@ struct ReplyForm {
   uint32_t legacy_flags = 0;  // for OP_REPLY: the responseFlags that do not depend on the result
   bool has_checksum = false;
   bool exhaust_allowed = false;  // the client has set exhaustAllowed; see has_more_to_come()
-  bool more_to_come = false;     // the connection sets it to has_more_to_come()
+  bool more_to_come = false;     // the reply says that another reply follows; set by the connection
   std::optional<Compressor> compressor;  // of the reply; unset: the reply is not compressed
 };
 
@@ -44,8 +44,8 @@ struct IncomingMessage {
 };
 
 // Returns true if the server must handle the request again after this reply, without waiting for a
-// new request. This happens only if the client has set exhaustAllowed: for a getMore until the
-// cursor ends, and for a hello that waits until the server's topologyVersion changes.
+// new request. This needs exhaustAllowed, and happens after a getMore that leaves the cursor open,
+// and after a hello whose topologyVersion names this server's process.
 bool has_more_to_come(const IncomingMessage& incoming, bson::View reply);
 
 // Parses a whole message, whose header read_header() has accepted. If the message is compressed,

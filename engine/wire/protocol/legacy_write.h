@@ -14,7 +14,9 @@
 
 namespace gridmount::wire {
 
-// Each function takes a whole message with its opcode. After an error the connection must be
+// Each function takes a whole message, header included, whose opcode is that of the function. The
+// result refers to `message`, which must outlive it. Fails with the errors of ByteReader, and with
+// InvalidLength for more than kMessageWritesMax documents. After an error the connection must be
 // closed.
 Result<IncomingMessage> read_op_insert(std::span<const uint8_t> message);
 Result<IncomingMessage> read_op_update(std::span<const uint8_t> message);
