@@ -10,8 +10,8 @@
 
 namespace gridmount::engine {
 
-// Fails with InvalidNamespace and says what is wrong: an empty name, more than 63 bytes, a NUL, or
-// one of /\. "$*<>:|?.
+// Fails with InvalidNamespace if the name is empty, has more than 63 bytes, or has a NUL, a space
+// or one of these characters: / \ . " $ * < > : | ?
 Status check_database_name(std::string_view name);
 
 // Returns true for the databases that a deployment keeps for itself: admin, config and local.

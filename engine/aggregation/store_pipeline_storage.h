@@ -18,8 +18,10 @@
 namespace gridmount::aggregation {
 
 // A stream of a cursor's documents. Owns the cursor. A view that next() returns is valid until the
-// next call of next(), even if the snapshot is paused meanwhile: the stream copies the document,
-// because a stage that makes several documents from one ($unwind) still needs it then.
+// next call of next(), because the stream copies the document. Pausing the snapshot
+// (Snapshot::pause()) does not change it, so $unwind can go on with a document after a pause.
+// next() fails with 232 if pipelines of views are nested more than 64 deep, and with the cursor's
+// errors.
 class CursorStream : public query::DocumentStream {
  public:
   explicit CursorStream(std::unique_ptr<engine::Cursor> cursor) : cursor_(std::move(cursor)) {}
@@ -34,14 +36,14 @@ struct PipelineStorageOptions {
   std::string database;  // the database in which the pipeline runs
   std::optional<engine::Deadline> deadline = {};
   bool bypass_validation = false;
-  std::string host = {};          // engine::AggregateOptions::host
+  std::string host = {};          // the host that $indexStats and $collStats report
   bson::Document collation = {};  // for all reads; see engine::FindOptions
 };
 
 class StorePipelineStorage : public query::PipelineStorage {
  public:
-  // `snapshot` must outlive this object. If it is not a Transaction, $out and $merge fail with
-  // IllegalOperation.
+  // `databases` must not be empty. `snapshot` must outlive this object and the streams that find()
+  // returns. If it is not a Transaction, $out and $merge fail with IllegalOperation.
   StorePipelineStorage(Databases databases, engine::Snapshot& snapshot,
                        PipelineStorageOptions options);
 

@@ -1,8 +1,8 @@
 // The profiler records operations and their durations in each database's capped collection
 // system.profile. Source: MongoDB manual, "Database Profiler", "Database Profiler Output".
 //
-// record() only queues a record, and a thread of the profiler writes it. So an operation within a
-// transaction can be recorded too.
+// record() only queues a record, and a thread of the profiler writes it. So a thread that has a
+// transaction can call it too, and need not begin another one for the record.
 //
 // Thread-safety: thread-safe.
 #pragma once
@@ -42,6 +42,7 @@ class Profiler {
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
 
+  // Returns the defaults (level 0) for a database without settings.
   Settings settings(std::string_view database) const GM_EXCLUDES(mutex_);
   // Fails with BadValue for a level other than 0, 1 or 2, or a sample rate outside 0 to 1, and with
   // StoreReadOnly for a level other than 0 if the store is read-only.
@@ -50,16 +51,18 @@ class Profiler {
   // Returns whether some database has a level other than 0. Costs one load, so callers ask this
   // before they prepare a record.
   bool active() const { return active_.load(std::memory_order_relaxed); }
-  // Returns whether the caller should pass an operation with this duration to record().
+  // Returns whether the caller should pass an operation with this duration to record(). For a
+  // sample rate below 1 this is chosen at random. At level 1 with a filter, returns true: record()
+  // applies the filter.
   bool wants(const engine::Namespace& ns, std::chrono::microseconds duration) const
       GM_EXCLUDES(mutex_);
-  // Returns the filter of the database, or null if it has none. Costs one load if no database has a
-  // filter.
+  // Returns the filter of the database, whatever its level, or null if it has none. Costs one load
+  // if no database has a filter.
   std::shared_ptr<const OperationFilter> filter(std::string_view database) const
       GM_EXCLUDES(mutex_);
-  // Queues the record of an operation. At level 1, leaves out an operation that does not match its
-  // database's filter. If 10,000 records are queued already, drops the record. Logs only the first
-  // drop.
+  // Queues the record of an operation for which wants() has returned true. At level 1, leaves out
+  // an operation that does not match its database's filter. If 10,000 records are queued already,
+  // drops the record. Logs only the first drop.
   void record(Operation operation) GM_EXCLUDES(mutex_);
   // Waits until all records that were queued before the call are written, or could not be written
   // (the profiler logs this). Must not be called by a thread that has a transaction.
