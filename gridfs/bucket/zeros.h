@@ -8,7 +8,7 @@ namespace gridmount::gridfs {
 
 inline constexpr size_t kZeroBytes = 256 * 1024;
 
-// Returns a block of zeros, which nobody writes to.
+// Returns kZeroBytes zeros, which nobody may write to.
 inline std::span<const uint8_t> zeros() {
   static uint8_t block[kZeroBytes];  // not const, so it takes no space in the executable file
   return block;

@@ -1,4 +1,5 @@
-// Earlier contents of a file: the files documents of one filename. The newest of them is the file.
+// The revisions of a file. All files documents of one filename belong to one file: the newest has
+// its content, and each other one has an earlier content.
 //
 // Stateless, so thread-safe.
 #pragma once
@@ -10,34 +11,36 @@
 
 namespace gridmount::gridfs {
 
-// Returns true if the document is of a regular file. Other files have no content to keep.
+// Returns true if the document is of a regular file. Other files have no content to keep. Returns
+// false if FilesDocument::parse() refuses the document.
 bool is_plain_file(bson::View files_document);
-// Returns true if the document is of a regular file that is not empty.
+// Returns true if is_plain_file() is true and the file is not empty.
 bool has_content(bson::View files_document);
 
 // Returns the uploadDate, which orders revisions, or 1970-01-01 if the field is not a date.
 bson::Date upload_date_of(bson::View files_document);
-// Returns true if another document can become newer than this one. Returns false if a driver has
-// written an uploadDate of a type that sorts after all dates, or a date so late that no later one
-// fits.
+// Returns true if another document can become newer than this one. Returns false if the uploadDate
+// is not a date, or so late a date that no later one fits.
 bool can_be_superseded(bson::View files_document);
 
 // Returns a date that is later than the document's uploadDate and not earlier than now. A document
 // that gets this date is the newer one. Must be called only if can_be_superseded() is true.
 bson::Date date_after(bson::View files_document);
 
-// Returns the files document that continues `old` as a new revision: empty, with another _id, with
-// that date, and with all other fields of `old`. `md5` is the digest of no bytes, if the bucket
-// keeps md5.
+// Returns the files document of a new, empty revision: `old` with length 0, this _id and this date.
+// Leaves out what describes the old content: metadata.sparse, metadata.storedChunks and the
+// allocated ranges in metadata.posix. If `old` has an md5, the result has `md5` in its place: the
+// digest of no bytes, or nothing if the bucket keeps no md5. Adds no field that `old` does not
+// have.
 bson::Document continued(bson::View old, const bson::Value& id, bson::Date date,
                          const std::optional<std::string>& md5);
 
 // Keeps the order of revisions when a commit gives the file `id` the uploadDate `upload_date`. If
-// the file is the newest revision, makes this date later than the date in the document. If the file
-// has become an earlier revision, sets this date one millisecond after the date in the document, or
-// to that date if it would otherwise reach the newest revision's. Runs in the commit's transaction.
-// Changes nothing if there is no such file in `files`, if it has no name, or if can_be_superseded()
-// is false.
+// the file is the newest revision, makes `upload_date` later than the document's uploadDate. If the
+// file has become an earlier revision, sets `upload_date` one millisecond after the document's
+// uploadDate. Leaves out this millisecond if the newest revision's date would be reached. Runs in
+// the commit's transaction. Changes nothing if there is no such file in `files`, if it has no name,
+// or if can_be_superseded() is false. Fails with the errors of the transaction's reads.
 Status keep_revision_order(const Bucket& bucket, engine::Transaction& transaction,
                            const bson::Value& id, bson::Date& upload_date);
 

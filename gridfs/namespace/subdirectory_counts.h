@@ -3,9 +3,8 @@
 // directory, everything below it would have to be read, because filenames imply directories.
 //
 // A count is right or absent. Whenever an implied directory may have come into being, the counts
-// are dropped. A change is recorded inside the transaction that makes it, as the last step before
-// the commit. If the commit fails, all counts are dropped. So changes are recorded in the order of
-// the commits.
+// are dropped. The callers record a change as the last step of its transaction, so changes are
+// recorded in the order of the commits. If the commit fails, the caller drops all counts.
 //
 // Thread-safe.
 #pragma once
@@ -27,8 +26,8 @@ class SubdirectoryCounts {
 
   bool keeps_any() const { return keeps_any_; }
 
-  // made() records that a directory was made, without subdirectories. removed() and drop() forget
-  // the count of a directory. `directory` is the _id of the directory's document.
+  // made() records that a directory was made, without subdirectories. removed() forgets the count
+  // of a directory, and so does drop(). `directory` is the _id of the directory's document.
   void made(const bson::Value& directory) GM_EXCLUDES(mutex_);
   void removed(const bson::Value& directory) GM_EXCLUDES(mutex_);
   // Adds `by` to the count of the directory, if the count is known.
@@ -37,8 +36,8 @@ class SubdirectoryCounts {
   void drop_all() GM_EXCLUDES(mutex_);
 
   // If the node is a directory and its number of subdirectories is known, sets nlink to that number
-  // plus two: one for the directory's name and one for its ".". An nlink of 1 means that the count
-  // is not known.
+  // plus two: one for the directory's name and one for its ".". Otherwise leaves nlink as it is: 1,
+  // which means that the number is not known.
   void apply(Node& node) const GM_EXCLUDES(mutex_);
 
  private:
