@@ -1,4 +1,5 @@
-// The options of the wire server, for the programs that serve a store while they have it open.
+// The command-line options of the wire server, for the programs that serve a store: `gridmount` and
+// `gridstore serve`.
 //
 // Thread-safety: free functions without state.
 #pragma once

@@ -1,5 +1,5 @@
 // gridmount's command line. Not thread-safe. Only the main thread may parse it, because the parser
-// may read a password from a file, the environment or the terminal (password.h).
+// may ask for a password at the terminal (password.h).
 #pragma once
 
 #include <chrono>
@@ -27,11 +27,13 @@ struct GridmountOptions {
 
   bool foreground = false;
   bool remount = false;  // changes the flags of an existing mount
-  bool create = false;
+  bool create = false;   // makes the store if there is none
   bool read_only = false;
 
-  int32_t chunk_bytes = 0;
-  bool md5 = true;
+  // The parser always sets chunk_bytes, checkpoint_interval, checkpoint_bytes and expiry_interval:
+  // their 0 is no real value. For the last three see local::OpenOptions.
+  int32_t chunk_bytes = 0;              // the chunk size of new files
+  bool md5 = true;                      // keeps the md5 of files
   std::optional<uint64_t> dirty_bytes;  // unset: a share of the memory
   std::optional<uint64_t> memory_max;  // unset: as much as the machine and the control groups allow
   std::chrono::milliseconds checkpoint_interval{0};
@@ -39,17 +41,19 @@ struct GridmountOptions {
   uint64_t size_limit = 0;  // the largest size of data.mdb, in bytes; 0: no limit
   std::chrono::milliseconds expiry_interval{0};
 
-  // The owner and the umask that files without POSIX fields show.
+  // The owner of files and directories without POSIX fields; unset: the user and group of this
+  // process. Their mode is 0666 or 0777 without the bits of umask.
   std::optional<uint32_t> uid;
   std::optional<uint32_t> gid;
   uint32_t umask = 022;
-  bool access_lists = true;
+  bool access_lists = true;  // keeps and shows POSIX access control lists
 
   // `access_times`: a read of a file changes the file's atime. `folder_access_times`: a listing
   // changes the atime of the directory.
   bool access_times = true;
   bool folder_access_times = true;
-  bool strict_access_times = false;  // every read changes atime, not only the first after a change
+  bool strict_access_times = false;  // every read changes atime; otherwise only the first
+                                     // read after a change or after a day does
 
   uint32_t revisions = 0;        // earlier contents kept of each file
   std::optional<bson::Date> at;  // shows the tree of that time; implies read_only
@@ -62,14 +66,14 @@ struct GridmountOptions {
   std::optional<std::filesystem::path> disk_cache;
   uint64_t disk_cache_size = uint64_t{10} << 30;  // bytes
 
-  // The wire server beside the mount. Its socket is in the store's folder.
+  // The server for drivers, whose socket is in the store's folder. Ignored for a deployment.
   wire::EndpointOptions endpoint;
   std::optional<std::string> metrics_address;  // HOST:PORT
   command_line::HttpOptions http;
 
   std::chrono::milliseconds stuck_after{0};  // operations that run longer are logged; zero: none
 
-  std::string log_level;
+  std::string log_level;  // "trace", "debug", "info", "warning", "error" or "off"
   std::optional<std::filesystem::path> log_file;
 
   // Options of -o that the kernel or libfuse handles, except "ro": "allow_other", "nosuid", ...
@@ -82,9 +86,10 @@ struct CommandLine {
   std::optional<std::string> text;
 };
 
-// Parses `arguments`, which do not include the program's name. Fails with BadValue and one line
-// that names the option, or with FailedToParse if the connection string is invalid or the password
-// file cannot be read.
+// Parses `arguments`, which do not include the program's name. Fails with FailedToParse if
+// libmongoc refuses the connection string, or if the password file cannot be read or begins with an
+// empty line. Otherwise fails with BadValue, and if an option is the cause, its message names the
+// option.
 Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments);
 
 }  // namespace gridmount::fuse

@@ -23,8 +23,7 @@ namespace gridmount::fuse {
 
 class ChangeFollower {
  public:
-  // The follower's thread calls `changed` and holds no lock meanwhile. `store` must outlive this
-  // object.
+  // The follower's thread calls `changed` without holding a lock. `store` must outlive this object.
   ChangeFollower(engine::Store& store, std::string database,
                  std::function<void(const FollowedChanges&)> changed)
       : store_(store), database_(std::move(database)), changed_(std::move(changed)) {}
@@ -34,7 +33,8 @@ class ChangeFollower {
   ChangeFollower& operator=(const ChangeFollower&) = delete;
 
   // Opens the stream: all changes after this call are reported. If the deployment has no change
-  // streams, or the user may not open one, logs this, and begin() does nothing.
+  // streams or refuses to open one, logs this. begin() then does nothing. If no server can be
+  // reached, logs this too, and the thread tries again.
   void open();
   // Starts the thread.
   void begin();
@@ -43,13 +43,14 @@ class ChangeFollower {
   void request_end() GM_EXCLUDES(mutex_);
   // Calls request_end() and waits for the thread's end. Returns false if that takes longer than
   // `patience`, because the thread waits for a server. Then neither this object nor the store may
-  // be destroyed.
+  // be destroyed, and end() may be called again.
   bool end(std::chrono::milliseconds patience) GM_EXCLUDES(mutex_);
 
  private:
   void run() GM_EXCLUDES(mutex_);
   Result<std::unique_ptr<engine::ChangeStream>> watch();
-  // Tries to open or resume the stream. Returns false if that fails.
+  // Tries to open or resume the stream. Returns false if that fails. If events may have been lost,
+  // reports that everything may have changed.
   bool reopen();
   void follow() GM_EXCLUDES(mutex_);
   // Logs that the stream is broken, once until reopen() has succeeded.

@@ -1,5 +1,5 @@
-// mount(8)'s remount: changes the flags of an existing mount in the kernel. The daemon of the mount
-// and its own options do not change. Not thread-safe.
+// mount(8)'s remount: changes the flags of an existing mount in the kernel. The daemon that serves
+// the mount is not told of this, and keeps its options. Not thread-safe.
 #pragma once
 
 #include "fuse/kernel/mount_point.h"
@@ -9,11 +9,12 @@ namespace gridmount::fuse {
 
 // Sets `ro`, `suid`, `dev`, `exec`, `sync` and their opposites to what a new mount with these
 // options would get. mount(8) passes all options that apply from now on, including those that do
-// not change. Fails in these cases:
+// not change. Asks the daemon, and so waits as long as it does not answer. Fails with kFailure,
+// except where the list says otherwise:
 // - no store is mounted at the mount point (kMountPointUnusable);
 // - the user is not root (kPermissionDenied);
-// - `rw`, if the daemon itself was started with `ro` (kStoreReadOnly);
-// - another store is mounted at the mount point (this and all other failures: kFailure);
+// - `rw`, if the daemon was started with `ro` (kStoreReadOnly); the other flags change even so;
+// - another store is mounted at the mount point;
 // - `ro`, while files are open for writing;
 // - `noatime`, if the mount does not have it, because the daemon implements it itself.
 tl::expected<void, StartFailure> remount(const GridmountOptions& options);

@@ -1,4 +1,5 @@
-// Checks whether a directory can be mounted on, before the store is opened. Thread-safe.
+// Checks whether a directory can be a mount point, before the store is opened. If
+// /proc/self/mountinfo cannot be read, nothing counts as mounted. Thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -17,19 +18,22 @@ struct StartFailure {
   std::string message;
 };
 
+// Makes the failure that a function returns.
 inline tl::unexpected<StartFailure> refuse(ExitStatus status, std::string message) {
   return tl::unexpected<StartFailure>(StartFailure{status, std::move(message)});
 }
 
-// Returns the mount point without symbolic links and "..", as the kernel lists it. Refuses a path
-// that is missing or not a directory (kMountPointUnusable) or not accessible (kPermissionDenied), a
-// directory on which another gridmount is mounted and the remains of a mount whose daemon was
-// killed (kMountPointBusy), and a directory that would hide the folder `store` or lies within it
-// (kFailure). Accepts a directory that is not empty, as fuse3 does. The mount hides its contents.
+// Returns the mount point without symbolic links and "..", as the kernel lists it. Fails with
+// kMountPointUnusable if the path is missing or not a directory, and with kPermissionDenied if it
+// is not accessible. Fails with kMountPointBusy if gridmount is mounted there, even if its daemon
+// was killed. Fails with kFailure if the directory contains the folder `store` or lies within it.
+// `store` is not set for a deployment. Accepts a directory that is not empty, as fuse3 does. The
+// mount hides its contents.
 tl::expected<std::filesystem::path, StartFailure> check_mount_point(
     const std::filesystem::path& mount_point, const std::optional<std::filesystem::path>& store);
 
-// Returns true if the kernel lists a mount of that store by gridmount.
+// Returns true if the kernel lists a gridmount whose source has exactly the text of `store`. Leaves
+// out mounts that another mount hides. store_mounted_at() and mounted_device() do so too.
 bool is_mounted_somewhere(const std::filesystem::path& store);
 
 // Returns the store that gridmount has mounted on that directory, or an empty string if there is

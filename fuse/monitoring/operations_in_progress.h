@@ -2,7 +2,8 @@
 // time.
 //
 // Each operation is recorded in a slot. Threads seldom share a slot, so the slot's lock is usually
-// free. Operations beyond kOperationsMax at a time are not recorded.
+// free. At most kOperationsMax operations are recorded at a time. Further ones are left out, and so
+// is one for which all free slots are locked at that moment.
 //
 // Thread-safe. While a slot's lock is held, no other lock is taken, and data is only copied.
 #pragma once
@@ -33,14 +34,16 @@ class OperationsInProgress {
   static constexpr size_t kOperationsMax = 64;
 
   // Records an operation from its construction to the end of the scope. `operation` is a literal.
-  // `name` may be null and is copied.
+  // `name` may be null. Its first 255 bytes are copied. `begin` is the time when the operation
+  // started. The OperationsInProgress must outlive the Note.
   class Note;
 
   // Returns the operations that run at the moment, oldest first.
   std::vector<OperationInProgress> list() const;
 
   // Returns the operations that run at the moment, began at or before `begun_until`, and were not
-  // returned by an earlier call. The end of each of them will be logged.
+  // returned by an earlier call. In no particular order. When an operation that was returned ends,
+  // its Note logs that.
   std::vector<OperationInProgress> take_unreported(
       std::chrono::steady_clock::time_point begun_until);
 

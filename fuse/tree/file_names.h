@@ -23,10 +23,14 @@ struct ShownName {
 
 class FileNames {
  public:
-  // Records that the name leads to that file, and to no other one.
+  // Records that the name leads to that file. The name no longer leads to another file, and the
+  // file keeps its other names.
   void set(uint64_t parent, std::string_view name, uint64_t ino);
-  // Records a rename. The names need not be known, and may be those of directories.
+  // Records a rename. Afterwards `to` leads to what `from` led to, or to nothing if `from` is not
+  // known. The names may be those of directories, which are not known here.
   void move(const ShownName& from, const ShownName& to);
+  // Records that two names were exchanged. Either name may be unknown; the other one then leads to
+  // nothing.
   void exchange(const ShownName& one, const ShownName& other);
   // Forgets a name, which need not be known.
   void remove(const ShownName& name) { take(name); }
@@ -35,6 +39,7 @@ class FileNames {
 
   // Returns the names of a file, or none if no name is known.
   std::vector<ShownName> of(uint64_t ino) const;
+  // Returns the number of names.
   size_t size() const { return inos_.size(); }
 
  private:

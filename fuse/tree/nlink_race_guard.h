@@ -3,9 +3,9 @@
 // The kernel decrements a file's link count itself when a name is removed. If a reply whose
 // attributes already have the smaller count arrives just before the kernel decrements, the count
 // becomes too small by one. The kernel would keep this count as long as it keeps attributes. So
-// while a name is being removed, replies tell the kernel not to keep the attributes of any file.
-// For a second after the removal, replies tell the kernel not to keep the attributes of the file
-// that has lost the name.
+// while a name is being removed in a bucket with hard links, replies tell the kernel not to keep
+// the attributes of any file. For a second after the removal, replies tell the kernel not to keep
+// the attributes of the file that has lost the name.
 //
 // Thread-safe.
 #pragma once
@@ -22,9 +22,8 @@ namespace gridmount::fuse {
 
 class NlinkRaceGuard {
  public:
-  // The guard is in effect for all files until the end of the scope. Call note() before the scope
-  // ends: then the guard stays in effect for a second for the file that has lost the name. The
-  // guard remembers the newest 1,024 such files.
+  // Create a Loss before a name is removed, and destroy it after the removal. While it exists, the
+  // guard is in effect for all files. The guard must outlive it.
   class Loss {
    public:
     explicit Loss(NlinkRaceGuard& names) : names_(names) { ++names_.in_progress_; }
@@ -36,6 +35,9 @@ class NlinkRaceGuard {
     NlinkRaceGuard& names_;
   };
 
+  // Records that the file has lost a name and has others. For a second from now on, the guard is in
+  // effect for this file. Must be called while the Loss exists. The guard remembers the newest
+  // 1,024 such files.
   void note(uint64_t ino) GM_EXCLUDES(mutex_);
   // Returns true if the file may be losing a name, or has lost one within the last second: the
   // kernel must not keep its attributes. While a Loss exists, returns true for every file.
