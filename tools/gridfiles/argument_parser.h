@@ -2,11 +2,12 @@
 //
 // Scripts depend on details that CLI11, which gridstore uses, would parse differently:
 // - `-d=g` gives "g" (CLI11: "=g");
-// - `-rl file` is a group of options, but `-rlfile` is an error;
+// - in `-rl file` the value belongs to -l, but `-rlfile` is an error, because only the first option
+//   of a group may have its value attached;
 // - `-vvv` and `-v=3` are one option with an optional argument;
-// - the value of an option must not look like an option;
-// - the last of several values wins;
-// - the texts of the errors are part of the contract.
+// - a value that is an argument of its own must not look like an option;
+// - an option may be given several times, and all its values are returned;
+// - scripts read the texts of the errors.
 //
 // Thread-safe: functions without state.
 #pragma once
@@ -26,8 +27,8 @@ struct OptionDefinition {
   char short_name = 0;  // 0: none
   std::string_view long_name;
   Argument argument = Argument::kNone;
-  std::string_view value_name;
-  std::string_view description;
+  std::string_view value_name;   // for the help; empty if the option has no value
+  std::string_view description;  // for the help
 
   // Returns the name that error messages use: "-l, --local".
   std::string display_name() const;

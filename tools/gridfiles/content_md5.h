@@ -1,6 +1,6 @@
-// The md5 of contents, which sync compares.
+// Computes the MD5 of files' contents. `gridfiles sync --checksum` compares them.
 //
-// Thread-safe: functions without state.
+// Thread-safety: functions without state. A call uses its arguments alone.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace gridmount::tools {
 
-// Reads to the end, counts the bytes of a local file on the progress line, and returns the digest
-// as 32 hexadecimal digits. Fails with kIllegalOperation if OpenSSL refuses MD5, with kInterrupted
-// after a signal, and with the errors of reading.
+// Reads the file or the stream to its end, and returns the MD5 as 32 hexadecimal digits. For a
+// local file, adds the bytes to the progress line. Fails with kIllegalOperation if OpenSSL refuses
+// MD5, with kInterrupted after a signal, and with the errors of reading.
 Result<std::string> md5_of(LocalInput& input, Progress& progress);
 Result<std::string> md5_of(gridfs::DownloadStream& stream);
 

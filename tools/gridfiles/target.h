@@ -1,5 +1,5 @@
-// Finds the file that get_id or delete_id works on, and checks the names of files that get_id,
-// get_regex and `get --recursive` write.
+// Finds a file by the _id on the command line, for get_id and delete_id. Checks that the name of a
+// file does not lead out of the current folder.
 //
 // Thread-safe: functions without state.
 #pragma once
@@ -20,12 +20,13 @@ struct Target {
   uint64_t bytes = 0;  // the length, 0 if it has none
 };
 
+// The document must have an _id.
 Target target_of(bson::View files_document);
 
 // Returns the file with the _id that is written on the command line. Fails with FileNotFound and
-// "no such file with _id: `ID`" if there is none, and with the errors of parse_file_id() and
-// check_traversal(). So delete_id, too, needs --allowUnsafeTraversal for a name that leads out of
-// the current folder.
+// "no such file with _id: `ID`" if there is none, and with the errors of parse_file_id(),
+// check_traversal() and the store. So delete_id, too, needs --allowUnsafeTraversal for a name that
+// leads out of the current folder.
 Result<Target> find_target_by_id(const CommandContext& context, const std::string& id_text);
 
 // Fails with IllegalOperation for a name that leads out of the current folder, or only warns with

@@ -1,6 +1,6 @@
-// Prints documents as the MongoDB tools do: Extended JSON on one line, without spaces between its
-// parts, and each double with the fewest digits that read back as the same double. libbson prints
-// spaces, and 20 digits.
+// Returns the Extended JSON of documents as the MongoDB tools write it: on one line, without spaces
+// between its parts. Each double has the fewest digits that give the same double when they are
+// read. libbson writes spaces, and 20 digits.
 //
 // Thread-safe: functions without state.
 #pragma once
@@ -17,7 +17,7 @@ namespace gridmount::tools {
 std::string compact_json(bson::View document, bson::JsonForm form);
 std::string compact_json(bson::ValueView value, bson::JsonForm form);
 
-// Shortens a text that bson::to_json() has written.
+// Removes the spaces and unneeded digits from a text of bson::to_json().
 std::string compacted(std::string_view json);
 
 }  // namespace gridmount::tools
