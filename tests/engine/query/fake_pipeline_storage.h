@@ -140,6 +140,7 @@ class FakePipelineStorage : public PipelineStorage {
 
   Result<bool> has_unique_index(const CollectionName&,
                                 const std::set<std::string>& paths) override {
+    if (paths == std::set<std::string>{"_id"}) return true;
     return std::find(unique.begin(), unique.end(), paths) != unique.end();
   }
 
