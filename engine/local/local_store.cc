@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/local/database.h"
+#include "engine/local/files/data_swap.h"
 #include "engine/local/files/store_folder.h"
 #include "engine/local/open_store.h"
 
@@ -209,9 +210,10 @@ std::optional<Owner> owner_beside(const engine::Store& store) {
 
 Result<std::unique_ptr<engine::Store>> open(const std::filesystem::path& folder,
                                             const OpenOptions& options) {
+  if (!options.read_only) GM_TRY(finish_swap(folder));
   GM_ASSIGN(std::unique_ptr<Environment> environment, Environment::open(folder, options));
   if (!environment->read_only()) {
-    // Removes what an interrupted compaction has left.
+    // Removes what an interrupted compaction has left, if its copy was not complete.
     std::error_code ignored;
     std::filesystem::remove_all(folder / kCopyFolder, ignored);
   }

@@ -8,12 +8,10 @@
 #include <filesystem>
 
 #include "engine/base/error.h"
+#include "engine/local/files/data_swap.h"
 #include "engine/local/integrity/store_copy.h"
 
 namespace gridmount::local {
-
-// What happens to the old data.mdb. kKept keeps it with another name in the store's folder.
-enum class OldData { kDropped, kKept };
 
 struct Replacement {
   Compaction sizes;
@@ -27,15 +25,10 @@ void remove_copy(const std::filesystem::path& folder);
 
 // Replaces the data of the store in `folder` by the copy. The copy must be a complete, closed store
 // with the contents that the store in `folder` had after `transaction`, its last transaction. The
-// store in `folder` must be closed. Fails with StoreLocked if the store is in use or has been used
-// meanwhile. Deletes the copy, also if it fails. After an interruption at any time the store has
-// either the old or the new data.
+// store in `folder` must be closed. Fails with StoreLocked, and deletes the copy, if the store is
+// in use or has been used meanwhile. After another error or an interruption, the store has the old
+// or the new data, or the next opening for writing finishes the replacement (finish_swap()).
 Result<Replacement> install_copy(const std::filesystem::path& folder, uint64_t transaction,
                                  OldData old);
-
-// Does the second half of install_copy(). The caller must have locked `folder` and marked it
-// closed, and LMDB must not have it open. Returns the path of the old data.mdb, or an empty path as
-// in Replacement::kept.
-Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, OldData old);
 
 }  // namespace gridmount::local

@@ -348,6 +348,9 @@ Result<std::filesystem::path> salvage_unopened(const std::filesystem::path& fold
   damaged.changes = unopened.changes();
   if (!unopened.lost().empty()) lines.push_back(unopened.lost());
   GM_TRY(make_copy_or_none(damaged, folder, options, report, lines));
+  // Before the mark: if this is interrupted, the old data is not taken for whole without the
+  // changes that only the copy has.
+  GM_TRY(begin_swap(folder));
   GM_TRY(unopened.mark_closed());
   return swap_copy(folder, OldData::kKept);
 }
@@ -357,6 +360,8 @@ Result<std::filesystem::path> salvage_unopened(const std::filesystem::path& fold
 Result<RepairReport> salvage_store(const std::filesystem::path& folder,
                                    const RepairOptions& options) {
   std::vector<std::string> lines;
+  GM_ASSIGN(const bool is_finished, finish_swap(folder));
+  if (is_finished) lines.push_back("data.mdb was replaced, which an earlier repair had begun");
   Result<std::unique_ptr<Environment>> opened = Environment::open(folder, {});
   if (!opened && opened.error().code() != ErrorCode::kStoreDamaged &&
       opened.error().code() != ErrorCode::kDataCorruptionDetected) {

@@ -23,6 +23,7 @@
 
 #include "engine/binary_overwrite.h"
 #include "engine/bson/builder.h"
+#include "engine/local/files/data_swap.h"
 #include "engine/local/files/store_folder.h"
 #include "engine/local/integrity/store_copy.h"
 #include "engine/local/integrity/structure_check.h"
@@ -186,6 +187,10 @@ class StoreSalvage : public testing::Test {
       EXPECT_EQ(ids.erase(id), 1U) << id;
     }
   }
+
+  // Makes a store as a power loss leaves it: its log has the removal of document 7, and cannot be
+  // replayed, because pages are damaged.
+  void make_log_that_cannot_be_replayed();
 
   // Verifies that the report agrees with the store.
   void expect_salvaged() {
@@ -412,7 +417,55 @@ TEST_F(StoreSalvage, OlderCopyOfTheData_IsTakenAndSaid) {
 }
 
 // Transactions that only the log has are replayed in the new store.
+// Between the empty checkpoint and the new data.mdb, only the copy has what the log had.
+TEST_F(StoreSalvage, InterruptedSwap_IsFinishedByTheNextOpeningOrRepair) {
+  make_log_that_cannot_be_replayed();
+  const fs::path before = folder_.parent_path() / "before";
+  fs::copy(folder_, before, fs::copy_options::recursive);
+  expect_salvaged();
+  const fs::path after = folder_.parent_path() / "after";
+  fs::rename(folder_, after);
+  for (const bool is_marked : {true, false}) {
+    for (const bool by_repair : {true, false}) {
+      SCOPED_TRACE(std::string(is_marked ? "marked, " : "") + (by_repair ? "repair" : "opening"));
+      fs::remove_all(folder_);
+      fs::copy(before, folder_, fs::copy_options::recursive);
+      fs::copy(after, folder_ / kCopyFolder, fs::copy_options::recursive);
+      fs::remove(folder_ / kCopyFolder / "data.mdb.damaged");
+      ASSERT_TRUE(begin_swap(folder_));
+      if (is_marked) {
+        fs::copy(after / "owner", folder_ / "owner", fs::copy_options::overwrite_existing);
+      }
+      if (by_repair) {
+        ASSERT_TRUE(salvage());
+      }
+      EXPECT_EQ(missing(), std::set<int32_t>{7});
+      EXPECT_THAT(problems(), IsEmpty());
+      EXPECT_FALSE(fs::exists(folder_ / kCopyFolder));
+      EXPECT_TRUE(fs::exists(folder_ / "data.mdb.damaged"));
+    }
+  }
+}
+
+TEST_F(StoreSalvage, CopyThatIsNotComplete_IsNotTaken) {
+  put_data(sound_);
+  fs::copy(folder_.parent_path() / "sound", folder_ / kCopyFolder, fs::copy_options::recursive);
+  fs::remove(folder_ / kCopyFolder / "format");
+  fs::resize_file(folder_ / kCopyFolder / "data.mdb", 0);
+  ASSERT_TRUE(begin_swap(folder_));
+  EXPECT_THAT(missing(), IsEmpty());
+  EXPECT_FALSE(fs::exists(folder_ / kCopyFolder));
+}
+
 TEST_F(StoreSalvage, LogThatCannotBeReplayed_IsNotLost) {
+  make_log_that_cannot_be_replayed();
+  EXPECT_FALSE(local::open(folder_, {}));
+  expect_salvaged();
+  EXPECT_EQ(missing(), std::set<int32_t>{7});
+  EXPECT_THAT(lines_, Contains(HasSubstr("transactions were added to data.mdb from the log")));
+}
+
+void StoreSalvage::make_log_that_cannot_be_replayed() {
   fs::remove_all(folder_);
   fs::copy(folder_.parent_path() / "sound", folder_, fs::copy_options::recursive);
   const fs::path crashed = folder_.parent_path() / "crashed";
@@ -440,10 +493,6 @@ TEST_F(StoreSalvage, LogThatCannotBeReplayed_IsNotLost) {
   fs::remove_all(folder_);
   fs::rename(crashed, folder_);
   fs::remove(folder_ / "data.mdb-lock");
-  EXPECT_FALSE(local::open(folder_, {}));
-  expect_salvaged();
-  EXPECT_EQ(missing(), std::set<int32_t>{7});
-  EXPECT_THAT(lines_, Contains(HasSubstr("transactions were added to data.mdb from the log")));
 }
 
 // The list is a tree of its own, which the other trees do not need.

@@ -1,0 +1,96 @@
+#include "engine/local/files/data_swap.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "engine/local/files/checkpoint_file.h"
+#include "engine/local/files/lock_file.h"
+#include "engine/local/files/store_folder.h"
+#include "engine/system/file.h"
+
+namespace gridmount::local {
+namespace {
+
+// Gives data.mdb a second name, which stays until a user removes it. Returns an empty path if the
+// file system has no hard links. An interrupted earlier repair may already have made the name.
+std::filesystem::path keep_data(const std::filesystem::path& folder) {
+  constexpr int kNamesTried = 100;
+  const std::filesystem::path data = folder / "data.mdb";
+  std::filesystem::path kept = folder / "data.mdb.damaged";
+  for (int i = 2; i < kNamesTried; ++i) {
+    if (::link(data.c_str(), kept.c_str()) == 0) return kept;
+    if (errno != EEXIST) break;
+    std::error_code ignored;
+    if (std::filesystem::equivalent(data, kept, ignored)) return kept;
+    kept = folder / ("data.mdb.damaged." + std::to_string(i));
+  }
+  return {};
+}
+
+bool is_closed(const LockFile& owner) {
+  const Result<std::optional<OwnerMark>> mark = owner.read();
+  return mark && *mark && (*mark)->state == OwnerState::kClosed;
+}
+
+// Returns whether the copy is a whole store. It is marked as closed when everything in it is
+// durable.
+bool is_complete(const std::filesystem::path& copy) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(copy / "data.mdb", ignored) ||
+      !std::filesystem::exists(copy / "format", ignored)) {
+    return false;
+  }
+  const Result<LockFile> owner = LockFile::look(copy);
+  return owner && is_closed(*owner);
+}
+
+}  // namespace
+
+Status begin_swap(const std::filesystem::path& folder) {
+  GM_TRY(CheckpointFile::create(folder / "checkpoint"));
+  return system::sync_folder(folder);
+}
+
+// Each step leaves a usable store. While the mark is `closed`, neither data file needs a
+// checkpoint, and the checkpoint of the old file would be wrong for the copy. LMDB's table of
+// readers holds transaction numbers of the file it was made for, so it is removed.
+Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, OldData old) {
+  std::filesystem::path kept;
+  GM_TRY(system::remove_file(folder / "data.mdb-lock"));
+  if (old == OldData::kKept) kept = keep_data(folder);
+  GM_TRY(system::rename_file(folder / kCopyFolder / "data.mdb", folder / "data.mdb"));
+  GM_TRY(system::sync_folder(folder));
+  std::error_code ignored;
+  std::filesystem::remove_all(folder / kCopyFolder, ignored);
+  return kept;
+}
+
+Result<bool> finish_swap(const std::filesystem::path& folder) {
+  const std::filesystem::path copy = folder / kCopyFolder;
+  // Only then the lock is needed.
+  if (!is_complete(copy)) return false;
+  GM_ASSIGN(const LockFile owner, LockFile::lock(folder, /*read_only=*/false, /*create=*/false));
+  GM_ASSIGN(const system::File data, system::File::open(folder / "data.mdb", O_RDONLY));
+  GM_TRY(lock_data(data, folder, /*read_only=*/false));
+  const Result<CheckpointFile> checkpoint =
+      CheckpointFile::open(folder / "checkpoint", /*read_only=*/true);
+  if (!is_complete(copy) || !checkpoint || checkpoint->newest()) return false;
+  if (!is_closed(owner)) {
+    GM_ASSIGN(const std::optional<OwnerMark> before, owner.read());
+    OwnerMark mark = before.value_or(OwnerMark());
+    mark.state = OwnerState::kClosed;
+    mark.pid = ::getpid();
+    GM_ASSIGN(mark.data_inode, data.inode());
+    GM_TRY(owner.write(mark));
+  }
+  GM_TRY(swap_copy(folder, OldData::kKept));
+  return true;
+}
+
+}  // namespace gridmount::local

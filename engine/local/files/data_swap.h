@@ -1,0 +1,31 @@
+// Replaces the data file of a store by that of the copy in its folder kCopyFolder. FORMAT.md,
+// "Compaction".
+//
+// Thread-safety: not thread-safe. swap_copy() needs the store's lock, finish_swap() takes it.
+#pragma once
+
+#include <filesystem>
+
+#include "engine/base/error.h"
+
+namespace gridmount::local {
+
+// What happens to the old data.mdb. kKept keeps it with another name in the store's folder.
+enum class OldData { kDropped, kKept };
+
+// Makes the file `checkpoint` empty, and syncs it. From here on the swap is finished by the next
+// opening or repair, if it is interrupted: an empty checkpoint beside a complete copy shows it.
+// The copy must be a complete, closed store with all contents of the store in `folder`.
+Status begin_swap(const std::filesystem::path& folder);
+
+// Puts the copy's data file in place, and removes the rest of the copy. begin_swap() must have been
+// called, the store must be locked and marked as closed, and LMDB must not have it open. Returns
+// the path of the old data.mdb. It is empty if the file was not kept, or if the file system has no
+// hard links. After an error the copy stays, for finish_swap().
+Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, OldData old);
+
+// Finishes a swap that was interrupted after begin_swap(), and keeps the old data. Returns whether
+// there was one. Fails with StoreLocked if the store is in use, and with errors of the device.
+Result<bool> finish_swap(const std::filesystem::path& folder);
+
+}  // namespace gridmount::local
