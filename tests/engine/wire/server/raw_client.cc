@@ -13,7 +13,7 @@
 namespace gridmount::wire {
 namespace {
 
-constexpr int kPatienceSeconds = 20;
+constexpr int kPatienceSeconds = 120;
 
 bool read_all(int fd, uint8_t* into, size_t count) {
   while (count > 0) {

@@ -1,5 +1,5 @@
 // A client that is only a socket, so that a test controls every byte that is sent. Reading and
-// sending wait for at most 20 seconds.
+// sending wait for at most 120 seconds, as a sanitized server on a busy machine is slow.
 #pragma once
 
 #include <filesystem>
@@ -20,14 +20,14 @@ class RawClient {
   bool is_connected() const { return fd_.is_open(); }
   int fd() const { return fd_.get(); }
 
-  // Returns false if the server has closed the connection, or accepts nothing for 20 seconds.
+  // Returns false if the server has closed the connection, or accepts nothing for 120 seconds.
   bool send(std::span<const uint8_t> bytes);
   // Sends as much as the kernel accepts now. Returns the number of bytes.
   size_t send_now(std::span<const uint8_t> bytes);
   // Returns the next whole message, or nothing if the server has closed or is silent.
   std::optional<ReadReply> receive();
   std::optional<ReadReply> ask(bson::View command);
-  // Reads up to the end of the stream, or until the server is silent for 20 seconds.
+  // Reads up to the end of the stream, or until the server is silent for 120 seconds.
   std::string read_to_end();
   // Waits for the end of the stream. Discards what still arrives.
   bool is_closed_within(int milliseconds);
