@@ -81,14 +81,7 @@ Result<bool> finish_swap(const std::filesystem::path& folder) {
   const Result<CheckpointFile> checkpoint =
       CheckpointFile::open(folder / "checkpoint", /*read_only=*/true);
   if (!is_complete(copy) || !checkpoint || checkpoint->newest()) return false;
-  if (!is_closed(owner)) {
-    GM_ASSIGN(const std::optional<OwnerMark> before, owner.read());
-    OwnerMark mark = before.value_or(OwnerMark());
-    mark.state = OwnerState::kClosed;
-    mark.pid = ::getpid();
-    GM_ASSIGN(mark.data_inode, data.inode());
-    GM_TRY(owner.write(mark));
-  }
+  if (!is_closed(owner)) GM_TRY(mark_closed(owner, data));
   GM_TRY(swap_copy(folder, OldData::kKept));
   return true;
 }

@@ -194,4 +194,13 @@ std::string running_boot_id() {
   return id;
 }
 
+Status mark_closed(const LockFile& owner, const system::File& data) {
+  GM_ASSIGN(const std::optional<OwnerMark> before, owner.read());
+  OwnerMark mark = before.value_or(OwnerMark());
+  mark.state = OwnerState::kClosed;
+  mark.pid = ::getpid();
+  GM_ASSIGN(mark.data_inode, data.inode());
+  return owner.write(mark);
+}
+
 }  // namespace gridmount::local

@@ -59,6 +59,10 @@ class LockFile {
 // this lock before it trusts or writes anything.
 Status lock_data(const system::File& data, const std::filesystem::path& folder, bool read_only);
 
+// Writes the mark `closed` for this process and this data.mdb, and syncs it. The caller must have
+// the lock.
+Status mark_closed(const LockFile& owner, const system::File& data);
+
 inline constexpr size_t kOwnerBytes = 512;
 std::string format_owner_mark(const OwnerMark& mark);
 std::optional<OwnerMark> parse_owner_mark(std::string_view text);

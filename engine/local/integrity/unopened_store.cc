@@ -116,12 +116,7 @@ Result<PageReport> UnopenedStore::survey_pages(PageVisitor* visitor) const {
 }
 
 Status UnopenedStore::mark_closed() const {
-  GM_ASSIGN(const std::optional<OwnerMark> before, owner_.read());
-  OwnerMark mark = before.value_or(OwnerMark());
-  mark.state = OwnerState::kClosed;
-  mark.pid = ::getpid();
-  GM_ASSIGN(mark.data_inode, data_.inode());
-  return owner_.write(mark);
+  return local::mark_closed(owner_, data_);
 }
 
 }  // namespace gridmount::local
