@@ -27,12 +27,11 @@ class SubdirectoryCounts {
   bool keeps_any() const { return keeps_any_; }
 
   // made() records that a directory was made, without subdirectories. removed() forgets the count
-  // of a directory, and so does drop(). `directory` is the _id of the directory's document.
+  // of a directory. `directory` is the _id of the directory's document.
   void made(const bson::Value& directory) GM_EXCLUDES(mutex_);
   void removed(const bson::Value& directory) GM_EXCLUDES(mutex_);
   // Adds `by` to the count of the directory, if the count is known.
   void changed(const bson::Value& directory, int64_t by) GM_EXCLUDES(mutex_);
-  void drop(const bson::Value& directory) GM_EXCLUDES(mutex_) { removed(directory); }
   void drop_all() GM_EXCLUDES(mutex_);
 
   // If the node is a directory and its number of subdirectories is known, sets nlink to that number
