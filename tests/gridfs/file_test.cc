@@ -38,6 +38,41 @@ TEST_F(FileTest, Open_Twice_IsTheSameFile) {
   EXPECT_EQ(first, files->find(id));
 }
 
+// A chunk that is written anew gets another record.
+TEST_F(FileTest, SmallChanges_LeaveTheRecordOfTheChunk) {
+  const auto files = table();
+  const bson::Value id = create("a");
+  const auto file = must(files->open(id));
+  const auto record = [&] {
+    const auto snapshot = must(bucket().store().snapshot());
+    engine::FindOptions options;
+    options.show_record_id = true;
+    const auto cursor = must(bucket().chunks().find(*snapshot, bson::View(), options));
+    const auto chunk = must(cursor->next());
+    EXPECT_TRUE(chunk.has_value());
+    return chunk ? (*chunk)["$recordId"].integral() : std::nullopt;
+  };
+  const auto change = [&](int64_t offset, const std::string& data, std::string& content) {
+    must(write(*file, offset, data));
+    content.resize(std::max(content.size(), static_cast<size_t>(offset) + data.size()));
+    content.replace(static_cast<size_t>(offset), data.size(), data);
+    must(file->flush());
+    EXPECT_EQ(must(download(id)), content);
+    EXPECT_THAT(problems(), IsEmpty());
+  };
+  std::string content;
+  change(0, std::string(100'000, 'a'), content);
+  const auto first = record();
+  change(5000, std::string(10, 'b'), content);
+  change(100'000, std::string(80, 'c'), content);
+  change(8192, std::string(4096, 'd'), content);
+  EXPECT_EQ(record(), first);
+  must(file->truncate(99'000, TimeUpdate::kNow));
+  content.resize(99'000);
+  change(0, "e", content);
+  EXPECT_NE(record(), first) << "a chunk that became shorter is written anew";
+}
+
 TEST_F(FileTest, Find_NobodyHasItOpen_IsNull) {
   const auto files = table();
   const bson::Value id = create("a");
