@@ -163,6 +163,8 @@ class DocumentWriter {
   // Returns whether the document is large and ends with a Binary that can be patched, as the chunks
   // of files do. Its record is then made for patches at once.
   bool is_likely_to_be_patched(bson::View document) const;
+  // Reads a record that is known to be damaged, and so fails with the error that says how.
+  Result<bool> read_damaged(RecordId id);
   // Returns a copy of the document in which the change has been made.
   static Result<bson::Document> overwritten(bson::View before,
                                             const engine::BinaryOverwrite& change);

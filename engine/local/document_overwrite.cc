@@ -22,6 +22,11 @@ using engine::kOverwriteBlockBytes;
 static_assert(kOverwriteBlockBytes <= kPatchBytesMax);
 
 Status check(const BinaryOverwrite& change) {
+  if (change.size > bson::kMaxDocumentBytes) {
+    return fail(ErrorCode::kBsonObjectTooLarge,
+                "a field of " + std::to_string(change.size) + " bytes does not fit a document of " +
+                    std::to_string(bson::kMaxDocumentBytes) + " bytes");
+  }
   uint64_t end = 0;
   for (const BinaryPiece& piece : change.pieces) {
     if (piece.offset < end || piece.bytes.empty()) {
@@ -120,10 +125,7 @@ Result<bool> DocumentWriter::overwrite(RecordId id, const BinaryOverwrite& chang
   GM_TRY(check(change));
   Trees& trees = read_view_.trees();
   GM_ASSIGN(const std::optional<std::string_view> value, get_record(trees, metadata_->records, id));
-  if (!value) {
-    GM_TRY(read_document(read_view_, *metadata_, id, Verify::kStructure));  // says what is wrong
-    return false;
-  }
+  if (!value) return read_damaged(id);
   GM_ASSIGN(const bson::View stored, document_of(*value, Verify::kStructure, metadata_->ns,
                                                  RecordKey(metadata_->records, id)));
   std::optional<BinaryField> field = find_binary(stored, change.field);
@@ -132,7 +134,7 @@ Result<bool> DocumentWriter::overwrite(RecordId id, const BinaryOverwrite& chang
   const bool has_list = is_patchable(*value);
   if (has_list) {
     GM_ASSIGN(list, get_patch_list(trees, metadata_->ns, metadata_->records, id));
-    if (list.document_bytes < stored.size()) return false;
+    if (list.document_bytes < stored.size()) return read_damaged(id);
     if (list.document_bytes > stored.size() && list.length_at == field->length_at) {
       field->size += list.document_bytes - stored.size();
     }
@@ -162,6 +164,11 @@ Result<bool> DocumentWriter::overwrite(RecordId id, const BinaryOverwrite& chang
   list.length_at = field->length_at;
   GM_TRY(write_patches(id, change, *field, std::move(list), blocks));
   return true;
+}
+
+Result<bool> DocumentWriter::read_damaged(RecordId id) {
+  GM_TRY(read_document(read_view_, *metadata_, id, Verify::kChecksum));
+  return false;
 }
 
 Result<bson::Document> DocumentWriter::overwritten(bson::View before,

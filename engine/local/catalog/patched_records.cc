@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "engine/bson/text.h"
 #include "engine/local/catalog/records.h"
 #include "engine/local/format/raw_number.h"
 
@@ -22,9 +21,8 @@ tl::unexpected<Error> damaged(const engine::Namespace& ns, RecordId id, const st
 
 // Returns whether a list with these fields fits a document of `bytes` bytes in the record.
 bool fits(const PatchList& list, uint32_t bytes) {
-  if (list.document_bytes < bytes || list.document_bytes > bson::kMaxDocumentBytes + 1024) {
-    return false;
-  }
+  constexpr uint32_t kBytesMax = bson::kMaxDocumentBytes + bson::kInternalOverhead;
+  if (list.document_bytes < bytes || list.document_bytes > kBytesMax) return false;
   return list.document_bytes == bytes ||
          (list.length_at >= kLengthBytes && list.length_at < bytes - kLengthBytes);
 }
@@ -114,12 +112,9 @@ Status remove_patches(Trees& trees, const engine::Namespace& ns, const Keyspace&
 
 Status put_new_patchable_record(Trees& trees, const Keyspace& records, RecordId id,
                                 bson::View document) {
-  const RecordKey key(records, id);
+  GM_TRY(put_record(trees, records, id, document, true, true));
   const MDB_dbi tree = trees.tree(records);
-  const size_t size = kRecordHeaderBytes + document.size();
-  GM_ASSIGN(uint8_t* const value, trees.reserve_at_end(tree, key.view(), size));
-  write_record(std::span(value, size), key, document, kPatchableRecord);
-  const std::string list_key = patch_list_key(key);
+  const std::string list_key = patch_list_key(RecordKey(records, id));
   const std::string list = patch_list_value({document.size(), 0, {}}, records.tree, list_key);
   GM_ASSIGN(uint8_t* const list_value, trees.reserve_at_end(tree, list_key, list.size()));
   std::memcpy(list_value, list.data(), list.size());
@@ -129,10 +124,7 @@ Status put_new_patchable_record(Trees& trees, const Keyspace& records, RecordId 
 Status put_patchable_record(Trees& trees, const engine::Namespace& ns, const Keyspace& records,
                             RecordId id, bson::View document) {
   GM_TRY(remove_patches(trees, ns, records, id));
-  const RecordKey key(records, id);
-  const size_t size = kRecordHeaderBytes + document.size();
-  GM_ASSIGN(uint8_t* const value, trees.reserve(trees.tree(records), key.view(), size));
-  write_record(std::span(value, size), key, document, kPatchableRecord);
+  GM_TRY(put_record(trees, records, id, document, false, true));
   return put_patches(trees, records, id, {}, {document.size(), 0, {}});
 }
 

@@ -20,8 +20,9 @@ Result<std::optional<std::string_view>> get_record(const Trees& trees, const Key
 
 // Writes the document into the record `id`, with its checksum if the store has checksums. `at_end`
 // must be true for a new record with the highest id, and false for a record that exists. If that
-// record has patches, the caller must call remove_patches() first (patched_records.h).
+// record has patches, the caller must call remove_patches() first (patched_records.h). With
+// `patchable` the record is of the kind kPatchableRecord, and the caller must put its list.
 Status put_record(Trees& trees, const Keyspace& records, RecordId id, bson::View document,
-                  bool at_end);
+                  bool at_end, bool patchable = false);
 
 }  // namespace gridmount::local

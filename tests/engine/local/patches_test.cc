@@ -315,6 +315,8 @@ TEST_F(PatchesTest, WhatDoesNotFit_IsNotWritten) {
   const BinaryPiece pieces[] = {{5, bytes}, {0, bytes}};
   EXPECT_EQ(call(1, {"data", kChunkBytes, kChunkBytes, pieces}).error().code(),
             ErrorCode::kBadValue);
+  EXPECT_EQ(call(1, {"data", kChunkBytes, UINT32_MAX, {&piece, 1}}).error().code(),
+            ErrorCode::kBsonObjectTooLarge);
   const BinaryPiece beyond{kChunkBytes - 5, bytes};
   EXPECT_EQ(call(1, {"data", kChunkBytes, kChunkBytes, {&beyond, 1}}).error().code(),
             ErrorCode::kBadValue);
