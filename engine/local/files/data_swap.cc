@@ -81,7 +81,10 @@ Result<bool> finish_swap(const std::filesystem::path& folder) {
   const Result<CheckpointFile> checkpoint =
       CheckpointFile::open(folder / "checkpoint", /*read_only=*/true);
   if (!is_complete(copy) || !checkpoint || checkpoint->newest()) return false;
-  if (!is_closed(owner)) GM_TRY(mark_closed(owner, data));
+  // Both may be in the kernel's memory only, and the disk may have them without what follows: a
+  // power loss must not leave the new data.mdb beside the old checkpoint or the old mark.
+  GM_TRY(begin_swap(folder));
+  GM_TRY(mark_closed(owner, data));
   GM_TRY(swap_copy(folder, OldData::kKept));
   return true;
 }

@@ -12,9 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "engine/local/files/data_swap.h"
 #include "engine/local/files/lock_file.h"
 #include "engine/local/files/meta_page.h"
 #include "engine/local/files/pending_file.h"
+#include "engine/local/files/store_folder.h"
 #include "engine/local/test_options.h"
 #include "engine/system/file.h"
 #include "tests/engine/local/crash/write_recorder.h"
@@ -173,6 +175,29 @@ TEST_F(OpeningOrderTest, Pending_IsFilledWithZeros_BeforeTheMarkSaysOpen) {
   }
   EXPECT_EQ(std::count(zeroed.begin(), zeroed.end(), true),
             static_cast<std::ptrdiff_t>(PendingFile::kBytes));
+}
+
+// A process that is killed within a compaction or a repair may leave the empty checkpoint and the
+// mark in the kernel's memory only. The disk must have both before it has the new data.mdb.
+TEST_F(OpeningOrderTest, InterruptedSwap_IsSynced_BeforeTheCopyTakesThePlaceOfTheData) {
+  open();
+  ASSERT_TRUE(put("a", "1"));
+  environment_.reset();
+  fs::copy(store(), folder_ / "copy", fs::copy_options::recursive);
+  fs::rename(folder_ / "copy", store() / kCopyFolder);
+  ASSERT_TRUE(begin_swap(store()));
+  recorder().start(folder_);
+  const Result<bool> is_finished = finish_swap(store());
+  recorder().stop();
+  ASSERT_TRUE(is_finished && *is_finished);
+  const size_t renamed = first(0, [](const Event& event) {
+    return event.kind == EventKind::kRename && event.target == "s/data.mdb";
+  });
+  ASSERT_LT(renamed, events().size());
+  EXPECT_LT(synced("checkpoint", 0), renamed);
+  EXPECT_LT(synced("owner", 0), renamed);
+  open();
+  EXPECT_EQ(get("a"), "1");
 }
 
 // D7: LMDB does not write pages at the end of the file if the transaction that took them has freed
