@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -42,6 +43,11 @@ class BinaryOverwriter {
   // itself, and as Collection::update() does.
   virtual Result<bool> overwrite(Transaction& transaction, bson::View filter,
                                  const BinaryOverwrite& change) = 0;
+  // Returns the number of bytes of the field in the first document that matches `filter`, without
+  // reading all of the field. Returns nothing if no document matches, or if the field is not a
+  // Binary. Fails as Collection::find_one() does.
+  virtual Result<std::optional<uint32_t>> binary_size(Snapshot& snapshot, bson::View filter,
+                                                      std::string_view field) = 0;
 };
 
 // Calls BinaryOverwriter::overwrite(). Returns false if the collection does not implement it. The

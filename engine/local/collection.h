@@ -81,6 +81,8 @@ class LocalCollection : public engine::Collection, public engine::BinaryOverwrit
 
   Result<bool> overwrite(engine::Transaction& transaction, bson::View filter,
                          const engine::BinaryOverwrite& change) override;
+  Result<std::optional<uint32_t>> binary_size(engine::Snapshot& snapshot, bson::View filter,
+                                              std::string_view field) override;
 
   Status create_index(engine::Transaction& transaction,
                       const query::IndexDefinition& definition) override;
@@ -148,6 +150,15 @@ class DocumentWriter {
   // and nothing must see the whole of it, only patches are written. Otherwise replaces the
   // document. Returns false if the field is not a Binary of the expected size.
   Result<bool> overwrite(RecordId id, const engine::BinaryOverwrite& change);
+  // Fails with DataCorruptionDetected unless the record, which was found in the index, has the
+  // filter's values (confirm_found()). The index must not have the field that patches change.
+  static Status confirm_record(ReadView& read_view, const CollectionMetadata& metadata,
+                               const IndexMetadata& index, bson::View filter, RecordId id);
+  // Returns the number of bytes of a Binary field, without applying the patches of the record.
+  // Returns nothing if the field is not a Binary. Fails as read_document() does.
+  static Result<std::optional<uint32_t>> binary_size(ReadView& read_view,
+                                                     const CollectionMetadata& metadata,
+                                                     RecordId id, std::string_view field);
 
  private:
   // The field that overwrite() changes, and where its bytes are in the document.
@@ -158,13 +169,25 @@ class DocumentWriter {
     bool is_last = false;  // no field comes after it
   };
   static std::optional<BinaryField> find_binary(bson::View document, std::string_view name);
+  // A record in which a field is found: the document without its patches, the list of the patches,
+  // which is empty if the record cannot have any, and the field with what the patches have added.
+  struct FoundBinary {
+    bson::View document;
+    bool has_list = false;
+    PatchList list;
+    std::optional<BinaryField> field;
+  };
+  // Fails as read_document() does, or with DataCorruptionDetected if the list is damaged.
+  static Result<FoundBinary> find_binary_in(ReadView& read_view, const CollectionMetadata& metadata,
+                                            RecordId id, std::string_view name);
   // Returns whether patches may be written instead of a new document when the field is overwritten.
   bool can_patch(std::string_view field) const;
   // Returns whether the document is large and ends with a Binary that can be patched, as the chunks
   // of files do. Its record is then made for patches at once.
   bool is_likely_to_be_patched(bson::View document) const;
   // Reads a record that is known to be damaged, and so fails with the error that says how.
-  Result<bool> read_damaged(RecordId id);
+  static tl::unexpected<Error> damage_of(ReadView& read_view, const CollectionMetadata& metadata,
+                                         RecordId id);
   // Returns a copy of the document in which the change has been made.
   static Result<bson::Document> overwritten(bson::View before,
                                             const engine::BinaryOverwrite& change);

@@ -212,7 +212,11 @@ Result<bool> LocalCollection::overwrite(engine::Transaction& transaction, bson::
   options.collator = collator;
   GM_ASSIGN(const Targets found, targets(read_view, metadata, filter, options));
   if (found.ids.empty()) return false;
-  return DocumentWriter(*read_view, metadata).overwrite(found.ids.front(), change);
+  const RecordId id = found.ids.front();
+  if (found.looked_up != nullptr) {
+    GM_TRY(DocumentWriter::confirm_record(*read_view, *metadata, *found.looked_up, filter, id));
+  }
+  return DocumentWriter(*read_view, metadata).overwrite(id, change);
 }
 
 Result<int64_t> LocalCollection::remove(engine::Transaction& transaction, bson::View filter,

@@ -1,4 +1,4 @@
-// DocumentWriter: overwrites parts of a Binary field.
+// DocumentWriter and LocalCollection: overwrite parts of a Binary field, and find out its size.
 
 #include <algorithm>
 #include <cstring>
@@ -11,6 +11,7 @@
 #include "engine/local/catalog/records.h"
 #include "engine/local/collection.h"
 #include "engine/local/format/raw_number.h"
+#include "engine/local/queries/unique_lookup.h"
 
 namespace gridmount::local {
 namespace {
@@ -123,23 +124,10 @@ bool DocumentWriter::can_patch(std::string_view field) const {
 
 Result<bool> DocumentWriter::overwrite(RecordId id, const BinaryOverwrite& change) {
   GM_TRY(check(change));
-  Trees& trees = read_view_.trees();
-  GM_ASSIGN(const std::optional<std::string_view> value, get_record(trees, metadata_->records, id));
-  if (!value) return read_damaged(id);
-  GM_ASSIGN(const bson::View stored, document_of(*value, Verify::kStructure, metadata_->ns,
-                                                 RecordKey(metadata_->records, id)));
-  std::optional<BinaryField> field = find_binary(stored, change.field);
-  if (!field) return false;
-  PatchList list{stored.size(), 0, {}};
-  const bool has_list = is_patchable(*value);
-  if (has_list) {
-    GM_ASSIGN(list, get_patch_list(trees, metadata_->ns, metadata_->records, id));
-    if (list.document_bytes < stored.size()) return read_damaged(id);
-    if (list.document_bytes > stored.size() && list.length_at == field->length_at) {
-      field->size += list.document_bytes - stored.size();
-    }
-  }
-  if (field->size != change.expected_size) return false;
+  GM_ASSIGN(FoundBinary found, find_binary_in(read_view_, *metadata_, id, change.field));
+  const std::optional<BinaryField>& field = found.field;
+  if (!field || field->size != change.expected_size) return false;
+  PatchList& list = found.list;
 
   const uint32_t growth = change.size - change.expected_size;
   const uint32_t bytes_after = list.document_bytes + growth;
@@ -150,12 +138,12 @@ Result<bool> DocumentWriter::overwrite(RecordId id, const BinaryOverwrite& chang
   std::sort(offsets.begin(), offsets.end());
   offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
 
-  const bool is_large = stored.size() >= kPatchableBytesMin;
+  const bool is_large = found.document.size() >= kPatchableBytesMin;
   const bool patchable = is_large && can_patch(change.field);
   const bool fits = offsets.size() <= patches_max(bytes_after) &&
                     bytes_after <= bson::kMaxDocumentBytes && (growth == 0 || field->is_last) &&
                     (list.length_at == 0 || list.length_at == field->length_at);
-  if (!patchable || !has_list || !fits) {
+  if (!patchable || !found.has_list || !fits) {
     GM_TRY(overwrite_whole(id, change, patchable));
     return true;
   }
@@ -166,9 +154,72 @@ Result<bool> DocumentWriter::overwrite(RecordId id, const BinaryOverwrite& chang
   return true;
 }
 
-Result<bool> DocumentWriter::read_damaged(RecordId id) {
-  GM_TRY(read_document(read_view_, *metadata_, id, Verify::kChecksum));
-  return false;
+Result<DocumentWriter::FoundBinary> DocumentWriter::find_binary_in(
+    ReadView& read_view, const CollectionMetadata& metadata, RecordId id, std::string_view name) {
+  const Trees& trees = read_view.trees();
+  GM_ASSIGN(const std::optional<std::string_view> value, get_record(trees, metadata.records, id));
+  if (!value) return damage_of(read_view, metadata, id);
+  FoundBinary found;
+  GM_ASSIGN(found.document,
+            document_of(*value, Verify::kStructure, metadata.ns, RecordKey(metadata.records, id)));
+  found.list = {found.document.size(), 0, {}};
+  found.field = find_binary(found.document, name);
+  found.has_list = is_patchable(*value);
+  if (!found.has_list) return found;
+  GM_ASSIGN(found.list, get_patch_list(trees, metadata.ns, metadata.records, id));
+  const uint32_t bytes = found.document.size();
+  if (found.list.document_bytes < bytes) return damage_of(read_view, metadata, id);
+  if (found.field && found.list.length_at == found.field->length_at) {
+    found.field->size += found.list.document_bytes - bytes;
+  }
+  return found;
+}
+
+Status DocumentWriter::confirm_record(ReadView& read_view, const CollectionMetadata& metadata,
+                                      const IndexMetadata& index, bson::View filter, RecordId id) {
+  GM_ASSIGN(const std::string_view value, read_record(read_view.trees(), metadata, id));
+  GM_ASSIGN(const bson::View document,
+            document_of(value, Verify::kStructure, metadata.ns, RecordKey(metadata.records, id)));
+  return confirm_found(metadata, index, filter, document);
+}
+
+Result<std::optional<uint32_t>> DocumentWriter::binary_size(ReadView& read_view,
+                                                            const CollectionMetadata& metadata,
+                                                            RecordId id, std::string_view field) {
+  GM_ASSIGN(const FoundBinary found, find_binary_in(read_view, metadata, id, field));
+  return found.field ? std::optional(found.field->size) : std::nullopt;
+}
+
+Result<std::optional<uint32_t>> LocalCollection::binary_size(engine::Snapshot& snapshot,
+                                                             bson::View filter,
+                                                             std::string_view field) {
+  GM_ASSIGN(const std::shared_ptr<ReadView> read_view, read_view_of(snapshot, environment_));
+  GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
+  if (metadata && !metadata->settings.is_view()) {
+    const std::optional<UniqueLookup> lookup =
+        unique_lookup(*metadata, filter, metadata->collator.get());
+    if (lookup) {
+      GM_ASSIGN(const std::optional<RecordId> id,
+                find_unique(read_view->trees(), *metadata, *lookup));
+      if (!id) return std::optional<uint32_t>();
+      GM_TRY(DocumentWriter::confirm_record(*read_view, *metadata, *lookup->index, filter, *id));
+      return DocumentWriter::binary_size(*read_view, *metadata, *id, field);
+    }
+  }
+  GM_ASSIGN(const std::optional<bson::View> document, find_one(snapshot, filter, {}));
+  const std::optional<bson::ValueView> value = document ? document->find(field) : std::nullopt;
+  if (!value || value->type() != bson::Type::kBinary) return std::optional<uint32_t>();
+  return std::optional(value->as_binary().size);
+}
+
+tl::unexpected<Error> DocumentWriter::damage_of(ReadView& read_view,
+                                                const CollectionMetadata& metadata, RecordId id) {
+  Result<bson::View> read = read_document(read_view, metadata, id, Verify::kChecksum);
+  if (!read) return fail(std::move(read).error());
+  return fail(ErrorCode::kDataCorruptionDetected,
+              metadata.ns.full() + ": record " + std::to_string(id) +
+                  " is damaged: its patches do not fit it; run 'gridstore check --repair', or "
+                  "restore the document from a backup");
 }
 
 Result<bson::Document> DocumentWriter::overwritten(bson::View before,

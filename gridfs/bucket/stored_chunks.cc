@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/binary_overwrite.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "gridfs/bucket/error.h"
@@ -54,6 +55,17 @@ Result<std::optional<StoredChunks::Chunk>> StoredChunks::find(engine::Snapshot& 
   return chunk;
 }
 
+Result<bool> StoredChunks::can_overwrite(engine::Snapshot& snapshot, int64_t n, uint32_t bytes) {
+  auto* const overwriter = dynamic_cast<engine::BinaryOverwriter*>(&chunks_);
+  if (overwriter == nullptr) return false;
+  const bson::View filter = filter_.at(static_cast<int32_t>(n));
+  GM_ASSIGN(const std::optional<uint32_t> found, overwriter->binary_size(snapshot, filter, "data"));
+  if (found == bytes) return true;
+  if (found) return chunk_is_wrong_size(files_id_, n);
+  GM_ASSIGN(const std::optional<Chunk> chunk, find_any(snapshot, n, Verify::kNothing));
+  return chunk ? chunk_is_wrong_size(files_id_, n) : chunk_is_missing(files_id_, n);
+}
+
 void StoredChunks::prefetch(engine::Snapshot& snapshot, int64_t first, int64_t last) {
   if (first < last) chunks_.prefetch(snapshot, chunk_range(files_id_, first, last));
 }
@@ -76,6 +88,10 @@ Result<std::unique_ptr<engine::Cursor>> chunks_by_number(engine::Collection& chu
 
 tl::unexpected<Error> chunk_is_missing(bson::ValueView files_id, int64_t n) {
   return fail(kChunkIsMissing, chunk_name(files_id, n) + " is missing");
+}
+
+tl::unexpected<Error> chunk_is_wrong_size(bson::ValueView files_id, int64_t n) {
+  return fail(kChunkIsWrongSize, chunk_name(files_id, n) + " has another size than it should have");
 }
 
 }  // namespace gridmount::gridfs

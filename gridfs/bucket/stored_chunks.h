@@ -40,6 +40,11 @@ class StoredChunks {
   // ChunkIsWrongSize if the chunk has no binary data.
   Result<std::optional<Chunk>> find_any(engine::Snapshot& snapshot, int64_t n, Verify verify);
 
+  // Checks that the store has chunk `n` with this number of bytes, without reading its content.
+  // Returns false if the store cannot overwrite a part of a chunk (engine/binary_overwrite.h).
+  // Fails with ChunkIsMissing or ChunkIsWrongSize.
+  Result<bool> can_overwrite(engine::Snapshot& snapshot, int64_t n, uint32_t bytes);
+
   // Asks the store to read the chunks [first, last) from the disk ahead of their use.
   void prefetch(engine::Snapshot& snapshot, int64_t first, int64_t last);
 
@@ -58,7 +63,8 @@ Result<std::unique_ptr<engine::Cursor>> chunks_by_number(engine::Collection& chu
                                                          bson::ValueView files_id, int64_t first,
                                                          int64_t last);
 
-// Returns the ChunkIsMissing error for chunk `n`.
+// These functions return the errors ChunkIsMissing and ChunkIsWrongSize for chunk `n`.
 tl::unexpected<Error> chunk_is_missing(bson::ValueView files_id, int64_t n);
+tl::unexpected<Error> chunk_is_wrong_size(bson::ValueView files_id, int64_t n);
 
 }  // namespace gridmount::gridfs

@@ -27,6 +27,16 @@ class ChangedBlocks {
   // A chunk that was read from the store, where it has this many bytes. Nothing has changed.
   explicit ChangedBlocks(uint32_t stored_bytes) : stored_bytes_(stored_bytes) {}
 
+  // Returns whether add(from, to) would change nothing but whole blocks, and record all of them.
+  bool has_room_for(uint32_t from, uint32_t to) const {
+    if (!stored_bytes_ || from % kBlockBytes != 0 || to % kBlockBytes != 0) return false;
+    size_t added = 0;
+    for (uint32_t block = from / kBlockBytes; block < to / kBlockBytes; ++block) {
+      if (!std::binary_search(blocks_.data(), blocks_.data() + count_, block)) ++added;
+    }
+    return count_ + added <= blocks_.size();
+  }
+
   // Records that the bytes [from, to) have changed or are new.
   void add(uint32_t from, uint32_t to) {
     if (!stored_bytes_ || from >= to) return;

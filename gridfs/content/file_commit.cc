@@ -109,6 +109,7 @@ class ChunkWriter {
     if (chunk.may_be_stored) {
       GM_ASSIGN(const bool is_overwritten, overwrite(chunk));
       if (is_overwritten) return false;
+      if (chunk.is_partial) return lacks_rest(chunk);
       return replace(chunk);
     }
     if (replaces_all_) {
@@ -145,6 +146,15 @@ class ChunkWriter {
     return engine::overwrite_binary(chunks_, transaction_,
                                     filter_.at(static_cast<int32_t>(chunk.n)),
                                     {"data", chunk.changed.stored_bytes(), chunk.size, pieces});
+  }
+
+  // Returns why a chunk of which only parts are in memory could not be overwritten: somebody has
+  // removed or replaced it since.
+  Result<bool> lacks_rest(const CommittedChunk& chunk) {
+    const bson::View filter = filter_.at(static_cast<int32_t>(chunk.n));
+    GM_ASSIGN(const std::optional<bson::View> stored, chunks_.find_one(transaction_, filter, {}));
+    if (!stored) return chunk_is_missing(files_id_, chunk.n);
+    return chunk_is_wrong_size(files_id_, chunk.n);
   }
 
   // Replaces the chunk by a removal and an insertion. An update costs more, because it copies the

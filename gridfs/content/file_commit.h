@@ -28,6 +28,8 @@ struct CommittedChunk {
   // one.
   std::optional<bson::ObjectId> id;
   ChangedBlocks changed = {};  // in which the content differs from that of the store
+  // The buffer has only the blocks in `changed`, and the store has the rest.
+  bool is_partial = false;
 };
 
 struct FileCommit {

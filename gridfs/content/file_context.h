@@ -10,7 +10,8 @@
 //    may remove the chunks of other files, because the removal needs no commit lock.
 // 6. Writeback::releasing_, taken after a commit lock. Held while OpenFile objects of removed files
 //    are destroyed.
-// 7. OpenFile::mutex_: the state of one file. Held for moments, and while a snapshot is taken.
+// 7. OpenFile::mutex_: the state of one file. Held for moments, and while a snapshot is taken or
+//    the rest of a chunk is read from a short one.
 // 9. OpenFiles::mutex_: the table of open files.
 // 10. The mutexes of Writeback, BackgroundWork, ChunkMemory, HashStream, HashThread and
 //     BackgroundThread.

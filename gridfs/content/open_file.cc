@@ -87,6 +87,13 @@ const OpenFile::Chunk* OpenFile::find_in_memory(int64_t n) const {
   return found == frozen_.end() ? nullptr : &found->second;
 }
 
+Result<const OpenFile::Chunk*> OpenFile::find_whole(int64_t n) {
+  // The chunks are this object's own, and it may change them.
+  auto* const chunk = const_cast<Chunk*>(find_in_memory(n));
+  if (chunk != nullptr) GM_TRY(load_rest(n, *chunk));
+  return static_cast<const Chunk*>(chunk);
+}
+
 Result<ReadResult> OpenFile::read_once(int64_t offset, size_t size) {
   if (offset < 0) {
     return fail(ErrorCode::kBadValue,
@@ -111,7 +118,8 @@ Result<ReadResult> OpenFile::read_once(int64_t offset, size_t size) {
       const int64_t chunk_begin = n * chunk_bytes_;
       const auto from = static_cast<uint32_t>(at - chunk_begin);
       auto to = static_cast<uint32_t>(std::min(end - chunk_begin, chunk_bytes_));
-      if (const Chunk* chunk = find_in_memory(n)) {
+      GM_ASSIGN(const Chunk* const chunk, find_whole(n));
+      if (chunk != nullptr) {
         const uint32_t content_end = std::clamp(chunk->size, from, to);
         if (content_end > from) {
           reader.add_memory(chunk->buffer, {content_of(*chunk) + from, content_end - from});

@@ -9,6 +9,10 @@
 // - the store, if n < store_end_. If the store does not have the chunk and holes_unknown_ is set,
 //   the chunk is a hole.
 //
+// A chunk in memory may have only the blocks that were written, if they are blocks of a full chunk
+// in a store that can overwrite them (Chunk::is_partial). The rest of the chunk is read when it is
+// needed. While an md5 is computed from the written bytes, all chunks in memory are whole.
+//
 // Before the file grows past its last chunk, that chunk is loaded and made dirty, so that the
 // commit pads it to a full chunk.
 //
@@ -113,6 +117,9 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
     std::optional<bson::ObjectId> id;  // of the chunk document, if known
     WrittenRange written;
     ChangedBlocks changed;  // in which the content differs from that of the store
+    // The buffer has only the blocks in `changed`. load_rest() reads the rest of the chunk from the
+    // store. The buffer is not pinned before that.
+    bool is_partial = false;
   };
   using Chunks = std::map<int64_t, Chunk>;
 
@@ -159,6 +166,13 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // Returns the dirty chunk if it may be written in place from `from` on, or null.
   Chunk* chunk_in_place(int64_t n, uint32_t from) GM_REQUIRES(mutex_);
   Result<Base> find_base(int64_t n) GM_REQUIRES(mutex_);
+  // Makes chunk `n` dirty without reading it, and puts `data` there at `from`. Returns false, and
+  // changes nothing, unless `data` is whole blocks of a full chunk that the store has and can
+  // overwrite in part. `buffer` is for the chunk.
+  Result<bool> put_partial(int64_t n, const std::shared_ptr<ChunkBuffer>& buffer, uint32_t from,
+                           std::span<const uint8_t> data) GM_REQUIRES(mutex_);
+  // Reads the rest of a chunk from the store if `is_partial` is set.
+  Status load_rest(int64_t n, Chunk& chunk) GM_REQUIRES(mutex_);
   // Copies the content of `base` into the chunk, except for the bytes [from, to), which the caller
   // writes.
   Status fill(Chunk& chunk, int64_t n, const Base& base, uint32_t from, uint32_t to) const;
@@ -244,6 +258,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
       GM_REQUIRES(mutex_);
   void submit_stored_md5(int64_t n, uint32_t from, uint32_t to) GM_REQUIRES(mutex_);
   const Chunk* find_in_memory(int64_t n) const GM_REQUIRES(mutex_);
+  // Like find_in_memory(), and calls load_rest().
+  Result<const Chunk*> find_whole(int64_t n) GM_REQUIRES(mutex_);
 
   // --- Committing (open_file_commit.cc).
   // Implements refresh().

@@ -186,7 +186,8 @@ void OpenFile::prepare_chunks(FileCommit& commit) {
       chunk.changed.add(chunk.size, size);
       chunk.size = size;
     }
-    commit.chunks.push_back({n, chunk.buffer, size, n < store_end_, chunk.id, chunk.changed});
+    commit.chunks.push_back(
+        {n, chunk.buffer, size, n < store_end_, chunk.id, chunk.changed, chunk.is_partial});
   }
   commit.remove_from = store_end_;
   commit.remove_to = std::max(store_end_, stored_.chunk_count());

@@ -89,7 +89,9 @@ bool OpenFile::complete_md5() {
   const int64_t count = chunk_count(length_);
   if (!md5_intact_) {
     const bool small = context_->options.md5 && length_ <= kHashedAgainBytes &&
-                       static_cast<int64_t>(dirty_.size()) == count;
+                       static_cast<int64_t>(dirty_.size()) == count &&
+                       std::none_of(dirty_.begin(), dirty_.end(),
+                                    [](const auto& chunk) { return chunk.second.is_partial; });
     if (!small) return false;
     restart_md5();
   }

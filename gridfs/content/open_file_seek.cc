@@ -20,7 +20,8 @@ bool is_zero(std::span<const uint8_t> bytes) {
 
 Result<OpenFile::Content> OpenFile::find_content(int64_t n) {
   Content content;
-  if (const Chunk* chunk = find_in_memory(n)) {
+  GM_ASSIGN(const Chunk* const chunk, find_whole(n));
+  if (chunk != nullptr) {
     content.bytes = {content_of(*chunk), chunk->size};
     return content;
   }

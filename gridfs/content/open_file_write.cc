@@ -65,11 +65,18 @@ Status OpenFile::change_chunk(int64_t n, uint32_t from, std::span<const uint8_t>
     {
       MutexLock lock(mutex_);
       if (Chunk* chunk = chunk_in_place(n, from)) {
+        const auto to = static_cast<uint32_t>(from + data.size());
+        if (data.empty() || !chunk->changed.has_room_for(from, to)) GM_TRY(load_rest(n, *chunk));
         put(n, *chunk, from, data);
         record_change(times);
         return {};
       }
       if (buffer) {
+        GM_ASSIGN(const bool is_put, put_partial(n, buffer, from, data));
+        if (is_put) {
+          record_change(times);
+          return {};
+        }
         GM_ASSIGN(base, find_base(n));
       }
     }
@@ -104,7 +111,8 @@ Status OpenFile::change_chunk(int64_t n, uint32_t from, std::span<const uint8_t>
 Result<OpenFile::Base> OpenFile::find_base(int64_t n) {
   Base base;
   base.size = bytes_of_chunk(n, length_, chunk_bytes_);
-  if (const Chunk* chunk = find_in_memory(n)) {
+  GM_ASSIGN(const Chunk* const chunk, find_whole(n));
+  if (chunk != nullptr) {
     base.kind = Base::Kind::kMemory;
     base.memory = *chunk;
     base.pin = ChunkPin(chunk->buffer);
@@ -155,6 +163,58 @@ Status OpenFile::fill(Chunk& chunk, int64_t n, const Base& base, uint32_t from, 
   copy(stored->content.data());
   chunk.changed = ChangedBlocks(static_cast<uint32_t>(stored->content.size()));
   if (stored->id.type() == bson::Type::kObjectId) chunk.id = stored->id.as_object_id();
+  return {};
+}
+
+Result<bool> OpenFile::put_partial(int64_t n, const std::shared_ptr<ChunkBuffer>& buffer,
+                                   uint32_t from, std::span<const uint8_t> data) {
+  const auto chunk_bytes = static_cast<uint32_t>(chunk_bytes_);
+  const bool is_full = (n + 1) * chunk_bytes_ <= std::min(length_, stored_.length);
+  const bool is_stored = n < store_end_ && !holes_unknown_ && !punching_ && !holes_.contains(n);
+  Chunk chunk;
+  chunk.changed = ChangedBlocks(chunk_bytes);
+  if (data.empty() || !is_full || !is_stored || md5_intact_ || cache_ != nullptr ||
+      !chunk.changed.has_room_for(from, from + static_cast<uint32_t>(data.size())) ||
+      find_in_memory(n) != nullptr) {
+    return false;
+  }
+  {
+    GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot,
+              context_->bucket.store().short_snapshot());
+    StoredChunks chunks(context_->bucket.chunks(), id_, static_cast<int32_t>(chunk_bytes_));
+    GM_ASSIGN(const bool can_overwrite, chunks.can_overwrite(*snapshot, n, chunk_bytes));
+    if (!can_overwrite) return false;
+  }
+  chunk.buffer = buffer;
+  chunk.size = chunk_bytes;
+  chunk.written = WrittenRange(chunk_bytes);
+  chunk.is_partial = true;
+  put(n, dirty_.insert_or_assign(n, std::move(chunk)).first->second, from, data);
+  return true;
+}
+
+// The bytes that this writes are of no thread but this one: a commit reads only the changed blocks.
+Status OpenFile::load_rest(int64_t n, Chunk& chunk) {
+  if (!chunk.is_partial) return {};
+  GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot,
+            context_->bucket.store().short_snapshot());
+  StoredChunks chunks(context_->bucket.chunks(), id_, static_cast<int32_t>(chunk_bytes_));
+  // Verified, because a commit may give the content a new checksum.
+  GM_ASSIGN(const std::optional<StoredChunks::Chunk> stored,
+            chunks.find_any(*snapshot, n, StoredChunks::Verify::kChecksum));
+  if (!stored) return chunk_is_missing(id_, n);
+  if (stored->content.size() != chunk.size) return chunk_is_wrong_size(id_, n);
+  uint8_t* const content = content_of(chunk);
+  uint32_t from = 0;
+  const auto copy_until = [&](uint32_t to) {
+    if (from < to) std::memcpy(content + from, stored->content.data() + from, to - from);
+  };
+  for (const ChangedBlocks::Range& range : chunk.changed.ranges(chunk.size)) {
+    copy_until(range.from);
+    from = range.to;
+  }
+  copy_until(chunk.size);
+  chunk.is_partial = false;
   return {};
 }
 
@@ -266,7 +326,7 @@ bool OpenFile::try_cut(int64_t length, int64_t tail, uint32_t tail_bytes, TimeUp
   if (tail_bytes != 0 && !holes_.contains(tail)) {
     // The chunk that the file will end in must be dirty, because the stored chunk is too long.
     Chunk* const chunk = chunk_in_place(tail, tail_bytes);
-    if (chunk == nullptr) return false;
+    if (chunk == nullptr || chunk->is_partial) return false;
     chunk->size = std::min(chunk->size, tail_bytes);
     chunk->written.cut(tail_bytes);
   }

@@ -39,6 +39,18 @@ TEST(ChangedBlocksTest, Ranges_AreWholeBlocksUpToTheEnd) {
   EXPECT_EQ(changed.stored_bytes(), 3 * kBlockSize);
 }
 
+TEST(ChangedBlocksTest, HasRoom_ForWholeBlocksUpToTheLimit) {
+  EXPECT_FALSE(ChangedBlocks().has_room_for(0, kBlockSize));
+  ChangedBlocks changed(100 * kBlockSize);
+  EXPECT_FALSE(changed.has_room_for(1, kBlockSize));
+  EXPECT_FALSE(changed.has_room_for(0, kBlockSize + 1));
+  EXPECT_TRUE(changed.has_room_for(0, 16 * kBlockSize));
+  EXPECT_FALSE(changed.has_room_for(0, 17 * kBlockSize));
+  changed.add(0, 15 * kBlockSize);
+  EXPECT_TRUE(changed.has_room_for(14 * kBlockSize, 16 * kBlockSize));
+  EXPECT_FALSE(changed.has_room_for(15 * kBlockSize, 17 * kBlockSize));
+}
+
 TEST(ChangedBlocksTest, RandomChanges_AreAllNamed) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 500; ++round) {

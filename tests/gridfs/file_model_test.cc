@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include "engine/binary_overwrite.h"
 #include "tests/gridfs/bucket_fixture.h"
 #include "tests/sanitized.h"
 
@@ -17,6 +18,7 @@ struct ModelledSize {
   int chunk_bytes = 0;
   size_t extent = 0;           // offsets and lengths are below it
   size_t write_bytes_max = 0;  // of one write
+  bool in_blocks = false;      // most writes are of whole blocks, as those of databases
 };
 
 class FileModelTest : public BucketFixture {
@@ -66,8 +68,13 @@ void FileModelTest::change_randomly(const FileTableOptions& options,
       case 0:
       case 1:
       case 2: {
-        const size_t offset = below(extent);
-        const std::string data = random_bytes(random, 1 + below(sizes[index].write_bytes_max));
+        size_t offset = below(extent);
+        size_t bytes = 1 + below(sizes[index].write_bytes_max);
+        if (sizes[index].in_blocks && below(5) > 0) {
+          offset -= offset % engine::kOverwriteBlockBytes;
+          bytes += engine::kOverwriteBlockBytes - bytes % engine::kOverwriteBlockBytes;
+        }
+        const std::string data = random_bytes(random, bytes);
         must(write(*file.open, static_cast<int64_t>(offset), data));
         if (file.content.size() < offset + data.size()) file.content.resize(offset + data.size());
         file.content.replace(offset, data.size(), data);
@@ -157,6 +164,16 @@ TEST_F(FileModelTest, RandomSmallChanges_OfLargeChunks) {
   options.commit_bytes = 512 * 1024;
   options.commit_interval = std::chrono::milliseconds(5);
   change_randomly(options, {{64 * 1024, 100'000, 3000}, {100'001, 150'000, 6000}}, 1000);
+}
+
+// Blocks are written to chunks that are not read before.
+TEST_F(FileModelTest, RandomBlocks_OfLargeChunks) {
+  FileTableOptions options;
+  options.dirty_bytes_max = 2 * 1024 * 1024;
+  options.commit_bytes = 512 * 1024;
+  options.commit_interval = std::chrono::milliseconds(5);
+  change_randomly(options, {{64 * 1024, 400'000, 9000, true}, {128 * 1024, 600'000, 4000, true}},
+                  1500);
 }
 
 }  // namespace

@@ -324,6 +324,26 @@ TEST_F(PatchesTest, WhatDoesNotFit_IsNotWritten) {
   EXPECT_EQ(data_of(1), data);
 }
 
+TEST_F(PatchesTest, Size_IsThatOfTheFieldWithItsPatches) {
+  const auto size_of = [&](const bson::Document& filter, std::string_view field) {
+    auto& overwriter = dynamic_cast<engine::BinaryOverwriter&>(*collection_);
+    const auto snapshot = store_->short_snapshot();
+    return *overwriter.binary_size(**snapshot, filter, field);
+  };
+  Bytes data(kChunkBytes, 7);
+  EXPECT_EQ(size_of(field_is("_id", 1), "data"), std::nullopt);
+  insert(1, data);
+  EXPECT_EQ(size_of(field_is("_id", 1), "data"), kChunkBytes);
+  ASSERT_NO_FATAL_FAILURE(patch_twice(1, data));
+  EXPECT_EQ(size_of(field_is("_id", 1), "data"), kChunkBytes);
+  overwrite(1, data, kChunkBytes - 10, Bytes(1000, 3));
+  EXPECT_EQ(size_of(field_is("_id", 1), "data"), kChunkBytes + 990);
+  EXPECT_EQ(size_of(field_is("a", 0), "data"), kChunkBytes + 990);  // no index has this field
+  EXPECT_EQ(size_of(field_is("_id", 1), "a"), std::nullopt);
+  EXPECT_EQ(size_of(field_is("_id", 1), "b"), std::nullopt);
+  EXPECT_EQ(size_of(field_is("_id", 2), "data"), std::nullopt);
+}
+
 TEST_F(PatchesTest, IndexOnTheField_GetsTheWholeDocument) {
   Bytes data(kChunkBytes, 7);
   insert(1, data);
