@@ -30,17 +30,20 @@ struct BinaryOverwrite {
   std::string_view field;      // the name of a field at the top of the document
   uint32_t expected_size = 0;  // the number of bytes that the field must have now
   uint32_t size = 0;           // the number of bytes afterwards; at least expected_size
-  // Ascending, without overlaps, within `size`. New bytes that no piece has become zeros.
+  // Ascending, without overlaps, within `size`, and none of them empty. New bytes that no piece has
+  // become zeros.
   std::span<const BinaryPiece> pieces;
 };
 
 class BinaryOverwriter {
  public:
   virtual ~BinaryOverwriter() = default;
-  // Overwrites the field in the first document that matches `filter`, as an update with $set of the
-  // whole new content would. Returns false, and changes nothing, if no document matches, or if the
-  // field is not a Binary of `expected_size` bytes. Fails with BadValue if `change` contradicts
-  // itself, and as Collection::update() does.
+  // Overwrites the field in the first document that matches `filter`. The result is the same as
+  // that of an update that sets the field to its whole new content with $set. Returns false, and
+  // changes nothing, if no document matches, or if the field is not a Binary of subtype 0 with
+  // `expected_size` bytes. Fails with BadValue if `change` breaks the rules of BinaryOverwrite,
+  // with BSONObjectTooLarge if the document would have more than 16 MiB, and as
+  // Collection::update() does.
   virtual Result<bool> overwrite(Transaction& transaction, bson::View filter,
                                  const BinaryOverwrite& change) = 0;
   // Returns the number of bytes of the field in the first document that matches `filter`, without

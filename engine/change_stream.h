@@ -30,8 +30,8 @@ struct ChangeStreamOptions {
   // The event of an update also has the document in its current state, unless the document has been
   // removed meanwhile.
   bool full_document = false;
-  // The longest time that the server waits for events in next(). A server that does not answer
-  // within 10 s after that time is an error.
+  // The longest time that the server waits for events in next(). If the server does not answer
+  // within 10 s after that time, next() fails.
   std::chrono::milliseconds patience{1000};
 };
 

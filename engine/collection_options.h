@@ -50,10 +50,10 @@ struct CollectionOptions {
   // Location51024 if `size` or `max` is out of range, and with BadValue for an empty `viewOn` or an
   // unknown validation level or action. Fails with InvalidOptions if an option is not supported or
   // conflicts with another one, and for a validator in the databases admin, local and config. Fails
-  // with InvalidNamespace for a validator of a system.* collection. For a validator that is not a
-  // filter, fails with the errors of query::Filter::parse(). Fails with InvalidNamespace too if
-  // `viewOn` is not a valid name, and as query::Collation::parse() does. Accepts `autoIndexId:
-  // true`, and the options `flags` and `usePowerOf2Sizes` of old servers, as these change nothing.
+  // with InvalidNamespace for a validator of a system.* collection, and if `viewOn` is not a valid
+  // name. Fails with the errors of query::Filter::parse() if the validator is not a filter, and
+  // with those of query::Collation::parse() for the collation. Accepts `autoIndexId: true`, and the
+  // options `flags` and `usePowerOf2Sizes` of old servers, as these change nothing.
   static Result<CollectionOptions> parse(const Namespace& ns, bson::View options);
   // Returns the options as listCollections shows them. parse() reads this document again.
   bson::Document document() const;

@@ -156,10 +156,10 @@ struct FindOptions {
   int64_t limit = 0;                     // 0: no limit
   std::optional<bson::Value> hint = {};  // index name, key pattern, or {$natural: 1 or -1}
   bson::View variables = {};             // values of `$$name` in expressions, by name
-  // The collation by which strings are compared, as query::Collation::parse() reads it. Empty: that
-  // of the collection or view, if it has one. {locale: "simple"}: as bytes. An index with another
-  // collation has neither bounds for strings nor an order of them. A view refuses another collation
-  // than its own with OptionNotSupportedOnView (167).
+  // The collation by which strings are compared, as query::Collation::parse() reads it. Empty: the
+  // collation of the collection or view, if it has one. {locale: "simple"}: strings are compared as
+  // bytes. A read can neither search for strings nor sort them with an index that has another
+  // collation. A view refuses any other collation than its own with OptionNotSupportedOnView (167).
   bson::View collation = {};
   std::optional<Deadline> deadline = {};
   // The caller reads only these dotted paths. If an index covers them, the cursor returns documents
@@ -318,8 +318,8 @@ struct CollectionStats {
 struct IndexStats {
   IndexDefinition definition;
   int64_t bytes = 0;  // the approximate size of the index's entries
-  // How many reads and writes have searched for documents with this index. Hiding the index, or
-  // ending this, sets the number to 0.
+  // How many reads and writes have searched for documents with this index. When the index is hidden
+  // or unhidden, the number becomes 0.
   int64_t accesses = 0;
   bson::Date since;  // when the store began to count accesses: when it was opened
 };
@@ -327,8 +327,9 @@ struct IndexStats {
 // A handle by name: the collection need not exist. Reads of a missing collection find nothing. The
 // first insert creates it with its _id index, as MongoDB does. The name may be that of a view.
 // Reads then return the result of the view's pipeline, and writes fail with
-// CommandNotSupportedOnView. An embedded store refuses writes with IllegalOperation while an index
-// with a collation is one of another version of ICU (engine/local/FORMAT.md, "Index keys").
+// CommandNotSupportedOnView. An embedded store refuses writes with IllegalOperation while the
+// collection has an index with a collation whose keys were made with another version of ICU
+// (engine/local/FORMAT.md, "Index keys").
 class Collection {
  public:
   virtual ~Collection() = default;

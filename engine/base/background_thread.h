@@ -28,9 +28,10 @@ class BackgroundThread {
   BackgroundThread& operator=(const BackgroundThread&) = delete;
 
   // Makes the thread call the work at least once after this call. The first wake() starts the
-  // thread. Does nothing after stop().
+  // thread, and throws std::system_error if the system refuses a thread. Does nothing after stop().
   void wake() GM_EXCLUDES(mutex_);
-  // Ends the thread, and waits for its end. The work never runs afterwards.
+  // Ends the thread, and waits for its end. The work never runs afterwards. If it was called
+  // before, returns at once, even if the first call still waits.
   void stop() GM_EXCLUDES(mutex_);
 
  private:

@@ -42,7 +42,8 @@ class Interrupt {
   std::atomic<int32_t> reason_{0};
 };
 
-// After this point in time an operation that reads fails with MaxTimeMSExpired (50).
+// The time after which an operation that reads fails with MaxTimeMSExpired (50). It is fixed, or it
+// is the time of an Interrupt, which others can move.
 class Deadline {
  public:
   using Time = Interrupt::Time;

@@ -103,6 +103,7 @@ class CursorRegistry {
   // is 0.
   Result<CursorBatch> get_more(int64_t id, const engine::Namespace& ns, const BatchLimits& limits)
       GM_EXCLUDES(mutex_);
+  // Like the function above, but passes the documents to `sink` and returns CursorBatch::id.
   Result<int64_t> get_more(int64_t id, const engine::Namespace& ns, const BatchLimits& limits,
                            const Sink& sink) GM_EXCLUDES(mutex_);
   // Ends the cursor. If another call is reading it, the cursor ends after that batch. Returns false

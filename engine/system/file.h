@@ -1,5 +1,6 @@
 // Wraps the operating system's file calls, for files that must not be lost. The functions read and
-// write all bytes, return errors as values, and repeat interrupted calls.
+// write all bytes, and return errors as values. They repeat interrupted calls, except for syncs: an
+// interrupted sync fails.
 //
 // The crash tests intercept the system calls that change a store's files
 // (tests/engine/local/crash/file_calls.cc). The functions of this header make these calls, LMDB
