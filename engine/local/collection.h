@@ -143,7 +143,8 @@ class DocumentWriter {
   // Returns for each index of the collection whether `update` may change its entries. All are true
   // if the update does not know which paths it changes.
   std::vector<bool> affected_by(const query::Update& update) const;
-  // The same for a write that changes what is at the paths `touched`; all if it is empty.
+  // Like the function above, for a write that changes the values at the paths `touched`. All are
+  // true if `touched` is empty.
   std::vector<bool> affected_by(const std::vector<std::string>& touched) const;
 
   // Overwrites parts of a Binary field (engine/binary_overwrite.h). If the document is large enough

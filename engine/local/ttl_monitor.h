@@ -25,9 +25,10 @@ class TtlMonitor {
   // wait for the write lock and removes at most 128 documents.
   ~TtlMonitor();
 
-  // Return the number of passes that have ended, with or without an error, and of removed
-  // documents, since the construction. After an error in a collection, the pass logs a warning and
-  // continues with the next collection. The next pass tries the collection again.
+  // passes() returns how many passes have ended, with or without an error, and removed() how many
+  // documents were removed. Both count from the construction on. After an error in a collection,
+  // the pass logs a warning and continues with the next collection. The next pass tries the
+  // collection again.
   int64_t passes() const { return passes_; }
   int64_t removed() const { return removed_; }
 

@@ -48,7 +48,8 @@ class DropCleanup {
 
  private:
   void run() GM_EXCLUDES(mutex_);
-  // Cleans up a part of one keyspace. Returns true if no released keyspace is left.
+  // Cleans up a part of one keyspace. Returns true if no released keyspace is left, apart from
+  // exempt ones.
   Result<bool> clean_some();
   Result<std::vector<Keyspace>> released_keyspaces();
   bool is_exempt(const Keyspace& keyspace) GM_EXCLUDES(mutex_);

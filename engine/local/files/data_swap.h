@@ -13,9 +13,10 @@ namespace gridmount::local {
 // What happens to the old data.mdb. kKept keeps it with another name in the store's folder.
 enum class OldData { kDropped, kKept };
 
-// Makes the file `checkpoint` empty, and syncs it. From here on the swap is finished by the next
-// opening or repair, if it is interrupted: an empty checkpoint beside a complete copy shows it.
-// The copy must be a complete, closed store with all contents of the store in `folder`.
+// Makes the file `checkpoint` empty, and syncs it. If the swap is interrupted after this call, the
+// next opening for writing or the next repair finishes it: it finds an empty checkpoint beside a
+// complete copy. The copy must be a complete, closed store with all contents of the store in
+// `folder`.
 Status begin_swap(const std::filesystem::path& folder);
 
 // Puts the copy's data file in place, and removes the rest of the copy. begin_swap() must have been
@@ -25,7 +26,9 @@ Status begin_swap(const std::filesystem::path& folder);
 Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, OldData old);
 
 // Finishes a swap that was interrupted after begin_swap(), and keeps the old data. Returns whether
-// there was one. Fails with StoreLocked if the store is in use, and with errors of the device.
+// there was such a swap. If the folder has a complete copy, takes the locks of the store, and fails
+// as LockFile::lock() and lock_data() do: with StoreLocked if the store is in use, for example.
+// Also fails with errors of the device.
 Result<bool> finish_swap(const std::filesystem::path& folder);
 
 }  // namespace gridmount::local

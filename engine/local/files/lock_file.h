@@ -28,7 +28,7 @@ struct OwnerMark {
   int64_t pid = 0;
   std::string host;
   std::string boot_id;      // the boot id of the owner's kernel; empty if unknown
-  uint64_t data_inode = 0;  // the inode number of data.mdb; in a copy of the store it differs
+  uint64_t data_inode = 0;  // the inode number of data.mdb; a copy of the store has another
 };
 
 class LockFile {

@@ -23,8 +23,8 @@ namespace gridmount::local {
 class UnopenedStore {
  public:
   // Fails with StoreLocked if the store is in use, with StoreDamaged if data.mdb cannot be trusted
-  // and no checkpoint has valid meta pages, as read_fitting_format() does, and with errors of the
-  // device.
+  // and no checkpoint has valid meta pages, as LockFile::lock() and read_fitting_format() do, and
+  // with errors of the device.
   static Result<UnopenedStore> open(const std::filesystem::path& folder);
 
   // Reports the use of each page of the store, as Environment::survey_pages() does.
@@ -33,8 +33,9 @@ class UnopenedStore {
   // for_each_change() reads.
   const std::vector<std::string>& changes() const { return changes_; }
 
-  // Returns one line about the transactions that are lost. It is empty if data.mdb is not older
-  // than its checkpoint, or if the checkpoint has taken its place.
+  // Returns one line about the transactions that are lost because data.mdb is older than its newest
+  // checkpoint. Returns an empty text if data.mdb is not older, or if open() has chosen the meta
+  // pages of the checkpoint.
   const std::string& lost() const { return lost_; }
 
   // Marks the store as closed. May be called only when everything in the store has been copied and

@@ -27,8 +27,8 @@ class MatchCount {
       const query::Filter& filter, const MatchOptions& options);
 
   const ChosenPlan& plan() const { return plan_; }
-  // Returns whether the count reads documents. Documents with truncated index keys do not matter
-  // here: it always reads these.
+  // Returns whether the count reads documents. The result does not depend on documents with
+  // truncated index keys, which the count always reads.
   bool reads_documents() const;
   // Returns whether the count matches index entries against the filter, because the bounds do not
   // express the whole filter.

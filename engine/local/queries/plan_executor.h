@@ -80,8 +80,7 @@ struct ExecutionStats {
   int64_t documents_examined = 0;
   int64_t matched = 0;       // including those that `skip` has left out
   int64_t sorted_bytes = 0;  // bytes that were added to the buffer of a sort
-  // documents that were returned
-  int64_t given = 0;
+  int64_t given = 0;         // documents that were returned
 };
 
 class PlanExecutor {

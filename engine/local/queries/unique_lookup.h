@@ -24,7 +24,7 @@ namespace gridmount::local {
 // boolean, date or timestamp, and if they are exactly the parts of a unique index. This index must
 // be readable (is_readable()), and neither partial nor multikey, and the key must not be truncated.
 // If a value is a string, the index must have the query's collation, which is `collator`. Otherwise
-// it returns nothing. `index` points into the metadata, which must outlive the result.
+// unique_lookup() returns nothing. `index` points into the metadata, which must outlive the result.
 struct UniqueLookup {
   const IndexMetadata* index;
   std::string key;

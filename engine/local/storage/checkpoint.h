@@ -9,7 +9,7 @@
 // Between checkpoints, the log (redo_log.h) makes small commits durable.
 //
 // If the store refuses writes, the thread logs the cause once, within one interval. Writers get the
-// same error. Readers do not get it: they go on, and may meet damaged records.
+// same error. Readers do not get this error: they go on, and may meet damaged records.
 //
 // Thread-safe after start(). Before that, one thread calls pin(), then take_first() if a batch of
 // the file `pending` must be replayed (D15), and then start(). One thread calls stop(), once.

@@ -13,8 +13,8 @@
 //
 // Short transactions (engine::TransactionKind) with few changes also share an LMDB transaction if
 // they follow one another without a read in between. This LMDB transaction is called a batch
-// (batch.h). Each of them is committed when the file `pending` has its changes. LMDB commits the
-// batch before the next read transaction begins.
+// (batch.h). Each short transaction in it is committed when the file `pending` has its changes.
+// LMDB commits the batch before the next read transaction begins.
 //
 // Commits never wait for the disk. Checkpoints (checkpoint.h) and the log (redo_log.h) make them
 // durable.
@@ -163,11 +163,11 @@ class Environment {
   // Like begin_read(), but does not count as a read between short transactions. So they can still
   // share their commits.
   Result<ReadTransaction> begin_short_read();
-  // Waits for the write lock. Fails with StoreReadOnly on a read-only store, with IllegalOperation
-  // if this thread already has a write transaction, and with WritesRefused after a failed sync or
-  // if a file of the store was replaced. Fails with StoreDamaged if a page or the list of free
-  // pages is damaged so that nothing may be written, and with IoError if data.mdb or data.mdb-lock
-  // cannot be read.
+  // Waits for the write lock and begins a write transaction. Fails with StoreReadOnly on a
+  // read-only store, with IllegalOperation if this thread already has a write transaction, and with
+  // WritesRefused after a failed sync or if a file of the store was replaced. Fails with
+  // StoreDamaged if a page or the list of free pages is damaged so that nothing may be written, and
+  // with IoError if data.mdb or data.mdb-lock cannot be read.
   Result<WriteTransaction> begin_write(
       engine::TransactionKind kind = engine::TransactionKind::kMayBlock);
 

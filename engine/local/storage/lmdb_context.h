@@ -24,8 +24,8 @@ struct LmdbContext {
   // A fault has interrupted a call that writes (fault_scope.h). After this, nothing may be written,
   // and neither the transaction nor the environment may be closed. Reads are still allowed.
   std::atomic<bool> interrupted = false;
-  // The same, but only if the holder of the write lock made the call. `interrupted` is also set if
-  // any thread finds that LMDB's table of readers is lost.
+  // A fault has interrupted such a call by the holder of the write lock. `interrupted` is set too
+  // in this case, and also if any thread finds that LMDB's table of readers is lost.
   std::atomic<bool> write_interrupted = false;
   // Set when the environment is opened. It has no map if no MapGuard guards the map (map_guard.h).
   PageMap pages = {};
