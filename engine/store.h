@@ -500,15 +500,17 @@ class Database {
 
 struct StoreStats {
   int64_t file_bytes = 0;  // the disk space of data.mdb, or of all databases of a deployment
-  // The part of file_bytes that holds data. The rest is reused before the file grows.
+  // The part of file_bytes that holds data. The rest is reused before the file grows. In a
+  // deployment it is equal to file_bytes, because servers do not report it.
   int64_t used_bytes = 0;
-  int64_t capacity_bytes = 0;   // file_bytes, and the bytes by which the file can still grow
+  // file_bytes, and the bytes by which the file can still grow. In a deployment: file_system_bytes.
+  int64_t capacity_bytes = 0;
   int64_t available_bytes = 0;  // what can still be written; 0 if the store is read-only
   // The whole file system that holds the store, including all other files on it.
   int64_t file_system_bytes = 0;
   int64_t file_system_used_bytes = 0;
   // The passes of the TTL monitor since the store was opened, and the documents that it has
-  // removed.
+  // removed. Always 0 in a deployment, like since_checkpoint.
   int64_t expiry_passes = 0;
   int64_t expired_documents = 0;
   // The time since the last checkpoint ended. Durable commits are not checkpoints. A power loss can

@@ -37,7 +37,7 @@ class MongoChangeStream final : public engine::ChangeStream {
                     std::chrono::milliseconds patience)
       : sessions_(std::move(sessions)), database_(database), patience_(patience) {}
 
-  // Keeps a reply, and returns its events without those of the own sessions.
+  // Keeps a reply, and returns its events without those of this store's own sessions.
   Result<std::vector<bson::View>> take(bson::Document reply);
   bool is_own(bson::View event) const;
 

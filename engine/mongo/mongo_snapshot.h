@@ -36,12 +36,13 @@ class Reads {
   // `changed`, because a command that changes it would wait for the transaction's end. If the
   // collection's name is empty, fails if the transaction has used any collection of the database.
   Status check_unused(const engine::Namespace& changed) const;
-  // Keeps a document until the next call of this function. The view is valid as long.
+  // Keeps a document until the next call of this function. The view is valid until then.
   bson::View keep_current(bson::Document document) {
     current_ = std::move(document);
     return current_;
   }
-  // Keeps a document until pause(), or until this object is destroyed. The view is valid as long.
+  // Keeps a document until pause(), or until this object is destroyed. The view is valid until
+  // then.
   bson::View keep(bson::Document document) {
     kept_.push_back(std::move(document));
     return kept_.back();

@@ -1,5 +1,5 @@
-// Timestamps that the store generates for $currentDate, and with which it replaces empty
-// timestamps. Internal to the engine.
+// The timestamps that the store generates for $currentDate and in place of empty timestamps.
+// Internal to the engine. Thread-safety: the functions are thread-safe.
 #pragma once
 
 #include "engine/bson/document.h"
@@ -8,7 +8,7 @@
 namespace gridmount::query {
 
 // Returns the seconds since 1970, and a counter that distinguishes timestamps in the same second.
-// The timestamps of a process are all different, as on MongoDB servers. Thread-safe.
+// The timestamps of a process are all different, as on MongoDB servers.
 bson::Timestamp current_timestamp();
 
 // Returns whether the element is Timestamp(0, 0), which the store replaces by the current

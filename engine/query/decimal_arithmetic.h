@@ -16,13 +16,13 @@
 
 namespace gridmount::query {
 
-// Add or multiply two numbers of any type. Of a double they use only the first 15 significant
-// digits, as MongoDB servers do: 0.1 is 0.100000000000000 and not 0.10000000000000000555...
+// Add or multiply two numbers of any type. They use only the first 15 significant digits of a
+// double, as MongoDB servers do: 0.1 is 0.100000000000000 and not 0.10000000000000000555...
 bson::Value add_decimals(bson::ValueView a, bson::ValueView b);
 bson::Value multiply_decimals(bson::ValueView a, bson::ValueView b);
 
-// Converts a number of any type. Of a double it uses only the first 15 significant digits, as
-// above.
+// Converts a number of any type. Uses only the first 15 significant digits of a double, as the
+// functions above do.
 bson::Decimal128 to_decimal(bson::ValueView number);
 bson::Value value_of(bson::Decimal128 decimal);
 // Converts the double, with 34 significant digits.

@@ -52,7 +52,8 @@ class DocumentOutput {
   void push_open_array() { push_open(bson::Type::kArray); }
   void close();
 
-  // Makes finish() fail with this error. Only the first error is kept. Later values are ignored.
+  // Makes finish() fail with this error, whatever is appended afterwards. Only the first error is
+  // kept.
   void fail(Error error);
 
   uint64_t size() const { return bytes_.size(); }

@@ -25,19 +25,20 @@ class Sort {
     bool descending = false;
   };
 
-  // Each element is one part, see parse_sort_part(). Fails with BadValue for more than 32. An empty
-  // specification sorts nothing. Strings are compared by `collator`, or as bytes if it is null.
+  // Each element is one part. Fails as parse_sort_part() does, and with BadValue for more than 32
+  // parts. An empty specification sorts nothing. Strings are compared by `collator`, or as bytes if
+  // it is null.
   static Result<Sort> parse(bson::View specification, SharedCollator collator = nullptr);
 
   const std::vector<Part>& parts() const { return parts_; }
   bool empty() const { return parts_.empty(); }
   const SharedCollator& collator() const { return collator_; }
 
-  // Returns the values that the document sorts by, one per part. Of all keys that an index on these
-  // parts would have for the document, they are the first key in sort order. Parts that lead
-  // through the same array take their values from the same element. Fails with BadValue if parts
-  // lead through different arrays of one document. A sort by _id alone takes the whole value, even
-  // an array, as the index on _id does.
+  // Returns the values by which the document is sorted, one per part. They are the first key, in
+  // sort order, of the keys that an index on these parts would have for the document. Parts that
+  // lead through the same array take their values from the same element. Fails with BadValue if
+  // parts lead through different arrays of one document. A sort by _id alone takes the whole value,
+  // even an array, as the index on _id does.
   Result<std::vector<bson::Value>> key_of(bson::View document) const;
   // Compares two such keys and applies the directions.
   std::weak_ordering compare_keys(const std::vector<bson::Value>& a,
@@ -48,14 +49,14 @@ class Sort {
   SharedCollator collator_;
 };
 
-// The value must be 1 or -1, of any numeric type. The fraction of a double is cut off, and a
-// decimal is rounded. Fails with code 17312 for a document other than {$meta: ...}, with 15974 for
-// another value that is no number, with 15975 for another number, and with the errors of
+// Parses one part. The value must be 1 or -1, of any numeric type. The fraction of a double is cut
+// off, and a decimal is rounded. Fails with code 17312 for a document other than {$meta: ...}, with
+// 15974 for another value that is no number, with 15975 for another number, and with the errors of
 // split_field_path() for an invalid path, in this order.
 Result<Sort::Part> parse_sort_part(const bson::Element& element);
 
-// Returns what $push and $sortArray sort an element by: the whole value at the path, even if it is
-// an array. Returns null if there is no value, or if the element is not a document.
+// Returns the value by which $push and $sortArray sort an element: the whole value at the path,
+// even if it is an array. Returns null if there is no value, or if the element is not a document.
 bson::ValueView whole_value_at(bson::ValueView element, const bson::Path& path);
 
 // Returns QueryExceededMemoryLimitNoDiskUseAllowed with the server's message, for a sort in memory.

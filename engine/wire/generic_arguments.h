@@ -1,5 +1,6 @@
 // The arguments that every command accepts: session, read and write concern, time limit, API
-// version. Their meaning is that on a standalone server, which is not a member of a replica set.
+// version. They have the same meaning as on a standalone server, which is not a member of a replica
+// set.
 // Source: MongoDB 7.0, src/mongo/idl/generic_argument.idl; MongoDB manual, "Read Concern", "Write
 // Concern", "Stable API".
 //
@@ -53,7 +54,8 @@ struct GenericRules {
 Result<GenericArguments> read_generic_arguments(Arguments& arguments, const GenericRules& rules);
 
 // session_id_of() reads the session id of an lsid, {id: UUID}. `path` is the lsid's name in error
-// messages. binary_of() returns the UUID, which refers to the bytes of `id`.
+// messages. Fails with TypeMismatch if the id is not a UUID of subtype 4, and with the errors of
+// Arguments. binary_of() returns the UUID, which refers to the bytes of `id`.
 Result<SessionId> session_id_of(std::string_view path, bson::View lsid);
 bson::Binary binary_of(const SessionId& id);
 

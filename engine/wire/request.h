@@ -36,8 +36,8 @@ class ReplyRoom {
   virtual Status make_room(uint64_t bytes) = 0;
 };
 
-// Refers to the message from which it was read, and which must outlive it. All its documents have
-// been validated.
+// A Request refers to the message from which it was read. The message must outlive the Request. All
+// documents of a Request have been validated.
 struct Request {
   bson::View body;            // its first field names the command
   std::string_view database;  // `$db`, or the database of the legacy namespace "db.$cmd"

@@ -124,8 +124,9 @@ Result<Pipeline> parse_sub_pipeline(bson::ValueView value, const StageCall& call
 // the size of the results.
 Result<Stream> open_stages(const Pipeline& pipeline, size_t first, Stream input,
                            const PipelineContext& context);
-// Opens the pipeline over those documents of a collection that match `filter`. If the pipeline
-// produces its documents itself, opens it over those of them that match.
+// Opens the pipeline over those documents of a collection that match `filter`. If the first stage
+// of the pipeline produces documents itself, the other stages get only those of its documents that
+// match.
 Result<Stream> open_over_collection(const Pipeline& pipeline, const CollectionName& collection,
                                     bson::View filter, const PipelineContext& context);
 

@@ -56,10 +56,10 @@ struct UpdateNode {
 };
 
 // Adds an update of the field at `path`. Fails with ConflictingUpdateOperators if the tree already
-// changes the same field, a field inside it, or a field that contains it. Fails so too if one path
-// goes on to array elements by `$[]` or `$[id]` where another path goes on by a name, a position or
-// `$`. Fails with BadValue if the path names an unknown array filter. The caller must have checked
-// the path (update_path.h).
+// changes the same field, a field inside it, or a field that contains it. Also fails with
+// ConflictingUpdateOperators if, below one field, one path continues with `$[]` or `$[id]` and
+// another path with a name, a position or `$`. Fails with BadValue if the path names an unknown
+// array filter. The caller must have checked the path (update_path.h).
 Status add_update(UpdateNode& root, const bson::Path& path, std::shared_ptr<const UpdateLeaf> leaf,
                   const ArrayFilters& filters);
 

@@ -40,8 +40,9 @@ class MemoryBudget {
   explicit MemoryBudget(size_t bytes_max) : bytes_max_(bytes_max) {}
 
   // Adds `bytes` to the reservation. Returns true if it has them at once. Otherwise puts the
-  // reservation into the queue. When it gets the bytes, the thread that has released others calls
-  // `granted`. Until then the reservation must not be used. If the budget is used up, a request for
+  // reservation into the queue, and returns false. When the reservation gets the bytes, `granted`
+  // is called: by this thread before acquire() returns, or later by another thread that uses the
+  // budget. Until then the reservation must not be used. If the budget is used up, a request for
   // zero bytes waits too.
   bool acquire(Reservation& reservation, size_t bytes, std::function<void()> granted);
   // Like acquire(), but blocks the thread until it has the bytes. Returns false if this takes
@@ -62,8 +63,8 @@ class MemoryBudget {
   // and make no progress.
   bool is_waited_for() const { return waiting_.load(std::memory_order_relaxed) > 0; }
   size_t used() const;
-  // Returns whether much of the budget was in use at some time since the last call of this
-  // function.
+  // Returns whether more than a quarter of the budget was in use at some time since the last call
+  // of this function.
   bool was_high();
 
   // Grants all waiting and all later reservations.

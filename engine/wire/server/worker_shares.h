@@ -3,11 +3,11 @@
 //
 // A request that may take long needs a turn while it runs. One eighth of the workers, but at least
 // one, is reserved for commands that are answered at once, and that need no turn. One quarter of
-// the workers, but at least two, which includes this eighth, gets no requests of clients over TCP
-// that need a turn. An account of TCP, which is a user or an address, can have at most half of the
-// workers. Each limit is at least one worker. A request that would exceed these limits waits,
-// without a worker. The waiting accounts get one turn each, in rotation. The requests of one
-// account get their turns in the order in which they have arrived.
+// the workers, but at least two, gets no requests of clients over TCP that need a turn. This
+// quarter includes the reserved eighth. A TCP account, which is a user or an address, can have at
+// most half of the workers. Each limit is at least one worker. A request that would exceed these
+// limits waits, without a worker. The waiting accounts get one turn each, in rotation. The requests
+// of one account get their turns in the order in which they have arrived.
 //
 // Thread-safe, except that a Turn must be used by one thread at a time.
 #pragma once
