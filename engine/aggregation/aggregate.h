@@ -61,8 +61,8 @@ Result<bson::Document> explain_aggregate(const Databases& databases, engine::Sna
 
 // Implements engine::Collection::distinct(). Returns the different values that the cursor's
 // documents have at the path, sorted, with every element of an array as a value of its own. Strings
-// that are the same by `strings` are one value, the first that comes. Fails with Location17217 if
-// they take more than 16 MiB.
+// that `strings` orders as equal count as one value, and only the first of them is returned. Null:
+// strings are compared as bytes. Fails with Location17217 if they take more than 16 MiB.
 Result<std::vector<bson::Value>> distinct_values(engine::Cursor& cursor, std::string_view path,
                                                  const bson::StringOrder* strings);
 

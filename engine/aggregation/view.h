@@ -43,15 +43,17 @@ Result<ResolvedView> resolve_view(const Databases& databases, engine::Snapshot& 
 Status check_view(engine::Database& database, engine::Snapshot& snapshot, std::string_view name,
                   std::string_view view_on, bson::View stages, bson::View collation);
 
-// Returns the collation for all reads of a command, as query::Collator::parse() reads it: `given`
-// if it is not empty, else the one of the collection or view that `view` is the resolution of.
-// Returns {locale: "simple"} if that has none. Fails with OptionNotSupportedOnView (167) if `given`
-// is not the one of a view `ns`, and as query::Collation::parse() does.
+// Returns the collation for all reads of a command, as query::Collator::parse() reads it. `view`
+// must be the result of resolve_view() for `ns`. Returns `given` if it is not empty. Otherwise
+// returns the collation of `ns`, or {locale: "simple"} if `ns` has none. Fails with
+// OptionNotSupportedOnView (167) if `ns` is a view and `given` is another collation than that of
+// the view, and as query::Collation::parse() does.
 Result<bson::Document> effective_collation(const engine::Namespace& ns, const ResolvedView& view,
                                            bson::View given);
 
 // Fails with OptionNotSupportedOnView (167) if the pipeline over `ns` reads, beside its source, a
-// view that has another collation. `collator` is the one of the command.
+// view that has another collation. `collator` is that of the command; null: strings are compared as
+// bytes.
 Status check_views_collation(const Databases& databases, engine::Snapshot& snapshot,
                              const engine::Namespace& ns, const query::Pipeline& pipeline,
                              const query::Collator* collator);

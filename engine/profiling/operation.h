@@ -17,7 +17,7 @@
 namespace gridmount::profiling {
 
 struct Operation {
-  std::string op;  // "query", "insert", "update", "remove", "command"
+  std::string op;  // "query", "getmore", "insert", "update", "remove", "command"
   engine::Namespace ns;
   bson::Document command;
   bson::Document counts;  // nreturned, nMatched, keysExamined and so on

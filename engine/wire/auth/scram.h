@@ -38,7 +38,8 @@ inline constexpr int32_t kSha256Iterations = 15'000;
 inline constexpr int32_t kIterationsMin = 5'000;
 
 // Makes credentials with a new random salt. This takes milliseconds. Fails with BadValue for an
-// empty password. SCRAM-SHA-256 prepares the password, so it also fails as prepare_password() does.
+// empty password, and with InternalError if OpenSSL refuses. SCRAM-SHA-256 prepares the password,
+// so it also fails as prepare_password() does.
 Result<ScramCredentials> make_credentials(ScramMechanism mechanism, std::string_view user,
                                           std::string_view password);
 // Makes SCRAM-SHA-1 credentials from a digest that the client has made ("digestPassword: false").
