@@ -63,7 +63,8 @@ bson::Decimal128 arc_tangent(bson::Decimal128 y, bson::Decimal128 x);
 
 enum class DecimalRounding { kNearestEven, kDown, kUp, kTowardsZero };
 // Rounds to `places` digits after the decimal point. If `places` is negative, that many digits
-// before the point become zeros. Returns NaN if the result needs more than 34 digits.
+// before the point become zeros. If the result would need more than 34 digits, returns the value
+// itself, with as many places as it can have.
 bson::Decimal128 round_to_places(bson::Decimal128 value, int places, DecimalRounding rounding);
 
 bool is_zero(bson::Decimal128 value);

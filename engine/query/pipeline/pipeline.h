@@ -119,9 +119,10 @@ class Pipeline {
   //   sort, skip and limit. The documents may have more fields than requested.
   enum class Input { kEverything, kFiltered, kRequested };
 
-  // Runs the pipeline: returns the stream of its results. The pipeline and the context must outlive
-  // the stream. If `stats` is not null, it gets one entry for each stage that runs, and must
-  // outlive the stream too. With Input::kRequested the stages that run are the own_stages().
+  // Runs the pipeline: returns the stream of its results. The stream has a copy of the context. The
+  // pipeline, and the storage and the values of the variables to which the context refers, must
+  // outlive the stream. If `stats` is not null, it gets one entry for each stage that runs, and
+  // must outlive the stream too. With Input::kRequested the stages that run are the own_stages().
   Result<std::unique_ptr<DocumentStream>> run(std::unique_ptr<DocumentStream> input,
                                               const PipelineContext& context,
                                               Input given = Input::kEverything,

@@ -41,9 +41,9 @@ struct WindowBounds {
 };
 
 // Parses the bounds. `sort` is the stage's sortBy, or null. Fails with FailedToParse for an invalid
-// form, with 5339900 if the lower bound is above the upper one, with 5339901 if bounds in documents
-// have no sortBy, with 5339902 if a range has no sortBy of one field, and with the errors of
-// expressions.
+// form, with 5339900 if the lower bound is above the upper one, with 5339901 if there is no sortBy
+// for bounds in documents that are not both unbounded, with 5339902 if a range has no sortBy of one
+// field, and with the errors of expressions.
 Result<WindowBounds> parse_window_bounds(bson::ValueView value, const Sort* sort,
                                          VariableScope& scope);
 

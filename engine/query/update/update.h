@@ -79,7 +79,8 @@ class Update {
   // a generated ObjectId if neither the filter nor the update has an _id. Fails with
   // NotSingleValueField (54) if the filter has two equalities for one path, with NotExactValueField
   // (111) if it has one for a field inside the _id and the update is a replacement, with BadValue
-  // if a path of an equality has a `$`, and with 17420 if the document exceeds
+  // if a path of an equality has a `$`, `$[]` or `$[id]`, with the other errors of
+  // check_update_path() for such a path, and with 17420 if the document exceeds
   // bson::kMaxDocumentBytes. Replaces the empty timestamps of a replacement by the current time.
   Result<bson::Document> upserted(const Filter& filter) const;
 

@@ -26,8 +26,9 @@ bool is_positional(const bson::Path& path);
 // Returns the path before the first of these parts. A store compares it with the paths of indexes.
 std::string fixed_prefix(const bson::Path& path);
 
-// Fails with EmptyFieldName for an empty part, with Overflow for too many parts, and with BadValue
-// if `$` or `$[]` is at a position where it is not allowed.
+// Fails with EmptyFieldName for an empty part, with Overflow for more than bson::kMaxDepth parts,
+// and with BadValue if the first part is `$`, `$[]` or `$[id]`, or if the path has more than one
+// `$`.
 Status check_update_path(const bson::Path& path);
 
 }  // namespace gridmount::query
