@@ -38,7 +38,8 @@ class DecoySecret {
   // in.
   DecoySecret(engine::Store& store, const UserDirectory& users, bool is_kept);
 
-  // Returns the secret. It does not change during the lifetime of this object, and when keep() has
+  // Returns the secret. It does not change during the lifetime of this object, unless the
+  // constructor could not read the stored secret and keep() has read it later. When keep() has
   // stored it, it does not change during the lifetime of the store.
   std::string value() const GM_EXCLUDES(mutex_);
   // Stores the secret if the store has users and no secret yet. Must be called after each change of

@@ -79,7 +79,7 @@ class Permissions {
 };
 
 // Appends the privileges to the array that `array` has open, in the form that servers use:
-// {resource: {db, collection} or {cluster: true}, actions: [...]}.
+// {resource: {db, collection}, {cluster: true} or {anyResource: true}, actions: [...]}.
 void append_privileges(bson::Builder& array, const Permissions& permissions);
 
 }  // namespace gridmount::wire

@@ -14,7 +14,7 @@
 namespace gridmount::wire {
 
 // Reads `hint`, which is an index name or a key pattern. Returns nothing if it is missing or an
-// empty document. Fails with FailedToParse for other types.
+// empty document. Fails with FailedToParse for other types, also for null and undefined.
 Result<std::optional<bson::Value>> read_hint(Arguments& arguments);
 
 // Evaluates the expressions of `let`, and returns {name: value, ...}. The field `c` of an update

@@ -18,8 +18,8 @@ struct ListenAddress {
   std::string host;  // a name, or an address without brackets
   uint16_t port = 0;
 
-  // Parses a text such as "localhost:27017", "10.0.0.1:27017" or "[::1]:0". Fails with BadValue if
-  // the port or the host is missing.
+  // Parses a text such as "localhost:27017", "10.0.0.1:27017" or "[::1]:0". Fails with BadValue for
+  // any other text, such as one without a port or a host.
   static Result<ListenAddress> parse(std::string_view text);
 };
 
