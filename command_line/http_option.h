@@ -28,8 +28,9 @@ struct HttpOptions {
 // `options` must live until then.
 void add_http_options(CLI::App& app, HttpOptions& options);
 
-// Fails with InvalidOptions if HTTP is asked for beside a server on TCP that demands a log-in or
-// client certificates. Clients of HTTP cannot log in, so they would get around that.
+// Fails with InvalidOptions if HTTP is requested together with --listen without --no-auth, or
+// together with --tls-ca-file. HTTP has neither log-ins nor client certificates, so its clients
+// would bypass what the wire server demands.
 Status check_http_options(const HttpOptions& options, const wire::EndpointOptions& endpoint);
 
 }  // namespace gridmount::command_line

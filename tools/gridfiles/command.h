@@ -1,7 +1,7 @@
 // The commands of gridfiles: a table, and one file per family of commands.
 //
-// A command runs on the main thread. With --jobs it makes its transfers on other threads
-// (transfers.h); everything that a CommandContext refers to may be used by all of them.
+// Thread-safety: a command runs on the main thread. With --jobs, it makes its transfers on other
+// threads (transfers.h), which may use everything that a CommandContext refers to.
 #pragma once
 
 #include <span>

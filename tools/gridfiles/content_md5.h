@@ -1,6 +1,6 @@
 // Computes the MD5 of files' contents. `gridfiles sync --checksum` compares them.
 //
-// Thread-safety: functions without state. A call uses its arguments alone.
+// Thread-safe: functions without state, if each call has a file or stream of its own.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // Copies a file of the bucket to a new file of the bucket.
 //
-// Not thread-safe: gridfiles runs a command on one thread.
+// Not thread-safe: for a command's main thread.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,15 @@
 
 namespace gridmount::tools {
 
-// Stores a file `name` with a new _id, the present uploadDate or `upload_date_min`, and the
-// content, chunkSize, contentType, aliases and metadata of the file with that files document.
-// Returns the new _id. The copy is durable if --writeConcern asks for it. If it fails, it leaves
-// nothing in the bucket. `metadata` that is not a document is not copied.
+// Copies the file whose files document is `source`. The copy has the filename `name`, a new _id,
+// and the source's content, chunkSize (at most kMaxChunkBytes), contentType, aliases and metadata.
+// Its uploadDate is the present time, but not before `upload_date_min`. A contentType that is not a
+// string, and metadata that are not a document, are not copied. Returns the new _id. The copy is
+// durable if --writeConcern asks for it. After an error, nothing of the copy stays in the bucket.
 //
-// What a mount keeps in `metadata` about the source's own chunks and names is left out: the copy
-// has no holes and no additional names. For the same reason `aliases` are left out in a bucket
-// where they are names of files (gridfs/namespace/aliases.h). Fails with kInterrupted after a
-// signal.
+// The copy has no holes and no additional names. So what a mount keeps in `metadata` about the
+// source's own chunks and names is not copied. `aliases` are not copied in a bucket where they are
+// names of files (gridfs/namespace/aliases.h). Fails with kInterrupted after a signal.
 Result<bson::Value> copy_file(const CommandContext& context, bson::View source,
                               const std::string& name,
                               std::optional<bson::Date> upload_date_min = {});

@@ -12,7 +12,7 @@ namespace gridmount::tools {
 
 // Spaces around the text are ignored. Text that begins with '{' is Extended JSON, relaxed or
 // canonical ({"$oid": ...}, {"$numberLong": ...}, a document). Empty text gives a new ObjectId. Any
-// other text is a string. Fails with FailedToParse.
+// other text is a string. Fails with FailedToParse for malformed Extended JSON.
 Result<bson::Value> parse_file_id(std::string_view text);
 
 }  // namespace gridmount::tools

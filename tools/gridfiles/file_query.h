@@ -53,8 +53,8 @@ Result<std::vector<bson::Value>> ids_of_name(const CommandContext& context,
 // Removes the file. Succeeds if the file does not exist.
 Status remove_if_there(const CommandContext& context, const bson::Value& id);
 
-// Removes all files of the name except the one with the _id `new_id`, and logs so. Fails with the
-// error of a removal, which names the file.
+// Removes all files of the name except the one with the _id `new_id`, and logs that they are
+// removed. Ends at the first removal that fails. The message of its error has the name.
 Status remove_older(const CommandContext& context, const std::string& name,
                     const bson::Value& new_id);
 

@@ -1,8 +1,8 @@
 // Writes lines to stderr as mongofiles does: local time with milliseconds and zone, a tab, the
 // message.
 //
-// Thread-safety: each line is one write(2). set_verbosity() must be called once, before other
-// threads exist.
+// line() is thread-safe: each line is one write(2). set_verbosity() is not, so it must be called
+// before other threads exist.
 #pragma once
 
 #include <string_view>

@@ -17,14 +17,16 @@
 
 namespace gridmount::tools {
 
-// Bytes of a file, as in HTTP: those from `first` to `last`, both included; without `last`, those
-// from `first` on; without `first`, the `last` ones of the file.
+// A range of a file's bytes, as in HTTP. At least one of the fields is set. With both, the range is
+// from `first` to `last`, both included. With only `first`, it is from `first` to the end of the
+// file. With only `last`, it is the last `last` bytes of the file.
 struct RequestedRange {
   std::optional<int64_t> first;
   std::optional<int64_t> last;
 };
 
-// The most transfers at once. A connection to a server has room for more readers and writers.
+// The maximum number of transfers at once. It is below the number of snapshots and transactions
+// that a store of a deployment may have at once (mongo::ConnectOptions::connections_max).
 inline constexpr int kJobsMax = 64;
 
 struct Options {

@@ -1,6 +1,6 @@
 // Writes what commands print on standard output: lines for people and programs.
 //
-// Not thread-safe: gridfiles runs a command on one thread.
+// Not thread-safe: only the main thread prints.
 #pragma once
 
 #include <string>

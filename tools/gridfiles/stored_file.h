@@ -21,8 +21,9 @@ struct LocalSource {
   std::optional<timespec> mtime = {};  // stored as a mount stores it, if given
 };
 
-// Stores the file with the options of put, and logs so as mongofiles does. If it fails, it leaves
-// nothing of the file in the bucket, and with --replace the older files stay.
+// Stores the file with the options of put, and logs this as mongofiles does. If the upload fails,
+// nothing of the file stays in the bucket, and with --replace the older files stay. If the removal
+// of the older files fails, the new file stays, and so do those that are not removed yet.
 Status store_file(const CommandContext& context, const LocalSource& source);
 
 }  // namespace gridmount::tools

@@ -37,7 +37,7 @@ class BatchedWrites {
     // with the tag of the first one, and gets this tag. Writes the documents in their order, and
     // sets its last argument to the number of those that it has written. After a success, this
     // number may be smaller than that of the documents, but not 0: it is called again for the rest.
-    // An error is that of the document after those that it has written.
+    // An error is about the first document that it has not written.
     std::function<Status(engine::Transaction&, Tag, std::span<const bson::View>, size_t& written)>
         write_all = {};
     // Returns whether documents with these two tags may be written together.
@@ -52,8 +52,8 @@ class BatchedWrites {
   BatchedWrites(engine::Store& store, Actions actions)
       : store_(store), actions_(std::move(actions)) {}
 
-  // Keeps a copy, and writes a batch when there is enough for one. Fails with the errors of
-  // flush().
+  // Copies the document. Calls flush() when the copies are enough for one transaction, and fails
+  // with its errors.
   Status add(Tag tag, bson::View document) {
     pending_.push_back({tag, bytes_.size(), document.size()});
     bytes_.insert(bytes_.end(), document.data(), document.data() + document.size());
@@ -64,8 +64,8 @@ class BatchedWrites {
 
   // Writes what is left. Fails with an error that Actions::refused returns. Also fails with errors
   // that are not about one document: TransactionTooLarge, an error for which ends_everything() is
-  // true, or one that remains when the transaction is repeated. Then drops the documents that were
-  // not written.
+  // true, or one that remains when the transaction is repeated. After an error, the documents that
+  // were not written are dropped.
   Status flush() {
     const Status done = write(0, pending_.size());
     pending_.clear();

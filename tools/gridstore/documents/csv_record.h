@@ -1,5 +1,5 @@
-// Records of CSV files (RFC 4180), read and written. Debian has no library for it that is still
-// maintained and knows line numbers.
+// Reads and writes the records of CSV files (RFC 4180). Debian has no library for CSV that is still
+// maintained and reports line numbers.
 //
 // Not thread-safe.
 #pragma once
@@ -34,9 +34,9 @@ class CsvReader {
     // The fields, or what is wrong with the line. The next record can still be read.
     Result<std::vector<std::string>> fields;
   };
-  // Returns the next record, or nothing at the end. Leaves out empty lines, and spaces before a
-  // field, as mongoimport does. Fails with FailedToParse, and names the line, if a field in
-  // quotation marks does not end or a record is too large.
+  // Returns the next record, or nothing at the end. Leaves out empty lines, and spaces and tabs
+  // before a field, as mongoimport does. Fails with FailedToParse, and names the line, if a field
+  // in quotation marks does not end or a record is too large.
   Result<std::optional<Record>> next();
 
  private:

@@ -1,9 +1,9 @@
 // The documents of a query or a pipeline, which a command reads one after the other.
 //
-// A store in a folder is read beside its owner, from one snapshot. Of a deployment the newest
-// contents are read, from the members that the connection string allows. The memory does not grow
-// with the number of documents, except for a sort or a stage that gathers documents, which have the
-// limits of the store.
+// A store in a folder is read beside its owner, from one snapshot. A deployment is read without a
+// snapshot of one moment, from the members that the connection string allows (readPreference). The
+// memory use does not grow with the number of documents. Only a sort, or a stage that gathers
+// documents, needs more memory, up to the limits of the store.
 //
 // Not thread-safe.
 #pragma once
@@ -47,8 +47,8 @@ class FoundDocuments {
   Result<std::optional<bson::View>> next();
   // Returns how many damaged documents were left out.
   uint64_t damaged() const { return damaged_; }
-  // Returns the number of documents, if the query selects all of the collection and the store knows
-  // it.
+  // Returns the number of documents that next() will return, or nothing if it is not known. It is
+  // known only for a query with an empty filter, and only if the store counts the documents.
   Result<std::optional<uint64_t>> expected();
 
  private:

@@ -15,12 +15,13 @@ namespace gridmount::tools {
 // The longest text of an argument in a file or on standard input.
 inline constexpr uint64_t kJsonArgumentBytesMax = 64 * 1024 * 1024;
 
-// Returns the document of the argument, which is Extended JSON, or an empty one for an empty
-// argument. `what` names the argument in messages ("the filter"). Fails with FailedToParse for
-// other text, and with the errors of InputFile.
+// Parses an argument that is a document in Extended JSON. An empty argument gives an empty
+// document. `what` names the argument in messages ("the filter"). Both functions fail with
+// FailedToParse for other text or for text that is too long, and with the errors of InputFile.
 Result<bson::Document> document_argument(std::string_view what, const std::string& argument);
 
-// Returns the elements of the array that the argument is, as bson::array_from_json() does.
+// Parses an argument that is an array in Extended JSON. Returns its elements in the form of
+// bson::array_from_json().
 Result<bson::Document> array_argument(std::string_view what, const std::string& argument);
 
 }  // namespace gridmount::tools

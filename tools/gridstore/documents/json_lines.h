@@ -12,8 +12,9 @@
 
 namespace gridmount::tools {
 
-// Prints all documents as Extended JSON. Stops when stdout cannot be written, which the caller of
-// the subcommand reports. Reports other failures on stderr. Returns the status of the subcommand.
+// Prints all documents as Extended JSON. Reports failures on stderr, except that stdout cannot be
+// written: the caller of the subcommand reports this. The first failure ends the printing. Returns
+// the status of the subcommand.
 ExitStatus print_json_lines(Result<std::unique_ptr<FoundDocuments>> found, bson::JsonForm form);
 
 }  // namespace gridmount::tools

@@ -34,7 +34,7 @@ class OutputFile {
 
   Status write(std::span<const uint8_t> bytes);
   Status write(std::string_view text);
-  // Completes the file. Nothing may be written after it or after an error.
+  // Completes the file. After finish() or after an error, nothing may be written.
   Status finish();
 
  private:

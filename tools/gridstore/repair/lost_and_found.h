@@ -5,9 +5,11 @@
 // of short chunks, read as zeros (metadata.sparse). metadata.lostAndFound holds
 //   {bucket, _id, problems: [what was wrong], original: the original files document}
 // and, until all chunks of the file have moved, moving: true. If the new name is taken, the file
-// gets that name with "~2", "~3" and so on behind it. A files document that is invalid or larger
-// than 1 MiB goes to the keep folder instead of `original`, and the new file has no attributes. The
-// same holds for a lost files document, but nothing can be kept of it.
+// gets that name with "~2", "~3" and so on behind it. A files document that is not valid BSON or is
+// larger than 1 MiB goes to the keep folder instead of `original`, and the new file has no
+// attributes. If the files document is lost, the new file has neither `original` nor attributes. If
+// gridfs::FilesDocument::parse() refuses the files document, the new file's chunkSize is the size
+// of the largest chunk.
 //
 // Not thread-safe.
 #pragma once

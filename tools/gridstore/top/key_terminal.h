@@ -24,7 +24,8 @@ class KeyTerminal {
   KeyTerminal(const KeyTerminal&) = delete;
   KeyTerminal& operator=(const KeyTerminal&) = delete;
 
-  // Replaces what the screen shows. Each line must end with '\n' and fit.
+  // Replaces what the screen shows. `lines` are at most lines() lines. Each must end with '\n' and
+  // fit into columns().
   void draw(std::string_view lines);
   size_t columns() const;
   size_t lines() const;

@@ -7,8 +7,8 @@
 
 namespace gridmount::tools {
 
-// Shows a table every --interval seconds: on a terminal until the user presses q, otherwise until a
-// signal comes; or --count of them.
+// Shows a table every --interval seconds. Ends after --count tables, after SIGINT or SIGTERM, or on
+// a terminal when the user presses q.
 Subcommand add_top(CLI::App& app);
 
 }  // namespace gridmount::tools

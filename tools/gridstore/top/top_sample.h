@@ -1,5 +1,5 @@
 // What `gridstore top` knows of one moment: counters since the start of a server or a mount, and
-// its state. Two samples give what happened between them.
+// its state. The difference of two samples is what happened between them.
 //
 // Thread-safety: plain values. A source is used by one thread at a time.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace gridmount::tools {
 
-// Operations of one kind: on a collection of a server, or of a mount.
+// The operations of one kind: on one collection of a server, or on a whole mount.
 struct Activity {
   std::string name;
   uint64_t count = 0;  // those that have ended, since the start

@@ -23,14 +23,15 @@ struct ActivityRate {
   double busy = 0;          // the sum of the durations per second; above 1: several at once
 };
 
-// Returns the activities that had operations between the samples, in the order, the largest first.
+// Returns the activities that had operations between the samples. kName sorts them by their names.
+// The other orders sort them by a number, the largest first.
 std::vector<ActivityRate> rates_between(const TopSample& before, const TopSample& now,
                                         TopOrder order);
 
 struct TopScreen {
   std::string_view title;  // what is shown, for the first line
   TopOrder order = TopOrder::kBusy;
-  size_t columns = 80;  // lists go on in the next line, and other lines are cut
+  size_t columns = 80;  // longer lists continue on the next line, and other lines are cut
   size_t lines = 0;     // the most lines; 0: no limit
 };
 // Returns lines that end with '\n'.
