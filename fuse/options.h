@@ -30,8 +30,8 @@ struct GridmountOptions {
   bool create = false;   // makes the store if there is none
   bool read_only = false;
 
-  // The parser always sets chunk_bytes, checkpoint_interval, checkpoint_bytes and expiry_interval:
-  // their 0 is no real value. For the last three see local::OpenOptions.
+  // The parser always sets chunk_bytes, checkpoint_interval, checkpoint_bytes and expiry_interval,
+  // so their initial 0 has no meaning. local::OpenOptions explains the last three.
   int32_t chunk_bytes = 0;              // the chunk size of new files
   bool md5 = true;                      // keeps the md5 of files
   std::optional<uint64_t> dirty_bytes;  // unset: a share of the memory

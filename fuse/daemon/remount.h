@@ -9,8 +9,8 @@ namespace gridmount::fuse {
 
 // Sets `ro`, `suid`, `dev`, `exec`, `sync` and their opposites to what a new mount with these
 // options would get. mount(8) passes all options that apply from now on, including those that do
-// not change. Asks the daemon, and so waits as long as it does not answer. Fails with kFailure,
-// except where the list says otherwise:
+// not change. Sends requests to the daemon, and waits until it answers. Fails with kFailure, except
+// where the list says otherwise:
 // - no store is mounted at the mount point (kMountPointUnusable);
 // - the user is not root (kPermissionDenied);
 // - `rw`, if the daemon was started with `ro` (kStoreReadOnly); the other flags change even so;

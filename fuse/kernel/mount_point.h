@@ -26,7 +26,8 @@ inline tl::unexpected<StartFailure> refuse(ExitStatus status, std::string messag
 // Returns the mount point without symbolic links and "..", as the kernel lists it. Fails with
 // kMountPointUnusable if the path is missing or not a directory, and with kPermissionDenied if it
 // is not accessible. Fails with kMountPointBusy if gridmount is mounted there, even if its daemon
-// was killed. Fails with kFailure if the directory contains the folder `store` or lies within it.
+// was killed, or if the daemon of another FUSE mount there was killed. Fails with kFailure if the
+// directory is the folder `store`, contains it, or lies within it.
 // `store` is not set for a deployment. Accepts a directory that is not empty, as fuse3 does. The
 // mount hides its contents.
 tl::expected<std::filesystem::path, StartFailure> check_mount_point(

@@ -73,7 +73,8 @@ class UploadStream {
   virtual Status write(std::span<const uint8_t> data) = 0;
   // Writes the remaining chunks and the files document. On return the file is committed. It is
   // durable only if `durability` is kDurable. Fails with FileDeleted if somebody has removed what
-  // was written.
+  // was written. In a store that other processes use too (Capabilities::exclusive), such a removal
+  // is not noticed.
   virtual Status close(engine::Durability durability = engine::Durability::kCommitted) = 0;
   // Removes everything that was uploaded. Fails with StreamClosed after close() or abort().
   virtual Status abort() = 0;
@@ -86,7 +87,7 @@ class DownloadStream {
   // Returns the next bytes, but no more than `max`, and an empty span at the end. The span is valid
   // until the next call, and only while the stream exists. All chunks are read from one snapshot. A
   // missing chunk of a sparse file reads as zeros; of another file, it fails with ChunkIsMissing.
-  // Fails with ChunkIsWrongSize if a chunk has another size than it must have.
+  // Fails with ChunkIsWrongSize if a chunk does not have the size that it must have.
   virtual Result<std::span<const uint8_t>> read(size_t max) = 0;
 };
 

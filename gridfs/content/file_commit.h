@@ -27,7 +27,7 @@ struct CommittedChunk {
   // The _id of the document. If unset, a stored chunk keeps its _id, and a new chunk gets a new
   // one.
   std::optional<bson::ObjectId> id;
-  ChangedBlocks changed = {};  // in which the content differs from that of the store
+  ChangedBlocks changed = {};  // the blocks that differ from those of the stored chunk
   // The buffer has only the blocks in `changed`, and the store has the rest.
   bool is_partial = false;
 };

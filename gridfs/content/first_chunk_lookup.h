@@ -24,7 +24,7 @@ class FirstChunkLookup {
   bool is_usable() const { return is_usable_; }
 
   struct Found {
-    std::optional<bson::Document> file;  // unset if `files` has none
+    std::optional<bson::Document> file;  // unset if `files` does not have the document
     // The chunk's content. The server reads it later than the document, so it can be newer. Null if
     // the chunk has more than kFirstChunkBytesMax bytes, is not binary, or does not exist.
     std::shared_ptr<const std::vector<uint8_t>> chunk;

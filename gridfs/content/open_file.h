@@ -116,7 +116,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
     uint32_t size = 0;                 // bytes of content; zeros follow up to the file's length
     std::optional<bson::ObjectId> id;  // of the chunk document, if known
     WrittenRange written;
-    ChangedBlocks changed;  // in which the content differs from that of the store
+    ChangedBlocks changed;  // the blocks that differ from those of the stored chunk
     // The buffer has only the blocks in `changed`. load_rest() reads the rest of the chunk from the
     // store. The buffer is not pinned before that.
     bool is_partial = false;

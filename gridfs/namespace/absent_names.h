@@ -102,8 +102,8 @@ class AbsentNames {
     known->names.emplace(Names{*std::move(names), version, Clock::now()});
   }
 
-  // Returns true if the name was not in the directory when all names were read, and this process
-  // has not made it since.
+  // Returns true if all names of the directory were read less than `age_max` ago, the name was not
+  // among them, and this process has not made it since.
   bool is_absent(std::string_view directory, std::string_view component) const GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     const auto found = directories_.find(std::string(directory));

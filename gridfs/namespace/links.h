@@ -4,9 +4,10 @@
 // `metadata.posix.links` of a file holds the number of additional names, from which nlink is
 // computed (nlink()). A driver may have changed this number. So the removal of a name looks in
 // `<bucket>.links` for other names of the file, and RemovedName (path_namespace.h) says that 0
-// names are left only if there is none. load() takes the number from the document, but counts the
-// link documents if the number is 0 or leaves no room for another name. BucketNamespace::link()
-// compares the result with kMaxLinks. A link document without its file has no effect.
+// names are left only if no other name is there. load() takes the number from the document, but
+// counts the link documents if the number is 0 or leaves no room for another name.
+// BucketNamespace::link() compares the result with kMaxLinks. A link document without its file has
+// no effect.
 //
 // Stores of earlier versions have the additional names in the array `aliases` of the files document
 // (aliases.h). Aliases are names like all others. When a name of a file changes, all aliases of

@@ -38,10 +38,10 @@ class PathIndex {
   // Returns all files of that name.
   Result<std::vector<bson::View>> all(engine::Snapshot& snapshot, std::string_view name) const;
   // Finds the file of that name at position `number`, oldest first. Returns all files of the name
-  // that have that file's uploadDate, and sets `number` to its position among them in the order of
-  // is_newer(). Counts the other files in the index, without reading them. If the index does not
-  // suffice, returns all files of the name and leaves `number` as it is. If the name has too few
-  // files, returns none.
+  // that have that file's uploadDate, in any order. Sets `number` to the file's position among them
+  // when they are sorted with is_newer(), oldest first. Counts the other files in the index,
+  // without reading them. If the index does not suffice, returns all files of the name and leaves
+  // `number` as it is. If the name has too few files, returns none.
   Result<std::vector<bson::View>> at_position(engine::Snapshot& snapshot, std::string_view name,
                                               uint64_t& number) const;
   // Returns some files of that name: at most two with that filename, and all that have it as an

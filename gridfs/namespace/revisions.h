@@ -38,9 +38,10 @@ bson::Document continued(bson::View old, const bson::Value& id, bson::Date date,
 // Keeps the order of revisions when a commit gives the file `id` the uploadDate `upload_date`. If
 // the file is the newest revision, makes `upload_date` later than the document's uploadDate. If the
 // file has become an earlier revision, sets `upload_date` one millisecond after the document's
-// uploadDate. Leaves out this millisecond if the newest revision's date would be reached. Runs in
-// the commit's transaction. Changes nothing if there is no such file in `files`, if it has no name,
-// or if can_be_superseded() is false. Fails with the errors of the transaction's reads.
+// uploadDate. But if that is not earlier than the newest revision's uploadDate, sets `upload_date`
+// to the document's uploadDate. Runs in the commit's transaction. Changes nothing if there is no
+// such file in `files`, if it has no name, or if can_be_superseded() is false. Fails with the
+// errors of the transaction's reads.
 Status keep_revision_order(const Bucket& bucket, engine::Transaction& transaction,
                            const bson::Value& id, bson::Date& upload_date);
 
