@@ -15,8 +15,9 @@
 // 2. DirectoryHandle::mutex().
 // 3. The mutexes of Buckets and of a MountedBucket.
 // 4. unlinked_mutex_.
-// 5. The mutexes of InodeTable, FileHandle, DirectoryMoves and NlinkRaceGuard, and handles_mutex_,
-//    all leaves.
+// 5. handles_mutex_.
+// 6. The mutexes of InodeTable, FileHandle, DirectoryMoves, NlinkRaceGuard, KnownWithoutXattrs and
+//    SeenContents, all leaves.
 //
 // Reads and writes of open files take none of these locks except FileHandle::mutex.
 //

@@ -5,7 +5,9 @@
 // shows a change at once. A background thread writes many changes in one transaction: after a
 // minute, earlier if there are many, and at the end. A kill of the process loses the changes that
 // are not written yet. Directories that are only implied keep no atime, because they have no
-// document. While 65,536 atimes wait to be written, reads change no atime.
+// document. The atime of a file whose document does not accept POSIX fields (posix_place.h) is
+// never written. While 65,536 atimes are recorded here, reads change no atime. They wait to be
+// written, or belong to files that are open.
 //
 // Thread-safe.
 #pragma once
