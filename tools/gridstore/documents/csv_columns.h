@@ -23,8 +23,8 @@ std::string csv_text(bson::ValueView value);
 // integer that fits, a double if it is another number, or the text.
 bson::Value guessed_value(const std::string& text);
 
-// Makes documents from records. A name with dots is a path: the columns a.b and a.c give {a: {b,
-// c}}.
+// Makes documents from records. A name with dots is a path: the columns a.b and a.c give
+// {a: {b, c}}.
 class CsvColumns {
  public:
   // Fails with BadValue if a name is empty, begins with '$', has an empty part or a NUL, occurs

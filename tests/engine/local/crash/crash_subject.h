@@ -23,7 +23,8 @@ class CrashSubject {
  public:
   virtual ~CrashSubject() = default;
 
-  // Takes no checkpoints by itself, so that a workload has them at the same points each time.
+  // Opens the store. It takes no checkpoints by itself, so that a workload has them at the same
+  // points each time.
   virtual Status open(const std::filesystem::path& folder, bool create,
                       const TestOptions& test) = 0;
   // Runs the full check and returns one line per problem. Changes nothing.
