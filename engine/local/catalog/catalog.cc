@@ -332,6 +332,12 @@ Result<std::vector<Keyspace>> Catalog::released_keyspaces() const {
   return keyspaces;
 }
 
+Result<bool> Catalog::is_released(const Keyspace& keyspace) const {
+  GM_ASSIGN(const std::optional<std::string_view> value,
+            trees_->get(trees_->catalog(), prefix_key(kReleasedKey, keyspace.prefix)));
+  return value.has_value();
+}
+
 Status Catalog::remove_keyspace(const Keyspace& keyspace) {
   GM_TRY(trees_->remove(trees_->catalog(), prefix_key(kReleasedKey, keyspace.prefix)));
   GM_ASSIGN(Allocation allocation, read_allocation());

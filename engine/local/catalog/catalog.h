@@ -98,6 +98,7 @@ class Catalog {
   // Records that the keyspace is no longer used. The drop cleanup later removes its entries.
   Status release_keyspace(const Keyspace& keyspace);
   Result<std::vector<Keyspace>> released_keyspaces() const;
+  Result<bool> is_released(const Keyspace& keyspace) const;
   // The drop cleanup calls this when it has removed all entries of the keyspace. Removes the
   // keyspace from the list of released ones, and decrements the number of keyspaces in its tree.
   Status remove_keyspace(const Keyspace& keyspace);

@@ -121,6 +121,10 @@ Result<bool> DropCleanup::clean_some() {
   const auto trees = std::make_shared<Trees>(transaction.lmdb(), handles_, true);
   Catalog catalog(trees, cache_);
   const auto clean = [&]() -> Status {
+    // An index that was being built may have been finished since the list was read, and then lost
+    // its exemption.
+    GM_ASSIGN(const bool is_released, catalog.is_released(keyspace));
+    if (!is_released) return {};
     GM_ASSIGN(const uint32_t sharing, catalog.keyspaces_in_tree(keyspace.tree));
     bool empty = false;
     if (sharing == 1 && pages_of(*trees, trees->tree(keyspace)) <= kPagesAtOnceMax) {
