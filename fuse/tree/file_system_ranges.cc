@@ -139,14 +139,16 @@ Result<int64_t> FileSystem::copy_file_range(FileHandle& from, int64_t offset, Fi
   const std::shared_ptr<gridfs::File> target = to.file();
   int64_t copied = 0;
   while (copied < size) {
-    GM_ASSIGN(const int64_t skipped, copy_hole(*source, offset + copied, *target,
-                                               to_offset + copied, size - copied, time_update()));
-    copied += skipped;
-    if (skipped > 0) continue;
+    const Result<int64_t> skipped = copy_hole(*source, offset + copied, *target, to_offset + copied,
+                                              size - copied, time_update());
+    // Reports the bytes copied so far. The next call returns the error.
+    if (!skipped && copied > 0) return copied;
+    if (!skipped) return fail(skipped.error());
+    copied += *skipped;
+    if (*skipped > 0) continue;
     const int64_t wanted = std::min(size - copied, kPieceBytes);
     Result<std::vector<uint8_t>> piece =
         read_piece(*source, offset + copied, static_cast<size_t>(wanted));
-    // Reports the bytes copied so far. The next call returns the error.
     if (!piece && copied > 0) return copied;
     if (!piece) return fail(std::move(piece).error());
     if (piece->empty()) break;
