@@ -243,7 +243,7 @@ Result<std::unique_ptr<http::HttpServer>> start_http(WatchedStore& store, const 
   site.database = options.database;
   site.bucket = options.bucket;
   site.at = options.at;
-  if (options.http.write && !options.read_only) {
+  if (options.http.write) {
     const BucketSettings& settings = buckets.settings();
     http::WriteOptions write;
     write.chunk_bytes = settings.bucket.chunk_bytes;

@@ -372,6 +372,10 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
   if (options.uri) options.access_times = false;
   for (const std::string& option : mount_options) GM_TRY(parse_mount_option(option, options));
   if (options.at) options.read_only = true;
+  if (options.http.write && options.read_only) {
+    return fail(ErrorCode::kInvalidOptions,
+                "--http-write changes files, so it excludes -o ro and -o at=TIME");
+  }
   if (options.create && options.read_only) {
     return fail(ErrorCode::kBadValue, "--create excludes -o ro and -o at=");
   }

@@ -70,14 +70,7 @@ Result<Place> locate(gridfs::PathNamespace& paths, const Target& target) {
     return place;
   }
   if (found.error().code() != gridfs::kNoSuchEntry) return fail(std::move(found).error());
-  GM_ASSIGN(const gridfs::ParsedName parsed, gridfs::parse_name(name, node.path.empty()));
-  if (parsed.kind != gridfs::ParsedName::Kind::kPlain) {
-    return fail(gridfs::kInvalidName, "'" + name + "' cannot be made: the name is reserved");
-  }
-  place.path = gridfs::join(node.path, parsed.component);
-  if (place.path.size() > gridfs::kMaxPathBytes) {
-    return fail(gridfs::kNameTooLong, "the path is too long");
-  }
+  GM_ASSIGN(place.path, gridfs::path_of_new_child(node.path, name));
   return place;
 }
 

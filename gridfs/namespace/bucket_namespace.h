@@ -198,7 +198,6 @@ class BucketNamespace final : public PathNamespace {
   // if the name is taken, and with NoSuchEntry if the directory does not exist.
   Result<NewPath> new_path_in(engine::Transaction& transaction, std::string_view directory,
                               std::string_view name);
-  Result<std::string> new_path(std::string_view directory, std::string_view name) const;
   Status check_directory_path(std::string_view path) const;
   // Changes the directory's fields. Makes the directory, and the directories above it, explicit if
   // they are not.

@@ -51,23 +51,6 @@ PosixFields posix_of(const AttributeChanges& changes) {
 
 // --- Places for new names.
 
-Result<std::string> BucketNamespace::new_path(std::string_view directory,
-                                              std::string_view name) const {
-  GM_ASSIGN(const ParsedName parsed, parse_name(name, directory.empty()));
-  if (parsed.kind != ParsedName::Kind::kPlain) {
-    return fail(kInvalidName,
-                shown(directory, name) +
-                    " cannot be created: only the file system itself makes names of this form");
-  }
-  std::string path = join(directory, parsed.component);
-  if (path.size() > kMaxPathBytes) {
-    return fail(kNameTooLong, "a path of " + std::to_string(path.size()) +
-                                  " bytes is too long, at most " + std::to_string(kMaxPathBytes) +
-                                  " are possible");
-  }
-  return path;
-}
-
 Status BucketNamespace::check_directory_path(std::string_view path) const {
   if (!path.empty() && can_be_directory(path)) return {};
   return fail(kInvalidName, shown("", path) +
@@ -79,7 +62,7 @@ Result<BucketNamespace::NewPath> BucketNamespace::new_path_in(Transaction& trans
                                                               std::string_view directory,
                                                               std::string_view name) {
   NewPath place;
-  GM_ASSIGN(place.path, new_path(directory, name));
+  GM_ASSIGN(place.path, path_of_new_child(directory, name));
   GM_ASSIGN(place.directory, find_to_change(transaction, directory));
   if (!place.directory.is_directory()) return no_such_entry("", directory);
   if (place.directory.touched) {

@@ -98,7 +98,7 @@ Result<std::optional<RemovedName>> BucketNamespace::rename_by(
     if (exists && is_same(source, target)) return std::optional<RemovedName>();
     if (!exists && mode == RenameMode::kExchange) return no_such_entry(to_directory, to_name);
     if (!exists) {
-      GM_ASSIGN(target.path, new_path(to_directory, to_name));
+      GM_ASSIGN(target.path, path_of_new_child(to_directory, to_name));
     } else if (!target.has_filename()) {
       return fail(kInvalidName,
                   shown(to_directory, to_name) + " is the name of an _id, which cannot change");

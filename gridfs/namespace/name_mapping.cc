@@ -246,6 +246,22 @@ LongNameFit fits_long_name(const ParsedName& name, std::string_view component) {
   return LongNameFit::kNone;
 }
 
+Result<std::string> path_of_new_child(std::string_view directory, std::string_view name) {
+  GM_ASSIGN(const ParsedName parsed, parse_name(name, directory.empty()));
+  if (parsed.kind != ParsedName::Kind::kPlain) {
+    return fail(kInvalidName,
+                "'" + join(directory, name) +
+                    "' cannot be created: only the file system itself makes names of this form");
+  }
+  std::string path = join(directory, parsed.component);
+  if (path.size() > kMaxPathBytes) {
+    return fail(kNameTooLong, "a path of " + std::to_string(path.size()) +
+                                  " bytes is too long, at most " + std::to_string(kMaxPathBytes) +
+                                  " are possible");
+  }
+  return path;
+}
+
 std::string join(std::string_view directory, std::string_view component) {
   std::string path(directory);
   if (!path.empty()) path.push_back('/');

@@ -85,6 +85,11 @@ struct SplitPath {
 // `path` must not be the root's.
 SplitPath split(std::string_view path);
 
+// Returns the path of a new child that the mount shows as `name`. Fails as parse_name() does, with
+// InvalidName for the forms of names that only the mapping itself makes, and with NameTooLong if
+// the path is longer than kMaxPathBytes.
+Result<std::string> path_of_new_child(std::string_view directory, std::string_view name);
+
 // Returns true if a directory can have the path. A path of slashes only cannot: "//x" is one
 // component, not "x" in "/". The empty path is the root's.
 bool can_be_directory(std::string_view path);

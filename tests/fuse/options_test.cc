@@ -183,6 +183,14 @@ TEST(GridmountOptions, ReadOnly_LastOneCounts) {
   EXPECT_FALSE(parse({"/s", "/m", "-o", "ro,rw"}).read_only);
 }
 
+TEST(GridmountOptions, HttpWrite_NeedsAMountThatCanBeWritten) {
+  EXPECT_TRUE(parse({"/s", "/m", "--http", "127.0.0.1:0", "--http-write"}).http.write);
+  for (const char* option : {"ro", "at=1714564800"}) {
+    EXPECT_THAT(refusal({"--http", "127.0.0.1:0", "--http-write", "-o", option}),
+                HasSubstr("--http-write"));
+  }
+}
+
 TEST(GridmountOptions, Revisions_UpToALimit) {
   EXPECT_EQ(parse({"-o", "allow_other", "/store", "/mnt"}).revisions, 0U);
   EXPECT_EQ(parse({"-o", "revisions=10000", "/store", "/mnt"}).revisions, 10'000U);

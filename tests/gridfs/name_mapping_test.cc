@@ -97,6 +97,18 @@ TEST(PathTest, Refused) {
   EXPECT_EQ(code_of(parse_name("%gridfs:esc:%2Fa", false)), kInvalidName);
 }
 
+TEST(PathTest, NewChild_HasAPlainNameAndAPathOfBoundedLength) {
+  EXPECT_EQ(*path_of_new_child("", "a"), "a");
+  EXPECT_EQ(*path_of_new_child("a/b", "%gridfs:esc:%2E%2E"), "a/b/..");
+  EXPECT_EQ(*path_of_new_child("a", ".gridfs"), "a/.gridfs");
+  EXPECT_EQ(code_of(path_of_new_child("", ".gridfs")), kInvalidName);
+  EXPECT_EQ(code_of(path_of_new_child("", "%gridfs:file:a")), kInvalidName);
+  EXPECT_EQ(code_of(path_of_new_child("", std::string(256, 'x'))), kNameTooLong);
+  const std::string longest(kMaxPathBytes - 2, 'x');
+  EXPECT_TRUE(path_of_new_child(longest, "a"));
+  EXPECT_EQ(code_of(path_of_new_child(longest, "ab")), kNameTooLong);
+}
+
 TEST(PathTest, BytesThatAreNoUtf8_StandInFilenamesAsText) {
   const std::pair<std::string, std::string> names[] = {
       {"caf\xE9", "%gridfs:bytes:caf%E9"},

@@ -167,12 +167,18 @@ class GridmountHttpWrite(HttpRequests, MountCase):
         self.curl("-f", "-X", "DELETE", self.url("/fs/up"))
         self.assertEqual(os.listdir(self.path("")), [])
 
-    def test_ReadOnlyMount_RefusesChanges(self):
-        self.request("PUT", "/fs/file", body=b"x")
-        self.start("-o", "ro")
-        for method in ("PUT", "DELETE", "MKCOL"):
-            reply = self.request(method, "/fs/file")
-            self.assertEqual((reply.status, reply.headers["Allow"]), (405, "GET, HEAD"))
+    def test_ReadOnlyMount_IsRefused(self):
+        self.system.stop()
+        for option in ("ro", "at=2030-01-01T00:00:00Z"):
+            tried = subprocess.run(
+                [self.system.program, "--http", "127.0.0.1:0", "--http-write", "-o", option]
+                + [self.system.store, self.system.mount_point],
+                capture_output=True,
+                text=True,
+            )
+            self.assertNotEqual(tried.returncode, 0)
+            self.assertIn("--http-write changes files", tried.stderr)
+            self.assertEqual(len(tried.stderr.splitlines()), 1)
 
     def test_OptionAlone_IsRefused(self):
         self.system.stop()
