@@ -48,7 +48,7 @@ class BinaryOverwriter {
                                  const BinaryOverwrite& change) = 0;
   // Returns the number of bytes of the field in the first document that matches `filter`, without
   // reading all of the field. Returns nothing if no document matches, or if the field is not a
-  // Binary. Fails as Collection::find_one() does.
+  // Binary of subtype 0. Fails as Collection::find_one() does.
   virtual Result<std::optional<uint32_t>> binary_size(Snapshot& snapshot, bson::View filter,
                                                       std::string_view field) = 0;
 };

@@ -208,7 +208,9 @@ Result<std::optional<uint32_t>> LocalCollection::binary_size(engine::Snapshot& s
   }
   GM_ASSIGN(const std::optional<bson::View> document, find_one(snapshot, filter, {}));
   const std::optional<bson::ValueView> value = document ? document->find(field) : std::nullopt;
-  if (!value || value->type() != bson::Type::kBinary) return std::optional<uint32_t>();
+  if (!value || value->type() != bson::Type::kBinary || value->as_binary().subtype != 0) {
+    return std::optional<uint32_t>();
+  }
   return std::optional(value->as_binary().size);
 }
 

@@ -60,10 +60,7 @@ Result<bool> StoredChunks::can_overwrite(engine::Snapshot& snapshot, int64_t n, 
   if (overwriter == nullptr) return false;
   const bson::View filter = filter_.at(static_cast<int32_t>(n));
   GM_ASSIGN(const std::optional<uint32_t> found, overwriter->binary_size(snapshot, filter, "data"));
-  if (found == bytes) return true;
-  if (found) return chunk_is_wrong_size(files_id_, n);
-  GM_ASSIGN(const std::optional<Chunk> chunk, find_any(snapshot, n, Verify::kNothing));
-  return chunk ? chunk_is_wrong_size(files_id_, n) : chunk_is_missing(files_id_, n);
+  return found == bytes;
 }
 
 void StoredChunks::prefetch(engine::Snapshot& snapshot, int64_t first, int64_t last) {

@@ -40,9 +40,8 @@ class StoredChunks {
   // ChunkIsWrongSize if the chunk has no binary data.
   Result<std::optional<Chunk>> find_any(engine::Snapshot& snapshot, int64_t n, Verify verify);
 
-  // Checks that the store has chunk `n` with this number of bytes, without reading its content.
-  // Returns false if the store cannot overwrite a part of a chunk (engine/binary_overwrite.h).
-  // Fails with ChunkIsMissing or ChunkIsWrongSize.
+  // Returns whether the store has chunk `n` with this number of bytes, and can overwrite a part of
+  // it (engine/binary_overwrite.h). Does not read the content.
   Result<bool> can_overwrite(engine::Snapshot& snapshot, int64_t n, uint32_t bytes);
 
   // Asks the store to read the chunks [first, last) from the disk ahead of their use.

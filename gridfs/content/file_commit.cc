@@ -93,7 +93,8 @@ class ChunkWriter {
   // With `replaces_all` even chunks that should be new replace what is stored.
   ChunkWriter(const Bucket& bucket, engine::Transaction& transaction, const bson::Value& files_id,
               const ChunkLayout& layout, bool replaces_all)
-      : chunks_(bucket.chunks()),
+      : bucket_(bucket),
+        chunks_(bucket.chunks()),
         transaction_(transaction),
         files_id_(files_id),
         layout_(layout),
@@ -153,7 +154,10 @@ class ChunkWriter {
   Result<bool> lacks_rest(const CommittedChunk& chunk) {
     const bson::View filter = filter_.at(static_cast<int32_t>(chunk.n));
     GM_ASSIGN(const std::optional<bson::View> stored, chunks_.find_one(transaction_, filter, {}));
-    if (!stored) return chunk_is_missing(files_id_, chunk.n);
+    if (!stored) {
+      GM_TRY(bucket_.expect_file(transaction_, files_id_));
+      return chunk_is_missing(files_id_, chunk.n);
+    }
     return chunk_is_wrong_size(files_id_, chunk.n);
   }
 
@@ -216,6 +220,7 @@ class ChunkWriter {
     return {};
   }
 
+  const Bucket& bucket_;
   engine::Collection& chunks_;
   engine::Transaction& transaction_;
   const bson::Value& files_id_;
@@ -226,6 +231,12 @@ class ChunkWriter {
   ChunkFilter filter_;
   std::vector<bson::View> new_;  // to be inserted
 };
+
+// Returns whether a partial chunk cannot be written because of what the store has of it.
+bool is_defect_of_chunk(ErrorCode code) {
+  return code == kChunkIsMissing || code == kChunkIsWrongSize ||
+         code == ErrorCode::kDataCorruptionDetected;
+}
 
 // Divides the chunks to remove: if there are many, those after the last chunk written are removed
 // later.
@@ -353,8 +364,12 @@ Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayo
     if (notes) GM_TRY(bucket.record_truncated(*transaction, id, cut.remove_to, cut.recorded_to));
     ChunkWriter writer(bucket, *transaction, id, layout, replaces_all);
     for (const CommittedChunk& chunk : commit.chunks) {
-      GM_ASSIGN(const bool is_new, writer.put(chunk));
-      more += is_new ? 1 : 0;
+      const Result<bool> is_new = writer.put(chunk);
+      if (!is_new && chunk.is_partial && is_defect_of_chunk(is_new.error().code())) {
+        commit.unwritable = chunk.n;
+      }
+      if (!is_new) return fail(is_new.error());
+      more += *is_new ? 1 : 0;
     }
     GM_TRY(writer.finish());
     if (commit.stored_chunks) {

@@ -33,6 +33,9 @@ struct CommittedChunk {
 };
 
 struct FileCommit {
+  // Set by a commit that has failed because of a partial chunk: the store no longer has the rest of
+  // chunk `n`, or the rest is damaged.
+  std::optional<int64_t> unwritable;
   std::vector<CommittedChunk> chunks;  // by ascending n
   // The stored chunks [remove_from, remove_to) are removed before `chunks` are written.
   int64_t remove_from = 0;

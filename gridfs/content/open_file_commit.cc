@@ -316,6 +316,8 @@ void OpenFile::undo(Prepared& prepared, const Error& error) {
   if (error.code() == ErrorCode::kOutOfDiskSpace) no_room_ = error;
   if (stored_.sparse) stored_.stored_chunks = prepared.commit.stored_chunks;
   frozen_.erase(frozen_.lower_bound(std::min(frozen_end_, chunk_count(length_))), frozen_.end());
+  // The caller reports the error. Without this chunk the next commit stores the others.
+  if (prepared.commit.unwritable) frozen_.erase(*prepared.commit.unwritable);
   dirty_.merge(frozen_);  // allocates nothing, and keeps the newer ones
   frozen_.clear();
   content_changed_ = content_changed_ || prepared.content;

@@ -66,6 +66,10 @@ Status OpenFile::change_chunk(int64_t n, uint32_t from, std::span<const uint8_t>
       MutexLock lock(mutex_);
       if (Chunk* chunk = chunk_in_place(n, from)) {
         const auto to = static_cast<uint32_t>(from + data.size());
+        if (chunk->is_partial && from == 0 && to >= chunk->size) {
+          chunk->is_partial = false;
+          chunk->changed = ChangedBlocks();
+        }
         if (data.empty() || !chunk->changed.has_room_for(from, to)) GM_TRY(load_rest(n, *chunk));
         put(n, *chunk, from, data);
         record_change(times);
@@ -173,7 +177,8 @@ Result<bool> OpenFile::put_partial(int64_t n, const std::shared_ptr<ChunkBuffer>
   const bool is_stored = n < store_end_ && !holes_unknown_ && !punching_ && !holes_.contains(n);
   Chunk chunk;
   chunk.changed = ChangedBlocks(chunk_bytes);
-  if (data.empty() || !is_full || !is_stored || md5_intact_ || cache_ != nullptr ||
+  if (data.empty() || data.size() == chunk_bytes || !is_full || !is_stored || md5_intact_ ||
+      !context_->bucket.store().capabilities().exclusive ||
       !chunk.changed.has_room_for(from, from + static_cast<uint32_t>(data.size())) ||
       find_in_memory(n) != nullptr) {
     return false;
@@ -202,7 +207,10 @@ Status OpenFile::load_rest(int64_t n, Chunk& chunk) {
   // Verified, because a commit may give the content a new checksum.
   GM_ASSIGN(const std::optional<StoredChunks::Chunk> stored,
             chunks.find_any(*snapshot, n, StoredChunks::Verify::kChecksum));
-  if (!stored) return chunk_is_missing(id_, n);
+  if (!stored) {
+    GM_TRY(context_->bucket.expect_file(*snapshot, id_));
+    return chunk_is_missing(id_, n);
+  }
   if (stored->content.size() != chunk.size) return chunk_is_wrong_size(id_, n);
   uint8_t* const content = content_of(chunk);
   uint32_t from = 0;
