@@ -17,6 +17,8 @@ __extension__ using Signed128 = __int128;
 
 constexpr int kDigitsMax = 34;
 constexpr int kExponentBias = 6176;
+// An int64 has at most this many decimal digits.
+constexpr int kInt64DigitsMax = 19;
 // A double has at most this many significant decimal digits, and printf prints all of them.
 constexpr int kDoubleDigitsMax = 767;
 
@@ -104,6 +106,38 @@ Magnitude magnitude_of(double value) {
   magnitude.point = atoi(text + e + 1) + 1;
   magnitude.trim();
   return magnitude;
+}
+
+// Returns the digits before the point, of which there must be at most kInt64DigitsMax.
+Unsigned128 integer_part(const Magnitude& magnitude) {
+  Unsigned128 integer = 0;
+  for (int i = 0; i < magnitude.point; ++i) {
+    const auto at = static_cast<size_t>(i);
+    integer = integer * 10;
+    if (at < magnitude.digits.size()) integer += static_cast<unsigned>(magnitude.digits[at] - '0');
+  }
+  return integer;
+}
+
+// Rounds half to even. Returns 0 for NaN, and the nearest int64 for a number out of range.
+int64_t nearest_int64(const Decimal& decimal) {
+  if (decimal.kind == Decimal::Kind::kNan) return 0;
+  const int64_t extreme =
+      decimal.negative ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
+  if (decimal.kind == Decimal::Kind::kInfinite) return extreme;
+  const Magnitude magnitude = magnitude_of(decimal);
+  if (magnitude.point > kInt64DigitsMax) return extreme;
+  Unsigned128 integer = integer_part(magnitude);
+  if (magnitude.point >= 0 && static_cast<size_t>(magnitude.point) < magnitude.digits.size()) {
+    // No zeros end the digits, so that "5" alone is exactly one half.
+    const std::string fraction = magnitude.digits.substr(static_cast<size_t>(magnitude.point));
+    const bool is_half = fraction == "5";
+    if (is_half ? integer % 2 != 0 : fraction[0] >= '5') ++integer;
+  }
+  const Unsigned128 limit = Unsigned128{1} << 63;
+  if (integer >= limit) return extreme;
+  const auto whole = static_cast<int64_t>(integer);
+  return decimal.negative ? -whole : whole;
 }
 
 std::strong_ordering compare_magnitudes(const Magnitude& a, const Magnitude& b) {
@@ -241,13 +275,8 @@ std::optional<int64_t> to_int64(Decimal128 value) {
   const Magnitude magnitude = magnitude_of(decimal);
   const auto digits = static_cast<int>(magnitude.digits.size());
   if (digits == 0) return 0;
-  if (magnitude.point < digits || magnitude.point > 19) return std::nullopt;
-  Unsigned128 integer = 0;
-  for (int i = 0; i < magnitude.point; ++i) {
-    integer =
-        integer * 10 +
-        (i < digits ? static_cast<unsigned>(magnitude.digits[static_cast<size_t>(i)] - '0') : 0U);
-  }
+  if (magnitude.point < digits || magnitude.point > kInt64DigitsMax) return std::nullopt;
+  const Unsigned128 integer = integer_part(magnitude);
   const Unsigned128 limit = (Unsigned128{1} << 63) - (decimal.negative ? 0U : 1U);
   if (integer > limit) return std::nullopt;
   const auto bits = static_cast<uint64_t>(integer);
@@ -261,16 +290,8 @@ double to_nearest_double(Decimal128 decimal) {
 std::optional<int64_t> clamped_integer(ValueView value) {
   if (const std::optional<int64_t> exact = value.integral()) return exact;
   if (!value.is_number()) return std::nullopt;
-  double number = floor_to_double(value);
-  if (value.type() != Type::kDecimal128) {
-    number = std::trunc(number);
-  } else if (is_exact_double(value)) {
-    number = std::nearbyint(number);
-  } else {
-    // The value is above `number` and below the next double.
-    const double whole = std::floor(number);
-    number = number - whole < 0.5 ? whole : whole + 1;
-  }
+  if (value.type() == Type::kDecimal128) return nearest_int64(decode(value.as_decimal128()));
+  const double number = std::trunc(value.as_double());
   if (std::isnan(number)) return 0;
   if (number >= 0x1p63) return std::numeric_limits<int64_t>::max();
   if (number < -0x1p63) return std::numeric_limits<int64_t>::min();

@@ -40,8 +40,7 @@ std::optional<int64_t> to_int64(Decimal128 decimal);
 
 // Reads a number of any type as servers read integers in commands and options (safeNumberLong):
 // cuts off the fraction of a double, rounds a decimal half to even, and returns 0 for NaN and the
-// nearest int64 for a number out of range. A decimal that has a fraction and is beyond 2^53 becomes
-// the greatest double that is not greater. Returns nothing if the value is not a number.
+// nearest int64 for a number out of range. Returns nothing if the value is not a number.
 std::optional<int64_t> clamped_integer(ValueView value);
 
 // Returns the nearest double, and of two nearest doubles the even one. The result is infinite if

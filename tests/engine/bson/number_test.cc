@@ -67,6 +67,15 @@ TEST(Number, ClampedInteger_IsWhatServersRead) {
   EXPECT_EQ(of_decimal("-1.5"), -2);
   EXPECT_EQ(of_decimal("-0.6"), -1);
   EXPECT_EQ(of_decimal("-0.4"), 0);
+  EXPECT_EQ(of_decimal("9007199254740993.7"), 9007199254740994);
+  EXPECT_EQ(of_decimal("-9007199254740993.5"), -9007199254740994);
+  EXPECT_EQ(of_decimal("9007199254740992.5"), 9007199254740992);
+  EXPECT_EQ(of_decimal("9223372036854775806.5"), 9223372036854775806);
+  EXPECT_EQ(of_decimal("9223372036854775807.4"), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(of_decimal("9223372036854775807.5"), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(of_decimal("-9223372036854775808.9"), std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(of_decimal("0.05"), 0);
+  EXPECT_EQ(of_decimal("-Infinity"), std::numeric_limits<int64_t>::min());
   EXPECT_EQ(of_decimal("1E+400"), std::numeric_limits<int64_t>::max());
   EXPECT_EQ(of_decimal("NaN"), 0);
   EXPECT_EQ(clamped_integer(Value(1.9)), 1);
