@@ -26,12 +26,7 @@ Result<std::unique_ptr<engine::Cursor>> MongoCursor::open(std::shared_ptr<Reads>
 // Closes the server's cursor if it was not read to its end.
 MongoCursor::~MongoCursor() {
   if (keeps_documents_) reads_->keep(std::move(reply_));
-  if (id_ == 0) return;
-  reads_->closed(id_);
-  bson::Builder command;
-  command.append("killCursors", ns_.collection);
-  command.open_array("cursors").push(bson::Value(id_).view()).close();
-  (void)reads_->run(ns_, std::move(command).finish());
+  if (id_ != 0) reads_->close_cursor(id_);
 }
 
 Status MongoCursor::take(bson::Document reply) {

@@ -60,14 +60,18 @@ Status Reads::resume() {
   return {};
 }
 
-void Reads::close_cursors() {
-  for (const auto& [cursor, ns] : cursors_) {
-    bson::Builder command;
-    command.append("killCursors", ns.collection);
-    command.open_array("cursors").push(bson::Value(cursor).view()).close();
-    (void)connection_->run(ns.database, std::move(command).finish());
-  }
-  cursors_.clear();
+void Reads::kill_cursor(int64_t cursor, const engine::Namespace& ns) {
+  bson::Builder command;
+  command.append("killCursors", ns.collection);
+  command.open_array("cursors").push(bson::Value(cursor).view()).close();
+  (void)connection_->run(ns.database, std::move(command).finish());
+}
+
+void Reads::close_cursor(int64_t cursor) {
+  const auto opened = cursors_.find(cursor);
+  if (opened == cursors_.end()) return;
+  if (connection_) kill_cursor(cursor, opened->second);
+  cursors_.erase(opened);
 }
 
 Status Reads::commit(bool durable) {
@@ -82,8 +86,10 @@ Status Reads::commit(bool durable) {
 void Reads::end() {
   if (!connection_) return;
   // The server closes those of a transaction with it.
-  if (in_transaction_) cursors_.clear();
-  close_cursors();
+  if (!in_transaction_) {
+    for (const auto& [cursor, ns] : cursors_) kill_cursor(cursor, ns);
+  }
+  cursors_.clear();
   connection_.reset();
 }
 

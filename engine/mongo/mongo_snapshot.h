@@ -62,9 +62,12 @@ class Reads {
   // cursor is closed. end() closes the cursors that are still open.
   void opened(int64_t cursor, const engine::Namespace& ns) { cursors_[cursor] = ns; }
   void closed(int64_t cursor) { cursors_.erase(cursor); }
+  // Closes the server's cursor, also while this object is paused. Does nothing if the cursor is
+  // closed already. Ignores errors: the server closes cursors that nobody uses.
+  void close_cursor(int64_t cursor);
 
  private:
-  void close_cursors();
+  void kill_cursor(int64_t cursor, const engine::Namespace& ns);
 
   std::unique_ptr<Connection> connection_;
   const bool in_transaction_;

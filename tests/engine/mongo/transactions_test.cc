@@ -124,6 +124,32 @@ TEST_F(FailingServer, ManyDocuments_AreInsertedWithFewCommands) {
   EXPECT_EQ(refused.error().code(), ErrorCode::kDuplicateKey);
 }
 
+TEST_F(FailingServer, CursorOfAPausedSnapshot_IsClosedOnTheServer) {
+  constexpr int32_t kMoreThanABatch = 150;
+  const auto open_cursors = [] {
+    const auto pool =
+        must(Pool::open({.uri = server_->uri(), .application = "watcher", .connections_max = 1}));
+    const bson::Document status =
+        must(must(pool->connection())
+                 ->run_apart("admin", must(bson::document_from_json(R"({"serverStatus": 1})"))));
+    const bson::View cursors = status.view()["metrics"].as_document()["cursor"].as_document();
+    return *cursors["open"].as_document()["total"].integral();
+  };
+  auto transaction = must(store_->begin());
+  for (int32_t id = 0; id < kMoreThanABatch; ++id) must(insert(*transaction, id));
+  must(transaction->commit());
+
+  const auto snapshot = must(store_->snapshot());
+  const int64_t before = open_cursors();
+  auto cursor = must(documents()->find(*snapshot, bson::View(), {}));
+  must(cursor->next());
+  EXPECT_EQ(open_cursors(), before + 1);
+  must(snapshot->pause());
+  cursor.reset();
+  EXPECT_EQ(open_cursors(), before);
+  must(snapshot->resume());
+}
+
 TEST(ErrorLabels, OfAnErrorWithoutDetails_AreNone) {
   EXPECT_FALSE(has_error_label({ErrorCode::kBadValue, "x"}, kTransientTransactionError));
 }
