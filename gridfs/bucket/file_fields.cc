@@ -69,8 +69,13 @@ Result<bson::Document> metadata_update(bson::View files_document,
       if (is_ours(element.key)) metadata.append(element.key, element.value);
     }
   }
+  const bson::Document kept = std::move(metadata).finish();
   bson::Builder update;
-  update.open_document("$set").append("metadata", std::move(metadata).finish()).close();
+  if (text || !kept.view().empty()) {
+    update.open_document("$set").append("metadata", kept).close();
+  } else {
+    update.open_document("$unset").append("metadata", "").close();
+  }
   return std::move(update).finish();
 }
 
