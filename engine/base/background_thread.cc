@@ -1,12 +1,11 @@
 #include "engine/base/background_thread.h"
 
-#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <utility>
 
+#include "engine/base/signals_blocked.h"
 #include "engine/base/thread_name.h"
 
 namespace gridmount {
@@ -24,13 +23,8 @@ void BackgroundThread::wake() {
   if (stopped_) return;
   const bool waiting = !std::exchange(woken_, true);
   if (!thread_.joinable()) {
-    // Blocks all signals in the new thread. The program's own threads handle them.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const AllSignalsBlocked blocked;
     thread_ = std::thread([this] { run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   } else if (waiting) {
     changed_.notify_one();
   }

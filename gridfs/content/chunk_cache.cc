@@ -1,13 +1,11 @@
 #include "gridfs/content/chunk_cache.h"
 
-#include <pthread.h>
-
 #include <algorithm>
-#include <csignal>
 #include <new>
 #include <system_error>
 #include <utility>
 
+#include "engine/base/signals_blocked.h"
 #include "engine/base/thread_name.h"
 #include "engine/bson/builder.h"
 #include "gridfs/bucket/chunk_document.h"
@@ -260,11 +258,7 @@ int64_t ChunkCache::window_bytes_max(const File& file) const {
 
 void ChunkCache::start_thread() {
   if (threads_.size() >= options_.threads_max) return;
-  // Blocks all signals in the new thread. The program's own threads handle them.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const AllSignalsBlocked blocked;
   try {
     threads_.reserve(options_.threads_max);
     threads_.emplace_back([this] { work(); });
@@ -272,7 +266,6 @@ void ChunkCache::start_thread() {
   } catch (const std::system_error&) {
     // Without threads, those who read fetch for themselves.
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void ChunkCache::work() {
