@@ -230,7 +230,6 @@ struct CountOptions {
 
 struct DistinctOptions {
   std::optional<bson::Value> hint = {};
-  bson::View variables = {};
   bson::View collation = {};  // see FindOptions
   std::optional<Deadline> deadline = {};
 };

@@ -323,7 +323,6 @@ Result<std::vector<bson::Value>> LocalCollection::distinct(engine::Snapshot& sna
   }
   engine::FindOptions read;
   read.hint = options.hint;
-  read.variables = options.variables;
   read.collation = options.collation;
   read.deadline = options.deadline;
   read.distinct_path = path;
