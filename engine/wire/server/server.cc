@@ -277,6 +277,8 @@ class Server::Running {
     timer_.expires_after(kBetweenSweeps);
     timer_.async_wait([this](const std::error_code& error) {
       if (error) return;
+      // First, so that the sweeps go on after one that has thrown for lack of memory.
+      tick();
       const auto now = steady_clock::now();
       table_.sweep(now);
       if (now - last_trim_ >= kBetweenTrims && !context_.is_stopping) {
@@ -287,7 +289,6 @@ class Server::Running {
         last_expiry_ = now;
         expire(now);
       }
-      tick();
     });
   }
 
