@@ -322,7 +322,13 @@ Status DiskCache::write(const Waiting& waiting) {
     MutexLock lock(mutex_);
     removed = make_room(on_disk);
   }
-  for (const Name& old : removed) GM_TRY(system::remove_file(path_of(old)));
+  // All of them, also after an error: the list of entries has none of them any more.
+  Status all_removed;
+  for (const Name& old : removed) {
+    Status one_removed = system::remove_file(path_of(old));
+    if (all_removed && !one_removed) all_removed = std::move(one_removed);
+  }
+  GM_TRY(std::move(all_removed));
   const fs::path path = path_of(name);
   const fs::path unnamed = options_.folder / kNewFile;
   {
