@@ -6,24 +6,10 @@
 
 namespace gridmount::fuse {
 
-namespace {
-
-timespec to_timespec(bson::Date date) {
-  int64_t seconds = date.milliseconds / 1000;
-  int64_t rest = date.milliseconds % 1000;
-  if (rest < 0) {
-    rest += 1000;
-    --seconds;
-  }
-  return {.tv_sec = seconds, .tv_nsec = rest * 1'000'000};
-}
-
-}  // namespace
-
 gridfs::Attributes unlinked_attributes(const gridfs::FilesDocument& document,
                                        const gridfs::NamespaceOptions& defaults) {
   const gridfs::PosixFields& posix = document.posix;
-  const timespec uploaded = to_timespec(document.upload_date);
+  const timespec uploaded = gridfs::to_timespec(document.upload_date);
   gridfs::Attributes attributes;
   attributes.mode = posix.mode.value_or(S_IFREG | (0666 & ~defaults.umask));
   attributes.mode = gridfs::mode_of_file(attributes.mode, posix.symlink_target.has_value());
