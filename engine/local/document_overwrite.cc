@@ -124,6 +124,7 @@ bool DocumentWriter::can_patch(std::string_view field) const {
 
 Result<bool> DocumentWriter::overwrite(RecordId id, const BinaryOverwrite& change) {
   GM_TRY(check(change));
+  GM_TRY(check_indexes_are_current(*metadata_));
   GM_ASSIGN(FoundBinary found, find_binary_in(read_view_, *metadata_, id, change.field));
   const std::optional<BinaryField>& field = found.field;
   if (!field || field->size != change.expected_size) return false;
