@@ -39,7 +39,7 @@ constexpr const char* kExitStatuses =
     "  12  format too new               13  locked by another process\n"
     "  14  read-only                    15  permission denied\n"
     "  16  too damaged to be opened     17  out of disk space\n"
-    "  18  I/O error                 19  the file system is not suitable for a store\n"
+    "  18  I/O error                    19  the file system is not suitable for a store\n"
     "  24  serve: not everything could be made durable at the end\n"
     "  25  the deployment does not answer\n";
 
