@@ -28,6 +28,9 @@ if(GRIDMOUNT_TESTS)
   find_program(SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
   find_program(SYSTEM_PYTHON python3 REQUIRED)
 endif()
+# Snowball's stemmers, for text indexes. Debian's package has no pkg-config file.
+find_library(STEMMER_LIBRARY NAMES stemmer REQUIRED)
+find_path(STEMMER_HEADERS libstemmer.h REQUIRED)
 # Intel's decimal arithmetic, in the variant that takes arguments by value, and rounding and flags as
 # parameters: by the name that Debian gives it, and by that of Intel's own makefile.
 find_library(INTEL_DECIMAL_LIBRARY NAMES bidgcc000 gcc000libbid.a REQUIRED)

@@ -199,6 +199,9 @@ struct FindOptions {
   // The largest buffer, in bytes, for a sort that no index answers. A read that needs more fails
   // with QueryExceededMemoryLimitNoDiskUseAllowed (292).
   uint64_t sort_bytes_max = kOperationBytesMax;
+  // The cursor returns text scores, also without a projection of {$meta: "textScore"}. Fails with
+  // Location40218 if the filter has no $text.
+  bool text_score = false;
 };
 
 // What explain reports: the plan alone, or the plan and the stats of running it.
@@ -217,6 +220,9 @@ class Cursor {
   // pause() says after a pause, and with IllegalOperation while the snapshot is paused and after it
   // has ended.
   virtual Result<std::optional<bson::View>> next() = 0;
+  // Returns the text score of the document that next() has returned last. Returns nothing without
+  // FindOptions::text_score, and for a document that has none of the terms.
+  virtual std::optional<double> text_score() const { return std::nullopt; }
 };
 
 struct CountOptions {

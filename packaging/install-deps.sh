@@ -26,8 +26,8 @@ packages=(
   libasio-dev zlib1g-dev libsnappy-dev libzstd-dev libidn-dev
   # The HTTP server: Boost.Beast, headers alone
   libboost1.81-dev
-  # Collations
-  libicu-dev
+  # Collations, and the terms of text indexes
+  libicu-dev libstemmer-dev
   # BSON, and the store over a MongoDB deployment
   libbson-dev libmongoc-dev
   # The rules of time zones, which expressions on dates read

@@ -46,6 +46,7 @@ class PipelineCursor : public engine::Cursor {
     GM_TRY(storage_->check_interrupt());
     return stream_->next();
   }
+  std::optional<double> text_score() const override { return stream_->text_score(); }
 
  private:
   query::Variables variables_;
@@ -135,6 +136,7 @@ engine::FindOptions find_options(const query::FindRequest& request,
   find.collation = options.collation;
   find.deadline = options.deadline;
   find.sort_bytes_max = options.memory_bytes_max;
+  find.text_score = request.text_score;
   if (request.fields) find.only_paths.emplace(request.fields->begin(), request.fields->end());
   return find;
 }
@@ -372,7 +374,8 @@ Result<std::unique_ptr<engine::Cursor>> find_in_view(const Databases& databases,
                                                      const engine::FindOptions& options) {
   // A projection that find does not allow is refused here, as in a collection. One that find allows
   // but $project does not ($slice with one operand, $elemMatch, `a.$`) is refused by the stage.
-  GM_TRY(query::Projection::parse(options.projection, {filter, options.variables, bson::Date()}));
+  GM_TRY(query::Projection::parse(options.projection, {filter, options.variables, bson::Date(),
+                                                       nullptr, /*has_text_score=*/true}));
   return aggregate(databases, snapshot, ns,
                    stages_of(filter, options.sort, options.skip, options.limit, options.projection),
                    read_options(options));

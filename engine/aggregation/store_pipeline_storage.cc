@@ -76,6 +76,7 @@ Result<std::unique_ptr<query::DocumentStream>> StorePipelineStorage::find(
   options.limit = request.limit.value_or(0);
   options.deadline = options_.deadline;
   options.collation = options_.collation;
+  options.text_score = request.text_score;
   GM_ASSIGN(std::unique_ptr<engine::Cursor> cursor,
             open(collection)->find(snapshot_, request.filter, options));
   return std::unique_ptr<query::DocumentStream>(std::make_unique<CursorStream>(std::move(cursor)));

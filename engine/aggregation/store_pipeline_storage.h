@@ -26,6 +26,7 @@ class CursorStream : public query::DocumentStream {
  public:
   explicit CursorStream(std::unique_ptr<engine::Cursor> cursor) : cursor_(std::move(cursor)) {}
   Result<std::optional<bson::View>> next() override;
+  std::optional<double> text_score() const override { return cursor_->text_score(); }
 
  private:
   std::unique_ptr<engine::Cursor> cursor_;

@@ -48,6 +48,7 @@ constexpr std::pair<ErrorCode, std::string_view> kNames[] = {
     {ErrorCode::kCommandNotSupportedOnView, "CommandNotSupportedOnView"},
     {ErrorCode::kInvalidPipelineOperator, "InvalidPipelineOperator"},
     {ErrorCode::kCannotIndexParallelArrays, "CannotIndexParallelArrays"},
+    {ErrorCode::kCannotBuildIndexKeys, "CannotBuildIndexKeys"},
     {ErrorCode::kInvalidIndexSpecificationOption, "InvalidIndexSpecificationOption"},
     {ErrorCode::kNonExistentPath, "NonExistentPath"},
     {ErrorCode::kTransactionTooLarge, "TransactionTooLarge"},

@@ -69,6 +69,7 @@ enum class ErrorCode : int32_t {
   kInvalidPipelineOperator = 168,
   kCannotIndexParallelArrays = 171,
   kInvalidIndexSpecificationOption = 197,
+  kCannotBuildIndexKeys = 201,
   kQueryFeatureNotAllowed = 224,
   kConversionFailure = 241,
   kTransactionTooLarge = 257,

@@ -27,6 +27,24 @@ Result<query::SharedCollator> collator_for(bson::View given, const CollectionMet
   return query::Collator::parse(given);
 }
 
+Result<query::Filter> filter_for(const engine::Namespace& ns, bson::View filter,
+                                 bson::View variables, const query::SharedCollator& collator,
+                                 const CollectionMetadata* metadata, bool is_upsert) {
+  query::TextSource text;
+  if (metadata != nullptr && metadata->settings.is_view()) {
+    text.search = query::TextSearch::kDoneBySource;
+  } else if (metadata != nullptr) {
+    text.index = metadata->text_index;
+  }
+  Result<query::Filter> parsed =
+      query::parse_filter(filter, variables, collator, std::move(text), is_upsert);
+  if (!parsed && metadata == nullptr && parsed.error().code() == ErrorCode::kIndexNotFound) {
+    return fail(ErrorCode::kIndexNotFound,
+                parsed.error().message() + " (no such collection '" + ns.full() + "')");
+  }
+  return parsed;
+}
+
 namespace {
 
 // prefetch() is a hint. Beyond this many records it would cost more than it saves.
@@ -91,12 +109,19 @@ Verify verify_for(const engine::FindOptions& options) {
 
 Result<std::optional<query::Projection>> parse_projection(const engine::FindOptions& options,
                                                           bson::View filter,
-                                                          const query::SharedCollator& collator) {
+                                                          const query::SharedCollator& collator,
+                                                          bool has_text_score) {
   if (options.projection.empty()) return std::optional<query::Projection>();
-  GM_ASSIGN(query::Projection projection,
-            query::Projection::parse(options.projection,
-                                     {filter, options.variables, bson::Date::now(), collator}));
+  GM_ASSIGN(
+      query::Projection projection,
+      query::Projection::parse(options.projection, {filter, options.variables, bson::Date::now(),
+                                                    collator, has_text_score}));
   return std::optional<query::Projection>(std::move(projection));
+}
+
+// In a view, the pipeline checks whether the documents have text scores.
+bool searches_text(const query::Filter& filter, const CollectionMetadata* metadata) {
+  return filter.text_query() != nullptr || (metadata != nullptr && metadata->settings.is_view());
 }
 
 // Returns the hint for a collection scan.
@@ -137,7 +162,8 @@ Result<MatchOptions> match_options(bson::View filter, const engine::FindOptions&
     }
     match.hint = natural_order(*direction);
   } else if (!options.sort.empty()) {
-    GM_ASSIGN(match.sort, query::Sort::parse(options.sort, collator));
+    GM_ASSIGN(match.sort,
+              query::Sort::parse(options.sort, collator, query::SortMetadata::kAllowed));
   }
   match.skip = options.skip;
   match.limit = options.limit;
@@ -191,10 +217,11 @@ Result<std::unique_ptr<engine::Cursor>> LocalCollection::find(engine::Snapshot& 
   GM_TRY(check(options));
   GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   GM_ASSIGN(const query::SharedCollator collator, collator_for(options.collation, metadata.get()));
-  GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables, collator));
+  GM_ASSIGN(query::Filter parsed,
+            filter_for(ns_, filter, options.variables, collator, metadata.get()));
   GM_ASSIGN(MatchOptions match, match_options(filter, options, collator, metadata.get()));
   GM_ASSIGN(std::optional<query::Projection> projection,
-            parse_projection(options, filter, collator));
+            parse_projection(options, filter, collator, searches_text(parsed, metadata.get())));
   if (metadata ? metadata->settings.is_view() : is_catalog_collection(ns_)) {
     GM_TRY(check_without_storage(ns_, options));
   }
@@ -202,6 +229,7 @@ Result<std::unique_ptr<engine::Cursor>> LocalCollection::find(engine::Snapshot& 
     return aggregation::find_in_view(databases(), snapshot, ns_, filter, options);
   }
   if (projection) match.only_paths = projection->included_paths();
+  match.text_score = options.text_score || (projection && projection->uses_text_score());
   if (!metadata && is_catalog_collection(ns_)) {
     GM_ASSIGN(std::vector<bson::Document> documents, catalog_documents(read_view->catalog(), ns_));
     return aggregation::find_among(std::move(documents), databases(), snapshot, ns_, filter,
@@ -262,11 +290,13 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
     return find_one_of_cursor(snapshot, filter, options);
   }
   GM_TRY(check(options));
-  GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables, collator));
+  GM_ASSIGN(query::Filter parsed,
+            filter_for(ns_, filter, options.variables, collator, metadata.get()));
   GM_ASSIGN(MatchOptions match, match_options(filter, options, collator, metadata.get()));
   match.limit = 1;
   GM_ASSIGN(std::optional<query::Projection> projection,
-            parse_projection(options, filter, collator));
+            parse_projection(options, filter, collator, searches_text(parsed, metadata.get())));
+  match.text_score = options.text_score || (projection && projection->uses_text_score());
   if (!metadata) {
     record_missing(*read_view);
     return std::optional<bson::View>();
@@ -276,7 +306,7 @@ Result<std::optional<bson::View>> LocalCollection::find_one(engine::Snapshot& sn
   GM_ASSIGN(const std::optional<Match> found, matches->next());
   if (!found) return std::optional<bson::View>();
   if (!projection) return std::optional(found->document);
-  GM_ASSIGN(const bson::View projected, projection->apply(found->document));
+  GM_ASSIGN(const bson::View projected, projection->apply(found->document, found->text_score));
   return std::optional(read_view->keep(bson::Document(projected)));
 }
 
@@ -297,7 +327,11 @@ Result<int64_t> LocalCollection::count(engine::Snapshot& snapshot, bson::View fi
   GM_TRY(check(options));
   GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   GM_ASSIGN(const query::SharedCollator collator, collator_for(options.collation, metadata.get()));
-  GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables, collator));
+  // On servers, a count of no collection fails for no $text either.
+  GM_ASSIGN(const query::Filter parsed,
+            metadata ? filter_for(ns_, filter, options.variables, collator, metadata.get())
+                     : query::parse_filter(filter, options.variables, collator,
+                                           {.search = query::TextSearch::kDoneBySource}));
   if (!metadata && !is_catalog_collection(ns_)) {
     record_missing(*read_view);
     return int64_t{0};
@@ -348,11 +382,13 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
   GM_TRY(check(options));
   GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   GM_ASSIGN(const query::SharedCollator collator, collator_for(options.collation, metadata.get()));
-  GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, options.variables, collator));
+  GM_ASSIGN(query::Filter parsed,
+            filter_for(ns_, filter, options.variables, collator, metadata.get()));
   GM_ASSIGN(MatchOptions match, match_options(filter, options, collator, metadata.get()));
   GM_ASSIGN(const std::optional<query::Projection> projection,
-            parse_projection(options, filter, collator));
+            parse_projection(options, filter, collator, searches_text(parsed, metadata.get())));
   if (projection) match.only_paths = projection->included_paths();
+  match.text_score = options.text_score || (projection && projection->uses_text_score());
   if (metadata && metadata->settings.is_view()) {
     return aggregation::explain_view(databases(), snapshot, ns_, filter, options, verbosity);
   }
@@ -373,6 +409,7 @@ Result<bson::Document> LocalCollection::explain(engine::Snapshot& snapshot, bson
   query.covered = matches->covered();
   query.distinct = matches->distinct();
   query.filters_entries = matches->filters_entries();
+  query.text_score = matches->scores_text();
   query.by_id = matches->by_id();
   if (!executes) return explanation(query, nullptr);
   while (true) {
@@ -390,7 +427,10 @@ Result<bson::Document> LocalCollection::explain_count(engine::Snapshot& snapshot
   GM_TRY(check(options));
   GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   GM_ASSIGN(const query::SharedCollator collator, collator_for(options.collation, metadata.get()));
-  GM_ASSIGN(const query::Filter parsed, query::parse_filter(filter, options.variables, collator));
+  GM_ASSIGN(const query::Filter parsed,
+            metadata ? filter_for(ns_, filter, options.variables, collator, metadata.get())
+                     : query::parse_filter(filter, options.variables, collator,
+                                           {.search = query::TextSearch::kDoneBySource}));
   engine::FindOptions find;
   find.skip = options.skip;
   find.limit = options.limit;

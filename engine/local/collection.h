@@ -30,11 +30,18 @@ struct TargetOptions {
   bool is_upsert = false;
   std::optional<engine::Deadline> deadline = {};
   query::SharedCollator collator = nullptr;
+  bool text_score = false;  // sets LocalCollection::Targets::text_score
 };
 
 // Returns the collation of a command: the given one, or if that is empty the one of the collection,
 // which may be null. Fails as query::Collator::parse() does.
 Result<query::SharedCollator> collator_for(bson::View given, const CollectionMetadata* metadata);
+// Parses the filter of a command on the collection `ns`. `metadata` is null if it does not exist.
+// In the filter of a view, $text matches every document: the pipeline of the view does the search.
+// Fails as query::parse_filter() does.
+Result<query::Filter> filter_for(const engine::Namespace& ns, bson::View filter,
+                                 bson::View variables, const query::SharedCollator& collator,
+                                 const CollectionMetadata* metadata, bool is_upsert = false);
 
 // A collection's name, and the environment in which each call looks it up. The environment must
 // outlive this object.
@@ -107,6 +114,7 @@ class LocalCollection : public engine::Collection, public engine::BinaryOverwrit
     // The index in which the record was looked up, or null. If it is set, the caller must check
     // whether the document matches the filter.
     const IndexMetadata* looked_up = nullptr;
+    std::optional<double> text_score = {};  // of the first record, if TargetOptions asks for it
   };
   Result<Targets> targets(const std::shared_ptr<ReadView>& read_view,
                           const SharedMetadata& metadata, bson::View filter,

@@ -18,8 +18,10 @@ namespace {
 // empty timestamps.
 Result<bson::Document> upserted_document(const engine::Namespace& ns, const query::Update& update,
                                          bson::View filter, bson::View variables,
-                                         const query::SharedCollator& collator) {
-  GM_ASSIGN(const query::Filter conditions, query::parse_filter(filter, variables, collator, true));
+                                         const query::SharedCollator& collator,
+                                         const CollectionMetadata* metadata) {
+  GM_ASSIGN(const query::Filter conditions,
+            filter_for(ns, filter, variables, collator, metadata, true));
   GM_ASSIGN(bson::Document upserted, update.upserted(conditions));
   GM_ASSIGN(StoredDocument stored, stored_form(ns, upserted, true));
   if (stored.rebuilt) return std::move(*stored.rebuilt);
@@ -37,9 +39,10 @@ Result<query::Update> parse_update(bson::View update, const Options& options,
 // Parses the filter a second time if the update uses the array element that the filter matched.
 Result<std::optional<query::Filter>> match_filter(const query::Update& update, bson::View filter,
                                                   bson::View variables,
-                                                  const query::SharedCollator& collator) {
+                                                  const query::SharedCollator& collator,
+                                                  const CollectionMetadata& metadata) {
   if (!update.needs_match()) return std::optional<query::Filter>();
-  GM_ASSIGN(query::Filter parsed, query::parse_filter(filter, variables, collator));
+  GM_ASSIGN(query::Filter parsed, filter_for(metadata.ns, filter, variables, collator, &metadata));
   return std::optional(std::move(parsed));
 }
 
@@ -115,16 +118,18 @@ Result<LocalCollection::Targets> LocalCollection::targets(
       return targets;
     }
   }
-  GM_ASSIGN(query::Filter parsed,
-            query::parse_filter(filter, options.variables, options.collator, options.is_upsert));
+  GM_ASSIGN(query::Filter parsed, filter_for(ns_, filter, options.variables, options.collator,
+                                             metadata.get(), options.is_upsert));
   MatchOptions match;
   match.hint = options.hint;
   match.limit = options.multi ? 0 : 1;
   match.deadline = options.deadline;
   match.one_at_a_time = true;
   match.collator = options.collator;
+  match.text_score = options.text_score;
   if (!options.sort.empty()) {
-    GM_ASSIGN(match.sort, query::Sort::parse(options.sort, options.collator));
+    GM_ASSIGN(match.sort,
+              query::Sort::parse(options.sort, options.collator, query::SortMetadata::kAllowed));
   }
   GM_ASSIGN(const std::unique_ptr<PlanExecutor> matches,
             PlanExecutor::open(read_view, metadata, std::move(parsed), std::move(match)));
@@ -133,6 +138,7 @@ Result<LocalCollection::Targets> LocalCollection::targets(
   while (true) {
     GM_ASSIGN(const std::optional<Match> found, matches->next());
     if (!found) return targets;
+    if (targets.ids.empty()) targets.text_score = found->text_score;
     targets.ids.push_back(found->id);
   }
 }
@@ -172,19 +178,19 @@ Result<engine::UpdateResult> LocalCollection::update(engine::Transaction& transa
                               options.deadline,
                               collator}));
   } else {
-    GM_TRY(query::parse_filter(filter, options.variables, collator));
+    GM_TRY(filter_for(ns_, filter, options.variables, collator, nullptr));
   }
   if (found.ids.empty()) {
     if (!options.upsert) return result;
     GM_ASSIGN(const bson::Document inserted,
-              upserted_document(ns_, parsed, filter, options.variables, collator));
+              upserted_document(ns_, parsed, filter, options.variables, collator, metadata.get()));
     GM_ASSIGN(metadata, metadata_for_write(*read_view));
     GM_TRY(DocumentWriter(*read_view, metadata, !options.bypass_validation).insert(inserted));
     result.upserted_id = bson::Value(inserted.view()["_id"]);
     return result;
   }
   GM_ASSIGN(const std::optional<query::Filter> matched,
-            match_filter(parsed, filter, options.variables, collator));
+            match_filter(parsed, filter, options.variables, collator, *metadata));
   DocumentWriter writer(*read_view, metadata, !options.bypass_validation);
   const std::vector<bool> affected = writer.affected_by(parsed);
   for (const RecordId id : found.ids) {
@@ -204,7 +210,7 @@ Result<bool> LocalCollection::overwrite(engine::Transaction& transaction, bson::
   GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   GM_ASSIGN(const query::SharedCollator collator, collator_for({}, metadata.get()));
   if (!metadata) {
-    GM_TRY(query::parse_filter(filter, {}, nullptr));
+    GM_TRY(filter_for(ns_, filter, {}, nullptr, nullptr));
     return false;
   }
   GM_TRY(check_is_no_view(*metadata));
@@ -225,7 +231,7 @@ Result<int64_t> LocalCollection::remove(engine::Transaction& transaction, bson::
   GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
   GM_ASSIGN(const query::SharedCollator collator, collator_for(options.collation, metadata.get()));
   if (!metadata) {
-    GM_TRY(query::parse_filter(filter, options.variables, collator));
+    GM_TRY(filter_for(ns_, filter, options.variables, collator, nullptr));
     return int64_t{0};
   }
   GM_TRY(check_is_no_view(*metadata));
@@ -254,35 +260,37 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
   }
   std::optional<query::Projection> projection;
   if (!options.projection.empty()) {
-    GM_ASSIGN(projection,
-              query::Projection::parse(options.projection,
-                                       {filter, options.variables, bson::Date::now(), collator}));
+    GM_ASSIGN(projection, query::Projection::parse(options.projection,
+                                                   {filter, options.variables, bson::Date::now(),
+                                                    collator, query::has_text_search(filter)}));
     if (options.return_new && projection->needs_match()) {
       return fail(ErrorCode::kBadValue,
                   "Cannot use a positional projection and return the new document");
     }
   }
-  const auto projected = [&](bson::View document) -> Result<bson::Document> {
-    if (!projection) return bson::Document(document);
-    GM_ASSIGN(const bson::View made, projection->apply(document));
-    return bson::Document(made);
-  };
-
   engine::FindAndModifyResult result;
   Targets found;
+  const auto projected = [&](bson::View document) -> Result<bson::Document> {
+    if (!projection) return bson::Document(document);
+    GM_ASSIGN(const bson::View made, projection->apply(document, found.text_score));
+    return bson::Document(made);
+  };
   if (metadata) {
     GM_TRY(check_is_no_view(*metadata));
-    GM_ASSIGN(found, targets(read_view, metadata, filter,
-                             {false, options.hint, options.variables, options.sort, options.upsert,
-                              options.deadline, collator}));
+    GM_ASSIGN(found,
+              targets(read_view, metadata, filter,
+                      {false, options.hint, options.variables, options.sort, options.upsert,
+                       options.deadline, collator, projection && projection->uses_text_score()}));
   } else {
-    GM_TRY(query::parse_filter(filter, options.variables, collator));
-    if (!options.sort.empty()) GM_TRY(query::Sort::parse(options.sort, collator));
+    GM_TRY(filter_for(ns_, filter, options.variables, collator, nullptr));
+    if (!options.sort.empty()) {
+      GM_TRY(query::Sort::parse(options.sort, collator, query::SortMetadata::kAllowed));
+    }
   }
   if (found.ids.empty()) {
     if (!options.upsert) return result;
     GM_ASSIGN(const bson::Document inserted,
-              upserted_document(ns_, *parsed, filter, options.variables, collator));
+              upserted_document(ns_, *parsed, filter, options.variables, collator, metadata.get()));
     GM_ASSIGN(metadata, metadata_for_write(*read_view));
     GM_TRY(DocumentWriter(*read_view, metadata, !options.bypass_validation).insert(inserted));
     result.upserted_id = bson::Value(inserted.view()["_id"]);
@@ -301,7 +309,7 @@ Result<engine::FindAndModifyResult> LocalCollection::find_and_modify(
     return result;
   }
   GM_ASSIGN(const std::optional<query::Filter> matched,
-            match_filter(*parsed, filter, options.variables, collator));
+            match_filter(*parsed, filter, options.variables, collator, *metadata));
   GM_ASSIGN(const query::Update::Applied applied, apply(*parsed, matched, before));
   GM_ASSIGN(result.document, projected(options.return_new ? applied.document.view() : before));
   result.updated_existing = true;

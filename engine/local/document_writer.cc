@@ -49,6 +49,11 @@ std::vector<bool> DocumentWriter::affected_by(const std::vector<std::string>& to
   for (size_t i = 0; i < affected.size(); ++i) {
     // The filter of a partial index may depend on any field.
     if (metadata_->indexes[i].rules.partial) affected[i] = true;
+    if (const auto& text = metadata_->indexes[i].rules.text) {
+      for (const std::string& path : touched) {
+        if (text->depends_on(before_positions(path))) affected[i] = true;
+      }
+    }
     for (const IndexPart& part : metadata_->indexes[i].rules.parts) {
       for (const std::string& path : touched) {
         if (paths_meet(before_positions(path), before_positions(part.path.dotted()))) {

@@ -185,13 +185,54 @@ class KeySearch {
   bool parallel_arrays_ = false;
 };
 
+// Parses {field: {$meta: ...}}.
+Result<Sort::Part> parse_metadata_part(const bson::Element& element) {
+  const bson::View fields = element.value.as_document();
+  if (std::next(fields.begin()) != fields.end()) {
+    return fail(ErrorCode::kFailedToParse,
+                "Cannot have additional keys in a $meta sort specification");
+  }
+  const ValueView kind = (*fields.begin()).value;
+  const std::string_view name =
+      kind.type() == Type::kString ? kind.as_string() : std::string_view();
+  if (name == "textScore") {
+    GM_ASSIGN(bson::Path path, split_field_path(element.key));
+    return Sort::Part{std::move(path), true, true};
+  }
+  if (name == "geoNearDistance") {
+    return fail(ErrorCode{40218},
+                "query requires $geoNear distance metadata, but it is not available");
+  }
+  if (name == "searchScore" || name == "searchHighlights") {
+    return fail(ErrorCode{name == "searchScore" ? 31218 : 31219},
+                "$meta sort by '" + std::string(name) + "' metadata is not supported");
+  }
+  if (name == "randVal") {
+    return fail(ErrorCode::kCommandNotSupported,
+                "a sort by the metadata 'randVal' is not supported");
+  }
+  return fail(ErrorCode{31138}, "Illegal $meta sort: $meta: " + bson::to_text(kind));
+}
+
 }  // namespace
 
-Result<Sort::Part> parse_sort_part(const bson::Element& element) {
+tl::unexpected<Error> text_score_unavailable() {
+  return fail(ErrorCode{40218}, "query requires text score metadata, but it is not available");
+}
+
+bool Sort::uses_text_score() const {
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [](const Part& part) { return part.is_text_score; });
+}
+
+Result<Sort::Part> parse_sort_part(const bson::Element& element, SortMetadata metadata) {
   const ValueView value = element.value;
   if (value.type() == Type::kDocument &&
       (value.as_document().empty() || (*value.as_document().begin()).key != "$meta")) {
     return fail(ErrorCode{17312}, "$meta is the only expression supported by $sort right now");
+  }
+  if (value.type() == Type::kDocument && metadata == SortMetadata::kAllowed) {
+    return parse_metadata_part(element);
   }
   if (!value.is_number()) {
     return fail(ErrorCode{15974}, "Illegal key in $sort specification: " +
@@ -206,11 +247,11 @@ Result<Sort::Part> parse_sort_part(const bson::Element& element) {
   return Sort::Part{std::move(path), direction == -1};
 }
 
-Result<Sort> Sort::parse(bson::View specification, SharedCollator collator) {
+Result<Sort> Sort::parse(bson::View specification, SharedCollator collator, SortMetadata metadata) {
   Sort sort;
   sort.collator_ = std::move(collator);
   for (const bson::Element element : specification) {
-    GM_ASSIGN(Part part, parse_sort_part(element));
+    GM_ASSIGN(Part part, parse_sort_part(element, metadata));
     if (sort.parts_.size() == kPartsMax) {
       return fail(ErrorCode::kBadValue, "too many fields to sort by, at most 32 are allowed");
     }
@@ -225,7 +266,21 @@ ValueView whole_value_at(ValueView element, const bson::Path& path) {
   return path.resolve(element.as_document()).value_or(null);
 }
 
-Result<std::vector<Value>> Sort::key_of(bson::View document) const {
+Result<std::vector<Value>> Sort::key_of(bson::View document,
+                                        std::optional<double> text_score) const {
+  if (uses_text_score()) {
+    std::vector<Part> fields;
+    for (const Part& part : parts_) {
+      if (!part.is_text_score) fields.push_back(part);
+    }
+    GM_ASSIGN(std::vector<Value> values, KeySearch(fields, collator_.get()).find(document));
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      if (!parts_[i].is_text_score) continue;
+      values.insert(values.begin() + static_cast<std::ptrdiff_t>(i),
+                    text_score ? Value(*text_score) : Value());
+    }
+    return values;
+  }
   const auto is_id = [](const Part& part) {
     return part.path.parts().size() == 1 && part.path.parts().front() == "_id";
   };

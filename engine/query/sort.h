@@ -18,28 +18,37 @@
 
 namespace gridmount::query {
 
+// Whether a sort may be by metadata: {score: {$meta: "textScore"}}.
+enum class SortMetadata { kRefused, kAllowed };
+
 class Sort {
  public:
   struct Part {
     bson::Path path;
     bool descending = false;
+    // {field: {$meta: "textScore"}}: the greatest text score comes first, and `path` has no effect.
+    bool is_text_score = false;
   };
 
   // Each element is one part. Fails as parse_sort_part() does, and with BadValue for more than 32
   // parts. An empty specification sorts nothing. Strings are compared by `collator`, or as bytes if
   // it is null.
-  static Result<Sort> parse(bson::View specification, SharedCollator collator = nullptr);
+  static Result<Sort> parse(bson::View specification, SharedCollator collator = nullptr,
+                            SortMetadata metadata = SortMetadata::kRefused);
 
   const std::vector<Part>& parts() const { return parts_; }
   bool empty() const { return parts_.empty(); }
   const SharedCollator& collator() const { return collator_; }
+  bool uses_text_score() const;
 
   // Returns the values by which the document is sorted, one per part. They are the first key, in
   // sort order, of the keys that an index on these parts would have for the document. Parts that
   // lead through the same array take their values from the same element. Fails with BadValue if
   // parts lead through different arrays of one document. A sort by _id alone takes the whole value,
   // even an array, as the index on _id does.
-  Result<std::vector<bson::Value>> key_of(bson::View document) const;
+  // `text_score` is the text score of the document, if it has one.
+  Result<std::vector<bson::Value>> key_of(bson::View document,
+                                          std::optional<double> text_score = std::nullopt) const;
   // Compares two such keys and applies the directions.
   std::weak_ordering compare_keys(const std::vector<bson::Value>& a,
                                   const std::vector<bson::Value>& b) const;
@@ -49,11 +58,18 @@ class Sort {
   SharedCollator collator_;
 };
 
-// Parses one part. The value must be 1 or -1, of any numeric type. The fraction of a double is cut
-// off, and a decimal is rounded. Fails with code 17312 for a document other than {$meta: ...}, with
-// 15974 for another value that is no number, with 15975 for another number, and with the errors of
-// split_field_path() for an invalid path, in this order.
-Result<Sort::Part> parse_sort_part(const bson::Element& element);
+// Parses one part. The value must be 1 or -1, of any numeric type, or {$meta: "textScore"} if
+// metadata is allowed. The fraction of a double is cut off, and a decimal is rounded. Fails with
+// code 17312 for a document other than {$meta: ...}. If metadata is allowed, fails with
+// FailedToParse (9) for further fields in that document, with CommandNotSupported (115) for
+// metadata that only servers have, and with 31138 for other metadata. Fails with 15974 for another
+// value that is no number, with 15975 for another number, and with the errors of split_field_path()
+// for an invalid path, in this order.
+Result<Sort::Part> parse_sort_part(const bson::Element& element,
+                                   SortMetadata metadata = SortMetadata::kRefused);
+
+// Returns the error for {$meta: "textScore"} in a command without a text search.
+tl::unexpected<Error> text_score_unavailable();
 
 // Returns the value by which $push and $sortArray sort an element: the whole value at the path,
 // even if it is an array. Returns null if there is no value, or if the element is not a document.

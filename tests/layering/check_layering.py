@@ -34,6 +34,7 @@ DOCUMENTS = {BASE, "engine/bson"}
 # The rooms of the language, each knowing those before it.
 QUERY_ROOMS = [
     "engine/query/collation",
+    "engine/query/text",
     "engine/query",
     *(
         f"engine/query/{room}"
@@ -62,7 +63,10 @@ LAYERS = {
     "engine/system": {BASE},
     "engine/disk_cache": {BASE, "engine/checksum", "engine/system"},
     "engine/bson": {BASE},
-    **{room: DOCUMENTS | set(QUERY_ROOMS[:number]) for number, room in enumerate(QUERY_ROOMS)},
+    **{
+        room: DOCUMENTS | {"engine/checksum"} | set(QUERY_ROOMS[:number])
+        for number, room in enumerate(QUERY_ROOMS)
+    },
     "engine": INTERFACE,
     "engine/aggregation": INTERFACE,
     "engine/cursors": INTERFACE,
@@ -121,7 +125,8 @@ DOORS = [
     (r"mongoc", "libmongoc", r"engine/mongo/.*"),
     (r"systemd/", "libsystemd", r"fuse/daemon/service_manager\.cc"),
     (r"pcre2", "PCRE2", r"engine/query/.*"),
-    (r"unicode/", "ICU", r"engine/query/collation/collator\.cc"),
+    (r"unicode/", "ICU", r"engine/query/(collation/collator|text/text_(language|tokenizer))\.cc"),
+    (r"libstemmer\.h", "libstemmer", r"engine/query/text/text_(language|tokenizer)\.cc"),
     (r"isa-l|isal|crc\.h", "ISA-L", r"engine/checksum/crc32c\.(h|cc)"),
 ]
 LINK_DOORS = [
@@ -132,6 +137,7 @@ LINK_DOORS = [
     (r"PkgConfig::SYSTEMD", "libsystemd", {"fuse"}),
     (r"PkgConfig::PCRE2", "PCRE2", {"engine/query"}),
     (r"PkgConfig::ICU", "ICU", {"engine/query"}),
+    (r"STEMMER_LIBRARY", "libstemmer", {"engine/query"}),
     (r"PkgConfig::YAML_CPP", "yaml-cpp", {"tools"}),
     (r"Boost::", "Boost", {"http"}),
     (r"PkgConfig::IDN", "libidn", {"engine/wire"}),

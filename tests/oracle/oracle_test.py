@@ -27,9 +27,12 @@ from pair import Pair
 from rounds import Round
 from shrinking import shrink
 from text_form import parse, text_of
+from text_rounds import TextRound
 
 SEED = "1"
 COMMANDS = 2000
+# Of so many rounds one is about text search.
+ROUNDS_PER_TEXT = 8
 # So often a small case is sent again whose difference has not come again. mongod goes through some maps in an
 # order that differs from run to run, so that of two faults it finds the one or the other.
 REPEATED = 3
@@ -51,7 +54,8 @@ class Oracle:
             self.run_round(seed, number)
 
     def run_round(self, seed, number):
-        for _, difference in self.pair.differences(Round(seed, number).commands()):
+        kind = TextRound if number % ROUNDS_PER_TEXT == 0 else Round
+        for _, difference in self.pair.differences(kind(seed, number).commands()):
             self.commands += 1
             if difference is not None:
                 self.look_into(difference, f"{seed}:{number}")

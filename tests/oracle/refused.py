@@ -5,7 +5,6 @@ MongoDB 6.0. Each has a row in the table of engine/LANGUAGE.md.
 POINT = {"type": "Point", "coordinates": [0, 0]}
 FILTERS = [
     {"$where": "true"},
-    {"$text": {"$search": "a"}},
     {"a": {"$near": [0, 0]}},
     {"a": {"$geoWithin": {"$center": [[0, 0], 1]}}},
     {"a": {"$geoIntersects": {"$geometry": POINT}}},
@@ -13,7 +12,6 @@ FILTERS = [
 ]
 STAGES = [
     {"$geoNear": {"near": [0, 0], "distanceField": "d"}},
-    {"$project": {"x": {"$meta": "textScore"}}},
     {"$changeStream": {}},
     {"$planCacheStats": {}},
     {"$group": {"_id": None, "x": {"$median": {"input": "$n", "method": "approximate"}}}},
@@ -21,7 +19,6 @@ STAGES = [
     {"$group": {"_id": None, "x": {"$accumulator": {"init": "x", "accumulate": "x", "merge": "x", "lang": "js"}}}},
 ]
 INDEXES = [
-    {"key": {"s": "text"}, "name": "x"},
     {"key": {"s": "2d"}, "name": "x"},
     {"key": {"s": "2dsphere"}, "name": "x"},
     {"key": {"$**": 1}, "name": "x"},

@@ -95,7 +95,7 @@ TEST_F(GridstoreBackup, Compact_GivesSpaceBack) {
 TEST_F(GridstoreBackup, Upgrade_HasNothingToDo) {
   const Outcome outcome = gridstore({"upgrade", "store.gfs"});
   EXPECT_EQ(outcome.status, 0);
-  EXPECT_EQ(outcome.out, "store.gfs has format version 4, which is the newest: nothing to do\n");
+  EXPECT_EQ(outcome.out, "store.gfs has format version 5, which is the newest: nothing to do\n");
   write_file("store.gfs/format", "gridmount store\nformat 99\n");
   EXPECT_EQ(gridstore({"upgrade", "store.gfs"}).status, 12);
 }
@@ -107,7 +107,7 @@ TEST_F(GridstoreBackup, Upgrade_OfAnOlderStore_SaysWhatItWas) {
   EXPECT_EQ(gridstore_check().status, 0);
   const Outcome outcome = gridstore({"upgrade", "store.gfs"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_EQ(outcome.out, "store.gfs now has format version 4 (before: 1)\n");
+  EXPECT_EQ(outcome.out, "store.gfs now has format version 5 (before: 1)\n");
   EXPECT_TRUE(exists("store.gfs/redo"));
   EXPECT_TRUE(exists("store.gfs/pending"));
   EXPECT_EQ(gridstore_check().status, 0);

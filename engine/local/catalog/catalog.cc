@@ -190,27 +190,34 @@ Result<std::shared_ptr<const CollectionMetadata>> Catalog::create(const engine::
             engine::CollectionOptions::parse(ns, options));
   by_id.definition.collation = settings.collation.value_or(bson::Document());
   GM_ASSIGN(by_id.rules, index_key_spec(by_id.definition));
-  if (by_id.rules.collator != nullptr) {
-    by_id.collator_version = by_id.rules.collator->library_version();
-  }
+  by_id.library_version = by_id.rules.library_version();
   by_id.checksums = trees_->has_checksums();
   GM_ASSIGN(by_id.keyspace, allocate_keyspace());
   metadata.indexes.push_back(std::move(by_id));
   return put(std::move(metadata));
 }
 
-// Programs that know only older versions would take the sort keys for texts.
+// Programs that know only older versions would take sort keys for texts, and a text index for
+// damage.
 Status Catalog::check_format(const CollectionMetadata& metadata) const {
   const bool has_collation =
       metadata.settings.collation ||
       std::any_of(metadata.indexes.begin(), metadata.indexes.end(), [](const IndexMetadata& index) {
         return index.definition.own_collation() != nullptr;
       });
-  if (!has_collation || trees_->has_collations()) return {};
-  return fail(ErrorCode::kIllegalOperation,
-              metadata.ns.full() +
-                  ": the format of this store is older than collations of collections, views and "
-                  "indexes; run 'gridstore upgrade'");
+  const auto too_old = [&](const char* what) {
+    return fail(ErrorCode::kIllegalOperation, metadata.ns.full() +
+                                                  ": the format of this store is older than " +
+                                                  what + "; run 'gridstore upgrade'");
+  };
+  if (has_collation && !trees_->has_collations()) {
+    return too_old("collations of collections, views and indexes");
+  }
+  const bool has_text =
+      std::any_of(metadata.indexes.begin(), metadata.indexes.end(),
+                  [](const IndexMetadata& index) { return index.rules.text != nullptr; });
+  if (has_text && !trees_->has_text_indexes()) return too_old("text indexes");
+  return {};
 }
 
 Result<std::shared_ptr<const CollectionMetadata>> Catalog::put(CollectionMetadata metadata) {

@@ -66,7 +66,10 @@ std::optional<IndexMetadata> index_of(bson::View document) {
     index.definition.collation = bson::Document(collation->as_document());
     const auto version = field(document, "collator", bson::Type::kString);
     if (!version) return std::nullopt;
-    index.collator_version = version->as_string();
+    index.library_version = version->as_string();
+  }
+  if (const auto version = field(document, "terms", bson::Type::kString)) {
+    index.library_version = version->as_string();
   }
   Result<IndexKeySpec> rules = index_key_spec(index.definition);
   if (!rules) return std::nullopt;
@@ -132,9 +135,8 @@ Status check_indexes_are_current(const CollectionMetadata& metadata) {
     if (!index.is_outdated()) continue;
     return fail(ErrorCode::kIllegalOperation,
                 metadata.ns.full() + " cannot be written: its index '" + index.definition.name +
-                    "' orders strings by version " + index.collator_version +
-                    " of the library ICU, and this program has version " +
-                    index.rules.collator->library_version() +
+                    "' has strings of the libraries' version " + index.library_version +
+                    ", and this program has " + index.rules.library_version() +
                     "; run 'gridstore check --repair', which makes the index anew");
   }
   return {};
@@ -148,10 +150,12 @@ void set_uuid_version(std::string& uuid, uint8_t version) {
 Status CollectionMetadata::derive() {
   definitions.clear();
   multikey.clear();
+  text_index.reset();
   for (const IndexMetadata& index : indexes) {
     definitions.push_back(index.definition);
     if (index.is_outdated()) definitions.back().hidden = true;
     multikey.push_back(index.multikey);
+    if (index.is_readable() && index.rules.text != nullptr) text_index = index.rules.text;
   }
   GM_ASSIGN(settings, engine::CollectionOptions::parse(ns, options));
   validator.reset();
@@ -201,8 +205,9 @@ Result<std::string> CollectionMetadata::encode() const {
       builder.append("other", index.definition.other_options);
     }
     if (const bson::Document* const collation = index.definition.own_collation()) {
-      builder.append("collation", *collation).append("collator", index.collator_version);
+      builder.append("collation", *collation).append("collator", index.library_version);
     }
+    if (index.rules.text != nullptr) builder.append("terms", index.library_version);
     if (index.checksums) builder.append("checksums", true);
     append_keyspace(builder, index.keyspace);
     builder.close();

@@ -24,15 +24,15 @@ struct IndexMetadata {
   IndexKeySpec rules;
   bool multikey = false;   // some document has, or had, an array on a path of the index
   bool checksums = false;  // every entry of the index has a checksum
-  // With a collation: the version of the library that made the sort keys (Collator::
-  // library_version()).
-  std::string collator_version = {};
+  // IndexKeySpec::library_version() of the program that made the index.
+  std::string library_version = {};
   Keyspace keyspace;
 
-  // Returns whether another version of the library has made the sort keys in the entries. Then they
-  // must be neither read nor written.
+  // Returns whether other versions of the libraries have made the entries. Then the entries must be
+  // neither read nor written.
   bool is_outdated() const {
-    return rules.collator != nullptr && collator_version != rules.collator->library_version();
+    const bool depends = rules.collator != nullptr || rules.text != nullptr;
+    return depends && library_version != rules.library_version();
   }
   // Returns whether a read may use the index.
   bool is_readable() const { return !definition.hidden && !is_outdated(); }
@@ -53,6 +53,8 @@ struct CollectionMetadata {
   engine::CollectionOptions settings;
   std::shared_ptr<const query::Filter> validator;
   query::SharedCollator collator;  // the collection's collation; null if it has none
+  // The rules of the text index that reads may use; null if there is none.
+  std::shared_ptr<const query::TextIndexSpec> text_index;
   // Fails with the error of the validator or of an option that cannot be parsed.
   Status derive();
 

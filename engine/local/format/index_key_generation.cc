@@ -1,10 +1,13 @@
 #include "engine/local/format/index_key_generation.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <optional>
 
+#include "engine/bson/text.h"
 #include "engine/local/format/index_key_encoding.h"
+#include "engine/local/format/keyspace.h"
 
 namespace gridmount::local {
 namespace {
@@ -19,6 +22,12 @@ std::optional<uint32_t> array_position(const std::string& part) {
   const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), position);
   if (error != std::errc() || end != part.data() + part.size()) return std::nullopt;
   return position;
+}
+
+// A score is greater than 0, so the bits of scores have the order of the scores. They are encoded
+// as a date, whose encoding has a fixed size.
+void append_score(std::string& out, double score) {
+  bson::append_key_string(out, bson::Value(bson::Date{std::bit_cast<int64_t>(score)}).view());
 }
 
 }  // namespace
@@ -61,6 +70,7 @@ class KeyExtraction {
   Status run(bson::View document) {
     keys_.clear();
     if (rules_.partial && !rules_.partial->matches(document)) return {};
+    if (rules_.text != nullptr) return text_keys(document);
     if (simple(document)) return {};
     keys_.clear();
     for (const IndexPart& part : parts_) {
@@ -79,6 +89,52 @@ class KeyExtraction {
   }
 
  private:
+  // Makes the keys of a text index: <values before the terms> <term> <score> <values after them>.
+  Status text_keys(bson::View document) {
+    std::string before;
+    std::string after;
+    bool passed = false;
+    for (const IndexPart& part : parts_) {
+      if (part.text) {
+        passed = true;
+      } else if (!part.text_score) {
+        GM_ASSIGN(const std::optional<ValueView> value, value_without_array(document, part.path));
+        append_part(passed ? after : before, part, value);
+      }
+    }
+    GM_ASSIGN(const query::TermScores scores, rules_.text->scores_of(document));
+    for (const auto& [term, score] : scores) {
+      const size_t start = keys_.bytes_.size();
+      keys_.bytes_ += before;
+      bson::append_key_string(keys_.bytes_, bson::Value(term).view());
+      append_score(keys_.bytes_, score);
+      keys_.bytes_ += after;
+      keys_.end_key(start, truncated_);
+    }
+    keys_.multikey_ = scores.size() > 1;
+    keys_.sort();
+    return {};
+  }
+
+  static Result<std::optional<ValueView>> value_without_array(bson::View document,
+                                                              const bson::Path& path) {
+    std::optional<ValueView> value;
+    bson::View within = document;
+    for (const std::string& name : path.parts()) {
+      if (value) {
+        if (value->type() != Type::kDocument) return std::optional<ValueView>();
+        within = value->as_document();
+      }
+      value = within.find(name);
+      if (!value) return value;
+      if (value->type() != Type::kArray) continue;
+      return fail(ErrorCode::kCannotBuildIndexKeys,
+                  "Field '" + path.dotted() +
+                      "' of text index contains an array in document: " + bson::to_text(document));
+    }
+    return value;
+  }
+
   // How far a part of the index has descended: the value it reached, or nothing if the field is
   // missing, and the next step of its path.
   struct Position {
@@ -265,6 +321,22 @@ Status extract_keys(const IndexKeySpec& rules, bson::View document, KeySet& keys
 
 Status extract_whole_keys(const IndexKeySpec& rules, bson::View document, KeySet& keys) {
   return KeyExtraction(rules, keys, false).run(document);
+}
+
+std::optional<double> score_of_key(const IndexKeySpec& rules, std::string_view key) {
+  if (is_truncated(key)) return std::nullopt;
+  for (const IndexPart& part : rules.parts) {
+    const std::optional<size_t> size = bson::key_string_size(key, part.descending);
+    if (!size) return std::nullopt;
+    if (part.text_score) {
+      constexpr size_t kScoreBytes = 8;
+      if (*size != 1 + kScoreBytes) return std::nullopt;
+      const uint64_t bits = big_endian_64(key.substr(1)) ^ (uint64_t{1} << 63);
+      return std::bit_cast<double>(bits);
+    }
+    key.remove_prefix(*size);
+  }
+  return std::nullopt;
 }
 
 }  // namespace gridmount::local

@@ -1,13 +1,14 @@
 // Computes the keys of a document in an index. A key is the encoding of the values that the index's
 // paths reach.
 // Source: MongoDB manual, "Multikey Indexes", "Sparse Indexes", "Partial Indexes", "Hashed
-// Indexes".
+// Indexes", "Text Indexes".
 //
 // Thread-safety: pure functions. A KeySet is not thread-safe.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,10 +54,16 @@ class KeySet {
 // one key, because a missing field counts as null. An array on a path gives one key for each
 // element. Fails with CannotIndexParallelArrays if two fields of the index reach different arrays,
 // with Location16766 for an array in a hashed field, and with Location16746 if a number in a path
-// is both a position in an array and the name of a field of an element.
+// is both a position in an array and the name of a field of an element. In a text index, the set
+// has one key for each term of the document, and none if the document has no terms. Fails with
+// CannotBuildIndexKeys (201) for an array in another field of a text index, and as
+// TextIndexSpec::scores_of() does.
 Status extract_keys(const IndexKeySpec& rules, bson::View document, KeySet& keys);
 // Like extract_keys(), but does not truncate keys. If two truncated keys are equal, the whole keys
 // show their order.
 Status extract_whole_keys(const IndexKeySpec& rules, bson::View document, KeySet& keys);
+
+// Returns the score in a key of a text index. Returns nothing if the key is truncated or damaged.
+std::optional<double> score_of_key(const IndexKeySpec& rules, std::string_view key);
 
 }  // namespace gridmount::local

@@ -5,6 +5,7 @@
 
 #include "engine/checksum/crc32c.h"
 #include "engine/local/format/index_key_encoding.h"
+#include "engine/query/plan/text_index_definition.h"
 
 namespace gridmount::local {
 namespace {
@@ -40,6 +41,12 @@ Result<IndexPart> part_of(const bson::Element& element, const Refusal& refuse) {
       return refuse("the key '" + name + "' has a part beginning with '$'");
     }
     is_first = false;
+  }
+  if (query::is_text_part(element)) {
+    if (name != query::kTextTermField)
+      return refuse("the definition of the text index is incomplete");
+    part.text = true;
+    return part;
   }
   if (element.value.type() == bson::Type::kString) {
     const std::string_view kind = element.value.as_string();
@@ -109,6 +116,7 @@ Result<IndexKeySpec> index_key_spec(const query::IndexDefinition& definition) {
       }
     }
     part.collator = rules.collator;
+    part.text_score = !rules.parts.empty() && rules.parts.back().text;
     rules.parts.push_back(std::move(part));
   }
   if (rules.parts.empty()) return refuse("no keys are given");
@@ -124,6 +132,10 @@ Result<IndexKeySpec> index_key_spec(const query::IndexDefinition& definition) {
     return fail(kUniqueHashedIndex,
                 "Currently hashed indexes cannot guarantee uniqueness. Use a regular index.");
   }
+  if (query::is_text_index(definition)) {
+    GM_ASSIGN(query::TextIndexSpec text, query::TextIndexSpec::parse(definition.other_options));
+    rules.text = std::make_shared<const query::TextIndexSpec>(std::move(text));
+  }
   rules.sparse = definition.sparse;
   if (definition.partial_filter) {
     GM_ASSIGN(Filter partial,
@@ -133,6 +145,11 @@ Result<IndexKeySpec> index_key_spec(const query::IndexDefinition& definition) {
     rules.partial = std::make_shared<const Filter>(std::move(partial));
   }
   return rules;
+}
+
+std::string IndexKeySpec::library_version() const {
+  if (text != nullptr) return query::text_rules_version();
+  return collator != nullptr ? collator->library_version() : std::string();
 }
 
 void append_part(std::string& out, const IndexPart& part,

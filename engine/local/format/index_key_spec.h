@@ -16,6 +16,7 @@
 #include "engine/query/collation/collator.h"
 #include "engine/query/filter/filter.h"
 #include "engine/query/plan/index_definition.h"
+#include "engine/query/text/text_index_spec.h"
 
 namespace gridmount::local {
 
@@ -23,11 +24,14 @@ struct IndexPart {
   bson::Path path;
   bool descending = false;
   bool hashed = false;
+  bool text = false;                         // the terms of a text index
+  bool text_score = false;                   // the scores of these terms
   query::SharedCollator collator = nullptr;  // that of the index; null: strings are their bytes
 };
 
 // Appends the encoding of a value in this part of an index's key. In a hashed part, this is the
-// encoding of the value's hash. nullopt means that the document lacks the field.
+// encoding of the value's hash. nullopt means that the document lacks the field. `part` must not
+// have the scores of a text index.
 void append_part(std::string& out, const IndexPart& part,
                  const std::optional<bson::ValueView>& value);
 
@@ -35,13 +39,19 @@ void append_part(std::string& out, const IndexPart& part,
 struct IndexKeySpec {
   std::vector<IndexPart> parts;
   bool sparse = false;
-  std::shared_ptr<const query::Filter> partial;  // null: all documents
-  query::SharedCollator collator = nullptr;      // of the index; each part has it, too
+  std::shared_ptr<const query::Filter> partial;      // null: all documents
+  query::SharedCollator collator = nullptr;          // of the index; each part has it, too
+  std::shared_ptr<const query::TextIndexSpec> text;  // null: not a text index
+
+  // Returns the version of the libraries that make the keys of strings: of collations or of the
+  // terms of texts. Empty: the keys depend on no library.
+  std::string library_version() const;
 };
 
 inline constexpr size_t kMaxIndexParts = 32;
 
-// Parses a definition such as {a: 1, "b.c": -1, d: "hashed"}. Fails with:
+// Parses a definition such as {a: 1, "b.c": -1, d: "hashed"}, or the complete definition of a text
+// index (query/plan/text_index_definition.h). Fails with:
 // - CannotCreateIndex for no parts, a value that is neither a number greater or less than 0 nor
 //   "hashed", an empty name in a path, a path that is given twice, a name that begins with '$'
 //   (except the fields of a DBRef below another field), an unsupported kind of index, and an

@@ -3,6 +3,7 @@
 #include "engine/bson/compare.h"
 #include "engine/bson/text.h"
 #include "engine/local/format/index_key_spec.h"
+#include "engine/query/plan/text_index_definition.h"
 
 namespace gridmount::local {
 namespace {
@@ -43,6 +44,11 @@ Result<bool> exists_already(const CollectionMetadata& metadata,
       return fail(ErrorCode::kIndexOptionsConflict,
                   "Index already exists with a different name: " + existing.name);
     }
+    if (query::is_text_index(existing) && query::is_text_index(wanted)) {
+      return fail(
+          ErrorCode::kIndexOptionsConflict,
+          metadata.ns.full() + ": a collection can have only one text index." + both(existing));
+    }
   }
   return false;
 }
@@ -69,11 +75,10 @@ Result<IndexMetadata> new_index(const engine::Namespace& ns, const CollectionMet
   if (!index.definition.collation) index.definition.collation = collation;
   std::string& name = index.definition.name;
   if (name.empty()) name = query::default_index_name(definition.keys);
+  GM_TRY(query::complete_text_index(index.definition));
   GM_TRY(query::check_combination(index.definition));
   GM_ASSIGN(index.rules, index_key_spec(index.definition));
-  if (index.rules.collator != nullptr) {
-    index.collator_version = index.rules.collator->library_version();
-  }
+  index.library_version = index.rules.library_version();
   if (name.find('\0') != std::string::npos || name == "*") {
     return fail(ErrorCode::kCannotCreateIndex,
                 ns.full() + ": '" + name + "' cannot be the name of an index");

@@ -12,7 +12,7 @@ namespace gridmount::local {
 // Returns the index with that definition, still without a keyspace. If the definition has no name,
 // the index gets the default name. An index on _id gets the name `_id_`, whatever its definition
 // says. Fails with CannotCreateIndex for a name with a NUL and for the name `*`, and with the
-// errors of query::check_combination() and index_key_spec().
+// errors of query::complete_text_index(), query::check_combination() and index_key_spec().
 // `metadata` is that of the collection, or null if it does not exist yet. The index has its
 // collation if the definition has none. Fails with BadValue for an index on _id whose collation is
 // not the one of the collection.

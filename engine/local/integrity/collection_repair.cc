@@ -80,9 +80,9 @@ Status CollectionRepair::mark_current(Step& step) {
   for (IndexMetadata& index : changed.indexes) {
     if (!index.is_outdated()) continue;
     step.lines.push_back("the index '" + index.definition.name +
-                         "' was made anew, as its sort keys were those of version " +
-                         index.collator_version + " of the library ICU");
-    index.collator_version = index.rules.collator->library_version();
+                         "' was made anew, as its strings were of the libraries' version " +
+                         index.library_version);
+    index.library_version = index.rules.library_version();
     any = true;
   }
   if (!any) return {};

@@ -308,10 +308,9 @@ class StructureCheck {
     report_.index_entries += found;
     keys_per_index_.push_back(found);
     if (index.is_outdated()) {
-      index_problem(i, name(metadata, index) + " has the sort keys of version " +
-                           index.collator_version +
-                           " of the library ICU, this program has version " +
-                           index.rules.collator->library_version());
+      index_problem(i, name(metadata, index) + " has strings of the libraries' version " +
+                           index.library_version + ", this program has version " +
+                           index.rules.library_version());
       return {};
     }
     if (found == expected) return {};

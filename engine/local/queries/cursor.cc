@@ -38,13 +38,14 @@ bson::Document FindCursor::key_of(bson::View document) const {
 Result<std::optional<bson::View>> FindCursor::next() {
   GM_ASSIGN(const std::optional<Match> match, matches_->next());
   if (!match) return std::optional<bson::View>();
+  text_score_ = match->text_score;
   if (returns_keys_) {
     made_ = key_of(match->document);
     return std::optional(made_.view());
   }
   bson::View document = match->document;
   if (projection_) {
-    GM_ASSIGN(document, projection_->apply(document));
+    GM_ASSIGN(document, projection_->apply(document, text_score_));
   }
   if (!shows_record_ids_) return std::optional(document);
   bson::Builder with_id;

@@ -36,12 +36,14 @@ class FindCursor : public engine::Cursor {
                         const IndexMetadata* index);
 
   Result<std::optional<bson::View>> next() override;
+  std::optional<double> text_score() const override { return text_score_; }
 
  private:
   bson::Document key_of(bson::View document) const;
 
   std::unique_ptr<PlanExecutor> matches_;
   std::optional<query::Projection> projection_;
+  std::optional<double> text_score_;  // of the match that next() has returned last
   bool shows_record_ids_ = false;
   bool returns_keys_ = false;
   std::shared_ptr<const CollectionMetadata> metadata_;  // owns *index_

@@ -7,6 +7,7 @@
 #include "engine/checksum/crc32c.h"
 #include "engine/local/queries/explained_stages.h"
 #include "engine/query/filter/canonical_form.h"
+#include "engine/query/text/text_query.h"
 
 namespace gridmount::local {
 namespace {
@@ -37,6 +38,32 @@ void append_hashes(Builder& out, const ExplainedQuery& query, bson::View canonic
   out.append("planCacheKey", hexadecimal(hash));
 }
 
+// Returns the filter with the defaults of its $text filled in.
+bson::Document with_whole_text(bson::View filter, std::string_view language) {
+  Builder out;
+  for (const bson::Element element : filter) {
+    const bool is_list = element.value.type() == bson::Type::kArray;
+    if (element.key == "$text") {
+      out.append("$text", query::complete_text_operand(element.value.as_document(), language));
+    } else if (is_list && (element.key == "$and" || element.key == "$or")) {
+      Builder& list = out.open_array(element.key);
+      for (const bson::Element branch : element.value.as_document()) {
+        list.push(with_whole_text(branch.value.as_document(), language).view());
+      }
+      list.close();
+    } else {
+      out.append(element.key, element.value);
+    }
+  }
+  return std::move(out).finish();
+}
+
+bson::Document canonical_form_of(const ExplainedQuery& query) {
+  const auto* const text = query.metadata != nullptr ? query.metadata->text_index.get() : nullptr;
+  if (text == nullptr) return query::canonical_form(query.filter);
+  return query::canonical_form(with_whole_text(query.filter, text->default_language_name()));
+}
+
 }  // namespace
 
 bson::Document explanation(const ExplainedQuery& query, const Execution* execution) {
@@ -45,7 +72,7 @@ bson::Document explanation(const ExplainedQuery& query, const Execution* executi
   out.append("explainVersion", "1");
   Builder& planner = out.open_document("queryPlanner");
   planner.append("namespace", query.ns.full()).append("indexFilterSet", false);
-  const bson::Document canonical_form = query::canonical_form(query.filter);
+  const bson::Document canonical_form = canonical_form_of(query);
   planner.append("parsedQuery", canonical_form);
   if (query.collator != nullptr) {
     planner.append("collation", query.collator->collation().document());

@@ -27,6 +27,7 @@ struct ExplainedQuery {
   bool distinct = false;         // PlanExecutor::distinct()
   bool covered = false;          // index entries answer the query; no documents are read
   bool filters_entries = false;  // the executor matches index entries before it reads documents
+  bool text_score = false;       // the scan adds up text scores
 };
 
 struct Execution {

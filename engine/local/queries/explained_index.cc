@@ -53,6 +53,11 @@ Interval everything() {
 void append_bounds(Builder& out, const IndexMetadata& index, const query::Plan& plan) {
   const query::Collator* const collator = index.rules.collator.get();
   Builder& bounds = out.open_document("indexBounds");
+  // As on servers: parsedTextQuery has the terms.
+  if (index.rules.text != nullptr) {
+    bounds.close();
+    return;
+  }
   size_t part = 0;
   for (const bson::Element key : index.definition.keys.view()) {
     Builder& list = bounds.open_array(key.key);
@@ -112,7 +117,7 @@ void append_multikey_paths(Builder& out, const IndexMetadata& index) {
   const bson::View keys = index.definition.keys.view();
   const bool single = std::next(keys.begin()) == keys.end() &&
                       (*keys.begin()).key.find('.') == std::string_view::npos;
-  if (index.multikey && !single) return;
+  if ((index.multikey && !single) || index.rules.text != nullptr) return;
   Builder& paths = out.open_document("multiKeyPaths");
   for (const bson::Element key : keys) {
     Builder& list = paths.open_array(key.key);

@@ -12,6 +12,8 @@
 #include "engine/query/filter/canonical_form.h"
 #include "engine/query/filter/filter.h"
 #include "engine/query/plan/planner.h"
+#include "engine/query/plan/text_index_definition.h"
+#include "engine/query/text/text_query.h"
 
 namespace gridmount::local {
 namespace {
@@ -48,7 +50,17 @@ bool is_simple(bson::View projection) {
   return keeps;
 }
 
-// Returns the part of the filter that the plan's bounds do not express.
+bool is_text_search(const bson::Document& condition) {
+  return (*condition.view().begin()).key == "$text";
+}
+
+void append_texts(Builder& out, std::string_view name, const auto& texts) {
+  Builder& list = out.open_array(name);
+  for (const std::string& text : texts) list.push(bson::Value(text).view());
+  list.close();
+}
+
+// Returns the part of the filter that the plan's bounds and a text search do not express.
 bson::Document left_by_bounds(const ExplainedQuery& query, const Plan& plan) {
   std::vector<bson::Document> conditions = query::conditions_of(query.filter);
   const bool limited = !query.options.min.empty() || !query.options.max.empty();
@@ -60,6 +72,7 @@ bson::Document left_by_bounds(const ExplainedQuery& query, const Plan& plan) {
     alone.partial_filter.reset();
     alone.hidden = false;
     std::erase_if(conditions, [&](const bson::Document& condition) {
+      if (is_text_search(condition)) return true;  // the stage TEXT_MATCH tests it
       const auto parsed = query::Filter::parse(condition, {.collator = query.collator});
       if (!parsed) return false;  // it uses variables
       const Result<Plan> own = query::make_plan(*parsed, nullptr, {alone}, {index.multikey},
@@ -239,14 +252,14 @@ class Stages {
   void sort(Builder& out) const {
     if (!query_.sorts) return source(out);
     begin(out, "SORT", sorted_);
-    out.append("sortPattern", query_.options.sort);
+    append_sort_pattern(out);
     append_count(out, "memLimit", static_cast<int64_t>(query_.options.sort_bytes_max));
     if (query_.options.limit != 0) {
       constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
       const auto [skip, limit] = std::pair(query_.options.skip, query_.options.limit);
       append_count(out, "limitAmount", limit > kMax - skip ? kMax : skip + limit);
     }
-    out.append("type", "simple");
+    out.append("type", query_.options.sort.empty() || !query_.text_score ? "simple" : "default");
     if (execution_ != nullptr) {
       append_count(out, "totalDataSizeSorted", execution_->stats.sorted_bytes);
       out.append("usedDisk", false);
@@ -255,7 +268,72 @@ class Stages {
     out.close();
   }
 
+  // Servers name the parts that are no fields $computed0, $computed1 and so on.
+  void append_sort_pattern(Builder& out) const {
+    Builder& pattern = out.open_document("sortPattern");
+    size_t computed = 0;
+    for (const bson::Element part : query_.options.sort) {
+      if (part.value.type() == bson::Type::kDocument) {
+        pattern.append("$computed" + std::to_string(computed++), part.value);
+      } else {
+        pattern.append(part.key, part.value);
+      }
+    }
+    pattern.close();
+  }
+
+  // Returns the index of a text search, or null if the plan is none.
+  const IndexMetadata* text_index() const {
+    if (plan_.kind != Plan::Kind::kIndexScan) return nullptr;
+    const IndexMetadata& index = query_.metadata->indexes[plan_.index];
+    return index.rules.text != nullptr ? &index : nullptr;
+  }
+
+  // Writes a text search, and the conditions beside it.
+  void text_search(Builder& out, const IndexMetadata& index) const {
+    const bool is_filtered = !left_.view().empty();
+    if (is_filtered) {
+      begin(out, "FETCH", left_, fetched_);
+      documents_examined(out);
+    }
+    Builder& match = is_filtered ? out.open_document("inputStage") : out;
+    begin(match, "TEXT_MATCH", is_filtered ? scanned_ : fetched_);
+    Builder& prefix = match.open_document("indexPrefix");
+    size_t at = 0;
+    for (const bson::Element part : index.definition.keys.view()) {
+      if (query::is_text_part(part)) break;
+      prefix.append(part.key, plan_.bounds[at++].front().low);
+    }
+    prefix.close();
+    match.append("indexName", index.definition.name);
+    for (const bson::Document& condition : query::conditions_of(query_.filter)) {
+      if (!is_text_search(condition)) continue;
+      const auto query =
+          query::TextQuery::parse((*condition.view().begin()).value, index.rules.text);
+      if (!query) continue;
+      Builder& parsed = match.open_document("parsedTextQuery");
+      append_texts(parsed, "terms", (*query)->terms());
+      append_texts(parsed, "negatedTerms", (*query)->negated_terms());
+      append_texts(parsed, "phrases", (*query)->phrases());
+      append_texts(parsed, "negatedPhrases", (*query)->negated_phrases());
+      parsed.close();
+    }
+    match.append("textIndexVersion", int32_t{3});
+    Builder& input = match.open_document("inputStage");
+    if (reads_no_documents()) {
+      entries(input);
+    } else {
+      begin(input, query_.text_score ? "TEXT_OR" : "FETCH", scanned_);
+      documents_examined(input);
+      entries(input.open_document("inputStage"));
+      input.close();
+    }
+    match.close();
+    if (is_filtered) out.close();
+  }
+
   void source(Builder& out) const {
+    if (const IndexMetadata* const index = text_index()) return text_search(out, *index);
     if (plan_.kind == Plan::Kind::kCollectionScan) {
       begin(out, "COLLSCAN", left_, scanned_);
       out.append("direction", plan_.backward ? "backward" : "forward");

@@ -16,6 +16,9 @@ Result<std::optional<std::string>> encode(const IndexMetadata& index, bson::View
                                           const query::Collator* collator) {
   if (limit.empty()) return std::optional<std::string>();
   std::string encoded;
+  if (index.rules.text != nullptr) {
+    return fail(kOtherIndex, "min and max cannot be keys of a text index");
+  }
   const bool collated = !query::same_collation(index.rules.collator.get(), collator);
   auto field = limit.begin();
   for (const IndexPart& part : index.rules.parts) {

@@ -12,6 +12,7 @@
 #include "engine/local/queries/observation.h"
 #include "engine/local/queries/plan_selection.h"
 #include "engine/query/interruptible_sort.h"
+#include "engine/query/text/text_query.h"
 
 namespace gridmount::local {
 namespace {
@@ -24,8 +25,8 @@ constexpr ErrorCode kCappedPositionLost{136};
 // collation, different strings may have the same entry.
 bool leads_with(const IndexMetadata& index, std::string_view path) {
   const IndexPart& first = index.rules.parts.front();
-  return !index.multikey && !first.hashed && first.collator == nullptr &&
-         first.path.dotted() == path;
+  return !index.multikey && index.rules.text == nullptr && !first.hashed &&
+         first.collator == nullptr && first.path.dotted() == path;
 }
 
 // Returns whether the plan may skip all but the first of the entries with the same value of
@@ -59,6 +60,15 @@ bool choose_distinct(const CollectionMetadata& metadata, const MatchOptions& opt
   plan.index = *shortest;
   plan.bounds_are_exact = true;
   return true;
+}
+
+// Returns the branch of an $or that has the $text of the filter.
+const query::Filter& branch_with_text(const query::Filter& filter) {
+  for (const query::Filter& child : filter.children()) {
+    if (child.text_query() == nullptr) continue;
+    return filter.kind() == query::Filter::Kind::kOr ? child : branch_with_text(child);
+  }
+  return filter;
 }
 
 }  // namespace
@@ -115,7 +125,8 @@ PlanExecutor::PlanExecutor(std::shared_ptr<ReadView> read_view,
       options_(std::move(options)),
       plan_(std::move(plan)),
       scan_(make_scan(read_view_->shared_trees(), metadata_, plan_.plan,
-                      {options_.sort_bytes_max, options_.limits, options_.tailable, distinct})),
+                      {options_.sort_bytes_max, options_.limits, options_.tailable, distinct,
+                       options_.text_score})),
       observer_(read_view_->observer()),
       watch_(options_.deadline),
       resumptions_seen_(read_view_->trees().resumptions()),
@@ -186,6 +197,12 @@ Result<std::unique_ptr<PlanExecutor>> PlanExecutor::open(
                 metadata->ns.full() + ": tailable cursor requested on non capped collection");
   }
   if (options.sort && options.sort->empty()) options.sort.reset();
+  if (options.sort && options.sort->uses_text_score()) options.text_score = true;
+  const bool searches_text = filter.text_query() != nullptr;
+  if (options.text_score && !searches_text) return query::text_score_unavailable();
+  if (searches_text && (!options.min.empty() || !options.max.empty())) {
+    return fail(ErrorCode::kBadValue, "text and hint not allowed in same query");
+  }
   const query::Sort* const sort = options.sort ? &*options.sort : nullptr;
   ChosenPlan chosen;
   if (options.min.empty() && options.max.empty()) {
@@ -283,9 +300,17 @@ Result<std::optional<Match>> PlanExecutor::read_match() {
       GM_ASSIGN(matches, filter_.evaluate(match.document));
     }
     if (!matches) continue;
+    if (options_.text_score) match.text_score = text_score_of(*item, match.document);
     if (!sorts_) match.document = returned(match.document);
     return std::optional(match);
   }
+}
+
+std::optional<double> PlanExecutor::text_score_of(const WorkItem& item, bson::View document) const {
+  // Another branch of an $or may have found the document.
+  const bool may_differ = plan_.plan.kind == query::Plan::Kind::kUnion;
+  if (may_differ && !branch_with_text(filter_).matches(document)) return std::nullopt;
+  return item.text_score ? item.text_score : filter_.text_query()->score_of(document);
 }
 
 Result<bson::View> PlanExecutor::read(RecordId id, std::string_view value, Verify verify) {
@@ -302,8 +327,8 @@ bson::View PlanExecutor::returned(bson::View document) {
 // Keeps only keys and record ids. With a limit it keeps only as many as will be returned.
 Status PlanExecutor::add_sorted(const Match& match) {
   const query::Sort& sort = *options_.sort;
-  GM_ASSIGN(const std::vector<bson::Value> values, sort.key_of(match.document));
-  Sorted sorted{{}, match.id};
+  GM_ASSIGN(const std::vector<bson::Value> values, sort.key_of(match.document, match.text_score));
+  Sorted sorted{{}, match.id, match.text_score};
   for (size_t i = 0; i < values.size(); ++i) {
     bson::append_key_string(sorted.key, values[i], sort.parts()[i].descending,
                             sort.collator().get());
@@ -342,12 +367,13 @@ Result<std::optional<Match>> PlanExecutor::next_sorted() {
   if (!gathered_) GM_TRY(sort_all());
   const Trees& trees = read_view_->trees();
   while (sorted_at_ < sorted_.size()) {
-    const RecordId id = sorted_[sorted_at_++].id;
+    const Sorted& sorted = sorted_[sorted_at_++];
+    const RecordId id = sorted.id;
     if (trees.writes() == gathered_at_write_) {
       // The checksum was verified when the sort key was read.
       GM_ASSIGN(const std::string_view value, read_record(trees, *metadata_, id));
       GM_ASSIGN(const bson::View document, read(id, value, Verify::kBounds));
-      return std::optional(Match{id, returned(document)});
+      return std::optional(Match{id, returned(document), sorted.text_score});
     }
     // The transaction has written since: the document may be gone, or may not match any more.
     GM_ASSIGN(const std::optional<std::string_view> record,
@@ -355,7 +381,7 @@ Result<std::optional<Match>> PlanExecutor::next_sorted() {
     if (!record) continue;
     GM_ASSIGN(const bson::View document, read(id, *record, options_.verify));
     GM_ASSIGN(const bool matches, filter_.evaluate(document));
-    if (matches) return std::optional(Match{id, returned(document)});
+    if (matches) return std::optional(Match{id, returned(document), sorted.text_score});
   }
   return std::optional<Match>();
 }

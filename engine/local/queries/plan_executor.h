@@ -31,6 +31,9 @@ struct Match {
   // Valid as S5 in engine/store.h says. If PlanExecutor::covered(), or with
   // MatchOptions::one_at_a_time, valid until the next call of next() and while the executor exists.
   bson::View document;
+  // The score of the text search, with MatchOptions::text_score. Nothing if the document matches
+  // the filter, but not the text search in it.
+  std::optional<double> text_score = {};
 };
 
 struct MatchOptions {
@@ -50,7 +53,8 @@ struct MatchOptions {
   // FindOptions::min and max; used by open() only.
   bson::View min = {};
   bson::View max = {};
-  KeyBounds limits = {};  // set by open()
+  KeyBounds limits = {};    // set by open()
+  bool text_score = false;  // FindOptions::text_score, or the sort is by text score
 };
 
 // Checks a deadline, and reads the clock only at every 64th call.
@@ -85,8 +89,9 @@ struct ExecutionStats {
 
 class PlanExecutor {
  public:
-  // Chooses the plan. Fails with BadValue for a tailable read of a collection that is not capped,
-  // and with the errors of choose_plan() and limited_plan().
+  // Chooses the plan. Fails with Location40218 for text scores without a text search, with BadValue
+  // for `min` or `max` with a text search and for a tailable read of a collection that is not
+  // capped, and with the errors of choose_plan() and limited_plan().
   static Result<std::unique_ptr<PlanExecutor>> open(
       std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionMetadata> metadata,
       query::Filter filter, MatchOptions options);
@@ -103,6 +108,8 @@ class PlanExecutor {
   // Returns whether index entries are matched before their documents are read. If an entry does not
   // have the values, its document is matched.
   bool filters_entries() const { return reader_.has_value(); }
+  // Returns whether the scan adds up text scores.
+  bool scores_text() const { return options_.text_score; }
   // The stats of all calls of next() so far.
   int64_t keys_examined() const { return scan_->keys_examined(); }
   ExecutionStats stats() const;
@@ -122,6 +129,7 @@ class PlanExecutor {
   struct Sorted {
     std::string key;  // the values of the sort, encoded with their directions
     RecordId id;
+    std::optional<double> text_score = {};
     friend auto operator<=>(const Sorted&, const Sorted&) = default;
   };
 
@@ -143,6 +151,8 @@ class PlanExecutor {
   // Matches the filter against an index entry. Returns nothing if the entry does not have the
   // values. Sets entry_document_ to the fields of the entry if the caller needs them.
   Result<std::optional<bool>> match_entry(const WorkItem& item);
+  // Returns nothing if the document matches the filter, but not the branch with the text search.
+  std::optional<double> text_score_of(const WorkItem& item, bson::View document) const;
   // Reads the document of a record. Patches are applied in patched_, so the view may be valid only
   // until the next call.
   Result<bson::View> read(RecordId id, std::string_view value, Verify verify);

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -76,6 +79,7 @@ class IndexScan : public Scan {
         in_order_(plan.provides_sort),
         order_bytes_max_(options.order_bytes_max),
         distinct_(options.distinct),
+        keeps_duplicates_(options.text_score && index_.rules.text != nullptr),
         next_range_(0) {
     if (index_.checksums) cursor_.set_proving();
   }
@@ -88,7 +92,7 @@ class IndexScan : public Scan {
         return item;
       }
       // With arrays, several keys can lead to one record.
-      if (index_.multikey) {
+      if (index_.multikey && !keeps_duplicates_) {
         ++counts_.tested;
         if (!seen_.insert(item->id).second) {
           ++counts_.dropped;
@@ -359,6 +363,7 @@ class IndexScan : public Scan {
   const bool in_order_;
   const uint64_t order_bytes_max_;
   const bool distinct_;
+  const bool keeps_duplicates_;  // TextScan adds up the entries of one record
 
   size_t next_range_;
   bool within_range_ = false;
@@ -372,6 +377,89 @@ class IndexScan : public Scan {
   std::optional<RunEntry> ahead_;
   RunEntry given_{};
   KeySet keys_;
+};
+
+// Reads all entries of a text search, and adds up the scores of each record.
+class TextScan : public Scan {
+ public:
+  TextScan(std::shared_ptr<Trees> trees, std::shared_ptr<const CollectionMetadata> metadata,
+           const query::Plan& plan, const ScanOptions& options)
+      : trees_(trees),
+        metadata_(metadata),
+        index_(metadata_->indexes[plan.index]),
+        bytes_max_(options.order_bytes_max),
+        entries_(std::move(trees), std::move(metadata), plan, options) {}
+
+  Result<std::optional<WorkItem>> next() override {
+    if (!gathered_) GM_TRY(gather());
+    if (at_ == found_.size()) {
+      counts_.ended = true;
+      return std::optional<WorkItem>();
+    }
+    const Found& found = found_[at_++];
+    ++counts_.given;
+    WorkItem item;
+    item.id = found.id;
+    item.remembered = true;
+    // A write may have changed the document since its entries were read.
+    item.certain = found.certain && !trees_->writable();
+    if (!std::isnan(found.score)) item.text_score = found.score;
+    return std::optional(item);
+  }
+
+  int64_t keys_examined() const override { return entries_.keys_examined(); }
+  ScanCounts counts() const override {
+    ScanCounts counts = counts_;
+    counts.keys_examined = keys_examined();
+    counts.seeks = entries_.counts().seeks;
+    return counts;
+  }
+
+ private:
+  struct Found {
+    RecordId id;
+    double score;  // NaN: the entries do not have it
+    bool certain;
+  };
+
+  Status gather() {
+    // The size of an entry of `positions`, with its node and its share of the buckets.
+    constexpr size_t kPositionBytes = 40;
+    std::unordered_map<RecordId, size_t> positions;
+    while (true) {
+      GM_ASSIGN(const std::optional<WorkItem> item, entries_.next());
+      if (!item) break;
+      const double score = score_of_key(index_.rules, item->encoded)
+                               .value_or(std::numeric_limits<double>::quiet_NaN());
+      ++counts_.tested;
+      const auto [position, is_new] = positions.try_emplace(item->id, found_.size());
+      if (is_new) {
+        found_.push_back({item->id, score, item->certain});
+      } else {
+        ++counts_.dropped;
+        Found& found = found_[position->second];
+        found.score += score;
+        found.certain = found.certain && item->certain;
+      }
+      if (found_.size() * (sizeof(Found) + kPositionBytes) > bytes_max_) {
+        return fail(ErrorCode::kQueryExceededMemoryLimit,
+                    metadata_->ns.full() + ": the scores of a text search need more than " +
+                        std::to_string(bytes_max_) + " bytes");
+      }
+    }
+    gathered_ = true;
+    return {};
+  }
+
+  std::shared_ptr<Trees> trees_;
+  std::shared_ptr<const CollectionMetadata> metadata_;
+  const IndexMetadata& index_;
+  const uint64_t bytes_max_;
+  IndexScan entries_;
+  bool gathered_ = false;
+  std::vector<Found> found_;  // in the order of their first entries
+  size_t at_ = 0;
+  ScanCounts counts_;  // without keys_examined and seeks
 };
 
 // Runs the branches one after the other. The first branch that reaches a record returns it.
@@ -439,6 +527,9 @@ std::unique_ptr<Scan> make_scan(std::shared_ptr<Trees> trees,
       return std::make_unique<CollectionScan>(trees, std::move(metadata), plan.backward,
                                               plan.bounds_are_exact, options.tailing);
     case query::Plan::Kind::kIndexScan:
+      if (options.text_score && metadata->indexes[plan.index].rules.text != nullptr) {
+        return std::make_unique<TextScan>(std::move(trees), std::move(metadata), plan, options);
+      }
       return std::make_unique<IndexScan>(std::move(trees), std::move(metadata), plan, options);
     case query::Plan::Kind::kUnion:
       break;

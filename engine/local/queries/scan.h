@@ -33,6 +33,8 @@ struct WorkItem {
   // The scan has found this record earlier and kept its id. A write may have removed the record
   // since.
   bool remembered = false;
+  // The document's score, if ScanOptions::text_score is set and the index entries have it.
+  std::optional<double> text_score = {};
 };
 
 // The stats of a scan so far.
@@ -74,6 +76,11 @@ struct ScanOptions {
   // Only for a forward scan of one index without arrays: the scan may skip an entry if an earlier
   // entry has the same value of the first field, and that field is certainly not missing.
   bool distinct = false;
+  // Scans of a text index return the score of each document, which is the sum of the scores of its
+  // entries. They read all entries before they return the first record, and keep about 50 bytes of
+  // memory for each record. If that is more than `order_bytes_max`, they fail with
+  // QueryExceededMemoryLimitNoDiskUseAllowed.
+  bool text_score = false;
 };
 
 std::unique_ptr<Scan> make_scan(std::shared_ptr<Trees> trees,

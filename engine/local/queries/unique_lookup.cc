@@ -105,7 +105,9 @@ std::optional<UniqueLookup> unique_lookup(const CollectionMetadata& metadata, bs
   for (const IndexMetadata& index : metadata.indexes) {
     if (!index.definition.unique || index.multikey) continue;
     // A document that the index leaves out may match too.
-    if (index.rules.partial || !index.is_readable() || !equalities->fit(index, collator)) continue;
+    if (index.rules.partial || index.rules.text != nullptr || !index.is_readable() ||
+        !equalities->fit(index, collator))
+      continue;
     const std::optional<std::string> encoded = equalities->encoded(index.rules.parts);
     if (!encoded) continue;
     UniqueLookup lookup{&index, {}};
@@ -157,7 +159,9 @@ std::optional<FirstLookup> first_lookup(const CollectionMetadata& metadata, bson
   if (!equalities) return std::nullopt;
   for (const IndexMetadata& index : metadata.indexes) {
     const std::vector<IndexPart>& parts = index.rules.parts;
-    if (!index.is_readable() || equalities->parts_given(parts) < equalities->count()) continue;
+    if (index.rules.text != nullptr || !index.is_readable() ||
+        equalities->parts_given(parts) < equalities->count())
+      continue;
     // The planner takes the first index with the most parts given. If that index has further parts,
     // they order its documents.
     const bool hashed =

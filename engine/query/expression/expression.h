@@ -94,8 +94,13 @@ class VariableScope {
   void set_collator(SharedCollator collator) { collator_ = std::move(collator); }
   const SharedCollator& collator() const { return collator_; }
 
+  // Whether the documents have text scores. If not, the parser refuses {$meta: "textScore"}.
+  void set_has_text_score(bool has) { has_text_score_ = has; }
+  bool has_text_score() const { return has_text_score_; }
+
  private:
   SharedCollator collator_;
+  bool has_text_score_ = false;
   std::vector<std::pair<std::string, size_t>> declared_;
   size_t slots_ = 0;
 };
@@ -112,6 +117,8 @@ struct EvaluationContext {
   bson::Date now;  // $$NOW, the same for a whole command
   // The order of strings. Null: as bytes. It is the one with which the expression was parsed.
   const bson::StringOrder* strings = nullptr;
+  // The score that a text search gave the root document. {$meta: "textScore"} is this value.
+  std::optional<double> text_score = {};
 };
 
 class Expression;
@@ -153,6 +160,9 @@ class Expression {
 // for invalid names, with Overflow (15) for expressions nested deeper than bson::kMaxDepth, and
 // with the codes of the operators. Checks the interruption of this thread.
 Result<std::unique_ptr<Expression>> parse_expression(bson::ValueView value, VariableScope& scope);
+
+// Returns whether a specification has {$meta: "textScore"} anywhere in it. It need not be valid.
+bool mentions_text_score(bson::View specification);
 
 // Compares two values of any types, as expressions do. A missing value, like undefined, is less
 // than every other value except MinKey.

@@ -1,7 +1,9 @@
 #include <string>
 #include <unordered_map>
 
+#include "engine/query/expression/evaluation.h"
 #include "engine/query/expression/operator.h"
+#include "engine/query/sort.h"
 
 namespace gridmount::query::expressions {
 namespace {
@@ -15,9 +17,38 @@ Result<ExpressionPointer> refuse_script(const Operator& op, bson::ValueView, Par
                                 "enabled");
 }
 
-Result<ExpressionPointer> refuse_metadata(const Operator& op, bson::ValueView, ParseContext&) {
-  return fail(ErrorCode::kCommandNotSupported,
-              std::string(op.name) + " is not supported: documents have no metadata");
+// {$meta: "textScore"}
+class TextScore : public Expression {
+ public:
+  Result<std::optional<bson::ValueView>> evaluate(EvaluationContext& context) const override {
+    if (!context.text_score) return make_missing();
+    return give(context, *context.text_score);
+  }
+  void add_dependencies(std::set<std::string>&) const override {}
+};
+
+Result<ExpressionPointer> parse_metadata(const Operator&, bson::ValueView operand,
+                                         ParseContext& context) {
+  if (operand.type() != bson::Type::kString) {
+    return fail(ErrorCode{17307}, "$meta only supports string arguments");
+  }
+  const std::string name(operand.as_string());
+  if (name == "textScore") {
+    if (!context.scope.has_text_score()) return text_score_unavailable();
+    return std::make_unique<TextScore>();
+  }
+  if (name == "geoNearDistance" || name == "geoNearPoint") {
+    return fail(ErrorCode{40218}, std::string("query requires $geoNear ") +
+                                      (name == "geoNearPoint" ? "point" : "distance") +
+                                      " metadata, but it is not available");
+  }
+  // Only servers with Atlas Search have these.
+  if (name == "searchScore" || name == "searchHighlights") return make_constant({});
+  for (const std::string_view known : {"indexKey", "randVal", "recordId", "sortKey"}) {
+    if (name != known) continue;
+    return fail(ErrorCode::kCommandNotSupported, "the metadata '" + name + "' is not supported");
+  }
+  return fail(ErrorCode{17308}, "Unsupported argument to $meta: " + name);
 }
 
 Result<ExpressionPointer> parse_literal(const Operator&, bson::ValueView operand, ParseContext&) {
@@ -34,7 +65,7 @@ constexpr Operator kLanguage[] = {
     {.name = "$literal", .parse = parse_literal},     {.name = "$const", .parse = parse_literal},
     {.name = "$expr", .parse = parse_parenthesis},    {.name = "$function", .parse = refuse_script},
     {.name = "$accumulator", .parse = refuse_script}, {.name = "$where", .parse = refuse_script},
-    {.name = "$meta", .parse = refuse_metadata},
+    {.name = "$meta", .parse = parse_metadata},
 };
 
 using Index = std::unordered_map<std::string_view, const Operator*>;

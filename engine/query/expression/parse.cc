@@ -283,4 +283,17 @@ Result<std::unique_ptr<Expression>> parse_expression(bson::ValueView value, Vari
   return expressions::parse_operand(value, context);
 }
 
+bool mentions_text_score(bson::View specification) {
+  for (const bson::Element element : specification) {
+    if (element.key == "$meta" && element.value.type() == bson::Type::kString &&
+        element.value.as_string() == "textScore") {
+      return true;
+    }
+    const bool is_nested =
+        element.value.type() == bson::Type::kDocument || element.value.type() == bson::Type::kArray;
+    if (is_nested && mentions_text_score(element.value.as_document())) return true;
+  }
+  return false;
+}
+
 }  // namespace gridmount::query

@@ -1,5 +1,5 @@
 // Operators in place of a field name, on the whole document: $jsonSchema, $sampleRate, $alwaysTrue,
-// $alwaysFalse, and operators that are refused. $expr is in expression_predicate.cc.
+// $alwaysFalse, $text, and operators that are refused. $expr is in expression_predicate.cc.
 //
 // Source: MongoDB manual, "Evaluation Query Operators" and "Miscellaneous Query Operators".
 
@@ -9,6 +9,7 @@
 #include "engine/query/filter/filter_number.h"
 #include "engine/query/filter/json_schema.h"
 #include "engine/query/filter/predicate.h"
+#include "engine/query/text/text_query.h"
 
 namespace gridmount::query {
 namespace {
@@ -87,8 +88,47 @@ MadePredicate refuse_where(const Element&, const FilterPosition&) {
               "no globalScriptEngine in $where parsing: JavaScript is not supported");
 }
 
-MadePredicate refuse_text(const Element&, const FilterPosition&) {
-  return fail(ErrorCode::kIndexNotFound, "text index required for $text query");
+// {$text: ...} on the strings of a text index.
+class TextPredicate : public DocumentPredicate {
+ public:
+  explicit TextPredicate(std::shared_ptr<const TextQuery> query) : query_(std::move(query)) {
+    for (const std::string& term : query_->index_terms()) terms_.emplace_back(term);
+    for (const bson::Value& term : terms_) operands_.push_back(term.view());
+  }
+
+  Kind kind() const override { return Kind::kText; }
+  const bson::Path& path() const override { return text_path(); }
+  const std::vector<bson::ValueView>* operands() const override { return &operands_; }
+  const TextQuery* text_query() const override { return query_.get(); }
+  bool test(bson::View document, MatchContext& context) const override {
+    return !context.has_ended(document.size()) && query_->matches(document);
+  }
+
+ private:
+  std::shared_ptr<const TextQuery> query_;
+  std::vector<bson::Value> terms_;
+  std::vector<bson::ValueView> operands_;
+};
+
+// Stands for a $text that the source of the documents has tested. The filter's parser counts it.
+class SearchedPredicate : public DocumentPredicate {
+ public:
+  Kind kind() const override { return Kind::kText; }
+  bool test(bson::View, MatchContext&) const override { return true; }
+};
+
+MadePredicate parse_text(const Element& element, const FilterPosition& place) {
+  GM_TRY(check_text_operand(element.value));
+  if (place.options.text.search == TextSearch::kDoneBySource) {
+    return std::unique_ptr<Predicate>(std::make_unique<SearchedPredicate>());
+  }
+  if (place.options.text.index == nullptr) {
+    return fail(ErrorCode::kIndexNotFound, "text index required for $text query");
+  }
+  GM_TRY(place.memory.take(element.value.size()));
+  GM_ASSIGN(std::shared_ptr<const TextQuery> query,
+            TextQuery::parse(element.value, place.options.text.index));
+  return std::unique_ptr<Predicate>(std::make_unique<TextPredicate>(std::move(query)));
 }
 
 struct DocumentOperator {
@@ -106,7 +146,7 @@ constexpr DocumentOperator kDocumentOperators[] = {
     {"$alwaysFalse", parse_constant},
     {"$sampleRate", parse_sample_rate},
     {"$where", refuse_where},
-    {"$text", refuse_text, true, true},
+    {"$text", parse_text, true, true},
 };
 
 const DocumentOperator* find_operator(std::string_view name) {

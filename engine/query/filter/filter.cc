@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/query/filter/predicate.h"
 #include "engine/query/interruption.h"
 
 namespace gridmount::query {
@@ -50,6 +51,28 @@ bool Filter::test(bson::View document, MatchContext& context) const {
       return !std::all_of(children_.begin(), children_.end(), match);
   }
   return false;
+}
+
+bool has_text_search(bson::View specification) {
+  for (const bson::Element element : specification) {
+    if (element.key == "$text") return true;
+    if (!is_logical_operator(element.key) || element.value.type() != bson::Type::kArray) continue;
+    for (const bson::Element branch : element.value.as_document()) {
+      if (branch.value.type() == bson::Type::kDocument &&
+          has_text_search(branch.value.as_document())) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+const TextQuery* Filter::text_query() const {
+  if (kind_ == Kind::kPredicate) return predicate_->text_query();
+  for (const Filter& child : children_) {
+    if (const TextQuery* const query = child.text_query()) return query;
+  }
+  return nullptr;
 }
 
 Result<bool> Filter::evaluate(bson::View document, EvaluationContext* evaluation) const {

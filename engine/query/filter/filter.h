@@ -30,6 +30,8 @@
 namespace gridmount::query {
 
 struct EvaluationContext;
+class TextIndexSpec;
+class TextQuery;
 class VariableScope;
 
 // The state of a match: its input in addition to the document, and its first error.
@@ -47,6 +49,9 @@ struct MatchContext {
   // this thread (interruption.h), which is also an error.
   bool has_ended(size_t bytes);
 };
+
+// Returns the path of the part of a text index that has the terms. No field can have it.
+const bson::Path& text_path();
 
 // The limit for the memory of one filter, in bytes. An $in list of 16 MB needs no more than twice
 // its size, and each condition needs a few hundred bytes.
@@ -81,12 +86,16 @@ class Predicate {
     kExpressionLessEqual,
     kExpressionGreater,
     kExpressionGreaterEqual,
+    kText,
     kOther
   };
   virtual Kind kind() const = 0;
   virtual const bson::Path& path() const = 0;
   // Returns the operand of a comparison, or null for other kinds.
   virtual const bson::Value* operand() const { return nullptr; }
+  // Returns the query of a $text, or null for other kinds. The predicate owns it. operands() has
+  // its index terms, and path() is text_path().
+  virtual const TextQuery* text_query() const { return nullptr; }
   // For $in, returns the different operands that are not regular expressions, in ascending order.
   // For $type, returns the numbers of the types. Returns null for other kinds. The predicate owns
   // the values.
@@ -103,6 +112,18 @@ class Predicate {
   // Returns conditions on single fields that every matching document meets. Only $expr has such
   // conditions, and their kinds are those of expressions. The predicate owns them.
   virtual std::span<const std::unique_ptr<Predicate>> implied() const { return {}; }
+};
+
+// The treatment of $text in a filter.
+enum class TextSearch {
+  kIndexed,       // $text searches the strings of the text index
+  kDoneBySource,  // $text matches every document, because the source has done the search
+};
+
+struct TextSource {
+  // The text index of the collection. Null: $text fails with IndexNotFound (27).
+  std::shared_ptr<const TextIndexSpec> index = nullptr;
+  TextSearch search = TextSearch::kIndexed;
 };
 
 struct FilterOptions {
@@ -126,6 +147,7 @@ struct FilterOptions {
   // The order of strings in comparisons. It does not concern $regex and $jsonSchema. Null: as
   // bytes.
   SharedCollator collator = nullptr;
+  TextSource text = {};
 };
 
 class Filter {
@@ -135,11 +157,12 @@ class Filter {
 
   // Parses a filter. `specification` need not outlive the call. Fails with MongoDB's codes and
   // messages: mostly with BadValue, FailedToParse or TypeMismatch, with QueryFeatureNotAllowed
-  // (224) as FilterOptions says, with IndexNotFound (27) for $text, NoQueryExecutionPlans (291) for
-  // $near, and CommandNotSupported (115) for other geospatial operators, with 5729100 for a path
-  // that is too long, as Regex::compile() does, and with the errors of a $expr's expression. Fails
-  // with ExceededMemoryLimit (146) if the filter exceeds kFilterBytesMax or the FilterBudget of
-  // this thread. Checks the interruption of this thread.
+  // (224) as FilterOptions says, with IndexNotFound (27) for a $text without a text index, with
+  // BadValue for several $text and for one in a $nor, with NoQueryExecutionPlans (291) for $near,
+  // and CommandNotSupported (115) for other geospatial operators, with 5729100 for a path that is
+  // too long, as Regex::compile() does, and with the errors of a $expr's expression. Fails with
+  // ExceededMemoryLimit (146) if the filter exceeds kFilterBytesMax or the FilterBudget of this
+  // thread. Checks the interruption of this thread.
   static Result<Filter> parse(bson::View specification, const FilterOptions& options = {});
 
   Filter(Filter&&) noexcept = default;
@@ -181,6 +204,9 @@ class Filter {
   Kind kind() const { return kind_; }
   const std::vector<Filter>& children() const { return children_; }
   const Predicate& predicate() const { return *predicate_; }  // kPredicate only
+  // Returns the query of the filter's $text, or null if it has none, or if its source does the
+  // search.
+  const TextQuery* text_query() const;
 
   // Returns the equality conditions of the top-level conjunction. An upsert makes fields from them:
   // {a: 1, "b.c": {$eq: 2}, $and: [{d: 3}], e: {$gt: 1}} gives a, b.c and d.
@@ -199,5 +225,8 @@ class Filter {
   std::unique_ptr<bson::Document> specification_;   // only in a whole filter, for explain_failure()
   std::unique_ptr<FilterReservation> reservation_;  // only in a whole filter that is large
 };
+
+// Returns whether the specification of a filter has a $text anywhere. It may be malformed.
+bool has_text_search(bson::View specification);
 
 }  // namespace gridmount::query

@@ -25,6 +25,8 @@ class FilterParser {
   static Result<Filter> whole(bson::View specification, const FilterOptions& options) {
     FilterMemory memory;
     GM_ASSIGN(Filter filter, conjunction(specification, FilterPosition{options, memory}));
+    size_t searches = 0;
+    GM_TRY(check_text(filter, false, searches));
     filter.reservation_ = memory.release();
     if (options.explains_failures) {
       filter.specification_ = std::make_unique<bson::Document>(specification);
@@ -33,6 +35,21 @@ class FilterParser {
   }
 
  private:
+  // Counts the conditions on a text index.
+  static Status check_text(const Filter& filter, bool negated, size_t& searches) {
+    if (filter.kind_ == Filter::Kind::kPredicate) {
+      if (filter.predicate_->kind() != Predicate::Kind::kText) return {};
+      if (negated) return fail(ErrorCode::kBadValue, "text expression not allowed in nor");
+      if (++searches > 1) return fail(ErrorCode::kBadValue, "Too many text expressions");
+      return {};
+    }
+    const bool negates = filter.kind_ == Filter::Kind::kNor || filter.kind_ == Filter::Kind::kNot;
+    for (const Filter& child : filter.children_) {
+      GM_TRY(check_text(child, negated || negates, searches));
+    }
+    return {};
+  }
+
   static Status add(const bson::Element& element, const FilterPosition& place,
                     std::vector<Filter>& children) {
     const std::string_view key = element.key;

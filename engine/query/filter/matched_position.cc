@@ -110,6 +110,7 @@ int rank_of(Predicate::Kind kind) {
     case Predicate::Kind::kExpressionLessEqual:
     case Predicate::Kind::kExpressionGreater:
     case Predicate::Kind::kExpressionGreaterEqual:
+    case Predicate::Kind::kText:
     case Predicate::Kind::kOther:  // in particular $elemMatch
       return 0;
     case Predicate::Kind::kEqual:

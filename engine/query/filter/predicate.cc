@@ -86,6 +86,11 @@ const bson::Path& DocumentPredicate::path() const {
   return kPath;
 }
 
+const bson::Path& text_path() {
+  static const bson::Path kPath(std::string_view("\0text", 5));
+  return kPath;
+}
+
 bool TestGroup::test(ValueView value, MatchContext& context) const {
   const bool all = std::all_of(tests.begin(), tests.end(),
                                [&](const auto& test) { return test->test(value, context); }) &&

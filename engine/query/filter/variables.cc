@@ -80,13 +80,15 @@ FilterOptions Variables::filter_options(bson::Date now) {
 }
 
 Result<Filter> parse_filter(bson::View filter, bson::View variables, const SharedCollator& collator,
-                            bool is_upsert) {
+                            TextSource text, bool is_upsert) {
   if (variables.empty()) {
-    return Filter::parse(filter, {.is_upsert = is_upsert, .collator = collator});
+    return Filter::parse(filter,
+                         {.is_upsert = is_upsert, .collator = collator, .text = std::move(text)});
   }
   GM_ASSIGN(Variables declared, Variables::declare(variables, collator));
   FilterOptions options = declared.filter_options(bson::Date::now());
   options.is_upsert = is_upsert;
+  options.text = std::move(text);
   return Filter::parse(filter, options);
 }
 

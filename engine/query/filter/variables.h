@@ -50,9 +50,10 @@ class Variables {
 };
 
 // Parses a filter that compares strings by `collator`, or as bytes if it is null. Its $expr may use
-// `variables`, which is {name: value, ...}. Fails as
+// `variables`, which is {name: value, ...}, and its $text searches `text`. Fails as
 // Variables::declare() and Filter::parse() do.
 Result<Filter> parse_filter(bson::View filter, bson::View variables,
-                            const SharedCollator& collator = nullptr, bool is_upsert = false);
+                            const SharedCollator& collator = nullptr, TextSource text = {},
+                            bool is_upsert = false);
 
 }  // namespace gridmount::query

@@ -104,6 +104,7 @@ Result<Stream> filtered(Stream input, bson::View filter, const SharedCollator& c
 void add_filter_needs(bson::View filter, FieldDependencies& needs);
 
 // Parses the specification of a $sort. Fails with the error codes of the stage.
-Result<Sort> parse_sort_pattern(bson::ValueView value, const SharedCollator& collator);
+Result<Sort> parse_sort_pattern(bson::ValueView value, const SharedCollator& collator,
+                                SortMetadata metadata = SortMetadata::kRefused);
 
 }  // namespace gridmount::query

@@ -70,7 +70,7 @@ class BucketAutoStream : public DocumentStream {
     while (true) {
       GM_ASSIGN(const std::optional<bson::View> document, input_->next());
       if (!document) break;
-      evaluator_.begin(*document);
+      evaluator_.begin(*document, input_->text_score());
       GM_ASSIGN(const std::optional<ValueView> value, evaluator_.evaluate(*options_.group_by));
       const ValueView key = value.value_or(ValueView(Type::kNull, nullptr, 0));
       GM_TRY(check_key(value));

@@ -67,7 +67,7 @@ class BucketStream : public DocumentStream {
     while (true) {
       GM_ASSIGN(const std::optional<bson::View> document, input_->next());
       if (!document) break;
-      evaluator_.begin(*document);
+      evaluator_.begin(*document, input_->text_score());
       GM_ASSIGN(const std::optional<ValueView> value, evaluator_.evaluate(*options_.group_by));
       GM_ASSIGN(const ValueView bucket, bucket_of(value));
       GM_TRY(groups_.add(bucket, *document));

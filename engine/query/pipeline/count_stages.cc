@@ -22,6 +22,7 @@ class SkipStream : public DocumentStream {
     }
     return input_->next();
   }
+  std::optional<double> text_score() const override { return input_->text_score(); }
 
  private:
   int64_t left_;
@@ -38,6 +39,7 @@ class LimitStream : public DocumentStream {
     if (document && *document) --left_;
     return document;
   }
+  std::optional<double> text_score() const override { return input_->text_score(); }
 
  private:
   int64_t left_;

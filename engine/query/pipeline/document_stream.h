@@ -16,6 +16,9 @@ class DocumentStream {
   // Returns the next document, which is valid until the next call. Returns nullopt at the end, and
   // if it is called again after the end.
   virtual Result<std::optional<bson::View>> next() = 0;
+  // Returns the score that a text search gave the document which next() has returned last, for
+  // {$meta: "textScore"}. Returns nullopt if there is none.
+  virtual std::optional<double> text_score() const { return std::nullopt; }
 };
 
 }  // namespace gridmount::query

@@ -55,6 +55,7 @@ class FacetStage : public Stage {
 // The documents that all pipelines currently get.
 struct Portion {
   std::vector<bson::Document> documents;
+  std::vector<std::optional<double>> text_scores;  // one for each document
   uint64_t bytes = 0;
   bool last = false;
 };
@@ -67,6 +68,9 @@ class FacetInput : public DocumentStream {
     if (at_ < portion_.documents.size()) return portion_.documents[at_++].view();
     if (portion_.last) return std::nullopt;
     return fail(kPaused, "");
+  }
+  std::optional<double> text_score() const override {
+    return at_ == 0 ? std::nullopt : portion_.text_scores[at_ - 1];
   }
   void rewind() { at_ = 0; }
 
@@ -97,6 +101,7 @@ class FacetStream : public DocumentStream {
       GM_TRY(read_portion());
       for (Run& run : runs_) GM_TRY(advance(run));
       portion_.documents.clear();
+      portion_.text_scores.clear();
       portion_.bytes = 0;
     }
     done_ = true;
@@ -132,6 +137,7 @@ class FacetStream : public DocumentStream {
         portion_.last = true;
       } else {
         portion_.documents.emplace_back(*document);
+        portion_.text_scores.push_back(input_->text_score());
         portion_.bytes += document->size();
       }
     }

@@ -64,7 +64,7 @@ class GroupStream : public DocumentStream {
     while (true) {
       GM_ASSIGN(const std::optional<bson::View> document, input_->next());
       if (!document) break;
-      evaluator_.begin(*document);
+      evaluator_.begin(*document, input_->text_score());
       GM_ASSIGN(const std::optional<ValueView> id, evaluator_.evaluate(stage_.id()));
       // Documents without the field and documents with null in it form one group.
       GM_TRY(groups_.add(id.value_or(null_value()), *document));

@@ -49,6 +49,7 @@ class LookupStream : public DocumentStream {
     GM_ASSIGN(const bson::View result, output_.finish());
     return result;
   }
+  std::optional<double> text_score() const override { return input_->text_score(); }
 
  private:
   Result<std::optional<bson::View>> next_unwound() {
@@ -90,7 +91,7 @@ class LookupStream : public DocumentStream {
       cached_at_ = 0;
       return true;
     }
-    evaluator_.begin(document_);
+    evaluator_.begin(document_, input_->text_score());
     for (const LookupOptions::Variable& variable : options_.variables) {
       GM_ASSIGN(context_.variables[variable.slot], evaluator_.evaluate(*variable.value));
     }

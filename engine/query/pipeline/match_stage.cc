@@ -25,12 +25,13 @@ class MatchStream : public DocumentStream {
     while (true) {
       Result<std::optional<bson::View>> document = input_->next();
       if (!document || !*document) return document;
-      if (evaluator_ != nullptr) evaluator_->begin(**document);
+      if (evaluator_ != nullptr) evaluator_->begin(**document, input_->text_score());
       EvaluationContext* const context = evaluator_ == nullptr ? nullptr : &evaluator_->context();
       GM_ASSIGN(const bool matches, filter_.evaluate(**document, context));
       if (matches) return document;
     }
   }
+  std::optional<double> text_score() const override { return input_->text_score(); }
 
  private:
   const Filter& filter_;
@@ -72,11 +73,12 @@ class ConditionStream : public DocumentStream {
     while (true) {
       Result<std::optional<bson::View>> document = input_->next();
       if (!document || !*document) return document;
-      evaluator_.begin(**document);
+      evaluator_.begin(**document, input_->text_score());
       GM_ASSIGN(const std::optional<ValueView> value, evaluator_.evaluate(condition_));
       if (is_true(value)) return document;
     }
   }
+  std::optional<double> text_score() const override { return input_->text_score(); }
 
  private:
   const Expression& condition_;
@@ -106,6 +108,7 @@ Status add_match(bson::Builder& conditions, bool for_source, const StageCall& ca
   FilterOptions options;
   options.scope = &call.scope;
   options.collator = call.scope.collator();
+  options.text.search = TextSearch::kDoneBySource;
   GM_ASSIGN(Filter filter, Filter::parse(specification, options));
   stages.push_back(
       std::make_unique<MatchStage>(std::move(specification), std::move(filter), for_source));
@@ -137,6 +140,7 @@ Result<Stream> filtered(Stream input, bson::View filter, const SharedCollator& c
     Filtered(Filter parsed, Stream from)
         : filter_(std::move(parsed)), stream_(filter_, std::move(from), nullptr) {}
     Result<std::optional<bson::View>> next() override { return stream_.next(); }
+    std::optional<double> text_score() const override { return stream_.text_score(); }
 
    private:
     Filter filter_;
@@ -169,6 +173,14 @@ Status parse_match(const StageCall& call, ParsedStages& stages) {
   FilterOptions options;
   options.scope = &call.scope;
   options.collator = call.scope.collator();
+  options.text.search = TextSearch::kDoneBySource;
+  if (has_text_search(specification)) {
+    if (!stages.empty() || call.level == PipelineLevel::kFacet) {
+      return fail(ErrorCode{17313},
+                  "$match with $text is only allowed as the first pipeline stage");
+    }
+    call.scope.set_has_text_score(true);
+  }
   // A source does not know the variables. So it gets only conditions without expressions.
   bson::Builder plain;
   bson::Builder with_expressions;

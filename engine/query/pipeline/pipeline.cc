@@ -26,6 +26,7 @@ class PipelineStream : public DocumentStream {
     }
     return document;
   }
+  std::optional<double> text_score() const override { return last_->text_score(); }
 
  private:
   PipelineContext context_;
@@ -43,6 +44,7 @@ class MeasuredStream : public DocumentStream {
     if (document && *document) ++stats_.returned;
     return document;
   }
+  std::optional<double> text_score() const override { return stream_->text_score(); }
 
  private:
   const Stream stream_;

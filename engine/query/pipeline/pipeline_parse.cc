@@ -11,6 +11,27 @@
 
 namespace gridmount::query {
 
+namespace {
+
+// A pipeline's documents have text scores if its first stage is a text search. Those of a $facet
+// have them if the documents before it have them. Restores the state of the pipeline around it.
+class TextScoreScope {
+ public:
+  TextScoreScope(VariableScope& scope, bool inherits)
+      : scope_(scope), before_(scope.has_text_score()) {
+    scope_.set_has_text_score(inherits && before_);
+  }
+  ~TextScoreScope() { scope_.set_has_text_score(before_); }
+  TextScoreScope(const TextScoreScope&) = delete;
+  TextScoreScope& operator=(const TextScoreScope&) = delete;
+
+ private:
+  VariableScope& scope_;
+  const bool before_;
+};
+
+}  // namespace
+
 class PipelineParser {
  public:
   PipelineParser(VariableScope& scope, const PipelineOptions& options, PipelineLevel level,
@@ -23,6 +44,7 @@ class PipelineParser {
                                       std::to_string(kPipelineDepthMax));
     }
     Pipeline pipeline;
+    const TextScoreScope text_score(scope_, place_ == PipelineLevel::kFacet);
     for (const bson::Element element : stages) {
       GM_ASSIGN(const StageCall call, stage_call(element.value, scope_, place_, depth_));
       const size_t before = pipeline.stages_.size();
@@ -36,6 +58,7 @@ class PipelineParser {
     GM_TRY(check_positions(pipeline.stages_));
     rewrite_stages(pipeline.stages_);
     plan(pipeline);
+    pipeline.request_.text_score = scope_.has_text_score() && mentions_text_score(stages);
     return pipeline;
   }
 

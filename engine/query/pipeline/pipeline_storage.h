@@ -38,6 +38,9 @@ struct FindRequest {
   // occurs anywhere along a path: the caller then also uses the number of the array's elements, and
   // which of the elements are documents.
   std::optional<std::set<std::string>> fields;
+  // The stream must return the documents' text scores (DocumentStream::text_score()). The filter
+  // has a $text.
+  bool text_score = false;
 };
 
 // Replaces the whole contents of a collection by new documents ($out). Must be destroyed before the

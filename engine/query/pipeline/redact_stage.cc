@@ -119,10 +119,11 @@ class RedactStream : public DocumentStream {
       return result;
     }
   }
+  std::optional<double> text_score() const override { return input_->text_score(); }
 
  private:
   Result<Verdict> judge(bson::View document) {
-    evaluator_.begin(document);
+    evaluator_.begin(document, input_->text_score());
     evaluator_.context().variables[stage_.root_slot()] =
         ValueView(Type::kDocument, root_.data(), root_.size());
     GM_ASSIGN(const std::optional<ValueView> value, evaluator_.evaluate(stage_.expression()));

@@ -15,7 +15,7 @@ class ReplaceRoot : public DocumentTransform {
       : expression_(std::move(expression)), what_(what) {}
 
   Result<bson::View> apply(bson::View document, TransformState& state) const override {
-    state.evaluator.begin(document);
+    state.evaluator.begin(document, state.text_score);
     GM_ASSIGN(const std::optional<ValueView> root, state.evaluator.evaluate(*expression_));
     if (root && root->type() == Type::kDocument) {
       GM_TRY(check_depth(root->as_document()));

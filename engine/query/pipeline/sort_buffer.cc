@@ -31,15 +31,16 @@ ValueView simple_value(bson::View document, const bson::Path& path, bool& met_ar
 
 }  // namespace
 
-Result<std::span<const ValueView>> SortKeyReader::read(bson::View document) {
-  bool met_array = false;
+Result<std::span<const ValueView>> SortKeyReader::read(bson::View document,
+                                                       std::optional<double> text_score) {
+  bool met_array = sort_.uses_text_score();
   key_.clear();
   for (const Sort::Part& part : sort_.parts()) {
-    key_.push_back(simple_value(document, part.path, met_array));
     if (met_array) break;
+    key_.push_back(simple_value(document, part.path, met_array));
   }
   if (met_array) {
-    GM_ASSIGN(owned_, sort_.key_of(document));
+    GM_ASSIGN(owned_, sort_.key_of(document, text_score));
     key_.assign(owned_.begin(), owned_.end());
   }
   return std::span<const ValueView>(key_);

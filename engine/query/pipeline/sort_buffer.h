@@ -24,7 +24,8 @@ class SortKeyReader {
 
   // Returns the sort key. It is valid until the next call, and as long as `document` is valid.
   // Fails as Sort::key_of() does.
-  Result<std::span<const bson::ValueView>> read(bson::View document);
+  Result<std::span<const bson::ValueView>> read(bson::View document,
+                                                std::optional<double> text_score = std::nullopt);
 
  private:
   const Sort& sort_;

@@ -20,6 +20,7 @@ class SortStream : public DocumentStream {
   SortStream(const Sort& sort, std::optional<uint64_t> limit, const FieldDependencies& wanted,
              Stream input, uint64_t bytes_max)
       : keys_(sort),
+        parts_(sort.parts().size()),
         buffer_(directions_of(sort), sort.collator().get(), limit),
         wanted_(wanted),
         input_(std::move(input)),
@@ -34,14 +35,24 @@ class SortStream : public DocumentStream {
     }
     return buffer_.payload(at_++).as_document();
   }
+  std::optional<double> text_score() const override {
+    if (at_ == 0 || at_ > buffer_.size()) return std::nullopt;
+    return buffer_.key(at_ - 1, parts_).number();
+  }
 
  private:
   Status gather() {
     while (true) {
       GM_ASSIGN(const std::optional<bson::View> document, input_->next());
       if (!document) break;
-      GM_ASSIGN(const std::span<const ValueView> key, keys_.read(*document));
+      const std::optional<double> text_score = input_->text_score();
+      GM_ASSIGN(std::span<const ValueView> key, keys_.read(*document, text_score));
       if (!buffer_.would_keep(key)) continue;
+      // The document keeps its text score, as one more value that is not compared.
+      const bson::Value score = text_score ? bson::Value(*text_score) : bson::Value();
+      key_.assign(key.begin(), key.end());
+      key_.push_back(score.view());
+      key = key_;
       GM_ASSIGN(const bson::View kept, part_kept(*document));
       buffer_.add(key, ValueView(Type::kDocument, kept.data(), kept.size()));
       if (buffer_.bytes() > bytes_max_) return sort_memory_exceeded(bytes_max_);
@@ -63,6 +74,8 @@ class SortStream : public DocumentStream {
   }
 
   SortKeyReader keys_;
+  const size_t parts_;
+  std::vector<ValueView> key_;
   SortBuffer buffer_;
   const FieldDependencies& wanted_;
   Stream input_;
@@ -81,10 +94,13 @@ Result<Stream> SortStage::open(Stream input, const PipelineContext& context) con
 
 void SortStage::plan(FieldDependencies& needs) {
   wanted_ = needs;
-  for (const Sort::Part& part : sort_.parts()) needs.add(part.path.dotted());
+  for (const Sort::Part& part : sort_.parts()) {
+    if (!part.is_text_score) needs.add(part.path.dotted());
+  }
 }
 
-Result<Sort> parse_sort_pattern(ValueView value, const SharedCollator& collator) {
+Result<Sort> parse_sort_pattern(ValueView value, const SharedCollator& collator,
+                                SortMetadata metadata) {
   if (value.type() != Type::kDocument) {
     return fail(ErrorCode{15973}, "the $sort key specification must be an object");
   }
@@ -93,18 +109,20 @@ Result<Sort> parse_sort_pattern(ValueView value, const SharedCollator& collator)
   }
   std::set<std::string_view> fields;
   for (const bson::Element element : value.as_document()) {
-    GM_TRY(parse_sort_part(element));
+    GM_TRY(parse_sort_part(element, metadata));
     if (!fields.insert(element.key).second) {
       return fail(ErrorCode{7472500}, "$sort key must not contain duplicate keys (field: '" +
                                           std::string(element.key) + "')");
     }
     if (fields.size() > 32) return fail(ErrorCode{13103}, "too many compound keys");
   }
-  return Sort::parse(value.as_document(), collator);
+  return Sort::parse(value.as_document(), collator, metadata);
 }
 
 Status parse_sort(const StageCall& call, ParsedStages& stages) {
-  GM_ASSIGN(Sort sort, parse_sort_pattern(call.value, call.scope.collator()));
+  GM_ASSIGN(Sort sort,
+            parse_sort_pattern(call.value, call.scope.collator(), SortMetadata::kAllowed));
+  if (sort.uses_text_score() && !call.scope.has_text_score()) return text_score_unavailable();
   stages.push_back(
       std::make_unique<SortStage>(bson::Document(call.value.as_document()), std::move(sort)));
   return {};

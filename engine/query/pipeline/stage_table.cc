@@ -36,9 +36,11 @@ class TransformStream : public DocumentStream {
   Result<std::optional<bson::View>> next() override {
     Result<std::optional<bson::View>> document = input_->next();
     if (!document || !*document) return document;
+    state_.text_score = input_->text_score();
     GM_ASSIGN(const bson::View result, transform_.apply(**document, state_));
     return result;
   }
+  std::optional<double> text_score() const override { return input_->text_score(); }
 
  private:
   const DocumentTransform& transform_;

@@ -41,6 +41,7 @@ class UnwindStream : public DocumentStream {
     ++at_;
     return element;
   }
+  std::optional<double> text_score() const override { return input_->text_score(); }
 
  private:
   // Follows the path through documents only. It ends at an array.

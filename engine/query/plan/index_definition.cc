@@ -10,6 +10,7 @@
 #include "engine/bson/number.h"
 #include "engine/bson/text.h"
 #include "engine/query/collation/collation.h"
+#include "engine/query/plan/text_index_definition.h"
 
 namespace gridmount::query {
 namespace {
@@ -60,12 +61,13 @@ Result<bson::Document> read_collation(const bson::Element& element) {
 
 // Options of other kinds of indexes that servers store with any index, in the order in which they
 // are shown, with the types to which servers convert them.
-enum class OtherType { kInt, kDouble, kText };
+enum class OtherType { kInt, kDouble, kText, kDocument };
 struct OtherOption {
   std::string_view name;
   OtherType type;
 };
 constexpr OtherOption kOtherOptions[] = {
+    {"weights", OtherType::kDocument},
     {"default_language", OtherType::kText},
     {"language_override", OtherType::kText},
     {"textIndexVersion", OtherType::kInt},
@@ -84,6 +86,15 @@ const OtherOption* other_option(std::string_view name) {
 
 Status read_other_option(const OtherOption& option, bson::ValueView value,
                          std::map<std::string_view, bson::Value>& options) {
+  if (option.type == OtherType::kDocument) {
+    if (value.type() != bson::Type::kDocument) {
+      if (value.type() != bson::Type::kString) return wrong_type(option.name, "an object", value);
+      return fail(ErrorCode::kCannotCreateIndex,
+                  "text index option '" + std::string(option.name) + "' must be an object");
+    }
+    options[option.name] = bson::Value(value);
+    return {};
+  }
   if (option.type == OtherType::kText) {
     if (value.type() != bson::Type::kString) return wrong_type(option.name, "a string", value);
     options[option.name] = bson::Value(value);
@@ -104,14 +115,6 @@ Status read_other_option(const OtherOption& option, bson::ValueView value,
 Status refuse_option_of_others(const bson::Element& element) {
   const std::string_view name = element.key;
   const bson::Type type = element.value.type();
-  if (name == "weights") {
-    if (type != bson::Type::kDocument && type != bson::Type::kString) {
-      return wrong_type(name, "an object", element.value);
-    }
-    return fail(ErrorCode::kCannotCreateIndex,
-                "Invalid index specification: the field 'weights' can only be specified with text "
-                "indexes");
-  }
   if (name == "wildcardProjection") {
     return fail(ErrorCode::kBadValue,
                 "The field 'wildcardProjection' is only allowed in a 'wildcard' index");
@@ -210,8 +213,9 @@ Result<IndexDefinition> IndexDefinition::parse(bson::View specification) {
                 "Invalid index specification " + bson::to_text(specification) +
                     "; cannot create an index with the 'collation' option and v=1");
   }
-  GM_TRY(check_combination(index));
   if (index.name.empty()) index.name = default_index_name(index.keys);
+  GM_TRY(complete_text_index(index));
+  GM_TRY(check_combination(index));
   return index;
 }
 

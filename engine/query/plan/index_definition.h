@@ -13,7 +13,9 @@ namespace gridmount::query {
 
 struct IndexDefinition {
   std::string name;
-  bson::Document keys;  // {path: 1, -1 or "hashed", ...}, in the order of the index's fields
+  // {path: 1, -1 or "hashed", ...}, in the order of the index's fields. In a text index,
+  // {_fts: "text", _ftsx: 1} stands for the fields with texts.
+  bson::Document keys;
   bool unique = false;
   // The index leaves out documents that have none of the fields.
   bool sparse = false;
@@ -31,8 +33,8 @@ struct IndexDefinition {
   // Collation::document() returns it. Empty: strings are compared as bytes. Unset: createIndexes
   // takes that of the collection. An index that exists always has it set.
   std::optional<bson::Document> collation = {};
-  // Options of other kinds of indexes (`bits`, `default_language`, ...). As on servers, they are
-  // stored and shown, but have no effect.
+  // The options of a text index (text_index_definition.h), and options of other kinds of indexes
+  // (`bits`, ...). As on servers, the latter are stored and shown, but have no effect.
   bson::Document other_options = {};
 
   // Parses {key: {...}, name: ..., unique: ..., ...}. If there is no name, makes one from the keys.
@@ -40,9 +42,10 @@ struct IndexDefinition {
   // its type: index_key_spec() refuses kinds of indexes that are not supported. Fails with
   // TypeMismatch for a value of a wrong type, and with FailedToParse if there is no `key`. Fails
   // with CannotCreateIndex for an empty name, another version, version 1 with a collation,
-  // `weights`, and an expireAfterSeconds that is no number from 0 to 2147483647. Fails with
-  // BadValue for `wildcardProjection`, with InvalidIndexSpecificationOption for any other field,
-  // and as check_combination() does. Fails as Collation::parse() for an invalid collation.
+  // `weights` of another index than a text index, and an expireAfterSeconds that is no number from
+  // 0 to 2147483647. Fails with BadValue for `wildcardProjection`, with
+  // InvalidIndexSpecificationOption for any other field, as complete_text_index() does, and as
+  // check_combination() does. Fails as Collation::parse() for an invalid collation.
   static Result<IndexDefinition> parse(bson::View specification);
   // Returns the definition as listIndexes shows it.
   bson::Document specification() const;

@@ -6,6 +6,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
+#include "engine/query/text/text_query.h"
 
 namespace gridmount::query {
 namespace {
@@ -261,6 +262,14 @@ std::optional<PartBounds> regex_bounds(const Predicate& predicate, const Strings
   return bounds;
 }
 
+// Returns the bounds of a $text in the part with the terms, which are compared as bytes whatever
+// the collation of the query is.
+PartBounds text_bounds(const Predicate& predicate) {
+  PartBounds bounds{{}, predicate.text_query()->is_plain()};
+  for (const ValueView term : *predicate.operands()) bounds.intervals.push_back(point(term));
+  return bounds;
+}
+
 }  // namespace
 
 Interval all_values() {
@@ -281,8 +290,11 @@ bool compares_strings(const Predicate& predicate) {
 }
 
 std::optional<PartBounds> bounds_of(const Predicate& predicate, const StringsOfIndex& strings) {
-  if (!strings.match && compares_strings(predicate)) return std::nullopt;
+  const bool is_text = predicate.kind() == Predicate::Kind::kText;
+  if (!is_text && !strings.match && compares_strings(predicate)) return std::nullopt;
   switch (predicate.kind()) {
+    case Predicate::Kind::kText:
+      return text_bounds(predicate);
     case Predicate::Kind::kEqual: {
       PartBounds bounds{{}, true};
       add_equal(*predicate.operand(), bounds);

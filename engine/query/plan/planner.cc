@@ -16,13 +16,23 @@ struct IndexPart {
   std::string_view path;
   bool descending;
   bool hashed;
+  bool text;  // has the terms of a text index
 };
+
+constexpr std::string_view kScorePath("\0score", 6);
 
 std::vector<IndexPart> parts_of(const IndexDefinition& index) {
   std::vector<IndexPart> parts;
+  bool after_text = false;
   for (const bson::Element element : index.keys.view()) {
-    parts.push_back({element.key, element.value.number().value_or(1) < 0,
-                     element.value.type() == bson::Type::kString});
+    const bool is_text = is_text_part(element);
+    // No condition can be on the path of the part with the scores, which follows the terms.
+    const std::string_view path = is_text      ? std::string_view(text_path().dotted())
+                                  : after_text ? kScorePath
+                                               : element.key;
+    parts.push_back({path, element.value.number().value_or(1) < 0,
+                     element.value.type() == bson::Type::kString && !is_text, is_text});
+    after_text = is_text;
   }
   return parts;
 }
@@ -69,6 +79,12 @@ struct Conjunction {
   std::vector<const Predicate*> absences;  // {$exists: false}; also counted in `other`
   const Filter* disjunction = nullptr;     // one $or, if there is any
   size_t other = 0;                        // number of all other conditions
+
+  bool has_text() const {
+    return std::any_of(predicates.begin(), predicates.end(), [](const Predicate* predicate) {
+      return predicate->kind() == Predicate::Kind::kText;
+    });
+  }
 };
 
 void add_condition(const Filter& condition, Conjunction& conjunction) {
@@ -143,6 +159,7 @@ class IndexPlanner {
         parts_(parts_of(index)),
         multikey_(multikey),
         sparse_(index.sparse),
+        text_(is_text_index(index)),
         strings_(strings) {}
 
   const StringsOfIndex& strings() const { return strings_; }
@@ -191,10 +208,29 @@ class IndexPlanner {
         choice.range = has_bounds;
       }
     }
-    choice.plan.bounds_are_exact = exact && !multikey_ && used == conjunction_.predicates.size() &&
+    // The fields of a text index have no arrays.
+    choice.plan.bounds_are_exact = exact && (!multikey_ || text_) &&
+                                   used == conjunction_.predicates.size() &&
                                    conjunction_.disjunction == nullptr && conjunction_.other == 0;
     if (sort_ != nullptr && !sort_->empty()) choose_direction(choice.plan);
     return choice;
+  }
+
+  // Returns whether each part before the terms of a text index has an equality.
+  bool has_text_prefix(const Plan& plan) const {
+    for (size_t i = 0; i < parts_.size() && !parts_[i].text; ++i) {
+      if (is_single_point(plan, i)) continue;
+      const auto is_equality = [&](const Predicate* predicate) {
+        return predicate->kind() == Predicate::Kind::kEqual &&
+               predicate->path().dotted() == parts_[i].path;
+      };
+      const bool has_points = i < plan.bounds.size() && all_points(plan.bounds[i]);
+      if (!has_points || std::none_of(conjunction_.predicates.begin(),
+                                      conjunction_.predicates.end(), is_equality)) {
+        return false;
+      }
+    }
+    return true;
   }
 
  private:
@@ -258,7 +294,7 @@ class IndexPlanner {
       plan.provides_sort = true;
       return;
     }
-    if (multikey_) return;
+    if (multikey_ || sort_->uses_text_score()) return;
     std::optional<bool> backward;
     size_t next = 0;
     for (const Sort::Part& wanted : sort_->parts()) {
@@ -287,6 +323,7 @@ class IndexPlanner {
   std::vector<IndexPart> parts_;
   bool multikey_;
   bool sparse_;
+  bool text_;
   StringsOfIndex strings_;
 };
 
@@ -304,10 +341,10 @@ void forget_exactness(Plan& plan) {
 }
 
 // Returns whether the index holds every document that the filter can match.
-Result<bool> is_usable(const Filter& filter, const IndexPlanner& planner,
+Result<bool> is_usable(const Filter& filter, bool has_text, const IndexPlanner& planner,
                        const IndexDefinition& index) {
-  if (index.hidden) return false;
-  if (index.sparse && !planner.has_all_without_fields()) return false;
+  if (index.hidden || is_text_index(index) != has_text) return false;
+  if (index.sparse && !has_text && !planner.has_all_without_fields()) return false;
   if (!index.partial_filter) return true;
   SharedCollator own;
   if (const bson::Document* const collation = index.own_collation()) {
@@ -352,6 +389,12 @@ Result<std::optional<size_t>> find_hinted(const bson::Value& hint,
   return fail(ErrorCode::kBadValue, "hint provided does not correspond to an existing index");
 }
 
+tl::unexpected<Error> no_text_plan(const char* why) {
+  constexpr ErrorCode kNoQueryExecutionPlans{291};
+  return fail(kNoQueryExecutionPlans,
+              std::string("error processing query: planner returned error :: caused by :: ") + why);
+}
+
 std::vector<Plan> one(Plan plan) {
   std::vector<Plan> plans;
   plans.push_back(std::move(plan));
@@ -382,7 +425,15 @@ Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
     return IndexPlanner(conjunction, sort, indexes[i], multikey[i],
                         strings_of(indexes[i], collator));
   };
+  const bool has_text = conjunction.has_text();
   if (hint) {
+    if (filter.text_query() != nullptr) {
+      const bool is_natural = hint->type() == bson::Type::kDocument &&
+                              hint->view().as_document().find("$natural").has_value();
+      return fail(ErrorCode::kBadValue, is_natural
+                                            ? "text expression not allowed with $natural sort order"
+                                            : "text and hint not allowed in same query");
+    }
     GM_ASSIGN(const std::optional<size_t> hinted, find_hinted(*hint, indexes, scan));
     if (!hinted) return one(std::move(scan));
     // Like servers, use a hinted sparse or partial index even if it lacks documents that match.
@@ -398,15 +449,23 @@ Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
   std::vector<Choice> choices;
   for (size_t i = 0; i < indexes.size(); ++i) {
     IndexPlanner planner = planner_of(i);
-    GM_ASSIGN(const bool usable, is_usable(filter, planner, indexes[i]));
+    GM_ASSIGN(const bool usable, is_usable(filter, has_text, planner, indexes[i]));
     if (!usable) continue;
     Choice choice = planner.choose();
     choice.plan.index = i;
+    if (has_text && !planner.has_text_prefix(choice.plan)) continue;
+    // As on servers, the greatest score of a term comes first.
+    if (has_text) choice.plan.backward = true;
     if (choice.useful()) choices.push_back(std::move(choice));
   }
   std::stable_sort(choices.begin(), choices.end(),
                    [](const Choice& a, const Choice& b) { return a.better_than(b); });
   const bool bounded = !choices.empty() && choices.front().bounded();
+  if (has_text && !bounded) {
+    return no_text_plan(
+        "failed to use text index to satisfy $text query (if text index is compound, are equality "
+        "predicates given for all prefix fields?)");
+  }
   if (!bounded && conjunction.disjunction != nullptr) {
     GM_ASSIGN(std::optional<Plan> all,
               plan_union(*conjunction.disjunction, indexes, multikey, collator));
@@ -415,6 +474,11 @@ Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
       if (!conjunction.predicates.empty() || conjunction.other != 0) forget_exactness(*all);
       return one(*std::move(all));
     }
+  }
+  if (!has_text && filter.text_query() != nullptr) {
+    return no_text_plan(
+        "Failed to produce a solution for TEXT under OR - other non-TEXT clauses under OR have to "
+        "be indexed as well.");
   }
   if (choices.empty()) return one(std::move(scan));
   const bool finds_one = is_lookup(choices.front().plan, indexes[choices.front().plan.index]);

@@ -12,6 +12,7 @@ struct Projection::State {
   ProjectionTree tree;
   Variables variables;
   TransformState transform;
+  bool uses_text_score = false;
 };
 
 Projection::Projection(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -21,15 +22,18 @@ Projection::~Projection() = default;
 
 Result<Projection> Projection::parse(bson::View specification, const ProjectionOptions& options) {
   GM_ASSIGN(Variables variables, Variables::declare(options.variables, options.collator));
+  variables.scope().set_has_text_score(options.has_text_score);
   GM_ASSIGN(ProjectionTree tree,
             parse_projection(specification, {true, options.filter, variables.scope()}));
   const auto values = variables.views();
   return Projection(std::unique_ptr<State>(
       new State{std::move(tree), std::move(variables),
-                TransformState(values, options.now, options.collator.get())}));
+                TransformState(values, options.now, options.collator.get()),
+                options.has_text_score && mentions_text_score(specification)}));
 }
 
-Result<bson::View> Projection::apply(bson::View document) {
+Result<bson::View> Projection::apply(bson::View document, std::optional<double> text_score) {
+  state_->transform.text_score = text_score;
   GM_ASSIGN(const bson::View projected,
             apply_projection(state_->tree, document, state_->transform));
   if (projected.size() > bson::kMaxDocumentBytes) {
@@ -68,6 +72,10 @@ std::optional<std::vector<std::string>> Projection::included_paths() const {
     return std::nullopt;
   }
   return paths;
+}
+
+bool Projection::uses_text_score() const {
+  return state_->uses_text_score;
 }
 
 bool Projection::needs_match() const {

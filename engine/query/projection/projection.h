@@ -27,6 +27,8 @@ struct ProjectionOptions {
   bson::Date now = {};
   // The order of strings in expressions, in $elemMatch, and in the filter. Null: as bytes.
   SharedCollator collator = nullptr;
+  // The query has a $text, so that {$meta: "textScore"} has a value.
+  bool has_text_score = false;
 };
 
 class Projection {
@@ -48,11 +50,15 @@ class Projection {
   // valid. Fails if an expression fails, if the result is larger than bson::kMaxDocumentBytes
   // (BSONObjectTooLarge) or nested too deep (Overflow), or if {"a.$": 1} finds no element (51246,
   // 51247).
-  Result<bson::View> apply(bson::View document);
+  // `text_score` is the value of {$meta: "textScore"}.
+  Result<bson::View> apply(bson::View document, std::optional<double> text_score = std::nullopt);
 
   // If the projection only includes fields, returns their paths: a and b.c for {a: 1, "b.c": 1,
   // _id: 0}. Otherwise returns nullopt.
   std::optional<std::vector<std::string>> included_paths() const;
+
+  // Returns whether the projection has a {$meta: "textScore"}.
+  bool uses_text_score() const;
 
   // Returns whether the documents that are passed to apply() must match the filter.
   bool needs_match() const;

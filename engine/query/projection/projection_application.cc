@@ -247,7 +247,7 @@ Result<bson::View> apply_projection(const ProjectionTree& tree, bson::View docum
   state.output.begin();
   if (tree.root.computes) {
     state.computed.assign(tree.computed_count, std::nullopt);
-    state.evaluator.begin(document);
+    state.evaluator.begin(document, state.text_score);
     for (const ProjectionNode& child : tree.root.children) {
       if (child.computes && !child.written) GM_TRY(evaluate_unwritten(child, state));
     }

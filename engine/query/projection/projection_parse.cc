@@ -112,9 +112,10 @@ class Parser {
   }
 
  private:
-  // The kind of a projection that names only _id, elements of arrays, or nothing at all.
+  // The kind of a projection that names only _id, elements of arrays, metadata, or nothing at all.
   bool is_inclusive_by_default() const {
     const bool has_id = id_included_.value_or(false);
+    if (has_metadata_ && !place_.is_of_find) return true;
     return has_slice_ ? has_id : has_element_match_ || has_id;
   }
 
@@ -303,6 +304,10 @@ class Parser {
         expression.error().message() == unknown) {
       return fail(kUnknownExpression, "Unknown expression " + std::string(name));
     }
+    if (name == "$meta" && expression) {
+      has_metadata_ = true;
+      return set_computed(path, std::move(expression).value(), parent);
+    }
     if (inclusive_ == false) {
       return fail(kComputedInExclusion,
                   "Cannot use expression other than $meta in exclusion projection");
@@ -342,6 +347,7 @@ class Parser {
       id_included_;  // unset if the projection does not include or exclude _id as a whole
   bool has_slice_ = false;
   bool has_element_match_ = false;
+  bool has_metadata_ = false;  // {$meta: ...}, which goes with inclusion and exclusion
 };
 
 }  // namespace

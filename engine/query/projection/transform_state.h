@@ -20,6 +20,8 @@ struct TransformState {
 
   Evaluator evaluator;
   DocumentOutput output;
+  // The text score of the current document. Callers set it before they transform the document.
+  std::optional<double> text_score;
   // The values of the computed fields for the current document. A field that has not been evaluated
   // yet has no value.
   std::vector<std::optional<std::optional<bson::ValueView>>> computed;

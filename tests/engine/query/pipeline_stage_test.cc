@@ -118,7 +118,7 @@ TEST_F(PipelineStageTest, SortSkipLimit) {
       {"[{'$sort': 5}]", 15973, "the $sort key specification must be an object"},
       {"[{'$sort': {}}]", 15976, "$sort stage must have at least one sort key"},
       {"[{'$sort': {'a': 'x'}}]", 15974, "Illegal key in $sort specification: a: "},
-      {"[{'$sort': {'a': {'$meta': 'textScore'}}}]", 15974, "$meta"},
+      {"[{'$sort': {'a': {'$meta': 'textScore'}}}]", 40218, "text score"},
       {"[{'$sort': {'a': 2}}]", 15975, "$sort key ordering must be 1"},
       {"[{'$sort': {'a': 0.5}}]", 15975, "$sort key ordering must be 1"},
       {"[{'$sort': {'a.': 1}}]", 40353, "FieldPath must not end with a '.'."},

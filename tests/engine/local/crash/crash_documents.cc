@@ -11,7 +11,9 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/local/integrity/store_copy.h"
+#include "engine/query/plan/text_index_definition.h"
 #include "tests/engine/local/crash/crash_store.h"
+#include "tests/must.h"
 
 namespace gridmount::local::testing {
 namespace {
@@ -34,19 +36,20 @@ bson::Document keys_of(std::initializer_list<std::pair<const char*, int32_t>> pa
   return std::move(builder).finish();
 }
 
-struct IndexKind {
-  const char* name;
-  bson::Document keys;
-  bool unique = false;
-};
+engine::IndexDefinition text_index() {
+  engine::IndexDefinition index{"words", *bson::document_from_json(R"({"text": "text"})")};
+  must(query::complete_text_index(index));
+  return index;
+}
 
-const std::vector<IndexKind>& index_kinds() {
-  static const std::vector<IndexKind> kKinds = {
+const std::vector<engine::IndexDefinition>& index_kinds() {
+  static const std::vector<engine::IndexDefinition> kKinds = {
       {"a_1", keys_of({{"a", 1}})},
       {"tags_1", keys_of({{"tags", 1}})},
       {"text_1", keys_of({{"text", 1}})},
       {"u_1", keys_of({{"u", 1}}), true},
       {"a_-1_text_1", keys_of({{"a", -1}, {"text", 1}})},
+      text_index(),
   };
   return kKinds;
 }
@@ -236,10 +239,9 @@ Status DocumentsSubject::change_collection(engine::Transaction& transaction,
       return {};
     }
     default: {
-      const IndexKind& kind = index_kinds()[random() % index_kinds().size()];
-      const std::string fact = name + "#" + kind.name;
-      if (facts.erase(fact) > 0) return collection->drop_index(transaction, kind.name);
-      const engine::IndexDefinition index{kind.name, kind.keys, kind.unique};
+      const engine::IndexDefinition& index = index_kinds()[random() % index_kinds().size()];
+      const std::string fact = name + "#" + index.name;
+      if (facts.erase(fact) > 0) return collection->drop_index(transaction, index.name);
       GM_TRY(collection->create_index(transaction, index));
       facts[fact] = shown(index);
       return {};

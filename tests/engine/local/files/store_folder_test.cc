@@ -43,7 +43,7 @@ TEST_F(StoreFolderTest, Create_NewFolder_MakesPrivateFiles) {
     ASSERT_EQ(::stat((store() / name).c_str(), &status), 0) << name;
     EXPECT_EQ(status.st_mode & 07777, 0600u) << name;
   }
-  EXPECT_EQ(contents_of(store() / "format"), "gridmount store\nformat 4\n");
+  EXPECT_EQ(contents_of(store() / "format"), "gridmount store\nformat 5\n");
   EXPECT_TRUE(open());
 }
 
@@ -169,7 +169,7 @@ TEST_F(StoreFolderTest, Open_NewerFormat_IsStoreFormatTooNew) {
   ASSERT_TRUE(create());
   put_contents(store() / "format", "gridmount store\nformat 5\n");
   expect_error(open(), ErrorCode::kStoreFormatTooNew, "version 5");
-  expect_error(open_read_only(), ErrorCode::kStoreFormatTooNew, "versions up to 4");
+  expect_error(open_read_only(), ErrorCode::kStoreFormatTooNew, "versions up to 5");
   for (const char* damage : {"gridmount store\nformat \n", "gridmount store\nformat 0\n",
                              "gridmount store\nformat 1", "gridmount store\nformat x\n"}) {
     put_contents(store() / "format", damage);

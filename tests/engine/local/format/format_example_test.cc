@@ -240,7 +240,7 @@ TEST(FormatExample, Store_HoldsWhatTheTextShows) {
   EXPECT_EQ(pending, block(text, "pending"));
   std::ifstream format(folder / "format");
   EXPECT_EQ(std::string((std::istreambuf_iterator<char>(format)), std::istreambuf_iterator<char>()),
-            "gridmount store\nformat 4\n");
+            "gridmount store\nformat 5\n");
   fs::remove_all(pattern);
 }
 

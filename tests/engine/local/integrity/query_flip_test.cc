@@ -144,6 +144,14 @@ std::vector<Query> queries() {
     all.push_back(found("c", is("name", string(name_of(id)))));
     all.push_back(found("c", is("name", string(name_of(id) + "?"))));
   }
+  for (const size_t size : {40, 9000}) {
+    for (const char letter : {'a', 'k', 'z'}) {
+      const std::string search = is("$text", is("$search", string(std::string(size, letter))));
+      all.push_back(found("c", search));
+      all.push_back(found("c", search, R"({"score": {"$meta": "textScore"}, "_id": 1})"));
+      all.push_back(counted("c", search));
+    }
+  }
   for (int a = -1; a <= 7; ++a) {
     all.push_back(found("c", is("a", std::to_string(a))));
     all.push_back(counted("c", is("a", std::to_string(a))));
@@ -230,6 +238,7 @@ class QueryFlips : public testing::Test {
     ASSERT_TRUE(
         collection->create_index(**transaction, {"by_name", json(R"({"name": 1})"), false}));
     ASSERT_TRUE(collection->create_index(**transaction, {"by_u", json(R"({"u": 1})"), true}));
+    ASSERT_TRUE(collection->create_index(**transaction, {"by_text", json(R"({"text": "text"})")}));
     for (int32_t id = 0; id < kDocuments; ++id) {
       ASSERT_TRUE(collection->insert(**transaction, document_of(id)));
     }

@@ -543,7 +543,7 @@ class OutdatedIndexes : public Repair {
       GM_ASSIGN(const auto metadata, catalog.find({"test", "people"}));
       CollectionMetadata changed = *metadata;
       for (IndexMetadata& index : changed.indexes) {
-        index.collator_version = "1.2/3.4";
+        index.library_version = "1.2/3.4";
         GM_ASSIGN(const std::optional<TreeEntry> entry,
                   trees.at_or_after(trees.tree(index.keyspace), keyspace_prefix(index.keyspace)));
         if (!entry) return fail(ErrorCode::kInternalError, "no entry");
@@ -595,7 +595,7 @@ TEST_F(OutdatedIndexes, AreNotReadAndNotWritten) {
 
 TEST_F(OutdatedIndexes, AreMadeAnew) {
   make_outdated();
-  EXPECT_THAT(problems(), Contains(HasSubstr("1.2/3.4 of the library ICU")));
+  EXPECT_THAT(problems(), Contains(HasSubstr("version 1.2/3.4")));
   EXPECT_THAT(repair(), Contains(HasSubstr("'name_1' was made anew")));
   EXPECT_THAT(repair(), IsEmpty());
   EXPECT_THAT(problems(), IsEmpty());
@@ -606,6 +606,50 @@ TEST_F(OutdatedIndexes, AreMadeAnew) {
     return {};
   });
   EXPECT_TRUE(!inserted && inserted.error().code() == ErrorCode::kDuplicateKey);
+}
+
+TEST_F(Repair, OutdatedTextIndex_IsMadeAnew) {
+  const auto changed = [&](const std::function<Status(engine::Transaction&)>& work) {
+    const std::unique_ptr<engine::Transaction> transaction = *store_->begin();
+    Status done = work(*transaction);
+    return done ? transaction->commit() : done;
+  };
+  ASSERT_TRUE(changed([&](engine::Transaction& transaction) -> Status {
+    GM_TRY(collection()->create_index(transaction, {"words", doc(R"({"story": "text"})")}));
+    GM_TRY(
+        collection()->insert(transaction, doc(R"({"_id": 900, "story": "running apples"})"), {}));
+    return {};
+  }));
+  change([](Trees&, Catalog& catalog, const CollectionMetadata& metadata) -> Status {
+    CollectionMetadata outdated = metadata;
+    outdated.indexes.back().library_version = "ICU 1, stems 2";
+    GM_TRY(catalog.put(std::move(outdated)));
+    return {};
+  });
+  const bson::Document search = doc(R"({"$text": {"$search": "apple"}})");
+  const auto found = [&] { return collection()->count(**store_->snapshot(), search, {}); };
+  ASSERT_FALSE(found());
+  EXPECT_EQ(found().error().code(), ErrorCode::kIndexNotFound);
+  const Status written = changed([&](engine::Transaction& transaction) -> Status {
+    GM_TRY(collection()->insert(transaction, doc(R"({"_id": 901, "story": "x"})"), {}));
+    return {};
+  });
+  EXPECT_TRUE(!written && written.error().code() == ErrorCode::kIllegalOperation);
+  EXPECT_THAT(problems(), Contains(HasSubstr("ICU 1, stems 2")));
+  EXPECT_THAT(repair(), Contains(HasSubstr("'words' was made anew")));
+  EXPECT_THAT(problems(), IsEmpty());
+  EXPECT_EQ(*found(), 1);
+}
+
+TEST_F(Repair, OldFormat_RefusesTextIndexes) {
+  store_.reset();
+  std::ofstream(folder_ / "store" / "format", std::ios::trunc) << "gridmount store\nformat 4\n";
+  open();
+  const std::unique_ptr<engine::Transaction> transaction = *store_->begin();
+  const Status made = collection()->create_index(*transaction, {"words", doc(R"({"b": "text"})")});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code(), ErrorCode::kIllegalOperation);
+  EXPECT_THAT(made.error().message(), HasSubstr("gridstore upgrade"));
 }
 
 TEST_F(Repair, OldFormat_RefusesCollations) {

@@ -1,0 +1,212 @@
+#include "engine/query/text/text_query.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "engine/bson/builder.h"
+
+namespace gridmount::query {
+namespace {
+
+using bson::Type;
+using bson::ValueView;
+
+constexpr ErrorCode kNoSuchKey{4};
+
+// Splits a search text into words and the characters that have a meaning in it: '-' and '"'.
+class SearchReader {
+ public:
+  struct Token {
+    std::string_view text;
+    size_t offset;
+    bool is_word;
+    bool after_space;  // a space, or the beginning of the text, is before it
+  };
+
+  explicit SearchReader(std::string_view text) : text_(text) { skip_spaces(); }
+
+  std::optional<Token> next() {
+    if (at_ == text_.size()) return std::nullopt;
+    const size_t begin = at_++;
+    const bool is_word = !has_meaning(text_[begin]);
+    while (is_word && at_ < text_.size() && text_[at_] != ' ' && !has_meaning(text_[at_])) ++at_;
+    const Token token{text_.substr(begin, at_ - begin), begin, is_word, after_space_};
+    after_space_ = false;
+    skip_spaces();
+    return token;
+  }
+
+ private:
+  static bool has_meaning(char c) { return c == '-' || c == '"'; }
+  void skip_spaces() {
+    while (at_ < text_.size() && text_[at_] == ' ') {
+      ++at_;
+      after_space_ = true;
+    }
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  bool after_space_ = true;
+};
+
+Status check_type(std::string_view name, ValueView value, Type type) {
+  if (value.type() == type) return {};
+  return fail(ErrorCode::kTypeMismatch, "\"" + std::string(name) +
+                                            "\" had the wrong type. Expected " +
+                                            std::string(bson::type_alias(type)) + ", found " +
+                                            std::string(bson::type_alias(value.type())));
+}
+
+bool flag(bson::View operand, std::string_view name) {
+  const std::optional<ValueView> value = operand.find(name);
+  return value && value->as_bool();
+}
+
+std::string_view language_name(bson::View operand) {
+  const std::optional<ValueView> value = operand.find("$language");
+  return value ? value->as_string() : std::string_view();
+}
+
+}  // namespace
+
+Status check_text_operand(ValueView operand) {
+  if (operand.type() != Type::kDocument) {
+    return fail(ErrorCode::kBadValue, "$text expects an object");
+  }
+  const bson::View fields = operand.as_document();
+  const std::optional<ValueView> search = fields.find("$search");
+  if (!search) return fail(kNoSuchKey, "Missing expected field \"$search\"");
+  GM_TRY(check_type("$search", *search, Type::kString));
+  for (const bson::Element element : fields) {
+    if (element.key == "$language") {
+      GM_TRY(check_type(element.key, element.value, Type::kString));
+    } else if (element.key == "$caseSensitive" || element.key == "$diacriticSensitive") {
+      GM_TRY(check_type(element.key, element.value, Type::kBool));
+    } else if (element.key != "$search") {
+      return fail(ErrorCode::kBadValue, "extra fields in $text");
+    }
+  }
+  const std::string_view language = language_name(fields);
+  if (!language.empty() && find_text_language(language) == nullptr) {
+    return fail(ErrorCode::kBadValue,
+                "unsupported language: \"" + std::string(language) + "\" for text index version 3");
+  }
+  return {};
+}
+
+Result<std::shared_ptr<const TextQuery>> TextQuery::parse(
+    ValueView operand, std::shared_ptr<const TextIndexSpec> index) {
+  GM_TRY(check_text_operand(operand));
+  const bson::View fields = operand.as_document();
+  auto query = std::make_shared<TextQuery>();
+  query->index_ = std::move(index);
+  const std::string_view language = language_name(fields);
+  query->language_ =
+      language.empty() ? &query->index_->default_language() : find_text_language(language);
+  query->sensitivity_ = {flag(fields, "$caseSensitive"), flag(fields, "$diacriticSensitive")};
+  query->read_search(fields["$search"].as_string());
+  return std::shared_ptr<const TextQuery>(std::move(query));
+}
+
+// A word after a '-' that begins it is negated, and so are the words up to the next space. Words
+// between quotation marks are a phrase, and terms as well, unless the phrase is negated.
+void TextQuery::read_search(std::string_view search) {
+  std::string positive;
+  std::string negative;
+  bool negated = false;
+  bool in_phrase = false;
+  size_t quote = 0;
+  SearchReader reader(search);
+  while (const std::optional<SearchReader::Token> token = reader.next()) {
+    if (token->is_word) {
+      if (in_phrase && negated) continue;
+      if (negated && token->after_space) negated = false;
+      (negated ? negative : positive).append(token->text).push_back(' ');
+    } else if (token->text == "-") {
+      if (!in_phrase && token->after_space) negated = true;
+    } else if (in_phrase) {
+      std::string phrase(search.substr(quote + 1, token->offset - quote - 1));
+      (negated ? negated_phrases_ : phrases_).push_back(std::move(phrase));
+      in_phrase = false;
+    } else {
+      if (negated && token->after_space) negated = false;
+      in_phrase = true;
+      quote = token->offset;
+    }
+  }
+  add_terms(positive, terms_, false);
+  add_terms(negative, negated_terms_, true);
+}
+
+void TextQuery::add_terms(const std::string& sentence, Terms& terms, bool is_negated) {
+  TextTokenizer tokenizer(*language_);
+  tokenizer.begin(sentence);
+  while (const std::optional<std::string_view> term = tokenizer.next()) {
+    if (!is_negated) index_terms_.emplace(*term);
+    if (sensitivity_.is_plain()) terms.emplace(*term);
+  }
+  if (sensitivity_.is_plain()) return;
+  tokenizer.begin(sentence, sensitivity_);
+  while (const std::optional<std::string_view> term = tokenizer.next()) terms.emplace(*term);
+}
+
+bool TextQuery::is_plain() const {
+  return sensitivity_.is_plain() && negated_terms_.empty() && phrases_.empty() &&
+         negated_phrases_.empty();
+}
+
+bool TextQuery::has_phrase(bson::View document, const std::string& phrase) const {
+  bool found = false;
+  const Status visited = index_->visit(document, [&](const TextIndexSpec::Text& text) {
+    const std::string folded = folded_text(text.text, sensitivity_, text.language);
+    found = folded.find(folded_text(phrase, sensitivity_, text.language)) != std::string::npos;
+    return !found;
+  });
+  return visited && found;
+}
+
+bool TextQuery::matches(bson::View document) const {
+  bool has_term = false;
+  bool has_negated = false;
+  const auto is_decided = [&] { return has_negated || (has_term && negated_terms_.empty()); };
+  std::map<const TextLanguage*, TextTokenizer> tokenizers;
+  const Status visited = index_->visit(document, [&](const TextIndexSpec::Text& text) {
+    TextTokenizer& tokenizer = tokenizers.try_emplace(&text.language, text.language).first->second;
+    tokenizer.begin(text.text, sensitivity_);
+    while (const std::optional<std::string_view> term = tokenizer.next()) {
+      has_term = has_term || terms_.contains(*term);
+      has_negated = has_negated || negated_terms_.contains(*term);
+      if (is_decided()) return false;
+    }
+    return true;
+  });
+  if (!visited || !has_term || has_negated) return false;
+  const auto has = [&](const std::string& phrase) { return has_phrase(document, phrase); };
+  return std::all_of(phrases_.begin(), phrases_.end(), has) &&
+         std::none_of(negated_phrases_.begin(), negated_phrases_.end(), has);
+}
+
+std::optional<double> TextQuery::score_of(bson::View document) const {
+  const Result<TermScores> scores = index_->scores_of(document);
+  if (!scores) return std::nullopt;
+  std::optional<double> sum;
+  for (const std::string& term : index_terms_) {
+    const auto found = scores->find(term);
+    if (found != scores->end()) sum = sum.value_or(0) + found->second;
+  }
+  return sum;
+}
+
+bson::Document complete_text_operand(bson::View operand, std::string_view default_language) {
+  const std::string_view language = language_name(operand);
+  bson::Builder out;
+  out.append("$search", operand["$search"])
+      .append("$language", language.empty() ? default_language : language)
+      .append("$caseSensitive", flag(operand, "$caseSensitive"))
+      .append("$diacriticSensitive", flag(operand, "$diacriticSensitive"));
+  return std::move(out).finish();
+}
+
+}  // namespace gridmount::query
