@@ -32,7 +32,7 @@ void add_http_options(CLI::App& app, HttpOptions& options) {
   CLI::Validator size_value = CLI::AsSizeValue(false);
   size_value.description("");
   app.add_option("--http-connections", options.limits.connections,
-                 "connections of HTTP at a time; further ones get the status 503")
+                 "HTTP connections at a time; further ones get the status 503")
       ->check(from_to(size_t{1}, kConnectionsMax))
       ->type_name("N")
       ->capture_default_str()
@@ -43,13 +43,13 @@ void add_http_options(CLI::App& app, HttpOptions& options) {
            options.limits.idle_patience =
                std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
          },
-         "seconds that a connection of HTTP may be idle between two requests")
+         "seconds that an HTTP connection may be idle between two requests")
       ->check(from_to(kIdleSecondsMin, kIdleSecondsMax))
       ->type_name("SECONDS")
       ->default_str("30")
       ->needs(http);
   app.add_option("--http-head-bytes", options.limits.head_bytes,
-                 "maximum size of the head of a request of HTTP, from 1K to 1M")
+                 "maximum size of the head of an HTTP request, from 1K to 1M")
       ->transform(size_value)
       ->check(from_to(kHeadBytesMin, kHeadBytesMax))
       ->type_name("SIZE")
@@ -57,7 +57,7 @@ void add_http_options(CLI::App& app, HttpOptions& options) {
       ->needs(http);
   CLI::Option* const write =
       app.add_flag("--http-write", options.write,
-                   "lets clients of HTTP write and remove files; everybody who can reach the "
+                   "let HTTP clients write and remove files; everybody who can reach the "
                    "address can do so")
           ->needs(http);
   app.add_option("--http-upload-max", options.upload_bytes_max,
@@ -72,11 +72,11 @@ Status check_http_options(const HttpOptions& options, const wire::EndpointOption
   if (!options.address) return {};
   if (!endpoint.listen.empty() && !endpoint.no_auth) {
     return fail(ErrorCode::kInvalidOptions,
-                "--http has no log-in, so it excludes --listen without --no-auth");
+                "--http has no log-in, so --listen beside it needs --no-auth");
   }
   if (!endpoint.tls_ca_file.empty()) {
     return fail(ErrorCode::kInvalidOptions,
-                "--http has no client certificates, so it excludes --tls-ca-file");
+                "--http checks no client certificates, so it cannot be used with --tls-ca-file");
   }
   return {};
 }

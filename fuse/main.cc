@@ -139,7 +139,7 @@ Result<std::shared_ptr<DiskCache>> open_disk_cache(const GridmountOptions& optio
   how.folder = *options.disk_cache;
   how.bytes_max = options.disk_cache_size;
   how.complain = [](const Error& error) {
-    spdlog::warn("the cache on disk does not keep what was read: {}", error.message());
+    spdlog::warn("the disk cache cannot keep what was read: {}", error.message());
   };
   return DiskCache::open(how);
 }
@@ -227,7 +227,7 @@ Result<std::unique_ptr<http::HttpServer>> start_metrics(Session& session, Bucket
   });
   if (!server) return fail(std::move(server).error().with_context("--metrics-address"));
   for (const std::string& address : (*server)->addresses()) {
-    spdlog::info("metrics at http://{}/metrics", address);
+    spdlog::info("serving metrics at http://{}/metrics", address);
   }
   return server;
 }
@@ -255,7 +255,7 @@ Result<std::unique_ptr<http::HttpServer>> start_http(WatchedStore& store, const 
   auto server = http::serve_files(store, std::move(site), std::move(how));
   if (!server) return fail(std::move(server).error().with_context("--http"));
   for (const std::string& address : (*server)->addresses()) {
-    spdlog::info("files at http://{}/", address);
+    spdlog::info("serving files at http://{}/", address);
   }
   return server;
 }

@@ -55,7 +55,7 @@ Result<uint32_t> parse_number(std::string_view option, std::string_view text, in
   uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
   if (error != std::errc() || end != text.data() + text.size() || number > max) {
-    return fail(ErrorCode::kBadValue, "-o " + std::string(option) + " wants " +
+    return fail(ErrorCode::kBadValue, "-o " + std::string(option) + " must be " +
                                           (base == 8 ? "an octal number up to 777"
                                                      : "a number up to " + std::to_string(max)) +
                                           ", not '" + std::string(text) + "'");
@@ -72,8 +72,7 @@ Result<bson::Date> parse_time(std::string_view text) {
   if (error != std::errc() || end != text.data() + text.size() || seconds < 0 ||
       seconds > kMaxSeconds) {
     return fail(ErrorCode::kBadValue,
-                "-o at= needs a time like 2024-05-01T12:00:00Z or seconds "
-                "since 1970, not '" +
+                "-o at must be a time such as 2024-05-01T12:00:00Z, or seconds since 1970, not '" +
                     std::string(text) + "'");
   }
   return bson::Date{seconds * 1000};
@@ -173,12 +172,13 @@ std::string_view mount_options_help() {
   bucket=NAME       show this bucket at the root instead of all buckets as directories
   uid=N, gid=N      owner of files without an owner of their own (default: the user who mounts)
   umask=OCTAL       permission bits that files without a mode of their own lack (default 022)
-  ro, rw            read-only or not
+  ro, rw            mount read-only, or for reading and writing (default rw)
   revisions=N       keep the last N contents of files that are replaced or truncated to nothing,
                     in .gridfs/revisions (default 0)
   at=TIME           show the tree as it was at that time, as far as revisions recorded it;
                     read-only; a time such as 2024-05-01T12:00:00Z, or seconds since 1970
-  acl, noacl        access control lists or not (default acl); noacl saves requests for ls -l
+  acl, noacl        keep access control lists, which the kernel then checks, or keep none
+                    (default acl); noacl saves requests for ls -l
   allow_other       give all users access (users other than root need user_allow_other in
                     /etc/fuse.conf)
   relatime, strictatime, noatime, nodiratime

@@ -100,7 +100,7 @@ std::string exit_status_table() {
       {ExitStatus::kIoError, "the disk reported an error"},
       {ExitStatus::kFileSystemUnfit, "the store's file system is not suitable for a store"},
       {ExitStatus::kMountPointUnusable, "the mount point does not exist or is not a directory"},
-      {ExitStatus::kMountPointBusy, "the mount point is a gridmount already, or a dead mount"},
+      {ExitStatus::kMountPointBusy, "a store, or a dead mount, is already at the mount point"},
       {ExitStatus::kMountRefused, "the system refused the mount"},
       {ExitStatus::kNoSuchBucket, "the store has no bucket of the name given with -o bucket="},
       {ExitStatus::kCloseFailed, "not all data could be written at shutdown (-f)"},
@@ -232,7 +232,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
       ->type_name("SIZE")
       ->capture_default_str();
   app.add_option("--size-limit", options.size_limit,
-                 "maximum size of the store, e.g. 10G; 0: no limit but the disk")
+                 "maximum size of the store, e.g. 10G; 0: only the disk limits it")
       ->transform(size_value)
       ->type_name("SIZE")
       ->capture_default_str();
@@ -247,33 +247,34 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
                  "read the metrics, so use a loopback address")
       ->type_name("HOST:PORT");
   app.add_option("--cache-seconds", cache_seconds,
-                 "of a deployment: how long others' changes may stay unseen")
+                 "deployments only: how long others' changes may stay unseen")
       ->type_name("SECONDS")
       ->capture_default_str();
-  app.add_option("--read-ahead", options.read_ahead,
-                 "of a deployment: memory for what is read and fetched ahead, e.g. 32M; 0: nothing "
-                 "is fetched ahead; default: a sixteenth of the memory, at most 64M")
+  app.add_option(
+         "--read-ahead", options.read_ahead,
+         "deployments only: memory for what is read and fetched ahead, e.g. 32M; 0: nothing "
+         "is fetched ahead; default: a sixteenth of the memory, at most 64M")
       ->transform(size_value)
       ->type_name("SIZE");
   CLI::Option* const disk_cache_option =
       app.add_option(
              "--disk-cache", disk_cache,
-             "of a deployment: folder on this machine's disk that keeps what was read, also "
+             "deployments only: folder on this machine's disk that keeps what was read, also "
              "for the next mount; only this user may have access to it")
           ->type_name("FOLDER");
   app.add_option("--disk-cache-size", options.disk_cache_size,
-                 "of a deployment: how much the folder may hold; a twentieth of its file system "
+                 "deployments only: how much the folder may hold; a twentieth of its file system "
                  "stays free in any case")
       ->transform(size_value)
       ->type_name("SIZE")
       ->default_str("10G")
       ->needs(disk_cache_option);
   app.add_option("--server-timeout", server_seconds,
-                 "of a deployment: how long a call may wait for a server that does not answer")
+                 "deployments only: how long a call may wait for a server that does not answer")
       ->type_name("SECONDS")
       ->capture_default_str();
   app.add_option("--password-file", password_file,
-                 "of a deployment: file whose first line is the password of the user in the "
+                 "deployments only: file whose first line is the password of the user in the "
                  "connection string; default: the variable GRIDMOUNT_PASSWORD, or a prompt")
       ->type_name("FILE");
   app.add_option("--stuck-after", stuck_seconds,

@@ -38,7 +38,8 @@ Status check(const BinaryOverwrite& change) {
   if (end > change.size || change.size < change.expected_size) {
     return fail(ErrorCode::kBadValue, "an overwrite of " + std::to_string(change.expected_size) +
                                           " bytes must be within the new " +
-                                          std::to_string(change.size) + " bytes, and not shorten");
+                                          std::to_string(change.size) +
+                                          " bytes, and must not shorten the field");
   }
   return {};
 }
@@ -236,7 +237,7 @@ Result<bson::Document> DocumentWriter::overwritten(bson::View before,
   const uint64_t size = uint64_t{before.size()} + growth;
   if (size > bson::kMaxDocumentBytes) {
     return fail(ErrorCode::kBsonObjectTooLarge, "the document would have " + std::to_string(size) +
-                                                    " bytes, the limit is " +
+                                                    " bytes; the limit is " +
                                                     std::to_string(bson::kMaxDocumentBytes));
   }
   std::vector<uint8_t> bytes(size);

@@ -27,13 +27,15 @@ ChangeFollower::~ChangeFollower() {
 void ChangeFollower::open() {
   if (!store_.capabilities().change_streams) {
     spdlog::info(
-        "the deployment has no change streams: what others change is seen after --cache-seconds");
+        "the deployment has no change streams, so the mount shows the changes of others only after "
+        "the time of --cache-seconds");
     return;
   }
   Result<std::unique_ptr<engine::ChangeStream>> opened = watch();
   if (!opened && !engine::is_resumable(opened.error())) {
     spdlog::warn(
-        "there is no change stream, so what others change is seen after --cache-seconds: {}",
+        "the change stream cannot be opened, so the mount shows the changes of others only after "
+        "the time of --cache-seconds: {}",
         opened.error().message());
     return;
   }
@@ -83,7 +85,8 @@ void ChangeFollower::run() {
       }
     } catch (const std::bad_alloc&) {
       // What was told is lost, so a new stream begins, and everything is dropped.
-      spdlog::warn("there is no memory for the changes of others");
+      spdlog::warn(
+          "there is not enough memory for the changes of others, so the change stream begins anew");
       stream_.reset();
       resume_token_ = bson::Document();
     }
@@ -109,8 +112,9 @@ bool ChangeFollower::reopen() {
   Result<std::unique_ptr<engine::ChangeStream>> opened = watch();
   const bool is_lost = !opened && !engine::is_resumable(opened.error());
   if (is_lost && !resume_token_.view().empty()) {
-    spdlog::warn("changes of others have been missed, so the kernel drops all it has cached: {}",
-                 opened.error().message());
+    spdlog::warn(
+        "the mount has missed changes of others, so the kernel drops all that it has cached: {}",
+        opened.error().message());
     resume_token_ = bson::Document();
     opened = watch();
   }
@@ -119,7 +123,7 @@ bool ChangeFollower::reopen() {
     return false;
   }
   stream_ = *std::move(opened);
-  if (has_logged_break_) spdlog::info("the change stream goes on");
+  if (has_logged_break_) spdlog::info("the change stream works again");
   has_logged_break_ = false;
   // The stream has begun anew, so whatever happens from now on is seen.
   if (resume_token_.view().empty() && !must_end()) {
@@ -147,7 +151,7 @@ void ChangeFollower::follow() {
 
 void ChangeFollower::log_broken_stream(const Error& error) {
   if (has_logged_break_) return;
-  spdlog::warn("the change stream has broken: {}", error.message());
+  spdlog::warn("the change stream has failed, and the mount opens it again: {}", error.message());
   has_logged_break_ = true;
 }
 

@@ -57,7 +57,7 @@ Result<Startup> Startup::in_background() {
     close(ends[0]);
     close(ends[1]);
     return fail(ErrorCode::kOperationFailed,
-                std::string("cannot go into the background: ") + strerror(error_number));
+                std::string("cannot start a process in the background: ") + strerror(error_number));
   }
   if (child > 0) {
     close(ends[1]);
@@ -66,7 +66,8 @@ Result<Startup> Startup::in_background() {
   close(ends[0]);
   setsid();
   if (chdir("/") != 0) {
-    return fail(ErrorCode::kOperationFailed, std::string("cannot go to /: ") + strerror(errno));
+    return fail(ErrorCode::kOperationFailed,
+                std::string("cannot change to the directory /: ") + strerror(errno));
   }
   return Startup(ends[1]);
 }

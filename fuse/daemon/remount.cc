@@ -65,8 +65,8 @@ tl::expected<void, StartFailure> check_is_mounted(const GridmountOptions& option
   std::error_code error;
   if (mounted != options.store.string() &&
       !std::filesystem::equivalent(mounted, options.store, error)) {
-    return fail_remount("-o remount: at " + shown + " " + mounted + " is mounted, not " +
-                        options.store.string());
+    return fail_remount("-o remount: the store that is mounted at " + shown + " is " + mounted +
+                        ", not " + options.store.string());
   }
   return {};
 }

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "engine/base/counted.h"
 #include "fuse/daemon/duration_number.h"
 
 namespace gridmount::fuse {
@@ -9,22 +10,23 @@ namespace gridmount::fuse {
 void log_state(Session& session, Buckets& buckets) {
   const std::vector<OperationInProgress> operations = session.in_progress().list();
   const auto now = std::chrono::steady_clock::now();
-  spdlog::info("state: {} operations in progress", operations.size());
+  spdlog::info("state: {} in progress", counted(operations.size(), "operation"));
   for (const OperationInProgress& operation : operations) {
     spdlog::info("state: in progress for {:.3f} s: {}", in_seconds(now - operation.begin),
                  operation.text());
   }
   for (const OperationSummary& summary : session.statistics().summaries()) {
     spdlog::info(
-        "state: {}: {} done, {} ordinary errors, {} failures; 50 % within {:.3f} ms, 90 % {:.3f}, "
+        "state: {}: {} done, {}, {}; 50 % within {:.3f} ms, 90 % {:.3f}, "
         "99 % {:.3f}, longest {:.3f}",
-        summary.operation, summary.count, summary.ordinary_errors, summary.failures,
-        in_milliseconds(summary.percentile(0.5)), in_milliseconds(summary.percentile(0.9)),
-        in_milliseconds(summary.percentile(0.99)), in_milliseconds(summary.longest));
+        summary.operation, summary.count, counted(summary.ordinary_errors, "ordinary error"),
+        counted(summary.failures, "failure"), in_milliseconds(summary.percentile(0.5)),
+        in_milliseconds(summary.percentile(0.9)), in_milliseconds(summary.percentile(0.99)),
+        in_milliseconds(summary.longest));
   }
   const FileUsage files = buckets.file_usage();
-  spdlog::info("state: {} open files, {} bytes not yet committed", files.open_files,
-               files.dirty_bytes);
+  spdlog::info("state: {}, {} not yet committed", counted(files.open_files, "open file"),
+               counted(files.dirty_bytes, "byte"));
   const Result<engine::StoreStats> store = buckets.store().stats();
   if (!store) return spdlog::info("state: the store: {}", store.error().message());
   spdlog::info("state: the store: {} bytes, {} in use, {} available; last checkpoint {:.3f} s ago",

@@ -216,7 +216,8 @@ void handle_getattr(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
   try {
     added = context_of(request).parked_for_writes.add([=] { answer_writer(request, ino, *file); });
   } catch (const std::bad_alloc&) {
-    return reply_error(request, "getattr", ino, nullptr, Error(kOutOfMemory, "no memory"));
+    return reply_error(request, "getattr", ino, nullptr,
+                       Error(kOutOfMemory, "there is not enough memory"));
   }
   // The mount ends.
   if (!added) answer_getattr(request, ino, file);

@@ -132,7 +132,7 @@ void guarded(fuse_req_t request, const char* operation, fuse_ino_t ino, const ch
   try {
     body();
   } catch (const std::bad_alloc&) {
-    reply_error(request, operation, ino, name, Error(kOutOfMemory, "no memory"));
+    reply_error(request, operation, ino, name, Error(kOutOfMemory, "there is not enough memory"));
   }
 }
 template <typename Body>

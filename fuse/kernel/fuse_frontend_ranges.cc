@@ -43,7 +43,8 @@ void handle_lseek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence,
       answer_lseek(request, ino, offset, whence, *file);
     });
   } catch (const std::bad_alloc&) {
-    return reply_error(request, "lseek", ino, nullptr, Error(kOutOfMemory, "no memory"));
+    return reply_error(request, "lseek", ino, nullptr,
+                       Error(kOutOfMemory, "there is not enough memory"));
   }
   // The mount ends. Data that was not written back is lost anyway.
   if (!added) answer_lseek(request, ino, offset, whence, *file);

@@ -282,8 +282,8 @@ class LibfuseSession : public Session, private KernelCache {
     context_.parked_for_writes.stop();
     context_.parked_for_move.stop();
     if (result < 0) {
-      return fail(ErrorCode::kIoError,
-                  std::string("serving the mount ended: ") + strerror(-result));
+      return fail(ErrorCode::kIoError, "the mount at " + options_.mount_point.string() +
+                                           " has ended with an error: " + strerror(-result));
     }
     return {};
   }
@@ -293,9 +293,10 @@ class LibfuseSession : public Session, private KernelCache {
     await_write_back();
     // If no file is open, this alone ends run(), after the kernel has released everything.
     detached_ = detach_mount(options_.mount_point.string());
-    if (!detached_) spdlog::warn("cannot detach {}", options_.mount_point.string());
+    if (!detached_) spdlog::warn("cannot unmount {}", options_.mount_point.string());
     if (wait_until_ended(kOpenFilesPatience)) return;
-    spdlog::warn("files on {} are still open and are cut off", options_.mount_point.string());
+    spdlog::warn("files on {} are still open; the mount ends without them",
+                 options_.mount_point.string());
     // While there still are threads that serve what these requests wait for.
     context_.parked_for_writes.stop();
     fuse_session_exit(session_.get());

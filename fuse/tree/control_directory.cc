@@ -125,7 +125,7 @@ class TrackedListing final : public gridfs::DirectoryStream {
 
 tl::unexpected<Error> control_is_read_only() {
   return fail(ErrorCode::kStoreReadOnly,
-              "what is in '" + std::string(kControlDirectoryName) + "' is there to be read");
+              "the files in '" + std::string(kControlDirectoryName) + "' can only be read");
 }
 
 ControlNode ControlDirectory::directory(gridfs::PathNamespace& paths, std::string_view path) const {

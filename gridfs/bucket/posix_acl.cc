@@ -40,7 +40,7 @@ Result<PosixAcl> PosixAcl::parse(std::string_view bytes) {
     AclEntry entry{static_cast<uint16_t>(read_little_endian(bytes, at, 2)),
                    static_cast<uint16_t>(read_little_endian(bytes, at + 2, 2)),
                    read_little_endian(bytes, at + 4, 4)};
-    if (entry.permissions > kAllPermissions) return invalid("permissions beyond rwx");
+    if (entry.permissions > kAllPermissions) return invalid("an entry has permissions beyond rwx");
     const bool named = entry.tag == kUser || entry.tag == kGroup;
     if (!acl.entries_.empty()) {
       const AclEntry& before = acl.entries_.back();

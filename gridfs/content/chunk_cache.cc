@@ -100,7 +100,8 @@ Result<ChunkCache::Contents> ChunkCache::fetch_from_store(const Source& source, 
 Result<ChunkCache::Contents> ChunkCache::fetch_run(const RunPointer& run) {
   const Clock::time_point begun = Clock::now();
   // Stays an error if there is no memory.
-  Result<Contents> contents = fail(ErrorCode::kExceededMemoryLimit, "no memory for chunks");
+  Result<Contents> contents =
+      fail(ErrorCode::kExceededMemoryLimit, "there is not enough memory for chunks");
   // Allocated before the end, which must come: others wait for it.
   Contents kept;
   std::list<RunPointer> entry;

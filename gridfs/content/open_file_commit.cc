@@ -41,7 +41,7 @@ Status OpenFile::commit(CommitKind kind) {
   } catch (const std::bad_alloc&) {
     // The caller reports it, and the file goes on. So what was not committed must stay known.
     MutexLock lock(mutex_);
-    undo(prepared, Error(ErrorCode::kOperationFailed, "no memory"));
+    undo(prepared, Error(ErrorCode::kOperationFailed, "there is not enough memory"));
     throw;
   }
 }

@@ -160,7 +160,7 @@ Result<bson::Value> parse_id_name(std::string_view name) {
   GM_ASSIGN(const ParsedName parsed, parse_name(std::string(kIdLead) + std::string(name), true));
   std::optional<bson::Value> id = id_from_json(parsed.component);
   if (!id || id_name(*id) != name) {
-    return fail(kInvalidName, "'" + std::string(name) + "' is no _id as it is shown");
+    return fail(kInvalidName, "'" + std::string(name) + "' is not an _id as the mount shows it");
   }
   return *std::move(id);
 }
@@ -175,9 +175,8 @@ std::optional<bson::Value> id_from_json(std::string_view json) {
 
 Result<ParsedName> parse_name(std::string_view name, bool at_root) {
   if (name.size() > kMaxNameBytes) {
-    return fail(kNameTooLong, "a name of " + std::to_string(name.size()) +
-                                  " bytes is too long, at most " + std::to_string(kMaxNameBytes) +
-                                  " are possible");
+    return fail(kNameTooLong, "a name may have at most " + std::to_string(kMaxNameBytes) +
+                                  " bytes, not " + std::to_string(name.size()));
   }
   if (!is_utf8(name)) {
     if (name.find_first_of(std::string_view("/\0", 2)) != std::string_view::npos) {
@@ -255,9 +254,8 @@ Result<std::string> path_of_new_child(std::string_view directory, std::string_vi
   }
   std::string path = join(directory, parsed.component);
   if (path.size() > kMaxPathBytes) {
-    return fail(kNameTooLong, "a path of " + std::to_string(path.size()) +
-                                  " bytes is too long, at most " + std::to_string(kMaxPathBytes) +
-                                  " are possible");
+    return fail(kNameTooLong, "a path may have at most " + std::to_string(kMaxPathBytes) +
+                                  " bytes, not " + std::to_string(path.size()));
   }
   return path;
 }

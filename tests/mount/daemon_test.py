@@ -125,9 +125,9 @@ class Daemon(MountCase):
                 time.sleep(0.05)
             self.wait_for_text(self.system.log_path, "last checkpoint")
         log = self.system.log()
-        self.assertRegex(log, r"state: \d+ operations in progress")
+        self.assertRegex(log, r"state: \d+ operations? in progress")
         self.assertRegex(log, r"state: create: 1 done, 0 ordinary errors, 0 failures; 50 % within ")
-        self.assertIn("state: 1 open files, ", log)
+        self.assertIn("state: 1 open file, ", log)
         self.assertRegex(log, r"state: the store: [1-9]\d* bytes, [1-9]\d* in use")
 
     def daemon_of_the_store(self):

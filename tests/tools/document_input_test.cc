@@ -134,21 +134,22 @@ TEST(CsvInput, Records_AreThoseOfTheRfc) {
 
 TEST(CsvInput, MalformedRecord_CostsItsLine) {
   EXPECT_THAT(csv_of("a,b\n1,x\"y\n2,\n\"3\"x,4\n5,6"),
-              ElementsAre("2: ! a quotation mark in a field that does not begin with one",
-                          "3: {\"a\":2,\"b\":\"\"}", "4: ! text after a field in quotation marks",
+              ElementsAre("2: ! a field has a quotation mark, but does not begin with one",
+                          "3: {\"a\":2,\"b\":\"\"}", "4: ! text follows a field in quotation marks",
                           "5: {\"a\":5,\"b\":6}"));
   EXPECT_THAT(csv_of("a\n1\n\"x\ny"),
               ElementsAre("2: {\"a\":1}",
                           "! the input, line 3: the field in quotation marks that begins here does "
                           "not end"));
-  EXPECT_THAT(csv_of("field1\n1,2\n"), ElementsAre(HasSubstr("`field1` is that of a column")));
+  EXPECT_THAT(csv_of("field1\n1,2\n"),
+              ElementsAre(HasSubstr("a column already has the name `field1`")));
 }
 
 TEST(CsvInput, Header_IsChecked) {
   EXPECT_THAT(csv_of(""),
               ElementsAre("! the input, line 1: there is no header with the names of the "
                           "columns"));
-  EXPECT_THAT(csv_of("a,a\n"), ElementsAre("! column 2, `a`: there are two of that name"));
+  EXPECT_THAT(csv_of("a,a\n"), ElementsAre("! column 2, `a`: another column has the same name"));
   EXPECT_THAT(csv_of("a,a.b\n"),
               ElementsAre("! column 2, `a.b`: another column has the beginning of its path"));
   EXPECT_THAT(csv_of("a.b,a\n"),

@@ -57,7 +57,7 @@ TEST_F(GridfilesDeployment, Jobs_InANewBucket) {
   EXPECT_EQ(put.status, 0) << put.err;
   expect_files(40);
   EXPECT_THAT(gridfiles({"--jobs=8", "sync_get", "copy", "d"}).err,
-              HasSubstr("transferred 40, deleted 0, 0 were equal"));
+              HasSubstr("transferred 40 files, deleted 0 files; 0 files were equal"));
   EXPECT_EQ(read_file("copy/39"), read_file("d/39"));
   EXPECT_EQ(gridfiles({"--dry-run", "--delete", "sync_put", "copy", "d"}).out, "");
 }

@@ -170,8 +170,10 @@ TEST_F(GridfilesSync, WhatCannotBeTransferred_IsLeftAlone) {
     upload(bucket, "d/pipe", "", options);
   });
   EXPECT_EQ(done_by({"--delete", "sync_put", "local", "d"}), "put\ta\nput\tsub/b\n");
-  EXPECT_THAT(gridfiles({"sync_put", "local", "d"}).err,
-              HasSubstr("leaving out `d/../outside`, which is no path of a file below a folder"));
+  EXPECT_THAT(
+      gridfiles({"sync_put", "local", "d"}).err,
+      HasSubstr(
+          "leaving out `d/../outside`, which is not a path that a file below a folder can have"));
   const Outcome outcome = gridfiles({"--delete", "sync_get", "local", "d"});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.err, HasSubstr("the path `local/link` is or contains a symbolic link"));

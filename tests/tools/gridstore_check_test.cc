@@ -296,7 +296,7 @@ TEST_F(GridstoreCheck, DetachedFile_IsMentionedAndNoDamage) {
   Outcome outcome = gridstore_check();
   EXPECT_EQ(outcome.status, 0) << outcome.out;
   EXPECT_THAT(outcome.out, HasSubstr("notice: test.fs: file \"W\": was deleted or not completed; "
-                                     "its 4 chunks are removed by the next mount or put\n"));
+                                     "the next mount or put will remove its 4 chunks\n"));
   write_file("new", "x");
   EXPECT_EQ(gridfiles({"put", "new"}).status, 0);
   outcome = gridstore_check();
@@ -321,8 +321,8 @@ TEST_F(GridstoreCheck, GarbageOfAFileThatWasCut_IsMentionedAndNoDamage) {
   Outcome outcome = gridstore_check();
   EXPECT_EQ(outcome.status, 0) << outcome.out;
   EXPECT_THAT(outcome.out, StartsWith("notice: test.fs: " + kWhole +
-                                      "was cut; its 2 chunks beyond the end will be removed by "
-                                      "the next mount or put\nread "));
+                                      "was cut; the next mount or put will remove its 2 "
+                                      "chunks beyond the end\nread "));
   // Data behind the recorded range is damage all the same.
   bson::Builder orphan;
   orphan.append("files_id", "W").append("n", int32_t{4}).append("data", data);
@@ -352,7 +352,7 @@ TEST_F(GridstoreCheck, Links_OfFilesThatAreGone_AndNumbersOfThem) {
   const Outcome before = gridstore_check();
   EXPECT_EQ(before.status, 2);
   EXPECT_THAT(before.out, HasSubstr("the name `away` leads to a file that is gone"));
-  EXPECT_THAT(before.out, HasSubstr("\"W\" records 0 additional names, but there are 1"));
+  EXPECT_THAT(before.out, HasSubstr("\"W\" records 0 additional names, but there is 1"));
   EXPECT_EQ(gridstore_check({"--repair"}).status, 0);
   const Outcome after = gridstore_check();
   EXPECT_EQ(after.status, 0) << after.out;

@@ -135,7 +135,7 @@ TEST_F(Opening, StoreClosedMeanwhile_IsWaitedFor) {
 TEST_F(Opening, FormatMissing_SaysWhatItWas) {
   create_store();
   std::filesystem::remove(store_path() / "format");
-  expect_failure(ExitStatus::kStoreDamaged, "its file format is missing");
+  expect_failure(ExitStatus::kStoreDamaged, "its file 'format' is missing");
   write_file("store.gfs/format", "gridmount store\nformat 3\n");
   EXPECT_EQ(gridstore_check().status, 0);
 }

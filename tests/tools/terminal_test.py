@@ -213,7 +213,7 @@ class TopTest(unittest.TestCase):
             [GRIDSTORE, "top", self.folder], capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
         )
         self.assertEqual(done.returncode, 1)
-        self.assertIn("is no mount, and no process answers there", done.stderr)
+        self.assertIn("is not a mount, and no process answers there", done.stderr)
 
 
 class SecondSignalTest(unittest.TestCase):

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/counted.h"
 #include "engine/bson/builder.h"
 #include "gridfs/bucket/files_document.h"
 #include "gridfs/bucket/retry.h"
@@ -128,12 +129,12 @@ Status run_annotate(const CommandContext& context) {
     if (!done) {
       return fail(std::move(done).error().with_context("error while setting fields, after " +
                                                        std::to_string(changed) + " of " +
-                                                       std::to_string(ids.size()) + " files"));
+                                                       counted(ids.size(), "file")));
     }
     changed += *done;
   }
-  context.log.line(Log::kAlways, "set fields of " + std::to_string(changed) +
-                                     (changed == 1 ? " file" : " files"));
+  context.log.line(Log::kAlways,
+                   "set fields of " + counted(static_cast<uint64_t>(changed), "file"));
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/base/counted.h"
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/file_query.h"
 #include "tools/gridfiles/local_file.h"
@@ -19,8 +20,9 @@ Result<gridfs::ByteRange> range_in(const RequestedRange& requested, int64_t leng
   if (!requested.first)
     return gridfs::ByteRange{std::max(length - *requested.last, int64_t{0}), length};
   if (*requested.first >= length && length > 0) {
-    return fail(ErrorCode::kBadValue, in_quotes(name) + " has " + std::to_string(length) +
-                                          " bytes; --range begins after them");
+    return fail(ErrorCode::kBadValue, "--range begins at byte " + std::to_string(*requested.first) +
+                                          ", but " + in_quotes(name) + " has only " +
+                                          counted(static_cast<uint64_t>(length), "byte"));
   }
   const int64_t end = requested.last ? std::min(*requested.last, length - 1) + 1 : length;
   return gridfs::ByteRange{std::min(*requested.first, end), end};

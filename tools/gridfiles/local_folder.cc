@@ -58,7 +58,8 @@ Status for_each_local_file(
     } else if (fs::is_regular_file(status)) {
       GM_TRY(visit(entry, name_of(entry)));
     } else {
-      left_out(entry, name_of(entry), fs::is_symlink(status) ? "a symbolic link" : "no file");
+      left_out(entry, name_of(entry),
+               fs::is_symlink(status) ? "a symbolic link" : "not a regular file");
     }
   }
   for (const fs::path& below : folders) {

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/counted.h"
 #include "engine/bson/builder.h"
 #include "gridfs/bucket/files_document.h"
 #include "gridfs/bucket/md5.h"
@@ -139,7 +140,7 @@ Result<Side<StoredFile>> read_stored(const CommandContext& context, const std::s
     context.log.line(Log::kAlways, "leaving out " + in_quotes(prefix + name) + ", which is " +
                                        (is_name_below_folder(name)
                                             ? "a symbolic link or another file without content"
-                                            : "no path of a file below a folder"));
+                                            : "not a path that a file below a folder can have"));
   }
   return side;
 }
@@ -216,9 +217,9 @@ Status print_plan(const Plan& plan, std::string_view transfer) {
 }
 
 void report(const CommandContext& context, const Plan& plan) {
-  context.log.line(Log::kAlways, "transferred " + std::to_string(plan.transfers.size()) +
-                                     ", deleted " + std::to_string(plan.removals.size()) + ", " +
-                                     std::to_string(plan.equal) + " were equal");
+  context.log.line(Log::kAlways, "transferred " + counted(plan.transfers.size(), "file") +
+                                     ", deleted " + counted(plan.removals.size(), "file") + "; " +
+                                     counted(plan.equal, "file was equal", "files were equal"));
 }
 
 // A file whose name has been taken meanwhile by something else is not written to.

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/base/counted.h"
 #include "engine/bson/builder.h"
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/file_query.h"
@@ -76,9 +77,8 @@ class Printer {
   Status print_total(const Entry& root) const {
     if (options_.json) return print_document("total", root);
     GM_TRY(print_line(""));
-    return print_line(std::to_string(folders_) +
-                      (folders_ == 1 ? " directory, " : " directories, ") + std::to_string(files_) +
-                      (files_ == 1 ? " file" : " files"));
+    return print_line(counted(static_cast<uint64_t>(folders_), "directory", "directories") + ", " +
+                      counted(static_cast<uint64_t>(files_), "file"));
   }
 
  private:

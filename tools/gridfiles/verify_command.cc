@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/base/counted.h"
 #include "engine/bson/builder.h"
 #include "gridfs/bucket/md5.h"
 #include "tools/gridfiles/command.h"
@@ -61,7 +62,7 @@ Result<Verified> verify(const CommandContext& context, bson::View file) {
   }
   verified.has_md5 = digest->has_value();
   if (*digest && **digest != stored->as_string()) {
-    verified.problem = "the content has the md5 " + **digest + ", the files document says " +
+    verified.problem = "the content has the md5 " + **digest + ", but the files document says " +
                        std::string(stored->as_string());
   }
   return verified;
@@ -122,8 +123,9 @@ Status run_verify(const CommandContext& context) {
   GM_TRY(for_each_file(context, names_of_argument(context), bson::View(), visit));
   GM_TRY(flush_output());
   if (damaged == 0) return {};
-  return fail(gridfs::kChunkIsMissing, std::to_string(damaged) + " of " + std::to_string(files) +
-                                           " files are damaged; see `gridstore check`");
+  return fail(gridfs::kChunkIsMissing,
+              std::to_string(damaged) + " of " + counted(static_cast<uint64_t>(files), "file") +
+                  (damaged == 1 ? " is" : " are") + " damaged; see `gridstore check`");
 }
 
 }  // namespace gridmount::tools

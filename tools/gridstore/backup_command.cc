@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cinttypes>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "command_line/progress.h"
 #include "command_line/store_argument.h"
 #include "command_line/store_opening.h"
+#include "engine/base/counted.h"
 #include "engine/local/integrity/store_copy.h"
 #include "engine/local/integrity/structure_check.h"
 #include "engine/local/open_store.h"
@@ -59,9 +59,10 @@ ExitStatus check_copy(const BackupOptions& options) {
   hide_progress();
   if (!report) return print_error(report.error());
   for (const std::string& problem : report->problems) puts(("structure: " + problem).c_str());
-  printf("%s holds %" PRIu64 " collections, %" PRIu64 " records and %" PRIu64
-         " index entries of %s, all of which were read: %s\n",
-         options.copy.c_str(), report->collections, report->records, report->index_entries,
+  printf("%s holds %s, %s and %s of %s, all of which were read: %s\n", options.copy.c_str(),
+         counted(report->collections, "collection").c_str(),
+         counted(report->records, "record").c_str(),
+         counted(report->index_entries, "index entry", "index entries").c_str(),
          options.store.c_str(), report->problems.empty() ? "no problems" : "damaged as above");
   return report->problems.empty() ? ExitStatus::kOk : ExitStatus::kStructureDamaged;
 }
@@ -106,6 +107,7 @@ Subcommand add_backup(CLI::App& app) {
   command
       ->add_option("COPY", options->copy,
                    "the folder to create; must not exist yet or must be empty")
+      ->type_name("")
       ->required()
       ->check(command_line::store_folder("a backup is a folder"));
   command->add_flag("--no-check", options->unchecked, "do not read the copy when it is made");

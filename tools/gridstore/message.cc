@@ -17,10 +17,4 @@ ExitStatus print_error(const Error& error) {
   return exit_status_of(error.code());
 }
 
-std::string counted(uint64_t number, std::string_view noun) {
-  std::string text = std::to_string(number) + " " + std::string(noun);
-  if (number != 1) text += noun.ends_with('x') ? "es" : "s";
-  return text;
-}
-
 }  // namespace gridmount::tools

@@ -4,8 +4,6 @@
 // Thread-safe: functions without state.
 #pragma once
 
-#include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "command_line/exit_status.h"
@@ -17,9 +15,5 @@ namespace gridmount::tools {
 void print_message(std::string_view text);
 // Prints the error's message and returns exit_status_of() its code.
 ExitStatus print_error(const Error& error);
-
-// Returns the number and the noun, which gets the ending of the plural if needed: "1 document", "2
-// documents", "2 indexes".
-std::string counted(uint64_t number, std::string_view noun);
 
 }  // namespace gridmount::tools

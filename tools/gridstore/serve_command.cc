@@ -84,7 +84,7 @@ Result<std::unique_ptr<http::HttpServer>> start_http(engine::Store& store,
   auto server = http::serve_files(store, std::move(site), std::move(how));
   if (!server) return fail(std::move(server).error().with_context("--http"));
   for (const std::string& address : (*server)->addresses()) {
-    spdlog::info("files at http://{}/", address);
+    spdlog::info("serving files at http://{}/", address);
   }
   return server;
 }
@@ -167,17 +167,24 @@ Subcommand add_serve(CLI::App& app, std::vector<std::string> arguments) {
       "Answers MongoDB's wire protocol on gridmount.sock in the store, and on TCP if asked");
   add_store_argument(*command, options->store);
   command->add_flag("--create", options->create, "create the store if it does not exist");
+  // Parse "16M" and the like. The help has the limits in its text.
+  CLI::Validator size_value = CLI::AsSizeValue(false);
+  size_value.description("");
+  CLI::Validator memory_range =
+      CLI::Range(system::kLeastMemory, std::numeric_limits<uint64_t>::max(), "96M or more");
+  memory_range.description("");
   command
       ->add_option("--memory-max", options->memory_max,
                    "memory limit of the whole process, at least 96M; default: what the machine "
                    "and its control groups allow")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(system::kLeastMemory, std::numeric_limits<uint64_t>::max(), "96M or more"))
+      ->transform(size_value)
+      ->check(memory_range)
       ->type_name("SIZE");
   command
       ->add_option("--size-limit", options->size_limit,
-                   "maximum size of the store, e.g. 10G; 0: no limit but the disk")
-      ->transform(CLI::AsSizeValue(false));
+                   "maximum size of the store, e.g. 10G; 0: only the disk limits it")
+      ->transform(size_value)
+      ->type_name("SIZE");
   command_line::add_endpoint_options(*command, endpoint);
   command_line::add_http_options(*command, options->http);
   command->add_option("--http-db", options->http_database, "database whose buckets --http serves")

@@ -11,6 +11,7 @@
 
 #include "command_line/byte_units.h"
 #include "engine/aggregation/statistics.h"
+#include "engine/base/counted.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/database_name.h"
@@ -124,19 +125,21 @@ void print_folder(const StoreContents& contents) {
 void print_text(const StoreContents& contents) {
   contents.is_deployment ? print_deployment(contents) : print_folder(contents);
   for (const DatabaseContents& database : contents.databases) {
-    printf("\ndatabase %s: %lld documents, %s; %lld indexes, %s\n", database.name.c_str(),
-           static_cast<long long>(number(database.totals, "objects")),
+    printf("\ndatabase %s: %s, %s; %s, %s\n", database.name.c_str(),
+           counted(static_cast<uint64_t>(number(database.totals, "objects")), "document").c_str(),
            in_units(number(database.totals, "dataSize")).c_str(),
-           static_cast<long long>(number(database.totals, "indexes")),
+           counted(static_cast<uint64_t>(number(database.totals, "indexes")), "index").c_str(),
            in_units(number(database.totals, "indexSize")).c_str());
     for (const bson::Document& collection : database.collections) {
       const auto ns = collection.find("ns");
       const std::string full(ns ? ns->as_string() : std::string_view());
-      printf("  %-32s %12lld documents %12s   %3lld indexes %12s\n",
-             full.substr(database.name.size() + 1).c_str(),
-             static_cast<long long>(number(collection, "count")),
-             in_units(number(collection, "size")).c_str(),
-             static_cast<long long>(number(collection, "nindexes")),
+      const int64_t documents = number(collection, "count");
+      const int64_t indexes = number(collection, "nindexes");
+      printf("  %-32s %12lld %-9s %12s   %3lld %-7s %12s\n",
+             full.substr(database.name.size() + 1).c_str(), static_cast<long long>(documents),
+             documents == 1 ? "document" : "documents",
+             in_units(number(collection, "size")).c_str(), static_cast<long long>(indexes),
+             indexes == 1 ? "index" : "indexes",
              in_units(number(collection, "totalIndexSize")).c_str());
     }
   }

@@ -21,6 +21,7 @@ constexpr double kServerSecondsMax = 24 * 60 * 60;
 
 void add_store_argument(CLI::App& command, std::filesystem::path& store) {
   command.add_option("STORE", store, "the store's folder")
+      ->type_name("")
       ->required()
       ->check(command_line::store_folder(
           "only aggregate, check, dump, export, import, query, restore, stats and top take one"));
@@ -30,15 +31,16 @@ void add_store_or_deployment(CLI::App& command, StoreArgument& argument) {
   command
       .add_option("STORE", argument.text,
                   "the store's folder, or the connection string of a MongoDB deployment")
+      ->type_name("")
       ->required();
   command
       .add_option("--password-file", argument.password_file,
-                  "of a deployment: file whose first line is the password of the user in the "
+                  "deployments only: file whose first line is the password of the user in the "
                   "connection string; default: the variable GRIDMOUNT_PASSWORD, or a prompt")
       ->type_name("FILE");
   command
       .add_option("--server-timeout", argument.server_seconds,
-                  "of a deployment: how long to wait for a server that takes the commands")
+                  "deployments only: how long to wait for a server that takes the commands")
       ->type_name("SECONDS")
       ->check(CLI::Range(kServerSecondsMin, kServerSecondsMax).description(""))
       ->default_str("30");

@@ -50,13 +50,14 @@ Result<int> read_format(const std::filesystem::path& path) {
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), version);
   if (error != std::errc() || end == number.data() + number.size() || *end != '\n' || version < 1) {
     return fail(ErrorCode::kStoreDamaged, "store " + path.string() +
-                                              ": the file 'format' gives no version; restore the "
+                                              ": its file 'format' has no version; restore the "
                                               "store from a backup");
   }
   if (version > kFormatVersion) {
     return fail(ErrorCode::kStoreFormatTooNew,
                 "store " + path.string() + " has format version " + std::to_string(version) +
-                    ", this program knows versions up to " + std::to_string(kFormatVersion) +
+                    ", but this program knows versions only up to " +
+                    std::to_string(kFormatVersion) +
                     "; use the version of gridmount that wrote it, or a newer one");
   }
   return version;
@@ -83,9 +84,10 @@ Status check_fits(const std::filesystem::path& path, int version) {
   }
   if (file == nullptr) return {};
   return fail(ErrorCode::kStoreDamaged,
-              "store " + path.string() + " is damaged: its file format says version " +
-                  std::to_string(version) + ", but stores have a file " + file + " from version " +
-                  std::to_string(needed) + " on; make the second line of the file format 'format " +
+              "store " + path.string() + " is damaged: its file 'format' says version " +
+                  std::to_string(version) + ", but stores have a file '" + file +
+                  "' only from version " + std::to_string(needed) +
+                  " on; make the second line of the file 'format' read 'format " +
                   std::to_string(needed) + "' again, or restore the store from a backup");
 }
 
@@ -97,11 +99,12 @@ tl::unexpected<Error> lacks_format(const std::filesystem::path& path,
   const int version = names.contains("pending") ? kFormatVersion
                       : names.contains("redo")  ? kFirstVersionWithLog
                                                 : 1;
-  return fail(ErrorCode::kStoreDamaged,
-              "store " + path.string() +
-                  ": its file format is missing; put it back, with the lines 'gridmount store' and "
-                  "'format " +
-                  std::to_string(version) + "'");
+  return fail(
+      ErrorCode::kStoreDamaged,
+      "store " + path.string() +
+          ": its file 'format' is missing; put it back, with the lines 'gridmount store' and "
+          "'format " +
+          std::to_string(version) + "'");
 }
 
 // Returns what is at the path. Fails with NotAStore if it is neither a store nor a place where one

@@ -136,7 +136,7 @@ Status check_indexes_are_current(const CollectionMetadata& metadata) {
     return fail(ErrorCode::kIllegalOperation,
                 metadata.ns.full() + " cannot be written: its index '" + index.definition.name +
                     "' has strings of the libraries' version " + index.library_version +
-                    ", and this program has " + index.rules.library_version() +
+                    ", but this program has version " + index.rules.library_version() +
                     "; run 'gridstore check --repair', which makes the index anew");
   }
   return {};

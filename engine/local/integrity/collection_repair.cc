@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engine/base/counted.h"
 #include "engine/base/hex.h"
 #include "engine/local/catalog/patched_records.h"
 #include "engine/local/catalog/records.h"
@@ -18,10 +19,6 @@ namespace {
 constexpr uint64_t kLookedAtMax = 10'000;
 constexpr uint64_t kChangesMax = 1'000;
 constexpr uint64_t kBytesMax = 16 * 1024 * 1024;
-
-std::string counted(uint64_t count, const std::string& what) {
-  return std::to_string(count) + " " + what;
-}
 
 }  // namespace
 
@@ -119,9 +116,10 @@ void CollectionRepair::report_tallies() {
     if (tally.added + tally.corrected + tally.removed == 0) continue;
     std::string text;
     const auto add = [&](uint64_t count, const std::string& what) {
-      if (count > 0) text += (text.empty() ? "" : ", ") + counted(count, what);
+      if (count == 0) return;
+      text += (text.empty() ? "" : ", ") + counted(count, "entry was ", "entries were ") + what;
     };
-    add(tally.added, "entries added");
+    add(tally.added, "added");
     add(tally.corrected, "corrected");
     add(tally.removed, "removed");
     report("the index '" + index_names_[i] + "' was repaired: " + text);
@@ -155,7 +153,7 @@ Status CollectionRepair::repair_record(Step& step, const TreeEntry& record) {
   const std::optional<RecordId> id = record_id_of(record.key);
   if (!id) {
     return remove_bytes(step, record, "a record",
-                        "its key has " + std::to_string(record.key.size()) + " bytes instead of " +
+                        "its key has " + counted(record.key.size(), "byte") + " instead of " +
                             std::to_string(kRecordKeyBytes));
   }
   last_ = *id;
@@ -450,12 +448,12 @@ Status CollectionRepair::repair_counts(Step& step) {
   }
   lost_documents_ = !recorded || recorded->documents > right.documents;
   ++step.changes;
-  step.lines.push_back("the catalog counts " +
-                       counted(static_cast<uint64_t>(documents_), "documents") + " of " +
-                       counted(static_cast<uint64_t>(bytes_), "bytes") +
-                       (recorded ? ", no longer " + std::to_string(recorded->documents) + " of " +
-                                       std::to_string(recorded->document_bytes)
-                                 : std::string(", its counts were damaged")));
+  step.lines.push_back(
+      "the catalog counts " + counted(static_cast<uint64_t>(documents_), "document") + " of " +
+      counted(static_cast<uint64_t>(bytes_), "byte") + " now; before, " +
+      (recorded ? "it counted " + counted(static_cast<uint64_t>(recorded->documents), "document") +
+                      " of " + counted(static_cast<uint64_t>(recorded->document_bytes), "byte")
+                : std::string("its counts were damaged")));
   catalog.replace_counts(*step.metadata, right);
   return {};
 }

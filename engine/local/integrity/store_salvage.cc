@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/counted.h"
 #include "engine/local/catalog/catalog.h"
 #include "engine/local/files/fault_scope.h"
 #include "engine/local/files/store_folder.h"
@@ -82,12 +83,15 @@ class StoreSalvage : private PageVisitor {
     GM_TRY(damaged_.survey_pages(*this));
     GM_TRY(filler_.finish());
     if (may_lack_collections_ && of_nobody_ > 0) {
-      return beyond("the catalog has lost entries, and " + std::to_string(of_nobody_) +
-                    " records and index entries belong to no collection that it still names");
+      return beyond(
+          "the catalog has lost entries, and " +
+          counted(of_nobody_, "record or index entry belongs", "records and index entries belong") +
+          " to no collection that it still names");
     }
     GM_TRY(make_changes());
-    lines_.push_back("data.mdb was rebuilt from the " + std::to_string(taken_) +
-                     " records and index entries that could be read");
+    lines_.push_back("data.mdb was rebuilt from the " +
+                     counted(taken_, "record or index entry", "records and index entries") +
+                     " that could be read");
     return made_.checkpoint();
   }
 
@@ -215,8 +219,8 @@ class StoreSalvage : private PageVisitor {
                                  : filler_.remove(change.tree, change.key);
           }));
     }
-    lines_.push_back(std::to_string(damaged_.changes.size()) +
-                     " transactions were added to data.mdb from the log");
+    lines_.push_back(counted(damaged_.changes.size(), "transaction was", "transactions were") +
+                     " added to data.mdb from the log");
     return filler_.finish();
   }
 
@@ -229,7 +233,7 @@ class StoreSalvage : private PageVisitor {
     const std::optional<RecordId> id = record_id_of(entry.key);
     const std::string defect =
         id ? record_defect(entry.value, Verify::kChecksum, RecordKey(owner.keyspace, *id))
-           : "its key has " + std::to_string(entry.key.size()) + " bytes instead of " +
+           : "its key has " + counted(entry.key.size(), "byte") + " instead of " +
                  std::to_string(kRecordKeyBytes);
     if (defect.empty()) {
       ++taken_;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/counted.h"
 #include "engine/base/hex.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/count.h"
@@ -68,12 +69,18 @@ class StructureCheck {
   void record_pages(const PageReport& pages) {
     for (const std::string& text : pages.problems) problem(text + kAboutFreePages);
     if (pages.damaged > 0) {
-      problem("data.mdb: " + std::to_string(pages.damaged) + " pages of its trees are damaged");
+      problem(
+          "data.mdb: " + counted(pages.damaged, "page of its trees is", "pages of its trees are") +
+          " damaged");
     }
     if (pages.leaked == 0) return;
-    problem("data.mdb: " + std::to_string(pages.leaked) +
-            " pages are neither in use nor free, the first of them page " +
-            std::to_string(pages.first_leaked) + "; 'gridstore compact' frees them");
+    const std::string first = std::to_string(pages.first_leaked);
+    problem("data.mdb: " +
+            (pages.leaked == 1
+                 ? "page " + first + " is neither in use nor free; 'gridstore compact' frees it"
+                 : std::to_string(pages.leaked) +
+                       " pages are neither in use nor free, the first of them page " + first +
+                       "; 'gridstore compact' frees them"));
   }
 
   // Returns the reply of `validate` for one collection.
@@ -121,7 +128,7 @@ class StructureCheck {
  private:
   void record_left_out() {
     if (left_out_ == 0) return;
-    report_.problems.push_back("and " + std::to_string(left_out_) + " further problems");
+    report_.problems.push_back("and " + counted(left_out_, "further problem"));
   }
 
   void problem(std::string text) {
@@ -198,8 +205,8 @@ class StructureCheck {
       if (record_read_) record_read_();
       const std::optional<RecordId> id = record_id_of(record->key);
       if (!id) {
-        problem(metadata.ns.full() + ": a record's key has " + std::to_string(record->key.size()) +
-                " bytes instead of " + std::to_string(kRecordKeyBytes));
+        problem(metadata.ns.full() + ": a record's key has " + counted(record->key.size(), "byte") +
+                " instead of " + std::to_string(kRecordKeyBytes));
         continue;
       }
       last = *id;
@@ -230,9 +237,11 @@ class StructureCheck {
     }
     if (!counts) return {};
     if (counts->documents != documents || counts->document_bytes != bytes) {
-      problem(metadata.ns.full() + ": the catalog counts " + std::to_string(counts->documents) +
-              " documents of " + std::to_string(counts->document_bytes) + " bytes, there are " +
-              std::to_string(documents) + " of " + std::to_string(bytes));
+      problem(metadata.ns.full() + ": the catalog counts " +
+              counted(static_cast<uint64_t>(counts->documents), "document") + " of " +
+              counted(static_cast<uint64_t>(counts->document_bytes), "byte") +
+              ", but the collection has " + counted(static_cast<uint64_t>(documents), "document") +
+              " of " + counted(static_cast<uint64_t>(bytes), "byte"));
     }
     if (last >= counts->next_record) {
       problem(metadata.ns.full() + ": the next record id is " +
@@ -309,13 +318,13 @@ class StructureCheck {
     keys_per_index_.push_back(found);
     if (index.is_outdated()) {
       index_problem(i, name(metadata, index) + " has strings of the libraries' version " +
-                           index.library_version + ", this program has version " +
+                           index.library_version + ", but this program has version " +
                            index.rules.library_version());
       return {};
     }
     if (found == expected) return {};
-    index_problem(i, name(metadata, index) + " has " + std::to_string(found) +
-                         " entries, its documents account for " + std::to_string(expected));
+    index_problem(i, name(metadata, index) + " has " + counted(found, "entry", "entries") +
+                         ", but its documents give " + counted(expected, "entry", "entries"));
     return for_each_entry(index, [&](const TreeEntry& found_entry) -> Status {
       const std::optional<RecordId> id = record_id_of_entry(index, found_entry);
       if (!id) {
@@ -370,14 +379,15 @@ class StructureCheck {
       for (const Keyspace& keyspace : *released) claim(keyspace, "a dropped collection or index");
     }
     for (uint32_t tree = 0; tree < trees_.tree_count(); ++tree) {
-      const Result<uint32_t> counted = catalog_.keyspaces_in_tree(tree);
-      if (!counted) {
-        problem(counted.error().message());
+      const Result<uint32_t> recorded = catalog_.keyspaces_in_tree(tree);
+      if (!recorded) {
+        problem(recorded.error().message());
         return {};
       }
-      if (*counted != keyspaces_[tree]) {
-        problem("the catalog counts " + std::to_string(*counted) + " keyspaces in tree " +
-                std::to_string(tree) + ", but it holds " + std::to_string(keyspaces_[tree]));
+      if (*recorded != keyspaces_[tree]) {
+        problem("the catalog counts " + counted(*recorded, "keyspace") + " in tree " +
+                std::to_string(tree) + ", but the tree has " +
+                counted(keyspaces_[tree], "keyspace"));
       }
       GM_TRY(go_on_behind_damage("tree " + std::to_string(tree), check_tree(tree)));
     }
@@ -404,7 +414,7 @@ class StructureCheck {
       if (!entry) return {};
       if (entry->key.size() < 4) {
         problem("tree " + std::to_string(tree) + " holds a key of " +
-                std::to_string(entry->key.size()) + " bytes");
+                counted(entry->key.size(), "byte") + ", which is too short");
         from = std::string(entry->key) + '\0';
         continue;
       }

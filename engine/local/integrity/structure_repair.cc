@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "engine/base/counted.h"
 #include "engine/base/hex.h"
 #include "engine/local/format/record.h"
 #include "engine/local/integrity/catalog_survey.h"
@@ -188,8 +189,8 @@ class StructureRepair {
       std::vector<std::string> lines;
       if (done) {
         lines.push_back("removed " + what +
-                        ", which belonged to no collection or index: " + std::to_string(removed) +
-                        " keys, " + std::to_string(documents) + " of documents");
+                        ", which belonged to no collection or index: " + counted(removed, "key") +
+                        ", " + std::to_string(documents) + " of documents");
       }
       GM_TRY(commit(*transaction, lines));
     }

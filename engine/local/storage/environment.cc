@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/base/counted.h"
 #include "engine/local/files/fault_scope.h"
 #include "engine/local/files/lmdb_error.h"
 #include "engine/local/files/map_guard.h"
@@ -614,7 +615,8 @@ Result<uint64_t> Environment::return_free_pages(const std::optional<engine::Dead
   GM_ASSIGN(const PageReport report, survey_pages());
   if (!report.problems.empty() || report.damaged > 0) {
     const std::string what = report.problems.empty()
-                                 ? std::to_string(report.damaged) + " pages of data.mdb are damaged"
+                                 ? counted(report.damaged, "page of data.mdb is damaged",
+                                           "pages of data.mdb are damaged")
                                  : report.problems.front();
     return fail(ErrorCode::kStoreDamaged, what +
                                               ": the free pages cannot be determined; stop the "

@@ -51,7 +51,7 @@ PageCheck::PageCheck(const uint8_t* map, uint32_t page_bytes, std::vector<std::s
       checked_(tree_names_.size()) {}
 
 Error PageCheck::damaged(const Tree& tree, uint64_t number, std::string_view what) const {
-  std::string message = "data.mdb is damaged: page " + std::to_string(number) + " of its tree '";
+  std::string message = "data.mdb is damaged at page " + std::to_string(number) + " of its tree '";
   message += tree.name;
   message += "': ";
   message += what;
@@ -141,7 +141,7 @@ Result<PageCheck::Tree> PageCheck::tree_of(std::string_view name) {
       return Tree{name, Holds::kValues, record.root, record.depth, record.overflow_pages};
     }
   }
-  return fail(ErrorCode::kStoreDamaged, "data.mdb is damaged: the entry of its tree '" +
+  return fail(ErrorCode::kStoreDamaged, "data.mdb is damaged in the entry of its tree '" +
                                             std::string(name) + "'; restore from a backup");
 }
 
@@ -167,7 +167,7 @@ Status PageCheck::value_pages(const Tree& tree, const TreePage::Node& node) {
   const uint32_t held = lmdb::overflow_pages(header);
   if (!lmdb::is_overflow_page(header, first) || held < pages || held > last_page_ - first + 1 ||
       (held > pages && !value_counts(tree))) {
-    return fail(damaged(tree, first, "the header of a large value"));
+    return fail(damaged(tree, first, "the header of a large value is damaged"));
   }
   return {};
 }

@@ -34,7 +34,7 @@ TreePath::TreePath(const Trees& trees, MDB_dbi tree) : trees_(trees), tree_(tree
 }
 
 tl::unexpected<Error> TreePath::damaged(uint64_t number, std::string_view what) const {
-  std::string message = "data.mdb is damaged: page " + std::to_string(number) + " of its tree '" +
+  std::string message = "data.mdb is damaged at page " + std::to_string(number) + " of its tree '" +
                         trees_.name_of(tree_) + "': ";
   message += what;
   message += "; run 'gridstore check --repair'";
@@ -54,7 +54,7 @@ Status TreePath::begin() {
   const std::string name = trees_.name_of(tree_);
   GM_ASSIGN(const std::optional<std::string_view> record, trees_.get(lmdb::kMainTree, name));
   if (!record || record->size() != lmdb::kTreeRecordBytes) {
-    return fail(ErrorCode::kStoreDamaged, "data.mdb is damaged: the entry of its tree '" + name +
+    return fail(ErrorCode::kStoreDamaged, "data.mdb is damaged in the entry of its tree '" + name +
                                               "'; run 'gridstore check --repair'");
   }
   const lmdb::TreeRecord tree = lmdb::tree_record(bytes_of(*record));
@@ -209,7 +209,7 @@ Result<TreeEntry> TreePath::entry_at(const TreePage& page, uint64_t number, size
     if (first < 2 || first > last_page_) return damaged(first, "a large value is missing");
     const uint8_t* const header = map_ + first * page_bytes_;
     if (!lmdb::is_overflow_page(header, first)) {
-      return damaged(first, "the header of a large value");
+      return damaged(first, "the header of a large value is damaged");
     }
     value = reinterpret_cast<const char*>(header) + lmdb::kPageHeaderBytes;
   }

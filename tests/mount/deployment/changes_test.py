@@ -412,7 +412,7 @@ class BrokenStreamTest(Followed):
         )
         self.addCleanup(self.fail, "off")
         # A request that waits for changes when this begins still gets them.
-        self.wait_for(lambda: "the change stream has broken" in self.mount.log())
+        self.wait_for(lambda: "the change stream has failed" in self.mount.log())
         # Those may have been changes of `a`, whose writing is more than one. From now on it is cached.
         self.assertTrue(os.path.exists(self.path("a")))
         self.bucket.upload_from_stream("b", b"b")

@@ -131,7 +131,7 @@ class CheckTest(GridstoreCase):
         keep = os.path.join(self.scratch, "keep")
         said = self.gridstore("check", "--repair", "--keep", keep, self.uri, status=2)
         self.assertIn("2 chunks without a files document are left", said)
-        self.assertIn("do not say when they were made", said)
+        self.assertIn("does not say when it was made", said)
         self.assertEqual(self.db.fs.chunks.count_documents({"files_id": old}), 0)
         self.assertEqual(self.db.fs.chunks.count_documents({"files_id": young}), 2)
         self.assertEqual(self.db.fs.chunks.count_documents({"files_id": unknown}), 1)

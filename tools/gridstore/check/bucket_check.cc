@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/base/counted.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "gridfs/bucket/bucket.h"
@@ -190,8 +191,9 @@ class ContentCheck {
       ++findings_.counts().detached;
       Location place = place_;
       place.file_id = least;
-      findings_.notice(place, "was deleted or not completed; its " + std::to_string(count) +
-                                  " chunks are removed by the next mount or put");
+      findings_.notice(place,
+                       "was deleted or not completed; the next mount or put will remove its " +
+                           counted(count, "chunk"));
     } else {
       bool are_there = true;
       if (!is_stable_) {
@@ -241,12 +243,11 @@ class ContentCheck {
     if (visit_orphans_) {
       visit_orphans_({files_id, count, made});
     } else if (in_use_ && is_recent(made)) {
-      findings_.notice(place, std::to_string(count) + (count == 1 ? " chunk" : " chunks") +
-                                  " without a files document: an upload that has not ended, or "
+      findings_.notice(place, counted(count, "chunk has", "chunks have") +
+                                  " no files document, as of an upload that has not ended or "
                                   "has failed");
     } else {
-      std::string what = std::to_string(count) + (count == 1 ? " orphan chunk" : " orphan chunks") +
-                         ": there is no files document";
+      std::string what = counted(count, "orphan chunk") + ": there is no files document";
       if (some_are_unreadable) what += " that can be read";
       findings_.content_problem(place, what);
     }

@@ -258,7 +258,8 @@ Subcommand add_check(CLI::App& app) {
       ->add_option("--db", options->database,
                    "check the GridFS buckets of this database only (the structure is "
                    "checked whole)")
-      ->check(command_line::database_name());
+      ->check(command_line::database_name())
+      ->type_name("NAME");
   command->add_flag("--json", options->json, "one JSON document per line");
   CLI::Option* const repair = command->add_flag(
       "--repair", options->repair,

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <utility>
 
+#include "engine/base/counted.h"
 #include "engine/bson/json.h"
 
 namespace gridmount::tools {
@@ -151,7 +152,7 @@ void FileCheck::add_data(int64_t n, bson::View chunk) {
   int64_t expected = expected_bytes(n);
   if (binary.size != expected) {
     wrong_size_.add(std::to_string(n) + " is " + (binary.size < expected ? "short" : "too long") +
-                    " (" + std::to_string(binary.size) + " bytes instead of " +
+                    " (" + counted(binary.size, "byte") + " instead of " +
                     std::to_string(expected) + ")");
     md5_.reset();
   } else if (md5_) {
@@ -162,9 +163,8 @@ void FileCheck::add_data(int64_t n, bson::View chunk) {
 void FileCheck::finish() {
   if (!file_) {
     if (chunks_without_file_ > 0) {
-      problem(&FileVerdict::content,
-              std::to_string(chunks_without_file_) +
-                  " chunks could not be checked without a usable files document");
+      problem(&FileVerdict::content, counted(chunks_without_file_, "chunk") +
+                                         " could not be checked without a usable files document");
     }
     return;
   }
@@ -177,19 +177,18 @@ void FileCheck::finish() {
   if (beyond_end_.any())
     problem(&FileVerdict::content, "chunks beyond the end: " + beyond_end_.text());
   if (garbage_chunks_ > 0) {
-    findings_.notice(place_, "was cut; its " + std::to_string(garbage_chunks_) +
-                                 " chunks beyond the end will be removed by the next mount or put");
+    findings_.notice(place_, "was cut; the next mount or put will remove its " +
+                                 counted(garbage_chunks_, "chunk") + " beyond the end");
   }
   if (unreadable_.any()) problem(&FileVerdict::content, "unusable chunks: " + unreadable_.text());
   if (!file_->sparse && bytes_ != static_cast<uint64_t>(file_->length)) {
     problem(&FileVerdict::content, "length is " + std::to_string(file_->length) +
-                                       ", but its chunks hold " + std::to_string(bytes_) +
-                                       " bytes");
+                                       ", but its chunks hold " + counted(bytes_, "byte"));
   }
   if (stored_chunks_ && file_->stored_chunks != verdict_.chunks) {
-    problem(&FileVerdict::stored_chunks, "metadata.storedChunks is " + *stored_chunks_ + ", but " +
-                                             std::to_string(verdict_.chunks) +
-                                             " of its chunks are there");
+    problem(&FileVerdict::stored_chunks,
+            "metadata.storedChunks is " + *stored_chunks_ + ", but " +
+                counted(verdict_.chunks, "of its chunks is", "of its chunks are") + " there");
   }
   if (md5_) {
     std::string actual = md5_->hex();

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "engine/base/counted.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/local/integrity/structure_check.h"
@@ -10,10 +11,6 @@
 namespace gridmount::tools {
 
 namespace {
-
-std::string plural(uint64_t count, const std::string& one, const std::string& many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
-}
 
 void append_count(bson::Builder& builder, std::string_view key, uint64_t count) {
   builder.append(key, static_cast<int64_t>(count));
@@ -98,19 +95,18 @@ void Findings::print_summary(const local::StructureReport* structure) const {
     uint64_t problems = structure_problems_ + content_problems_;
     std::string records;
     if (structure != nullptr) {
-      records = plural(structure->collections, "collection", "collections") + ", " +
-                plural(structure->records, "record", "records") + ", " +
-                plural(structure->index_entries, "index entry", "index entries") + "; ";
+      records = counted(structure->collections, "collection") + ", " +
+                counted(structure->records, "record") + ", " +
+                counted(structure->index_entries, "index entry", "index entries") + "; ";
     }
-    print_line("read " + records + plural(counts_.buckets, "bucket", "buckets") + ", " +
-               plural(counts_.files, "file", "files") + ", " +
-               plural(counts_.chunks, "chunk", "chunks") + " with " +
-               plural(counts_.chunk_bytes, "byte", "bytes") + ", " +
-               plural(counts_.folders, "directory", "directories"));
+    print_line("read " + records + counted(counts_.buckets, "bucket") + ", " +
+               counted(counts_.files, "file") + ", " + counted(counts_.chunks, "chunk") + " with " +
+               counted(counts_.chunk_bytes, "byte") + ", " +
+               counted(counts_.folders, "directory", "directories"));
     print_line(problems == 0 ? "no problems"
                : structure == nullptr && structure_problems_ == 0
-                   ? plural(content_problems_, "problem", "problems") + " in the content"
-                   : plural(structure_problems_, "problem", "problems") + " in the structure, " +
+                   ? counted(content_problems_, "problem") + " in the content"
+                   : counted(structure_problems_, "problem") + " in the structure, " +
                          std::to_string(content_problems_) + " in the content");
     return;
   }

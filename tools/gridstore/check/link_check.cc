@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/base/counted.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "engine/bson/json.h"
@@ -89,8 +90,8 @@ class LinkCheck {
     if (recorded == links) return {};
     return report({Kind::kNumber,
                    "the file with _id " + bson::to_json(id, bson::JsonForm::kRelaxed) +
-                       " records " + std::to_string(recorded) +
-                       " additional names, but there are " + std::to_string(links),
+                       " records " + counted(static_cast<uint64_t>(recorded), "additional name") +
+                       ", but there " + (links == 1 ? "is " : "are ") + std::to_string(links),
                    bson::Value(id), links});
   }
 

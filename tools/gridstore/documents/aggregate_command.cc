@@ -47,10 +47,12 @@ Subcommand add_aggregate(CLI::App& app) {
       ->add_option("DB.COLLECTION", options->ns,
                    "the database and its collection or view; the database alone if the first stage "
                    "reads no collection")
+      ->type_name("")
       ->required();
   command
       ->add_option("PIPELINE", options->pipeline,
                    "an array of stages in Extended JSON; - reads it from stdin, @FILE from a file")
+      ->type_name("")
       ->required();
   command->add_flag("--canonical", options->canonical,
                     "canonical Extended JSON, which keeps the type of each number");

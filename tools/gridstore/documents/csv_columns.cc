@@ -97,7 +97,8 @@ Status CsvColumns::add(const std::string& name, size_t column) {
                                     [&](const Node& child) { return child.name == part; });
     node = found != node->children.end() ? &*found : &node->children.emplace_back(Node{part});
   }
-  if (node->column != kNoColumn) return fail(ErrorCode::kBadValue, "there are two of that name");
+  if (node->column != kNoColumn)
+    return fail(ErrorCode::kBadValue, "another column has the same name");
   if (!node->children.empty()) {
     return fail(ErrorCode::kBadValue, "its name is the beginning of another column's path");
   }
@@ -138,8 +139,9 @@ Result<bson::Document> CsvColumns::document(std::span<const std::string> fields,
     const bool is_taken = std::any_of(root_.children.begin(), root_.children.end(),
                                       [&](const Node& child) { return child.name == name; });
     if (is_taken) {
-      return fail(ErrorCode::kBadValue, "there are more fields than columns, and the name " +
-                                            in_quotes(name) + " is that of a column");
+      return fail(ErrorCode::kBadValue,
+                  "there are more fields than columns, and a column already has the name " +
+                      in_quotes(name));
     }
     builder.append(name, guessed_value(fields[i]));
   }

@@ -87,7 +87,7 @@ Result<std::string> CsvReader::field() {
     }
     if (c == '"') {
       if (!is_begun) return quoted_field();
-      problem_ = "a quotation mark in a field that does not begin with one";
+      problem_ = "a field has a quotation mark, but does not begin with one";
       return read;
     }
     is_begun = true;
@@ -118,7 +118,7 @@ Result<std::string> CsvReader::quoted_field() {
   }
   GM_ASSIGN(const bool more, input_.more());
   if (more && std::string_view(",\r\n").find(input_.peek()) == std::string_view::npos) {
-    problem_ = "text after a field in quotation marks";
+    problem_ = "text follows a field in quotation marks";
   }
   return read;
 }

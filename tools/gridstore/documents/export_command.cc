@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "command_line/progress.h"
+#include "engine/base/counted.h"
 #include "engine/bson/builder.h"
 #include "tools/gridstore/documents/export_format.h"
 #include "tools/gridstore/documents/query_arguments.h"
@@ -142,7 +143,7 @@ Subcommand add_export(CLI::App& app) {
       ->allow_extra_args(false);
   command->add_option("--out", options->out, "the file to write; default: stdout")
       ->type_name("FILE");
-  command->add_flag("--quiet", options->quiet, "failures only");
+  command->add_flag("--quiet", options->quiet, "print only failures");
   return {command, [options] { return run_export(*options); },
           R"(  gridstore export ~/media.gfs media.things --canonical --out things.json
   gridstore export mongodb://localhost media.fs.files --type csv --fields filename,length,metadata.owner

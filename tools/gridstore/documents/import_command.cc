@@ -12,6 +12,7 @@
 #include "command_line/progress.h"
 #include "command_line/store_argument.h"
 #include "command_line/store_opening.h"
+#include "engine/base/counted.h"
 #include "engine/batch_insert.h"
 #include "engine/bson/builder.h"
 #include "engine/local/open_store.h"
@@ -266,7 +267,9 @@ Subcommand add_import(CLI::App& app) {
                                                "mongoimport; into a store in a folder only "
                                                "while it is not in use");
   add_store_or_deployment(*command, options->store);
-  command->add_option("DB.COLLECTION", options->ns, "the database and its collection")->required();
+  command->add_option("DB.COLLECTION", options->ns, "the database and its collection")
+      ->type_name("")
+      ->required();
   command->add_flag("--create", options->create, "create the store if it does not exist");
   command->add_option("--file", options->file, "the file to read; default: stdin")
       ->type_name("FILE");
@@ -293,7 +296,7 @@ Subcommand add_import(CLI::App& app) {
       ->check(CLI::IsMember({"insert", "upsert"}).description(""));
   command->add_flag("--drop", options->drop, "first drop the collection");
   command->add_flag("--stop-on-error", options->stop_on_error, "end at the first failure");
-  command->add_flag("--quiet", options->quiet, "failures only");
+  command->add_flag("--quiet", options->quiet, "print only failures");
   return {command, [options] { return run_import(*options); },
           R"(  gridstore import ~/media.gfs media.things --file things.json --mode upsert
   gridstore import mongodb://localhost media.cities --type csv --headerline --file cities.csv

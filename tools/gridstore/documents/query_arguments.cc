@@ -10,10 +10,13 @@ namespace gridmount::tools {
 void add_query_arguments(CLI::App& command, QueryArguments& arguments) {
   add_store_or_deployment(command, arguments.store);
   command.add_option("DB.COLLECTION", arguments.ns, "the database and its collection or view")
+      ->type_name("")
       ->required();
-  command.add_option("FILTER", arguments.filter,
-                     "only documents that match, in Extended JSON; - reads the filter from stdin, "
-                     "@FILE from a file; default: all documents");
+  command
+      .add_option("FILTER", arguments.filter,
+                  "only documents that match, in Extended JSON; - reads the filter from stdin, "
+                  "@FILE from a file; default: all documents")
+      ->type_name("");
   command.add_option("--sort", arguments.sort, "the order, such as '{\"length\": -1}'")
       ->type_name("JSON");
   command.add_option("--limit", arguments.limit, "at most so many documents; 0: no limit")

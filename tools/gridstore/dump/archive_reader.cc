@@ -53,7 +53,7 @@ Status ArchiveReader::read_prelude() {
   while (true) {
     GM_ASSIGN(const Found found, documents_.next(true));
     if (found == Found::kMark) return {};
-    if (found == Found::kEnd) return damage("the archive ends in its prelude");
+    if (found == Found::kEnd) return damage("the archive ends within its prelude");
     if (file_->offset() > kPreludeBytesMax) {
       return damage("the prelude has more than " + std::to_string(kPreludeBytesMax) + " bytes");
     }
@@ -69,7 +69,7 @@ Status ArchiveReader::read_prelude() {
     // The documents of a time series are in a separate collection.
     if (collection.type == "timeseries") data.collection.insert(0, kTimeSeriesPrefix);
     if (!states_.try_emplace(data).second) {
-      return damage("the prelude has " + in_quotes(data.full()) + " twice");
+      return damage("the prelude names " + in_quotes(data.full()) + " twice");
     }
     collections_.push_back(std::move(collection));
   }
@@ -84,7 +84,7 @@ Result<std::optional<ArchiveReader::Event>> ArchiveReader::next() {
         GM_TRY(check_all_ended());
         return std::optional<Event>();
       }
-      if (found == Found::kMark) return damage("a block without a header");
+      if (found == Found::kMark) return damage("a block has no header");
       GM_ASSIGN(std::optional<Event> event, begin_block());
       if (event) return event;
       continue;
@@ -96,7 +96,10 @@ Result<std::optional<ArchiveReader::Event>> ArchiveReader::next() {
       in_block_ = false;
       continue;
     }
-    if (block_ends_) return damage("documents where a collection ends");
+    if (block_ends_) {
+      return damage("the archive has documents of " + in_quotes(current_->first.full()) +
+                    " after the collection has ended");
+    }
     current_->second.crc.add(documents_.document().bytes());
     return Event{Event::Kind::kDocument, current_->first, documents_.document()};
   }
@@ -110,14 +113,16 @@ Result<std::optional<ArchiveReader::Event>> ArchiveReader::begin_block() {
   const std::optional<bson::ValueView> ends = header.find("EOF");
   const std::optional<bson::ValueView> crc = header.find("CRC");
   if (!ends || ends->type() != bson::Type::kBool || !crc || crc->type() != bson::Type::kInt64) {
-    return damage("a block's header without EOF and CRC");
+    return damage("the header of a block lacks EOF or CRC");
   }
   current_ = states_.find(ns);
   if (current_ == states_.end()) {
-    return damage("the prelude does not have " + in_quotes(ns.full()));
+    return damage("the prelude does not name " + in_quotes(ns.full()));
   }
   State& state = current_->second;
-  if (state.ended) return damage(in_quotes(ns.full()) + " has ended before");
+  if (state.ended) {
+    return damage("a block of " + in_quotes(ns.full()) + " comes after the collection has ended");
+  }
   in_block_ = true;
   block_ends_ = ends->as_bool();
   if (block_ends_) end_crc_ = static_cast<uint64_t>(crc->as_int64());

@@ -13,6 +13,7 @@
 
 #include "command_line/progress.h"
 #include "command_line/store_argument.h"
+#include "engine/base/counted.h"
 #include "engine/local/open_store.h"
 #include "engine/store.h"
 #include "engine/wire/service.h"
@@ -176,13 +177,15 @@ Subcommand add_dump(CLI::App& app) {
       "store is in use");
   add_store_or_deployment(*command, options->store);
   command->add_option("--db", options->database, "only this database")
-      ->check(command_line::database_name());
-  command->add_option("--collection", options->collection, "only this collection of --db");
+      ->check(command_line::database_name())
+      ->type_name("NAME");
+  command->add_option("--collection", options->collection, "only this collection of --db")
+      ->type_name("NAME");
   command->add_option("--out", options->folder, "folder to write to; default: dump")
       ->type_name("FOLDER");
   add_archive_flag(*command, options->archive, "one archive instead, in the file or on stdout");
   command->add_flag("--gzip", options->gzip, "compress each file, or the archive");
-  command->add_flag("--quiet", options->quiet, "failures only");
+  command->add_flag("--quiet", options->quiet, "print only failures");
   return {command, [options] { return run_dump(*options); }};
 }
 

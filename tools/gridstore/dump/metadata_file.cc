@@ -12,7 +12,7 @@ namespace {
 using bson::Type;
 
 tl::unexpected<Error> wrong_type(std::string_view field, std::string_view wanted) {
-  return fail(ErrorCode::kFailedToParse, in_quotes(field) + " is no " + std::string(wanted));
+  return fail(ErrorCode::kFailedToParse, in_quotes(field) + " is not " + std::string(wanted));
 }
 
 // Removes options that dumps of old servers contain and that `create` no longer accepts.
@@ -26,16 +26,17 @@ bson::Document current_options(bson::View options) {
 }
 
 Status read_indexes(bson::ValueView value, std::vector<bson::Document>& indexes) {
-  if (value.type() != Type::kArray) return wrong_type("indexes", "array");
+  if (value.type() != Type::kArray) return wrong_type("indexes", "an array");
   for (const bson::Element element : value.as_document()) {
-    if (element.value.type() != Type::kDocument) return wrong_type("indexes", "array of objects");
+    if (element.value.type() != Type::kDocument)
+      return wrong_type("indexes", "an array of objects");
     indexes.emplace_back(element.value.as_document());
   }
   return {};
 }
 
 Status read_text(const bson::Element& element, std::string& text) {
-  if (element.value.type() != Type::kString) return wrong_type(element.key, "string");
+  if (element.value.type() != Type::kString) return wrong_type(element.key, "a string");
   text = element.value.as_string();
   return {};
 }
@@ -58,7 +59,7 @@ Result<Metadata> Metadata::parse(std::string_view text) {
   for (const bson::Element field : document.view()) {
     if (field.key == "options") {
       if (field.value.type() == Type::kNull) continue;
-      if (field.value.type() != Type::kDocument) return wrong_type(field.key, "object");
+      if (field.value.type() != Type::kDocument) return wrong_type(field.key, "an object");
       metadata.options = current_options(field.value.as_document());
     } else if (field.key == "indexes") {
       if (field.value.type() == Type::kNull) continue;

@@ -42,7 +42,7 @@ Result<Parts> parse_variables(std::string_view pattern) {
     if (begin == std::string_view::npos) return parts;
     const size_t end = pattern.find('$', begin + 1);
     if (end == std::string_view::npos) {
-      return fail(ErrorCode::kBadValue, "odd number of dollar signs");
+      return fail(ErrorCode::kBadValue, "the number of dollar signs is odd");
     }
     parts.variables.emplace_back(pattern.substr(begin + 1, end - begin - 1));
     parts.literals.emplace_back();
@@ -106,7 +106,7 @@ Result<NamespaceRenamer::Rule> NamespaceRenamer::parse_rule(std::string_view fro
     Parts source = parse_asterisks(from);
     Parts target = parse_asterisks(to);
     if (source.variables.size() != target.variables.size()) {
-      return fail(ErrorCode::kBadValue, "different numbers of asterisks");
+      return fail(ErrorCode::kBadValue, "the numbers of asterisks differ");
     }
     rule.literals = std::move(source.literals);
     rule.texts = std::move(target.literals);
@@ -118,13 +118,13 @@ Result<NamespaceRenamer::Rule> NamespaceRenamer::parse_rule(std::string_view fro
   const auto begin = source.variables.begin();
   for (auto name = begin; name != source.variables.end(); ++name) {
     if (std::find(begin, name, *name) != name) {
-      return fail(ErrorCode::kBadValue, "the variable " + in_quotes(*name) + " is there twice");
+      return fail(ErrorCode::kBadValue, "the variable " + in_quotes(*name) + " is given twice");
     }
   }
   for (const std::string& name : target.variables) {
     const auto found = std::find(begin, source.variables.end(), name);
     if (found == source.variables.end()) {
-      return fail(ErrorCode::kBadValue, "unknown variable " + in_quotes(name));
+      return fail(ErrorCode::kBadValue, "the variable " + in_quotes(name) + " is not known");
     }
     rule.variables.push_back(static_cast<size_t>(found - begin));
   }

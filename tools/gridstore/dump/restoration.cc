@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/base/counted.h"
 #include "engine/batch_insert.h"
 #include "engine/bson/builder.h"
 #include "tools/gridstore/dump/restored_index.h"

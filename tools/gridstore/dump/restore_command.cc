@@ -11,6 +11,7 @@
 
 #include "command_line/progress.h"
 #include "command_line/store_argument.h"
+#include "engine/base/counted.h"
 #include "engine/local/open_store.h"
 #include "engine/mongo/mongo_store.h"
 #include "engine/store.h"
@@ -299,13 +300,17 @@ Subcommand add_restore(CLI::App& app) {
                                                "Restores what dump or mongodump wrote; into a "
                                                "store in a folder only while it is not in use");
   add_store_or_deployment(*command, options->store);
-  command->add_option("FOLDER", options->folder,
-                      "the dump, by default dump; with --db also that database's own folder, a "
-                      "file *.bson, or - for one collection's documents on stdin");
+  command
+      ->add_option("FOLDER", options->folder,
+                   "the dump, by default dump; with --db also that database's own folder, a "
+                   "file *.bson, or - for one collection's documents on stdin")
+      ->type_name("");
   command->add_flag("--create", options->create, "create the store if it does not exist");
   command->add_option("--db", options->names.database, "only this database")
-      ->check(command_line::database_name());
-  command->add_option("--collection", options->names.collection, "only this collection of --db");
+      ->check(command_line::database_name())
+      ->type_name("NAME");
+  command->add_option("--collection", options->names.collection, "only this collection of --db")
+      ->type_name("NAME");
   add_patterns(*command, "--nsInclude", options->names.include,
                "only namespaces that match, e.g. 'db.prefix*'; may be given several times");
   add_patterns(*command, "--nsExclude", options->names.exclude, "exclude namespaces that match");
@@ -321,7 +326,7 @@ Subcommand add_restore(CLI::App& app) {
                     "index keys that servers before 3.4 took for 1 (true, null, 0, \"\") become 1");
   command->add_flag("--stopOnError", options->rules.stop_on_error, "end at the first failure");
   command->add_flag("--dryRun", options->dry_run, "only show what would be restored");
-  command->add_flag("--quiet", options->rules.quiet, "failures only");
+  command->add_flag("--quiet", options->rules.quiet, "print only failures");
   return {command, [options] { return run_restore(*options); }};
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "engine/base/counted.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"
@@ -100,11 +101,10 @@ Status LostAndFound::move_orphans(const Location& place, const bson::Value& file
 Status LostAndFound::move_rest(const ContentDamage::File& file, RescuedFile& target) {
   GM_TRY(move_chunks(target));
   GM_TRY(finish(target));
-  context_.findings.repaired(file.place, "moved to " + std::string(kLostAndFound) + " as " +
-                                             in_quotes(target.filename) + " with " +
-                                             std::to_string(target.chunks) +
-                                             (target.chunks == 1 ? " chunk: " : " chunks: ") +
-                                             in_words(file.verdict.problems));
+  context_.findings.repaired(
+      file.place, "moved to " + std::string(kLostAndFound) + " as " + in_quotes(target.filename) +
+                      " with " + counted(static_cast<uint64_t>(target.chunks), "chunk") + ": " +
+                      in_words(file.verdict.problems));
   return {};
 }
 

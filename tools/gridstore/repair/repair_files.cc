@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/counted.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "gridfs/bucket/chunk_document.h"
@@ -69,13 +70,11 @@ class FileRepair {
       Location place = place_;
       place.file_id = orphans.files_id;
       context_.findings.notice(
-          place, (orphans.chunks == 1 ? "1 chunk without a files document is left, because it "
-                                        "was"
-                                      : std::to_string(orphans.chunks) +
-                                            " chunks without a files document are left, "
-                                            "because they were") +
-                     std::string(" made less than ") + std::to_string(context_.grace.count()) +
-                     " seconds ago (--grace)");
+          place, counted(orphans.chunks, "chunk without a files document is left, because it was",
+                         "chunks without a files document are left, because they were") +
+                     " made less than " +
+                     counted(static_cast<uint64_t>(context_.grace.count()), "second") +
+                     " ago (--grace)");
     }
     return true;
   }
@@ -87,9 +86,12 @@ class FileRepair {
       Location place = place_;
       place.file_id = orphans.files_id;
       context_.findings.notice(place,
-                               std::to_string(orphans.chunks) +
-                                   " chunks without a files document are left, because their _ids "
-                                   "do not say when they were made (--grace 0 removes them)");
+                               counted(orphans.chunks,
+                                       "chunk without a files document is left, because its _id "
+                                       "does not say when it was made (--grace 0 removes it)",
+                                       "chunks without a files document are left, because their "
+                                       "_ids do not say when they were made (--grace 0 removes "
+                                       "them)"));
     }
     return true;
   }
@@ -180,9 +182,8 @@ class FileRepair {
     if (removed == 0) return {};
     Location place = place_;
     place.file_id = orphans.files_id;
-    context_.findings.repaired(place, "removed " + std::to_string(removed) +
-                                          (removed == 1 ? " orphan chunk" : " orphan chunks") +
-                                          ": there is no files document");
+    context_.findings.repaired(
+        place, "removed " + counted(removed, "orphan chunk") + ": there is no files document");
     return {};
   }
 

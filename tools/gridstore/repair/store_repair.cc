@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "command_line/store_opening.h"
+#include "engine/base/counted.h"
 #include "engine/local/integrity/store_salvage.h"
 #include "engine/local/integrity/structure_check.h"
 #include "engine/local/integrity/structure_repair.h"
@@ -55,7 +56,7 @@ Result<bool> repair_structure(StoreForRepair& repaired, KeepFolder& keep, Findin
   std::vector<std::string> problems;
   GM_ASSIGN(const uint64_t damaged, local::damaged_pages(*repaired.store));
   if (damaged > 0) {
-    problems.push_back("data.mdb: " + std::to_string(damaged) + " pages are damaged");
+    problems.push_back("data.mdb: " + counted(damaged, "page is", "pages are") + " damaged");
   } else {
     GM_ASSIGN(local::RepairReport report, local::repair_structure(*repaired.store, options));
     keep.lost().add_collections(report.lost_documents);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "command_line/byte_units.h"
+#include "engine/base/counted.h"
 #include "engine/bson/json.h"
 #include "engine/system/system_error.h"
 #include "tools/gridstore/message.h"

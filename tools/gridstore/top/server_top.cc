@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "command_line/byte_units.h"
+#include "engine/base/counted.h"
 #include "engine/bson/builder.h"
 #include "engine/mongo/connection.h"
 #include "tools/gridstore/message.h"

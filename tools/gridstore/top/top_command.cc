@@ -70,7 +70,7 @@ Result<std::unique_ptr<TopSource>> open_source(const StoreArgument& argument) {
   if (command_line::is_socket_missing(argument.folder())) {
     return fail(ErrorCode::kNonExistentPath,
                 in_quotes(argument.text) +
-                    " is no mount, and no process answers there; top shows what a mount, or a "
+                    " is not a mount, and no process answers there; top shows what a mount, or a "
                     "process that uses a store, does");
   }
   mongo::ConnectOptions how;

@@ -167,13 +167,13 @@ TEST_F(StoreFolderTest, Open_DataFileWithoutOwner_IsNotAStore) {
 
 TEST_F(StoreFolderTest, Open_NewerFormat_IsStoreFormatTooNew) {
   ASSERT_TRUE(create());
-  put_contents(store() / "format", "gridmount store\nformat 5\n");
-  expect_error(open(), ErrorCode::kStoreFormatTooNew, "version 5");
-  expect_error(open_read_only(), ErrorCode::kStoreFormatTooNew, "versions up to 5");
+  put_contents(store() / "format", "gridmount store\nformat 6\n");
+  expect_error(open(), ErrorCode::kStoreFormatTooNew, "version 6");
+  expect_error(open_read_only(), ErrorCode::kStoreFormatTooNew, "versions only up to 5");
   for (const char* damage : {"gridmount store\nformat \n", "gridmount store\nformat 0\n",
                              "gridmount store\nformat 1", "gridmount store\nformat x\n"}) {
     put_contents(store() / "format", damage);
-    expect_error(open(), ErrorCode::kStoreDamaged, "gives no version");
+    expect_error(open(), ErrorCode::kStoreDamaged, "has no version");
   }
 }
 

@@ -117,7 +117,7 @@ TEST_F(Repair, UnreadableRecords_AreTakenOutWithTheirEntries) {
                      HasSubstr("checksum"))),
       Contains(HasSubstr("removed record 2: the record has only 6 bytes")),
       Contains(HasSubstr("(record 3)")), Contains(HasSubstr("removed a record: its key has 7")),
-      Contains(HasSubstr("the index '_id_' was repaired: 3 removed")),
+      Contains(HasSubstr("the index '_id_' was repaired: 3 entries were removed")),
       Contains(HasSubstr("counts 2 documents"))));
   EXPECT_THAT(ids(), ElementsAre(4, 5));
   EXPECT_EQ(removed_.bytes.size(), 4u);
@@ -139,8 +139,8 @@ TEST_F(Repair, MissingRecord_LeavesNoEntries) {
     return trees.remove(trees.tree(metadata.records), RecordKey(metadata.records, 4).view());
   });
   expect_repaired(ElementsAre(HasSubstr("counts 4 documents"),
-                              HasSubstr("'_id_' was repaired: 1 removed"),
-                              HasSubstr("'by_a' was repaired: 1 removed")));
+                              HasSubstr("'_id_' was repaired: 1 entry was removed"),
+                              HasSubstr("'by_a' was repaired: 1 entry was removed")));
 }
 
 TEST_F(Repair, IndexEntries_FollowTheDocuments) {
@@ -168,8 +168,9 @@ TEST_F(Repair, IndexEntries_FollowTheDocuments) {
     return trees.put(trees.tree(by_id.keyspace), keyspace_prefix(by_id.keyspace) + "y", "");
   });
   expect_repaired(
-      ElementsAre(HasSubstr("'_id_' was repaired: 1 corrected, 1 removed"),
-                  HasSubstr("'by_a' was repaired: 1 entries added, 1 corrected, 3 removed")));
+      ElementsAre(HasSubstr("'_id_' was repaired: 1 entry was corrected, 1 entry was removed"),
+                  HasSubstr("'by_a' was repaired: 1 entry was added, 1 entry was corrected, 3 "
+                            "entries were removed")));
   EXPECT_THAT(ids(), ElementsAre(1, 2, 3, 4, 5));
 }
 
@@ -183,7 +184,7 @@ TEST_F(Repair, EntryWithAWrongChecksum_IsCorrected) {
     value.back() ^= 1;
     return trees.put(trees.tree(by_a.keyspace), key, value);
   });
-  expect_repaired(ElementsAre(HasSubstr("'by_a' was repaired: 1 corrected")));
+  expect_repaired(ElementsAre(HasSubstr("'by_a' was repaired: 1 entry was corrected")));
   EXPECT_THAT(ids(), ElementsAre(1, 2, 3, 4, 5));
 }
 
@@ -390,7 +391,8 @@ TEST_F(Repair, ManyChanges_AreMadeInSteps) {
     return {};
   };
   change(break_all);
-  EXPECT_THAT(repair(), ElementsAre(HasSubstr("3005 entries added, 3000 removed")));
+  EXPECT_THAT(repair(),
+              ElementsAre(HasSubstr("3005 entries were added, 3000 entries were removed")));
   EXPECT_GT(removed_.syncs, 6);
   EXPECT_THAT(problems(), IsEmpty());
 

@@ -462,7 +462,7 @@ TEST_F(StoreSalvage, LogThatCannotBeReplayed_IsNotLost) {
   EXPECT_FALSE(local::open(folder_, {}));
   expect_salvaged();
   EXPECT_EQ(missing(), std::set<int32_t>{7});
-  EXPECT_THAT(lines_, Contains(HasSubstr("transactions were added to data.mdb from the log")));
+  EXPECT_THAT(lines_, Contains(HasSubstr("1 transaction was added to data.mdb from the log")));
 }
 
 void StoreSalvage::make_log_that_cannot_be_replayed() {
@@ -500,7 +500,7 @@ TEST_F(StoreSalvage, ListOfFreePagesThatIsNoPage_LosesNothing) {
   std::string bytes = sound_;
   bytes.replace(free_root() * kPage + 8, kPage - 8, kPage - 8, '\xEE');
   put_data(bytes);
-  EXPECT_THAT(problems(), Contains(HasSubstr("pages of its trees are damaged")));
+  EXPECT_THAT(problems(), Contains(HasSubstr("1 page of its trees is damaged")));
   expect_salvaged();
   EXPECT_THAT(missing(), IsEmpty());
 }

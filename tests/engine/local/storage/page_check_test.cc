@@ -209,7 +209,7 @@ TEST_F(PageCheckTest, LeafWithEntriesBehindItsEnd_IsNotWrittenTo) {
   const Status removed = remove("many", 50);
   ASSERT_FALSE(removed);
   EXPECT_EQ(removed.error().code(), ErrorCode::kStoreDamaged);
-  EXPECT_THAT(removed.error().message(), HasSubstr("data.mdb is damaged: page "));
+  EXPECT_THAT(removed.error().message(), HasSubstr("data.mdb is damaged at page "));
   EXPECT_TRUE(insert("one", 1));
 }
 

@@ -1,0 +1,18 @@
+// Puts a number and a noun into words for messages, with the noun in the right form.
+//
+// Thread-safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gridmount {
+
+// Returns "1 page", "2 pages", "2 indexes". The plural ends with "es" after an x, otherwise with
+// "s".
+std::string counted(uint64_t number, std::string_view noun);
+// For other plurals, and for verbs that agree: counted(2, "entry is", "entries are").
+std::string counted(uint64_t number, std::string_view one, std::string_view many);
+
+}  // namespace gridmount
