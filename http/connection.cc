@@ -44,6 +44,10 @@ Request::Method method_of(beast::http::verb verb) {
       return Request::Method::kGet;
     case beast::http::verb::head:
       return Request::Method::kHead;
+    case beast::http::verb::options:
+      return Request::Method::kOptions;
+    case beast::http::verb::propfind:
+      return Request::Method::kFindProperties;
     case beast::http::verb::put:
       return Request::Method::kPut;
     case beast::http::verb::delete_:

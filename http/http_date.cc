@@ -123,4 +123,17 @@ std::optional<int64_t> parse_http_date(std::string_view text) {
   return comma == kDays[0].size() ? parse_preferred(text) : parse_rfc_850(text, comma);
 }
 
+std::string iso_time(int64_t milliseconds) {
+  using namespace std::chrono;
+  const sys_time<std::chrono::milliseconds> time(std::chrono::milliseconds(
+      std::clamp(milliseconds, kFirstSecond * 1000, kLastSecond * 1000 + 999)));
+  const auto day = floor<days>(time);
+  const year_month_day date(day);
+  const hh_mm_ss clock(time - day);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
+                     clock.subseconds().count());
+}
+
 }  // namespace gridmount::http

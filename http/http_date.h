@@ -18,5 +18,8 @@ std::string http_date(int64_t seconds);
 // 1994". Returns nothing for anything else. Callers then ignore the field, as RFC 9110 demands of
 // invalid dates.
 std::optional<int64_t> parse_http_date(std::string_view text);
+// Returns the time of a number of milliseconds since 1970 in the form "2026-01-31T23:59:59.123Z",
+// which is one of ISO 8601 and of RFC 3339. A time outside of those years becomes the nearest.
+std::string iso_time(int64_t milliseconds);
 
 }  // namespace gridmount::http

@@ -2,12 +2,10 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <algorithm>
-#include <array>
-#include <chrono>
 #include <utility>
 
 #include "engine/bson/text.h"
+#include "http/http_date.h"
 #include "http/target.h"
 
 namespace gridmount::http {
@@ -32,22 +30,6 @@ void for_each_character(std::string_view text, const Write& write) {
     write(is_valid ? character : std::string_view("\xEF\xBF\xBD"));
     at += character.size();
   }
-}
-
-// "2026-01-31T23:59:59.123Z", within the years 1 to 9999.
-std::string iso_time(int64_t milliseconds) {
-  using namespace std::chrono;
-  constexpr int64_t kFirst = -62135596800000;
-  constexpr int64_t kLast = 253402300799999;
-  const sys_time<std::chrono::milliseconds> time(
-      std::chrono::milliseconds(std::clamp(milliseconds, kFirst, kLast)));
-  const auto day = floor<days>(time);
-  const year_month_day date(day);
-  const hh_mm_ss clock(time - day);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                     clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
-                     clock.subseconds().count());
 }
 
 std::string_view kind_name(ListedEntry::Kind kind) {

@@ -49,6 +49,8 @@ std::string_view reason_of(int status) {
       return "No Content";
     case 206:
       return "Partial Content";
+    case 207:
+      return "Multi-Status";
     case 304:
       return "Not Modified";
     case 400:

@@ -13,7 +13,16 @@
 namespace gridmount::http {
 
 struct Request {
-  enum class Method { kGet, kHead, kPut, kDelete, kMakeCollection, kOther };
+  enum class Method {
+    kOptions,
+    kGet,
+    kHead,
+    kFindProperties,  // PROPFIND
+    kPut,
+    kDelete,
+    kMakeCollection,  // MKCOL
+    kOther,
+  };
 
   Method method = Method::kGet;
   std::string target;  // as sent: "/fs/a%20b?download"
@@ -23,7 +32,12 @@ struct Request {
   bool has_body = false;
   std::optional<uint64_t> body_bytes;  // unset: unknown, or there is no body
 
+  // Returns true if the request asks for content.
   bool is_read() const { return method == Method::kGet || method == Method::kHead; }
+  // Returns false if the method surely changes nothing.
+  bool is_change() const {
+    return !is_read() && method != Method::kOptions && method != Method::kFindProperties;
+  }
   // Returns the value of a field. Ignores the case of its name. Joins the values of a field that
   // occurs several times by ", " (RFC 9110, 5.3). Returns nothing if the field is missing.
   std::optional<std::string> field(std::string_view name) const;

@@ -11,6 +11,9 @@
 #include "http/listing.h"
 #include "http/origin.h"
 #include "http/site_error.h"
+#include "http/site_methods.h"
+#include "http/site_nodes.h"
+#include "http/site_properties.h"
 
 namespace gridmount::http {
 
@@ -22,10 +25,6 @@ constexpr std::string_view kById = ".id";
 // of its document.
 constexpr int kLookUpsMax = 5;
 
-bool is_regular(uint32_t mode) {
-  return (mode & S_IFMT) == 0 || S_ISREG(mode);
-}
-
 tl::unexpected<Error> not_regular(std::string_view what) {
   return fail(ErrorCode::kPermissionDenied,
               std::string(what) + " is a symbolic link, a device or the like");
@@ -34,17 +33,6 @@ tl::unexpected<Error> not_regular(std::string_view what) {
 std::optional<bson::Value> parse_id(const std::string& text) {
   if (const auto id = bson::ObjectId::from_hex(text)) return bson::Value(*id);
   return gridfs::id_from_json(text);
-}
-
-// Reads the files document. Fails with FileNotFound.
-Result<gridfs::FilesDocument> read_file(const gridfs::Bucket& bucket, bson::ValueView id) {
-  GM_ASSIGN(const auto stream, bucket.open_download_stream(id, gridfs::ByteRange{}));
-  return stream->file();
-}
-
-std::shared_ptr<const gridfs::Bucket> bucket_of(std::shared_ptr<gridfs::PathNamespace> paths) {
-  const gridfs::Bucket* const bucket = &paths->bucket();
-  return {std::move(paths), bucket};
 }
 
 ListedEntry listed(const gridfs::DirectoryEntry& entry) {
@@ -116,33 +104,68 @@ Answer Site::answer(const Request& request) const {
 
 Result<Answer> Site::try_answer(const Request& request) const {
   const bool is_head = request.method == Request::Method::kHead;
-  GM_ASSIGN(const Target target, parse_target(request.target));
+  Target target;
+  // "*" is the server as a whole (RFC 9110, 9.3.7).
+  if (request.method != Request::Method::kOptions || request.target != "*") {
+    GM_ASSIGN(target, parse_target(request.target));
+  }
   const std::optional<std::string> host =
       target.authority ? target.authority : request.field("Host");
   if (!host) return refusal(400, "the field Host is missing", is_head);
   if (!hosts_.allows(*host)) {
     return refusal(421, "this server has another name than the field Host says", is_head);
   }
-  if (!request.is_read()) {
+  if (request.method == Request::Method::kOptions) return options_reply(target);
+  if (request.is_change()) {
     if (changes_ && !is_of_same_origin(request, *host)) {
       return refusal(403, "a page of another site must not change files", is_head);
     }
     return change(request, target);
   }
+  if (request.method == Request::Method::kFindProperties)
+    return find_all_properties(request, target);
   if (target.components.empty()) return list_buckets(request, target);
   if (target.components[0] == kById) return answer_id(request, target);
   return answer_path(request, target);
 }
 
-Result<Answer> Site::change(const Request& request, const Target& target) const {
-  constexpr std::string_view kReading = "GET, HEAD";
-  if (!changes_) return not_allowed(request, "files can only be read", std::string(kReading));
-  if (request.method == Request::Method::kOther) {
-    return not_allowed(request, "the method is unknown", "GET, HEAD, PUT, DELETE, MKCOL");
+Reply Site::options_reply(const Target& target) const {
+  const bool is_by_id = !target.components.empty() && target.components[0] == kById;
+  const bool is_server = target.components.empty() && !target.ends_with_slash;
+  const bool is_in_bucket = target.components.size() >= 2;
+  std::string_view methods = kMethodsOfReaders;
+  if (changes_ && (is_server || is_in_bucket)) methods = kMethods;
+  if (is_by_id) methods = kMethodsOfIds;
+  Reply reply;
+  reply.add("Allow", std::string(methods));
+  if (is_by_id) return reply;
+  reply.add("DAV", "1");
+  // Microsoft's clients take a server without this field for one of another protocol.
+  reply.add("MS-Author-Via", "DAV");
+  return reply;
+}
+
+Result<Answer> Site::find_all_properties(const Request& request, const Target& target) const {
+  if (target.components.empty()) {
+    GM_ASSIGN(std::vector<std::string> names, shown_buckets());
+    return find_bucket_properties(request, std::move(names));
   }
-  if (target.components.size() < 2 || target.components[0] == kById) {
-    return not_allowed(request, "only files and directories of a bucket can be changed",
-                       std::string(kReading));
+  if (target.components[0] == kById) {
+    return not_allowed(request, "files by _id have no properties", std::string(kMethodsOfIds));
+  }
+  GM_ASSIGN(const Paths paths, open_bucket(target.components[0]));
+  return find_properties(request, target, paths, store_);
+}
+
+Result<Answer> Site::change(const Request& request, const Target& target) const {
+  const bool is_by_id = !target.components.empty() && target.components[0] == kById;
+  const std::string reading(is_by_id ? kMethodsOfIds : kMethodsOfReaders);
+  if (!changes_) return not_allowed(request, "files can only be read", reading);
+  if (request.method == Request::Method::kOther) {
+    return not_allowed(request, "the method is unknown", std::string(kMethods));
+  }
+  if (target.components.size() < 2 || is_by_id) {
+    return not_allowed(request, "only files and directories of a bucket can be changed", reading);
   }
   GM_ASSIGN(const Paths paths, open_bucket(target.components[0]));
   switch (request.method) {
@@ -155,15 +178,17 @@ Result<Answer> Site::change(const Request& request, const Target& target) const 
   }
 }
 
-Result<Reply> Site::list_buckets(const Request& request, const Target& target) const {
-  std::vector<std::string> names;
-  {
-    GM_ASSIGN(const auto snapshot, store_.snapshot());
-    GM_ASSIGN(names, gridfs::bucket_names(*database_, *snapshot));
-  }
+Result<std::vector<std::string>> Site::shown_buckets() const {
+  GM_ASSIGN(const auto snapshot, store_.snapshot());
+  GM_ASSIGN(std::vector<std::string> names, gridfs::bucket_names(*database_, *snapshot));
   if (options_.bucket) {
     std::erase_if(names, [&](const std::string& name) { return name != *options_.bucket; });
   }
+  return names;
+}
+
+Result<Reply> Site::list_buckets(const Request& request, const Target& target) const {
+  GM_ASSIGN(std::vector<std::string> names, shown_buckets());
   return listing_reply(
       request, target,
       [names = std::move(names), next = size_t{0}]() mutable -> Result<std::optional<ListedEntry>> {
@@ -203,13 +228,7 @@ Result<Reply> Site::answer_path(const Request& request, const Target& target) co
 
 Result<Reply> Site::answer_node(const Request& request, const Target& target,
                                 const Paths& paths) const {
-  GM_ASSIGN(gridfs::Node node, paths->root());
-  for (size_t i = 1; i < target.components.size(); ++i) {
-    if (node.kind != gridfs::NodeKind::kDirectory) {
-      return fail(gridfs::kNoSuchEntry, "'" + target.components[i - 1] + "' is no directory");
-    }
-    GM_ASSIGN(node, paths->lookup(node.path, target.components[i]));
-  }
+  GM_ASSIGN(const gridfs::Node node, find_node(*paths, target));
   if (node.kind == gridfs::NodeKind::kDirectory) {
     GM_ASSIGN(auto stream, paths->list(node.path));
     return listing_reply(request, target,
@@ -220,9 +239,6 @@ Result<Reply> Site::answer_node(const Request& request, const Target& target,
                          });
   }
   const std::string& name = target.components.back();
-  if (target.ends_with_slash) {
-    return fail(gridfs::kNoSuchEntry, "'" + name + "' is no directory");
-  }
   if (!is_regular(node.attributes.mode)) return not_regular("'" + name + "'");
   GM_ASSIGN(gridfs::FilesDocument file, read_file(paths->bucket(), node.id));
   return file_reply(

@@ -4,6 +4,8 @@
 //   /BUCKET/PATH              a directory or a file, by the names that the mount shows
 //   /.id/BUCKET/ID            a file by its _id: the digits of an ObjectId, or Extended JSON
 //
+// Clients read it by GET and HEAD, and by the PROPFIND of WebDAV.
+//
 // The site shows what is committed in the store. It writes nothing, unless SiteOptions::write is
 // set.
 //
@@ -46,8 +48,13 @@ class Site final : public RequestHandler {
   using Paths = std::shared_ptr<gridfs::PathNamespace>;
 
   Result<Answer> try_answer(const Request& request) const;
-  // Answers a request that is neither GET nor HEAD.
+  // Says which methods can be used with the target, and which class of WebDAV there is.
+  Reply options_reply(const Target& target) const;
+  // Answers PROPFIND.
+  Result<Answer> find_all_properties(const Request& request, const Target& target) const;
+  // Answers a request that may change something.
   Result<Answer> change(const Request& request, const Target& target) const;
+  Result<std::vector<std::string>> shown_buckets() const;
   Result<Reply> list_buckets(const Request& request, const Target& target) const;
   Result<Reply> answer_path(const Request& request, const Target& target) const;
   Result<Reply> answer_id(const Request& request, const Target& target) const;

@@ -16,6 +16,7 @@
 #include "http/entity_tag.h"
 #include "http/preconditions.h"
 #include "http/site_error.h"
+#include "http/site_methods.h"
 
 namespace gridmount::http {
 
@@ -25,8 +26,6 @@ using gridfs::FilesDocument;
 using gridfs::Node;
 using gridfs::NodeKind;
 
-constexpr std::string_view kOfFiles = "GET, HEAD, PUT, DELETE";
-constexpr std::string_view kOfDirectories = "GET, HEAD, DELETE";
 constexpr uint32_t kSetIdBits = S_ISUID | S_ISGID;
 
 // Where a change happens.
@@ -382,7 +381,7 @@ Result<Answer> SiteChanges::put(const Request& request, const Target& target,
   std::optional<FilesDocument> present;
   if (place.node) {
     if (place.node->kind == NodeKind::kDirectory) {
-      return not_allowed(request, "a directory has this name", std::string(kOfDirectories));
+      return not_allowed(request, "a directory has this name", std::string(kMethodsOfDirectories));
     }
     if (target.ends_with_slash) return fail(kConflict, "a file has this name");
     if (!S_ISREG(place.node->attributes.mode)) {
@@ -461,7 +460,7 @@ Result<Answer> SiteChanges::make_directory(
   if (place.node) {
     const bool is_directory = place.node->kind == NodeKind::kDirectory;
     return not_allowed(request, "the name is taken",
-                       std::string(is_directory ? kOfDirectories : kOfFiles));
+                       std::string(is_directory ? kMethodsOfDirectories : kMethodsOfFiles));
   }
   GM_TRY(check_conditions(request, std::nullopt));
   const gridfs::Bucket bucket(store_, database_, bucket_options(paths->bucket().options().name));

@@ -23,7 +23,7 @@ int status_of(ErrorCode code, bool is_change) {
   }
   if (code == kLengthRequired) return 411;
   if (code == kPreconditionFailed) return 412;
-  if (code == gridfs::kFileTooLarge) return 413;
+  if (code == gridfs::kFileTooLarge || code == kXmlTooLarge) return 413;
   if (code == kUnsupportedContent) return 415;
   if (code == kTooManyUploads) return 503;
   if (code == ErrorCode::kOutOfDiskSpace) return 507;
@@ -33,7 +33,7 @@ int status_of(ErrorCode code, bool is_change) {
 }  // namespace
 
 Reply refusal_of(const Error& error, const Request& request) {
-  const int status = status_of(error.code(), !request.is_read());
+  const int status = status_of(error.code(), request.is_change());
   if (status == 500) spdlog::error("http: {}: {}", request.target, error.message());
   Reply reply = refusal(status, error.message(), request.method == Request::Method::kHead);
   if (status == 503) reply.add("Retry-After", "1");

@@ -15,6 +15,7 @@ inline constexpr ErrorCode kConflict{100302};
 inline constexpr ErrorCode kUnsupportedContent{100303};
 inline constexpr ErrorCode kTooManyUploads{100304};
 inline constexpr ErrorCode kLengthRequired{100305};
+inline constexpr ErrorCode kXmlTooLarge{100306};
 
 // Returns the reply that says why a request failed. Logs errors of the server (500).
 Reply refusal_of(const Error& error, const Request& request);

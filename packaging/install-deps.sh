@@ -24,8 +24,8 @@ packages=(
   libsystemd-dev
   # The wire server
   libasio-dev zlib1g-dev libsnappy-dev libzstd-dev libidn-dev
-  # The HTTP server: Boost.Beast, headers alone
-  libboost1.81-dev
+  # The HTTP server: Boost.Beast, headers alone, and the XML of WebDAV
+  libboost1.81-dev libexpat1-dev
   # Collations, and the terms of text indexes
   libicu-dev libstemmer-dev
   # BSON, and the store over a MongoDB deployment
@@ -41,7 +41,7 @@ if ! $programs_only; then
     # Tests and benchmarks
     libgtest-dev libgmock-dev libsqlite3-dev
     curl git python3 rsync sqlite3 tar acl attr procps util-linux groff-base
-    borgbackup fio postgresql stress-ng vim
+    borgbackup fio postgresql rclone stress-ng vim
     # The Debian package, its completions, and a bare Debian that tries them
     debhelper debootstrap lintian fish zsh
     python3-pymongo python3-gridfs python3-venv python3-yaml openssl

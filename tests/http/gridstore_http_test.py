@@ -8,6 +8,7 @@ import hashlib
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -15,6 +16,7 @@ import tempfile
 import threading
 import unittest
 import urllib.parse
+from xml.etree import ElementTree
 
 from http_case import HttpRequests, PATIENCE_SECONDS
 
@@ -242,12 +244,52 @@ class GridstoreHttp(HttpRequests, unittest.TestCase):
 
     def test_OtherMethods_AreNotAllowed(self):
         self.put("file", b"content")
-        for method in ("PUT", "POST", "DELETE", "PATCH", "OPTIONS", "PROPFIND", "TRACE", "STRANGE"):
+        for method in ("PUT", "POST", "DELETE", "PATCH", "PROPPATCH", "TRACE", "STRANGE"):
             reply = self.request(method, "/fs/file")
             self.assertIn(reply.status, (400, 405), method)
             if reply.status == 405:
-                self.assertEqual(reply.headers["Allow"], "GET, HEAD")
+                self.assertEqual(reply.headers["Allow"], "OPTIONS, GET, HEAD, PROPFIND")
         self.assertEqual(self.get("/fs/file").body, b"content")
+
+    def test_Propfind_DescribesFiles(self):
+        self.put("dir/a b.txt", b"content")
+        reply = self.request("PROPFIND", "/fs/dir/", Depth="1")
+        self.assertEqual(reply.status, 207)
+        responses = ElementTree.fromstring(reply.body).findall("{DAV:}response")
+        self.assertEqual(
+            [response.findtext("{DAV:}href") for response in responses],
+            ["/fs/dir/", "/fs/dir/a%20b.txt"],
+        )
+        self.assertEqual(responses[1].findtext(".//{DAV:}getcontentlength"), "7")
+        options = self.request("OPTIONS", "/fs/")
+        self.assertEqual(options.status, 200)
+        self.assertEqual(options.headers["DAV"], "1")
+        # The connection can be used after a body.
+        asked = b"<propfind xmlns='DAV:'><propname/></propfind>"
+        head = b"Host: localhost\r\nDepth: 0\r\nContent-Length: %d\r\n\r\n" % len(asked)
+        twice = (b"PROPFIND /fs/dir HTTP/1.1\r\n" + head + asked) * 2
+        self.assertEqual(self.send_bytes(twice).count(b"HTTP/1.1 207 Multi-Status"), 2)
+        bomb = b"<!DOCTYPE a [<!ENTITY b 'c'><!ENTITY d '&b;&b;'>]><propfind xmlns='DAV:'>&d;"
+        self.assertEqual(self.request("PROPFIND", "/fs/dir", bomb, Depth="0").status, 400)
+        self.assertEqual(self.request("PROPFIND", "/fs/dir", b" " * 70_000, Depth="0").status, 413)
+
+    def test_Rclone_ReadsAllFiles(self):
+        if not shutil.which("rclone"):
+            self.skipTest("there is no rclone")
+        contents = {"a b.txt": os.urandom(3_000_000), "dir/\u00e9%&": b"", "dir/below/x": b"y"}
+        for name, content in contents.items():
+            self.put(name, content)
+        remote = [":webdav:/fs", "--webdav-url", self.url("/"), "--config", "/dev/null"]
+        copy = self.folder / "copy"
+        for command in (["copy", *remote, copy], ["check", "--download", *remote, copy]):
+            done = subprocess.run(["rclone", *command], capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        found = {
+            str(path.relative_to(copy)): path.read_bytes()
+            for path in copy.rglob("*")
+            if path.is_file()
+        }
+        self.assertEqual(found, contents)
 
     def test_Bombs_AreRefused(self):
         self.assertIn(b" 431 ", self.send_bytes(b"GET / HTTP/1.1\r\nX: " + b"x" * 100_000))

@@ -130,7 +130,7 @@ TEST_F(HttpSiteTest, BadRequests_AreRefused) {
   }
   const Reply post = answer(base_ + "file", {}, Request::Method::kOther);
   EXPECT_EQ(post.status, 405);
-  EXPECT_EQ(field(post, "Allow"), "GET, HEAD");
+  EXPECT_EQ(field(post, "Allow"), "OPTIONS, GET, HEAD, PROPFIND");
   EXPECT_EQ(answer("http://example.com" + base_ + "file").status, 421);
   EXPECT_EQ(answer("http://localhost" + base_ + "file").status, 200);
   Request request;

@@ -116,6 +116,7 @@ DOORS = [
     (r"yaml-cpp/", "yaml-cpp", r"tools/gridfiles/connection_options\.cc"),
     (r"stringprep\.h", "libidn", r"engine/wire/auth/password_preparation\.cc"),
     (r"boost/", "Boost", r"http/(connection\.(h|cc)|http_server\.cc)"),
+    (r"expat\.h", "expat", r"http/xml_document\.cc"),
     (r"asio", "Asio", r"engine/wire/server/.*"),
     (
         r"zlib\.h|snappy|zstd",
@@ -140,6 +141,7 @@ LINK_DOORS = [
     (r"STEMMER_LIBRARY", "libstemmer", {"engine/query"}),
     (r"PkgConfig::YAML_CPP", "yaml-cpp", {"tools"}),
     (r"Boost::", "Boost", {"http"}),
+    (r"PkgConfig::EXPAT", "expat", {"http"}),
     (r"PkgConfig::IDN", "libidn", {"engine/wire"}),
     (r"PkgConfig::(SNAPPY|ZSTD)", "a compressor", {"engine/wire"}),
     (r"ZLIB::", "zlib", {"engine/wire", "tools"}),

@@ -1,0 +1,30 @@
+// PROPFIND: the properties of what a site shows, of one resource or of a directory and what is in
+// it. Source: RFC 4918, 9.1.
+//
+// Thread-safe: functions without state.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/store.h"
+#include "gridfs/namespace/path_namespace.h"
+#include "http/request_handler.h"
+#include "http/target.h"
+
+namespace gridmount::http {
+
+// Both functions return what takes the body of a PROPFIND. The reply is 207, 400 for a body that
+// cannot be, or 403 if the field Depth asks for a whole tree. They fail with BadValue for an
+// unknown Depth. `store` must outlive the reply.
+//
+// The properties of the buckets at the root of the tree.
+Result<Answer> find_bucket_properties(const Request& request, std::vector<std::string> buckets);
+// The properties of the target, which leads into the bucket of `paths`. A name that is removed
+// while the reply is sent may be missing in it.
+Result<Answer> find_properties(const Request& request, const Target& target,
+                               const std::shared_ptr<gridfs::PathNamespace>& paths,
+                               engine::Store& store);
+
+}  // namespace gridmount::http
