@@ -54,6 +54,10 @@ Request::Method method_of(beast::http::verb verb) {
       return Request::Method::kDelete;
     case beast::http::verb::mkcol:
       return Request::Method::kMakeCollection;
+    case beast::http::verb::copy:
+      return Request::Method::kCopy;
+    case beast::http::verb::move:
+      return Request::Method::kMove;
     default:
       return Request::Method::kOther;
   }

@@ -116,6 +116,7 @@ class HttpServer::Running {
 
   bool end(std::chrono::milliseconds patience) {
     io_.stop();
+    handler_->stop();
     const auto deadline = std::chrono::steady_clock::now() + patience;
     const MutexLock lock(mutex_);
     while (ended_threads_ < threads_.size()) {
@@ -151,6 +152,7 @@ class HttpServer::Running {
 
   void stop() {
     io_.stop();
+    handler_->stop();
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
   }

@@ -51,6 +51,11 @@ Reply multi_status_reply(ResponseSource responses) {
   return reply;
 }
 
+std::string status_element(int status) {
+  return "<D:status>HTTP/1.1 " + std::to_string(status) + " " + std::string(reason_of(status)) +
+         "</D:status>";
+}
+
 Reply condition_reply(int status, std::string_view condition) {
   return xml_reply(status, "error", condition);
 }

@@ -24,6 +24,9 @@ Reply multi_status_reply(ResponseSource responses);
 // Returns the reply with an element `error`, which has the XML `condition`.
 Reply condition_reply(int status, std::string_view condition);
 
+// Returns the element `status`.
+std::string status_element(int status);
+
 // Returns a reply with this element as its body. "D" is the prefix of "DAV:" in it.
 Reply xml_reply(int status, std::string_view element, std::string_view content);
 

@@ -21,6 +21,8 @@ struct Request {
     kPut,
     kDelete,
     kMakeCollection,  // MKCOL
+    kCopy,
+    kMove,
     kOther,
   };
 

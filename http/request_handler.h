@@ -36,6 +36,8 @@ class RequestHandler {
   // not read. Several threads call it at the same time. The answer may be used after the handler is
   // destroyed.
   virtual Answer answer(const Request& request) const = 0;
+  // Called when the server ends. Answers that take long should fail soon.
+  virtual void stop() const {}
 };
 
 }  // namespace gridmount::http

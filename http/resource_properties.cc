@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "http/http_date.h"
-#include "http/reply.h"
+#include "http/multi_status.h"
 #include "http/site_error.h"
 
 namespace gridmount::http {
@@ -119,8 +119,8 @@ Result<PropertyRequest> parse_propfind(std::string_view body) {
 }
 
 std::string propstat(std::string_view properties, int status) {
-  return "<D:propstat><D:prop>" + std::string(properties) + "</D:prop><D:status>HTTP/1.1 " +
-         std::to_string(status) + " " + std::string(reason_of(status)) + "</D:status></D:propstat>";
+  return "<D:propstat><D:prop>" + std::string(properties) + "</D:prop>" + status_element(status) +
+         "</D:propstat>";
 }
 
 std::string response_of(const Resource& resource, const PropertyRequest& wanted) {

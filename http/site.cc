@@ -53,6 +53,24 @@ ListedEntry listed(const gridfs::DirectoryEntry& entry) {
   return listed;
 }
 
+// Returns the field Destination. Fails with BadValue if it is missing or cannot be parsed, and with
+// OtherServer if it names another server than `host`.
+Result<Target> destination_of(const Request& request, std::string_view host) {
+  const auto field = request.field("Destination");
+  if (!field) return fail(ErrorCode::kBadValue, "the field Destination is missing");
+  const std::string_view text = trimmed(*field);
+  const bool is_http = equals_ignoring_case(text.substr(0, 7), "http://");
+  if (!text.starts_with('/') && !is_http && text.find("://") != std::string_view::npos) {
+    return fail(kOtherServer, "the Destination is no URL of this server");
+  }
+  GM_ASSIGN(Target target, parse_target(text));
+  if (target.authority && !equals_ignoring_case(*target.authority, trimmed(host))) {
+    return fail(kOtherServer, "the Destination is on another server");
+  }
+  if (!target.query.empty()) return fail(ErrorCode::kBadValue, "the Destination has a query");
+  return target;
+}
+
 Result<ListingForm> form_of(const Request& request, const Target& target) {
   if (const auto format = target.parameter("format")) {
     if (*format == "json") return ListingForm::kJson;
@@ -120,7 +138,7 @@ Result<Answer> Site::try_answer(const Request& request) const {
     if (changes_ && !is_of_same_origin(request, *host)) {
       return refusal(403, "a page of another site must not change files", is_head);
     }
-    return change(request, target);
+    return change(request, target, *host);
   }
   if (request.method == Request::Method::kFindProperties)
     return find_all_properties(request, target);
@@ -157,7 +175,8 @@ Result<Answer> Site::find_all_properties(const Request& request, const Target& t
   return find_properties(request, target, paths, store_);
 }
 
-Result<Answer> Site::change(const Request& request, const Target& target) const {
+Result<Answer> Site::change(const Request& request, const Target& target,
+                            const std::string& host) const {
   const bool is_by_id = !target.components.empty() && target.components[0] == kById;
   const std::string reading(is_by_id ? kMethodsOfIds : kMethodsOfReaders);
   if (!changes_) return not_allowed(request, "files can only be read", reading);
@@ -173,9 +192,31 @@ Result<Answer> Site::change(const Request& request, const Target& target) const 
       return changes_->put(request, target, paths);
     case Request::Method::kDelete:
       return changes_->remove(request, target, paths);
-    default:
+    case Request::Method::kMakeCollection:
       return changes_->make_directory(request, target, paths);
+    default:
+      return copy_or_move(request, target, paths, host);
   }
+}
+
+Result<Answer> Site::copy_or_move(const Request& request, const Target& from, const Paths& paths,
+                                  const std::string& host) const {
+  GM_ASSIGN(const Target to, destination_of(request, host));
+  if (to.components.size() < 2 || to.components[0] == kById) {
+    return fail(ErrorCode::kPermissionDenied, "the destination is not in a bucket");
+  }
+  const bool stays = to.components[0] == from.components[0];
+  if (request.method == Request::Method::kMove) {
+    if (!stays) return fail(ErrorCode::kPermissionDenied, "a move stays within its bucket");
+    return changes_->move(request, from, to, paths);
+  }
+  Paths to_paths = paths;
+  if (!stays) {
+    auto opened = open_bucket(to.components[0]);
+    if (!opened) return fail(kConflict, opened.error().message());
+    to_paths = *std::move(opened);
+  }
+  return changes_->copy(request, from, paths, to, to_paths);
 }
 
 Result<std::vector<std::string>> Site::shown_buckets() const {

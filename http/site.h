@@ -43,6 +43,9 @@ class Site final : public RequestHandler {
 
   // Errors of the store become replies, and errors of the server (500) are logged.
   Answer answer(const Request& request) const override;
+  void stop() const override {
+    if (changes_) changes_->stop();
+  }
 
  private:
   using Paths = std::shared_ptr<gridfs::PathNamespace>;
@@ -52,8 +55,12 @@ class Site final : public RequestHandler {
   Reply options_reply(const Target& target) const;
   // Answers PROPFIND.
   Result<Answer> find_all_properties(const Request& request, const Target& target) const;
-  // Answers a request that may change something.
-  Result<Answer> change(const Request& request, const Target& target) const;
+  // Answers a request that may change something. `host` is the checked name of this server.
+  Result<Answer> change(const Request& request, const Target& target,
+                        const std::string& host) const;
+  // Answers COPY and MOVE.
+  Result<Answer> copy_or_move(const Request& request, const Target& from, const Paths& paths,
+                              const std::string& host) const;
   Result<std::vector<std::string>> shown_buckets() const;
   Result<Reply> list_buckets(const Request& request, const Target& target) const;
   Result<Reply> answer_path(const Request& request, const Target& target) const;

@@ -1,64 +1,97 @@
-// The changes that clients make in the tree of a site: PUT, DELETE and MKCOL.
+// The changes that clients make in the tree of a site: PUT, DELETE and MKCOL, and COPY and MOVE of
+// WebDAV. Sources: RFC 9110; RFC 4918.
 //
 // A change is made as a driver makes it, with the documents of GridFS, so a mount of the same
 // process must watch the store (WatchedStore). Each change is one transaction, which also checks
 // the conditions of the request, sets the mtime of the directory, and makes implied directories
-// explicit (rules V1 and V2 of path_namespace.h).
-//
-// An upload is an orphan in `<bucket>.detached` until its last byte is there. One transaction then
-// gives it its name and removes what had the name before. An upload that ends earlier leaves
-// nothing: its destructor removes the orphan, or after a kill the next opening of the bucket does.
+// explicit (rules V1 and V2 of path_namespace.h). Two changes consist of many transactions: the
+// removal of a directory with what is in it, and the copy of a directory.
 //
 // Thread-safe.
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/store.h"
 #include "gridfs/namespace/path_namespace.h"
+#include "http/place_change.h"
 #include "http/request_handler.h"
+#include "http/slot.h"
 #include "http/target.h"
+#include "http/tree_failures.h"
+#include "http/write_options.h"
 
 namespace gridmount::http {
 
-struct WriteOptions {
-  int32_t chunk_bytes = gridfs::kDefaultChunkBytes;  // of new files
-  bool md5 = true;
-  // How nodes without POSIX fields are shown, and how many earlier contents a replaced file keeps.
-  gridfs::NamespaceOptions paths;
-  uint64_t upload_bytes_max = 0;  // longer bodies get the status 413; 0: no limit
-  size_t uploads_max = 16;        // at a time; further ones get the status 503
-};
-
 class SiteChanges {
  public:
+  using Paths = std::shared_ptr<gridfs::PathNamespace>;
+
   // `store` must outlive the object and the receivers that put() returns.
   SiteChanges(engine::Store& store, std::shared_ptr<engine::Database> database,
               WriteOptions options);
 
-  // The target of these three must lead into a bucket: it has two components or more. `paths` is
+  // The targets of all these must lead into a bucket: they have two components or more. `paths` is
   // the bucket of the first one. They fail with the errors of site_error.h and of PathNamespace.
   //
   // Begins to replace or create a file.
-  Result<Answer> put(const Request& request, const Target& target,
-                     const std::shared_ptr<gridfs::PathNamespace>& paths) const;
-  // Removes a file with all its revisions, or an empty directory.
-  Result<Answer> remove(const Request& request, const Target& target,
-                        const std::shared_ptr<gridfs::PathNamespace>& paths) const;
+  Result<Answer> put(const Request& request, const Target& target, const Paths& paths) const;
+  // Removes a file with all its revisions, or a directory with everything in it.
+  Result<Answer> remove(const Request& request, const Target& target, const Paths& paths) const;
   Result<Answer> make_directory(const Request& request, const Target& target,
-                                const std::shared_ptr<gridfs::PathNamespace>& paths) const;
+                                const Paths& paths) const;
+  // Copies a file or a directory, maybe into another bucket.
+  Result<Answer> copy(const Request& request, const Target& from, const Paths& from_paths,
+                      const Target& to, const Paths& to_paths) const;
+  // Moves a file with its revisions, or a directory with everything in it, in one transaction.
+  Result<Answer> move(const Request& request, const Target& from, const Target& to,
+                      const Paths& paths) const;
+
+  // Makes the copies and removals of trees that are being made fail soon.
+  void stop() const { *is_stopping_ = true; }
 
  private:
-  gridfs::BucketOptions bucket_options(const std::string& name) const;
+  using Check = std::function<Status(const std::optional<Validators>& present)>;
+  struct CopiedTree;
+
+  // Opens the bucket as new files need it.
+  gridfs::Bucket bucket_for(gridfs::PathNamespace& paths) const;
+  Status check_running() const;
+  Result<std::unique_ptr<Slot>> take_tree_slot() const {
+    return Slot::take(tree_changes_, options_.tree_changes_max, "copies and removals");
+  }
+
+  // Removes a file, or an empty directory. Calls `check` in the transaction.
+  Status remove_place(const Place& place, const gridfs::Bucket& bucket, const Check& check) const;
+  // Removes everything below the directory at `components`. Adds to `failures` what could not be
+  // removed.
+  Status remove_below(const std::vector<std::string>& components, const gridfs::Node& directory,
+                      gridfs::PathNamespace& paths, const gridfs::Bucket& bucket,
+                      TreeFailures& failures) const;
+  // Copies the file with that _id to the place. Calls `check` for what is replaced. Returns true if
+  // something was replaced.
+  Result<bool> copy_file(const Paths& from_paths, bson::ValueView id, const Place& to,
+                         gridfs::PathNamespace& to_paths, const Check& check) const;
+  // Makes the directory with the attributes of `from`.
+  Status copy_directory(const Paths& from_paths, const gridfs::Node& from, const Place& to,
+                        gridfs::PathNamespace& to_paths) const;
+  // Copies what is below the directory `from`.
+  Status copy_below(const CopiedTree& tree, TreeFailures& failures) const;
 
   engine::Store& store_;
   const std::shared_ptr<engine::Database> database_;
   const WriteOptions options_;
-  // The number of uploads. Shared with the receivers, which may outlive the object.
-  const std::shared_ptr<std::atomic<size_t>> uploads_ = std::make_shared<std::atomic<size_t>>(0);
+  // The numbers of uploads, and of copies and removals of trees. Shared with the receivers, which
+  // may outlive the object.
+  const Slot::Count uploads_ = std::make_shared<std::atomic<size_t>>(0);
+  const Slot::Count tree_changes_ = std::make_shared<std::atomic<size_t>>(0);
+  const std::shared_ptr<std::atomic<bool>> is_stopping_ =
+      std::make_shared<std::atomic<bool>>(false);
 };
 
 }  // namespace gridmount::http

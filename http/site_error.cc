@@ -6,8 +6,6 @@
 
 namespace gridmount::http {
 
-namespace {
-
 int status_of(ErrorCode code, bool is_change) {
   if (code == gridfs::kInvalidName) return is_change ? 403 : 404;
   if (code == gridfs::kNameTooLong) return is_change ? 414 : 404;
@@ -25,12 +23,11 @@ int status_of(ErrorCode code, bool is_change) {
   if (code == kPreconditionFailed) return 412;
   if (code == gridfs::kFileTooLarge || code == kXmlTooLarge) return 413;
   if (code == kUnsupportedContent) return 415;
-  if (code == kTooManyUploads) return 503;
+  if (code == kOtherServer) return 502;
+  if (code == kTooManyRequests) return 503;
   if (code == ErrorCode::kOutOfDiskSpace) return 507;
   return 500;
 }
-
-}  // namespace
 
 Reply refusal_of(const Error& error, const Request& request) {
   const int status = status_of(error.code(), request.is_change());

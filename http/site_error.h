@@ -13,9 +13,15 @@ inline constexpr ErrorCode kPreconditionFailed{100301};
 // The state of the tree does not permit the change.
 inline constexpr ErrorCode kConflict{100302};
 inline constexpr ErrorCode kUnsupportedContent{100303};
-inline constexpr ErrorCode kTooManyUploads{100304};
+// The client can try again later.
+inline constexpr ErrorCode kTooManyRequests{100304};
 inline constexpr ErrorCode kLengthRequired{100305};
 inline constexpr ErrorCode kXmlTooLarge{100306};
+// The destination of a COPY or MOVE is on another server.
+inline constexpr ErrorCode kOtherServer{100307};
+
+// Returns the status of a reply to a request that failed with this error.
+int status_of(ErrorCode code, bool is_change);
 
 // Returns the reply that says why a request failed. Logs errors of the server (500).
 Reply refusal_of(const Error& error, const Request& request);

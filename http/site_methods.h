@@ -9,9 +9,12 @@ namespace gridmount::http {
 
 inline constexpr std::string_view kMethodsOfIds = "OPTIONS, GET, HEAD";
 inline constexpr std::string_view kMethodsOfReaders = "OPTIONS, GET, HEAD, PROPFIND";
-inline constexpr std::string_view kMethodsOfFiles = "OPTIONS, GET, HEAD, PROPFIND, PUT, DELETE";
-inline constexpr std::string_view kMethodsOfDirectories = "OPTIONS, GET, HEAD, PROPFIND, DELETE";
+inline constexpr std::string_view kMethodsOfFiles =
+    "OPTIONS, GET, HEAD, PROPFIND, PUT, DELETE, COPY, MOVE";
+inline constexpr std::string_view kMethodsOfDirectories =
+    "OPTIONS, GET, HEAD, PROPFIND, DELETE, COPY, MOVE";
 // All of a site that clients may change.
-inline constexpr std::string_view kMethods = "OPTIONS, GET, HEAD, PROPFIND, PUT, DELETE, MKCOL";
+inline constexpr std::string_view kMethods =
+    "OPTIONS, GET, HEAD, PROPFIND, PUT, DELETE, MKCOL, COPY, MOVE";
 
 }  // namespace gridmount::http

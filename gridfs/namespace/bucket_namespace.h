@@ -275,8 +275,6 @@ class BucketNamespace final : public PathNamespace {
                    LinkedFile& file) const;
   Status move_directory(engine::Transaction& transaction, const Found& source,
                         const std::string& to);
-  Status move_names_below(engine::Transaction& transaction, const std::string& from,
-                          const std::string& to);
   // Gives a directory that was implied a document at its new path, so that it keeps its ino.
   Status preserve_ino(engine::Transaction& transaction, const Node& implied,
                       const std::string& path);

@@ -2,19 +2,15 @@
 
 #include <sys/stat.h>
 
-#include <unordered_set>
-
-#include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
-#include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/file_time.h"
 #include "gridfs/bucket/posix_changes.h"
 #include "gridfs/bucket/retry.h"
 #include "gridfs/namespace/bucket_namespace.h"
 #include "gridfs/namespace/name_mapping.h"
+#include "gridfs/namespace/name_moves.h"
 #include "gridfs/namespace/nodes.h"
-#include "gridfs/namespace/path_range.h"
 
 namespace gridmount::gridfs {
 
@@ -22,9 +18,6 @@ using engine::Transaction;
 using engine::TransactionKind;
 
 namespace {
-
-// Number of names changed per query, so that memory use does not grow with the directory.
-constexpr int64_t kRenamedAtOnce = 512;
 
 PosixFields changed_now() {
   PosixFields times;
@@ -189,7 +182,10 @@ Status BucketNamespace::move_directory(Transaction& transaction, const Found& so
     GM_TRY(preserve_ino(transaction, implied, source.path));
   }
   GM_TRY(directories_.move(transaction, source.path, to));
-  GM_TRY(move_names_below(transaction, source.path, to));
+  GM_TRY(move_filenames_below(bucket_, options_, transaction, source.path, to,
+                              [&](const Node& implied, const std::string& path) {
+                                return preserve_ino(transaction, implied, path);
+                              }));
   return path_index_.links().move_below(transaction, source.path, to);
 }
 
@@ -202,60 +198,6 @@ Status BucketNamespace::preserve_ino(Transaction& transaction, const Node& impli
   subdirectories_.drop_all();
   GM_TRY(directories_.insert(transaction, path, fields_of_implied_directory(implied), implied.ino));
   return {};
-}
-
-Status BucketNamespace::move_names_below(Transaction& transaction, const std::string& from,
-                                         const std::string& to) {
-  std::unordered_set<std::string> seen;  // directories below `from`
-  const bson::Document below = names_below("filename", from);
-  // A filename that is an array can match too. It is not a path, so it stays.
-  int64_t staying = 0;
-  while (true) {
-    struct MovedFile {
-      bson::Value id;
-      std::string filename;
-    };
-    std::vector<MovedFile> batch;
-    std::vector<Node> directories;  // seen in this batch for the first time
-    int64_t read = 0;
-    {
-      engine::FindOptions some;
-      some.skip = staying;
-      some.limit = kRenamedAtOnce;
-      GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
-                bucket_.files().find(transaction, below, some));
-      while (true) {
-        GM_ASSIGN(const std::optional<bson::View> document, cursor->next());
-        if (!document) break;
-        ++read;
-        if (!has_filename(*document)) {
-          ++staying;
-          continue;
-        }
-        const std::string_view filename = (*document)["filename"].as_string();
-        batch.push_back(
-            {bson::Value((*document)["_id"]), to + std::string(filename.substr(from.size()))});
-        for (std::string_view directory = split(filename).directory; directory.size() > from.size();
-             directory = split(directory).directory) {
-          if (!seen.emplace(directory).second) break;
-          directories.push_back(
-              implied_directory_node(bucket_.options().name, directory, *document, options_));
-        }
-      }
-    }
-    // When a directory is renamed, the times of its contents do not change.
-    for (const MovedFile& file : batch) {
-      bson::Builder update;
-      update.open_document("$set").append("filename", file.filename).close();
-      GM_TRY(
-          bucket_.files().update(transaction, equals("_id", file.id), std::move(update).finish()));
-    }
-    for (const Node& directory : directories) {
-      GM_TRY(preserve_ino(transaction, directory, to + directory.path.substr(from.size())));
-    }
-    // The files of this batch are no longer below `from`.
-    if (read < kRenamedAtOnce) return {};
-  }
 }
 
 }  // namespace gridmount::gridfs

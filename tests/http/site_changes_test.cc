@@ -256,7 +256,7 @@ TEST_F(SiteChangesTest, Put_IntoAFullStore_IsRefused) {
   EXPECT_EQ(count(bucket().detached()), 0);
 }
 
-TEST_F(SiteChangesTest, Delete_RemovesFilesAndEmptyDirectories) {
+TEST_F(SiteChangesTest, Delete_RemovesFilesAndDirectories) {
   EXPECT_EQ(status_of(Method::kDelete, "absent"), 404);
   EXPECT_EQ(status_of(Method::kDelete, "absent/file"), 404);
   put("file", "x");
@@ -266,7 +266,7 @@ TEST_F(SiteChangesTest, Delete_RemovesFilesAndEmptyDirectories) {
   EXPECT_EQ(status_of(Method::kDelete, "file"), 404);
   EXPECT_EQ(status_of(Method::kMakeCollection, "folder/"), 201);
   put("folder/file", "x");
-  EXPECT_EQ(status_of(Method::kDelete, "folder"), 409);
+  EXPECT_EQ(status_of(Method::kDelete, "folder", {{"Depth", "0"}}), 400);
   EXPECT_EQ(status_of(Method::kDelete, "folder/file"), 204);
   EXPECT_EQ(status_of(Method::kDelete, "folder/"), 204);
   EXPECT_EQ(status_of(Method::kDelete, "folder"), 404);

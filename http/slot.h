@@ -1,0 +1,39 @@
+// One of the requests of a kind that may be served at a time.
+//
+// Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "http/site_error.h"
+
+namespace gridmount::http {
+
+class Slot {
+ public:
+  using Count = std::shared_ptr<std::atomic<size_t>>;
+
+  // Fails with TooManyRequests if `most` slots of this count are taken. `what` names them.
+  static Result<std::unique_ptr<Slot>> take(Count taken, size_t most, const std::string& what) {
+    if (++*taken > most) {
+      --*taken;
+      return fail(kTooManyRequests, "there are too many " + what);
+    }
+    return std::unique_ptr<Slot>(new Slot(std::move(taken)));
+  }
+  ~Slot() { --*taken_; }
+  Slot(const Slot&) = delete;
+  Slot& operator=(const Slot&) = delete;
+
+ private:
+  explicit Slot(Count taken) : taken_(std::move(taken)) {}
+
+  const Count taken_;
+};
+
+}  // namespace gridmount::http

@@ -1,0 +1,54 @@
+// A walk over a directory and everything below it, as COPY and DELETE need it.
+//
+// Memory does not grow with the number of names, but with the depth, which is limited. Used by one
+// thread at a time.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gridfs/namespace/path_namespace.h"
+
+namespace gridmount::http {
+
+// The levels of directories below the first one.
+inline constexpr size_t kTreeLevelsMax = 256;
+
+struct TreeStep {
+  enum class Kind {
+    kEnter,  // a directory, before what is in it
+    kFile,   // also a symbolic link, a device or the like
+    kLeave,  // a directory, after what is in it
+  };
+  Kind kind = Kind::kFile;
+  std::vector<std::string> components;  // those of the first directory, and those below it
+  gridfs::Node node;
+};
+
+class TreeWalk {
+ public:
+  // Begins at the directory that `components` lead to. `paths` must outlive the object.
+  TreeWalk(gridfs::PathNamespace& paths, std::vector<std::string> components,
+           gridfs::Node directory);
+
+  // Returns the next step, or nothing at the end. Names that appear or vanish meanwhile may be left
+  // out. Fails with Conflict below kTreeLevelsMax levels; the walk continues behind that directory.
+  Result<std::optional<TreeStep>> next();
+  // Leaves out what is in the directory of the last step, which must be kEnter, and its kLeave.
+  void skip() { open_.pop_back(); }
+
+ private:
+  struct Level {
+    std::vector<std::string> components;
+    gridfs::Node node;
+    std::unique_ptr<gridfs::DirectoryStream> children;  // null: not begun
+  };
+
+  gridfs::PathNamespace& paths_;
+  std::vector<Level> open_;  // from the first directory to the innermost
+  std::optional<Level> first_;
+};
+
+}  // namespace gridmount::http
