@@ -58,6 +58,10 @@ Request::Method method_of(beast::http::verb verb) {
       return Request::Method::kCopy;
     case beast::http::verb::move:
       return Request::Method::kMove;
+    case beast::http::verb::lock:
+      return Request::Method::kLock;
+    case beast::http::verb::unlock:
+      return Request::Method::kUnlock;
     default:
       return Request::Method::kOther;
   }

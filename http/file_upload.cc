@@ -44,10 +44,11 @@ bson::Document kept_metadata(bson::View old) {
 
 }  // namespace
 
-FileUpload::FileUpload(Place place, const WriteOptions& options,
+FileUpload::FileUpload(Place place, const WriteOptions& options, LockClaim claim,
                        std::unique_ptr<gridfs::Bucket> bucket, Check check)
     : place_(std::move(place)),
       options_(options),
+      claim_(std::move(claim)),
       bucket_(std::move(bucket)),
       check_(std::move(check)) {}
 
@@ -73,9 +74,10 @@ std::optional<std::string> FileUpload::tag() const {
 }
 
 Result<gridfs::CommitFields> FileUpload::replace(engine::Transaction& transaction) {
-  PlaceChange change(*bucket_, options_.paths, place_, transaction);
-  GM_TRY(change.begin());
+  PlaceChange change(*bucket_, options_.paths, claim_, place_, transaction);
+  GM_TRY(change.begin(LockScope::kContent));
   GM_ASSIGN(const std::optional<bson::Document> old, change.present());
+  if (!old) GM_TRY(change.check_locks(LockScope::kName));
   std::optional<FilesDocument> file;
   gridfs::CommitFields fields;
   if (source_) fields.metadata = kept_metadata(*source_);

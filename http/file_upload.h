@@ -24,8 +24,8 @@ class FileUpload {
   // does close(), and the file stays.
   using Check = std::function<Status(const std::optional<gridfs::FilesDocument>& present)>;
 
-  FileUpload(Place place, const WriteOptions& options, std::unique_ptr<gridfs::Bucket> bucket,
-             Check check);
+  FileUpload(Place place, const WriteOptions& options, LockClaim claim,
+             std::unique_ptr<gridfs::Bucket> bucket, Check check);
 
   // Must be called first. With `source`, a files document, the file gets its metadata. Otherwise it
   // keeps that of the file that is replaced.
@@ -33,7 +33,7 @@ class FileUpload {
   // Fails as UploadStream does.
   Status write(std::span<const uint8_t> bytes) { return stream_->write(bytes); }
   // Commits the file. Returns true if it replaces another one. Fails with Conflict if a directory
-  // has the name, as PlaceChange does, and with the error of the check.
+  // has the name, with Locked, as PlaceChange does, and with the error of the check.
   Result<bool> close();
   // Returns the tag of the file after close(), or nothing if it was replaced or removed since.
   std::optional<std::string> tag() const;
@@ -44,6 +44,7 @@ class FileUpload {
 
   const Place place_;
   const WriteOptions options_;
+  const LockClaim claim_;
   const std::unique_ptr<gridfs::Bucket> bucket_;
   const Check check_;
   std::optional<bson::Document> source_;

@@ -77,7 +77,27 @@ Status check_conditions(const Request& request, const std::optional<Validators>&
   return fail(kPreconditionFailed, present ? "the file is another one" : "there is no such file");
 }
 
-Status PlaceChange::begin() {
+Status PlaceChange::check_locks(LockScope scope) const {
+  return claim_.table->check(lock_path(bucket_.options().name, place_.path), scope, claim_.tokens);
+}
+
+Status PlaceChange::begin_reading() {
+  GM_TRY(directories_.find_root(transaction_));
+  return names_.links().start(transaction_);
+}
+
+Result<bool> PlaceChange::is_there() {
+  if (!place_.is_directory()) {
+    GM_ASSIGN(const auto newest, names_.newest(transaction_, place_.path));
+    return newest.has_value();
+  }
+  GM_ASSIGN(const auto directory, directories_.find(transaction_, place_.path));
+  GM_ASSIGN(const auto below, names_.any_below(transaction_, place_.path));
+  return directory.has_value() || below.has_value();
+}
+
+Status PlaceChange::begin(LockScope scope) {
+  GM_TRY(check_locks(scope));
   GM_TRY(bucket_.ensure_indexes(transaction_));
   GM_TRY(directories_.make_root(transaction_, gridfs::new_root_fields(options_)));
   GM_TRY(names_.links().start(transaction_));

@@ -13,6 +13,7 @@
 #include "gridfs/namespace/directory_store.h"
 #include "gridfs/namespace/path_index.h"
 #include "gridfs/namespace/path_namespace.h"
+#include "http/lock_table.h"
 #include "http/preconditions.h"
 #include "http/request.h"
 
@@ -43,20 +44,26 @@ class PlaceChange {
  public:
   // All arguments must outlive the object.
   PlaceChange(const gridfs::Bucket& bucket, const gridfs::NamespaceOptions& options,
-              const Place& place, engine::Transaction& transaction)
+              const LockClaim& claim, const Place& place, engine::Transaction& transaction)
       : bucket_(bucket),
         options_(options),
+        claim_(claim),
         place_(place),
         transaction_(transaction),
         directories_(bucket),
         names_(bucket) {}
 
-  // Must be called first. Makes the directories above explicit. Fails with Conflict if one of them
-  // is gone.
-  Status begin();
+  // One of these two must be called first. begin() makes the directories above explicit. It fails
+  // with Locked as check_locks() does, and with Conflict if one of the directories is gone.
+  Status begin(LockScope scope);
+  Status begin_reading();
+  // Fails with Locked if the change needs the token of a lock.
+  Status check_locks(LockScope scope) const;
   // Must be called last. Sets the mtime of the parent.
   Status touch_parent();
 
+  // Returns true if there is still what has the name in the place.
+  Result<bool> is_there();
   // Returns the file that has the name, or nothing. Fails with Conflict if a directory has it.
   Result<std::optional<bson::Document>> present();
   // Fails with Conflict if the file has further names, and with PermissionDenied if it is no
@@ -91,6 +98,7 @@ class PlaceChange {
 
   const gridfs::Bucket& bucket_;
   const gridfs::NamespaceOptions& options_;
+  const LockClaim& claim_;
   const Place& place_;
   engine::Transaction& transaction_;
   gridfs::DirectoryStore directories_;

@@ -79,6 +79,10 @@ std::string_view reason_of(int status) {
       return "Range Not Satisfiable";
     case 421:
       return "Misdirected Request";
+    case 423:
+      return "Locked";
+    case 424:
+      return "Failed Dependency";
     case 431:
       return "Request Header Fields Too Large";
     case 500:

@@ -23,6 +23,8 @@ struct Request {
     kMakeCollection,  // MKCOL
     kCopy,
     kMove,
+    kLock,
+    kUnlock,
     kOther,
   };
 

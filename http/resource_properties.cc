@@ -28,6 +28,11 @@ std::optional<std::string> escaped(const std::optional<std::string>& text) {
   return text ? std::optional(xml_text(*text)) : std::nullopt;
 }
 
+std::string lock_entry(const std::string& scope) {
+  return "<D:lockentry><D:lockscope>" + xml_element({"DAV:", scope}, "") +
+         "</D:lockscope><D:locktype><D:write/></D:locktype></D:lockentry>";
+}
+
 constexpr std::array kProperties{
     Property{"creationdate", true,
              [](const Resource& resource) -> std::optional<std::string> {
@@ -49,9 +54,15 @@ constexpr std::array kProperties{
                if (!resource.modified_seconds) return std::nullopt;
                return http_date(*resource.modified_seconds);
              }},
+    Property{"lockdiscovery", true, [](const Resource& resource) { return resource.locks; }},
     Property{"resourcetype", true,
              [](const Resource& resource) -> std::optional<std::string> {
                return resource.is_directory ? "<D:collection/>" : "";
+             }},
+    Property{"supportedlock", true,
+             [](const Resource& resource) -> std::optional<std::string> {
+               if (!resource.locks) return std::nullopt;
+               return lock_entry("exclusive") + lock_entry("shared");
              }},
     Property{"quota-available-bytes", false,
              [](const Resource& resource) { return number(resource.bytes_available); }},

@@ -33,6 +33,7 @@ struct Resource {
   std::optional<int64_t> created_seconds = {};   // since 1970
   std::optional<std::string> tag = {};           // entity_tag()
   std::optional<std::string> media_type = {};
+  std::optional<std::string> locks = {};        // XML; set if the resource can be locked
   std::optional<int64_t> bytes_available = {};  // that can still be written
   std::optional<int64_t> bytes_used = {};
 };

@@ -111,8 +111,8 @@ Site::Site(engine::Store& store, SiteOptions options)
       hosts_(options_.hosts),
       database_(store.database(options_.database)),
       changes_(options_.write
-                   ? std::optional<SiteChanges>(std::in_place, store, database_, *options_.write)
-                   : std::nullopt) {}
+                   ? std::make_shared<const SiteChanges>(store, database_, *options_.write)
+                   : nullptr) {}
 
 Answer Site::answer(const Request& request) const {
   Result<Answer> answer = try_answer(request);
@@ -157,7 +157,7 @@ Reply Site::options_reply(const Target& target) const {
   Reply reply;
   reply.add("Allow", std::string(methods));
   if (is_by_id) return reply;
-  reply.add("DAV", "1");
+  reply.add("DAV", changes_ ? "1, 2" : "1");
   // Microsoft's clients take a server without this field for one of another protocol.
   reply.add("MS-Author-Via", "DAV");
   return reply;
@@ -172,7 +172,7 @@ Result<Answer> Site::find_all_properties(const Request& request, const Target& t
     return not_allowed(request, "files by _id have no properties", std::string(kMethodsOfIds));
   }
   GM_ASSIGN(const Paths paths, open_bucket(target.components[0]));
-  return find_properties(request, target, paths, store_);
+  return find_properties(request, target, paths, store_, changes_ ? changes_->locks() : nullptr);
 }
 
 Result<Answer> Site::change(const Request& request, const Target& target,
@@ -187,6 +187,8 @@ Result<Answer> Site::change(const Request& request, const Target& target,
     return not_allowed(request, "only files and directories of a bucket can be changed", reading);
   }
   GM_ASSIGN(const Paths paths, open_bucket(target.components[0]));
+  GM_TRY(changes_->check_if(request, target, host,
+                            [this](const std::string& name) { return open_bucket(name); }));
   switch (request.method) {
     case Request::Method::kPut:
       return changes_->put(request, target, paths);
@@ -194,6 +196,18 @@ Result<Answer> Site::change(const Request& request, const Target& target,
       return changes_->remove(request, target, paths);
     case Request::Method::kMakeCollection:
       return changes_->make_directory(request, target, paths);
+    default:
+      return change_by_webdav(request, target, paths, host);
+  }
+}
+
+Result<Answer> Site::change_by_webdav(const Request& request, const Target& target,
+                                      const Paths& paths, const std::string& host) const {
+  switch (request.method) {
+    case Request::Method::kLock:
+      return changes_->lock(request, target, paths);
+    case Request::Method::kUnlock:
+      return changes_->unlock(request, target, paths);
     default:
       return copy_or_move(request, target, paths, host);
   }

@@ -58,6 +58,9 @@ class Site final : public RequestHandler {
   // Answers a request that may change something. `host` is the checked name of this server.
   Result<Answer> change(const Request& request, const Target& target,
                         const std::string& host) const;
+  // Answers COPY, MOVE, LOCK and UNLOCK.
+  Result<Answer> change_by_webdav(const Request& request, const Target& target, const Paths& paths,
+                                  const std::string& host) const;
   // Answers COPY and MOVE.
   Result<Answer> copy_or_move(const Request& request, const Target& from, const Paths& paths,
                               const std::string& host) const;
@@ -77,7 +80,7 @@ class Site final : public RequestHandler {
   const SiteOptions options_;
   const HostNames hosts_;
   const std::shared_ptr<engine::Database> database_;
-  const std::optional<SiteChanges> changes_;
+  const std::shared_ptr<const SiteChanges> changes_;  // null: nothing can be changed
 };
 
 }  // namespace gridmount::http

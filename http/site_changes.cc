@@ -23,12 +23,12 @@ using gridfs::FilesDocument;
 // The body of a PUT, on its way into the store.
 class Upload final : public BodyReceiver {
  public:
-  Upload(Request request, Place place, const WriteOptions& options, std::unique_ptr<Slot> slot,
-         std::unique_ptr<gridfs::Bucket> bucket)
+  Upload(Request request, Place place, const WriteOptions& options, LockClaim claim,
+         std::unique_ptr<Slot> slot, std::unique_ptr<gridfs::Bucket> bucket)
       : request_(std::move(request)),
         upload_bytes_max_(options.upload_bytes_max),
         slot_(std::move(slot)),
-        upload_(std::move(place), options, std::move(bucket),
+        upload_(std::move(place), options, std::move(claim), std::move(bucket),
                 [this](const std::optional<FilesDocument>& present) {
                   return check_conditions(request_, validators_of(present));
                 }) {}
@@ -133,6 +133,8 @@ Result<Answer> SiteChanges::put(const Request& request, const Target& target,
   }
   // Also checked by the commit. Checked here, so that a body is not sent in vain.
   GM_TRY(check_conditions(request, validators_of(present)));
+  GM_ASSIGN(LockClaim claim, claim_of(request));
+  GM_TRY(check_locks(claim, *paths, place, present ? LockScope::kContent : LockScope::kName));
   const uint64_t most = options_.upload_bytes_max;
   if ((most > 0 && request.body_bytes.value_or(0) > most) ||
       request.body_bytes.value_or(0) >
@@ -140,19 +142,22 @@ Result<Answer> SiteChanges::put(const Request& request, const Target& target,
     return fail(gridfs::kFileTooLarge, "the file is too large");
   }
   GM_ASSIGN(auto slot, Slot::take(uploads_, options_.uploads_max, "uploads"));
-  auto upload = std::make_unique<Upload>(request, std::move(place), options_, std::move(slot),
+  auto upload = std::make_unique<Upload>(request, std::move(place), options_, std::move(claim),
+                                         std::move(slot),
                                          std::make_unique<gridfs::Bucket>(bucket_for(*paths)));
   GM_TRY(upload->open(std::move(type)));
   return Answer(std::unique_ptr<BodyReceiver>(std::move(upload)));
 }
 
 Status SiteChanges::remove_place(const Place& place, const gridfs::Bucket& bucket,
-                                 const Check& check) const {
+                                 const LockClaim& claim, const Check& check) const {
   std::vector<bson::Value> detached;
+  std::vector<std::string> locks;
   {
     GM_ASSIGN(const auto transaction, store_.begin());
-    PlaceChange change(bucket, options_.paths, place, *transaction);
-    GM_TRY(change.begin());
+    PlaceChange change(bucket, options_.paths, claim, place, *transaction);
+    GM_TRY(change.begin(LockScope::kTree));
+    locks = locks_->tokens_below(lock_path(bucket.options().name, place.path));
     if (place.is_directory()) {
       GM_TRY(check(Validators{}));
       GM_TRY(change.remove_directory());
@@ -168,13 +173,16 @@ Status SiteChanges::remove_place(const Place& place, const gridfs::Bucket& bucke
     GM_TRY(transaction->commit());
     detached = change.take_detached();
   }
+  // Those that were made before the commit, but not a lock that was made since.
+  locks_->remove_all(locks);
   reclaim(bucket, detached);
   return {};
 }
 
 Status SiteChanges::remove_below(const std::vector<std::string>& components,
                                  const gridfs::Node& directory, gridfs::PathNamespace& paths,
-                                 const gridfs::Bucket& bucket, TreeFailures& failures) const {
+                                 const gridfs::Bucket& bucket, const LockClaim& claim,
+                                 TreeFailures& failures) const {
   TreeWalk walk(paths, components, directory);
   while (!failures.are_too_many()) {
     GM_TRY(check_running());
@@ -187,9 +195,9 @@ Status SiteChanges::remove_below(const std::vector<std::string>& components,
     const bool is_first = (*step)->components.size() == components.size();
     if ((*step)->kind == TreeStep::Kind::kEnter || is_first) continue;
     const Result<Place> place = locate_existing(paths, (*step)->components);
-    const Status removed = place
-                               ? remove_place(*place, bucket, [](const auto&) { return Status(); })
-                               : Status(fail(place.error()));
+    const Status removed =
+        place ? remove_place(*place, bucket, claim, [](const auto&) { return Status(); })
+              : Status(fail(place.error()));
     // What somebody else has removed is gone, as it should be. A directory that is not empty has
     // something in it that has failed.
     if (!removed && removed.error().code() != gridfs::kNoSuchEntry &&
@@ -206,6 +214,9 @@ Result<Answer> SiteChanges::remove(const Request& request, const Target& target,
   if (!place.is_directory() && target.ends_with_slash) {
     return fail(gridfs::kNoSuchEntry, "there is no such directory");
   }
+  GM_ASSIGN(const LockClaim claim, claim_of(request));
+  // Checked first, so that nothing is removed if something is locked.
+  GM_TRY(check_locks(claim, *paths, place, LockScope::kTree));
   const gridfs::Bucket bucket = bucket_for(*paths);
   std::unique_ptr<Slot> slot;
   if (place.is_directory()) {
@@ -215,10 +226,10 @@ Result<Answer> SiteChanges::remove(const Request& request, const Target& target,
     GM_TRY(check_conditions(request, Validators{}));
     GM_ASSIGN(slot, take_tree_slot());
     TreeFailures failures;
-    GM_TRY(remove_below(target.components, *place.node, *paths, bucket, failures));
+    GM_TRY(remove_below(target.components, *place.node, *paths, bucket, claim, failures));
     if (!failures.empty()) return failures.reply();
   }
-  GM_TRY(remove_place(place, bucket, [&](const std::optional<Validators>& present) {
+  GM_TRY(remove_place(place, bucket, claim, [&](const std::optional<Validators>& present) {
     return check_conditions(request, present);
   }));
   Reply reply;
@@ -236,10 +247,11 @@ Result<Answer> SiteChanges::make_directory(const Request& request, const Target&
                        std::string(place.is_directory() ? kMethodsOfDirectories : kMethodsOfFiles));
   }
   GM_TRY(check_conditions(request, std::nullopt));
+  GM_ASSIGN(const LockClaim claim, claim_of(request));
   const gridfs::Bucket bucket = bucket_for(*paths);
   GM_ASSIGN(const auto transaction, store_.begin());
-  PlaceChange change(bucket, options_.paths, place, *transaction);
-  GM_TRY(change.begin());
+  PlaceChange change(bucket, options_.paths, claim, place, *transaction);
+  GM_TRY(change.begin(LockScope::kName));
   GM_ASSIGN(const std::optional<bson::Document> file, change.present());
   if (file) return fail(kConflict, "a file has this name");
   GM_TRY(change.make_directory(change.new_directory_fields()));

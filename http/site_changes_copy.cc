@@ -82,17 +82,19 @@ struct SiteChanges::CopiedTree {
   const gridfs::Node& directory;
   const Paths& to_paths;
   const std::vector<std::string>& to;
+  const LockClaim& claim;
 };
 
 Result<bool> SiteChanges::copy_file(const Paths& from_paths, bson::ValueView id, const Place& to,
-                                    gridfs::PathNamespace& to_paths, const Check& check) const {
+                                    gridfs::PathNamespace& to_paths, const LockClaim& claim,
+                                    const Check& check) const {
   GM_ASSIGN(bson::Document document, read_document(from_paths->bucket(), store_, id));
   GM_ASSIGN(const FilesDocument file, FilesDocument::parse(document));
   if (!is_regular(file.posix.mode.value_or(0))) {
     return fail(ErrorCode::kPermissionDenied, "a symbolic link, device or the like is not copied");
   }
   FileUpload upload(
-      to, options_, std::make_unique<gridfs::Bucket>(bucket_for(to_paths)),
+      to, options_, claim, std::make_unique<gridfs::Bucket>(bucket_for(to_paths)),
       [&](const std::optional<FilesDocument>& present) { return check(validators_of(present)); });
   GM_TRY(upload.open(file.content_type, std::move(document)));
   // Fails if the file changes meanwhile.
@@ -107,12 +109,13 @@ Result<bool> SiteChanges::copy_file(const Paths& from_paths, bson::ValueView id,
 }
 
 Status SiteChanges::copy_directory(const Paths& from_paths, const gridfs::Node& from,
-                                   const Place& to, gridfs::PathNamespace& to_paths) const {
+                                   const Place& to, gridfs::PathNamespace& to_paths,
+                                   const LockClaim& claim) const {
   GM_ASSIGN(gridfs::PosixFields posix, from_paths->directory_posix(from.path));
   const gridfs::Bucket bucket = bucket_for(to_paths);
   GM_ASSIGN(const auto transaction, store_.begin());
-  PlaceChange change(bucket, options_.paths, to, *transaction);
-  GM_TRY(change.begin());
+  PlaceChange change(bucket, options_.paths, claim, to, *transaction);
+  GM_TRY(change.begin(LockScope::kName));
   GM_ASSIGN(const std::optional<bson::Document> file, change.present());
   if (file) return fail(kConflict, "a file has this name");
   gridfs::PosixFields fields = change.new_directory_fields();
@@ -146,9 +149,9 @@ Status SiteChanges::copy_below(const CopiedTree& tree, TreeFailures& failures) c
     const auto copy_it = [&]() -> Status {
       GM_ASSIGN(const Place place, locate(*tree.to_paths, components));
       if (is_directory) {
-        return copy_directory(tree.from_paths, copied.node, place, *tree.to_paths);
+        return copy_directory(tree.from_paths, copied.node, place, *tree.to_paths, tree.claim);
       }
-      GM_TRY(copy_file(tree.from_paths, copied.node.id, place, *tree.to_paths,
+      GM_TRY(copy_file(tree.from_paths, copied.node.id, place, *tree.to_paths, tree.claim,
                        [](const auto&) { return Status(); }));
       return {};
     };
@@ -180,29 +183,33 @@ Result<Answer> SiteChanges::copy(const Request& request, const Target& from,
     GM_ASSIGN(file, read_file(from_paths->bucket(), source.node->id));
   }
   GM_TRY(check_conditions(request, file ? validators_of(file) : Validators{}));
+  GM_ASSIGN(const LockClaim claim, claim_of(request));
+  GM_TRY(check_locks(
+      claim, *to_paths, destination,
+      replaces && !destination.is_directory() ? LockScope::kContent : LockScope::kTree));
   GM_ASSIGN(const auto slot, take_tree_slot());
   TreeFailures failures;
   if (destination.is_directory() || (replaces && source.is_directory())) {
     const gridfs::Bucket bucket = bucket_for(*to_paths);
     if (destination.is_directory()) {
-      GM_TRY(remove_below(to.components, *destination.node, *to_paths, bucket, failures));
+      GM_TRY(remove_below(to.components, *destination.node, *to_paths, bucket, claim, failures));
       if (!failures.empty()) return failures.reply();
     }
-    GM_TRY(remove_place(destination, bucket, [](const auto&) { return Status(); }));
+    GM_TRY(remove_place(destination, bucket, claim, [](const auto&) { return Status(); }));
     GM_ASSIGN(destination, locate(*to_paths, to.components));
   }
   if (!source.is_directory()) {
     GM_ASSIGN(const bool replaced, copy_file(from_paths, source.node->id, destination, *to_paths,
-                                             [&](const std::optional<Validators>& present) {
+                                             claim, [&](const std::optional<Validators>& present) {
                                                return check_overwrite(overwrites,
                                                                       present.has_value());
                                              }));
     return done(replaced || replaces);
   }
-  GM_TRY(copy_directory(from_paths, *source.node, destination, *to_paths));
+  GM_TRY(copy_directory(from_paths, *source.node, destination, *to_paths, claim));
   if (depth == "infinity") {
-    GM_TRY(
-        copy_below({from_paths, from.components, *source.node, to_paths, to.components}, failures));
+    GM_TRY(copy_below({from_paths, from.components, *source.node, to_paths, to.components, claim},
+                      failures));
   }
   if (!failures.empty()) return failures.reply();
   return done(replaces);
@@ -220,21 +227,26 @@ Result<Answer> SiteChanges::move(const Request& request, const Target& from, con
   GM_ASSIGN(const Place destination, locate(*paths, to.components));
   const bool replaces = destination.node.has_value();
   GM_TRY(check_overwrite(overwrites, replaces));
+  GM_ASSIGN(const LockClaim claim, claim_of(request));
+  GM_TRY(check_locks(claim, *paths, source, LockScope::kTree));
+  GM_TRY(check_locks(claim, *paths, destination, LockScope::kTree));
   const gridfs::Bucket bucket = bucket_for(*paths);
   std::unique_ptr<Slot> slot;
   if (destination.is_directory()) {
     GM_ASSIGN(slot, take_tree_slot());
     TreeFailures failures;
-    GM_TRY(remove_below(to.components, *destination.node, *paths, bucket, failures));
+    GM_TRY(remove_below(to.components, *destination.node, *paths, bucket, claim, failures));
     if (!failures.empty()) return failures.reply();
   }
   std::vector<bson::Value> detached;
+  std::vector<std::string> locks;
   {
     GM_ASSIGN(const auto transaction, store_.begin());
-    PlaceChange leaving(bucket, options_.paths, source, *transaction);
-    PlaceChange arriving(bucket, options_.paths, destination, *transaction);
-    GM_TRY(leaving.begin());
-    GM_TRY(arriving.begin());
+    PlaceChange leaving(bucket, options_.paths, claim, source, *transaction);
+    PlaceChange arriving(bucket, options_.paths, claim, destination, *transaction);
+    GM_TRY(leaving.begin(LockScope::kTree));
+    GM_TRY(arriving.begin(LockScope::kTree));
+    locks = locks_->tokens_below(lock_path(bucket.options().name, source.path));
     std::optional<FilesDocument> file;
     if (!source.is_directory()) {
       GM_ASSIGN(const std::optional<bson::Document> document, leaving.present());
@@ -256,6 +268,8 @@ Result<Answer> SiteChanges::move(const Request& request, const Target& from, con
     GM_TRY(transaction->commit());
     detached = arriving.take_detached();
   }
+  // Locks do not move (RFC 4918, 7.6).
+  locks_->remove_all(locks);
   reclaim(bucket, detached);
   return done(replaces);
 }

@@ -3,6 +3,8 @@
 #include <spdlog/spdlog.h>
 
 #include "gridfs/bucket/error.h"
+#include "http/multi_status.h"
+#include "http/xml_document.h"
 
 namespace gridmount::http {
 
@@ -23,6 +25,7 @@ int status_of(ErrorCode code, bool is_change) {
   if (code == kPreconditionFailed) return 412;
   if (code == gridfs::kFileTooLarge || code == kXmlTooLarge) return 413;
   if (code == kUnsupportedContent) return 415;
+  if (code == kLocked || code == kLockConflict) return 423;
   if (code == kOtherServer) return 502;
   if (code == kTooManyRequests) return 503;
   if (code == ErrorCode::kOutOfDiskSpace) return 507;
@@ -32,6 +35,13 @@ int status_of(ErrorCode code, bool is_change) {
 Reply refusal_of(const Error& error, const Request& request) {
   const int status = status_of(error.code(), request.is_change());
   if (status == 500) spdlog::error("http: {}: {}", request.target, error.message());
+  // The conditions of RFC 4918, 16.
+  if (status == 423) {
+    const bool is_locked = error.code() == kLocked;
+    return condition_reply(
+        status, xml_element({"DAV:", is_locked ? "lock-token-submitted" : "no-conflicting-lock"},
+                            xml_element({"DAV:", "href"}, xml_text(error.message()))));
+  }
   Reply reply = refusal(status, error.message(), request.method == Request::Method::kHead);
   if (status == 503) reply.add("Retry-After", "1");
   return reply;

@@ -19,6 +19,11 @@ inline constexpr ErrorCode kLengthRequired{100305};
 inline constexpr ErrorCode kXmlTooLarge{100306};
 // The destination of a COPY or MOVE is on another server.
 inline constexpr ErrorCode kOtherServer{100307};
+// The client has not shown the token of a lock. The message of these two errors is the URL that is
+// locked.
+inline constexpr ErrorCode kLocked{100308};
+// Another lock excludes the one that a client asks for.
+inline constexpr ErrorCode kLockConflict{100309};
 
 // Returns the status of a reply to a request that failed with this error.
 int status_of(ErrorCode code, bool is_change);

@@ -39,10 +39,11 @@ Reply finite_depth_reply() {
 // Finds out what the properties of one resource are.
 class PropertyReader {
  public:
-  PropertyReader(PropertyRequest wanted, Paths paths)
+  PropertyReader(PropertyRequest wanted, Paths paths, std::shared_ptr<const LockTable> locks)
       : wanted_(std::move(wanted)),
-        reads_files_(wanted_.wants({"getetag", "getcontenttype"}, true)),
-        paths_(std::move(paths)) {}
+        reads_files_(wanted_.wants({"getetag", "getcontenttype", "lockdiscovery"}, true)),
+        paths_(std::move(paths)),
+        locks_(std::move(locks)) {}
 
   // Must be called first. `store` is only used here.
   Status read_quota(engine::Store& store) {
@@ -64,6 +65,8 @@ class PropertyReader {
       resource.href += '/';
       resource.is_directory = true;
       add_quota(resource);
+      // The root of a bucket cannot be locked.
+      if (!node.path.empty()) add_locks(node.path, resource);
     } else if (is_regular(node.attributes.mode)) {
       resource.bytes = node.attributes.size;
       GM_TRY(add_file(node, resource));
@@ -82,17 +85,30 @@ class PropertyReader {
   Status add_file(const Node& node, Resource& resource) const {
     resource.tag.emplace();
     resource.media_type.emplace();
-    if (!reads_files_) return {};
+    if (!reads_files_) {
+      if (locks_) resource.locks.emplace();
+      return {};
+    }
     GM_ASSIGN(const gridfs::FilesDocument file, read_file(paths_->bucket(), node.id));
     resource.bytes = file.length;
     resource.tag = entity_tag(file);
     resource.media_type = media_type_of(file.content_type, resource.name);
+    if (file.filename) add_locks(*file.filename, resource);
     return {};
+  }
+
+  void add_locks(std::string_view path, Resource& resource) const {
+    if (!locks_) return;
+    resource.locks.emplace();
+    for (const Lock& lock : locks_->covering(lock_path(paths_->bucket().options().name, path))) {
+      *resource.locks += active_lock(lock);
+    }
   }
 
   const PropertyRequest wanted_;
   const bool reads_files_;
   const Paths paths_;
+  const std::shared_ptr<const LockTable> locks_;
   std::optional<engine::StoreStats> quota_;
 };
 
@@ -134,7 +150,8 @@ class TreeResponses {
 };
 
 Result<Reply> properties_reply(std::string_view body, Depth depth, const Target& target,
-                               const Paths& paths, engine::Store& store) {
+                               const Paths& paths, engine::Store& store,
+                               const std::shared_ptr<const LockTable>& locks) {
   GM_ASSIGN(PropertyRequest wanted, parse_propfind(body));
   GM_ASSIGN(Node node, find_node(*paths, target));
   const bool is_directory = node.kind == NodeKind::kDirectory;
@@ -143,7 +160,7 @@ Result<Reply> properties_reply(std::string_view body, Depth depth, const Target&
   if (is_directory && depth == Depth::kChildren) {
     GM_ASSIGN(children, paths->list(node.path));
   }
-  PropertyReader reader(std::move(wanted), paths);
+  PropertyReader reader(std::move(wanted), paths, locks);
   GM_TRY(reader.read_quota(store));
   auto responses = std::make_shared<TreeResponses>(std::move(reader), target.components,
                                                    std::move(node), std::move(children));
@@ -176,11 +193,12 @@ Result<Answer> find_bucket_properties(const Request& request, std::vector<std::s
 }
 
 Result<Answer> find_properties(const Request& request, const Target& target, const Paths& paths,
-                               engine::Store& store) {
+                               engine::Store& store, std::shared_ptr<const LockTable> locks) {
   GM_ASSIGN(const Depth depth, depth_of(request));
-  return answer_to_text(request, [depth, target, paths, &store](std::string_view body) {
-    return properties_reply(body, depth, target, paths, store);
-  });
+  return answer_to_text(
+      request, [depth, target, paths, &store, locks = std::move(locks)](std::string_view body) {
+        return properties_reply(body, depth, target, paths, store, locks);
+      });
 }
 
 }  // namespace gridmount::http

@@ -10,6 +10,7 @@
 
 #include "engine/store.h"
 #include "gridfs/namespace/path_namespace.h"
+#include "http/lock_table.h"
 #include "http/request_handler.h"
 #include "http/target.h"
 
@@ -22,9 +23,9 @@ namespace gridmount::http {
 // The properties of the buckets at the root of the tree.
 Result<Answer> find_bucket_properties(const Request& request, std::vector<std::string> buckets);
 // The properties of the target, which leads into the bucket of `paths`. A name that is removed
-// while the reply is sent may be missing in it.
+// while the reply is sent may be missing in it. `locks` is null if nothing can be locked.
 Result<Answer> find_properties(const Request& request, const Target& target,
                                const std::shared_ptr<gridfs::PathNamespace>& paths,
-                               engine::Store& store);
+                               engine::Store& store, std::shared_ptr<const LockTable> locks);
 
 }  // namespace gridmount::http

@@ -87,6 +87,27 @@ class GridmountWebdav(HttpRequests, MountCase):
         self.system.stop()
         self.check_store()
 
+    def test_Locks_AreHeeded_ByClientsAlone(self):
+        self.write("file", b"before")
+        info = (
+            b"<lockinfo xmlns='DAV:'><lockscope><exclusive/></lockscope>"
+            b"<locktype><write/></locktype><owner>me</owner></lockinfo>"
+        )
+        self.assertEqual(self.request("OPTIONS", "/fs/file").headers["DAV"], "1, 2")
+        locked = self.request("LOCK", "/fs/file", info)
+        self.assertEqual(locked.status, 200)
+        token = locked.headers["Lock-Token"]
+        self.assertEqual(self.request("PUT", "/fs/file", b"other").status, 423)
+        self.assertEqual(self.request("LOCK", "/fs/file", info).status, 423)
+        self.assertEqual(self.request("PUT", "/fs/file", b"new", If=f"({token})").status, 204)
+        with open(self.path("file"), "wb") as file:
+            file.write(b"from the mount")
+        self.assertEqual(self.get("/fs/file").body, b"from the mount")
+        self.assertEqual(self.request("UNLOCK", "/fs/file", Lock_Token=token).status, 204)
+        self.assertEqual(self.request("PUT", "/fs/file", b"other").status, 204)
+        self.assertEqual(self.request("LOCK", "/fs/new", info).status, 201)
+        self.assertEqual(sorted(os.listdir(self.path(""))), ["file", "new"])
+
     def test_Properties_AreThoseOfTheMount(self):
         self.write("dir/a b", b"content")
         os.utime(self.path("dir/a b"), (0, 1_000_000_000))
