@@ -62,6 +62,8 @@ Request::Method method_of(beast::http::verb verb) {
       return Request::Method::kLock;
     case beast::http::verb::unlock:
       return Request::Method::kUnlock;
+    case beast::http::verb::proppatch:
+      return Request::Method::kPatchProperties;
     default:
       return Request::Method::kOther;
   }

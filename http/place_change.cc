@@ -8,6 +8,7 @@
 #include "engine/bson/builder.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/file_time.h"
+#include "gridfs/bucket/posix_place.h"
 #include "gridfs/namespace/name_mapping.h"
 #include "gridfs/namespace/name_moves.h"
 #include "gridfs/namespace/nodes.h"
@@ -188,17 +189,42 @@ Status PlaceChange::make_explicit(const Node& implied, const std::string& path) 
   return {};
 }
 
+Status PlaceChange::make_place_explicit() {
+  GM_ASSIGN(const auto known, directories_.find(transaction_, place_.path));
+  if (known) return {};
+  GM_ASSIGN(const auto below, names_.any_below(transaction_, place_.path));
+  if (!below) return fail(gridfs::kNoSuchEntry, "the directory was removed meanwhile");
+  return make_explicit(*place_.node, place_.path);
+}
+
+Status PlaceChange::set_mtime(const timespec& mtime) {
+  gridfs::PosixFields changes;
+  changes.mtime = mtime;
+  changes.ctime = gridfs::file_time_now();
+  if (place_.is_directory()) {
+    GM_TRY(make_place_explicit());
+    GM_TRY(directories_.update(transaction_, place_.path, changes));
+    return {};
+  }
+  GM_ASSIGN(const std::optional<bson::Document> file, present());
+  if (!file) return fail(gridfs::kNoSuchEntry, "the file was removed meanwhile");
+  if (!gridfs::is_plain_file(*file)) {
+    return fail(ErrorCode::kPermissionDenied, "a symbolic link, device or the like has this name");
+  }
+  bson::Builder set;
+  bson::Builder unset;
+  gridfs::append_posix_changes(changes, "metadata.posix.", set, unset);
+  GM_TRY(gridfs::update_file(bucket_.files(), transaction_, file->view()["_id"],
+                             gridfs::update_of(set, unset)));
+  return {};
+}
+
 Status PlaceChange::move_directory(const std::string& to) {
   if (!gridfs::can_be_directory(to)) {
     return fail(gridfs::kInvalidName, "this cannot be the name of a directory");
   }
   const std::string& from = place_.path;
-  GM_ASSIGN(const auto known, directories_.find(transaction_, from));
-  if (!known) {
-    GM_ASSIGN(const auto below, names_.any_below(transaction_, from));
-    if (!below) return fail(gridfs::kNoSuchEntry, "the directory was removed meanwhile");
-    GM_TRY(make_explicit(*place_.node, from));
-  }
+  GM_TRY(make_place_explicit());
   GM_TRY(directories_.move(transaction_, from, to));
   GM_TRY(gridfs::move_filenames_below(bucket_, options_, transaction_, from, to,
                                       [this](const Node& implied, const std::string& path) {

@@ -84,7 +84,12 @@ class PlaceChange {
   // Fails with DirectoryNotEmpty.
   Status remove_directory();
 
+  // Sets the mtime of the file or directory. Fails with NoSuchEntry if it is gone, and with
+  // PermissionDenied if it is neither a regular file nor a directory.
+  Status set_mtime(const timespec& mtime);
+
   // The fields of a new directory.
+
   gridfs::PosixFields new_directory_fields() const;
 
   // The files that must be reclaimed after the commit.
@@ -93,7 +98,10 @@ class PlaceChange {
  private:
   // The files of the name, except for the `kept` newest.
   Result<std::vector<bson::Document>> files_behind(uint32_t kept);
+  // Makes the directory of the place explicit. Fails with NoSuchEntry if it is gone.
+  Status make_place_explicit();
   // Makes a directory explicit that is so far only implied, unless it is explicit.
+
   Status make_explicit(const gridfs::Node& implied, const std::string& path);
 
   const gridfs::Bucket& bucket_;

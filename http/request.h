@@ -25,6 +25,7 @@ struct Request {
     kMove,
     kLock,
     kUnlock,
+    kPatchProperties,  // PROPPATCH
     kOther,
   };
 

@@ -81,13 +81,26 @@ XmlName dav(std::string_view name) {
   return {"DAV:", std::string(name)};
 }
 
+// Counts the properties that a request names.
+class NameCount {
+ public:
+  // Fails with XmlTooLarge if there are too many.
+  Status add(const XmlName& name) {
+    bytes_ += xml_element(name, "").size();
+    if (++names_ <= kPropertyNamesMax && bytes_ <= kPropertyNamesBytesMax) return {};
+    return fail(kXmlTooLarge, "the request names too many properties");
+  }
+
+ private:
+  size_t names_ = 0;
+  size_t bytes_ = 0;
+};
+
 Status add_names(const XmlElement& list, PropertyRequest& request) {
-  size_t bytes = 0;
+  NameCount count;
   for (const XmlElement& property : list.children) {
-    bytes += xml_element(property.name, "").size();
-    if (request.names.size() == kPropertyNamesMax || bytes > kPropertyNamesBytesMax) {
-      return fail(kXmlTooLarge, "the request asks for too many properties");
-    }
+    GM_TRY(count.add(property.name));
+
     const auto& names = request.names;
     if (std::find(names.begin(), names.end(), property.name) == names.end()) {
       request.names.push_back(property.name);
@@ -127,6 +140,27 @@ Result<PropertyRequest> parse_propfind(std::string_view body) {
     GM_TRY(add_names(*further, request));
   }
   return request;
+}
+
+Result<std::vector<PropertyChange>> parse_proppatch(std::string_view body) {
+  GM_ASSIGN(const XmlElement root, parse_xml(body));
+  if (!root.name.is_dav("propertyupdate")) {
+    return fail(ErrorCode::kBadValue, "the XML is no propertyupdate");
+  }
+  std::vector<PropertyChange> changes;
+  NameCount count;
+  for (const XmlElement& instruction : root.children) {
+    const bool is_set = instruction.name.is_dav("set");
+    if (!is_set && !instruction.name.is_dav("remove")) continue;
+    const XmlElement* const properties = instruction.child("prop");
+    if (properties == nullptr) return fail(ErrorCode::kBadValue, "an instruction has no prop");
+    for (const XmlElement& property : properties->children) {
+      GM_TRY(count.add(property.name));
+      changes.push_back({property.name, is_set ? std::optional(property.text) : std::nullopt});
+    }
+  }
+  if (changes.empty()) return fail(ErrorCode::kBadValue, "the propertyupdate changes nothing");
+  return changes;
 }
 
 std::string propstat(std::string_view properties, int status) {

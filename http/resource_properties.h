@@ -56,6 +56,14 @@ struct PropertyRequest {
 // with BadValue if the XML is no `propfind`, and with XmlTooLarge for too many names.
 Result<PropertyRequest> parse_propfind(std::string_view body);
 
+// A property that a client wants to set or, without a value, to remove.
+struct PropertyChange {
+  XmlName name;
+  std::optional<std::string> value;  // text
+};
+// Parses the body of a PROPPATCH. Fails as parse_propfind() does.
+Result<std::vector<PropertyChange>> parse_proppatch(std::string_view body);
+
 // Returns the element `response` about the resource, of the form that is asked for. Properties that
 // the resource does not have get the status 404 if they are asked for by name.
 std::string response_of(const Resource& resource, const PropertyRequest& wanted);

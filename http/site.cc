@@ -208,6 +208,8 @@ Result<Answer> Site::change_by_webdav(const Request& request, const Target& targ
       return changes_->lock(request, target, paths);
     case Request::Method::kUnlock:
       return changes_->unlock(request, target, paths);
+    case Request::Method::kPatchProperties:
+      return changes_->patch_properties(request, target, paths);
     default:
       return copy_or_move(request, target, paths, host);
   }

@@ -58,7 +58,7 @@ class Site final : public RequestHandler {
   // Answers a request that may change something. `host` is the checked name of this server.
   Result<Answer> change(const Request& request, const Target& target,
                         const std::string& host) const;
-  // Answers COPY, MOVE, LOCK and UNLOCK.
+  // Answers COPY, MOVE, PROPPATCH, LOCK and UNLOCK.
   Result<Answer> change_by_webdav(const Request& request, const Target& target, const Paths& paths,
                                   const std::string& host) const;
   // Answers COPY and MOVE.

@@ -1,5 +1,5 @@
-// The changes that clients make in the tree of a site: PUT, DELETE and MKCOL, and COPY, MOVE, LOCK
-// and UNLOCK of WebDAV. Sources: RFC 9110; RFC 4918.
+// The changes that clients make in the tree of a site: PUT, DELETE and MKCOL, and COPY, MOVE,
+// PROPPATCH, LOCK and UNLOCK of WebDAV. Sources: RFC 9110; RFC 4918.
 //
 // A change is made as a driver makes it, with the documents of GridFS, so a mount of the same
 // process must watch the store (WatchedStore). Each change is one transaction, which also checks
@@ -58,6 +58,9 @@ class SiteChanges : public std::enable_shared_from_this<SiteChanges> {
   // Makes or refreshes a lock. A name that leads nowhere gets an empty file.
   Result<Answer> lock(const Request& request, const Target& target, const Paths& paths) const;
   Result<Answer> unlock(const Request& request, const Target& target, const Paths& paths) const;
+  // Sets the mtime. All other properties are refused one by one.
+  Result<Answer> patch_properties(const Request& request, const Target& target,
+                                  const Paths& paths) const;
   // Evaluates the field If. Fails with PreconditionFailed if it does not hold, and as parse_if()
   // does. `host` is the name of this server.
   Status check_if(const Request& request, const Target& target, const std::string& host,
@@ -95,6 +98,10 @@ class SiteChanges : public std::enable_shared_from_this<SiteChanges> {
   // Makes an empty file and adds its lock.
   Result<Lock> lock_new(const Place& place, gridfs::PathNamespace& paths, const LockClaim& claim,
                         const Lock& lock) const;
+
+  // The reply to PROPPATCH.
+  Result<Reply> patch_by(const Request& request, const Target& target, const Paths& paths,
+                         std::string_view body) const;
 
   // Removes a file, or an empty directory, and the locks of it. Calls `check` in the transaction.
   Status remove_place(const Place& place, const gridfs::Bucket& bucket, const LockClaim& claim,

@@ -50,10 +50,14 @@ Status check_apart(const Target& from, const Target& to) {
   return {};
 }
 
-Status check_slashes(const Place& source, const Target& from, const Target& to) {
+// A file may replace a directory, and then its name may have the slash of the directory.
+Status check_slashes(const Place& source, const Target& from, const Place& destination,
+                     const Target& to) {
   if (source.is_directory()) return {};
   if (from.ends_with_slash) return fail(gridfs::kNoSuchEntry, "there is no such directory");
-  if (to.ends_with_slash) return fail(kConflict, "the source is no directory");
+  if (to.ends_with_slash && !destination.is_directory()) {
+    return fail(kConflict, "the source is no directory");
+  }
   return {};
 }
 
@@ -173,9 +177,9 @@ Result<Answer> SiteChanges::copy(const Request& request, const Target& from,
   }
   GM_TRY(check_apart(from, to));
   GM_ASSIGN(const Place source, locate_existing(*from_paths, from.components));
-  GM_TRY(check_slashes(source, from, to));
   Place destination;
   GM_ASSIGN(destination, locate(*to_paths, to.components));
+  GM_TRY(check_slashes(source, from, destination, to));
   const bool replaces = destination.node.has_value();
   GM_TRY(check_overwrite(overwrites, replaces));
   std::optional<FilesDocument> file;
@@ -223,8 +227,8 @@ Result<Answer> SiteChanges::move(const Request& request, const Target& from, con
   }
   GM_TRY(check_apart(from, to));
   GM_ASSIGN(const Place source, locate_existing(*paths, from.components));
-  GM_TRY(check_slashes(source, from, to));
   GM_ASSIGN(const Place destination, locate(*paths, to.components));
+  GM_TRY(check_slashes(source, from, destination, to));
   const bool replaces = destination.node.has_value();
   GM_TRY(check_overwrite(overwrites, replaces));
   GM_ASSIGN(const LockClaim claim, claim_of(request));

@@ -121,6 +121,14 @@ class GridmountWebdav(HttpRequests, MountCase):
         self.assertEqual(
             responses[1].findtext(".//{DAV:}getlastmodified"), "Sun, 09 Sep 2001 01:46:40 GMT"
         )
+        patch = (
+            b"<propertyupdate xmlns='DAV:'><set><prop><getlastmodified>"
+            b"Sun, 09 Sep 2001 01:46:41 GMT</getlastmodified></prop></set></propertyupdate>"
+        )
+        for name in ("dir", "dir/a b"):
+            target = "/fs/" + name.replace(" ", "%20")
+            self.assertEqual(self.request("PROPPATCH", target, patch).status, 207)
+            self.assertEqual(os.stat(self.path(name)).st_mtime, 1_000_000_001)
 
     def test_Rclone_CopiesSyncsAndMoves(self):
         with tempfile.TemporaryDirectory() as local:

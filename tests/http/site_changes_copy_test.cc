@@ -95,7 +95,7 @@ TEST_F(SiteCopyTest, Copy_OfADirectory_HasEverythingBelow) {
   // A directory takes the place of a file, and the other way round.
   EXPECT_EQ(copy("a/b", "first").status, 204);
   EXPECT_EQ(text("first/c/file"), "three");
-  EXPECT_EQ(copy("a/file", "first").status, 204);
+  EXPECT_EQ(copy("a/file", "first/").status, 204);
   EXPECT_EQ(text("first"), "one");
   EXPECT_THAT(problems(), IsEmpty());
 }
@@ -152,7 +152,7 @@ TEST_F(SiteCopyTest, Move_OfADirectory_TakesEverything) {
   EXPECT_EQ(move("old/empty", "empty").status, 201);
   EXPECT_THAT(names("old"), IsEmpty());
   EXPECT_EQ(move("b", "first").status, 204);
-  EXPECT_EQ(move("first/c/new", "empty").status, 204);
+  EXPECT_EQ(move("first/c/new", "empty/").status, 204);
   EXPECT_EQ(text("empty"), "one");
   EXPECT_THAT(problems(), IsEmpty());
 }
