@@ -7,8 +7,8 @@
 // connection needs about 2 KiB of memory while it is idle, and keeps the last target. A request
 // needs a buffer of at most twice HttpLimits::head_bytes, and memory for its parsed fields and a
 // copy of them. Content needs at most kPieceBytesMax (reply.h). An upload needs 64 KiB here, and
-// the buffers of an UploadStream. No connection holds a snapshot of the store while it waits for
-// its client.
+// the buffers of an UploadStream. The XML of WebDAV has at most kXmlBytesMax (xml_document.h). No
+// connection holds a snapshot of the store while it waits for its client.
 //
 // Thread-safe.
 #pragma once

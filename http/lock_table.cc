@@ -87,7 +87,12 @@ Result<Lock> LockTable::add(Lock lock, Clock::time_point now) {
     const bool meets = covers(other, lock.path) || covers(lock, other.path);
     if (meets && (lock.is_exclusive || other.is_exclusive)) return fail(kLockConflict, other.href);
   }
-  if (locks_.size() >= locks_max_) return fail(kTooManyRequests, "there are too many locks");
+  const auto shared = std::count_if(locks_.begin(), locks_.end(),
+                                    [](const Lock& each) { return !each.is_exclusive; });
+  const bool has_room = lock.is_exclusive || shared < static_cast<std::ptrdiff_t>(kSharedLocksMax);
+  if (locks_.size() >= locks_max_ || !has_room) {
+    return fail(kTooManyRequests, "there are too many locks");
+  }
   lock.token = new_token();
   lock.end = now + lock.time;
   return locks_.emplace_back(std::move(lock));

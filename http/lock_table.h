@@ -24,6 +24,8 @@
 namespace gridmount::http {
 
 inline constexpr size_t kLocksMax = 1024;
+// Any number of shared locks can cover one path, and PROPFIND shows them all.
+inline constexpr size_t kSharedLocksMax = 64;
 inline constexpr std::chrono::seconds kLockTimeMax{3600};
 inline constexpr std::chrono::seconds kLockTimeDefault{600};
 // The XML that a client gives to say whose the lock is.
@@ -54,7 +56,7 @@ class LockTable {
   explicit LockTable(size_t locks_max = kLocksMax) : locks_max_(locks_max) {}
 
   // Adds the lock and returns it with its token. Fails with LockConflict if another lock excludes
-  // it, and with TooManyRequests if there are locks_max locks.
+  // it, and with TooManyRequests if there are locks_max locks, or kSharedLocksMax shared ones.
   Result<Lock> add(Lock lock, Clock::time_point now = Clock::now());
   // Lets a lock that covers the path begin again. Without `time` it lasts as long as before.
   // Returns nothing if there is no such lock.

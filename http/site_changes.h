@@ -78,7 +78,7 @@ class SiteChanges : public std::enable_shared_from_this<SiteChanges> {
   gridfs::Bucket bucket_for(gridfs::PathNamespace& paths) const;
   Status check_running() const;
   Result<std::unique_ptr<Slot>> take_tree_slot() const {
-    return Slot::take(tree_changes_, options_.tree_changes_max, "copies and removals");
+    return Slot::take(tree_changes_, options_.tree_changes_max, "copies, moves and removals");
   }
 
   // Returns the tokens in the field If.
@@ -125,8 +125,8 @@ class SiteChanges : public std::enable_shared_from_this<SiteChanges> {
   engine::Store& store_;
   const std::shared_ptr<engine::Database> database_;
   const WriteOptions options_;
-  // The numbers of uploads, and of copies and removals of trees. Shared with the receivers, which
-  // may outlive the object.
+  // The numbers of uploads, and of copies, moves and removals of trees. Shared with the receivers,
+  // which may outlive the object.
   const Slot::Count uploads_ = std::make_shared<std::atomic<size_t>>(0);
   const Slot::Count tree_changes_ = std::make_shared<std::atomic<size_t>>(0);
   const std::shared_ptr<LockTable> locks_ = std::make_shared<LockTable>();

@@ -236,8 +236,10 @@ Result<Answer> SiteChanges::move(const Request& request, const Target& from, con
   GM_TRY(check_locks(claim, *paths, destination, LockScope::kTree));
   const gridfs::Bucket bucket = bucket_for(*paths);
   std::unique_ptr<Slot> slot;
-  if (destination.is_directory()) {
+  if (source.is_directory() || destination.is_directory()) {
     GM_ASSIGN(slot, take_tree_slot());
+  }
+  if (destination.is_directory()) {
     TreeFailures failures;
     GM_TRY(remove_below(to.components, *destination.node, *paths, bucket, claim, failures));
     if (!failures.empty()) return failures.reply();

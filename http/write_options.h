@@ -17,8 +17,8 @@ struct WriteOptions {
   gridfs::NamespaceOptions paths;
   uint64_t upload_bytes_max = 0;  // longer bodies get the status 413; 0: no limit
   size_t uploads_max = 16;        // at a time; further ones get the status 503
-  // Copies, and removals of directories, at a time. Each occupies a thread of the server, so there
-  // must be more threads. Further ones get the status 503.
+  // Copies, and moves and removals of directories, at a time. Each occupies a thread of the server,
+  // so there must be more threads. Further ones get the status 503.
   size_t tree_changes_max = 2;
 };
 

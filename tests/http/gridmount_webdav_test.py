@@ -130,6 +130,29 @@ class GridmountWebdav(HttpRequests, MountCase):
             self.assertEqual(self.request("PROPPATCH", target, patch).status, 207)
             self.assertEqual(os.stat(self.path(name)).st_mtime, 1_000_000_001)
 
+    def test_HostileRequests_HarmNobody(self):
+        self.write("file", b"content")
+        bomb = b"<!DOCTYPE a [<!ENTITY b 'bb'><!ENTITY c '&b;&b;&b;'>]>"
+        nested = b"<a>" * 20_000
+        for method in ("PROPFIND", "PROPPATCH", "LOCK"):
+            for body in (bomb + b"<a xmlns='DAV:'>&c;</a>", b"<a", b"\xff\xfe", b"\0" * 1000):
+                reply = self.request(method, "/fs/file", body, Depth="0")
+                self.assertEqual(reply.status, 400, (method, body[:20]))
+            for body in (nested, b" " * 5_000_000, b"<a>" + b"<b/>" * 10_000 + b"</a>"):
+                head = f"{method} /fs/file HTTP/1.1\r\nHost: localhost\r\nDepth: 0\r\n"
+                head += f"Content-Length: {len(body)}\r\n\r\n"
+                reply = self.send_bytes(head.encode() + body)
+                self.assertIn(b" 413 ", reply[:20], (method, body[:20]))
+        for method in ("COPY", "MOVE"):
+            for place in ("/fs/../x", "/fs/%2e%2e/x", "/fs/a%2fb", "/fs//x", "\\\\x", "file:///x"):
+                reply = self.request(method, "/fs/file", Destination=place)
+                self.assertIn(reply.status, (400, 502), place)
+            self.assertEqual(self.request(method, "/fs/file", Destination="/fs/file").status, 403)
+        for field in ("(" * 5000, "(<a>" * 3000, "<" * 8000, "([" * 4000):
+            reply = self.request("PUT", "/fs/file", b"x", If=field)
+            self.assertIn(reply.status, (400, 413))
+        self.assertEqual(self.tree(self.path("")), {"file": b"content"})
+
     def test_Rclone_CopiesSyncsAndMoves(self):
         with tempfile.TemporaryDirectory() as local:
             source = pathlib.Path(local, "source")

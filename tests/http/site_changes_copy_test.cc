@@ -254,13 +254,15 @@ TEST_F(SiteCopyTest, TooManyAtATime_AreRefused) {
   restart();
   EXPECT_EQ(copy("a", "b").status, 503);
   EXPECT_EQ(ask(Method::kDelete, "a").status, 503);
-  EXPECT_EQ(move("a", "b").status, 201);
+  EXPECT_EQ(move("a", "b").status, 503);
+  EXPECT_EQ(move("a/file", "b").status, 201);
+  EXPECT_EQ(ask(Method::kDelete, "b").status, 204);
   options_.write->tree_changes_max = 2;
   restart();
-  EXPECT_EQ(copy("b", "c").status, 201);
+  EXPECT_EQ(copy("a", "c").status, 201);
   site_->stop();
-  EXPECT_EQ(copy("b", "d").status, 503);
-  EXPECT_EQ(ask(Method::kDelete, "b").status, 503);
+  EXPECT_EQ(copy("a", "d").status, 503);
+  EXPECT_EQ(ask(Method::kDelete, "a").status, 503);
 }
 
 TEST_F(SiteCopyTest, DeepTrees_AreReported) {

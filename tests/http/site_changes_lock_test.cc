@@ -228,8 +228,10 @@ TEST_F(SiteLockTest, BadRequests_AreRefused) {
 }
 
 TEST_F(SiteLockTest, TooManyLocks_AreRefused) {
-  for (size_t i = 0; i < kLocksMax; ++i) lock("first", {}, "shared");
+  for (size_t i = 0; i < kSharedLocksMax; ++i) lock("first", {}, "shared");
   EXPECT_EQ(try_lock("first", {}, "shared").status, 503);
+  for (size_t i = kSharedLocksMax; i < kLocksMax; ++i) lock("file" + std::to_string(i));
+  EXPECT_EQ(try_lock("dir/file").status, 503);
   // What cannot be locked is not made either.
   EXPECT_EQ(try_lock("dir/new").status, 503);
   EXPECT_EQ(ask(Method::kGet, "dir/new").status, 404);
