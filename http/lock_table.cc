@@ -149,11 +149,11 @@ Status LockTable::check(std::string_view path, LockScope scope,
   TokenCheck check(tokens);
   for (const Lock& lock : locks_) {
     if (lock.end <= now) continue;
+    const bool is_of_parent = scope != LockScope::kContent && lock.path == parent_of(path);
+    const bool is_of_tree = scope == LockScope::kTree && is_below(lock.path, path);
     if (covers(lock, path)) {
       check.add(path, lock);
-    } else if (scope != LockScope::kContent && lock.path == parent_of(path)) {
-      check.add(lock.path, lock);
-    } else if (scope == LockScope::kTree && is_below(lock.path, path)) {
+    } else if (is_of_parent || is_of_tree) {
       check.add(lock.path, lock);
     }
   }

@@ -83,8 +83,8 @@ Result<std::optional<std::string>> content_type_of(const Request& request) {
 }  // namespace
 
 SiteChanges::SiteChanges(engine::Store& store, std::shared_ptr<engine::Database> database,
-                         WriteOptions options)
-    : store_(store), database_(std::move(database)), options_(std::move(options)) {}
+                         const WriteOptions& options)
+    : store_(store), database_(std::move(database)), options_(options) {}
 
 gridfs::Bucket SiteChanges::bucket_for(gridfs::PathNamespace& paths) const {
   gridfs::BucketOptions bucket;

@@ -37,7 +37,7 @@ class SiteChanges : public std::enable_shared_from_this<SiteChanges> {
 
   // `store` must outlive the object and the receivers that its functions return.
   SiteChanges(engine::Store& store, std::shared_ptr<engine::Database> database,
-              WriteOptions options);
+              const WriteOptions& options);
 
   // The targets of all these must lead into a bucket: they have two components or more. `paths` is
   // the bucket of the first one. They fail with the errors of site_error.h and of PathNamespace.

@@ -16,7 +16,6 @@ namespace gridmount::http {
 namespace {
 
 using gridfs::FilesDocument;
-using gridfs::NodeKind;
 
 // Returns true if what is at `to` may be replaced: the field Overwrite, which is T if it is
 // missing. Fails with BadValue for another value.
