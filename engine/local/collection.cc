@@ -56,8 +56,9 @@ constexpr ErrorCode kInvalidPipelineOperator{168};
 Result<const IndexMetadata*> index_of_keys(const CollectionMetadata& metadata,
                                            const query::Plan& plan) {
   if (plan.kind == query::Plan::Kind::kCollectionScan) return nullptr;
-  if (plan.kind == query::Plan::Kind::kIndexScan && !metadata.indexes[plan.index].multikey) {
-    return &metadata.indexes[plan.index];
+  if (plan.kind == query::Plan::Kind::kIndexScan) {
+    const IndexMetadata& index = metadata.indexes[plan.index];
+    if (!index.multikey && !index.rules.text && !index.rules.wildcard) return &index;
   }
   return fail(ErrorCode::kCommandNotSupported,
               metadata.ns.full() +

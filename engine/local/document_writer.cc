@@ -47,14 +47,15 @@ std::vector<bool> DocumentWriter::affected_by(const query::Update& update) const
 std::vector<bool> DocumentWriter::affected_by(const std::vector<std::string>& touched) const {
   std::vector<bool> affected(metadata_->indexes.size(), touched.empty());
   for (size_t i = 0; i < affected.size(); ++i) {
-    // The filter of a partial index may depend on any field.
-    if (metadata_->indexes[i].rules.partial) affected[i] = true;
-    if (const auto& text = metadata_->indexes[i].rules.text) {
+    // The filter of a partial index and a wildcard index may depend on any field.
+    const IndexKeySpec& rules = metadata_->indexes[i].rules;
+    if (rules.partial || rules.wildcard) affected[i] = true;
+    if (const auto& text = rules.text) {
       for (const std::string& path : touched) {
         if (text->depends_on(before_positions(path))) affected[i] = true;
       }
     }
-    for (const IndexPart& part : metadata_->indexes[i].rules.parts) {
+    for (const IndexPart& part : rules.parts) {
       for (const std::string& path : touched) {
         if (paths_meet(before_positions(path), before_positions(part.path.dotted()))) {
           affected[i] = true;

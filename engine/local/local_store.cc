@@ -118,7 +118,8 @@ LocalStore::LocalStore(std::unique_ptr<Environment> environment, const OpenOptio
   handles_.checksums = environment_->format_version() >= kFirstVersionWithChecksums;
   handles_.patches = environment_->format_version() >= kFirstVersionWithPatches;
   handles_.collations = environment_->format_version() >= kFirstVersionWithCollations;
-  handles_.text_indexes = environment_->format_version() >= kFirstVersionWithTextIndexes;
+  handles_.text_and_wildcard_indexes =
+      environment_->format_version() >= kFirstVersionWithTextAndWildcardIndexes;
   if (!environment_->read_only()) {
     drop_cleanup_ = std::make_unique<DropCleanup>(*environment_, handles_, cache_);
     ttl_monitor_ = std::make_unique<TtlMonitor>(*this, options.expiry_interval);

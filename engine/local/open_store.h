@@ -33,8 +33,8 @@ inline constexpr int kFirstVersionWithChecksums = 3;
 inline constexpr int kFirstVersionWithPatches = 4;
 // The first format version in which collections, views and indexes may have collations.
 inline constexpr int kFirstVersionWithCollations = 4;
-// The first format version with text indexes.
-inline constexpr int kFirstVersionWithTextIndexes = 5;
+// The first format version with text and wildcard indexes.
+inline constexpr int kFirstVersionWithTextAndWildcardIndexes = 5;
 
 // Writers wait while kGarbageMax times OpenOptions::checkpoint_bytes of data.mdb have been freed
 // and cannot be reused yet.
@@ -44,8 +44,8 @@ struct OpenOptions {
   bool create = false;  // makes the store if there is none; if false and there is none, open()
                         // fails with StoreNotFound
   // Upgrades the store to kFormatVersion. New data has checksums, and may have patches,
-  // collations and text indexes, from now on. Files that the old version lacks (`redo`, `pending`)
-  // are used from the next open() on.
+  // collations, text and wildcard indexes, from now on. Files that the old version lacks (`redo`,
+  // `pending`) are used from the next open() on.
   bool upgrade = false;
   bool read_only = false;  // the store cannot be written; needs only permission to read the files
   // Only with read_only: if another process on this machine owns the store, open() reads the files

@@ -21,7 +21,6 @@ STAGES = [
 INDEXES = [
     {"key": {"s": "2d"}, "name": "x"},
     {"key": {"s": "2dsphere"}, "name": "x"},
-    {"key": {"$**": 1}, "name": "x"},
 ]
 COMMANDS = [
     {"create": "ts", "timeseries": {"timeField": "t"}},

@@ -16,6 +16,8 @@ from values import Values
 
 READ_ALL = {"find": "c", "sort": {"_id": 1}, "batchSize": 200}
 KEYS = [{"a": 1}, {"n": 1}, {"n": -1, "a": 1}, {"arr": 1}, {"a.b": 1}, {"s": 1, "n": 1}, {"b": "hashed"}, {"t": -1}]
+KEYS += [{"$**": 1}, {"$**": 1}, {"a.$**": 1}]
+PROJECTIONS = [{"a": 1}, {"a": 0, "arr": 0}, {"a.b": 1, "n": 1, "_id": 1}, {"a": {"b": 0}}, {"_id": 1}, {"a": 1, "b": 0}]
 MALFORMED_SHARE = 0.15
 REFUSED_SHARE = 0.004
 COMMANDS = 24
@@ -223,6 +225,8 @@ class Round:
         options += [{"expireAfterSeconds": 2**31 - 1}, {"name": "other"}, {"partialFilterExpression": self.filters.filter(0)}]
         if values.chance(0.4):
             index.update(values.of(options))
+        if "$**" in key and values.chance(0.5):
+            index["wildcardProjection"] = values.of(PROJECTIONS)
         if values.chance(0.2):
             index["collation"] = self.some_collation()
         return {"createIndexes": "c", "indexes": [index]}

@@ -197,8 +197,8 @@ Result<std::shared_ptr<const CollectionMetadata>> Catalog::create(const engine::
   return put(std::move(metadata));
 }
 
-// Programs that know only older versions would take sort keys for texts, and a text index for
-// damage.
+// Programs that know only older versions would take sort keys for texts, and a text or wildcard
+// index for damage.
 Status Catalog::check_format(const CollectionMetadata& metadata) const {
   const bool has_collation =
       metadata.settings.collation ||
@@ -213,10 +213,13 @@ Status Catalog::check_format(const CollectionMetadata& metadata) const {
   if (has_collation && !trees_->has_collations()) {
     return too_old("collations of collections, views and indexes");
   }
-  const bool has_text =
-      std::any_of(metadata.indexes.begin(), metadata.indexes.end(),
-                  [](const IndexMetadata& index) { return index.rules.text != nullptr; });
-  if (has_text && !trees_->has_text_indexes()) return too_old("text indexes");
+  const bool has_new_kind =
+      std::any_of(metadata.indexes.begin(), metadata.indexes.end(), [](const IndexMetadata& index) {
+        return index.rules.text != nullptr || index.rules.wildcard != nullptr;
+      });
+  if (has_new_kind && !trees_->has_text_and_wildcard_indexes()) {
+    return too_old("text and wildcard indexes");
+  }
   return {};
 }
 

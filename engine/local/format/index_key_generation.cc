@@ -71,6 +71,12 @@ class KeyExtraction {
     keys_.clear();
     if (rules_.partial && !rules_.partial->matches(document)) return {};
     if (rules_.text != nullptr) return text_keys(document);
+    if (rules_.wildcard != nullptr) {
+      wildcard_keys(document, std::string());
+      keys_.multikey_ = keys_.size() > 1;
+      keys_.sort();
+      return {};
+    }
     if (simple(document)) return {};
     keys_.clear();
     for (const IndexPart& part : parts_) {
@@ -114,6 +120,45 @@ class KeyExtraction {
     keys_.multikey_ = scores.size() > 1;
     keys_.sort();
     return {};
+  }
+
+  // Adds the keys <path> <value> of all values below `prefix`.
+  void wildcard_keys(bson::View document, const std::string& prefix) {
+    for (const bson::Element element : document) {
+      std::string path = prefix;
+      if (!path.empty()) path += '.';
+      path += element.key;
+      if (!rules_.wildcard->leads_to_held(path)) continue;
+      if (element.value.type() != Type::kArray) {
+        add_wildcard_value(path, element.value);
+        continue;
+      }
+      const bson::View elements = element.value.as_document();
+      if (elements.empty()) add_wildcard_key(path, std::nullopt);
+      for (const bson::Element inner : elements) add_wildcard_value(path, inner.value);
+    }
+  }
+
+  // A document has the keys of its values, and an array within an array is a value.
+  void add_wildcard_value(const std::string& path, ValueView value) {
+    if (value.type() == Type::kDocument && !value.as_document().empty()) {
+      wildcard_keys(value.as_document(), path);
+    } else {
+      add_wildcard_key(path, value);
+    }
+  }
+
+  // nullopt means an empty array.
+  void add_wildcard_key(const std::string& path, const std::optional<ValueView>& value) {
+    if (!rules_.wildcard->holds(path)) return;
+    const size_t start = keys_.bytes_.size();
+    bson::append_key_string(keys_.bytes_, bson::Value(path).view());
+    if (value) {
+      append_part(keys_.bytes_, parts_[1], value);
+    } else {
+      append_encoded_empty_array(keys_.bytes_, false);
+    }
+    keys_.end_key(start, truncated_);
   }
 
   static Result<std::optional<ValueView>> value_without_array(bson::View document,

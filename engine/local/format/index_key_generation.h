@@ -57,7 +57,7 @@ class KeySet {
 // is both a position in an array and the name of a field of an element. In a text index, the set
 // has one key for each term of the document, and none if the document has no terms. Fails with
 // CannotBuildIndexKeys (201) for an array in another field of a text index, and as
-// TextIndexSpec::scores_of() does.
+// TextIndexSpec::scores_of() does. In a wildcard index, the set has one key for each value.
 Status extract_keys(const IndexKeySpec& rules, bson::View document, KeySet& keys);
 // Like extract_keys(), but does not truncate keys. If two truncated keys are equal, the whole keys
 // show their order.

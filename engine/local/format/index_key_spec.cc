@@ -104,7 +104,20 @@ Result<IndexKeySpec> index_key_spec(const query::IndexDefinition& definition) {
   if (const bson::Document* const collation = definition.own_collation()) {
     GM_ASSIGN(rules.collator, query::Collator::parse(*collation));
   }
+  const bool is_wildcard = query::is_wildcard_index(definition);
+  if (is_wildcard) {
+    GM_TRY(query::check_wildcard_index(definition));
+    rules.wildcard =
+        std::make_shared<const query::WildcardPaths>(query::WildcardPaths::of(definition));
+    IndexPart paths{bson::Path(query::kWildcardPathField)};
+    paths.wildcard_path = true;
+    rules.parts.push_back(std::move(paths));
+    IndexPart values{bson::Path((*definition.keys.view().begin()).key)};
+    values.collator = rules.collator;
+    rules.parts.push_back(std::move(values));
+  }
   for (const bson::Element element : definition.keys.view()) {
+    if (is_wildcard && element.value.is_number()) break;
     GM_ASSIGN(IndexPart part, part_of(element, refuse));
     for (const IndexPart& earlier : rules.parts) {
       if (earlier.path.dotted() == part.path.dotted()) {

@@ -16,6 +16,7 @@
 #include "engine/query/collation/collator.h"
 #include "engine/query/filter/filter.h"
 #include "engine/query/plan/index_definition.h"
+#include "engine/query/plan/wildcard_index_definition.h"
 #include "engine/query/text/text_index_spec.h"
 
 namespace gridmount::local {
@@ -24,8 +25,10 @@ struct IndexPart {
   bson::Path path;
   bool descending = false;
   bool hashed = false;
-  bool text = false;                         // the terms of a text index
-  bool text_score = false;                   // the scores of these terms
+  bool text = false;        // the terms of a text index
+  bool text_score = false;  // the scores of these terms
+  // In a wildcard index, the first part has the paths, and the second one the values at them.
+  bool wildcard_path = false;
   query::SharedCollator collator = nullptr;  // that of the index; null: strings are their bytes
 };
 
@@ -42,6 +45,8 @@ struct IndexKeySpec {
   std::shared_ptr<const query::Filter> partial;      // null: all documents
   query::SharedCollator collator = nullptr;          // of the index; each part has it, too
   std::shared_ptr<const query::TextIndexSpec> text;  // null: not a text index
+  // Null: not a wildcard index.
+  std::shared_ptr<const query::WildcardPaths> wildcard;
 
   // Returns the version of the libraries that make the keys of strings: of collations or of the
   // terms of texts. Empty: the keys depend on no library.
@@ -50,8 +55,8 @@ struct IndexKeySpec {
 
 inline constexpr size_t kMaxIndexParts = 32;
 
-// Parses a definition such as {a: 1, "b.c": -1, d: "hashed"}, or the complete definition of a text
-// index (query/plan/text_index_definition.h). Fails with:
+// Parses a definition such as {a: 1, "b.c": -1, d: "hashed"}, {"$**": 1}, or the complete
+// definition of a text index (query/plan/text_index_definition.h). Fails with:
 // - CannotCreateIndex for no parts, a value that is neither a number greater or less than 0 nor
 //   "hashed", an empty name in a path, a path that is given twice, a name that begins with '$'
 //   (except the fields of a DBRef below another field), an unsupported kind of index, and an

@@ -145,7 +145,7 @@ bool has_position(const bson::Path& path) {
 
 std::string value_kinds(const IndexKeySpec& rules, bson::View document) {
   std::string kinds;
-  if (rules.text != nullptr) return kinds;
+  if (rules.text != nullptr || rules.wildcard != nullptr) return kinds;
   for (const IndexPart& part : rules.parts) {
     if (part.hashed) return "";
     const std::optional<bson::ValueView> value = part.path.resolve(document);
@@ -187,7 +187,8 @@ KeyReader::KeyReader(const IndexMetadata& index) {
   const std::vector<IndexPart>& parts = index.rules.parts;
   for (size_t i = 0; i < parts.size(); ++i) {
     // "a.0" may be a field's name or a position in an array.
-    readable_ = readable_ && !parts[i].hashed && !parts[i].text && !has_position(parts[i].path);
+    readable_ = readable_ && !parts[i].hashed && !parts[i].text && !parts[i].wildcard_path &&
+                !has_position(parts[i].path);
     descending_.push_back(parts[i].descending);
     add(fields_, parts[i].path.parts(), 0, i);
   }

@@ -4,6 +4,7 @@
 #include "engine/bson/text.h"
 #include "engine/local/format/index_key_spec.h"
 #include "engine/query/plan/text_index_definition.h"
+#include "engine/query/plan/wildcard_index_definition.h"
 
 namespace gridmount::local {
 namespace {
@@ -45,9 +46,10 @@ Result<bool> exists_already(const CollectionMetadata& metadata,
                   "Index already exists with a different name: " + existing.name);
     }
     if (query::is_text_index(existing) && query::is_text_index(wanted)) {
-      return fail(
-          ErrorCode::kIndexOptionsConflict,
-          metadata.ns.full() + ": a collection can have only one text index." + both(existing));
+      return fail(ErrorCode::kCannotCreateIndex,
+                  metadata.ns.full() +
+                      ": only one text index per collection allowed, found existing text index \"" +
+                      existing.name + "\"");
     }
   }
   return false;
@@ -76,6 +78,7 @@ Result<IndexMetadata> new_index(const engine::Namespace& ns, const CollectionMet
   std::string& name = index.definition.name;
   if (name.empty()) name = query::default_index_name(definition.keys);
   GM_TRY(query::complete_text_index(index.definition));
+  GM_TRY(query::check_wildcard_index(index.definition));
   GM_TRY(query::check_combination(index.definition));
   GM_ASSIGN(index.rules, index_key_spec(index.definition));
   index.library_version = index.rules.library_version();

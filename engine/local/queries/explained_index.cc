@@ -50,8 +50,18 @@ Interval everything() {
 
 }  // namespace
 
+bson::Document key_pattern(const IndexMetadata& index, const query::Plan& plan) {
+  if (index.rules.wildcard == nullptr || plan.bounds.empty() || plan.bounds[0].empty()) {
+    return index.definition.keys;
+  }
+  Builder keys;
+  keys.append(query::kWildcardPathField, int32_t{1});
+  keys.append(plan.bounds[0].front().low.view().as_string(), int32_t{1});
+  return std::move(keys).finish();
+}
+
 void append_bounds(Builder& out, const IndexMetadata& index, const query::Plan& plan) {
-  const query::Collator* const collator = index.rules.collator.get();
+  const bson::Document keys = key_pattern(index, plan);
   Builder& bounds = out.open_document("indexBounds");
   // As on servers: parsedTextQuery has the terms.
   if (index.rules.text != nullptr) {
@@ -59,9 +69,11 @@ void append_bounds(Builder& out, const IndexMetadata& index, const query::Plan& 
     return;
   }
   size_t part = 0;
-  for (const bson::Element key : index.definition.keys.view()) {
+  for (const bson::Element key : keys.view()) {
     Builder& list = bounds.open_array(key.key);
     const bool backward = plan.backward != is_descending(key);
+    const query::Collator* const collator =
+        index.rules.parts[part].wildcard_path ? nullptr : index.rules.collator.get();
     if (part < plan.bounds.size()) {
       for (const Interval& interval : plan.bounds[part]) {
         list.push(bson::Value(shown(interval, backward, collator)).view());
@@ -76,6 +88,7 @@ void append_bounds(Builder& out, const IndexMetadata& index, const query::Plan& 
 }
 
 std::optional<KeyRun> run_of(const IndexMetadata& index, const query::Plan& plan) {
+  if (index.rules.wildcard != nullptr) return std::nullopt;
   Builder first;
   Builder last;
   KeyRun run;
@@ -117,7 +130,10 @@ void append_multikey_paths(Builder& out, const IndexMetadata& index) {
   const bson::View keys = index.definition.keys.view();
   const bool single = std::next(keys.begin()) == keys.end() &&
                       (*keys.begin()).key.find('.') == std::string_view::npos;
-  if ((index.multikey && !single) || index.rules.text != nullptr) return;
+  if ((index.multikey && !single) || index.rules.text != nullptr ||
+      index.rules.wildcard != nullptr) {
+    return;
+  }
   Builder& paths = out.open_document("multiKeyPaths");
   for (const bson::Element key : keys) {
     Builder& list = paths.open_array(key.key);

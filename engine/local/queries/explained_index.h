@@ -12,6 +12,10 @@
 
 namespace gridmount::local {
 
+// Returns the key pattern that explain shows: that of the index, and for a wildcard index the one
+// for the path that the plan reads.
+bson::Document key_pattern(const IndexMetadata& index, const query::Plan& plan);
+
 // Appends the field `indexBounds`: for each field of the index, the intervals that the plan scans.
 // Each interval begins with the value that the scan reaches first. In an index with a collation, a
 // string is shown by its sort key: CollationKey(0x...). Example:

@@ -203,7 +203,7 @@ class Stages {
     const std::optional<KeyRun> run = run_of(index, plan_);
     if (!run) return false;
     begin(out, "COUNT_SCAN", scanned_);
-    describe(out, index);
+    describe(out, index, plan_);
     out.open_document("indexBounds")
         .append("startKey", run->first)
         .append("startKeyInclusive", run->first_inclusive)
@@ -405,14 +405,14 @@ class Stages {
 
   void describe_scan(Builder& out, const Plan& plan) const {
     const IndexMetadata& index = query_.metadata->indexes[plan.index];
-    describe(out, index);
+    describe(out, index, plan);
     out.append("direction", plan.backward ? "backward" : "forward");
     append_bounds(out, index, plan);
   }
 
-  static void describe(Builder& out, const IndexMetadata& index) {
+  static void describe(Builder& out, const IndexMetadata& index, const Plan& plan) {
     const query::IndexDefinition& definition = index.definition;
-    out.append("keyPattern", definition.keys).append("indexName", definition.name);
+    out.append("keyPattern", key_pattern(index, plan)).append("indexName", definition.name);
     if (const bson::Document* const collation = definition.own_collation()) {
       out.append("collation", *collation);
     }

@@ -37,8 +37,8 @@ struct TreeHandles {
   bool patches = false;
   // True if collections, views and indexes may have collations in the store's format.
   bool collations = false;
-  // True if there may be text indexes in the store's format.
-  bool text_indexes = false;
+  // True if there may be text and wildcard indexes in the store's format.
+  bool text_and_wildcard_indexes = false;
 };
 
 // Returns LMDB's name of a tree of keyspaces: "t000", "t001" and so on.
@@ -82,7 +82,7 @@ class Trees {
   bool has_checksums() const { return handles_.checksums; }
   bool has_patches() const { return handles_.patches; }
   bool has_collations() const { return handles_.collations; }
-  bool has_text_indexes() const { return handles_.text_indexes; }
+  bool has_text_and_wildcard_indexes() const { return handles_.text_and_wildcard_indexes; }
   // Returns the tree by its number in the log: 0 is the catalog. `number` must be at most
   // tree_count().
   MDB_dbi tree_of_number(size_t number) const {

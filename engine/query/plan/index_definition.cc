@@ -11,6 +11,7 @@
 #include "engine/bson/text.h"
 #include "engine/query/collation/collation.h"
 #include "engine/query/plan/text_index_definition.h"
+#include "engine/query/plan/wildcard_index_definition.h"
 
 namespace gridmount::query {
 namespace {
@@ -67,6 +68,7 @@ struct OtherOption {
   OtherType type;
 };
 constexpr OtherOption kOtherOptions[] = {
+    {kWildcardProjection, OtherType::kDocument},
     {"weights", OtherType::kDocument},
     {"default_language", OtherType::kText},
     {"language_override", OtherType::kText},
@@ -88,7 +90,10 @@ Status read_other_option(const OtherOption& option, bson::ValueView value,
                          std::map<std::string_view, bson::Value>& options) {
   if (option.type == OtherType::kDocument) {
     if (value.type() != bson::Type::kDocument) {
-      if (value.type() != bson::Type::kString) return wrong_type(option.name, "an object", value);
+      const bool is_weights = option.name == "weights";
+      if (!is_weights || value.type() != bson::Type::kString) {
+        return wrong_type(option.name, is_weights ? "an object" : "a non-empty object", value);
+      }
       return fail(ErrorCode::kCannotCreateIndex,
                   "text index option '" + std::string(option.name) + "' must be an object");
     }
@@ -115,10 +120,6 @@ Status read_other_option(const OtherOption& option, bson::ValueView value,
 Status refuse_option_of_others(const bson::Element& element) {
   const std::string_view name = element.key;
   const bson::Type type = element.value.type();
-  if (name == "wildcardProjection") {
-    return fail(ErrorCode::kBadValue,
-                "The field 'wildcardProjection' is only allowed in a 'wildcard' index");
-  }
   if (name == "storageEngine") {
     if (type != bson::Type::kDocument || element.value.as_document().empty()) {
       return fail(ErrorCode::kCannotCreateIndex,
@@ -215,6 +216,7 @@ Result<IndexDefinition> IndexDefinition::parse(bson::View specification) {
   }
   if (index.name.empty()) index.name = default_index_name(index.keys);
   GM_TRY(complete_text_index(index));
+  GM_TRY(check_wildcard_index(index));
   GM_TRY(check_combination(index));
   return index;
 }
@@ -256,8 +258,13 @@ bson::Document IndexDefinition::specification() const {
   if (expire_after_seconds) {
     builder.append("expireAfterSeconds", static_cast<int32_t>(*expire_after_seconds));
   }
-  builder.append_all(other_options);
+  for (const bson::Element option : other_options.view()) {
+    if (option.key != kWildcardProjection) builder.append(option.key, option.value);
+  }
   if (const bson::Document* const own = own_collation()) builder.append("collation", *own);
+  if (const auto projection = other_options.view().find(kWildcardProjection)) {
+    builder.append(kWildcardProjection, *projection);
+  }
   return std::move(builder).finish();
 }
 
@@ -288,7 +295,12 @@ bool same_index(const IndexDefinition& a, const IndexDefinition& b) {
       bson::compare(a.collation->view(), b.collation->view()) != 0) {
     return false;
   }
-  return bson::compare(a.keys.view(), b.keys.view()) == 0;
+  const auto projection_of = [](const IndexDefinition& index) {
+    const auto projection = index.other_options.view().find(kWildcardProjection);
+    return projection ? projection->as_document() : bson::View();
+  };
+  return bson::compare(a.keys.view(), b.keys.view()) == 0 &&
+         bson::compare(projection_of(a), projection_of(b)) == 0;
 }
 
 bool same_options(const IndexDefinition& a, const IndexDefinition& b) {

@@ -33,7 +33,8 @@ struct IndexDefinition {
   // Collation::document() returns it. Empty: strings are compared as bytes. Unset: createIndexes
   // takes that of the collection. An index that exists always has it set.
   std::optional<bson::Document> collation = {};
-  // The options of a text index (text_index_definition.h), and options of other kinds of indexes
+  // The options of a text index (text_index_definition.h), the wildcardProjection of a wildcard
+  // index (wildcard_index_definition.h), and options of other kinds of indexes
   // (`bits`, ...). As on servers, the latter are stored and shown, but have no effect.
   bson::Document other_options = {};
 
@@ -66,7 +67,7 @@ Status check_combination(const IndexDefinition& definition);
 std::string default_index_name(bson::View keys);
 
 // Returns whether both definitions describe the same index: the keys, the indexed documents
-// (sparse, partial_filter), `unique` and the collation are the same.
+// (sparse, partial_filter, wildcardProjection), `unique` and the collation are the same.
 bool same_index(const IndexDefinition& a, const IndexDefinition& b);
 // Returns whether the other options are the same, except `hidden` and `background`: like servers,
 // createIndexes takes an index that is there for the requested one, whether it is hidden or not.

@@ -8,6 +8,9 @@
 #include "engine/query/plan/implication.h"
 #include "engine/query/plan/plan_bounds.h"
 #include "engine/query/plan/plan_union.h"
+#include "engine/query/plan/text_index_definition.h"
+#include "engine/query/plan/wildcard_index_definition.h"
+#include "engine/query/plan/wildcard_plan.h"
 
 namespace gridmount::query {
 namespace {
@@ -340,6 +343,29 @@ void forget_exactness(Plan& plan) {
   for (Plan& branch : plan.branches) forget_exactness(branch);
 }
 
+// Returns the plans that read a wildcard index, the best one first.
+std::vector<Choice> wildcard_choices(const Conjunction& conjunction, const IndexDefinition& index,
+                                     size_t position, const StringsOfIndex& strings) {
+  std::vector<Choice> choices;
+  const WildcardPaths paths = WildcardPaths::of(index);
+  for (const Predicate* predicate : conjunction.predicates) {
+    if (has_position(predicate->path())) continue;
+    std::optional<WildcardBounds> bounds = wildcard_bounds(*predicate, paths, strings);
+    if (!bounds) continue;
+    Choice choice;
+    choice.plan.kind = Plan::Kind::kIndexScan;
+    choice.plan.index = position;
+    // The point of the path is no merit over an index of this one path.
+    choice.points = all_points(bounds->paths) && all_points(bounds->values) ? 1 : 0;
+    choice.range = choice.points == 0;
+    choice.plan.bounds = {std::move(bounds->paths), std::move(bounds->values)};
+    choices.push_back(std::move(choice));
+  }
+  std::stable_sort(choices.begin(), choices.end(),
+                   [](const Choice& a, const Choice& b) { return a.better_than(b); });
+  return choices;
+}
+
 // Returns whether the index holds every document that the filter can match.
 Result<bool> is_usable(const Filter& filter, bool has_text, const IndexPlanner& planner,
                        const IndexDefinition& index) {
@@ -389,7 +415,7 @@ Result<std::optional<size_t>> find_hinted(const bson::Value& hint,
   return fail(ErrorCode::kBadValue, "hint provided does not correspond to an existing index");
 }
 
-tl::unexpected<Error> no_text_plan(const char* why) {
+tl::unexpected<Error> no_plan(const char* why) {
   constexpr ErrorCode kNoQueryExecutionPlans{291};
   return fail(kNoQueryExecutionPlans,
               std::string("error processing query: planner returned error :: caused by :: ") + why);
@@ -442,6 +468,12 @@ Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
                   "hint provided does not correspond to an existing index that is not hidden: " +
                       indexes[*hinted].name);
     }
+    if (is_wildcard_index(indexes[*hinted])) {
+      std::vector<Choice> choices = wildcard_choices(conjunction, indexes[*hinted], *hinted,
+                                                     strings_of(indexes[*hinted], collator));
+      if (choices.empty()) return no_plan("No query solutions");
+      return one(std::move(choices.front().plan));
+    }
     Plan plan = planner_of(*hinted).choose().plan;
     plan.index = *hinted;
     return one(std::move(plan));
@@ -451,6 +483,13 @@ Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
     IndexPlanner planner = planner_of(i);
     GM_ASSIGN(const bool usable, is_usable(filter, has_text, planner, indexes[i]));
     if (!usable) continue;
+    if (is_wildcard_index(indexes[i])) {
+      for (Choice& choice :
+           wildcard_choices(conjunction, indexes[i], i, strings_of(indexes[i], collator))) {
+        choices.push_back(std::move(choice));
+      }
+      continue;
+    }
     Choice choice = planner.choose();
     choice.plan.index = i;
     if (has_text && !planner.has_text_prefix(choice.plan)) continue;
@@ -462,7 +501,7 @@ Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
                    [](const Choice& a, const Choice& b) { return a.better_than(b); });
   const bool bounded = !choices.empty() && choices.front().bounded();
   if (has_text && !bounded) {
-    return no_text_plan(
+    return no_plan(
         "failed to use text index to satisfy $text query (if text index is compound, are equality "
         "predicates given for all prefix fields?)");
   }
@@ -476,7 +515,7 @@ Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
     }
   }
   if (!has_text && filter.text_query() != nullptr) {
-    return no_text_plan(
+    return no_plan(
         "Failed to produce a solution for TEXT under OR - other non-TEXT clauses under OR have to "
         "be indexed as well.");
   }

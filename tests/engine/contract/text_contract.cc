@@ -94,7 +94,7 @@ TEST_P(StoreContract, Text_IndexOfExistingDocuments_WithFieldsBeforeTheTexts) {
 TEST_P(StoreContract, Text_SecondIndex_IsRefused) {
   create_index(R"({"a": "text"})");
   EXPECT_THAT(try_create_index_as(R"({"key": {"k": 1, "b": "text"}})"),
-              FailedWith(ErrorCode::kIndexOptionsConflict));
+              FailedWith(ErrorCode::kCannotCreateIndex));
   EXPECT_THAT(try_create_index_as(R"({"key": {"a": "text"}})"), Succeeded());
 }
 

@@ -50,6 +50,7 @@ const std::vector<engine::IndexDefinition>& index_kinds() {
       {"u_1", keys_of({{"u", 1}}), true},
       {"a_-1_text_1", keys_of({{"a", -1}, {"text", 1}})},
       text_index(),
+      {"all", *bson::document_from_json(R"({"$**": 1})")},
   };
   return kKinds;
 }

@@ -62,7 +62,7 @@ void DamagedStore::change(
     handles.catalog = (*environment)->catalog();
     handles.checksums = true;
     handles.collations = true;
-    handles.text_indexes = true;
+    handles.text_and_wildcard_indexes = true;
     for (int i = 0; i < Environment::kTreeCount; ++i) {
       handles.keyspaces.push_back((*environment)->tree(i));
     }

@@ -150,6 +150,7 @@ std::vector<Query> queries() {
       all.push_back(found("c", search));
       all.push_back(found("c", search, R"({"score": {"$meta": "textScore"}, "_id": 1})"));
       all.push_back(counted("c", search));
+      all.push_back(found("c", is("text", string(std::string(size, letter)))));
     }
   }
   for (int a = -1; a <= 7; ++a) {
@@ -239,6 +240,7 @@ class QueryFlips : public testing::Test {
         collection->create_index(**transaction, {"by_name", json(R"({"name": 1})"), false}));
     ASSERT_TRUE(collection->create_index(**transaction, {"by_u", json(R"({"u": 1})"), true}));
     ASSERT_TRUE(collection->create_index(**transaction, {"by_text", json(R"({"text": "text"})")}));
+    ASSERT_TRUE(collection->create_index(**transaction, {"all", json(R"({"text.$**": 1})")}));
     for (int32_t id = 0; id < kDocuments; ++id) {
       ASSERT_TRUE(collection->insert(**transaction, document_of(id)));
     }

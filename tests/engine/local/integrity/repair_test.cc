@@ -643,15 +643,17 @@ TEST_F(Repair, OutdatedTextIndex_IsMadeAnew) {
   EXPECT_EQ(*found(), 1);
 }
 
-TEST_F(Repair, OldFormat_RefusesTextIndexes) {
+TEST_F(Repair, OldFormat_RefusesTextAndWildcardIndexes) {
   store_.reset();
   std::ofstream(folder_ / "store" / "format", std::ios::trunc) << "gridmount store\nformat 4\n";
   open();
   const std::unique_ptr<engine::Transaction> transaction = *store_->begin();
-  const Status made = collection()->create_index(*transaction, {"words", doc(R"({"b": "text"})")});
-  ASSERT_FALSE(made);
-  EXPECT_EQ(made.error().code(), ErrorCode::kIllegalOperation);
-  EXPECT_THAT(made.error().message(), HasSubstr("gridstore upgrade"));
+  for (const char* const keys : {R"({"b": "text"})", R"({"$**": 1})"}) {
+    const Status made = collection()->create_index(*transaction, {"words", doc(keys)});
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code(), ErrorCode::kIllegalOperation);
+    EXPECT_THAT(made.error().message(), HasSubstr("gridstore upgrade"));
+  }
 }
 
 TEST_F(Repair, OldFormat_RefusesCollations) {
