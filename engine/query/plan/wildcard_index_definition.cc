@@ -150,6 +150,14 @@ bool WildcardPaths::holds(std::string_view path) const {
   return is_listed != is_exclusion_;
 }
 
+bool WildcardPaths::holds_all_below(std::string_view path) const {
+  const bool leaves_out_below =
+      is_exclusion_ && std::any_of(listed_.begin(), listed_.end(), [&](const std::string& each) {
+        return is_at_or_below(each, path);
+      });
+  return holds(path) && !leaves_out_below;
+}
+
 bool WildcardPaths::leads_to_held(std::string_view path) const {
   if (holds(path)) return true;
   if (!root_.empty()) return is_at_or_below(root_, path);

@@ -40,6 +40,8 @@ class WildcardPaths {
 
   // Returns whether the index has the values at the path.
   bool holds(std::string_view path) const;
+  // Returns whether the index has the values at the path and at all paths below it.
+  bool holds_all_below(std::string_view path) const;
   // Returns whether the index has the values at the path, or at some path below it.
   bool leads_to_held(std::string_view path) const;
 

@@ -74,7 +74,7 @@ std::optional<WildcardBounds> wildcard_bounds(const Predicate& predicate,
   const std::string& path = predicate.path().dotted();
   if (!paths.holds(path) || !is_answered(predicate)) return std::nullopt;
   if (predicate.kind() == Predicate::Kind::kExists) {
-    // A path below it may be left out by the projection.
+    if (!paths.holds_all_below(path)) return std::nullopt;
     return WildcardBounds{{point(path), paths_below(path)}, {all_values()}};
   }
   std::optional<PartBounds> values = bounds_of(predicate, strings);

@@ -17,8 +17,8 @@ struct WildcardBounds {
 };
 
 // Returns the bounds of the condition. Returns nullopt if the index lacks the path, or if a
-// document can match the condition without a value that the index has: it lacks the field, or has a
-// document or an array there.
+// document can match the condition without a value that the index has. Such a document lacks the
+// field, or has a document or an array there.
 std::optional<WildcardBounds> wildcard_bounds(const Predicate& predicate,
                                               const WildcardPaths& paths,
                                               const StringsOfIndex& strings);

@@ -1,5 +1,5 @@
-// The rules of a text index: which strings of a document it holds, in which language each of them
-// is, and with which weight. A document has one entry for each of its terms, with the term's score.
+// The rules of a text index: the strings of a document that it holds, the language of each string,
+// and its weight. A document has one entry for each of its terms, with the term's score.
 //
 // Source: MongoDB manual, "Text Indexes", and the entries and scores of mongod 6.0.5.
 //

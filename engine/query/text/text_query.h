@@ -25,8 +25,8 @@ using Terms = std::set<std::string, std::less<>>;
 
 // Checks the form of $text's operand: {$search: <string>, $language: <string>, $caseSensitive:
 // <bool>, $diacriticSensitive: <bool>}. Fails with BadValue (2) if the operand is no document, if
-// it has other fields, or if there is no such language, with FailedToParse's code 4 (NoSuchKey) if
-// there is no $search, and with TypeMismatch (14) for a value of a wrong type.
+// it has other fields, or if there is no such language. Fails with NoSuchKey (4) if there is no
+// $search, and with TypeMismatch (14) for a value of a wrong type.
 Status check_text_operand(bson::ValueView operand);
 
 class TextQuery {

@@ -29,8 +29,8 @@ void append_code_point(std::string& out, UChar32 code) {
   out.append(bytes.data(), static_cast<size_t>(size));
 }
 
-// Returns whether the character separates words. Those that servers have taken from Unicode's
-// properties, but the apostrophe in English.
+// Returns whether the character separates words, by the properties of Unicode that servers use. In
+// English, the apostrophe is part of a word.
 bool separates_words(UChar32 code, bool is_english) {
   if (code == '\'' && is_english) return false;
   for (const UProperty property :

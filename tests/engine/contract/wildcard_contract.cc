@@ -77,6 +77,19 @@ TEST_P(StoreContract, Wildcard_ChangesOfDocuments_AreFound) {
   EXPECT_THAT(ids(R"({"b.c": {"$exists": true}})"), ElementsAre("1"));
 }
 
+TEST_P(StoreContract, Wildcard_WithLeftOutFields_HasNotAllThatExists) {
+  ASSERT_THAT(
+      try_create_index_as(R"({"key": {"$**": 1}, "wildcardProjection": {"a.b": 0, "c": 0}})"),
+      Succeeded());
+  insert(R"({"_id": 1, "a": {"b": 1}, "c": 2})");
+  insert(R"({"_id": 2, "a": {"d": 1}})");
+  const Find by_id{.sort = kById};
+  EXPECT_THAT(ids(R"({"a": {"$exists": true}})", by_id), ElementsAre("1", "2"));
+  EXPECT_THAT(ids(R"({"a.b": 1})", by_id), ElementsAre("1"));
+  EXPECT_THAT(ids(R"({"a.d": {"$exists": true}})", by_id), ElementsAre("2"));
+  EXPECT_THAT(ids(R"({"c": {"$gt": 0}})", by_id), ElementsAre("1"));
+}
+
 TEST_P(StoreContract, Wildcard_OfAWrongForm_IsRefused) {
   for (const char* const specification :
        {R"({"key": {"$**": -1}})", R"({"key": {"$**": 1, "b": 1}})",
