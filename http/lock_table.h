@@ -25,7 +25,7 @@ namespace gridmount::http {
 
 inline constexpr size_t kLocksMax = 1024;
 // Any number of shared locks can cover one path, and PROPFIND shows them all.
-inline constexpr size_t kSharedLocksMax = 64;
+inline constexpr size_t kSharedLocksMax = 8;
 inline constexpr std::chrono::seconds kLockTimeMax{3600};
 inline constexpr std::chrono::seconds kLockTimeDefault{600};
 // The XML that a client gives to say whose the lock is.

@@ -75,7 +75,8 @@ std::optional<Validators> validators_of(const std::optional<FilesDocument>& file
 
 Status check_conditions(const Request& request, const std::optional<Validators>& present) {
   if (may_change(request, present)) return {};
-  return fail(kPreconditionFailed, present ? "the file is another one" : "there is no such file");
+  return fail(kPreconditionFailed,
+              present ? "a condition of the request does not hold" : "there is no such file");
 }
 
 Status PlaceChange::check_locks(LockScope scope) const {
@@ -95,6 +96,12 @@ Result<bool> PlaceChange::is_there() {
   GM_ASSIGN(const auto directory, directories_.find(transaction_, place_.path));
   GM_ASSIGN(const auto below, names_.any_below(transaction_, place_.path));
   return directory.has_value() || below.has_value();
+}
+
+Result<bool> PlaceChange::hides_file() {
+  if (!place_.is_directory()) return false;
+  GM_ASSIGN(const auto newest, names_.newest(transaction_, place_.path));
+  return newest.has_value();
 }
 
 Status PlaceChange::begin(LockScope scope) {
@@ -160,6 +167,12 @@ Status PlaceChange::remove_files(uint32_t kept) {
   return {};
 }
 
+Status PlaceChange::check_movable() {
+  GM_ASSIGN(const std::vector<bson::Document> files, files_behind(0));
+  for (const bson::Document& file : files) GM_TRY(check_replaceable(file));
+  return {};
+}
+
 Status PlaceChange::move_files(const std::string& to) {
   GM_ASSIGN(const std::vector<bson::Document> files, files_behind(0));
   for (const bson::Document& file : files) {
@@ -208,9 +221,7 @@ Status PlaceChange::set_mtime(const timespec& mtime) {
   }
   GM_ASSIGN(const std::optional<bson::Document> file, present());
   if (!file) return fail(gridfs::kNoSuchEntry, "the file was removed meanwhile");
-  if (!gridfs::is_plain_file(*file)) {
-    return fail(ErrorCode::kPermissionDenied, "a symbolic link, device or the like has this name");
-  }
+  GM_TRY(check_replaceable(*file));
   bson::Builder set;
   bson::Builder unset;
   gridfs::append_posix_changes(changes, "metadata.posix.", set, unset);

@@ -64,6 +64,10 @@ class PlaceChange {
 
   // Returns true if there is still what has the name in the place.
   Result<bool> is_there();
+  // Returns true if a file has the name of a directory, which hides it.
+  Result<bool> hides_file();
+  // Fails as check_replaceable() does for one of the files of the name.
+  Status check_movable();
   // Returns the file that has the name, or nothing. Fails with Conflict if a directory has it.
   Result<std::optional<bson::Document>> present();
   // Fails with Conflict if the file has further names, and with PermissionDenied if it is no
@@ -84,12 +88,11 @@ class PlaceChange {
   // Fails with DirectoryNotEmpty.
   Status remove_directory();
 
-  // Sets the mtime of the file or directory. Fails with NoSuchEntry if it is gone, and with
-  // PermissionDenied if it is neither a regular file nor a directory.
+  // Sets the mtime of the file or directory. Fails with NoSuchEntry if it is gone, and for a file
+  // as check_replaceable() does.
   Status set_mtime(const timespec& mtime);
 
   // The fields of a new directory.
-
   gridfs::PosixFields new_directory_fields() const;
 
   // The files that must be reclaimed after the commit.
@@ -101,7 +104,6 @@ class PlaceChange {
   // Makes the directory of the place explicit. Fails with NoSuchEntry if it is gone.
   Status make_place_explicit();
   // Makes a directory explicit that is so far only implied, unless it is explicit.
-
   Status make_explicit(const gridfs::Node& implied, const std::string& path);
 
   const gridfs::Bucket& bucket_;

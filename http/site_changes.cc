@@ -220,7 +220,7 @@ Result<Answer> SiteChanges::remove(const Request& request, const Target& target,
   const gridfs::Bucket bucket = bucket_for(*paths);
   std::unique_ptr<Slot> slot;
   if (place.is_directory()) {
-    if (request.field("Depth").value_or("infinity") != "infinity") {
+    if (!equals_ignoring_case(request.field("Depth").value_or("infinity"), "infinity")) {
       return fail(ErrorCode::kBadValue, "a directory is removed with what is in it");
     }
     GM_TRY(check_conditions(request, Validators{}));

@@ -111,6 +111,14 @@ class SiteChanges : public std::enable_shared_from_this<SiteChanges> {
   Status remove_below(const std::vector<std::string>& components, const gridfs::Node& directory,
                       gridfs::PathNamespace& paths, const gridfs::Bucket& bucket,
                       const LockClaim& claim, TreeFailures& failures) const;
+  // Checks, before anything in the destination is removed, that no file is hidden behind it. Fails
+  // with Conflict.
+  Status check_removable(const Place& destination, const gridfs::Bucket& bucket,
+                         const LockClaim& claim) const;
+  // Checks, before anything in the destination is removed, that the move can be made. Fails as the
+  // move would.
+  Status check_movable(const Request& request, const Place& source, const Place& destination,
+                       const gridfs::Bucket& bucket, const LockClaim& claim) const;
   // Copies the file with that _id to the place. Calls `check` for what is replaced. Returns true if
   // something was replaced.
   Result<bool> copy_file(const Paths& from_paths, bson::ValueView id, const Place& to,

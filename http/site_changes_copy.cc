@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/error.h"
 #include "gridfs/bucket/file_time.h"
+#include "gridfs/namespace/name_mapping.h"
 #include "http/file_content.h"
 #include "http/file_upload.h"
 #include "http/site_changes.h"
@@ -21,10 +23,9 @@ using gridfs::FilesDocument;
 // missing. Fails with BadValue for another value.
 Result<bool> may_overwrite(const Request& request) {
   const std::string overwrite = request.field("Overwrite").value_or("T");
-  if (overwrite != "T" && overwrite != "F") {
-    return fail(ErrorCode::kBadValue, "Overwrite is T or F");
-  }
-  return overwrite == "T";
+  if (equals_ignoring_case(overwrite, "T")) return true;
+  if (equals_ignoring_case(overwrite, "F")) return false;
+  return fail(ErrorCode::kBadValue, "Overwrite is T or F");
 }
 
 Status check_overwrite(bool may_overwrite, bool exists) {
@@ -60,6 +61,19 @@ Status check_slashes(const Place& source, const Target& from, const Place& desti
   return {};
 }
 
+Status check_copied(const FilesDocument& file) {
+  if (is_regular(file.posix.mode.value_or(0))) return {};
+  return fail(ErrorCode::kPermissionDenied, "a symbolic link, device or the like is not copied");
+}
+
+// Returns the error with which the content of a source cannot be read.
+Error error_of_source(Error error) {
+  const bool has_changed = error.code() == gridfs::kFileChanged ||
+                           error.code() == gridfs::kFileNotFound ||
+                           error.code() == gridfs::kFileDeleted;
+  return has_changed ? Error(kConflict, "the source was changed meanwhile") : error;
+}
+
 Reply done(bool replaced) {
   Reply reply;
   reply.status = replaced ? 204 : 201;
@@ -79,6 +93,38 @@ Result<bson::Document> read_document(const gridfs::Bucket& bucket, engine::Store
 
 }  // namespace
 
+Status SiteChanges::check_removable(const Place& destination, const gridfs::Bucket& bucket,
+                                    const LockClaim& claim) const {
+  GM_ASSIGN(const auto transaction, store_.begin());
+  PlaceChange arriving(bucket, options_.paths, claim, destination, *transaction);
+  GM_TRY(arriving.begin_reading());
+  GM_ASSIGN(const bool hides_file, arriving.hides_file());
+  if (hides_file) return fail(kConflict, "a file and a directory have the name of the destination");
+  return {};
+}
+
+Status SiteChanges::check_movable(const Request& request, const Place& source,
+                                  const Place& destination, const gridfs::Bucket& bucket,
+                                  const LockClaim& claim) const {
+  if (source.is_directory() && !gridfs::can_be_directory(destination.path)) {
+    return fail(gridfs::kInvalidName, "this cannot be the name of a directory");
+  }
+  GM_TRY(check_removable(destination, bucket, claim));
+  GM_ASSIGN(const auto transaction, store_.begin());
+  PlaceChange leaving(bucket, options_.paths, claim, source, *transaction);
+  GM_TRY(leaving.begin_reading());
+  if (source.is_directory()) {
+    GM_ASSIGN(const bool is_there, leaving.is_there());
+    if (!is_there) return fail(gridfs::kNoSuchEntry, "there is no such directory");
+    return check_conditions(request, Validators{});
+  }
+  GM_ASSIGN(const std::optional<bson::Document> document, leaving.present());
+  if (!document) return fail(gridfs::kNoSuchEntry, "there is no such file");
+  GM_TRY(leaving.check_movable());
+  GM_ASSIGN(const FilesDocument file, FilesDocument::parse(*document));
+  return check_conditions(request, validators_of(file));
+}
+
 struct SiteChanges::CopiedTree {
   const Paths& from_paths;
   const std::vector<std::string>& from;
@@ -93,9 +139,7 @@ Result<bool> SiteChanges::copy_file(const Paths& from_paths, bson::ValueView id,
                                     const Check& check) const {
   GM_ASSIGN(bson::Document document, read_document(from_paths->bucket(), store_, id));
   GM_ASSIGN(const FilesDocument file, FilesDocument::parse(document));
-  if (!is_regular(file.posix.mode.value_or(0))) {
-    return fail(ErrorCode::kPermissionDenied, "a symbolic link, device or the like is not copied");
-  }
+  GM_TRY(check_copied(file));
   FileUpload upload(
       to, options_, claim, std::make_unique<gridfs::Bucket>(bucket_for(to_paths)),
       [&](const std::optional<FilesDocument>& present) { return check(validators_of(present)); });
@@ -104,9 +148,10 @@ Result<bool> SiteChanges::copy_file(const Paths& from_paths, bson::ValueView id,
   FileContent content(bucket_of(from_paths), file, {{"", {0, file.length}}}, "");
   for (;;) {
     GM_TRY(check_running());
-    GM_ASSIGN(const std::string_view piece, content.next());
-    if (piece.empty()) break;
-    GM_TRY(upload.write({reinterpret_cast<const uint8_t*>(piece.data()), piece.size()}));
+    const Result<std::string_view> piece = content.next();
+    if (!piece) return fail(error_of_source(piece.error()));
+    if (piece->empty()) break;
+    GM_TRY(upload.write({reinterpret_cast<const uint8_t*>(piece->data()), piece->size()}));
   }
   return upload.close();
 }
@@ -171,7 +216,7 @@ Result<Answer> SiteChanges::copy(const Request& request, const Target& from,
                                  const Paths& to_paths) const {
   GM_ASSIGN(const bool overwrites, may_overwrite(request));
   const std::string depth = request.field("Depth").value_or("infinity");
-  if (depth != "0" && depth != "infinity") {
+  if (depth != "0" && !equals_ignoring_case(depth, "infinity")) {
     return fail(ErrorCode::kBadValue, "the Depth of COPY is 0 or infinity");
   }
   GM_TRY(check_apart(from, to));
@@ -184,6 +229,9 @@ Result<Answer> SiteChanges::copy(const Request& request, const Target& from,
   std::optional<FilesDocument> file;
   if (!source.is_directory()) {
     GM_ASSIGN(file, read_file(from_paths->bucket(), source.node->id));
+    GM_TRY(check_copied(*file));
+  } else if (!gridfs::can_be_directory(destination.path)) {
+    return fail(gridfs::kInvalidName, "this cannot be the name of a directory");
   }
   GM_TRY(check_conditions(request, file ? validators_of(file) : Validators{}));
   GM_ASSIGN(const LockClaim claim, claim_of(request));
@@ -194,6 +242,7 @@ Result<Answer> SiteChanges::copy(const Request& request, const Target& from,
   TreeFailures failures;
   if (destination.is_directory() || (replaces && source.is_directory())) {
     const gridfs::Bucket bucket = bucket_for(*to_paths);
+    GM_TRY(check_removable(destination, bucket, claim));
     if (destination.is_directory()) {
       GM_TRY(remove_below(to.components, *destination.node, *to_paths, bucket, claim, failures));
       if (!failures.empty()) return failures.reply();
@@ -210,7 +259,7 @@ Result<Answer> SiteChanges::copy(const Request& request, const Target& from,
     return done(replaced || replaces);
   }
   GM_TRY(copy_directory(from_paths, *source.node, destination, *to_paths, claim));
-  if (depth == "infinity") {
+  if (depth != "0") {
     GM_TRY(copy_below({from_paths, from.components, *source.node, to_paths, to.components, claim},
                       failures));
   }
@@ -221,11 +270,12 @@ Result<Answer> SiteChanges::copy(const Request& request, const Target& from,
 Result<Answer> SiteChanges::move(const Request& request, const Target& from, const Target& to,
                                  const Paths& paths) const {
   GM_ASSIGN(const bool overwrites, may_overwrite(request));
-  if (request.field("Depth").value_or("infinity") != "infinity") {
-    return fail(ErrorCode::kBadValue, "the Depth of MOVE is infinity");
-  }
   GM_TRY(check_apart(from, to));
   GM_ASSIGN(const Place source, locate_existing(*paths, from.components));
+  if (source.is_directory() &&
+      !equals_ignoring_case(request.field("Depth").value_or("infinity"), "infinity")) {
+    return fail(ErrorCode::kBadValue, "the Depth of MOVE is infinity");
+  }
   GM_ASSIGN(const Place destination, locate(*paths, to.components));
   GM_TRY(check_slashes(source, from, destination, to));
   const bool replaces = destination.node.has_value();
@@ -239,6 +289,8 @@ Result<Answer> SiteChanges::move(const Request& request, const Target& from, con
     GM_ASSIGN(slot, take_tree_slot());
   }
   if (destination.is_directory()) {
+    // What is in the destination must not be removed for a move that cannot be made.
+    GM_TRY(check_movable(request, source, destination, bucket, claim));
     TreeFailures failures;
     GM_TRY(remove_below(to.components, *destination.node, *paths, bucket, claim, failures));
     if (!failures.empty()) return failures.reply();

@@ -52,9 +52,11 @@ Result<bool> is_deep_lock(const Request& request) {
 }
 
 // The content of an element as XML, without attributes, and with its text before its children.
+// Stops when it is longer than kLockOwnerBytesMax.
 std::string content_as_xml(const XmlElement& element) {
   std::string content = xml_text(element.text);
   for (const XmlElement& child : element.children) {
+    if (content.size() > kLockOwnerBytesMax) break;
     content += xml_element(child.name, content_as_xml(child));
   }
   return content;
@@ -105,10 +107,12 @@ Status SiteChanges::check_if(const Request& request, const Target& target, const
   GM_ASSIGN(const std::vector<IfList> lists, parse_if(*field));
   const auto state_of = [&](const std::optional<std::string>& resource) -> Result<ResourceState> {
     Target named = target;
-    if (resource) {
-      GM_ASSIGN(named, parse_target(*resource));
-    }
     ResourceState state;
+    if (resource) {
+      Result<Target> parsed = parse_target(*resource);
+      if (!parsed) return state;  // a URL of another server
+      named = *std::move(parsed);
+    }
     const bool is_other = named.authority && !equals_ignoring_case(*named.authority, trimmed(host));
     if ((resource && is_other) || named.components.size() < 2) return state;
     const Result<Paths> paths = open_bucket(named.components[0]);
@@ -154,6 +158,7 @@ Result<Reply> SiteChanges::lock_by(const Request& request, const Target& target,
   std::optional<Lock> lock;
   if (!place.node) {
     if (target.ends_with_slash) return fail(kConflict, "a directory is made by MKCOL");
+    GM_TRY(check_conditions(request, std::nullopt));
     GM_ASSIGN(lock, lock_new(place, *paths, claim, wanted));
   } else {
     if (!place.is_directory()) {
@@ -163,6 +168,11 @@ Result<Reply> SiteChanges::lock_by(const Request& request, const Target& target,
                     "a symbolic link, device or the like cannot be locked");
       }
     }
+    std::optional<gridfs::FilesDocument> file;
+    if (!place.is_directory()) {
+      GM_ASSIGN(file, read_file(paths->bucket(), place.node->id));
+    }
+    GM_TRY(check_conditions(request, file ? validators_of(file) : Validators{}));
     GM_ASSIGN(lock, lock_existing(place, bucket_for(*paths), claim, wanted));
   }
   Reply reply = lock_reply(place.node ? 200 : 201, *lock);

@@ -18,6 +18,14 @@ namespace gridmount::http {
 
 namespace {
 
+// Returns the value without the white space around it, which may have line breaks.
+std::string_view date_of(std::string_view value) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const size_t begin = value.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return {};
+  return value.substr(begin, value.find_last_not_of(kSpace) + 1 - begin);
+}
+
 bool is_mtime(const XmlName& name) {
   return name.is_dav("getlastmodified") ||
          (name.space == "urn:schemas-microsoft-com:" && name.name == "Win32LastModifiedTime");
@@ -27,7 +35,7 @@ bool is_mtime(const XmlName& name) {
 // changed, or 409 for a value that cannot be.
 int status_of_change(const PropertyChange& change) {
   if (!is_mtime(change.name) || !change.value) return 403;
-  return parse_http_date(trimmed(*change.value)) ? 200 : 409;
+  return parse_http_date(date_of(*change.value)) ? 200 : 409;
 }
 
 // The element `response`. If one change cannot be made, none is, and the others get 424.
@@ -72,13 +80,20 @@ Result<Reply> SiteChanges::patch_by(const Request& request, const Target& target
   timespec mtime{};
   for (const PropertyChange& change : changes) {
     are_made = are_made && status_of_change(change) == 200;
-    if (are_made) mtime.tv_sec = *parse_http_date(trimmed(*change.value));
+    if (are_made) mtime.tv_sec = *parse_http_date(date_of(*change.value));
   }
   if (are_made) {
     const gridfs::Bucket bucket = bucket_for(*paths);
     GM_ASSIGN(const auto transaction, store_.begin());
     PlaceChange change(bucket, options_.paths, claim, place, *transaction);
     GM_TRY(change.begin(LockScope::kContent));
+    std::optional<gridfs::FilesDocument> file;
+    if (!place.is_directory()) {
+      GM_ASSIGN(const std::optional<bson::Document> document, change.present());
+      if (!document) return fail(gridfs::kNoSuchEntry, "there is no such file");
+      GM_ASSIGN(file, gridfs::FilesDocument::parse(*document));
+    }
+    GM_TRY(check_conditions(request, file ? validators_of(file) : Validators{}));
     GM_TRY(change.set_mtime(mtime));
     GM_TRY(transaction->commit());
   }

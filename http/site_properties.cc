@@ -83,17 +83,20 @@ class PropertyReader {
   }
 
   Status add_file(const Node& node, Resource& resource) const {
-    resource.tag.emplace();
-    resource.media_type.emplace();
     if (!reads_files_) {
+      resource.tag.emplace();
+      resource.media_type.emplace();
       if (locks_) resource.locks.emplace();
       return {};
     }
-    GM_ASSIGN(const gridfs::FilesDocument file, read_file(paths_->bucket(), node.id));
-    resource.bytes = file.length;
-    resource.tag = entity_tag(file);
-    resource.media_type = media_type_of(file.content_type, resource.name);
-    if (file.filename) add_locks(*file.filename, resource);
+    const Result<gridfs::FilesDocument> file = read_file(paths_->bucket(), node.id);
+    if (!file && file.error().code() == gridfs::kFileNotFound) return fail(file.error());
+    // A document that is not valid has no such properties, but its directory is listed.
+    if (!file) return {};
+    resource.bytes = file->length;
+    resource.tag = entity_tag(*file);
+    resource.media_type = media_type_of(file->content_type, resource.name);
+    if (file->filename) add_locks(*file->filename, resource);
     return {};
   }
 

@@ -3,6 +3,8 @@
 // Used by one thread at a time.
 #pragma once
 
+#include <spdlog/spdlog.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +26,9 @@ class TreeFailures {
   // Returns true if the change must end.
   bool are_too_many() const { return failures_.size() >= kTreeFailuresMax; }
   void add(const std::vector<std::string>& components, const Error& error) {
-    failures_.emplace_back(path_of(components), status_of(error.code(), true));
+    const int status = status_of(error.code(), true);
+    if (status == 500) spdlog::error("http: {}: {}", path_of(components), error.message());
+    failures_.emplace_back(path_of(components), status);
   }
   // Returns 207 with the failures, of which there must be one.
   Reply reply() const {

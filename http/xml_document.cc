@@ -2,6 +2,7 @@
 
 #include <expat.h>
 
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -85,6 +86,9 @@ class TreeBuilder {
   void begin(const XML_Char* name) {
     if (open_.size() == kXmlDepthMax) return stop({kXmlTooLarge, "the XML is too deep"});
     if (++elements_ > kXmlElementsMax) return stop({kXmlTooLarge, "the XML has too many elements"});
+    // Each name has a copy of its namespace, which the document has only once.
+    name_bytes_ += std::strlen(name);
+    if (name_bytes_ > kXmlNameBytesMax) return stop({kXmlTooLarge, "the XML has too long names"});
     open_.push_back({name_of(name), "", {}});
   }
 
@@ -102,6 +106,7 @@ class TreeBuilder {
   std::vector<XmlElement> open_;  // from the root to the innermost
   XmlElement root_;
   size_t elements_ = 0;
+  size_t name_bytes_ = 0;
   std::optional<Error> error_;
   std::exception_ptr exception_;
 };

@@ -20,6 +20,8 @@ namespace gridmount::http {
 inline constexpr size_t kXmlBytesMax = size_t{64} * 1024;
 inline constexpr size_t kXmlDepthMax = 32;
 inline constexpr size_t kXmlElementsMax = 2000;
+// The names of all elements together, each with its namespace.
+inline constexpr size_t kXmlNameBytesMax = size_t{256} * 1024;
 
 // The name of an element or a property: a URI, and a name within its namespace.
 struct XmlName {

@@ -202,7 +202,8 @@ TEST_F(SiteCopyTest, Destinations_AreOfThisServer) {
   EXPECT_EQ(copy("absent", "x").status, 404);
   EXPECT_EQ(move("absent/file", "x").status, 404);
   EXPECT_EQ(copy("first", "x", {{"Overwrite", "maybe"}}).status, 400);
-  EXPECT_EQ(move("first", "x", {{"Depth", "0"}}).status, 400);
+  EXPECT_EQ(ask(Method::kMakeCollection, "d").status, 201);
+  EXPECT_EQ(move("d", "x", {{"Depth", "0"}}).status, 400);
   EXPECT_EQ(copy("first", "x", {{"Origin", "http://example.com"}}).status, 403);
   EXPECT_EQ(copy("", "x").status, 405);
   EXPECT_EQ(copy("/.id" + base_ + "x", "x").status, 405);
@@ -235,6 +236,19 @@ TEST_F(SiteCopyTest, SpecialFilesAndHardLinks_AreReported) {
   EXPECT_THAT(removed.body, HasSubstr(base_ + "a/b/second<"));
   EXPECT_THAT(names("a/b"), ElementsAre("link", "second"));
   EXPECT_THAT(problems(), IsEmpty());
+}
+
+// The destination is removed only if the change can be made.
+TEST_F(SiteCopyTest, ChangesThatCannotBeMade_LeaveTheDestination) {
+  make_tree();
+  const FieldList wrong = {{"If-Match", "\"wrong\""}};
+  EXPECT_EQ(move("first", "a", wrong).status, 412);
+  EXPECT_EQ(copy("first", "a", wrong).status, 412);
+  EXPECT_EQ(text("a/file"), "one");
+  must(tree()->symlink("", "link", "first", {}));
+  EXPECT_EQ(move("link", "a").status, 403);
+  EXPECT_EQ(copy("link", "a").status, 403);
+  EXPECT_EQ(text("a/b/c/file"), "three");
 }
 
 TEST_F(SiteCopyTest, Delete_RemovesWhatIsBelow) {

@@ -214,7 +214,7 @@ TEST_F(SiteLockTest, BadRequests_AreRefused) {
   EXPECT_EQ(try_lock("first", {{"Depth", "1"}}).status, 400);
   EXPECT_EQ(try_lock("first", {{"If", "nonsense"}}).status, 400);
   EXPECT_EQ(put("first", {{"If", "nonsense"}}), 400);
-  EXPECT_EQ(put("first", {{"If", "<..> (<urn:a>)"}}), 400);
+  EXPECT_EQ(put("first", {{"If", "<..> (<urn:a>)"}}), 412);
   EXPECT_EQ(ask(Method::kLock, "first", {},
                 lockinfo("exclusive", std::string(kLockOwnerBytesMax + 1, 'x')))
                 .status,
@@ -250,6 +250,13 @@ TEST_F(SiteLockTest, LockDuringAnUpload_RefusesItsEnd) {
   lock("dir/file");
   EXPECT_EQ(receiver->finish().status, 423);
   EXPECT_EQ(ask(Method::kGet, "dir/file").body, "content");
+}
+
+TEST_F(SiteLockTest, UrlsOfOtherServers_DoNotMatch) {
+  const std::string tag = ask(Method::kHead, "first").field("ETag");
+  EXPECT_EQ(put("first", {{"If", "<https://proxy" + base_ + "first> ([" + tag + "]) <" + base_ +
+                                     "first> ([" + tag + "])"}}),
+            204);
 }
 
 TEST_F(SiteLockTest, ConditionsOnTags_AreEvaluated) {

@@ -53,6 +53,15 @@ TEST_F(SitePropPatchTest, Mtime_IsSet) {
   EXPECT_THAT(problems(), testing::IsEmpty());
 }
 
+TEST_F(SitePropPatchTest, ConditionsAndWhiteSpace_AreHeeded) {
+  const std::string mtime = set("<D:getlastmodified>\n  " + kDate + "\n</D:getlastmodified>");
+  EXPECT_EQ(patch("first", mtime, {{"If-Match", "\"wrong\""}}).status, 412);
+  EXPECT_FALSE(has_mtime("first", kDate));
+  EXPECT_EQ(patch("first", mtime, {{"If-Match", ask(Method::kHead, "first").field("ETag")}}).status,
+            207);
+  EXPECT_TRUE(has_mtime("first", kDate));
+}
+
 TEST_F(SitePropPatchTest, OtherProperties_AreRefused_AndThenNothingIsSet) {
   const std::string mtime = "<D:getlastmodified>" + kDate + "</D:getlastmodified>";
   for (const std::string& other :

@@ -92,5 +92,14 @@ TEST(XmlDocument, EscapedTexts_AreReadBack) {
   EXPECT_EQ(xml_element({"http://www.w3.org/XML/1998/namespace", "n"}, ""), "<xml:n/>");
 }
 
+// Each name would have a copy of the namespace that the document has once.
+TEST(XmlDocument, LongNamespaceOfManyElements_IsRefused) {
+  std::string text = "<a xmlns=\"" + std::string(40'000, 'u') + "\">";
+  for (int i = 0; i < 1500; ++i) text += "<b/>";
+  const Result<XmlElement> parsed = parse_xml(text + "</a>");
+  ASSERT_FALSE(parsed);
+  EXPECT_EQ(parsed.error().code(), kXmlTooLarge);
+}
+
 }  // namespace
 }  // namespace gridmount::http
