@@ -62,7 +62,8 @@ Result<const IndexMetadata*> index_of_keys(const CollectionMetadata& metadata,
   }
   return fail(ErrorCode::kCommandNotSupported,
               metadata.ns.full() +
-                  ": returnKey is not supported for an index with arrays or for several indexes");
+                  ": returnKey is not supported for a text or wildcard index, for an index "
+                  "with arrays, or for several indexes");
 }
 
 constexpr ErrorCode kOutOfRange{51024};

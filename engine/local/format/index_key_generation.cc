@@ -8,6 +8,7 @@
 #include "engine/bson/text.h"
 #include "engine/local/format/index_key_encoding.h"
 #include "engine/local/format/keyspace.h"
+#include "engine/query/interruption.h"
 
 namespace gridmount::local {
 namespace {
@@ -72,7 +73,7 @@ class KeyExtraction {
     if (rules_.partial && !rules_.partial->matches(document)) return {};
     if (rules_.text != nullptr) return text_keys(document);
     if (rules_.wildcard != nullptr) {
-      wildcard_keys(document, std::string());
+      GM_TRY(wildcard_keys(document, nullptr));
       keys_.multikey_ = keys_.size() > 1;
       keys_.sort();
       return {};
@@ -110,6 +111,7 @@ class KeyExtraction {
     }
     GM_ASSIGN(const query::TermScores scores, rules_.text->scores_of(document));
     for (const auto& [term, score] : scores) {
+      GM_TRY(query::check_interruption_of(before.size() + after.size() + term.size()));
       const size_t start = keys_.bytes_.size();
       keys_.bytes_ += before;
       bson::append_key_string(keys_.bytes_, bson::Value(term).view());
@@ -122,30 +124,33 @@ class KeyExtraction {
     return {};
   }
 
-  // Adds the keys <path> <value> of all values below `prefix`.
-  void wildcard_keys(bson::View document, const std::string& prefix) {
+  // Adds the keys <path> <value> of all values in the document, whose path is `parent`, or null for
+  // the whole document.
+  Status wildcard_keys(bson::View document, const std::string* parent) {
     for (const bson::Element element : document) {
-      std::string path = prefix;
-      if (!path.empty()) path += '.';
-      path += element.key;
+      const std::string path =
+          parent == nullptr ? std::string(element.key) : *parent + "." + std::string(element.key);
       if (!rules_.wildcard->leads_to_held(path)) continue;
       if (element.value.type() != Type::kArray) {
-        add_wildcard_value(path, element.value);
+        GM_TRY(add_wildcard_value(path, element.value));
         continue;
       }
       const bson::View elements = element.value.as_document();
       if (elements.empty()) add_wildcard_key(path, std::nullopt);
-      for (const bson::Element inner : elements) add_wildcard_value(path, inner.value);
+      for (const bson::Element inner : elements) GM_TRY(add_wildcard_value(path, inner.value));
     }
+    return {};
   }
 
   // A document has the keys of its values, and an array within an array is a value.
-  void add_wildcard_value(const std::string& path, ValueView value) {
+  Status add_wildcard_value(const std::string& path, ValueView value) {
     if (value.type() == Type::kDocument && !value.as_document().empty()) {
-      wildcard_keys(value.as_document(), path);
-    } else {
-      add_wildcard_key(path, value);
+      return wildcard_keys(value.as_document(), &path);
     }
+    // A long path is written, and hashed, for each of its values.
+    GM_TRY(query::check_interruption_of(path.size() + value.size()));
+    add_wildcard_key(path, value);
+    return {};
   }
 
   // nullopt means an empty array.

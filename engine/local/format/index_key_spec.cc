@@ -33,7 +33,7 @@ Result<IndexPart> part_of(const bson::Element& element, const Refusal& refuse) {
   for (const std::string& step : part.path.parts()) {
     if (step.empty()) return refuse("a key's name is empty or has an empty part");
     if (name == "$**" || name.ends_with(".$**")) {
-      return refuse("wildcard indexes are not supported");
+      return refuse("the value of a wildcard index must be a number greater than 0");
     }
     // Below another field these are the fields of a DBRef, which may be indexed.
     const bool of_reference = !is_first && (step == "$ref" || step == "$id" || step == "$db");

@@ -276,7 +276,7 @@ class StructureCheck {
         continue;
       }
       if (keys_.multikey() && !index.multikey) {
-        index_problem(i, name(metadata, index) + " is not marked as holding arrays, but record " +
+        index_problem(i, name(metadata, index) + " is not marked as multikey, but record " +
                              std::to_string(id) + " has one");
       }
       for (size_t k = 0; k < keys_.size(); ++k) {

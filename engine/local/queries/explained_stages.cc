@@ -286,7 +286,9 @@ class Stages {
   const IndexMetadata* text_index() const {
     if (plan_.kind != Plan::Kind::kIndexScan) return nullptr;
     const IndexMetadata& index = query_.metadata->indexes[plan_.index];
-    return index.rules.text != nullptr ? &index : nullptr;
+    const auto conditions = query::conditions_of(query_.filter);
+    const bool searches = std::any_of(conditions.begin(), conditions.end(), is_text_search);
+    return searches && index.rules.text != nullptr ? &index : nullptr;
   }
 
   // Writes a text search, and the conditions beside it.
@@ -302,7 +304,11 @@ class Stages {
     size_t at = 0;
     for (const bson::Element part : index.definition.keys.view()) {
       if (query::is_text_part(part)) break;
-      prefix.append(part.key, plan_.bounds[at++].front().low);
+      // The last point, as the first one for null is undefined.
+      if (at < plan_.bounds.size() && !plan_.bounds[at].empty()) {
+        prefix.append(part.key, plan_.bounds[at].back().low);
+      }
+      ++at;
     }
     prefix.close();
     match.append("indexName", index.definition.name);

@@ -106,7 +106,7 @@ void IndexBounds::make_ranges(const IndexMetadata& index, const std::vector<Enco
   bool open = true;                      // all intervals so far are points
   for (; covered_ < parts.size() && open; ++covered_) {
     const EncodedPart& part = parts[covered_];
-    if (covered_ > 0 && leading.size() * part.size() > kRangesMax) break;
+    if (leading.size() > 1 && leading.size() * part.size() > kRangesMax) break;
     open = std::all_of(part.begin(), part.end(),
                        [](const EncodedInterval& interval) { return interval.point; });
     std::vector<std::string> longer;

@@ -125,7 +125,10 @@ class IndexScan : public Scan {
       }
       GM_ASSIGN(const std::optional<Key> key, next_key());
       if (!key) return std::optional<WorkItem>();
-      if (key->fit == IndexBounds::Fit::kOutside) continue;
+      if (key->fit == IndexBounds::Fit::kOutside) {
+        GM_TRY(query::check_interruption());
+        continue;
+      }
       if (in_order_ && is_truncated(key->encoded)) {
         GM_TRY(gather_run(std::string(key->encoded), key->id));
         continue;
@@ -401,9 +404,10 @@ class TextScan : public Scan {
     WorkItem item;
     item.id = found.id;
     item.remembered = true;
-    // A write may have changed the document since its entries were read.
-    item.certain = found.certain && !trees_->writable();
-    if (!std::isnan(found.score)) item.text_score = found.score;
+    // The document may have changed since its entries were read.
+    const bool is_current = trees_->writes() == gathered_at_write_;
+    item.certain = found.certain && is_current;
+    if (is_current && !std::isnan(found.score)) item.text_score = found.score;
     return std::optional(item);
   }
 
@@ -427,6 +431,7 @@ class TextScan : public Scan {
     constexpr size_t kPositionBytes = 40;
     std::unordered_map<RecordId, size_t> positions;
     while (true) {
+      GM_TRY(query::check_interruption());
       GM_ASSIGN(const std::optional<WorkItem> item, entries_.next());
       if (!item) break;
       const double score = score_of_key(index_.rules, item->encoded)
@@ -448,6 +453,7 @@ class TextScan : public Scan {
       }
     }
     gathered_ = true;
+    gathered_at_write_ = trees_->writes();
     return {};
   }
 
@@ -457,7 +463,8 @@ class TextScan : public Scan {
   const uint64_t bytes_max_;
   IndexScan entries_;
   bool gathered_ = false;
-  std::vector<Found> found_;  // in the order of their first entries
+  uint64_t gathered_at_write_ = 0;  // Trees::writes()
+  std::vector<Found> found_;        // in the order of their first entries
   size_t at_ = 0;
   ScanCounts counts_;  // without keys_examined and seeks
 };

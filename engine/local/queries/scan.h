@@ -77,7 +77,7 @@ struct ScanOptions {
   // entry has the same value of the first field, and that field is certainly not missing.
   bool distinct = false;
   // Scans of a text index return the score of each document, which is the sum of the scores of its
-  // entries. They read all entries before they return the first record, and keep about 50 bytes of
+  // entries. They read all entries before they return the first record, and keep 64 bytes of
   // memory for each record. If that is more than `order_bytes_max`, they fail with
   // QueryExceededMemoryLimitNoDiskUseAllowed.
   bool text_score = false;

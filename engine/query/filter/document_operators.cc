@@ -101,7 +101,7 @@ class TextPredicate : public DocumentPredicate {
   const std::vector<bson::ValueView>* operands() const override { return &operands_; }
   const TextQuery* text_query() const override { return query_.get(); }
   bool test(bson::View document, MatchContext& context) const override {
-    return !context.has_ended(document.size()) && query_->matches(document);
+    return query_->matches(document, [&](size_t bytes) { return !context.has_ended(bytes); });
   }
 
  private:
@@ -128,6 +128,8 @@ MadePredicate parse_text(const Element& element, const FilterPosition& place) {
   GM_TRY(place.memory.take(element.value.size()));
   GM_ASSIGN(std::shared_ptr<const TextQuery> query,
             TextQuery::parse(element.value, place.options.text.index));
+  constexpr size_t kTermBytes = 700;
+  GM_TRY(place.memory.take(query->index_terms().size() * kTermBytes));
   return std::unique_ptr<Predicate>(std::make_unique<TextPredicate>(std::move(query)));
 }
 

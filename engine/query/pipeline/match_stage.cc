@@ -165,6 +165,49 @@ void add_filter_needs(bson::View filter, FieldDependencies& needs) {
   }
 }
 
+namespace {
+
+// The parts of a filter that different stages test.
+struct MatchParts {
+  bson::Builder plain;                             // has no expressions
+  bson::Builder with_expressions;                  // has expressions within other operators
+  std::vector<std::unique_ptr<Stage>> conditions;  // {$expr: ...}
+};
+
+Status split_match(bson::View specification, const StageCall& call, const FilterOptions& options,
+                   MatchParts& parts) {
+  for (const bson::Element element : specification) {
+    if (element.key == "$expr") {
+      GM_ASSIGN(std::unique_ptr<Expression> condition, parse_expression(element.value, call.scope));
+      parts.conditions.push_back(std::make_unique<ConditionStage>(std::move(condition)));
+      continue;
+    }
+    bson::Builder one;
+    one.append(element.key, element.value);
+    const bson::Document alone = std::move(one).finish();
+    GM_TRY(Filter::parse(alone, options));
+    if (!has_expression(element)) {
+      parts.plain.append(element.key, element.value);
+    } else if (!has_text_search(alone)) {
+      parts.with_expressions.append(element.key, element.value);
+    } else if (element.key == "$and") {
+      // The source must get the $text, without the expression beside it.
+      for (const bson::Element branch : element.value.as_document()) {
+        GM_TRY(split_match(branch.value.as_document(), call, options, parts));
+      }
+    } else {
+      constexpr ErrorCode kNoQueryExecutionPlans{291};
+      return fail(
+          kNoQueryExecutionPlans,
+          "Failed to produce a solution for TEXT under OR - other non-TEXT clauses under OR "
+          "have to be indexed as well.");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 Status parse_match(const StageCall& call, ParsedStages& stages) {
   if (call.value.type() != Type::kDocument) {
     return fail(ErrorCode{15959}, "the match filter must be an expression in an object");
@@ -182,21 +225,11 @@ Status parse_match(const StageCall& call, ParsedStages& stages) {
     call.scope.set_has_text_score(true);
   }
   // A source does not know the variables. So it gets only conditions without expressions.
-  bson::Builder plain;
-  bson::Builder with_expressions;
-  std::vector<std::unique_ptr<Stage>> conditions;
-  for (const bson::Element element : specification) {
-    if (element.key == "$expr") {
-      GM_ASSIGN(std::unique_ptr<Expression> condition, parse_expression(element.value, call.scope));
-      conditions.push_back(std::make_unique<ConditionStage>(std::move(condition)));
-    } else {
-      bson::Builder one;
-      one.append(element.key, element.value);
-      const bson::Document alone = std::move(one).finish();
-      GM_TRY(Filter::parse(alone, options));
-      (has_expression(element) ? with_expressions : plain).append(element.key, element.value);
-    }
-  }
+  MatchParts parts;
+  GM_TRY(split_match(specification, call, options, parts));
+  bson::Builder& plain = parts.plain;
+  bson::Builder& with_expressions = parts.with_expressions;
+  std::vector<std::unique_ptr<Stage>>& conditions = parts.conditions;
   const bool has_nested = with_expressions.size() > kEmptyBytes;
   if (plain.size() > kEmptyBytes || (conditions.empty() && !has_nested)) {
     GM_TRY(add_match(plain, true, call, stages));

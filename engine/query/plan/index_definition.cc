@@ -129,10 +129,13 @@ Status refuse_option_of_others(const bson::Element& element) {
                       : "\"storageEngine\" options must be a document if present");
     }
   }
-  return fail(ErrorCode::kInvalidIndexSpecificationOption,
-              "The field '" + std::string(name) +
-                  "' is not valid for an index specification. Valid fields are key, name, "
-                  "unique, sparse, hidden, partialFilterExpression and expireAfterSeconds");
+  return fail(
+      ErrorCode::kInvalidIndexSpecificationOption,
+      "The field '" + std::string(name) +
+          "' is not valid for an index specification. Valid fields are key, name, "
+          "unique, sparse, hidden, background, partialFilterExpression, expireAfterSeconds, "
+          "collation, weights, default_language, language_override, textIndexVersion and "
+          "wildcardProjection");
 }
 
 Status read_option(const bson::Element& element, IndexDefinition& index) {

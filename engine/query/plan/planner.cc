@@ -160,9 +160,9 @@ class IndexPlanner {
       : conjunction_(conjunction),
         sort_(sort),
         parts_(parts_of(index)),
-        multikey_(multikey),
+        // The fields of a text index have no arrays.
+        multikey_(multikey && !is_text_index(index)),
         sparse_(index.sparse),
-        text_(is_text_index(index)),
         strings_(strings) {}
 
   const StringsOfIndex& strings() const { return strings_; }
@@ -211,9 +211,7 @@ class IndexPlanner {
         choice.range = has_bounds;
       }
     }
-    // The fields of a text index have no arrays.
-    choice.plan.bounds_are_exact = exact && (!multikey_ || text_) &&
-                                   used == conjunction_.predicates.size() &&
+    choice.plan.bounds_are_exact = exact && !multikey_ && used == conjunction_.predicates.size() &&
                                    conjunction_.disjunction == nullptr && conjunction_.other == 0;
     if (sort_ != nullptr && !sort_->empty()) choose_direction(choice.plan);
     return choice;
@@ -326,7 +324,6 @@ class IndexPlanner {
   std::vector<IndexPart> parts_;
   bool multikey_;
   bool sparse_;
-  bool text_;
   StringsOfIndex strings_;
 };
 
@@ -342,6 +339,9 @@ void forget_exactness(Plan& plan) {
   plan.bounds_are_exact = false;
   for (Plan& branch : plan.branches) forget_exactness(branch);
 }
+
+// The limit of plans that read one wildcard index, each for another condition.
+constexpr size_t kWildcardPlansMax = 16;
 
 // Returns the plans that read a wildcard index, the best one first.
 std::vector<Choice> wildcard_choices(const Conjunction& conjunction, const IndexDefinition& index,
@@ -363,6 +363,7 @@ std::vector<Choice> wildcard_choices(const Conjunction& conjunction, const Index
   }
   std::stable_sort(choices.begin(), choices.end(),
                    [](const Choice& a, const Choice& b) { return a.better_than(b); });
+  if (choices.size() > kWildcardPlansMax) choices.resize(kWildcardPlansMax);
   return choices;
 }
 
@@ -468,6 +469,7 @@ Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
                   "hint provided does not correspond to an existing index that is not hidden: " +
                       indexes[*hinted].name);
     }
+    if (is_text_index(indexes[*hinted])) return no_plan("No query solutions");
     if (is_wildcard_index(indexes[*hinted])) {
       std::vector<Choice> choices = wildcard_choices(conjunction, indexes[*hinted], *hinted,
                                                      strings_of(indexes[*hinted], collator));
@@ -494,7 +496,7 @@ Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
     choice.plan.index = i;
     if (has_text && !planner.has_text_prefix(choice.plan)) continue;
     // As on servers, the greatest score of a term comes first.
-    if (has_text) choice.plan.backward = true;
+    if (has_text && !choice.plan.provides_sort) choice.plan.backward = true;
     if (choice.useful()) choices.push_back(std::move(choice));
   }
   std::stable_sort(choices.begin(), choices.end(),
@@ -505,7 +507,8 @@ Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
         "failed to use text index to satisfy $text query (if text index is compound, are equality "
         "predicates given for all prefix fields?)");
   }
-  if (!bounded && conjunction.disjunction != nullptr) {
+  const bool has_text_below = !has_text && filter.text_query() != nullptr;
+  if (conjunction.disjunction != nullptr && (!bounded || has_text_below)) {
     GM_ASSIGN(std::optional<Plan> all,
               plan_union(*conjunction.disjunction, indexes, multikey, collator));
     if (all) {
@@ -514,7 +517,7 @@ Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
       return one(*std::move(all));
     }
   }
-  if (!has_text && filter.text_query() != nullptr) {
+  if (has_text_below) {
     return no_plan(
         "Failed to produce a solution for TEXT under OR - other non-TEXT clauses under OR have to "
         "be indexed as well.");

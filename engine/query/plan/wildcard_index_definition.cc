@@ -86,6 +86,9 @@ bool is_wildcard_index(const IndexDefinition& index) {
 Status check_wildcard_index(const IndexDefinition& index) {
   const bson::View keys = index.keys.view();
   if (const auto projection = index.other_options.view().find(kWildcardProjection)) {
+    if (projection->type() != Type::kDocument) {
+      return refuse(index, "the wildcardProjection must be an object");
+    }
     GM_TRY(check_projection(index, projection->as_document()));
   }
   if (!is_wildcard_index(index)) {
@@ -99,6 +102,14 @@ Status check_wildcard_index(const IndexDefinition& index) {
   if (part.value.type() == Type::kString) return {};  // an index of another kind
   if (!(part.value.number().value_or(0) > 0)) {
     return refuse(index, "A numeric value in a $** index key pattern must be positive.");
+  }
+  const bson::Path path(part.key);
+  for (size_t i = 0; i + 1 < path.parts().size(); ++i) {
+    const std::string& step = path.parts()[i];
+    if (step.empty()) return refuse(index, "Index keys cannot contain an empty field.");
+    if (step[0] == '$') {
+      return refuse(index, "Index key contains an illegal field name: field name starts with '$'.");
+    }
   }
   const std::string type = "Index type 'wildcard' ";
   if (index.unique) return refuse(index, type + "does not support the unique option");

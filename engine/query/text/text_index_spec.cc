@@ -1,5 +1,6 @@
 #include "engine/query/text/text_index_spec.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -51,7 +52,7 @@ Result<TextIndexSpec> TextIndexSpec::parse(bson::View options) {
   if (!weights || weights->type() != bson::Type::kDocument) return invalid("weights");
   for (const bson::Element weight : weights->as_document()) {
     const std::optional<double> number = weight.value.number();
-    if (!number || *number <= 0) return invalid("weights");
+    if (!number || !(*number > 0)) return invalid("weights");
     if (weight.key == kWildcard) {
       // As on servers, strings without a weight of their own weigh 1, whatever this weight is.
       spec.is_wildcard_ = true;
@@ -188,7 +189,12 @@ Result<TermScores> TextIndexSpec::scores_of(bson::View document) const {
 bool TextIndexSpec::depends_on(std::string_view path) const {
   if (is_wildcard_) return true;
   // The language of a document at any depth may have changed.
-  if (path.ends_with(language_field_)) return true;
+  for (std::string_view rest = path;;) {
+    const size_t end = std::min(rest.find('.'), rest.size());
+    if (rest.substr(0, end) == language_field_) return true;
+    if (end == rest.size()) break;
+    rest.remove_prefix(end + 1);
+  }
   const std::string below = std::string(path) + ".";
   for (const auto& [indexed, weight] : weights_) {
     if (indexed == path || indexed.starts_with(below) ||

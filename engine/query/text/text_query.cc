@@ -106,13 +106,13 @@ Result<std::shared_ptr<const TextQuery>> TextQuery::parse(
   query->language_ =
       language.empty() ? &query->index_->default_language() : find_text_language(language);
   query->sensitivity_ = {flag(fields, "$caseSensitive"), flag(fields, "$diacriticSensitive")};
-  query->read_search(fields["$search"].as_string());
+  GM_TRY(query->read_search(fields["$search"].as_string()));
   return std::shared_ptr<const TextQuery>(std::move(query));
 }
 
 // A word after a '-' that begins it is negated, and so are the words up to the next space. Words
 // between quotation marks are a phrase, and terms as well, unless the phrase is negated.
-void TextQuery::read_search(std::string_view search) {
+Status TextQuery::read_search(std::string_view search) {
   std::string positive;
   std::string negative;
   bool negated = false;
@@ -136,20 +136,30 @@ void TextQuery::read_search(std::string_view search) {
       quote = token->offset;
     }
   }
-  add_terms(positive, terms_, false);
-  add_terms(negative, negated_terms_, true);
+  GM_TRY(add_terms(positive, terms_, false));
+  return add_terms(negative, negated_terms_, true);
 }
 
-void TextQuery::add_terms(const std::string& sentence, Terms& terms, bool is_negated) {
+Status TextQuery::add_terms(const std::string& sentence, Terms& terms, bool is_negated) {
+  const auto check_count = [&]() -> Status {
+    if (index_terms_.size() <= kSearchTermsMax && terms.size() <= kSearchTermsMax) return {};
+    return fail(ErrorCode::kExceededMemoryLimit,
+                "the text search has more than " + std::to_string(kSearchTermsMax) + " terms");
+  };
   TextTokenizer tokenizer(*language_);
   tokenizer.begin(sentence);
   while (const std::optional<std::string_view> term = tokenizer.next()) {
     if (!is_negated) index_terms_.emplace(*term);
     if (sensitivity_.is_plain()) terms.emplace(*term);
+    GM_TRY(check_count());
   }
-  if (sensitivity_.is_plain()) return;
+  if (sensitivity_.is_plain()) return {};
   tokenizer.begin(sentence, sensitivity_);
-  while (const std::optional<std::string_view> term = tokenizer.next()) terms.emplace(*term);
+  while (const std::optional<std::string_view> term = tokenizer.next()) {
+    terms.emplace(*term);
+    GM_TRY(check_count());
+  }
+  return {};
 }
 
 bool TextQuery::is_plain() const {
@@ -157,22 +167,40 @@ bool TextQuery::is_plain() const {
          negated_phrases_.empty();
 }
 
-bool TextQuery::has_phrase(bson::View document, const std::string& phrase) const {
-  bool found = false;
+// Folds each string of the document once, and looks for all phrases in it.
+bool TextQuery::match_phrases(bson::View document, const MayGoOn& may_go_on) const {
+  if (phrases_.empty() && negated_phrases_.empty()) return true;
+  std::vector<bool> found(phrases_.size(), false);
+  bool has_negated = false;
+  bool has_ended = false;
   const Status visited = index_->visit(document, [&](const TextIndexSpec::Text& text) {
     const std::string folded = folded_text(text.text, sensitivity_, text.language);
-    found = folded.find(folded_text(phrase, sensitivity_, text.language)) != std::string::npos;
-    return !found;
+    const auto has = [&](const std::string& phrase) {
+      has_ended = has_ended || !may_go_on(folded.size() + phrase.size());
+      return !has_ended &&
+             folded.find(folded_text(phrase, sensitivity_, text.language)) != std::string::npos;
+    };
+    for (size_t i = 0; i < phrases_.size() && !has_ended; ++i) {
+      if (!found[i]) found[i] = has(phrases_[i]);
+    }
+    for (size_t i = 0; i < negated_phrases_.size() && !has_ended && !has_negated; ++i) {
+      has_negated = has(negated_phrases_[i]);
+    }
+    return !has_negated && !has_ended;
   });
-  return visited && found;
+  return visited && !has_ended && !has_negated &&
+         std::all_of(found.begin(), found.end(), [](bool each) { return each; });
 }
 
-bool TextQuery::matches(bson::View document) const {
+bool TextQuery::matches(bson::View document, const MayGoOn& may_go_on) const {
   bool has_term = false;
   bool has_negated = false;
+  bool has_ended = false;
   const auto is_decided = [&] { return has_negated || (has_term && negated_terms_.empty()); };
   std::map<const TextLanguage*, TextTokenizer> tokenizers;
   const Status visited = index_->visit(document, [&](const TextIndexSpec::Text& text) {
+    has_ended = !may_go_on(text.text.size());
+    if (has_ended) return false;
     TextTokenizer& tokenizer = tokenizers.try_emplace(&text.language, text.language).first->second;
     tokenizer.begin(text.text, sensitivity_);
     while (const std::optional<std::string_view> term = tokenizer.next()) {
@@ -182,10 +210,7 @@ bool TextQuery::matches(bson::View document) const {
     }
     return true;
   });
-  if (!visited || !has_term || has_negated) return false;
-  const auto has = [&](const std::string& phrase) { return has_phrase(document, phrase); };
-  return std::all_of(phrases_.begin(), phrases_.end(), has) &&
-         std::none_of(negated_phrases_.begin(), negated_phrases_.end(), has);
+  return visited && !has_ended && has_term && !has_negated && match_phrases(document, may_go_on);
 }
 
 std::optional<double> TextQuery::score_of(bson::View document) const {

@@ -6,6 +6,8 @@
 // Thread-safety: a TextQuery is immutable, so thread-safe.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -23,6 +25,10 @@ namespace gridmount::query {
 
 using Terms = std::set<std::string, std::less<>>;
 
+// The limit for the different terms of one search. Each needs some 700 bytes while it is searched
+// for.
+inline constexpr size_t kSearchTermsMax = 100'000;
+
 // Checks the form of $text's operand: {$search: <string>, $language: <string>, $caseSensitive:
 // <bool>, $diacriticSensitive: <bool>}. Fails with BadValue (2) if the operand is no document, if
 // it has other fields, or if there is no such language. Fails with NoSuchKey (4) if there is no
@@ -31,7 +37,8 @@ Status check_text_operand(bson::ValueView operand);
 
 class TextQuery {
  public:
-  // Fails as check_text_operand() does. `index` is the text index of the collection.
+  // Fails as check_text_operand() does, and with ExceededMemoryLimit (146) for more than
+  // kSearchTermsMax different terms. `index` is the text index of the collection.
   static Result<std::shared_ptr<const TextQuery>> parse(bson::ValueView operand,
                                                         std::shared_ptr<const TextIndexSpec> index);
 
@@ -47,16 +54,21 @@ class TextQuery {
   // Returns whether every document that has one of index_terms() matches.
   bool is_plain() const;
 
+  // Called with a number of bytes before the search passes over them. Returns false if the search
+  // must end.
+  using MayGoOn = std::function<bool(size_t bytes)>;
   // Returns whether the document matches. A document whose language is not valid does not match.
-  bool matches(bson::View document) const;
+  // Returns false if `may_go_on` returns false.
+  bool matches(
+      bson::View document, const MayGoOn& may_go_on = [](size_t) { return true; }) const;
   // Returns the sum of the scores of index_terms() in the document, or nothing if it has none of
   // them.
   std::optional<double> score_of(bson::View document) const;
 
  private:
-  void read_search(std::string_view search);
-  void add_terms(const std::string& sentence, Terms& terms, bool is_negated);
-  bool has_phrase(bson::View document, const std::string& phrase) const;
+  Status read_search(std::string_view search);
+  Status add_terms(const std::string& sentence, Terms& terms, bool is_negated);
+  bool match_phrases(bson::View document, const MayGoOn& may_go_on) const;
 
   std::shared_ptr<const TextIndexSpec> index_;
   const TextLanguage* language_ = nullptr;

@@ -13,6 +13,8 @@ namespace gridmount::query {
 namespace {
 
 constexpr UChar32 kReplacement = 0xFFFD;
+// Longer words have no stems. A stemmer may need time that grows with the square of the length.
+constexpr size_t kStemmedBytesMax = 2048;
 
 // Reads the code point at `at`, and moves `at` behind it.
 UChar32 next_code_point(std::string_view text, size_t& at) {
@@ -160,7 +162,7 @@ std::optional<std::string_view> TextTokenizer::next() {
     // The stemmer needs the diacritics.
     const std::string& word = sensitivity_.to_case ? word_ : folded_;
     term_ = word;
-    if (stemmer_ != nullptr && stemmer_->handle != nullptr) {
+    if (stemmer_ != nullptr && stemmer_->handle != nullptr && word.size() <= kStemmedBytesMax) {
       const sb_symbol* const stem =
           sb_stemmer_stem(stemmer_->handle.get(), reinterpret_cast<const sb_symbol*>(word.data()),
                           static_cast<int>(word.size()));

@@ -97,6 +97,25 @@ TEST_P(StoreContract, Pause_CursorsGoOnBehindTheirPlace) {
   check(in_a_buffer, {0, 1, 2, 4, 5, 6, 8, 9});
 }
 
+// A search with scores has read all index entries before it returns the first document.
+TEST_P(StoreContract, Pause_TextSearchTestsWhatHasChanged) {
+  GM_NEEDS(live_cursors);
+  create_index(R"({"a": "text"})");
+  for (int i = 0; i < 3; ++i) {
+    insert(R"({"_id": )" + std::to_string(i) + R"(, "a": "apple"})");
+  }
+  const bson::Document projection = doc(R"({"score": {"$meta": "textScore"}})");
+  FindOptions options;
+  options.projection = projection;
+  Reading reading(snapshot(), *collection(), R"({"$text": {"$search": "apple"}})", options);
+  const int64_t first = *reading.next();
+  EXPECT_THAT(reading.snapshot().pause(), Succeeded());
+  const std::string others = R"({"_id": {"$ne": )" + std::to_string(first) + "}}";
+  EXPECT_EQ(update(others, R"({"$set": {"a": "pear"}})", {.multi = true}).modified, 2);
+  EXPECT_THAT(reading.snapshot().resume(), Succeeded());
+  EXPECT_EQ(*reading.next(), -1);
+}
+
 TEST_P(StoreContract, Pause_TransactionsCannot) {
   const auto transaction = begin();
   EXPECT_THAT(transaction->pause(), FailedWith(ErrorCode::kIllegalOperation));

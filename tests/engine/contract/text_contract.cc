@@ -91,6 +91,34 @@ TEST_P(StoreContract, Text_IndexOfExistingDocuments_WithFieldsBeforeTheTexts) {
               FailedWith(ErrorCode(291)));
 }
 
+TEST_P(StoreContract, Text_ConditionsOnOneField_MustAllHold) {
+  create_index(R"({"a": "text", "n": 1})");
+  insert(R"({"_id": 1, "a": "apple pie", "n": 7})");
+  insert(R"({"_id": 2, "a": "apple pie", "n": 3})");
+  EXPECT_THAT(ids(R"({"$text": {"$search": "apple"}, "n": {"$gt": 1, "$lt": 5}})"),
+              ElementsAre("2"));
+  EXPECT_THAT(
+      ids(R"({"_id": {"$gt": 0}, "$or": [{"$text": {"$search": "pie"}, "n": 7}, {"_id": 2}]})"),
+      UnorderedElementsAre("1", "2"));
+}
+
+TEST_P(StoreContract, Text_WithAnExpression_InOneMatch) {
+  create_index(R"({"a": "text"})");
+  insert(R"({"_id": 1, "a": "apple", "n": 2})");
+  insert(R"({"_id": 2, "a": "pear", "n": 2})");
+  insert(R"({"_id": 3, "a": "apple", "n": 0})");
+  const bson::Document stages = doc(R"({"0": {"$match": {"$and": [
+      {"$text": {"$search": "apple"}}, {"$expr": {"$gt": ["$n", 1]}}]}}, "1": {"$project": {"_id": 1}}})");
+  const auto view = snapshot();
+  const auto cursor = collection()->aggregate(*view, stages, {});
+  ASSERT_THAT(cursor, Succeeded());
+  const auto found = (*cursor)->next();
+  ASSERT_TRUE(found && *found);
+  EXPECT_EQ(json(**found), json(doc(R"({"_id": 1})")));
+  const auto end = (*cursor)->next();
+  EXPECT_TRUE(end && !*end);
+}
+
 TEST_P(StoreContract, Text_SecondIndex_IsRefused) {
   create_index(R"({"a": "text"})");
   EXPECT_THAT(try_create_index_as(R"({"key": {"k": 1, "b": "text"}})"),

@@ -94,7 +94,8 @@ TEST_P(StoreContract, Wildcard_OfAWrongForm_IsRefused) {
   for (const char* const specification :
        {R"({"key": {"$**": -1}})", R"({"key": {"$**": 1, "b": 1}})",
         R"({"key": {"$**": 1}, "unique": true})", R"({"key": {"$**": 1}, "sparse": true})",
-        R"({"key": {"$**": 1}, "expireAfterSeconds": 5})", R"({"key": {"a.$**.b": 1}})"}) {
+        R"({"key": {"$**": 1}, "expireAfterSeconds": 5})", R"({"key": {"a.$**.b": 1}})",
+        R"({"key": {".$**": 1}})", R"({"key": {"$a.$**": 1}})"}) {
     EXPECT_THAT(try_create_index_as(specification), FailedWith(ErrorCode::kCannotCreateIndex))
         << specification;
   }

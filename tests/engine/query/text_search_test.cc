@@ -164,7 +164,8 @@ TEST(TextIndex, DocumentWithTooManyTerms_IsRefused) {
 
 TEST(TextIndex, DependsOn_KnowsWhichChangesMatter) {
   const auto index = text_index(R"({"key": {"a": "text", "n.a": "text"}})");
-  for (const char* const path : {"a", "a.b", "n", "n.a", "language", "n.language"}) {
+  for (const char* const path :
+       {"a", "a.b", "n", "n.a", "language", "n.language", "language.x", "n.language.x"}) {
     EXPECT_TRUE(index->depends_on(path)) << path;
   }
   for (const char* const path : {"b", "n.b", "ab", "na"}) {

@@ -332,7 +332,7 @@ TEST_F(Damage, UnmarkedMultikeyIndex_IsReported) {
     GM_TRY(catalog.put(std::move(changed)));
     return {};
   });
-  EXPECT_THAT(problems(), Contains(HasSubstr("not marked as holding arrays")));
+  EXPECT_THAT(problems(), Contains(HasSubstr("not marked as multikey")));
 }
 
 TEST_F(Damage, KeyspaceWithoutOwner_IsReported) {
