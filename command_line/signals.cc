@@ -2,12 +2,12 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <utility>
 
+#include "engine/base/log.h"
 #include "engine/base/thread_name.h"
 
 namespace gridmount {
@@ -78,16 +78,16 @@ void Signals::run() {
 
 void Signals::stop(int signal) {
   if (std::exchange(has_stopped_, true)) {
-    spdlog::error("a second signal ({}): ending at once", strsignal(signal));
+    log::error("a second signal ({}): ending at once", strsignal(signal));
     _exit(128 + signal);
   }
   const MutexLock lock(mutex_);
   if (!has_actions_) {
-    spdlog::info("{}: the shutdown has already begun; a second signal ends the process at once",
-                 strsignal(signal));
+    log::info("{}: the shutdown has already begun; a second signal ends the process at once",
+              strsignal(signal));
     return;
   }
-  spdlog::info("ending on signal: {}", strsignal(signal));
+  log::info("ending on signal: {}", strsignal(signal));
   stopper_ = std::thread([this] {
     name_this_thread("gm-stop");
     actions_.stop();

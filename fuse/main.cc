@@ -1,5 +1,4 @@
 // gridmount: mounts a store.
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +18,7 @@
 #include "command_line/signals.h"
 #include "command_line/store_argument.h"
 #include "command_line/store_opening.h"
+#include "engine/base/log.h"
 #include "engine/local/open_store.h"
 #include "engine/mongo/mongo_store.h"
 #include "engine/system/file.h"
@@ -65,7 +65,7 @@ void warn_of_options_without_effect(const std::string& uri) {
   const Result<std::vector<std::string>> options = mongo::options_without_effect(uri);
   if (!options) return;  // not with the URI of an open store
   for (const std::string& option : *options) {
-    spdlog::warn(
+    log::warn(
         "{} of the connection string has no effect: a mount reads what the primary has, and its "
         "commits wait for a majority of the members",
         option);
@@ -101,8 +101,8 @@ Result<std::unique_ptr<engine::Store>> open_store(const GridmountOptions& option
 system::MemoryShares memory_shares(const GridmountOptions& options) {
   const uint64_t memory_bytes = options.memory_max.value_or(system::memory_limit());
   if (memory_bytes < system::kLeastMemory) {
-    spdlog::warn("this process may use {} MiB of memory, but needs {} MiB under load",
-                 memory_bytes >> 20, system::kLeastMemory >> 20);
+    log::warn("this process may use {} MiB of memory, but needs {} MiB under load",
+              memory_bytes >> 20, system::kLeastMemory >> 20);
   }
   return system::share_out(memory_bytes);
 }
@@ -139,7 +139,7 @@ Result<std::shared_ptr<DiskCache>> open_disk_cache(const GridmountOptions& optio
   how.folder = *options.disk_cache;
   how.bytes_max = options.disk_cache_size;
   how.complain = [](const Error& error) {
-    spdlog::warn("the disk cache cannot keep what was read: {}", error.message());
+    log::warn("the disk cache cannot keep what was read: {}", error.message());
   };
   return DiskCache::open(how);
 }
@@ -206,13 +206,13 @@ Result<std::unique_ptr<wire::Endpoint>> start_endpoint(engine::Store& store,
   command_line::set_memory_shares(endpoint_options, memory);
   auto endpoint = wire::Endpoint::start(store, std::move(endpoint_options));
   if (!endpoint && options.read_only && options.endpoint.listen.empty()) {
-    spdlog::warn("cannot listen on the socket in {}, so no client can connect: {}",
-                 options.store.string(), endpoint.error().message());
+    log::warn("cannot listen on the socket in {}, so no client can connect: {}",
+              options.store.string(), endpoint.error().message());
     return std::unique_ptr<wire::Endpoint>();
   }
   if (endpoint) {
     for (const std::string& address : (*endpoint)->addresses()) {
-      spdlog::info("listening on {}", address);
+      log::info("listening on {}", address);
     }
   }
   return endpoint;
@@ -227,7 +227,7 @@ Result<std::unique_ptr<http::HttpServer>> start_metrics(Session& session, Bucket
   });
   if (!server) return fail(std::move(server).error().with_context("--metrics-address"));
   for (const std::string& address : (*server)->addresses()) {
-    spdlog::info("serving metrics at http://{}/metrics", address);
+    log::info("serving metrics at http://{}/metrics", address);
   }
   return server;
 }
@@ -255,7 +255,7 @@ Result<std::unique_ptr<http::HttpServer>> start_http(WatchedStore& store, const 
   auto server = http::serve_files(store, std::move(site), std::move(how));
   if (!server) return fail(std::move(server).error().with_context("--http"));
   for (const std::string& address : (*server)->addresses()) {
-    spdlog::info("serving files at http://{}/", address);
+    log::info("serving files at http://{}/", address);
   }
   return server;
 }
@@ -295,20 +295,20 @@ class ClientsEnd {
 ExitStatus closing_status(const Status& closed, const Status& served,
                           const GridmountOptions& options) {
   if (!closed) {
-    spdlog::error("closing {}: {}", options.store.string(), closed.error().message());
+    log::error("closing {}: {}", options.store.string(), closed.error().message());
     return ExitStatus::kCloseFailed;
   }
   if (!served) {
-    spdlog::error("{}", served.error().message());
+    log::error("{}", served.error().message());
     return ExitStatus::kFailure;
   }
-  spdlog::info("{} is unmounted", options.store.string());
+  log::info("{} is unmounted", options.store.string());
   return ExitStatus::kOk;
 }
 
 // Destroys nothing that a command or another thread which still runs may use.
 [[noreturn]] void end_at_once(ExitStatus status) {
-  spdlog::default_logger()->flush();
+  log::flush();
   _exit(status_number(status));
 }
 
@@ -397,7 +397,7 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
   {
     const Watchdog watchdog((*session)->in_progress(), options.stuck_after);
     served = (*session)->run([&] {
-      spdlog::info("{} is mounted at {}", options.store.string(), options.mount_point.string());
+      log::info("{} is mounted at {}", options.store.string(), options.mount_point.string());
       startup.ready();
       notify_manager_ready(options.store.string() + " is mounted at " +
                            options.mount_point.string());
@@ -476,7 +476,7 @@ ExitStatus start(GridmountOptions options) {
                            with_advice(options, store.error()).message());
   }
   if (!(*store)->capabilities().transactions) {
-    spdlog::warn(
+    log::warn(
         "{} is a standalone server, which has no transactions: a kill in the middle of a change "
         "may leave a part of it",
         options.store.string());

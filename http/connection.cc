@@ -1,7 +1,5 @@
 #include "http/connection.h"
 
-#include <spdlog/spdlog.h>
-
 #include <array>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/write.hpp>
@@ -16,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/base/log.h"
 #include "http/http_date.h"
 
 namespace gridmount::http {
@@ -272,7 +271,7 @@ void Connection::send(Reply reply, unsigned version, bool keep_alive) {
   if (reply.body) {
     const Result<std::string_view> first = reply.body->next();
     if (!first) {
-      spdlog::error("http: {}: {}", target_, first.error().message());
+      log::error("http: {}: {}", target_, first.error().message());
       return refuse(500, first.error().message());
     }
     piece = *first;
@@ -309,7 +308,7 @@ void Connection::handle_sent() {
   const Result<std::string_view> piece = body_->next();
   if (!piece) {
     // Part of the reply is sent already. The client sees by its length that something is missing.
-    spdlog::warn("http: {}: the reply is cut off: {}", target_, piece.error().message());
+    log::warn("http: {}: the reply is cut off: {}", target_, piece.error().message());
     return close();
   }
   // Nothing marks the end of the reply, unless it is sent in chunks.

@@ -1,6 +1,6 @@
 #include "http/entity_tag.h"
 
-#include <spdlog/fmt/fmt.h>
+#include <fmt/core.h>
 
 #include <span>
 

@@ -1,6 +1,6 @@
 #include "http/file_reply.h"
 
-#include <spdlog/fmt/fmt.h>
+#include <fmt/core.h>
 
 #include <utility>
 #include <vector>

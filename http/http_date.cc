@@ -1,6 +1,6 @@
 #include "http/http_date.h"
 
-#include <spdlog/fmt/fmt.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

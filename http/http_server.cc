@@ -1,7 +1,5 @@
 #include "http/http_server.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -11,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "engine/base/log.h"
 #include "engine/base/thread_name.h"
 #include "engine/base/thread_safety.h"
 #include "engine/wire/server/listen_address.h"
@@ -68,14 +67,14 @@ class Listener {
       if (connection) connection->start();
     } catch (const std::exception& error) {
       // Out of memory. This connection is closed, and the next one is still accepted.
-      spdlog::error("http: {}", error.what());
+      log::error("http: {}", error.what());
     }
   }
 
   void handle_error(const error_code& error) {
     if (error == net::error::operation_aborted) return;
     if (error == net::error::connection_aborted) return accept();
-    spdlog::warn("{}: no connection can be accepted: {}", name_, error.message());
+    log::warn("{}: no connection can be accepted: {}", name_, error.message());
     rest_.expires_after(kRest);
     rest_.async_wait([this](const error_code& stopped) {
       if (!stopped) accept();
@@ -142,7 +141,7 @@ class HttpServer::Running {
         break;
       } catch (const std::exception& error) {
         // Out of memory. This connection is lost, others are answered.
-        spdlog::error("http: {}", error.what());
+        log::error("http: {}", error.what());
       }
     }
     const MutexLock lock(mutex_);

@@ -1,6 +1,6 @@
 #include "http/listing.h"
 
-#include <spdlog/fmt/fmt.h>
+#include <fmt/core.h>
 
 #include <utility>
 

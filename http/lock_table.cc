@@ -1,6 +1,6 @@
 #include "http/lock_table.h"
 
-#include <spdlog/fmt/fmt.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <random>

@@ -1,10 +1,10 @@
 #include "http/place_change.h"
 
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
 #include <utility>
 
+#include "engine/base/log.h"
 #include "engine/bson/builder.h"
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/file_time.h"
@@ -266,7 +266,7 @@ gridfs::PosixFields PlaceChange::new_directory_fields() const {
 void reclaim(const gridfs::Bucket& bucket, const std::vector<bson::Value>& files) {
   for (const bson::Value& id : files) {
     const Status reclaimed = bucket.reclaim(id);
-    if (!reclaimed) spdlog::warn("http: removing old content: {}", reclaimed.error().message());
+    if (!reclaimed) log::warn("http: removing old content: {}", reclaimed.error().message());
   }
 }
 

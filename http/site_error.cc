@@ -1,7 +1,6 @@
 #include "http/site_error.h"
 
-#include <spdlog/spdlog.h>
-
+#include "engine/base/log.h"
 #include "gridfs/bucket/error.h"
 #include "http/multi_status.h"
 #include "http/xml_document.h"
@@ -34,7 +33,7 @@ int status_of(ErrorCode code, bool is_change) {
 
 Reply refusal_of(const Error& error, const Request& request) {
   const int status = status_of(error.code(), request.is_change());
-  if (status == 500) spdlog::error("http: {}: {}", request.target, error.message());
+  if (status == 500) log::error("http: {}: {}", request.target, error.message());
   // The conditions of RFC 4918, 16.
   if (status == 423) {
     const bool is_locked = error.code() == kLocked;

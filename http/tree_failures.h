@@ -3,13 +3,12 @@
 // Used by one thread at a time.
 #pragma once
 
-#include <spdlog/spdlog.h>
-
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/log.h"
 #include "http/multi_status.h"
 #include "http/site_error.h"
 #include "http/target.h"
@@ -27,7 +26,7 @@ class TreeFailures {
   bool are_too_many() const { return failures_.size() >= kTreeFailuresMax; }
   void add(const std::vector<std::string>& components, const Error& error) {
     const int status = status_of(error.code(), true);
-    if (status == 500) spdlog::error("http: {}: {}", path_of(components), error.message());
+    if (status == 500) log::error("http: {}: {}", path_of(components), error.message());
     failures_.emplace_back(path_of(components), status);
   }
   // Returns 207 with the failures, of which there must be one.

@@ -19,7 +19,7 @@ packages=(
   g++ cmake ninja-build pkg-config
   # Libraries
   libfuse3-dev fuse3 liblmdb-dev libisal-dev libssl-dev libpcre2-dev libintelrdfpmath-dev
-  libspdlog-dev libexpected-dev libcli11-dev libyaml-cpp-dev
+  libfmt-dev libspdlog-dev libexpected-dev libcli11-dev libyaml-cpp-dev
   # Telling systemd that the mount answers
   libsystemd-dev
   # The wire server

@@ -1,11 +1,10 @@
 #include "engine/local/ttl_monitor.h"
 
-#include <spdlog/spdlog.h>
-
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "engine/base/log.h"
 #include "engine/base/thread_name.h"
 #include "engine/bson/builder.h"
 #include "engine/local/catalog/catalog.h"
@@ -33,7 +32,7 @@ bson::Document expired(const engine::IndexDefinition& index) {
 
 // The next pass tries again.
 void warn(const Error& error) {
-  spdlog::warn("removing expired documents: {}", error.message());
+  log::warn("removing expired documents: {}", error.message());
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "engine/local/validation.h"
 
-#include <spdlog/spdlog.h>
-
+#include "engine/base/log.h"
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
 #include "engine/query/interruption.h"
@@ -34,8 +33,7 @@ Status validate(const CollectionMetadata& metadata, std::optional<bson::View> be
   }
   const std::optional<bson::ValueView> id = after.find("_id");
   if (metadata.settings.action == engine::CollectionOptions::ValidationAction::kWarn) {
-    spdlog::warn("{}: stored a document that fails validation: {}", metadata.ns.full(),
-                 logged(after));
+    log::warn("{}: stored a document that fails validation: {}", metadata.ns.full(), logged(after));
     return {};
   }
   bson::Builder details;

@@ -1,11 +1,10 @@
 #include "engine/profiling/profiler.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <random>
 #include <utility>
 
+#include "engine/base/log.h"
 #include "engine/base/thread_name.h"
 #include "engine/bson/builder.h"
 
@@ -98,7 +97,7 @@ void Profiler::record(Operation operation) {
   MutexLock lock(mutex_);
   if (waiting_.size() >= kWaitingMax) {
     // The queue is bounded. The log says that records are missing.
-    if (dropped_++ == 0) spdlog::warn("the profiler cannot keep up and drops operations");
+    if (dropped_++ == 0) log::warn("the profiler cannot keep up and drops operations");
     return;
   }
   waiting_.push_back(std::move(operation));
@@ -138,8 +137,8 @@ void Profiler::write(std::deque<Operation>& operations) {
     return transaction->commit();
   };
   if (const Status written = write_all(); !written) {
-    spdlog::warn("the profiler could not write {} operations: {}", operations.size(),
-                 written.error().message());
+    log::warn("the profiler could not write {} operations: {}", operations.size(),
+              written.error().message());
   }
 }
 

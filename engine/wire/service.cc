@@ -1,10 +1,9 @@
 #include "engine/wire/service.h"
 
-#include <spdlog/spdlog.h>
-
 #include <exception>
 #include <utility>
 
+#include "engine/base/log.h"
 #include "engine/bson/json.h"
 #include "engine/query/filter/filter_budget.h"
 #include "engine/query/interruption.h"
@@ -50,8 +49,8 @@ Status prepare(Call& call) {
   }
   if (names_version_collection(call.request())) {
     if (const Status added = add_version_document(call.store()); !added) {
-      spdlog::warn("cannot add the version document to admin.system.version: {}",
-                   added.error().message());
+      log::warn("cannot add the version document to admin.system.version: {}",
+                added.error().message());
     }
   }
   GM_ASSIGN(const GenericArguments generic,
@@ -126,9 +125,9 @@ void log_slow(Call& call, std::chrono::microseconds duration, const Error* error
   const std::string command = bson::to_json(
       shown_command(call).size() <= kLoggedBytesMax ? shown_command(call) : bson::View(),
       bson::JsonForm::kRelaxed);
-  spdlog::info("slow command {} on {}: {} ms, client {}{}: {}", call.command().name,
-               call.ns().full(), duration.count() / 1000, call.client().peer().address,
-               error != nullptr ? ", failed: " + error->message() : std::string(), command);
+  log::info("slow command {} on {}: {} ms, client {}{}: {}", call.command().name, call.ns().full(),
+            duration.count() / 1000, call.client().peer().address,
+            error != nullptr ? ", failed: " + error->message() : std::string(), command);
 }
 
 // Appends the users that the client has logged in as. There is at most one.
@@ -249,7 +248,7 @@ bool may_change_users(const Call& call) {
 // store there can be no new ones.
 void record_users(Service::State& state) {
   if (const Status recorded = state.access().users().record_existing(); !recorded) {
-    spdlog::warn("cannot record that the store has users: {}", recorded.error().message());
+    log::warn("cannot record that the store has users: {}", recorded.error().message());
   }
 }
 

@@ -1,10 +1,9 @@
 #include "fuse/daemon/change_follower.h"
 
-#include <spdlog/spdlog.h>
-
 #include <cassert>
 #include <new>
 
+#include "engine/base/log.h"
 #include "engine/base/thread_name.h"
 #include "engine/transient_error.h"
 
@@ -26,14 +25,14 @@ ChangeFollower::~ChangeFollower() {
 
 void ChangeFollower::open() {
   if (!store_.capabilities().change_streams) {
-    spdlog::info(
+    log::info(
         "the deployment has no change streams, so the mount shows the changes of others only after "
         "the time of --cache-seconds");
     return;
   }
   Result<std::unique_ptr<engine::ChangeStream>> opened = watch();
   if (!opened && !engine::is_resumable(opened.error())) {
-    spdlog::warn(
+    log::warn(
         "the change stream cannot be opened, so the mount shows the changes of others only after "
         "the time of --cache-seconds: {}",
         opened.error().message());
@@ -85,7 +84,7 @@ void ChangeFollower::run() {
       }
     } catch (const std::bad_alloc&) {
       // What was told is lost, so a new stream begins, and everything is dropped.
-      spdlog::warn(
+      log::warn(
           "there is not enough memory for the changes of others, so the change stream begins anew");
       stream_.reset();
       resume_token_ = bson::Document();
@@ -112,7 +111,7 @@ bool ChangeFollower::reopen() {
   Result<std::unique_ptr<engine::ChangeStream>> opened = watch();
   const bool is_lost = !opened && !engine::is_resumable(opened.error());
   if (is_lost && !resume_token_.view().empty()) {
-    spdlog::warn(
+    log::warn(
         "the mount has missed changes of others, so the kernel drops all that it has cached: {}",
         opened.error().message());
     resume_token_ = bson::Document();
@@ -123,7 +122,7 @@ bool ChangeFollower::reopen() {
     return false;
   }
   stream_ = *std::move(opened);
-  if (has_logged_break_) spdlog::info("the change stream works again");
+  if (has_logged_break_) log::info("the change stream works again");
   has_logged_break_ = false;
   // The stream has begun anew, so whatever happens from now on is seen.
   if (resume_token_.view().empty() && !must_end()) {
@@ -151,7 +150,7 @@ void ChangeFollower::follow() {
 
 void ChangeFollower::log_broken_stream(const Error& error) {
   if (has_logged_break_) return;
-  spdlog::warn("the change stream has failed, and the mount opens it again: {}", error.message());
+  log::warn("the change stream has failed, and the mount opens it again: {}", error.message());
   has_logged_break_ = true;
 }
 

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <utility>
 
+#include "engine/base/log.h"
 #include "engine/base/log_formatter.h"
 
 namespace gridmount::fuse {
@@ -79,10 +80,10 @@ void reopen_log() {
     if (file == nullptr) continue;
     try {
       file->reopen();
-      spdlog::info("the log file was reopened");
+      log::info("the log file was reopened");
     } catch (const spdlog::spdlog_ex& error) {
-      spdlog::error("the log file could not be reopened, so the old one stays in use: {}",
-                    error.what());
+      log::error("the log file could not be reopened, so the old one stays in use: {}",
+                 error.what());
     }
   }
 }

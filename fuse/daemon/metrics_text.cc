@@ -1,6 +1,6 @@
 #include "fuse/daemon/metrics_text.h"
 
-#include <spdlog/fmt/fmt.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <chrono>

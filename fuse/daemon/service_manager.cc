@@ -1,11 +1,11 @@
 #include "fuse/daemon/service_manager.h"
 
-#include <spdlog/spdlog.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include <system_error>
 
+#include "engine/base/log.h"
 #include "engine/base/log_text.h"
 
 namespace gridmount::fuse {
@@ -15,7 +15,7 @@ namespace {
 void notify_manager(const std::string& state) {
   const int result = sd_notify(0, state.c_str());
   if (result < 0) {
-    spdlog::warn("cannot notify the service manager: {}", std::generic_category().message(-result));
+    log::warn("cannot notify the service manager: {}", std::generic_category().message(-result));
   }
 }
 

@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
@@ -15,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/base/log.h"
 #include "fuse/errno.h"
 #include "gridfs/bucket/error.h"
 #include "gridfs/bucket/file_time.h"
@@ -27,8 +27,8 @@ void reply_error(fuse_req_t request, const char* operation, fuse_ino_t ino, cons
   const int error_number = errno_of(error.code());
   context_of(request).statistics.count_error(operation, error_number);
   if (!is_ordinary(error_number)) {
-    spdlog::warn("{} of node {}{}{}: {} ({})", operation, ino, name ? " name " : "",
-                 name ? name : "", error.message(), strerrordesc_np(error_number));
+    log::warn("{} of node {}{}{}: {} ({})", operation, ino, name ? " name " : "", name ? name : "",
+              error.message(), strerrordesc_np(error_number));
   }
   fuse_reply_err(request, error_number);
 }

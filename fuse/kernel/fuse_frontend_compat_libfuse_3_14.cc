@@ -8,7 +8,6 @@
 // into a pipe. The reply gets the flag, if the kernel has offered it, and then goes to the kernel.
 #include <fcntl.h>
 #include <linux/fuse.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>

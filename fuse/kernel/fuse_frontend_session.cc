@@ -4,7 +4,6 @@
 #include <linux/fuse.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spdlog/spdlog.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +20,7 @@
 #include <vector>
 
 #include "command_line/signals.h"
+#include "engine/base/log.h"
 #include "engine/base/thread_safety.h"
 #include "fuse/kernel/fuse_frontend.h"
 #include "fuse/kernel/mount_point.h"
@@ -62,9 +62,9 @@ __attribute__((format(printf, 2, 0))) void take_libfuse_message(fuse_log_level l
   }
   while (!message.empty() && message.back() == '\n') message.pop_back();
   if (level <= FUSE_LOG_ERR) {
-    spdlog::warn("libfuse: {}", message);
+    log::warn("libfuse: {}", message);
   } else {
-    spdlog::debug("libfuse: {}", message);
+    log::debug("libfuse: {}", message);
   }
 }
 
@@ -129,7 +129,7 @@ void raise_read_ahead(const std::string& mount_point) {
   const std::string path = "/sys/class/bdi/" + device + "/read_ahead_kb";
   std::ofstream file(path);
   file << kReadAheadKib << std::flush;
-  if (!file) spdlog::debug("cannot raise the read-ahead in {}", path);
+  if (!file) log::debug("cannot raise the read-ahead in {}", path);
 }
 
 // Returns how many bytes the kernel is writing back at the moment, to this mount and all others. So
@@ -293,10 +293,10 @@ class LibfuseSession : public Session, private KernelCache {
     await_write_back();
     // If no file is open, this alone ends run(), after the kernel has released everything.
     detached_ = detach_mount(options_.mount_point.string());
-    if (!detached_) spdlog::warn("cannot unmount {}", options_.mount_point.string());
+    if (!detached_) log::warn("cannot unmount {}", options_.mount_point.string());
     if (wait_until_ended(kOpenFilesPatience)) return;
-    spdlog::warn("files on {} are still open; the mount ends without them",
-                 options_.mount_point.string());
+    log::warn("files on {} are still open; the mount ends without them",
+              options_.mount_point.string());
     // While there still are threads that serve what these requests wait for.
     context_.parked_for_writes.stop();
     fuse_session_exit(session_.get());
@@ -369,8 +369,8 @@ class LibfuseSession : public Session, private KernelCache {
       }
       if (context_.bytes_written.load() - written > under_way) return;
     }
-    spdlog::warn("the kernel is still writing back to {} after {} s; not waiting any longer",
-                 options_.mount_point.string(), kWriteBackPatience.count() / 1000);
+    log::warn("the kernel is still writing back to {} after {} s; not waiting any longer",
+              options_.mount_point.string(), kWriteBackPatience.count() / 1000);
   }
 
   const SessionOptions options_;

@@ -1,11 +1,10 @@
 #include "fuse/monitoring/operations_in_progress.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
+#include "engine/base/log.h"
 #include "fuse/monitoring/thread_number.h"
 
 namespace gridmount::fuse {
@@ -75,8 +74,8 @@ OperationsInProgress::Note::~Note() {
   }
   if (!reported) return;
   const auto duration = std::chrono::steady_clock::now() - reported->begin;
-  spdlog::warn("ended after {:.1f} s: {}", std::chrono::duration<double>(duration).count(),
-               reported->text());
+  log::warn("ended after {:.1f} s: {}", std::chrono::duration<double>(duration).count(),
+            reported->text());
 }
 
 }  // namespace gridmount::fuse

@@ -1,9 +1,8 @@
 #include "fuse/monitoring/watchdog.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 
+#include "engine/base/log.h"
 #include "engine/base/thread_name.h"
 
 namespace gridmount::fuse {
@@ -43,8 +42,8 @@ void Watchdog::run(milliseconds patience) {
     }
     const auto now = steady_clock::now();
     for (const OperationInProgress& stuck : operations_.take_unreported(now - patience)) {
-      spdlog::warn("the kernel has been waiting {:.1f} s for {}",
-                   std::chrono::duration<double>(now - stuck.begin).count(), stuck.text());
+      log::warn("the kernel has been waiting {:.1f} s for {}",
+                std::chrono::duration<double>(now - stuck.begin).count(), stuck.text());
     }
   }
 }

@@ -19,6 +19,7 @@
 #include "command_line/signals.h"
 #include "command_line/store_argument.h"
 #include "command_line/store_opening.h"
+#include "engine/base/log.h"
 #include "engine/base/log_formatter.h"
 #include "engine/store.h"
 #include "engine/system/memory.h"
@@ -51,7 +52,7 @@ void set_up_log() {
 }
 
 ExitStatus log_error(const Error& error) {
-  spdlog::error("{}", error.message());
+  log::error("{}", error.message());
   return exit_status_of(error.code());
 }
 
@@ -61,8 +62,8 @@ ExitStatus log_error(const Error& error) {
   constexpr int kFailed = static_cast<int>(ExitStatus::kCloseFailed);
   wire::end_process_within(wire::kPatienceWithStuck, kFailed);
   const Status durable = store.make_durable();
-  if (!durable) spdlog::error("{}", durable.error().message());
-  spdlog::default_logger()->flush();
+  if (!durable) log::error("{}", durable.error().message());
+  log::flush();
   _exit(durable ? static_cast<int>(ExitStatus::kOk) : kFailed);
 }
 
@@ -84,7 +85,7 @@ Result<std::unique_ptr<http::HttpServer>> start_http(engine::Store& store,
   auto server = http::serve_files(store, std::move(site), std::move(how));
   if (!server) return fail(std::move(server).error().with_context("--http"));
   for (const std::string& address : (*server)->addresses()) {
-    spdlog::info("serving files at http://{}/", address);
+    log::info("serving files at http://{}/", address);
   }
   return server;
 }
@@ -105,8 +106,8 @@ ExitStatus run_serve(const ServeOptions& options) {
   open_options.create = options.create;
   open_options.size_limit = options.size_limit;
   if (command_line::is_socket_path_taken(options.store)) {
-    spdlog::error("{} is not a socket, so no server can listen there; move it elsewhere",
-                  command_line::socket_path(options.store).string());
+    log::error("{} is not a socket, so no server can listen there; move it elsewhere",
+               command_line::socket_path(options.store).string());
     return ExitStatus::kFailure;
   }
   auto store = command_line::open_store(options.store, open_options);
@@ -125,12 +126,12 @@ ExitStatus run_serve(const ServeOptions& options) {
   if (!endpoint) return log_error(endpoint.error());
   const std::vector<std::string> addresses = (*endpoint)->addresses();
   if (addresses.empty()) {
-    spdlog::error(
+    log::error(
         "there is no address to listen on: the store's file system does not support sockets; use "
         "--listen");
     return ExitStatus::kFailure;
   }
-  for (const std::string& address : addresses) spdlog::info("listening on {}", address);
+  for (const std::string& address : addresses) log::info("listening on {}", address);
 
   auto http = start_http(**store, options);
   if (!http) return log_error(http.error());
@@ -152,7 +153,7 @@ ExitStatus run_serve(const ServeOptions& options) {
     (void)log_error(durable.error());
     return ExitStatus::kCloseFailed;
   }
-  spdlog::info("ended");
+  log::info("ended");
   return ExitStatus::kOk;
 }
 

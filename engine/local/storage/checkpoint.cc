@@ -1,13 +1,12 @@
 #include "engine/local/storage/checkpoint.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
 
 #include "engine/base/invariant.h"
+#include "engine/base/log.h"
 #include "engine/base/thread_name.h"
 #include "engine/local/files/fault_scope.h"
 #include "engine/local/files/lmdb_error.h"
@@ -227,7 +226,7 @@ void Checkpointer::report_refusal() {
   const std::optional<Error> refusal = queue_.refusal();
   if (!refusal) return;
   has_told_refusal_ = true;
-  spdlog::error("{}", refusal->message());
+  log::error("{}", refusal->message());
 }
 
 void Checkpointer::run() {

@@ -1,6 +1,5 @@
 #include "engine/local/storage/environment.h"
 
-#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "engine/base/counted.h"
+#include "engine/base/log.h"
 #include "engine/local/files/fault_scope.h"
 #include "engine/local/files/lmdb_error.h"
 #include "engine/local/files/map_guard.h"
@@ -252,14 +252,14 @@ Status Environment::Parts::replay(const std::vector<std::string>& transactions,
 void Environment::Parts::report_recovery() const {
   const std::string store = "store " + folder.path().string();
   if (!folder.went_back_because().empty()) {
-    spdlog::warn(
+    log::warn(
         "{} is put back to its last checkpoint because {}; later commits that were not made "
         "durable are lost",
         store, folder.went_back_because());
   }
   const auto report = [&](size_t transactions, const char* file) {
     if (transactions == 0) return;
-    spdlog::info(
+    log::info(
         "{} was not closed; {} replayed from its file {}", store,
         transactions == 1 ? "a transaction is" : std::to_string(transactions) + " transactions are",
         file);
@@ -412,7 +412,7 @@ Result<std::unique_ptr<Environment>> Environment::open(const std::filesystem::pa
                             names_of(parts->handles), ++maps};
     parts->readers = std::make_unique<ReadPool>(env);
     if (parts->folder.has_damaged_log()) {
-      spdlog::error(
+      log::error(
           "store {}: its log is damaged; the last commits before its machine went down or its "
           "process ended are lost",
           folder.string());

@@ -1,6 +1,5 @@
 #include "engine/local/storage/lmdb_opening.h"
 
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/base/log.h"
 #include "engine/local/files/fault_scope.h"
 #include "engine/local/files/lmdb_error.h"
 #include "engine/local/format/lmdb_layout.h"
@@ -27,9 +27,9 @@ void report_assertion(MDB_env* env, const char* message) {
   leave_fault_scope();
   const char* path = nullptr;
   mdb_env_get_path(env, &path);
-  spdlog::critical("{} is damaged, and LMDB cannot continue ({}); restore it from a backup",
-                   path == nullptr ? "data.mdb" : path, message);
-  spdlog::default_logger()->flush();
+  log::critical("{} is damaged, and LMDB cannot continue ({}); restore it from a backup",
+                path == nullptr ? "data.mdb" : path, message);
+  log::flush();
 }
 
 // Compares keys in LMDB's own order, and ends a search that compares too many keys.

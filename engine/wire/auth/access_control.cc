@@ -1,10 +1,9 @@
 #include "engine/wire/auth/access_control.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "engine/base/log.h"
 #include "engine/bson/json.h"
 #include "engine/bson/value.h"
 #include "engine/wire/auth/digest.h"
@@ -120,8 +119,8 @@ Status AccessControl::check(const Client& client, const Command& command,
 Error AccessControl::refuse(const Client& client, std::string_view mechanism, const UserName& name,
                             const LoginThrottle::Attempt& attempt, const std::string& reason) {
   throttle_.failed(attempt, LoginThrottle::Clock::now());
-  spdlog::warn("failed log-in of {} from {} by {}: {}", shown(name), client.peer().address,
-               mechanism, reason);
+  log::warn("failed log-in of {} from {} by {}: {}", shown(name), client.peer().address, mechanism,
+            reason);
   return {ErrorCode::kAuthenticationFailed, "Authentication failed."};
 }
 
@@ -129,8 +128,8 @@ Status AccessControl::check_brake(const Client& client, const UserName& name,
                                   const LoginThrottle::Attempt& attempt) const {
   const auto pause = throttle_.pause(attempt, LoginThrottle::Clock::now());
   if (pause <= LoginThrottle::Clock::duration::zero()) return {};
-  spdlog::warn("refused log-in of {} from {}: too many log-ins have failed", shown(name),
-               client.peer().address);
+  log::warn("refused log-in of {} from {}: too many log-ins have failed", shown(name),
+            client.peer().address);
   return fail(ErrorCode::kAuthenticationFailed, "Authentication failed.");
 }
 
@@ -241,7 +240,7 @@ Result<UserName> AccessControl::log_in_by_certificate(const Client& client,
 }
 
 void AccessControl::log_in(const Client& client, const User& user) {
-  spdlog::info("log-in of {} from {}", shown(user.name), client.peer().address);
+  log::info("log-in of {} from {}", shown(user.name), client.peer().address);
   const UserDigest digest = digest_of_user(account_of(user.name)).value_or(UserDigest{});
   const MutexLock lock(mutex_);
   Login& login = logins_[client.id()];

@@ -1,10 +1,9 @@
 #include "engine/wire/auth/decoy_secret.h"
 
-#include <spdlog/spdlog.h>
-
 #include <memory>
 #include <utility>
 
+#include "engine/base/log.h"
 #include "engine/bson/builder.h"
 #include "engine/wire/auth/digest.h"
 
@@ -35,7 +34,7 @@ DecoySecret::DecoySecret(engine::Store& store, const UserDirectory& users, bool 
     return;
   }
   if (const Status removed = remove(); !removed) {
-    spdlog::warn("cannot remove the secret of decoys: {}", removed.error().message());
+    log::warn("cannot remove the secret of decoys: {}", removed.error().message());
   }
 }
 
@@ -51,7 +50,7 @@ void DecoySecret::keep() {
     if (is_stored_) return;
   }
   if (const Status kept = keep_stored(); !kept) {
-    spdlog::warn("cannot keep the secret of decoys: {}", kept.error().message());
+    log::warn("cannot keep the secret of decoys: {}", kept.error().message());
   }
 }
 

@@ -1,13 +1,14 @@
 #include "engine/wire/server/acceptor.h"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
 #include <cerrno>
 #include <chrono>
 #include <system_error>
 #include <utility>
+
+#include "engine/base/log.h"
 
 namespace gridmount::wire {
 namespace {
@@ -76,8 +77,8 @@ void Acceptor::accept_some() {
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       break;
     } else if (!is_of_one_connection(errno)) {
-      spdlog::warn("{}: no connection can be accepted: {}", name_,
-                   std::generic_category().message(errno));
+      log::warn("{}: no connection can be accepted: {}", name_,
+                std::generic_category().message(errno));
       return rest();
     }
   }

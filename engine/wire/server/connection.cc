@@ -1,7 +1,6 @@
 #include "engine/wire/server/connection.h"
 
 #include <poll.h>
-#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <exception>
 #include <utility>
 
+#include "engine/base/log.h"
 #include "engine/wire/protocol/compression.h"
 
 namespace gridmount::wire {
@@ -82,7 +82,7 @@ std::string Connection::name() const {
 void Connection::start() {
   transport_->shake_hands([self = shared_from_this()](const std::error_code& error, size_t) {
     if (error) {
-      spdlog::info("{}: the TLS handshake failed: {}", self->name(), error.message());
+      log::info("{}: the TLS handshake failed: {}", self->name(), error.message());
       return self->finish();
     }
     self->greet();
@@ -146,7 +146,7 @@ void Connection::on_header_bytes(size_t count) {
   }
   const Result<Header> header = read_header(header_bytes_);
   if (!header) {
-    spdlog::info("{}: {}", name(), header.error().message());
+    log::info("{}: {}", name(), header.error().message());
     return finish();
   }
   header_ = *header;
@@ -164,7 +164,7 @@ void Connection::receive() {
   if (context_.is_stopping) return finish();
   holds_memory_ = request_memory_.bytes() > MemoryBudget::kAlwaysBytes;
   if (!bytes_.reserve(room_wanted_)) {
-    spdlog::warn("{}: no memory for a message of {} bytes", name(), header_.length);
+    log::warn("{}: no memory for a message of {} bytes", name(), header_.length);
     return finish();
   }
   if (bytes_.size() == 0) bytes_.append(header_bytes_.data(), kHeaderBytes);
@@ -189,7 +189,7 @@ void Connection::on_message() {
   if (header_.opcode != Opcode::kCompressed) return dispatch_continuation();
   const Result<CompressedHeader> compressed = read_compressed_header(bytes_.bytes());
   if (!compressed) {
-    spdlog::info("{}: {}", name(), compressed.error().message());
+    log::info("{}: {}", name(), compressed.error().message());
     return finish();
   }
   acquire(context_.requests, request_memory_, compressed->message_bytes(), &Connection::dispatch);
@@ -228,7 +228,7 @@ std::function<void()> Connection::work() {
       self->run();
     } catch (const std::exception& error) {
       // A library threw, in practice for lack of memory. Only this client's connection is ended.
-      spdlog::error("{}: {}", self->name(), error.what());
+      log::error("{}: {}", self->name(), error.what());
       self->finish();
     }
   };
@@ -238,7 +238,7 @@ void Connection::run() {
   if (!incoming_) {
     Result<IncomingMessage> incoming = read_incoming(bytes_.bytes(), decompressed_);
     if (!incoming) {
-      spdlog::info("{}: {}", name(), incoming.error().message());
+      log::info("{}: {}", name(), incoming.error().message());
       return finish();
     }
     context_.requests_handled += 1;
@@ -455,7 +455,7 @@ void Connection::end_if_stalled(TimePoint now) {
       return;
   }
   if (!is_held_up(now, *allowed)) return;
-  spdlog::info("{}: ended after {} ms without progress", name(), allowed->count());
+  log::info("{}: ended after {} ms without progress", name(), allowed->count());
   transport_->interrupt();
 }
 

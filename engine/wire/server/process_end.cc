@@ -1,10 +1,10 @@
 #include "engine/wire/server/process_end.h"
 
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <thread>
 
+#include "engine/base/log.h"
 #include "engine/base/thread_name.h"
 
 namespace gridmount::wire {
@@ -13,8 +13,8 @@ void end_process_within(std::chrono::milliseconds patience, int status) {
   std::thread([patience, status] {
     name_this_thread("gm-end");
     std::this_thread::sleep_for(patience);
-    spdlog::error("waited {} ms for a running command; ending at once", patience.count());
-    spdlog::default_logger()->flush();
+    log::error("waited {} ms for a running command; ending at once", patience.count());
+    log::flush();
     _exit(status);
   }).detach();
 }

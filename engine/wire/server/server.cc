@@ -3,7 +3,6 @@
 #include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -20,6 +19,7 @@
 #include <thread>
 #include <utility>
 
+#include "engine/base/log.h"
 #include "engine/base/thread_name.h"
 #include "engine/wire/server/acceptor.h"
 #include "engine/wire/server/connection.h"
@@ -120,7 +120,7 @@ Result<Listeners> listen(const ServerOptions& options) {
     if (file) {
       listeners.socket_file.emplace(std::move(*file));
     } else if (file.error().code() == ErrorCode::kCommandNotSupported) {
-      spdlog::warn(
+      log::warn(
           "{}; without it other programs on this machine can only read the store while it is "
           "in use",
           file.error().message());
@@ -212,7 +212,7 @@ class Server::Running {
         return;
       } catch (const std::exception& error) {
         // Out of memory. The work of this handler is lost. The other connections go on.
-        spdlog::error("the wire server's I/O: {}", error.what());
+        log::error("the wire server's I/O: {}", error.what());
       }
     }
   }
@@ -222,8 +222,8 @@ class Server::Running {
     const auto now = steady_clock::now();
     if (const MutexLock lock(warning_mutex_); now - last_warning_ >= kBetweenWarnings) {
       last_warning_ = now;
-      spdlog::warn("{}: connection refused: there are {} open connections already", address,
-                   connections_max);
+      log::warn("{}: connection refused: there are {} open connections already", address,
+                connections_max);
     }
     return false;
   }
@@ -233,7 +233,7 @@ class Server::Running {
   void accept_local(FileDescriptor socket) {
     Result<Peer> peer = local_peer(socket.get());
     if (!peer) {
-      spdlog::warn("{}: connection refused: {}", kSocketName, peer.error().message());
+      log::warn("{}: connection refused: {}", kSocketName, peer.error().message());
       return;
     }
     if (!has_room(connections_max_ + kConnectionsKeptForSocket, peer->address)) return;
@@ -258,7 +258,7 @@ class Server::Running {
     std::error_code error;
     stream.assign({family, protocol}, socket.get(), error);
     if (error) {
-      spdlog::warn("a connection cannot be served: {}", error.message());
+      log::warn("a connection cannot be served: {}", error.message());
       return std::nullopt;
     }
     (void)socket.release();  // the stream owns it now
@@ -328,11 +328,10 @@ class Server::Running {
     deferred_->stop();
     table_.end_idle();
     if (!table_.wait_until_empty(deadline)) {
-      spdlog::warn("{} connections did not end within {} ms", table_.size(), grace.count());
+      log::warn("{} connections did not end within {} ms", table_.size(), grace.count());
       table_.end_all();
       if (!table_.wait_until_empty(steady_clock::now() + grace_of_stuck)) {
-        spdlog::error("{} commands are still running although they were interrupted",
-                      table_.size());
+        log::error("{} commands are still running although they were interrupted", table_.size());
         return false;
       }
     }
