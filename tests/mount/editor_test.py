@@ -83,7 +83,7 @@ class Editor(MountCase):
         try:
             swap = self.path(".text.swp")
             deadline = time.monotonic() + WAIT_SECONDS_MAX
-            while not os.path.exists(swap) or b"from the swap file" not in self.bytes_of(swap):
+            while b"from the swap file" not in self.bytes_of(swap):
                 self.assertIsNone(editor.poll())
                 self.assertLess(time.monotonic(), deadline)
                 time.sleep(0.05)
@@ -99,8 +99,12 @@ class Editor(MountCase):
 
     @staticmethod
     def bytes_of(path):
-        with open(path, "rb") as file:
-            return file.read()
+        """What a file has, which the editor removes and makes again while it starts."""
+        try:
+            with open(path, "rb") as file:
+                return file.read()
+        except FileNotFoundError:
+            return b""
 
 
 if __name__ == "__main__":
