@@ -1,7 +1,14 @@
 # With GRIDMOUNT_UNITY, the sources of a target that are in one folder are compiled together. So a new
 # file changes only what is compiled together in its own folder. Folders with more than 20 sources of a
-# target have three groups, by the first letter of the name.
+# target have three groups, by the first letter of the name. A CMakeLists.txt can set UNITY_GROUP itself, for
+# sources that make the same code of a large header.
 set(unity_sources_max 20)
+
+# g++ collects garbage in the memory of such a compilation again and again, which takes a twentieth of its time.
+# Below half a gibibyte it need not.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(gridmount_options INTERFACE --param=ggc-min-heapsize=524288)
+endif()
 
 function(gridmount_unity_group source count result)
   get_filename_component(folder ${source} DIRECTORY)
@@ -32,6 +39,10 @@ function(gridmount_set_unity_groups)
       list(APPEND folders ${folder})
     endforeach()
     foreach(source ${sources})
+      get_source_file_property(group ${source} TARGET_DIRECTORY ${target} UNITY_GROUP)
+      if(group)
+        continue()
+      endif()
       get_filename_component(folder ${source} DIRECTORY)
       set(count 0)
       foreach(other ${folders})
