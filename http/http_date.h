@@ -10,16 +10,17 @@
 
 namespace gridmount::http {
 
-// Returns the date of a number of seconds since 1970. A date outside of the years 1 to 9999, which
-// cannot be written, becomes the nearest that can.
+// Returns the text of a time. `seconds` counts from 1970. Only the years 1 to 9999 can be written,
+// so a time before or after them becomes the nearest time within them.
 std::string http_date(int64_t seconds);
-// Returns the seconds since 1970 of a date in the preferred form or in one of the two obsolete
-// forms, which servers must accept: "Sunday, 06-Nov-94 08:49:37 GMT" and "Sun Nov  6 08:49:37
-// 1994". Returns nothing for anything else. Callers then ignore the field, as RFC 9110 demands of
-// invalid dates.
+// Returns the time in seconds since 1970. Accepts the preferred form, and the two obsolete forms,
+// which servers must accept: "Sunday, 06-Nov-94 08:49:37 GMT" and "Sun Nov  6 08:49:37 1994". A
+// year of two digits is at most 50 years in the future. Returns nothing for any other text. Callers
+// then ignore the field, as RFC 9110 demands for invalid dates.
 std::optional<int64_t> parse_http_date(std::string_view text);
-// Returns the time of a number of milliseconds since 1970 in the form "2026-01-31T23:59:59.123Z",
-// which is one of ISO 8601 and of RFC 3339. A time outside of those years becomes the nearest.
+// Returns the text of a time in the form "2026-01-31T23:59:59.123Z", which is valid by ISO 8601 and
+// by RFC 3339. `milliseconds` counts from 1970. As in http_date(), a time before the year 1 or
+// after the year 9999 becomes the nearest time within these years.
 std::string iso_time(int64_t milliseconds);
 
 }  // namespace gridmount::http

@@ -4,11 +4,11 @@
 //
 // HttpLimits bounds how many connections clients can make, and how long a connection waits for its
 // client each time. A few threads do all the work, whatever the number of connections is. A
-// connection needs about 2 KiB of memory while it is idle, and keeps the last target. A request
-// needs a buffer of at most twice HttpLimits::head_bytes, and memory for its parsed fields and a
-// copy of them. Content needs at most kPieceBytesMax (reply.h). An upload needs 64 KiB here, and
-// the buffers of an UploadStream. The XML of WebDAV has at most kXmlBytesMax (xml_document.h). No
-// connection holds a snapshot of the store while it waits for its client.
+// connection needs about 2 KiB of memory while it is idle, and keeps the target of its last
+// request. A request needs a buffer of at most twice HttpLimits::head_bytes, and memory for its
+// parsed fields and a copy of them. Content needs at most kPieceBytesMax (reply.h). An upload needs
+// 64 KiB here, and the buffers of an UploadStream. The XML of WebDAV has at most kXmlBytesMax
+// (xml_document.h). No connection holds a snapshot of the store while it waits for its client.
 //
 // Thread-safe.
 #pragma once
@@ -29,12 +29,12 @@ namespace gridmount::http {
 
 // The number of threads that serve all connections.
 inline constexpr size_t kHttpThreads = 4;
-// How long a program that ends waits for answers that are being made.
+// The time for which a program that ends waits for answers that are being made.
 inline constexpr std::chrono::milliseconds kHttpEndPatience{1500};
 
 struct HttpServerOptions {
   std::string address;        // HOST:PORT
-  bool loopback_only = true;  // other addresses are refused
+  bool loopback_only = true;  // start() refuses other addresses
   size_t threads = kHttpThreads;
   const char* thread_name = "gm-http";  // at most 15 characters
   HttpLimits limits = {};
@@ -42,27 +42,31 @@ struct HttpServerOptions {
 
 class HttpServer {
  public:
-  // Fails with BadValue if the address is not HOST:PORT or has an unknown host, and with
-  // InvalidOptions if it is not a loopback address. Programs call it before they open a store.
+  // Checks an address for start() before a program opens a store. Fails with BadValue if the
+  // address is not HOST:PORT or has an unknown host, and with InvalidOptions if it is not a
+  // loopback address. May wait for a name server.
   static Status check_address(const std::string& address);
-  // Starts to answer requests. Fails as check_address() does, with IoError if it cannot listen on
-  // the address, and with InternalError if the system refuses a thread or a descriptor. Starts
-  // threads, so a process that becomes a daemon must call it after fork().
+  // Starts to answer requests. Fails with BadValue if the address is not HOST:PORT or has an
+  // unknown host, with InvalidOptions if HttpServerOptions::loopback_only forbids it, with IoError
+  // if the server cannot listen on the address, and with InternalError if the system refuses a
+  // thread or a descriptor. Starts threads, so a process that becomes a daemon must call it after
+  // fork().
   static Result<std::unique_ptr<HttpServer>> start(std::unique_ptr<RequestHandler> handler,
                                                    HttpServerOptions options);
-  // Calls end() without a limit.
+  // Does what end() does, but waits without a limit. Closes the sockets.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Closes all connections, also in the middle of a reply. Waits for answers and pieces of replies
-  // that are being made, at most for `patience`. Returns false if one is still being made, for
-  // example because a read of the disk hangs. Then the process must end without destroying the
-  // server, the store, or anything else that the handler uses.
+  // Stops all connections, even in the middle of a reply. Their sockets stay open until the
+  // destructor closes them. Waits for answers and pieces of replies that are being made, at most
+  // for `patience`. Returns false if one is still being made, for example because a read of the
+  // disk hangs. Then the process must end without destroying the server, the store, or anything
+  // else that the handler uses.
   bool end(std::chrono::milliseconds patience);
 
-  // Returns HOST:PORT of each address on which the server listens. If the given port was 0, this is
-  // the port that the system has chosen.
+  // Returns HOST:PORT of each address on which the server listens. If the port that start() was
+  // given is 0, PORT is the port that the system has chosen.
   std::vector<std::string> addresses() const;
 
  private:
@@ -72,7 +76,7 @@ class HttpServer {
   std::unique_ptr<Running> running_;
 };
 
-// Starts a server of the files of a store (site.h), which must outlive the server. Everybody who
+// Starts a server of the files of a store (site.h). `store` must outlive the server. Everybody who
 // can connect can read all files that the site shows, whatever their permissions are. The server
 // answers only requests that address it by a loopback name or address, by the host of
 // HttpServerOptions::address, or by one of SiteOptions::hosts (host_names.h). Fails as

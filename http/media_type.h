@@ -9,9 +9,10 @@
 
 namespace gridmount::http {
 
-// Returns the value of Content-Type for a file. `recorded` is the type in its files document, which
-// counts if it has the form of a media type. Otherwise the extension of `name` decides, and a file
-// with an unknown one is application/octet-stream.
+// Returns the value of Content-Type for a file. `recorded` is the type in its files document. It
+// decides if it has the form of a media type and at most 255 bytes. Otherwise the extension of
+// `name` decides, whatever the case of its letters is. If the extension is unknown, returns
+// application/octet-stream.
 std::string media_type_of(const std::optional<std::string>& recorded, std::string_view name);
 
 // Returns true if a browser that opens a file of this type may run scripts in it.

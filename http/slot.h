@@ -1,4 +1,5 @@
-// One of the requests of a kind that may be served at a time.
+// A slot for one request of a kind. The number of slots limits how many requests of the kind are
+// served at the same time.
 //
 // Thread-safe.
 #pragma once
@@ -18,7 +19,9 @@ class Slot {
  public:
   using Count = std::shared_ptr<std::atomic<size_t>>;
 
-  // Fails with TooManyRequests if `most` slots of this count are taken. `what` names them.
+  // Takes a slot. The destructor of the result frees it. `taken` counts the slots that are taken,
+  // and all slots of one kind share it. Fails with TooManyRequests if `most` slots are taken
+  // already. `what` names the requests in the error, as a plural.
   static Result<std::unique_ptr<Slot>> take(Count taken, size_t most, const std::string& what) {
     if (++*taken > most) {
       --*taken;

@@ -1,4 +1,4 @@
-// How clients may change what a site shows.
+// How a site makes the changes that its clients ask for, and how many at a time.
 //
 // A plain value, so thread-safe.
 #pragma once
@@ -11,14 +11,16 @@
 namespace gridmount::http {
 
 struct WriteOptions {
-  int32_t chunk_bytes = gridfs::kDefaultChunkBytes;  // of new files
-  bool md5 = true;
-  // How nodes without POSIX fields are shown, and how many earlier contents a replaced file keeps.
+  int32_t chunk_bytes = gridfs::kDefaultChunkBytes;  // the chunkSize of new files
+  bool md5 = true;                                   // new files get an md5
+  // These options say how nodes without POSIX fields are shown, and how many earlier contents a
+  // replaced file keeps.
   gridfs::NamespaceOptions paths;
-  uint64_t upload_bytes_max = 0;  // longer bodies get the status 413; 0: no limit
-  size_t uploads_max = 16;        // at a time; further ones get the status 503
-  // Copies, and moves and removals of directories, at a time. Each occupies a thread of the server,
-  // so there must be more threads. Further ones get the status 503.
+  uint64_t upload_bytes_max = 0;  // a longer body gets the status 413; 0: no limit
+  size_t uploads_max = 16;        // uploads at a time; a further one gets the status 503
+  // How many of these run at a time: copies of files and directories, and moves and removals of
+  // directories. Each occupies a thread of the server, so the server must have more threads than
+  // this. A further one gets the status 503.
   size_t tree_changes_max = 2;
 };
 
