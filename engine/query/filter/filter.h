@@ -50,15 +50,15 @@ struct MatchContext {
   bool has_ended(size_t bytes);
 };
 
-// Returns the path of the part of a text index that has the terms. No field can have it.
+// Returns the path of a $text. It stands for the terms of a text index, and no field can have it.
 const bson::Path& text_path();
 
 // The limit for the memory of one filter, in bytes. An $in list of 16 MB needs no more than twice
 // its size, and each condition needs a few hundred bytes.
 inline constexpr size_t kFilterBytesMax = kOperationBytesMax;
 
-// A condition on the values at one path. If it is on the whole document, its path is one that no
-// field can have.
+// A condition on the values at one path. A condition on the whole document has a path that no field
+// can have.
 class Predicate {
  public:
   virtual ~Predicate() = default;
@@ -106,11 +106,12 @@ class Predicate {
   // Returns the literal text at the beginning of a regular expression that is anchored with ^.
   // Returns an empty text for other kinds.
   virtual std::string_view literal_prefix() const { return {}; }
-  // Returns whether the condition compares strings by a collation, or documents or arrays that may
-  // have strings. An index whose strings are in another order has no bounds for it.
+  // Returns true if the condition compares strings by a collation, or compares documents or arrays,
+  // which may have strings, by a collation. An index that has strings in another order has no
+  // bounds for such a condition.
   virtual bool is_collated() const { return false; }
-  // Returns conditions on single fields that every matching document meets. Only $expr has such
-  // conditions, and their kinds are those of expressions. The predicate owns them.
+  // Returns conditions on single fields that every matching document meets. Only an $expr has such
+  // conditions. Their kinds are those of comparisons of an expression. The predicate owns them.
   virtual std::span<const std::unique_ptr<Predicate>> implied() const { return {}; }
 };
 
@@ -120,6 +121,7 @@ enum class TextSearch {
   kDoneBySource,  // $text matches every document, because the source has done the search
 };
 
+// What the $text of a filter searches.
 struct TextSource {
   // The text index of the collection. Null: $text fails with IndexNotFound (27).
   std::shared_ptr<const TextIndexSpec> index = nullptr;
@@ -128,12 +130,12 @@ struct TextSource {
 
 struct FilterOptions {
   // The variables that $expr may use in addition to the built-in ones. Null: only the built-in
-  // ones. Only Filter::parse() uses it.
+  // ones. Filter::parse() uses the scope, and the filter does not need it afterwards.
   VariableScope* scope = nullptr;
   // The values of these variables, each at the position of its slot, and the value of $$NOW. A
   // match without an EvaluationContext uses them. They come from a command's `let`, so they are the
-  // same for all documents. If `now` is not set, $$NOW is the time of the match, as filters need
-  // that are used for a long time (validators).
+  // same for all documents. If `now` is not set, $$NOW is the time of each match. A validator needs
+  // this, because a collection keeps it for a long time.
   std::vector<std::optional<bson::Value>> variables = {};
   std::optional<bson::Date> now = bson::Date::now();
   // If false, a filter with $expr, $jsonSchema or $text is refused with QueryFeatureNotAllowed
@@ -155,14 +157,18 @@ class Filter {
   // kNot: matches unless all children match.
   enum class Kind { kAnd, kOr, kNor, kNot, kPredicate };
 
-  // Parses a filter. `specification` need not outlive the call. Fails with MongoDB's codes and
-  // messages: mostly with BadValue, FailedToParse or TypeMismatch, with QueryFeatureNotAllowed
-  // (224) as FilterOptions says, with IndexNotFound (27) for a $text without a text index, with
-  // BadValue for several $text and for one in a $nor, with NoQueryExecutionPlans (291) for $near,
-  // and CommandNotSupported (115) for other geospatial operators, with 5729100 for a path that is
-  // too long, as Regex::compile() does, and with the errors of a $expr's expression. Fails with
-  // ExceededMemoryLimit (146) if the filter exceeds kFilterBytesMax or the FilterBudget of this
-  // thread. Checks the interruption of this thread.
+  // Parses a filter. `specification` need not outlive the call. Checks the interruption of this
+  // thread. Fails with MongoDB's codes and messages:
+  // - BadValue, FailedToParse or TypeMismatch for most mistakes, among them several $text, and a
+  //   $text within $nor or $not (BadValue)
+  // - QueryFeatureNotAllowed (224), as FilterOptions says
+  // - IndexNotFound (27) for a $text without a text index
+  // - NoQueryExecutionPlans (291) for $near, and CommandNotSupported (115) for other geospatial
+  //   operators
+  // - 5729100 for a path that is too long
+  // - the errors of Regex::compile(), and those of the expression in an $expr
+  // - ExceededMemoryLimit (146) if the filter exceeds kFilterBytesMax or the FilterBudget of this
+  //   thread
   static Result<Filter> parse(bson::View specification, const FilterOptions& options = {});
 
   Filter(Filter&&) noexcept = default;
@@ -180,20 +186,21 @@ class Filter {
   bool matches(bson::View document) const;
   // Like evaluate(), but for a filter that is part of a larger one: errors are in `context`.
   bool test(bson::View document, MatchContext& context) const;
-  // Explains why `document`, which must not match, does not match. Servers report this as
+  // Explains why `document` does not match. The document must not match. Servers report this as
   // errInfo.details if a document fails validation ("Schema Validation" in MongoDB's manual). The
-  // result is
-  //   {operatorName: "$jsonSchema", schemaRulesNotSatisfied: [...]} or
-  //   {operatorName, specifiedAs, reason, consideredValue},
-  // and is nested for $and, $or, $nor and $not. If it would be too large for a document, it has no
-  // values, but {truncated: true}. Must be called only on a whole filter, not on a part of one.
-  // Returns an empty document if the filter was parsed without explains_failures.
+  // result has one of these forms, nested for $and, $or, $nor and $not:
+  // - {operatorName: "$jsonSchema", schemaRulesNotSatisfied: [...]}
+  // - {operatorName, specifiedAs, reason, consideredValue}
+  // If it would be too large for a document or nested too deep, it has {truncated: true} in place
+  // of values, or is only {reason, truncated: true}. Must be called only on a whole filter, not on
+  // a part of one. Returns an empty document if the filter was parsed without explains_failures.
   bson::Document explain_failure(bson::View document) const;
-  // Returns the position of the array element because of which `document`, which must match,
-  // matches. `$` in updates and projections is this position. If several conditions are on arrays,
-  // the position is from the condition that servers test last. If arrays are nested, it is a
-  // position in the outermost array. Returns nullopt if no array was searched, or only by a $not,
-  // by a $nor, or by an $or of several conditions that are not all equalities or regular
+  // Returns the position of the array element that makes `document` match. The document must match.
+  // `$` in an update is this position. For `$` in a projection, see projected_position()
+  // (matched_position.h). If several conditions are on arrays, the condition that servers test last
+  // decides. If arrays are nested, the position is one in the outermost array. Returns nullopt if
+  // no condition has searched an array. Conditions within a $not or a $nor do not count, nor do
+  // those within an $or of several conditions, unless all of these are equalities or regular
   // expressions on one path.
   std::optional<size_t> matched_position(bson::View document) const;
 
@@ -204,12 +211,13 @@ class Filter {
   Kind kind() const { return kind_; }
   const std::vector<Filter>& children() const { return children_; }
   const Predicate& predicate() const { return *predicate_; }  // kPredicate only
-  // Returns the query of the filter's $text, or null if it has none, or if its source does the
-  // search.
+  // Returns the query of the filter's $text. The filter owns it. Returns null if the filter has no
+  // $text, or if the source of the documents does the search (TextSearch::kDoneBySource).
   const TextQuery* text_query() const;
 
-  // Returns the equality conditions of the top-level conjunction. An upsert makes fields from them:
-  // {a: 1, "b.c": {$eq: 2}, $and: [{d: 3}], e: {$gt: 1}} gives a, b.c and d.
+  // Returns the paths and operands of the equality conditions in the top-level conjunction. The
+  // operands are valid as long as the filter exists. An upsert makes fields from them: {a: 1,
+  // "b.c": {$eq: 2}, $and: [{d: 3}], e: {$gt: 1}} gives a, b.c and d.
   std::vector<std::pair<std::string, bson::ValueView>> equalities() const;
 
  private:
@@ -226,7 +234,8 @@ class Filter {
   std::unique_ptr<FilterReservation> reservation_;  // only in a whole filter that is large
 };
 
-// Returns whether the specification of a filter has a $text anywhere. It may be malformed.
+// Returns whether the specification of a filter has a $text, also within $and, $or and $nor. The
+// specification may be malformed.
 bool has_text_search(bson::View specification);
 
 }  // namespace gridmount::query

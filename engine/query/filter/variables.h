@@ -17,22 +17,24 @@
 namespace gridmount::query {
 
 // Evaluates a command's `let`: {a: 1, b: {$add: ["$$a", 1]}} becomes {a: 1, b: 2}. Each expression
-// may use the variables before it, but no fields. `collator` is the order of strings. A variable
-// without a value ($$REMOVE) becomes undefined. Fails with 4890500 if an expression reads a field,
-// with FailedToParse for a name that no variable may have, and with the errors of the expressions.
+// may use the variables before it, but no fields. `now` is the value of $$NOW, and `collator` the
+// order of strings (null: as bytes). A variable without a value ($$REMOVE) gets a value of the type
+// undefined. Fails with 4890500 if an expression reads a field, with FailedToParse for a name that
+// no variable may have, and with the errors of the expressions.
 Result<bson::Document> evaluate_let(bson::View let, bson::Date now,
                                     const SharedCollator& collator = nullptr);
 
-// Returns the value of a variable that evaluate_let() has returned, or nullopt if it is undefined.
-// Drivers do not write the type undefined, so it can mean a variable without a value.
+// Returns the value of a variable, which is a field of a document from evaluate_let(). The result
+// is a view of that document. Returns nullopt if the value is undefined. Drivers do not write the
+// type undefined, so it can mean a variable without a value.
 std::optional<bson::ValueView> value_of_variable(const bson::Element& variable);
 
-// Variables that are declared for the parser. Their values come from a document {name: value},
-// which the options of a store's reads and writes have.
+// The variables of a command, in the form that parsers need. The options of a store's reads and
+// writes have them as a document {name: value, ...}.
 class Variables {
  public:
-  // Copies the values. Fails with FailedToParse for a name that no variable may have. The scope and
-  // the options have the collator.
+  // Declares each field of `values` as a variable. Copies the values. The collator is that of
+  // scope() and of filter_options(). Fails with FailedToParse for a name that no variable may have.
   static Result<Variables> declare(bson::View values, SharedCollator collator = nullptr);
 
   VariableScope& scope() { return scope_; }
@@ -40,8 +42,9 @@ class Variables {
   // Returns the values, each at the position of its slot. They are views of this object's memory,
   // and are still valid if this object is moved.
   std::vector<std::optional<bson::ValueView>> views() const;
-  // Returns options for Filter::parse(). This object must exist during Filter::parse(), but need
-  // not outlive the filter.
+  // Returns options for Filter::parse(), with `now` as the value of $$NOW. The options refer to
+  // this object, so it must exist, and must not be moved, until Filter::parse() returns. The filter
+  // does not need it afterwards.
   FilterOptions filter_options(bson::Date now);
 
  private:
@@ -50,8 +53,9 @@ class Variables {
 };
 
 // Parses a filter that compares strings by `collator`, or as bytes if it is null. Its $expr may use
-// `variables`, which is {name: value, ...}, and its $text searches `text`. Fails as
-// Variables::declare() and Filter::parse() do.
+// `variables`, which is {name: value, ...}, and its $text searches `text`. $$NOW is the time of
+// this call. `is_upsert` means what it means in FilterOptions. Fails as Variables::declare() and
+// Filter::parse() do.
 Result<Filter> parse_filter(bson::View filter, bson::View variables,
                             const SharedCollator& collator = nullptr, TextSource text = {},
                             bool is_upsert = false);
