@@ -1,4 +1,5 @@
 // Computes the bounds of a wildcard index for a condition. Internal to engine/query.
+//
 // Thread-safety: pure functions.
 #pragma once
 
@@ -11,14 +12,19 @@
 
 namespace gridmount::query {
 
+// The intervals of the two parts of the index: the paths, and the values at these paths.
 struct WildcardBounds {
   std::vector<Interval> paths;
   std::vector<Interval> values;
 };
 
-// Returns the bounds of the condition. Returns nullopt if the index lacks the path, or if a
-// document can match the condition without a value that the index has. Such a document lacks the
-// field, or has a document or an array there.
+// Returns the bounds of the condition in an index that holds `paths`. `strings` says how the index
+// and the query compare strings. Returns nullopt if the index cannot answer the condition, in each
+// of these cases:
+// - The index does not hold the path. For $exists, it must hold all paths below this path, too.
+// - A document can match the condition without a value that the index has: a document that lacks
+//   the field, or has a document or an array there.
+// - The condition has no bounds (bounds_of() in plan_bounds.h).
 std::optional<WildcardBounds> wildcard_bounds(const Predicate& predicate,
                                               const WildcardPaths& paths,
                                               const StringsOfIndex& strings);

@@ -1,5 +1,6 @@
-// A projection selects the fields of a document that a find returns, and adds computed fields. A
-// Projection is used by one thread at a time.
+// A projection selects the fields of a document that a find returns, and adds computed fields.
+//
+// Thread-safety: not thread-safe. A Projection is used by one thread at a time.
 //
 // Source: MongoDB manual, "Project Fields to Return from Query" and "Projection Operators". The
 // error codes are those of servers.
@@ -18,8 +19,8 @@
 namespace gridmount::query {
 
 struct ProjectionOptions {
-  // The filter of the query, which {"a.$": 1} needs. The views of this struct need not outlive
-  // parse().
+  // The filter of the query, which {"a.$": 1} needs. parse() copies what it needs of this filter
+  // and of `variables`, so they need not outlive parse().
   std::optional<bson::View> filter;
   // The variables that expressions may use ($$x), as {name: value, ...}.
   bson::View variables;
@@ -27,30 +28,32 @@ struct ProjectionOptions {
   bson::Date now = {};
   // The order of strings in expressions, in $elemMatch, and in the filter. Null: as bytes.
   SharedCollator collator = nullptr;
-  // The query has a $text, so that {$meta: "textScore"} has a value.
+  // True if the query has a $text. Then {$meta: "textScore"} has a value.
   bool has_text_score = false;
 };
 
 class Projection {
  public:
-  // Parses a projection. {a: 1, "b.c": 1, d: {e: 1}} includes fields, and {a: 0} excludes fields.
-  // _id is included unless the projection has {_id: 0}. Like servers, fails if inclusions and
-  // exclusions are mixed (31253, 31254), and if paths collide (31249, 31250). Other mistakes have
-  // the codes of servers too, and an expression has its own. Fails with FailedToParse for a name in
-  // `variables` that no variable may have. {a: {$slice: 2}}, {a: {$elemMatch: {b: 1}}} and {"a.$":
-  // 1} select elements of arrays. Any value other than a number or boolean is an expression ("$b",
-  // {$add: ["$b", 1]}, "literal") that computes the field.
+  // Parses a projection:
+  // - {a: 1, "b.c": 1, d: {e: 1}} includes fields, and {a: 0} excludes fields. _id is included
+  //   unless the projection has {_id: 0}.
+  // - {a: {$slice: 2}}, {a: {$elemMatch: {b: 1}}} and {"a.$": 1} select elements of arrays.
+  // - Any other value than a number or a boolean is an expression ("$b", {$add: ["$b", 1]},
+  //   "literal") that computes the field.
+  // Fails as servers do, and with their codes: with 31253 or 31254 if inclusions and exclusions are
+  // mixed, with 31249 or 31250 if paths collide, and for other mistakes. Also fails with the errors
+  // of an expression, and with FailedToParse for a name in `variables` that no variable may have.
   static Result<Projection> parse(bson::View specification, const ProjectionOptions& options = {});
 
   Projection(Projection&&) noexcept;
   Projection& operator=(Projection&&) noexcept;
   ~Projection();
 
-  // Returns the projected document. It is valid until the next call, and as long as `document` is
+  // Returns the projected document. `text_score` is the value of {$meta: "textScore"}. The result
+  // is a view, which is valid until the next call of apply(), and only as long as `document` is
   // valid. Fails if an expression fails, if the result is larger than bson::kMaxDocumentBytes
   // (BSONObjectTooLarge) or nested too deep (Overflow), or if {"a.$": 1} finds no element (51246,
   // 51247).
-  // `text_score` is the value of {$meta: "textScore"}.
   Result<bson::View> apply(bson::View document, std::optional<double> text_score = std::nullopt);
 
   // If the projection only includes fields, returns their paths: a and b.c for {a: 1, "b.c": 1,
@@ -60,7 +63,8 @@ class Projection {
   // Returns whether the projection has a {$meta: "textScore"}.
   bool uses_text_score() const;
 
-  // Returns whether the documents that are passed to apply() must match the filter.
+  // Returns true if apply() needs documents that match the filter, because the projection has an
+  // {"a.$": 1}.
   bool needs_match() const;
 
  private:

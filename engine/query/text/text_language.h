@@ -13,16 +13,17 @@ namespace gridmount::query {
 
 struct TextLanguage {
   std::string_view name;        // "english"
-  std::string_view code;        // "en"
+  std::string_view code;        // "en"; that of "none" is "none"
   const char* stemmer;          // the name of Snowball's stemmer; null: words are not stemmed
   std::string_view stop_words;  // in lower case, separated by spaces
 };
 
-// Returns the language with this name or two-letter code, in any case. Returns null for a name that
-// is none.
+// Returns the language with this name or code, whatever the case of its letters is. The language
+// exists until the process ends. Returns null if there is no such language.
 const TextLanguage* find_text_language(std::string_view name);
 
-// Returns whether `word`, which must be in lower case, is a stop word of the language.
+// Returns whether `word`, which must be in lower case, is a stop word of the language. `language`
+// must be one that find_text_language() has returned, not a copy.
 bool is_stop_word(const TextLanguage& language, std::string_view word);
 
 // Returns a text that identifies the rules by which this program makes terms: the version of ICU,

@@ -1,5 +1,6 @@
 // Splits a text into the terms that a text index holds: words in lower case, without stop words and
-// diacritics, reduced to their stems.
+// diacritics, reduced to their stems. A word of more than 2048 bytes is not reduced. A search that
+// is sensitive to case or diacritics gets terms that keep them.
 //
 // Source: the terms that mongod 6.0.5 shows in explain's `parsedTextQuery`, for text indexes of
 // version 3. Characters that Unicode has added or changed since its version 8 may differ.
@@ -16,7 +17,7 @@
 
 namespace gridmount::query {
 
-// What makes two words different. By default neither case nor diacritics do.
+// What a search distinguishes. By default it distinguishes neither case nor diacritics.
 struct TextSensitivity {
   bool to_case = false;
   bool to_diacritics = false;
@@ -32,8 +33,8 @@ class TextTokenizer {
   TextTokenizer(TextTokenizer&&) noexcept;
   TextTokenizer& operator=(TextTokenizer&&) noexcept;
 
-  // Begins a text, which must be valid until its last term has been read. Bytes that are not UTF-8
-  // count as U+FFFD.
+  // Begins a text. Its bytes must be valid until the last term has been read. Bytes that are not
+  // UTF-8 count as U+FFFD.
   void begin(std::string_view text, TextSensitivity sensitivity = {});
   // Returns the next term, or nothing at the end of the text. The view is valid until the next
   // call.
@@ -54,8 +55,9 @@ class TextTokenizer {
   std::string term_;
 };
 
-// Returns the text in the form in which phrases are compared: in lower case unless `sensitivity` is
-// to case, and without diacritics unless it is to diacritics.
+// Returns the text in the form in which phrases are compared: in lower case unless
+// TextSensitivity::to_case is set, and without diacritics unless TextSensitivity::to_diacritics is
+// set. Bytes that are not UTF-8 become U+FFFD.
 std::string folded_text(std::string_view text, TextSensitivity sensitivity,
                         const TextLanguage& language);
 
