@@ -83,6 +83,8 @@ class LocalTransaction : public engine::Transaction, public ReadViewHolder {
 
 class LocalStore : public engine::Store {
  public:
+  // Takes the environment, and starts the threads of DropCleanup and TtlMonitor, unless the store
+  // is read-only.
   LocalStore(std::unique_ptr<Environment> environment, const OpenOptions& options);
 
   std::shared_ptr<engine::Database> database(std::string_view name) override;
@@ -96,11 +98,13 @@ class LocalStore : public engine::Store {
                           const std::optional<engine::Deadline>& deadline) override;
   Result<engine::StoreStats> stats() override;
   bool read_only() const override;
+  // Returns the owner if the store was opened beside it (OpenOptions::beside_owner), otherwise
+  // nothing.
   std::optional<Owner> owner_beside() const;
   int format_version() const { return environment_->format_version(); }
 
   Environment& environment() { return *environment_; }
-  // Must not be called on a read-only store.
+  // Returns the thread that deletes what a drop has left. Must not be called on a read-only store.
   DropCleanup& drop_cleanup() { return *drop_cleanup_; }
   // Like snapshot(), but with the type LocalSnapshot: the caller can read the catalog and the trees
   // directly.

@@ -37,8 +37,8 @@ struct RedoTransaction {
   RedoChanges changes;
 };
 
-// The two segments of the file. If the file is larger than kRedoBytesMax, something was appended to
-// a file of the default size.
+// The size of each of the file's two segments. A file larger than kRedoBytesMax has the segments of
+// a file of the default size, because something was appended to such a file.
 struct RedoSegments {
   uint64_t bytes_each = 0;  // 0: the file is too small
   static RedoSegments of(uint64_t file_bytes);
@@ -46,8 +46,10 @@ struct RedoSegments {
 
 // Returns the size in bytes of a record of these transactions, rounded up to whole blocks.
 uint64_t redo_record_bytes(const std::list<RedoTransaction>& transactions);
-// Replaces the contents of `out` with the record and reuses its memory. `continues` says that the
-// first transaction has the same number as the last transaction of the previous record.
+// Writes a record of `transactions`, of which there must be at least one, to `out`. Replaces the
+// contents of `out`, and reuses its memory. `number` is the number of the record in the log.
+// `continues` says that the first transaction has the same number as the last transaction of the
+// previous record.
 void format_redo_record(const LogId& id, uint64_t number, bool continues,
                         const std::list<RedoTransaction>& transactions, std::vector<uint8_t>& out);
 
@@ -55,22 +57,26 @@ struct RedoRecord {
   uint64_t number = 0;
   bool continues = false;
   uint64_t first_transaction = 0;
-  std::vector<std::string_view> transactions;  // the changes of each transaction number
-  uint64_t bytes = 0;                          // the record's size, rounded up to whole blocks
+  // The changes of each transaction number, from first_transaction on.
+  std::vector<std::string_view> transactions;
+  uint64_t bytes = 0;  // the record's size, rounded up to whole blocks
 };
-// Parses the record with which `bytes` begin, or returns nothing if there is none. The result
-// refers to `bytes`. If `id` is null, accepts a record of any log.
+// Parses the record at the beginning of `bytes`. Returns nothing if there is no whole record with a
+// correct checksum. The views in the result are parts of `bytes`. If `id` is null, accepts a record
+// of any log.
 std::optional<RedoRecord> parse_redo_record(std::span<const uint8_t> bytes, const LogId* id);
 
 struct RedoContents {
   // The changes of each transaction after the snapshot, in order and without a gap.
   std::vector<std::string> changes;
-  // The file has valid records after a gap. The missing records were synced before these (D9), and
-  // no crash destroys a synced record, so the file is damaged.
+  // True if the file has valid records after a gap, with transactions after the snapshot. The
+  // missing records were synced before these records (D9), and no crash destroys a synced record,
+  // so the file is damaged.
   bool is_damaged = false;
 };
-// Returns the transactions that must be replayed after the snapshot. Only crash tests pass a null
-// `id`, which accepts any log, or false for `in_order`.
+// Returns the transactions that must be replayed after the snapshot. `snapshot` is the number of
+// the last transaction that the snapshot has. Fails as File::read() does. Only crash tests pass a
+// null `id`, which accepts any log, or false for `in_order`.
 Result<RedoContents> read_redo(const system::File& file, const LogId* id, uint64_t snapshot,
                                bool in_order = true);
 

@@ -1,5 +1,5 @@
-// The rules for the keys of an index, parsed from its definition and checked: the fields of the
-// index (its parts), and the documents that the index leaves out.
+// The rules for the keys of an index: the fields of the index (its parts), and the documents that
+// it leaves out. They are parsed from the definition of the index, and checked.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -29,12 +29,12 @@ struct IndexPart {
   bool text_score = false;  // the scores of these terms
   // In a wildcard index, the first part has the paths, and the second one the values at them.
   bool wildcard_path = false;
-  query::SharedCollator collator = nullptr;  // that of the index; null: strings are their bytes
+  query::SharedCollator collator = nullptr;  // of the index; null: strings are bytes
 };
 
-// Appends the encoding of a value in this part of an index's key. In a hashed part, this is the
-// encoding of the value's hash. nullopt means that the document lacks the field. `part` must not
-// have the scores of a text index.
+// Appends the encoding that a value has in this part of an index key. In a hashed part, this is the
+// encoding of the value's hash. A `value` of nullopt stands for a field that the document lacks.
+// `part` must not have the scores of a text index.
 void append_part(std::string& out, const IndexPart& part,
                  const std::optional<bson::ValueView>& value);
 
@@ -43,13 +43,14 @@ struct IndexKeySpec {
   std::vector<IndexPart> parts;
   bool sparse = false;
   std::shared_ptr<const query::Filter> partial;      // null: all documents
-  query::SharedCollator collator = nullptr;          // of the index; each part has it, too
+  query::SharedCollator collator = nullptr;          // of the index; each part with values has it
   std::shared_ptr<const query::TextIndexSpec> text;  // null: not a text index
   // Null: not a wildcard index.
   std::shared_ptr<const query::WildcardPaths> wildcard;
 
-  // Returns the version of the libraries that make the keys of strings: of collations or of the
-  // terms of texts. Empty: the keys depend on no library.
+  // Returns the version of the library that makes the keys: Collator::library_version() for an
+  // index with a collation, text_rules_version() for a text index, and an empty text for any other
+  // index. An index that was made with another version must be made anew.
   std::string library_version() const;
 };
 
@@ -63,7 +64,8 @@ inline constexpr size_t kMaxIndexParts = 32;
 //   operator in the partial filter that MongoDB refuses there.
 // - MongoDB's own codes for more than kMaxIndexParts parts (13103), several hashed parts (31303)
 //   and a unique hashed index (16764).
-// - the errors of query::Collator::parse() and query::Filter::parse().
+// - the errors of query::Collator::parse(), query::Filter::parse(), query::TextIndexSpec::parse()
+//   and query::check_wildcard_index().
 Result<IndexKeySpec> index_key_spec(const query::IndexDefinition& definition);
 
 }  // namespace gridmount::local

@@ -29,10 +29,11 @@ namespace gridmount::local {
 struct Match {
   RecordId id = 0;
   // Valid as S5 in engine/store.h says. If PlanExecutor::covered(), or with
-  // MatchOptions::one_at_a_time, valid until the next call of next() and while the executor exists.
+  // MatchOptions::one_at_a_time, the document is valid only until the next call of next(), and only
+  // while the executor exists.
   bson::View document;
-  // The score of the text search, with MatchOptions::text_score. Nothing if the document matches
-  // the filter, but not the text search in it.
+  // The score of the text search. Set only with MatchOptions::text_score, and not if the document
+  // matches the filter only by a branch of an $or without the text search.
   std::optional<double> text_score = {};
 };
 
@@ -54,7 +55,7 @@ struct MatchOptions {
   bson::View min = {};
   bson::View max = {};
   KeyBounds limits = {};    // set by open()
-  bool text_score = false;  // FindOptions::text_score, or the sort is by text score
+  bool text_score = false;  // FindOptions::text_score; open() sets it for a sort by text score
 };
 
 // Checks a deadline, and reads the clock only at every 64th call.
@@ -89,9 +90,10 @@ struct ExecutionStats {
 
 class PlanExecutor {
  public:
-  // Chooses the plan. Fails with Location40218 for text scores without a text search, with BadValue
-  // for `min` or `max` with a text search and for a tailable read of a collection that is not
-  // capped, and with the errors of choose_plan() and limited_plan().
+  // Chooses the plan. Fails with the errors of choose_plan() and limited_plan(), and with:
+  // - 40218 for text scores without a text search
+  // - BadValue for `min` or `max` with a text search, and for a tailable read of a collection that
+  //   is not capped
   static Result<std::unique_ptr<PlanExecutor>> open(
       std::shared_ptr<ReadView> read_view, std::shared_ptr<const CollectionMetadata> metadata,
       query::Filter filter, MatchOptions options);
@@ -115,10 +117,11 @@ class PlanExecutor {
   ExecutionStats stats() const;
 
   // Returns the next match, or nothing at the end. Fails with DataCorruptionDetected if a document
-  // is damaged. After this error, next() may be called again. Fails with MaxTimeMSExpired after the
-  // deadline, with QueryExceededMemoryLimitNoDiskUseAllowed (292) for a sort that needs more than
-  // `sort_bytes_max`, and with QueryPlanKilled (175) or CappedPositionLost (136) after a pause, as
-  // Snapshot::pause() says.
+  // is damaged. Only after this error, the caller may call next() again for the matches after this
+  // document. Fails with MaxTimeMSExpired after the deadline, with
+  // QueryExceededMemoryLimitNoDiskUseAllowed (292) for a sort that needs more than
+  // MatchOptions::sort_bytes_max, and with QueryPlanKilled (175) or CappedPositionLost (136) after
+  // a pause, as Snapshot::pause() says.
   Result<std::optional<Match>> next();
 
  private:
@@ -146,7 +149,8 @@ class PlanExecutor {
   bool skips_entries() const {
     return to_skip_ > 0 && !sorts_ && plan_.plan.kind != query::Plan::Kind::kCollectionScan;
   }
-  // Calls will_read_records() of the scan if the documents of its next work items will be read.
+  // Tells the scan that records will be read (Scan::will_read_records()), unless the index entries
+  // are enough.
   void expect_records();
   // Matches the filter against an index entry. Returns nothing if the entry does not have the
   // values. Sets entry_document_ to the fields of the entry if the caller needs them.
@@ -194,10 +198,12 @@ class PlanExecutor {
   size_t sorted_at_ = 0;
 };
 
-// Returns a reader of the plan's index entries. Returns nothing unless the index has `paths` and
-// all paths of the filter, and no document has an array on a path of the index. Returns nothing
-// either if the index has a collation and the bounds of one of these paths allow strings, as the
-// entries have sort keys in their place.
+// Returns a reader of the plan's index entries, if they have all values at `paths` and at the paths
+// of the filter. Otherwise returns nothing, in each of these cases:
+// - The plan does not scan one index, or the index lacks one of the paths.
+// - A document has an array on a path of the index.
+// - The index has a collation, and the bounds at one of these paths allow strings. The entries have
+//   sort keys in place of strings.
 std::optional<KeyReader> covering_reader(const CollectionMetadata& metadata,
                                          const query::Plan& plan, const query::Filter& filter,
                                          const std::vector<std::string>& paths);
@@ -207,7 +213,8 @@ std::optional<KeyReader> covering_reader(const CollectionMetadata& metadata,
 // not exist or is damaged.
 Result<bson::View> read_document(ReadView& read_view, const CollectionMetadata& metadata,
                                  RecordId id, Verify verify);
-// Returns the value of such a record. Fails with DataCorruptionDetected if it does not exist.
+// Returns the stored value of a record whose id comes from an index entry or an earlier search.
+// Fails with DataCorruptionDetected if the record does not exist.
 Result<std::string_view> read_record(const Trees& trees, const CollectionMetadata& metadata,
                                      RecordId id);
 

@@ -1,13 +1,14 @@
 // Proves that a search in a tree has found the right position. TreePath reads the pages on the path
-// to a key's position without LMDB, in the snapshot that the transaction reads or from which it
-// began. So it can tell whether a key is absent or a damaged page has misled the search.
+// to the position of a key, without LMDB. It reads them in the snapshot of a read transaction, or
+// in the snapshot from which a write transaction began. So it can tell whether the tree lacks a
+// key, or a damaged page has misled the search.
 //
 // A misled search ends next to the damage: a damaged key leads to a position beside this key, and a
 // damaged entry of a branch leads to one end of a leaf. So a position is right if the entries on
 // both sides of it have correct checksums and are in order with the key. If one of these two
-// entries is in another leaf, there is more to check for all pages on the path: each must have its
-// own page number, keys within the bounds that its parent sets, and entries that exactly fill the
-// part of the page that its header counts as used. See FORMAT.md, chapter "Damaged pages".
+// entries is in another leaf, TreePath also checks all pages on the path. Each page must have its
+// own page number, and keys within the bounds that its parent sets. Its entries must exactly fill
+// the part of the page that its header counts as used. See FORMAT.md, chapter "Damaged pages".
 //
 // If the store's format has no checksums, nothing is proved, and every call succeeds.
 //
@@ -37,19 +38,21 @@ class TreePath {
   // entry at or after the key. Proves that the tree has no entry between them. Fails with
   // StoreDamaged if it cannot prove this.
   Status prove(std::string_view key);
-  // Also proves that `found`, which a search with LMDB has returned, is the right neighbour of the
-  // key: the entry before the key if `found_below`, otherwise the entry at or after the key. Costs
-  // little if both neighbours are in one leaf.
+  // Proves that `found`, the result of a search with LMDB, is the right neighbour of the key: the
+  // entry before the key if `found_below`, otherwise the entry at or after the key. Nothing means
+  // that the search found no such entry. Otherwise like prove(key). Costs little if both neighbours
+  // are in one leaf.
   Status prove(std::string_view key, const std::optional<TreeEntry>& found, bool found_below);
-  // Also proves that `found`, which TreeReader has returned, is the first entry at or after the
-  // key.
+  // Proves that `found`, which TreeReader has returned, is the first entry at or after the key.
+  // Otherwise like prove(key).
   Status prove(std::string_view key, const TreeReader::Found& found);
-  // Return the neighbours that prove() has found: the entry before the key, and the entry at or
-  // after the key. The views are valid until the snapshot ends.
+  // Return the neighbours of the key that the last prove() has found: below() the entry before the
+  // key, and from() the entry at or after the key. The views are valid until the snapshot ends.
   const std::optional<TreeEntry>& below() const { return below_; }
   const std::optional<TreeEntry>& from() const { return from_; }
-  // Returns whether both neighbours are entries of the snapshot, whose bytes no write of the
-  // transaction changes.
+  // Returns true if prove() has found both neighbours on the path in the snapshot. No write of the
+  // transaction changes the bytes of such entries. Returns false if it has found them in the leaf
+  // of `found`.
   bool is_of_snapshot() const { return of_snapshot_; }
 
   // Returns whether two entries that LMDB has returned one after the other are in the same leaf.
@@ -62,13 +65,14 @@ class TreePath {
   // Proves that LMDB has skipped no leaf between two entries that it has returned one after the
   // other.
   Status follow(std::string_view last, std::string_view key, bool backward);
-  // Proves that `last` was the last entry of a range that ends at `bound`. The entry `last` may
-  // have been removed meanwhile. Calls prove(), and follow() if necessary.
+  // Proves that `last` was the last entry of a range that ends at `bound`. `found` is the entry
+  // that LMDB has found beyond `last`, if any. A write may have removed `last` since. Calls
+  // prove(), and follow() if necessary.
   Status prove_end(std::string_view last, std::string_view bound,
                    const std::optional<TreeEntry>& found, bool backward);
 
  private:
-  // Keys must be within [low, high). A bound without data does not limit them.
+  // Keys must be within [low, high). A bound without data does not limit the keys.
   struct Bounds {
     std::string_view low;
     std::string_view high;
@@ -86,8 +90,8 @@ class TreePath {
   Status descend(std::string_view key);
   // Moves the path to the next leaf. Returns false if there is none.
   Result<bool> step(bool backward);
-  // Extends the path to a leaf: by this page, its first child, the first child of that, and so on.
-  // With `backward`, by the last children.
+  // Extends the path down to a leaf: with this page, its first child, the first child of that
+  // child, and so on. With `backward`, takes the last children.
   Status descend_edge(uint64_t number, Bounds bounds, bool backward);
   // Checks a page and appends it to the path.
   Status push(uint64_t number, Bounds bounds);
@@ -99,9 +103,9 @@ class TreePath {
   // Returns the position of the first key at or after `key`, or kNoPlace if the page is damaged.
   static size_t find(const TreePage& page, std::string_view key, bool& exact);
   // Returns a text that says what is wrong with the leaf's entries on both sides of the position,
-  // or nullptr if nothing is. They must be in order, so that no entry is at the position of
-  // another. At the leaf's end, all its entries must be sound, because otherwise an entry may be
-  // missing after the last one.
+  // or nullptr if nothing is wrong. These entries must be in order, so that no entry is at the
+  // position of another one. At the leaf's end, all its entries must be sound, because otherwise an
+  // entry may be missing after the last one.
   static const char* place_defect(const TreePage& page, size_t position);
   // Returns the first entry of the next leaf, or with `backward` the last entry of the previous
   // leaf.

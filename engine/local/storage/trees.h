@@ -1,9 +1,9 @@
 // Reads and writes entries of the store's trees by their keys, in one LMDB transaction.
 //
-// A failed write poisons the transaction: its contents are then unknown, and every further write,
-// and the commit, returns the first error. Views of keys and values are valid until the next write
-// in a write transaction, and until pause() or the end of the LMDB transaction in a read
-// transaction.
+// A failed write poisons the transaction. The contents of the transaction are then unknown, and
+// every further write, and the commit, returns the first error. In a write transaction, views of
+// keys and values are valid until the next write. In a read transaction, they are valid until
+// pause() or the end of the LMDB transaction.
 //
 // Not thread-safe. Each Trees belongs to one Snapshot or Transaction, which one thread uses at a
 // time.
@@ -56,8 +56,8 @@ inline std::string_view from_mdb(const MDB_val& value) {
 inline constexpr size_t kValueBytesMax = size_t{32} << 20;
 
 // Checks the result of an LMDB call that reads a value. Returns `code`, or MDB_CORRUPTED if the
-// call succeeded but the value is null or longer than kValueBytesMax. Before the call `value` must
-// have been empty.
+// call succeeded but the value is null or longer than kValueBytesMax. The caller must have emptied
+// `value` before the call.
 inline int plausible(int code, const MDB_val& value) {
   const bool is_value = value.mv_data != nullptr && value.mv_size <= kValueBytesMax;
   return code != MDB_SUCCESS || is_value ? code : MDB_CORRUPTED;
@@ -97,26 +97,29 @@ class Trees {
   // (unchecked_keyspaces.h). `tree` is a position in TreeHandles::keyspaces.
   Result<bool> is_without_checksums(uint32_t tree, const TreeEntry& entry) const;
 
-  // Only for read transactions. pause() makes the cursors remember their positions. Then every call
-  // fails with IllegalOperation until the caller passes the next LMDB transaction to resume().
-  // resume() also increases writes().
+  // Only for read transactions. pause() makes the cursors remember their positions. Between pause()
+  // and resume(), reads fail with IllegalOperation. The caller passes the next LMDB transaction to
+  // resume(), which also increases writes().
   void pause();
   void resume(MDB_txn* txn);
-  // Register and unregister a cursor that pause() must reach.
+  // enroll() adds a cursor to those that pause() reaches, and dismiss() removes it. A cursor must
+  // be dismissed before it is destroyed.
   void enroll(RangeCursor* cursor) const { reading_.push_back(cursor); }
   void dismiss(RangeCursor* cursor) const { std::erase(reading_, cursor); }
 
-  // Closes this object's cursors. Must be called before the LMDB transaction ends. Later calls fail
-  // with IllegalOperation.
+  // Closes the LMDB cursors of this object. Must be called before the LMDB transaction ends. Later
+  // reads and writes fail with IllegalOperation.
   void end();
   bool ended() const { return txn_ == nullptr; }
 
-  // readable() fails after end(). writable_now() also fails in a snapshot and after a failed write.
+  // readable() fails with IllegalOperation after end(), and between pause() and resume().
+  // writable_now() also fails, with IllegalOperation in a snapshot, and with the first error after
+  // a failed write.
   Status readable() const;
   Status writable_now() const;
-  // writes() returns the number of writes plus that of resumptions, and resumptions() only the
-  // number of resumptions. A cursor that has seen a smaller result of writes() must find its
-  // position again.
+  // writes() returns the number of writes plus the number of calls of resume(). resumptions()
+  // returns only the number of calls of resume(). If writes() has grown since a cursor found its
+  // position, the cursor must find it again.
   uint64_t writes() const { return writes_; }
   uint64_t resumptions() const { return resumptions_; }
 
@@ -131,33 +134,37 @@ class Trees {
   // a cursor.
   std::optional<TreeReader::Found> find_from(MDB_dbi tree, std::string_view key) const;
   // Proves that the tree does not have the key, after a search has not found it. Fails with
-  // StoreDamaged if it cannot. Only for keyspaces whose entries have checksums.
+  // StoreDamaged if it cannot prove this. Only for the catalog and for keyspaces whose entries have
+  // checksums. If the store's format has no checksums, succeeds without a proof.
   Status prove_absent(MDB_dbi tree, std::string_view key) const;
   // Proves the same. `found` must be the result of a search for the first entry at or after the
   // key.
   Status prove_absent(MDB_dbi tree, std::string_view key,
                       const std::optional<TreeEntry>& found) const;
   // Returns the error for a read for which LMDB returned `code`. When LMDB has met a damaged page,
-  // it refuses all further calls in the transaction. For such a refusal, returns the error of the
-  // damaged page.
+  // it refuses all further calls in the transaction. If `code` is such a refusal, returns the error
+  // of the damaged page.
   tl::unexpected<Error> read_failed(int code) const;
 
-  // --- The functions below are only for write transactions. An error of LMDB, a damaged
-  // page, and a missing entry in remove() poison the transaction.
+  // --- The functions below are only for write transactions. They poison the transaction if LMDB
+  // fails, if a page is damaged, or if remove() does not find its entry.
 
-  // Returns the first entry at or after `key`. If there is none and the next call is a put() of
-  // this key, the put() appends the entry with MDB_APPEND, which fills pages completely.
+  // Returns the first entry at or after `key`, or nothing if there is none. If there is none and
+  // the next call is a put() of this key, the put() appends the entry with MDB_APPEND, which fills
+  // pages completely.
   Result<std::optional<TreeEntry>> at_or_after(MDB_dbi tree, std::string_view key);
   Status put(MDB_dbi tree, std::string_view key, std::string_view value);
-  // Puts a value of `size` bytes, and returns the address to which the caller must write the value
+  // Puts a value of `size` bytes. Returns the address to which the caller must write the value
   // before the next call.
   Result<uint8_t*> reserve(MDB_dbi tree, std::string_view key, size_t size);
-  // Like reserve(), for a new key that is probably greater than all keys of the tree.
+  // Like reserve(), but appends the entry if the key is greater than all keys of the tree, which
+  // fills pages completely.
   Result<uint8_t*> reserve_at_end(MDB_dbi tree, std::string_view key, size_t size);
   // Removes an entry. Fails with DataCorruptionDetected if the tree does not have it, because
   // callers remove only entries that must exist.
   Status remove(MDB_dbi tree, std::string_view key);
-  // Removes all entries of the tree at once.
+  // Removes all entries of the tree at once. The redo log cannot have such a change
+  // (RedoChanges::mark_incomplete()).
   Status clear(MDB_dbi tree);
 
   // Returns whether the writes so far are a net shrink. They are one in each of these cases:
