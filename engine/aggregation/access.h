@@ -1,6 +1,6 @@
 // Access checks of pipelines. A pipeline may read other collections by $lookup, $unionWith,
-// $graphLookup or views, and may write. The user who runs it may lack the right to do so. The
-// parsed pipeline, and the pipelines of the views that it reads, show which collections must be
+// $graphLookup or views, and may write. The user who runs the pipeline may lack the right to do so.
+// The parsed pipeline, and the pipelines of the views that it reads, show which collections must be
 // checked.
 //
 // A view is read with the rights of the user who reads it, not of the user who made it.
@@ -43,10 +43,11 @@ class AccessScope {
   AccessScope& operator=(const AccessScope&) = delete;
 };
 
-// Asks the Access of this thread's AccessScope for every collection that the pipeline over `ns`
-// reads or writes, and returns the first error. Succeeds without a scope. Does not ask for `ns`,
-// which the caller must check. `view` is the result of resolve_view() for `ns`. Also fails as
-// resolve_view() does for a view that the pipeline reads.
+// Asks the Access of this thread's AccessScope for every collection and view that the pipeline over
+// `ns` reads, and for the collection that it writes. Returns the first error. Succeeds without a
+// scope. The caller must check `ns` itself. `view` is the result of resolve_view() for `ns`. Also
+// fails as resolve_view() does for a view that the pipeline reads, and as query::Pipeline::parse()
+// does for the pipeline of such a view.
 Status check_access(const Databases& databases, engine::Snapshot& snapshot,
                     const engine::Namespace& ns, const ResolvedView& view,
                     const query::Pipeline& pipeline, bool bypass_validation);

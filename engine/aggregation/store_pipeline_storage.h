@@ -17,11 +17,10 @@
 
 namespace gridmount::aggregation {
 
-// A stream of a cursor's documents. Owns the cursor. A view that next() returns is valid until the
-// next call of next(), because the stream copies the document. Pausing the snapshot
-// (Snapshot::pause()) does not change it, so $unwind can go on with a document after a pause.
-// next() fails with 232 if pipelines of views are nested more than 64 deep, and with the cursor's
-// errors.
+// A stream of the documents of a cursor, which it owns. next() copies the document. The view that
+// it returns is therefore valid until the next call of next(), even if the snapshot is paused in
+// between (Snapshot::pause()), so $unwind can go on with a document after a pause. next() fails
+// with 232 if pipelines of views are nested more than 64 deep, and with the cursor's errors.
 class CursorStream : public query::DocumentStream {
  public:
   explicit CursorStream(std::unique_ptr<engine::Cursor> cursor) : cursor_(std::move(cursor)) {}
@@ -34,17 +33,20 @@ class CursorStream : public query::DocumentStream {
 };
 
 struct PipelineStorageOptions {
-  std::string database;  // the database in which the pipeline runs
+  // The database of the pipeline. It is also that of each collection that names no database.
+  std::string database;
   std::optional<engine::Deadline> deadline = {};
   bool bypass_validation = false;
-  std::string host = {};          // the host that $indexStats and $collStats report
-  bson::Document collation = {};  // for all reads; see engine::FindOptions
+  std::string host = {};  // the host that $indexStats and $collStats report
+  // For all reads, and for the replacements of $merge; see engine::FindOptions.
+  bson::Document collation = {};
 };
 
 class StorePipelineStorage : public query::PipelineStorage {
  public:
-  // `databases` must not be empty. `snapshot` must outlive this object and the streams that find()
-  // returns. If it is not a Transaction, $out and $merge fail with IllegalOperation.
+  // `databases` must not be empty (std::function). `snapshot` must outlive this object and the
+  // streams that find() returns. If `snapshot` is not a Transaction, the functions that write for
+  // $out and $merge fail with IllegalOperation.
   StorePipelineStorage(Databases databases, engine::Snapshot& snapshot,
                        PipelineStorageOptions options);
 
