@@ -1,8 +1,9 @@
 // Counts the failures of each key, and decides how long a key must wait before its next try. After
-// the first failures a key need not wait. Then each failure doubles the pause, up to `pause_max`.
+// its first failures, a key need not wait (Rules::free_failures). Then each failure doubles the
+// pause, up to Rules::pause_max, and at most six times.
 //
-// Not thread-safe. Memory is bounded: if there are more than `keys_max` keys, the table forgets the
-// key whose last failure is the oldest.
+// Not thread-safe. Memory is bounded: if there are more than Rules::keys_max keys, the table
+// forgets the key whose last failure is the oldest.
 #pragma once
 
 #include <chrono>
@@ -30,9 +31,12 @@ class FailureTable {
 
   explicit FailureTable(Rules rules) : rules_(rules) {}
 
-  // Returns how long the key must still wait before its next try. Zero: it need not wait.
+  // Returns how long the key must still wait before its next try, from `now` on. Zero: it need not
+  // wait.
   Clock::duration pause(const std::string& key, Clock::time_point now) const;
+  // Counts a failure of the key. `now` must not be earlier than in an earlier call of failed().
   void failed(const std::string& key, Clock::time_point now);
+  // Forgets all failures of the key. The caller calls it when a try has succeeded.
   void forget(const std::string& key);
 
  private:

@@ -1,9 +1,10 @@
-// The byte stream of one connection: a socket, or TLS over a socket.
+// The byte stream of one connection: a socket, or TLS over a socket. The transport owns the socket.
 //
-// Not thread-safe. Only one operation may run at a time. A completion handler runs on one of the
-// server's I/O threads, never within the call that has started the operation. Another thread may
-// run it before this call returns. During an operation only interrupt() may be called, by a thread
-// that prevents the end of the transport.
+// Not thread-safe. Only one operation may run at a time. The bytes that an operation reads into or
+// writes from must be valid until its completion handler is called. A completion handler runs on
+// one of the server's I/O threads, never within the call that has started the operation. But it may
+// run on another thread before this call returns. During an operation only interrupt() may be
+// called, by a thread that prevents the end of the transport.
 #pragma once
 
 #include <array>
@@ -33,25 +34,28 @@ class Transport {
   virtual void shake_hands(Done done) = 0;
   // Reads at least one byte, or fails. At the end of the stream the error is asio::error::eof.
   virtual void read_some(std::span<uint8_t> into, Done done) = 0;
-  // Writes at least one byte of `pieces`, or fails.
+  // Writes at least one byte of `pieces`, or fails. At least one piece must not be empty.
   virtual void write_some(const Pieces& pieces, Done done) = 0;
-  // Must be called before a thread itself waits for the peer, when no operation is running. Until
-  // the next read_some() or write_some(), bytes that arrive do not wake an I/O thread.
+  // Must be called before a thread itself waits for the peer (with poll, on fd()). No operation may
+  // be running. Until the next read_some() or write_some(), bytes that arrive do not wake an I/O
+  // thread.
   virtual void release_from_io() {}
-  // Reads the bytes that have arrived, without waiting, and returns their number. Returns zero if
+  // Reads the bytes that have arrived, without waiting. Returns their number. Returns zero if
   // nothing has arrived, after an error, and at the end of the stream: the next read_some() then
-  // reports this. Also returns zero if the transport does not support this function.
+  // reports the error or the end. Also returns zero if the transport does not support this
+  // function.
   virtual size_t read_now(std::span<uint8_t> into) = 0;
-  // Sends as many bytes as the kernel accepts without waiting, in this thread, and returns their
-  // number. Returns zero after an error, which the next write_some() then reports, and if the
-  // transport does not support this function.
+  // Sends as many bytes as the kernel accepts without waiting, in this thread. Returns their
+  // number. Returns zero after an error, which the next write_some() then reports. Also returns
+  // zero if the transport does not support this function.
   virtual size_t write_now(const Pieces& pieces) = 0;
 
   // Returns the subject of the verified certificate that the client has shown, in the format of RFC
-  // 2253. It is empty if the client has shown none. Must be called after the handshake.
+  // 2253. Returns an empty text if the client has shown none. Must be called after the handshake.
   virtual std::string certificate_subject() = 0;
   virtual bool is_tls() const = 0;
 
+  // Returns the socket, which stays open as long as this object exists.
   int fd() const { return fd_; }
   // Shuts down both directions of the stream. A running operation then ends soon.
   void interrupt() const;
@@ -63,6 +67,8 @@ class Transport {
   const int fd_;
 };
 
+// Makes a transport without TLS, which owns the socket. Throws std::system_error if the system does
+// not tell the address of the socket.
 std::unique_ptr<Transport> make_plain_transport(Socket socket);
 
 // Returns `pieces` without their first `count` bytes.
