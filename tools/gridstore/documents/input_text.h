@@ -19,11 +19,14 @@ class InputText {
   // `file` must outlive this object.
   explicit InputText(InputFile& file) : file_(file) {}
 
-  // Returns true if there is a next character. Must be called before peek() and take().
+  // Returns true if there is a next character. Reads from the file if necessary, and fails as
+  // InputFile::read() does. Each call of peek() or take() must follow a call of more() that has
+  // returned true, without a call of take() in between.
   Result<bool> more() {
     if (at_ < used_) return true;
     return fill();
   }
+  // peek() returns the next character. take() also goes on to the character after it.
   char peek() const { return buffer_[at_]; }
   char take() {
     const char c = buffer_[at_++];
@@ -31,12 +34,12 @@ class InputText {
     return c;
   }
 
-  // Returns the number of the line of the next character. The first one is 1.
+  // Returns the number of the line that the next character is in. The first line has number 1.
   uint64_t line() const { return line_; }
-  // Returns "`file.json`, line 7".
+  // Returns a place for messages: "`file.json`, line 7".
   std::string place(uint64_t line) const { return file_.name() + ", line " + std::to_string(line); }
 
-  // Skips what is left of the line, with its end.
+  // Skips the rest of the line, including its end. Fails as more() does.
   Status skip_line();
 
  private:

@@ -15,14 +15,17 @@ namespace gridmount::tools {
 
 class ArchiveWriter {
  public:
-  // `file` must outlive the writer. The caller calls finish() on it.
+  // `file` must outlive the writer. The writer does not finish the file: after the last collection,
+  // the caller calls OutputFile::finish().
   explicit ArchiveWriter(OutputFile& file) : file_(file) {}
 
-  // Fails with BSONObjectTooLarge if a collection's metadata are so large that no reader would
-  // accept them.
+  // Must be called first. Fails with BSONObjectTooLarge if the options and indexes of a collection
+  // are so large that no reader would accept them. All functions also fail as OutputFile::write()
+  // does.
   Status write_prelude(const DumpOrigin& origin, std::span<const ArchivedCollection> collections);
-  // Each collection of the prelude must be written: begin(), write() for each document, end().
-  // Views, which have no documents, must be written too.
+  // Must be called for each collection of the prelude, one collection after the other: begin(),
+  // then write() for each document, then end(). A view has no documents, but begin() and end() must
+  // be called for it, too.
   Status begin(const engine::Namespace& ns);
   Status write(bson::View document);
   Status end();
