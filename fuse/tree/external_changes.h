@@ -1,7 +1,8 @@
-// External changes: changes of the mount's buckets by others. A WatchedStore watches the
-// transactions of the wire protocol's clients. Over a deployment, a change stream reports the
-// changes instead (change_events.h). file_system_changes.cc decides which parts of the kernel's
-// cache a change makes wrong, and KernelCache (kernel_cache.h) drops them.
+// External changes: changes that others make in the mount's buckets. A WatchedStore watches the
+// transactions of the clients of the wire protocol and of HTTP. Over a deployment, a change stream
+// reports the changes instead (change_events.h). file_system_changes.cc and
+// file_system_changes_by_others.cc decide which parts of the kernel's cache a change makes wrong,
+// and KernelCache (kernel_cache.h) drops them.
 //
 // A WatchedStore reports the changes of a commit before the commit returns. So when a client gets
 // its reply, the mount already shows the change.
@@ -21,16 +22,18 @@ namespace gridmount::fuse {
 
 // The changes of one transaction in one bucket. A plain value, not thread-safe.
 struct BucketChanges {
-  std::vector<bson::Value> content;   // _id of files whose content has changed
-  std::vector<bson::Value> metadata;  // _id of files of which only attributes may have changed
-  // Names that were added, were removed, or now lead to another file. `unnamed` has the _ids of
-  // files that have no filename.
+  // _ids of files that were added, were removed, or have other content.
+  std::vector<bson::Value> content;
+  // _ids of files of which attributes, some chunks or the number of names may have changed.
+  std::vector<bson::Value> metadata;
+  // Names of files that were added, were removed, or now lead to another file. `unnamed` has the
+  // _ids of such files if they have no filename.
   std::set<std::string> filenames;
   std::vector<bson::Value> unnamed;
   // Paths of explicit directories that were added, removed or changed.
   std::set<std::string> directories;
-  // Used only for changes from a change stream, which does not have the former content of
-  // documents: the _ids of files and directories that may have lost names.
+  // Used only for changes from a change stream. It does not have the former content of documents,
+  // so these are the _ids of files and directories that may have lost names.
   std::vector<bson::Value> renamed_files;
   std::vector<bson::Value> renamed_directories;
   bool links = false;       // link documents changed; their names are in `filenames`
@@ -46,8 +49,8 @@ inline constexpr size_t kExternalChangesMax = 100'000;
 // Passes everything on to `store` and watches the transactions. Thread-safe.
 class WatchedStore final : public engine::Store {
  public:
-  // The thread that commits calls `changed`, and holds no lock meanwhile. `store` must outlive this
-  // object.
+  // The thread that commits calls `changed` with the changes in the buckets of `database`, after
+  // the store's write lock is free. `store` must outlive this object.
   WatchedStore(engine::Store& store, std::string database,
                std::function<void(const ExternalChanges&)> changed)
       : store_(store), database_(std::move(database)), changed_(std::move(changed)) {}

@@ -33,8 +33,8 @@ struct CommittedChunk {
 };
 
 struct FileCommit {
-  // Set by a commit that has failed because of a partial chunk: the store no longer has the rest of
-  // chunk `n`, or the rest is damaged.
+  // The number of a chunk. write_commit() sets it if it fails because of a partial chunk: the store
+  // no longer has the rest of this chunk, or the rest is damaged.
   std::optional<int64_t> unwritable;
   std::vector<CommittedChunk> chunks;  // by ascending n
   // The stored chunks [remove_from, remove_to) are removed before `chunks` are written.
@@ -43,45 +43,51 @@ struct FileCommit {
 
   int64_t length = 0;
   std::optional<int32_t> chunk_bytes;  // set if the document has another chunkSize
-  // The new uploadDate, set if the content changes. The commit may choose another date, and then
-  // puts it here.
+  // The new uploadDate. Must be set if the content changes. write_commit() may choose another date,
+  // and then puts it here.
   std::optional<bson::Date> upload_date;
   // Set if other processes may change the file: the uploadDate that the document must still have.
   std::optional<bson::Date> expected_date;
-  // Set if another process may have truncated the file and not removed all of its chunks yet.
+  // True if another process may have truncated the file, and may not have removed yet all chunks
+  // that it has cut off.
   bool may_meet_garbage = false;
   std::optional<std::string> md5;  // if set, becomes the document's md5
   bool keep_md5 = false;           // without `md5`: true keeps the stored md5, false removes it
   bool sparse = false;
   bool was_sparse = false;
   // How many chunks within the file's length the store has, if known. The caller sets the number
-  // before the commit, and the commit sets the new number, even if it fails halfway. A sparse
-  // file's document holds the number.
+  // before the commit. write_commit() sets the new number, also if it needs two transactions and
+  // only the first one succeeds. The document of a sparse file has the number.
   std::optional<int64_t> stored_chunks;
   std::optional<AllocatedRanges> allocated;  // set if they change
   std::optional<timespec> mtime;             // mtime and ctime: set if they change
   std::optional<timespec> ctime;
 };
 
-// Returns the maximum number of chunks that one transaction removes: 16 MiB of chunks, or one
-// chunk. If a commit would remove more, it truncates the file and leaves chunks for a later
-// removal.
+// Returns how many chunks one transaction removes at most, unless the same transaction also writes
+// chunks after them: 16 MiB of chunks, or one chunk. If a commit would remove more, it truncates
+// the file and leaves chunks for a later removal.
 inline int64_t chunks_removed_at_once(int64_t chunk_bytes) {
   return std::max<int64_t>(int64_t{16} * 1024 * 1024 / chunk_bytes, 1);
 }
 
-// Writes the commit. Fails with FileNotFound if the files document is neither in `files` nor in
-// `detached`, and with FileChanged if it has another uploadDate than the expected one. If the
-// commit truncates, or reaches into garbage of an earlier truncation, bounded transactions first
-// remove that garbage. Writes to the headers of the buffers and to the byte after the content, and
-// to no other bytes of the buffers.
+// Writes the commit in one transaction. If the file was truncated by many chunks and has grown
+// again, write_commit() may first commit the truncation alone. Fails with FileNotFound if the files
+// document is neither in `files` nor in `detached`, and with FileChanged if it has another
+// uploadDate than FileCommit::expected_date. If an earlier truncation has left chunks that this
+// commit reaches, or if this commit truncates, other transactions of bounded size remove these
+// chunks first. Writes to the headers of the buffers and to the byte after the content, and to no
+// other bytes of the buffers.
 Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayout& layout,
                     int32_t chunk_bytes, FileCommit& commit);
 
 // Sets `changes` in the files document, which is in `files` or in `detached`, in one transaction.
-// Both functions fail with FileNotFound if there is no such document.
+// Fails with FileNotFound if there is no such document. Does nothing, and succeeds, if there are no
+// changes.
 Status write_posix(const FileContext& context, const bson::Value& id, const PosixFields& changes);
-// Like write_posix(), with changes that depend on the document's fields. Returns the changes.
+// Like write_posix(), but `change` makes the changes from the fields of the document. It is called
+// again if the transaction must be repeated. Returns the changes. Fails with FileNotFound even if
+// there are no changes, and also with the errors of `change`.
 Result<PosixFields> change_posix(const FileContext& context, const bson::Value& id,
                                  const PosixChange& change);
 
