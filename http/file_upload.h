@@ -1,7 +1,9 @@
-// A new content for a place in the tree: the body of a PUT, or a copy of a file.
+// Writes a new file to a place in the tree: the body of a PUT, or a copy of a file.
 //
-// The content is an orphan in `<bucket>.detached` until close(). One transaction then gives it its
-// name and removes what had the name before. An upload that is destroyed earlier leaves nothing.
+// Until close(), the new file is an orphan in `<bucket>.detached`. One transaction in close() then
+// gives the new file its name, and removes the files that had the name before (except for the
+// revisions that the bucket keeps). If the object is destroyed without close(), it removes the
+// orphan. If the process is killed, a later start of a program removes the orphan.
 //
 // Used by one thread at a time.
 #pragma once
@@ -20,22 +22,27 @@ namespace gridmount::http {
 
 class FileUpload {
  public:
-  // Called in the transaction of close(), with the file that is to be replaced. If it fails, so
-  // does close(), and the file stays.
+  // Called in the transaction of close(), perhaps several times. `present` is the file that close()
+  // is about to replace, or nothing. If the check fails, close() fails too, and the file stays.
   using Check = std::function<Status(const std::optional<gridfs::FilesDocument>& present)>;
 
+  // The object copies `options`. `check` must not be empty.
   FileUpload(Place place, const WriteOptions& options, LockClaim claim,
              std::unique_ptr<gridfs::Bucket> bucket, Check check);
 
-  // Must be called first. With `source`, a files document, the file gets its metadata. Otherwise it
-  // keeps that of the file that is replaced.
+  // Must be called once, before all other functions. `source` is a files document: the new file
+  // gets the metadata of `source`. Without `source`, the new file gets the metadata of the file
+  // that it replaces. In both cases the new file has its own content type and times, and no set-ID
+  // bits.
   Status open(std::optional<std::string> content_type, std::optional<bson::Document> source = {});
-  // Fails as UploadStream does.
+  // Appends the bytes to the content. Fails as UploadStream::write() does.
   Status write(std::span<const uint8_t> bytes) { return stream_->write(bytes); }
-  // Commits the file. Returns true if it replaces another one. Fails with Conflict if a directory
-  // has the name, with Locked, as PlaceChange does, and with the error of the check.
+  // Commits the file, and gives it its name. Returns true if it replaces another file. Fails as
+  // PlaceChange::begin(), check_locks(), present() and remove_files() do, with the error of the
+  // check, and as UploadStream::close() does. After a failure, the tree is unchanged.
   Result<bool> close();
-  // Returns the tag of the file after close(), or nothing if it was replaced or removed since.
+  // Returns the entity tag of the new file, or nothing if the file cannot be read any more, because
+  // somebody has replaced or removed it. May be called only after close() has succeeded.
   std::optional<std::string> tag() const;
 
  private:
@@ -48,9 +55,9 @@ class FileUpload {
   const std::unique_ptr<gridfs::Bucket> bucket_;
   const Check check_;
   std::optional<bson::Document> source_;
-  std::unique_ptr<gridfs::UploadStream> stream_;  // ends before the bucket does
+  std::unique_ptr<gridfs::UploadStream> stream_;  // uses *bucket_, so it is destroyed first
   bool replaces_ = false;
-  std::vector<bson::Value> detached_;
+  std::vector<bson::Value> detached_;  // the _ids of files that must be reclaimed after the commit
 };
 
 }  // namespace gridmount::http

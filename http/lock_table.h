@@ -1,13 +1,15 @@
-// The locks of WebDAV. Source: RFC 4918, 6 and 7.
+// The locks of WebDAV. Source: RFC 4918, chapters 6 and 7.
 //
-// Locks are of clients of HTTP only: programs in a mount and drivers do not see them. They are kept
-// in memory, so they end with the program. A path is that of a file or directory: the name of its
-// bucket, a slash, and Place::path.
+// The locks bind only clients of HTTP. Programs in a mount and drivers neither see nor obey them.
+// The table is in memory, so all locks end with the program. In this header, a path names a file or
+// directory: it is the name of the bucket, a slash, and Place::path (lock_path()).
 //
-// A lock is made, and a change checks the locks, while the thread has a transaction of the store.
-// So no change that began without the lock is committed after the lock was made.
+// A thread that adds a lock has a transaction of the store, and so has a thread that checks the
+// locks for a change. Therefore no change that began without the lock is committed after the lock
+// was added.
 //
-// Thread-safe. The mutex is a leaf: it is not held while anything else is called.
+// Thread-safe. The mutex is a leaf: no function calls other parts of the program while it holds the
+// mutex.
 #pragma once
 
 #include <chrono>
@@ -23,31 +25,34 @@
 
 namespace gridmount::http {
 
+// The limit for all locks of a table.
 inline constexpr size_t kLocksMax = 1024;
-// Any number of shared locks can cover one path, and PROPFIND shows them all.
+// The limit for the shared locks of a table. It is small, because all of them may cover one path,
+// and PROPFIND then shows them all.
 inline constexpr size_t kSharedLocksMax = 8;
+// How long a lock lasts at most, and how long it lasts if the client asks for no time.
 inline constexpr std::chrono::seconds kLockTimeMax{3600};
 inline constexpr std::chrono::seconds kLockTimeDefault{600};
-// The XML that a client gives to say whose the lock is.
+// The limit for Lock::owner.
 inline constexpr size_t kLockOwnerBytesMax = 2048;
 
 struct Lock {
   std::string path;
-  std::string href;   // that was locked
-  std::string owner;  // the content of the element `owner`, as XML
+  std::string href;   // the path of the URL that the client has locked
+  std::string owner;  // how the client describes its user: the content of the element `owner`, XML
   bool is_exclusive = true;
-  bool is_deep = false;  // also covers what is below the directory
-  std::chrono::seconds time = kLockTimeDefault;
+  bool is_deep = false;                          // also covers everything below the directory
+  std::chrono::seconds time = kLockTimeDefault;  // from add() or refresh() to the end
   // Set by LockTable::add().
   std::string token = {};
   std::chrono::steady_clock::time_point end = {};
 };
 
-// What a change of a path is about.
+// What a change of a path changes, and so which locks it needs.
 enum class LockScope {
-  kContent,  // the content or the properties
-  kName,     // the name: the path appears or vanishes. Includes kContent
-  kTree,     // the name, and everything below the path
+  kContent,  // the content or the properties: the locks that cover the path
+  kName,     // the path appears or vanishes: also the locks of its parent
+  kTree,     // the path vanishes with everything below it: also the locks of what is below it
 };
 
 class LockTable {
@@ -55,15 +60,17 @@ class LockTable {
   using Clock = std::chrono::steady_clock;
   explicit LockTable(size_t locks_max = kLocksMax) : locks_max_(locks_max) {}
 
-  // Adds the lock and returns it with its token. Fails with LockConflict if another lock excludes
-  // it, and with TooManyRequests if there are locks_max locks, or kSharedLocksMax shared ones.
+  // Adds the lock, and returns it with its token and its end. Fails with LockConflict if an
+  // existing lock excludes it: one of the two is exclusive, and one covers the path of the other.
+  // Fails with TooManyRequests if the table has `locks_max` locks, or if the lock is shared and the
+  // table has kSharedLocksMax shared locks.
   Result<Lock> add(Lock lock, Clock::time_point now = Clock::now());
-  // Lets a lock that covers the path begin again. Without `time` it lasts as long as before.
-  // Returns nothing if there is no such lock.
+  // If a lock with the token covers the path, lets its time begin again, and returns it. `time`
+  // replaces Lock::time, if given. Returns nothing if there is no such lock.
   std::optional<Lock> refresh(const std::string& token, std::string_view path,
                               std::optional<std::chrono::seconds> time,
                               Clock::time_point now = Clock::now());
-  // Returns false if no lock with that token covers the path.
+  // If a lock with the token covers the path, removes it. Otherwise returns false.
   bool remove(const std::string& token, std::string_view path,
               Clock::time_point now = Clock::now());
   // Removes the locks with these tokens.
@@ -73,8 +80,9 @@ class LockTable {
   std::vector<Lock> covering(std::string_view path, Clock::time_point now = Clock::now()) const;
   // Returns the tokens of the locks at the path and below it.
   std::vector<std::string> tokens_below(std::string_view path) const;
-  // Fails with Locked if the change needs the token of a lock that is not among `tokens`. If shared
-  // locks cover a path, the token of one of them is enough.
+  // Checks whether a client that has shown `tokens` may change the path. Fails with Locked if a
+  // lock forbids the change and its token is not among `tokens`. The message is Lock::href of that
+  // lock. If several shared locks cover the path, the token of one of them is enough.
   Status check(std::string_view path, LockScope scope, const std::vector<std::string>& tokens,
                Clock::time_point now = Clock::now()) const;
 
@@ -86,18 +94,18 @@ class LockTable {
   std::vector<Lock> locks_ GM_GUARDED_BY(mutex_);
 };
 
-// What a change needs to know of locks.
+// The locks that a change must respect, and the tokens that permit it.
 struct LockClaim {
   std::shared_ptr<LockTable> table;
-  std::vector<std::string> tokens;  // that the client has shown
+  std::vector<std::string> tokens;  // the tokens that the client has shown in the field If
 };
 
-// Returns the path by which a LockTable knows a file or directory.
+// Returns the path that a LockTable uses for a file or directory. `path` is its path in the bucket.
 inline std::string lock_path(std::string_view bucket, std::string_view path) {
   return std::string(bucket) + "/" + std::string(path);
 }
 
-// Returns the element `activelock`.
+// Returns the XML element `activelock` that describes the lock.
 std::string active_lock(const Lock& lock);
 
 }  // namespace gridmount::http

@@ -1,7 +1,7 @@
-// A change of one place in the tree of a bucket, with the documents of GridFS: what PUT, DELETE,
-// MKCOL, COPY and MOVE consist of.
+// Changes one place in the tree of a bucket, by changing the documents of GridFS. PUT, DELETE,
+// MKCOL, COPY, MOVE, PROPPATCH and LOCK consist of such changes.
 //
-// A Place is a plain value. A PlaceChange belongs to one transaction and its thread.
+// Thread-safety: a Place is a plain value. A PlaceChange belongs to one transaction and its thread.
 #pragma once
 
 #include <optional>
@@ -19,25 +19,28 @@
 
 namespace gridmount::http {
 
-// Where a change happens.
+// The place of a change. It shows the tree at the time of locate(), so it may be outdated.
 struct Place {
   std::vector<gridfs::Node> directories;  // from the root to the parent
-  std::optional<gridfs::Node> node;       // what has the name; unset: nothing
+  std::optional<gridfs::Node> node;       // the file or directory in the place, if there is one
   std::string path;                       // the filename of the file, or the path of the directory
 
   bool is_directory() const { return node && node->kind == gridfs::NodeKind::kDirectory; }
 };
 
-// Finds the place of a path, whose first component is the bucket's name and which has at least one
-// more. Fails with Conflict if the parent does not exist, and with InvalidName or NameTooLong if
-// nothing can have the name.
+// Finds the place of a path. The first component is the bucket's name, and there must be at least
+// one more. Fails with Conflict if the parent is not an existing directory, with InvalidName or
+// NameTooLong if nothing can have the name, and with PermissionDenied for an unnamed file.
 Result<Place> locate(gridfs::PathNamespace& paths, const std::vector<std::string>& components);
-// Like locate(), for what must be there. Also fails with NoSuchEntry.
+// Like locate(), but fails with NoSuchEntry if nothing is in the place, or if the parent is not an
+// existing directory.
 Result<Place> locate_existing(gridfs::PathNamespace& paths,
                               const std::vector<std::string>& components);
 
+// Returns the entity tag and the time of modification of the file, or nothing without a file.
 std::optional<Validators> validators_of(const std::optional<gridfs::FilesDocument>& file);
-// Fails with PreconditionFailed.
+// Checks the conditions of the request, such as If-Match. `present` has the validators of the file
+// that is in the place, or nothing. Fails with PreconditionFailed.
 Status check_conditions(const Request& request, const std::optional<Validators>& present);
 
 class PlaceChange {
@@ -53,57 +56,66 @@ class PlaceChange {
         directories_(bucket),
         names_(bucket) {}
 
-  // One of these two must be called first. begin() makes the directories above explicit. It fails
-  // with Locked as check_locks() does, and with Conflict if one of the directories is gone.
+  // Either begin() or begin_reading() must be called before all other functions.
+  //
+  // begin() is for a change. It creates the bucket's indexes and the root's document if they are
+  // missing, and makes the directories above the place explicit. Fails as check_locks() does, and
+  // with Conflict if one of these directories was removed since locate().
   Status begin(LockScope scope);
+  // begin_reading() is for a transaction that changes nothing. It ignores the locks.
   Status begin_reading();
-  // Fails with Locked if the change needs the token of a lock.
+  // Fails with Locked if a lock forbids the change, and its token is not in the claim.
   Status check_locks(LockScope scope) const;
-  // Must be called last. Sets the mtime of the parent.
+  // Must be called last in a change of a name. Sets mtime and ctime of the parent to the current
+  // time.
   Status touch_parent();
 
-  // Returns true if there is still what has the name in the place.
+  // Returns true if the place still has a file, or a directory if it had a directory before.
   Result<bool> is_there();
-  // Returns true if a file has the name of a directory, which hides it.
+  // Returns true if the place has a directory, and also a file, which the directory hides.
   Result<bool> hides_file();
-  // Fails as check_replaceable() does for one of the files of the name.
+  // Checks all files with the filename. Fails as check_replaceable() does for one of them.
   Status check_movable();
-  // Returns the file that has the name, or nothing. Fails with Conflict if a directory has it.
+  // Returns the newest file in the place, or nothing. Fails with Conflict if a directory is there.
   Result<std::optional<bson::Document>> present();
-  // Fails with Conflict if the file has further names, and with PermissionDenied if it is no
-  // regular file.
+  // Fails with Conflict if the file has further names (hard links), and with PermissionDenied if it
+  // is no regular file.
   Status check_replaceable(bson::View file);
-  // Removes the files of the name, except for the `kept` newest. Fails as check_replaceable() does
-  // for one of them.
+  // Removes the files with the filename, except for the `kept` newest. Chunks that are too many for
+  // the transaction stay (take_detached()). Fails as check_replaceable() does for one of the files
+  // to remove.
   Status remove_files(uint32_t kept);
-  // Gives all files of the name the filename `to`. Fails as check_replaceable() does for one of
-  // them.
+  // Gives all files with the filename the filename `to`. Fails as check_replaceable() does for one
+  // of them. Does not check what is at `to`.
   Status move_files(const std::string& to);
 
-  // Both fail with InvalidName if no directory can have the path.
+  // Creates the document of a directory. Fails with InvalidName if no directory can have the path.
+  // The caller must have checked that nothing is in the place.
   Status make_directory(const gridfs::PosixFields& posix);
-  // Moves the directory, which must exist, and everything below it. Fails with NoSuchEntry if it is
-  // gone.
+  // Moves the directory in the place, and everything below it, to the path `to`. Fails with
+  // InvalidName if no directory can have the path `to`, and with NoSuchEntry if the directory was
+  // removed. Does not check what is at `to`.
   Status move_directory(const std::string& to);
-  // Fails with DirectoryNotEmpty.
+  // Removes the directory in the place. Fails with DirectoryNotEmpty.
   Status remove_directory();
 
-  // Sets the mtime of the file or directory. Fails with NoSuchEntry if it is gone, and for a file
-  // as check_replaceable() does.
+  // Sets the mtime of the file or directory, and sets its ctime to the current time. Fails with
+  // NoSuchEntry if it was removed. For a file, also fails as present() and check_replaceable() do.
   Status set_mtime(const timespec& mtime);
 
-  // The fields of a new directory.
+  // Returns the fields of a new directory, with the current time.
   gridfs::PosixFields new_directory_fields() const;
 
-  // The files that must be reclaimed after the commit.
+  // Returns the _ids of the removed files whose chunks are still there. The caller must pass them
+  // to reclaim() after the commit.
   std::vector<bson::Value> take_detached() { return std::move(detached_); }
 
  private:
-  // The files of the name, except for the `kept` newest.
+  // Returns the files with the filename, except for the `kept` newest.
   Result<std::vector<bson::Document>> files_behind(uint32_t kept);
-  // Makes the directory of the place explicit. Fails with NoSuchEntry if it is gone.
+  // Makes the directory in the place explicit. Fails with NoSuchEntry if it was removed.
   Status make_place_explicit();
-  // Makes a directory explicit that is so far only implied, unless it is explicit.
+  // Makes an implied directory explicit. Does nothing if there is a directory's document at `path`.
   Status make_explicit(const gridfs::Node& implied, const std::string& path);
 
   const gridfs::Bucket& bucket_;
@@ -116,8 +128,8 @@ class PlaceChange {
   std::vector<bson::Value> detached_;
 };
 
-// Removes the chunks of files that no longer have a name. What stays after an error is removed at
-// the next start of a program.
+// Removes the chunks of files that no longer have a name. Logs errors as warnings. A later start of
+// a program removes what an error has left.
 void reclaim(const gridfs::Bucket& bucket, const std::vector<bson::Value>& files);
 
 }  // namespace gridmount::http

@@ -1,4 +1,5 @@
-// What a server answers its requests with: the files of a store (site.h), or a page of metrics
+// The interface between the server, which reads requests and sends replies, and the code that
+// answers the requests: with the files of a store (site.h), or with a page of metrics
 // (metrics_page.h).
 #pragma once
 
@@ -13,30 +14,32 @@
 
 namespace gridmount::http {
 
-// Takes the body of a request. If it is destroyed without finish(), nothing of the body is kept.
-// Used by one thread at a time.
+// Takes the body of a request. If the object is destroyed without finish(), the request has no
+// effect. Used by one thread at a time.
 class BodyReceiver {
  public:
   virtual ~BodyReceiver() = default;
-  // Takes the next bytes. Returns a reply if the request has failed. Nothing else may be called
-  // then.
+  // Takes the next bytes of the body. Does not keep the span. Returns a reply if the request has
+  // failed. The caller must then call neither take() nor finish() any more.
   virtual std::optional<Reply> take(std::span<const uint8_t> bytes) = 0;
-  // Must be called after the last byte. Returns the reply to the request.
+  // Must be called once, after the last bytes. Returns the reply to the request.
   virtual Reply finish() = 0;
 };
 
-// The reply to a request, or what takes its body first.
+// The reply to a request, or the object that takes the body of the request and then replies.
 using Answer = std::variant<Reply, std::unique_ptr<BodyReceiver>>;
 
 class RequestHandler {
  public:
   virtual ~RequestHandler() = default;
 
-  // Answers a request. Errors become replies. If the answer is a reply, the body of the request is
-  // not read. Several threads call it at the same time. The answer may be used after the handler is
+  // Answers a request. An error becomes a reply, too. If the answer is a reply, the server does not
+  // read the body of the request. Thread-safe: several threads call this function at the same time.
+  // The answer does not refer to `request`. The caller may use the answer after the handler is
   // destroyed.
   virtual Answer answer(const Request& request) const = 0;
-  // Called when the server ends. Answers that take long should fail soon.
+  // The server calls this function when it ends, perhaps twice, and while other threads are in
+  // answer(). Makes answers that take long fail soon.
   virtual void stop() const {}
 };
 
