@@ -1,8 +1,10 @@
-// The common part of $percentile and $median. Both are expressions on an array, and accumulators
-// over documents. Thread-safety: pure functions.
+// The common part of $percentile and $median. Both operators are expressions on an array, and also
+// accumulators over documents.
 //
-// Source: MongoDB manual, "$percentile (aggregation)", "$median (aggregation)". Error codes are
+// Source: MongoDB manual, "$percentile (aggregation)", "$median (aggregation)". The error codes are
 // those of servers.
+//
+// Thread-safety: pure functions.
 #pragma once
 
 #include <memory>
@@ -15,15 +17,15 @@
 
 namespace gridmount::query {
 
-// The parsed arguments {input: "$x", p: [0.5, 0.9], method: "approximate"}. `shares` has the values
-// of `p`. $median has no `p`, and its only share is 0.5.
+// The parsed arguments {input: "$x", p: [0.5, 0.9], method: "approximate"}. $median has no `p`.
 struct PercentileArguments {
   std::unique_ptr<Expression> input;
-  std::vector<double> shares;  // 0 to 1
+  std::vector<double> shares;  // the values of `p`, from 0 to 1; 0.5 for $median
 };
-// `operand` must be a document. Fails with UnknownField or 40414 for a field too many or too few,
-// with TypeMismatch or BadValue for another `method` than "approximate", with 7750300 to 7750303
-// for invalid `p`, and with the errors of the expressions.
+// `name` is "$percentile" or "$median". `operand` must be a document, and need not outlive the
+// call. Fails with UnknownField for an unknown field, with 40414 for a missing field, with
+// TypeMismatch if `method` is no string, with BadValue if it is another string than "approximate",
+// with 7750300 to 7750303 for an invalid `p`, and with the errors of parse_expression().
 Result<PercentileArguments> parse_percentile_arguments(std::string_view name,
                                                        bson::ValueView operand,
                                                        VariableScope& scope);
@@ -31,8 +33,9 @@ Result<PercentileArguments> parse_percentile_arguments(std::string_view name,
 // Appends the value to `samples` if it is a number other than NaN.
 void add_sample(bson::ValueView value, std::vector<double>& samples);
 
-// Returns the least sample s such that at least the share `p` of all samples is less than or equal
-// to s. `sorted` has the samples in ascending order, and must not be empty.
+// Returns the least sample s such that at least the share `p` (0 to 1) of all samples is less than
+// or equal to s. For 0, returns the least sample. `sorted` has the samples in ascending order, and
+// must not be empty.
 double percentile_of(const std::vector<double>& sorted, double p);
 
 }  // namespace gridmount::query

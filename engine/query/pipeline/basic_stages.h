@@ -1,8 +1,9 @@
 // The stages that the store can run as part of a find: $match, $sort, $skip and $limit. In this
-// header, the source is the PipelineStorage that runs such a find. The rewriting of pipelines needs
-// the classes of these stages. Internal to engine/query.
+// header, the source is the PipelineStorage that runs such a find. The classes are in a header
+// because the rewriting of pipelines (pipeline_rewrite.h) needs them. Internal to engine/query.
 //
-// Thread-safety: a stage is immutable after plan(), so several threads may run it.
+// Thread-safety: a stage is immutable after plan(), so several threads may open streams of it. A
+// stream is used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace gridmount::query {
 
-// $match with a filter.
+// $match with a filter. If `for_source` is false, the filter has expressions ($expr).
 class MatchStage : public Stage {
  public:
   MatchStage(bson::Document specification, Filter filter, bool for_source)
@@ -33,8 +34,8 @@ class MatchStage : public Stage {
                           bson::Builder& filters) const override;
 
   const bson::Document& specification() const { return specification_; }
-  // Returns whether the source can apply the filter. It cannot apply a filter with expressions,
-  // because expressions may use variables, which the source does not have.
+  // Returns whether the source can apply the filter. The source cannot apply a filter with
+  // expressions, because expressions may use variables, and the source does not know their values.
   bool is_for_source() const { return for_source_; }
 
  private:
@@ -43,6 +44,8 @@ class MatchStage : public Stage {
   bool for_source_;
 };
 
+// $sort. A stream of this stage keeps its documents in memory, and fails with
+// QueryExceededMemoryLimit beyond PipelineContext::memory_bytes_max. It never writes to the disk.
 class SortStage : public Stage {
  public:
   SortStage(bson::Document specification, Sort sort)
@@ -53,7 +56,8 @@ class SortStage : public Stage {
   void plan(FieldDependencies& needs) override;
 
   const bson::Document& specification() const { return specification_; }
-  // Only the first `limit` results will be read.
+  // Must be called before open(), and only if nothing reads more than the first `limit` results.
+  // The stage then keeps only these results.
   void set_limit(uint64_t limit) { limit_ = limit; }
 
  private:
@@ -63,6 +67,7 @@ class SortStage : public Stage {
   FieldDependencies wanted_ = FieldDependencies::all();
 };
 
+// $skip. `count` must not be negative.
 class SkipStage : public Stage {
  public:
   explicit SkipStage(int64_t count) : count_(count) {}
@@ -77,6 +82,7 @@ class SkipStage : public Stage {
   int64_t count_;
 };
 
+// $limit. `count` must be greater than 0.
 class LimitStage : public Stage {
  public:
   explicit LimitStage(int64_t count) : count_(count) {}
@@ -91,19 +97,24 @@ class LimitStage : public Stage {
   int64_t count_;
 };
 
+// Parse one stage, and append it to `stages`. parse_match() may append several stages. They fail
+// with the error codes that servers have for the stage.
 Status parse_match(const StageCall& call, ParsedStages& stages);
 Status parse_sort(const StageCall& call, ParsedStages& stages);
 Status parse_skip(const StageCall& call, ParsedStages& stages);
 Status parse_limit(const StageCall& call, ParsedStages& stages);
 
-// Returns the documents of `input` that match. `filter` need not outlive the call. Fails as
-// Filter::parse() does.
+// Returns a stream of those documents of `input` that match the filter. `filter` need not outlive
+// the call. Fails as Filter::parse() does.
 Result<Stream> filtered(Stream input, bson::View filter, const SharedCollator& collator);
 
-// Adds the fields that the filter reads.
+// Adds to `needs` the fields that the filter reads. Adds all fields if the filter has an operator,
+// such as $expr, whose fields are not known. The filter must be valid.
 void add_filter_needs(bson::View filter, FieldDependencies& needs);
 
-// Parses the specification of a $sort. Fails with the error codes of the stage.
+// Parses the specification of a $sort: {a: 1, b: -1}. `metadata` says whether {$meta: "textScore"}
+// is permitted. Fails with 15973 if `value` is no document, with 15976 for no field, with 7472500
+// for a field given twice, with 13103 for more than 32 fields, and as parse_sort_part() does.
 Result<Sort> parse_sort_pattern(bson::ValueView value, const SharedCollator& collator,
                                 SortMetadata metadata = SortMetadata::kRefused);
 

@@ -1,6 +1,8 @@
-// A buffer that sorts values by their sort keys, and keeps all of them, only the first ones, or
-// only the last ones. $sort, $bucketAuto and the accumulators that sort use it. Internal to
-// engine/query. Not thread-safe.
+// A buffer in memory that sorts values by their sort keys. It keeps all values, only the first
+// ones, or only the last ones. $sort, $bucketAuto, $setWindowFields and the accumulators that sort
+// use it. The buffer never writes to the disk: its callers compare bytes() with their limit.
+//
+// Internal to engine/query. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +18,16 @@
 
 namespace gridmount::query {
 
-// Reads the sort key of a document. Copies values only if an array is on a path.
+// Reads the sort keys of documents. Copies values only if a path of the sort meets an array, or if
+// the sort uses the text score.
 class SortKeyReader {
  public:
   // `sort` must outlive the reader.
   explicit SortKeyReader(const Sort& sort) : sort_(sort) {}
 
-  // Returns the sort key. It is valid until the next call, and as long as `document` is valid.
-  // Fails as Sort::key_of() does.
+  // Returns the sort key of the document. The key is valid until the next call, but not longer than
+  // `document`. `text_score` is the document's text score. Without it, a part of the key that
+  // stands for the text score is null. Fails as Sort::key_of() does.
   Result<std::span<const bson::ValueView>> read(bson::View document,
                                                 std::optional<double> text_score = std::nullopt);
 
@@ -33,6 +37,7 @@ class SortKeyReader {
   std::vector<bson::Value> owned_;
 };
 
+// Returns one entry for each part of the sort: true if the part is descending.
 std::vector<bool> directions_of(const Sort& sort);
 
 // Records with equal keys remain in the order in which they were added.
@@ -40,32 +45,38 @@ class SortBuffer {
  public:
   enum class Keep { kFirst, kLast };
 
-  // `descending` has one entry for each part of the key. With a `limit`, keeps only this number of
-  // records: the first or the last ones in the order. If not all records with the same key can be
-  // kept, both kFirst and kLast keep those that were added first, as mongod 6.0.5 does for $top and
-  // $bottom.
-  // `strings` is the order of strings, and must outlive the buffer. Null: as bytes.
+  // `descending` has one entry for each part of the key, as directions_of() returns it. A key may
+  // have further parts, which the buffer stores and does not compare.
+  //
+  // With a `limit`, the buffer keeps at most this number of records: the first or the last ones in
+  // the order, as `keep` says. If it has no room for all records with the same key, both kFirst and
+  // kLast keep the records that were added first, as mongod 6.0.5 does for $top and $bottom.
+  //
+  // `strings` is the order of strings, and must outlive the buffer. If it is null, strings are
+  // compared as bytes.
   SortBuffer(std::vector<bool> descending, const bson::StringOrder* strings,
              std::optional<uint64_t> limit = std::nullopt, Keep keep = Keep::kFirst)
       : descending_(std::move(descending)), strings_(strings), limit_(limit), keep_(keep) {}
 
-  // Returns whether a record with this key would be kept if it were added now.
+  // Returns whether add() would keep a record with this key now.
   bool would_keep(std::span<const bson::ValueView> key) const;
-  // Adds a record, with copies of the key and the payload. Does nothing if would_keep() is false.
-  // If the limit has been reached, drops another record.
+  // Copies the key and the payload into a new record. Does nothing if would_keep() returns false
+  // for the key. If the buffer has `limit` records already, drops one of them.
   void add(std::span<const bson::ValueView> key, bson::ValueView payload);
 
-  // Returns how many bytes of memory the buffer uses.
+  // Returns how many bytes of memory the records use, without the list of the records.
   uint64_t bytes() const { return bytes_; }
+  // Returns the number of records.
   size_t size() const { return records_.size(); }
 
-  // Sorts the records. Afterwards nothing may be added. If the interruption of this thread ends the
-  // sort, the buffer must not be used any more.
+  // Sorts the records. After this call, add() must not be called. Fails as check_interruption_now()
+  // (interruption.h) does. After a failure, the buffer must not be used any more.
   Status sort();
-  // payload() and key() may be called only after sort().
+  // Return the payload of record number `at` in the order, and one part of its key. May be called
+  // only after sort(). The views are valid until release() for this record.
   bson::ValueView payload(size_t at) const { return records_[at]->payload; }
   bson::ValueView key(size_t at, size_t part) const { return records_[at]->key[part]; }
-  // Frees the memory of the record, which must not be used afterwards.
+  // Frees the memory of record number `at`. payload() and key() must not be called for it any more.
   void release(size_t at);
 
  private:
@@ -73,10 +84,10 @@ class SortBuffer {
     explicit Record(size_t bytes_size)
         : bytes(std::make_unique_for_overwrite<uint8_t[]>(bytes_size)) {}
 
-    uint64_t sequence = 0;
+    uint64_t sequence = 0;  // grows from record to record
     bson::ValueView payload{bson::Type::kNull, nullptr, 0};
     std::vector<bson::ValueView> key;
-    uint64_t size = 0;
+    uint64_t size = 0;                 // bytes of memory that the record uses
     std::unique_ptr<uint8_t[]> bytes;  // the payload and the key
   };
 
@@ -84,14 +95,15 @@ class SortBuffer {
                              std::span<const bson::ValueView> b) const;
   // Returns whether `a` comes before `b`.
   bool before(const Record& a, const Record& b) const;
-  // Returns whether `a` is kept longer than `b`.
+  // Returns whether the buffer drops `b` before `a`.
   bool kept_over(const Record& a, const Record& b) const;
 
   std::vector<bool> descending_;
   const bson::StringOrder* strings_;
   std::optional<uint64_t> limit_;
   Keep keep_;
-  // When the limit has been reached, this is a heap. Its first record is the next one to drop.
+  // If there are `limit_` records, they are a heap until sort(). The first record is the next one
+  // to drop.
   std::vector<std::unique_ptr<Record>> records_;
   uint64_t bytes_ = 0;
   uint64_t sequence_ = 0;

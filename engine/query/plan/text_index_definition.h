@@ -1,6 +1,7 @@
-// The definition of a text index. The user names the fields with texts: {a: "text", b: "text"}, or
-// {"$**": "text"} for all fields. The complete definition has {_fts: "text", _ftsx: 1} in their
-// place, and their names among the weights.
+// The definition of a text index. A user names the fields with texts in the key: {a: "text", b:
+// "text"}, or {"$**": "text"} for all fields. In the complete definition, the key has {_fts:
+// "text", _ftsx: 1} in the place of these fields, and the option `weights` has the names of these
+// fields.
 //
 // Source: MongoDB manual, "Text Indexes", and the definitions that mongod 6.0.5 shows.
 //
@@ -12,21 +13,24 @@
 
 namespace gridmount::query {
 
-// Returns whether the field of an index's key has the kind "text".
+// Returns whether `part`, one field of an index's key, has the value "text".
 bool is_text_part(const bson::Element& part);
-// Returns whether a field of the index's key has the kind "text".
+// Returns whether any field of the index's key has the value "text".
 bool is_text_index(const IndexDefinition& index);
 
-// If the index is a text index, completes its definition: its key as above, and among the other
-// options {weights, default_language, language_override, textIndexVersion}. Does nothing if the
-// definition is complete. Fails with CannotCreateIndex for
-// - fields with texts that are not side by side, another field whose direction is not 1 or -1, or
-//   that is hashed; _fts without _ftsx or without weights;
-// - an invalid path, a weight that is no number greater than 0 and less than 100,000, a language
-//   that servers do not know, an invalid name of the field with the language;
-// - `textIndexVersion` other than 3 (servers also have the older versions 1 and 2);
+// If the index is a text index, completes its definition: changes the key as described above, and
+// sets all of {weights, default_language, language_override, textIndexVersion} among the other
+// options. A complete definition keeps its meaning. Changes nothing if the index is no text index.
+// A field without a weight gets the weight 1; a weight loses its fraction. Fails with
+// CannotCreateIndex for
+// - fields with texts that are not side by side; another field that is hashed, or whose direction
+//   is not 1 or -1; _fts without _ftsx or without weights;
+// - an invalid path, a weight that is no number from 1 to less than 100,000, a language that
+//   servers do not know, an invalid name in `language_override`;
+// - a `textIndexVersion` other than 3 (servers also have the older versions 1 and 2);
 // - a text index that is unique, or has expireAfterSeconds (which servers allow);
-// - a collation; `weights` in an index that is no text index.
+// - a text index with a collation;
+// - an index that is no text index, but has `weights` or the field _fts.
 Status complete_text_index(IndexDefinition& index);
 
 }  // namespace gridmount::query

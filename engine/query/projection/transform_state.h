@@ -1,4 +1,5 @@
-// The memory for transforming documents one after another. Internal to engine/query.
+// The memory that a projection or a stage uses to transform documents, one after another. Internal
+// to engine/query.
 //
 // Used by one thread at a time.
 #pragma once
@@ -13,17 +14,18 @@
 namespace gridmount::query {
 
 struct TransformState {
-  // As in Evaluator.
+  // The arguments are those of the constructor of Evaluator.
   TransformState(const std::vector<std::optional<bson::ValueView>>& variables, bson::Date now,
                  const bson::StringOrder* strings)
       : evaluator(variables, now, strings) {}
 
   Evaluator evaluator;
   DocumentOutput output;
-  // The text score of the current document. Callers set it before they transform the document.
+  // The text score of the current document. The caller sets it before it transforms the document.
   std::optional<double> text_score;
-  // The values of the computed fields for the current document. A field that has not been evaluated
-  // yet has no value.
+  // The values of a projection's computed fields for the current document, by
+  // ProjectionNode::computed_at. The outer optional is empty until the field has been evaluated.
+  // The inner optional is empty if the value is missing.
   std::vector<std::optional<std::optional<bson::ValueView>>> computed;
 };
 

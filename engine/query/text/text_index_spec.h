@@ -1,5 +1,6 @@
-// The rules of a text index: the strings of a document that it holds, the language of each string,
-// and its weight. A document has one entry for each of its terms, with the term's score.
+// The rules of a text index: which strings of a document the index covers, and which language and
+// weight each string has. The index has one entry for each term of a document, with the score of
+// the term.
 //
 // Source: MongoDB manual, "Text Indexes", and the entries and scores of mongod 6.0.5.
 //
@@ -23,18 +24,19 @@ inline constexpr std::string_view kTextTermField = "_fts";
 inline constexpr std::string_view kTextScoreField = "_ftsx";
 inline constexpr std::string_view kTextIndexKind = "text";
 
-// The score of each term of a document.
+// The score of each term of a document, by term.
 using TermScores = std::map<std::string, double, std::less<>>;
 
 class TextIndexSpec {
  public:
-  // `options` are those of a complete definition (plan/text_index_definition.h): {weights,
-  // default_language, language_override, textIndexVersion}. Fails with CannotCreateIndex for a
-  // missing or invalid option.
+  // `options` are the other options of a complete definition (plan/text_index_definition.h):
+  // {weights, default_language, language_override, textIndexVersion}. Ignores textIndexVersion.
+  // Fails with CannotCreateIndex if one of the other three is missing or invalid.
   static Result<TextIndexSpec> parse(bson::View options);
 
+  // Returns the language of strings in documents without the field `language_override`.
   const TextLanguage& default_language() const { return *default_language_; }
-  // Returns the name by which the definition calls that language.
+  // Returns the name of the default language as the definition has it, such as "en" or "english".
   const std::string& default_language_name() const { return default_language_name_; }
 
   // One indexed string of a document.
@@ -43,8 +45,10 @@ class TextIndexSpec {
     const TextLanguage& language;
     double weight;
   };
-  // Calls `visit` for each indexed string of the document, until it returns false. Fails with
-  // 17261 if a document's language is not a string, and with 17262 if there is no such language.
+  // Calls `visit` for each indexed string of the document, until `visit` returns false. The views
+  // that `visit` gets are valid as long as the document and this object. The language of the
+  // document or of an embedded document is the value of its field `language_override`. Fails with
+  // 17261 if this value is not a string, and with 17262 if servers do not know the language.
   Status visit(bson::View document, const std::function<bool(const Text&)>& visit) const;
 
   // Returns the score of each term of the document. Fails as visit() does, and with 16732 for a

@@ -1,9 +1,9 @@
-// The operand of $text: the terms and phrases that a text search looks for in the strings of a text
-// index.
+// The operand of $text: the terms and phrases that a text search looks for in the strings that a
+// text index covers. A term is the stem of a word (text_tokenizer.h).
 //
 // Source: MongoDB manual, "$text", and mongod 6.0.5.
 //
-// Thread-safety: a TextQuery is immutable, so thread-safe.
+// Thread-safety: a TextQuery is immutable, so thread-safe. The functions are pure.
 #pragma once
 
 #include <cstddef>
@@ -25,44 +25,48 @@ namespace gridmount::query {
 
 using Terms = std::set<std::string, std::less<>>;
 
-// The limit for the different terms of one search. Each needs some 700 bytes while it is searched
-// for.
+// The limit for the different terms of one search. The search for one term needs about 700 bytes of
+// memory.
 inline constexpr size_t kSearchTermsMax = 100'000;
 
 // Checks the form of $text's operand: {$search: <string>, $language: <string>, $caseSensitive:
-// <bool>, $diacriticSensitive: <bool>}. Fails with BadValue (2) if the operand is no document, if
-// it has other fields, or if there is no such language. Fails with NoSuchKey (4) if there is no
-// $search, and with TypeMismatch (14) for a value of a wrong type.
+// <bool>, $diacriticSensitive: <bool>}. Only $search is required. Fails with BadValue (2) if the
+// operand is no document, if it has other fields, or if servers do not know the language. Fails
+// with NoSuchKey (4) if $search is missing, and with TypeMismatch (14) for a value of a wrong type.
 Status check_text_operand(bson::ValueView operand);
 
 class TextQuery {
  public:
-  // Fails as check_text_operand() does, and with ExceededMemoryLimit (146) for more than
-  // kSearchTermsMax different terms. `index` is the text index of the collection.
+  // Parses the operand of $text. `index` is the text index of the collection, and must not be null.
+  // `operand` need not outlive the call. Fails as check_text_operand() does, and with
+  // ExceededMemoryLimit (146) for more than kSearchTermsMax different terms.
   static Result<std::shared_ptr<const TextQuery>> parse(bson::ValueView operand,
                                                         std::shared_ptr<const TextIndexSpec> index);
 
-  // The terms that are looked up in the index. A document that has none of them does not match.
+  // Returns the terms that the search looks up in the index, always without case and diacritics. A
+  // document that has none of these terms does not match.
   const Terms& index_terms() const { return index_terms_; }
-  // The terms and phrases as explain shows them. A document must have at least one of terms(), none
-  // of negated_terms(), each of phrases(), and none of negated_phrases().
+  // Return the terms and phrases as explain shows them. A document matches if it has at least one
+  // of terms(), none of negated_terms(), each of phrases(), and none of negated_phrases(). If the
+  // search is sensitive to case or diacritics, so are these terms and phrases.
   const Terms& terms() const { return terms_; }
   const Terms& negated_terms() const { return negated_terms_; }
   const std::vector<std::string>& phrases() const { return phrases_; }
   const std::vector<std::string>& negated_phrases() const { return negated_phrases_; }
 
-  // Returns whether every document that has one of index_terms() matches.
+  // Returns whether every document that has one of index_terms() matches, so that the index alone
+  // answers the search.
   bool is_plain() const;
 
-  // Called with a number of bytes before the search passes over them. Returns false if the search
-  // must end.
+  // matches() calls this function before each piece of work. `bytes` is the number of bytes that
+  // matches() is going to read. If the function returns false, the search ends.
   using MayGoOn = std::function<bool(size_t bytes)>;
-  // Returns whether the document matches. A document whose language is not valid does not match.
-  // Returns false if `may_go_on` returns false.
+  // Returns whether the document matches. Returns false if the search comes upon an invalid
+  // language in the document (TextIndexSpec::visit()), or if `may_go_on` returns false.
   bool matches(
       bson::View document, const MayGoOn& may_go_on = [](size_t) { return true; }) const;
-  // Returns the sum of the scores of index_terms() in the document, or nothing if it has none of
-  // them.
+  // Returns the sum of the scores of index_terms() in the document. Returns nothing if the document
+  // has none of these terms, or if TextIndexSpec::scores_of() fails for the document.
   std::optional<double> score_of(bson::View document) const;
 
  private:
@@ -80,8 +84,9 @@ class TextQuery {
   std::vector<std::string> negated_phrases_;
 };
 
-// Returns {$search, $language, $caseSensitive, $diacriticSensitive} with the defaults filled in, as
-// explain shows a $text. `default_language` is the name that the index gives it.
+// Returns {$search, $language, $caseSensitive, $diacriticSensitive} as explain shows a $text.
+// Fields that `operand` lacks have their defaults. `operand` must have passed check_text_operand().
+// `default_language` is TextIndexSpec::default_language_name() of the index.
 bson::Document complete_text_operand(bson::View operand, std::string_view default_language);
 
 }  // namespace gridmount::query
