@@ -2,8 +2,8 @@
 // in collection_indexes.cc, stats in collection_statistics.cc, and DocumentWriter in
 // document_writer.cc and document_overwrite.cc.
 //
-// Thread-safety: a LocalCollection is immutable, so thread-safe. A DocumentWriter is used by the
-// thread that uses its transaction.
+// Thread-safety: a LocalCollection is immutable, so thread-safe. The thread that uses a transaction
+// also uses its DocumentWriters.
 #pragma once
 
 #include <memory>
@@ -21,30 +21,31 @@
 
 namespace gridmount::local {
 
-// Selects the documents that a write changes, from those that match its filter.
+// Says which of the documents that match the filter of a write are changed.
 struct TargetOptions {
   bool multi = false;  // true: all documents that match; false: only the first
   std::optional<bson::Value> hint = {};
   bson::View variables = {};
-  bson::View sort = {};
+  bson::View sort = {};  // the order in which a document is the first; empty: the order of the plan
   bool is_upsert = false;
   std::optional<engine::Deadline> deadline = {};
   query::SharedCollator collator = nullptr;
-  bool text_score = false;  // sets LocalCollection::Targets::text_score
+  bool text_score = false;  // makes targets() set LocalCollection::Targets::text_score
 };
 
-// Returns the collation of a command: the given one, or if that is empty the one of the collection,
-// which may be null. Fails as query::Collator::parse() does.
+// Returns the collation of a command: `given`, or the collation of the collection if `given` is
+// empty. `metadata` is null if the collection does not exist. The result is null if strings are
+// compared as bytes. Fails as query::Collator::parse() does.
 Result<query::SharedCollator> collator_for(bson::View given, const CollectionMetadata* metadata);
-// Parses the filter of a command on the collection `ns`. `metadata` is null if it does not exist.
-// In the filter of a view, $text matches every document: the pipeline of the view does the search.
-// Fails as query::parse_filter() does.
+// Parses the filter of a command on the collection `ns`. `metadata` is null if the collection does
+// not exist. If the collection is a view, $text matches every document: the pipeline of the view
+// does the search. Fails as query::parse_filter() does.
 Result<query::Filter> filter_for(const engine::Namespace& ns, bson::View filter,
                                  bson::View variables, const query::SharedCollator& collator,
                                  const CollectionMetadata* metadata, bool is_upsert = false);
 
-// A collection's name, and the environment in which each call looks it up. The environment must
-// outlive this object.
+// A collection's name, and the environment of its store. Each call looks the name up in the
+// catalog, so the collection need not exist. The environment must outlive this object.
 class LocalCollection : public engine::Collection, public engine::BinaryOverwriter {
  public:
   LocalCollection(engine::Namespace ns, Environment& environment)
@@ -106,21 +107,21 @@ class LocalCollection : public engine::Collection, public engine::BinaryOverwrit
                                                        bson::View filter,
                                                        const engine::FindOptions& options);
 
-  // Creates the collection if it does not exist.
+  // Returns the metadata of the collection. Creates the collection if it does not exist.
   Result<SharedMetadata> metadata_for_write(ReadView& read_view) const;
   // The records that a write applies to.
   struct Targets {
     std::vector<RecordId> ids;
-    // The index in which the record was looked up, or null. If it is set, the caller must check
-    // whether the document matches the filter.
+    // The unique index in which the only record was found without a plan, or null. If it is not
+    // null, the caller must check that the document matches the filter.
     const IndexMetadata* looked_up = nullptr;
     std::optional<double> text_score = {};  // of the first record, if TargetOptions asks for it
   };
   Result<Targets> targets(const std::shared_ptr<ReadView>& read_view,
                           const SharedMetadata& metadata, bson::View filter,
                           const TargetOptions& options) const;
-  // Reads the document of one target. Fails if it does not match the filter although an index has
-  // led to it.
+  // Reads the document of the target `id`. If it was found in the index `found.looked_up`, fails
+  // with DataCorruptionDetected unless the document has the values of the filter.
   static Result<bson::View> read_target(ReadView& read_view, const CollectionMetadata& metadata,
                                         const Targets& found, RecordId id, bson::View filter);
 
@@ -128,43 +129,47 @@ class LocalCollection : public engine::Collection, public engine::BinaryOverwrit
   Environment& environment_;
 };
 
-// Writes single documents, with their index entries and the counts. If a call fails without
-// poisoning the transaction, the call has changed nothing.
+// Writes single documents, with their index entries, and updates the counts of the collection. If a
+// call fails and the transaction can still be used, the call has changed nothing.
 class DocumentWriter {
  public:
-  // If `validates` is false, the writer ignores the collection's validator. `read_view` must
-  // outlive the writer.
+  // `read_view` is the view of a transaction, and must outlive the writer. If `validates` is false,
+  // the writer ignores the collection's validator.
   DocumentWriter(ReadView& read_view, std::shared_ptr<const CollectionMetadata> metadata,
                  bool validates = true);
 
   // The first field of `document` must be its _id. Fails with Overflow if the document is nested
   // too deeply, and as validate() and IndexWriter::prepare_insert() do.
   Status insert(bson::View document);
-  // `before` must be the record's current document. `affected` says for each index of the
-  // collection whether the change can affect its entries: see affected_by(). Fails as validate()
-  // and IndexWriter::prepare_update() do.
+  // Replaces the document of a record. `before` must be the record's current document. `affected`
+  // says for each index of the collection whether the change can affect its entries, as
+  // affected_by() returns it. Fails as validate() and IndexWriter::prepare_update() do.
   Status replace(RecordId id, bson::View before, bson::View after,
                  const std::vector<bool>& affected);
-  // `document` must be the record's current document.
+  // Removes a record. `document` must be the record's current document.
   Status remove(RecordId id, bson::View document);
 
-  // Returns for each index of the collection whether `update` may change its entries. All are true
-  // if the update does not know which paths it changes.
+  // Returns for each index of the collection whether `update` may change entries of the index. If
+  // the update does not know which paths it changes, returns true for all indexes.
   std::vector<bool> affected_by(const query::Update& update) const;
-  // Like the function above, for a write that changes the values at the paths `touched`. All are
-  // true if `touched` is empty.
+  // Like the function above, for a write that changes the values at the dotted paths `touched`. If
+  // `touched` is empty, returns true for all indexes.
   std::vector<bool> affected_by(const std::vector<std::string>& touched) const;
 
-  // Overwrites parts of a Binary field (engine/binary_overwrite.h). If the document is large enough
-  // and nothing must see the whole of it, only patches are written. Otherwise replaces the
-  // document. Returns false if the field is not a Binary of the expected size.
+  // Overwrites parts of a Binary field (engine/binary_overwrite.h). Writes only patches if the
+  // document is large, its record can have these patches, and nothing needs the whole document (a
+  // validator, an observer or an index). Otherwise replaces the document. Returns false and changes
+  // nothing if the document has no such field of subtype 0, or if the field does not have the
+  // expected size. Fails with BadValue or BSONObjectTooLarge if `change` is not valid.
   Result<bool> overwrite(RecordId id, const engine::BinaryOverwrite& change);
-  // Fails with DataCorruptionDetected unless the record, which was found in the index, has the
-  // filter's values (confirm_found()). The index must not have the field that patches change.
+  // Checks a record that was found in the index. Fails with DataCorruptionDetected unless the
+  // record has the values of the filter (confirm_found()). Reads the record without its patches, so
+  // the index must not have the field that patches change.
   static Status confirm_record(ReadView& read_view, const CollectionMetadata& metadata,
                                const IndexMetadata& index, bson::View filter, RecordId id);
-  // Returns the number of bytes of a Binary field, without applying the patches of the record.
-  // Returns nothing if the field is not a Binary. Fails as read_document() does.
+  // Returns the number of bytes of a Binary field, with what patches have added to it. Does not put
+  // the document together. Returns nothing if the document has no such field of subtype 0. Fails as
+  // read_document() does, and with DataCorruptionDetected if the list of the patches is damaged.
   static Result<std::optional<uint32_t>> binary_size(ReadView& read_view,
                                                      const CollectionMetadata& metadata,
                                                      RecordId id, std::string_view field);
@@ -172,19 +177,18 @@ class DocumentWriter {
  private:
   // The field that overwrite() changes, and where its bytes are in the document.
   struct BinaryField {
-    uint32_t length_at = 0;  // the field's length, an int32
-    uint32_t begin = 0;      // the field's bytes
-    uint32_t size = 0;
-    bool is_last = false;  // no field comes after it
+    uint32_t length_at = 0;  // the offset of the field's length, an int32
+    uint32_t begin = 0;      // the offset of the field's bytes
+    uint32_t size = 0;       // in bytes
+    bool is_last = false;    // no field comes after it
   };
   static std::optional<BinaryField> find_binary(bson::View document, std::string_view name);
-  // A record in which a field is found: the document without its patches, the list of the patches,
-  // which is empty if the record cannot have any, and the field with what the patches have added.
+  // A record, and a Binary field in it.
   struct FoundBinary {
-    bson::View document;
-    bool has_list = false;
-    PatchList list;
-    std::optional<BinaryField> field;
+    bson::View document;               // without the patches
+    bool has_list = false;             // the record can have patches
+    PatchList list;                    // the patches; empty if the record cannot have any
+    std::optional<BinaryField> field;  // its size includes what the patches have added
   };
   // Fails as read_document() does, or with DataCorruptionDetected if the list is damaged.
   static Result<FoundBinary> find_binary_in(ReadView& read_view, const CollectionMetadata& metadata,
@@ -192,18 +196,18 @@ class DocumentWriter {
   // Returns whether patches may be written instead of a new document when the field is overwritten.
   bool can_patch(std::string_view field) const;
   // Returns whether the document is large and ends with a Binary that can be patched, as the chunks
-  // of files do. Its record is then made for patches at once.
+  // of files do. insert() then writes a record that can have patches.
   bool is_likely_to_be_patched(bson::View document) const;
-  // Reads a record that is known to be damaged, and so fails with the error that says how.
+  // Reads a record that is known to be damaged. Returns the error that says how it is damaged.
   static tl::unexpected<Error> damage_of(ReadView& read_view, const CollectionMetadata& metadata,
                                          RecordId id);
-  // Returns a copy of the document in which the change has been made.
+  // Returns a copy of the document with the change.
   static Result<bson::Document> overwritten(bson::View before,
                                             const engine::BinaryOverwrite& change);
   Status overwrite_whole(RecordId id, const engine::BinaryOverwrite& change, bool patchable);
   Status write_patches(RecordId id, const engine::BinaryOverwrite& change, const BinaryField& field,
                        PatchList list, const std::vector<uint32_t>& blocks);
-  // Marks an index as multikey when it gets its first array.
+  // Marks the indexes as multikey that have got their first array.
   Status record_multikey();
   // Removes the oldest documents of a capped collection until it is within its limits.
   Status make_room();

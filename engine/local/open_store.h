@@ -3,13 +3,15 @@
 // bytes.
 //
 // Signals: the first open() installs handlers of SIGSEGV and SIGBUS. If a fault does not concern a
-// store, they call the handlers that were installed before. The first open() also makes the process
+// store, these handlers call the handlers that were installed before. open() also makes the process
 // ignore SIGXFSZ if the signal still has its default action.
 //
-// Thread-safety: open() is thread-safe. A process may have many stores open, but no folder twice at
-// one time. Only the first ones are guarded against SIGBUS: a store needs two of the
-// MapGuard::kGuardsMax guards (map_guard.h), or one if it is read-only and not beside its owner.
-// The functions that take a store are thread-safe.
+// Thread-safety: all functions are thread-safe. A process may have many stores open, but it must
+// not have one folder open twice at the same time.
+//
+// A process has MapGuard::kGuardsMax guards against SIGBUS (map_guard.h). A store takes two of
+// them, or one if it is read-only and not beside its owner. A store that finds no guard left works
+// too, but a page that cannot be read may then end the process.
 #pragma once
 
 #include <chrono>
@@ -24,8 +26,8 @@
 
 namespace gridmount::local {
 
-// The newest format version of a store. New and upgraded stores have it. An older store keeps its
-// version (FORMAT.md, "format").
+// The newest format version of a store. New and upgraded stores have this version. A store that is
+// older keeps its version until it is upgraded (FORMAT.md, "format").
 inline constexpr int kFormatVersion = 5;
 // The first format version whose entries have checksums.
 inline constexpr int kFirstVersionWithChecksums = 3;
@@ -36,44 +38,48 @@ inline constexpr int kFirstVersionWithCollations = 4;
 // The first format version with text and wildcard indexes.
 inline constexpr int kFirstVersionWithTextAndWildcardIndexes = 5;
 
-// Writers wait while kGarbageMax times OpenOptions::checkpoint_bytes of data.mdb have been freed
-// and cannot be reused yet.
+// Writers wait while data.mdb has this many times OpenOptions::checkpoint_bytes of freed pages that
+// cannot be reused yet.
 inline constexpr uint64_t kGarbageMax = 4;
 
 struct OpenOptions {
-  bool create = false;  // makes the store if there is none; if false and there is none, open()
+  bool create = false;  // creates the store if there is none; if false and there is none, open()
                         // fails with StoreNotFound
-  // Upgrades the store to kFormatVersion. New data has checksums, and may have patches,
-  // collations, text and wildcard indexes, from now on. Files that the old version lacks (`redo`,
-  // `pending`) are used from the next open() on.
+  // Upgrades the store to kFormatVersion. From then on, new data has checksums, and the store may
+  // have patches, collations, text and wildcard indexes. The files that the old version lacks
+  // (`redo`, `pending`) are used from the next open() on.
   bool upgrade = false;
   bool read_only = false;  // the store cannot be written; needs only permission to read the files
-  // Only with read_only: if another process on this machine owns the store, open() reads the files
-  // beside the owner, and does not fail with StoreLocked. It still fails with StoreLocked while the
-  // owner recovers, creates or closes the store, and fails with StoreDamaged if data.mdb was
-  // truncated meanwhile. A new snapshot then shows the contents of up to 20 ms ago, and does not
-  // change while the owner writes. While the snapshot exists, the owner cannot reuse its pages, so
-  // data.mdb grows. Needs permission to write data.mdb-lock, where LMDB has its table of readers.
+  // May be set only with read_only. If another process on this machine owns the store, open() reads
+  // the files beside the owner, and does not fail with StoreLocked. It still fails with StoreLocked
+  // while the owner recovers, creates or closes the store, and with StoreDamaged if data.mdb was
+  // truncated meanwhile.
+  //
+  // A snapshot of a store beside its owner shows the contents of up to 20 ms before the snapshot
+  // was taken. The snapshot does not change while the owner writes. While the snapshot exists, the
+  // owner cannot reuse the pages of the snapshot, so data.mdb grows. Needs permission to write
+  // data.mdb-lock, where LMDB has its table of readers.
   bool beside_owner = false;
   // The time between the end of a checkpoint and the beginning of the next one. A power loss can
   // lose the commits of this time and of the time that two checkpoints take.
   std::chrono::milliseconds checkpoint_interval{1000};
   // The next checkpoint is taken early when data.mdb has grown by this many bytes, or when this
-  // many of its bytes have been freed. Freed pages of the last checkpoint can be reused only after
-  // the next one. If much is overwritten and checkpoints are too slow, writers wait (kGarbageMax).
+  // many of its bytes have been freed. Pages of the last checkpoint that are freed can be reused
+  // only after the next checkpoint. If much is overwritten and checkpoints are too slow, writers
+  // wait (kGarbageMax).
   uint64_t checkpoint_bytes = uint64_t{64} << 20;
-  // The size of the log on the disk. A value above 64 MiB counts as 64 MiB. A store of format
-  // version 1 has no log.
+  // The size of the redo log on the disk, in bytes. A value above 64 MiB counts as 64 MiB. A store
+  // of format version 1 has no redo log.
   uint64_t redo_bytes = uint64_t{4} << 20;
   std::chrono::milliseconds expiry_interval{60'000};  // the time between two passes of the TTL
                                                       // monitor
-  // The limit for the size of data.mdb. A transaction that would exceed it fails with
-  // OutOfDiskSpace, unless it removes more than it adds. StoreStats::capacity_bytes and
-  // available_bytes count only the room that the limit leaves. The limit holds until the store is
-  // closed, and is not stored. 0: no limit.
+  // The limit for the size of data.mdb, in bytes. 0 means no limit. A transaction that would exceed
+  // the limit fails with OutOfDiskSpace, unless the transaction removes more than it adds.
+  // StoreStats::capacity_bytes and available_bytes count only the room that the limit leaves. The
+  // limit is not stored: it holds until the store is closed.
   uint64_t size_limit = 0;
-  // The bytes of address space to reserve. If the process cannot get this much, open() reserves
-  // less. data.mdb cannot become larger than the reserved space.
+  // The bytes of address space to reserve. If the process cannot get so much, open() reserves less,
+  // but at least twice the size of data.mdb. data.mdb cannot become larger than the reserved space.
   uint64_t map_bytes = uint64_t{1} << 40;
 };
 
@@ -81,13 +87,13 @@ struct OpenOptions {
 // owner's pid), StoreReadOnly, PermissionDenied, StoreDamaged, OutOfDiskSpace, IoError or
 // kFileSystemUnfit (opening_error.h). Fails with InvalidOptions if `options` contradict each other,
 // and with OperationFailed if the process cannot reserve enough address space, or if the version of
-// LMDB cannot enforce a size limit. The messages say what to do. If the program becomes a daemon,
-// call open() afterwards, because an open store cannot be used after fork().
+// LMDB cannot enforce a size limit. The messages say what to do. A program that becomes a daemon
+// must call open() after its last fork(), because an open store cannot be used after fork().
 Result<std::unique_ptr<engine::Store>> open(const std::filesystem::path& folder,
                                             const OpenOptions& options);
 
-// Returns the format version that `store` has since it was opened and, if requested, upgraded.
-// `store` must come from open(); for any other store returns kFormatVersion.
+// Returns the format version of `store`, after the upgrade if open() has made one. Returns
+// kFormatVersion if `store` does not come from open().
 int format_version_of(const engine::Store& store);
 
 // The owner of a store: the process that has it open for writing.
@@ -96,8 +102,8 @@ struct Owner {
   std::string host;
 };
 
-// Returns the owner if `store` was opened beside its owner (OpenOptions::beside_owner), otherwise
-// nothing. `store` must come from open(); for any other store returns nothing.
+// Returns the owner if open() has opened `store` beside its owner (OpenOptions::beside_owner).
+// Otherwise returns nothing, also if `store` does not come from open().
 std::optional<Owner> owner_beside(const engine::Store& store);
 
 }  // namespace gridmount::local

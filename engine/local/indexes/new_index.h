@@ -9,23 +9,31 @@
 
 namespace gridmount::local {
 
-// Returns the index with that definition, still without a keyspace. If the definition has no name,
-// the index gets the default name. An index on _id gets the name `_id_`, whatever its definition
-// says. Fails with CannotCreateIndex for a name with a NUL and for the name `*`, and with the
-// errors of query::complete_text_index(), query::check_combination() and index_key_spec().
-// `metadata` is that of the collection, or null if it does not exist yet. The index has its
-// collation if the definition has none. Fails with BadValue for an index on _id whose collation is
-// not the one of the collection.
+// Builds the metadata of a new index from its definition. Writes nothing, and assigns no keyspace.
+// `metadata` is the metadata of the collection, or null if the collection does not exist yet.
+//
+// - If the definition has no name, the index gets the default name. An index on _id always gets the
+//   name `_id_`, even if the definition has another name.
+// - If the definition has no collation, the index gets the collation of the collection.
+//
+// Fails with CannotCreateIndex for a name with a NUL and for the name `*`. Fails with BadValue for
+// an index on _id whose collation is not the collation of the collection. Fails with the errors of
+// query::complete_text_index(), query::check_wildcard_index(), query::check_combination() and
+// index_key_spec().
 Result<IndexMetadata> new_index(const engine::Namespace& ns, const CollectionMetadata* metadata,
                                 const query::IndexDefinition& definition);
 
-// Returns whether the collection already has the index. Fails with IndexKeySpecsConflict or
-// IndexOptionsConflict if a different index has the same name or keys. Fails with CannotCreateIndex
-// if the collection has 64 indexes already, or if `index` is a TTL index and the collection is
-// capped.
+// Returns whether the collection already has the index. Fails with IndexKeySpecsConflict if an
+// index with other keys has the same name. Fails with IndexOptionsConflict if an index with the
+// same name has other options, or if the same index has another name. Fails with CannotCreateIndex
+// if the collection
+// - already has another text index, and `index` is a text index;
+// - is capped, and `index` is a TTL index;
+// - already has 64 indexes.
 Result<bool> has_index(const CollectionMetadata& metadata, const IndexMetadata& index);
 
-// Returns whether the only key of the index is _id, so that it is the _id index whatever its name.
+// Returns whether the keys of the index are {_id: 1}. Such an index is the _id index of its
+// collection, even if its definition has another name.
 bool is_on_id(const IndexMetadata& index);
 
 }  // namespace gridmount::local

@@ -1,6 +1,7 @@
 // The cursors that find() returns.
 //
-// Thread-safety: not thread-safe. A cursor belongs to its Snapshot or Transaction.
+// Thread-safety: not thread-safe. The thread that uses the Snapshot or Transaction of a cursor also
+// uses the cursor.
 #pragma once
 
 #include <memory>
@@ -13,25 +14,28 @@
 
 namespace gridmount::local {
 
-// The cursor over a collection that does not exist.
+// The cursor over a collection that does not exist. It has no documents.
 class EmptyCursor : public engine::Cursor {
  public:
   Result<std::optional<bson::View>> next() override { return std::optional<bson::View>(); }
 };
 
-// next() returns the matches of a plan. By default it returns their documents, projected and with
-// record ids if the caller wants that. After set_returns_keys() it returns their index keys
-// instead. The views are valid as engine::Cursor::next() says.
+// The cursor over the matches of a plan. By default, next() returns the documents of the matches.
+// If there is a projection, next() applies it. After set_shows_record_ids(), next() adds the record
+// ids. After set_returns_keys(), next() returns index keys instead, without projection and record
+// ids. engine::Cursor::next() says how long the views are valid.
 class FindCursor : public engine::Cursor {
  public:
   FindCursor(std::unique_ptr<PlanExecutor> matches, std::optional<query::Projection> projection)
       : matches_(std::move(matches)), projection_(std::move(projection)) {}
 
-  // Makes next() add `$recordId` (FindOptions::show_record_id). Call it before the first next().
+  // Makes next() add the field `$recordId` (FindOptions::show_record_id). Must be called before the
+  // first next().
   void set_shows_record_ids() { shows_record_ids_ = true; }
-  // Makes next() return index keys (FindOptions::return_key). Call it before the first next().
-  // `index` is the index that the plan reads, and must be one of `metadata`, which the cursor
-  // keeps. If the plan reads no index, pass null: next() then returns empty documents.
+  // Makes next() return index keys {path: value, ...} (FindOptions::return_key). Must be called
+  // before the first next(). `index` is the index that the plan reads. It must be one of the
+  // indexes of `metadata`, and the cursor keeps `metadata` alive. If the plan reads no index,
+  // `index` must be null: next() then returns empty documents.
   void set_returns_keys(std::shared_ptr<const CollectionMetadata> metadata,
                         const IndexMetadata* index);
 
@@ -39,16 +43,17 @@ class FindCursor : public engine::Cursor {
   std::optional<double> text_score() const override { return text_score_; }
 
  private:
+  // Returns the index key that next() returns for the document.
   bson::Document key_of(bson::View document) const;
 
   std::unique_ptr<PlanExecutor> matches_;
   std::optional<query::Projection> projection_;
-  std::optional<double> text_score_;  // of the match that next() has returned last
+  std::optional<double> text_score_;  // the score of the last match that next() has returned
   bool shows_record_ids_ = false;
   bool returns_keys_ = false;
   std::shared_ptr<const CollectionMetadata> metadata_;  // owns *index_
   const IndexMetadata* index_ = nullptr;
-  bson::Document made_;  // a key, or a document with its record id
+  bson::Document made_;  // owns what next() has returned: a key, or a document with its record id
 };
 
 }  // namespace gridmount::local
