@@ -1,7 +1,8 @@
 // The options of a collection, as `create` takes them and listCollections shows them.
+//
 // Source: MongoDB manual, "create", "Capped Collections", "Schema Validation", "Views".
 //
-// Thread-safety: a value. While one thread changes it, no other thread may use it.
+// Thread-safety: a plain value. While one thread changes it, no other thread may use it.
 #pragma once
 
 #include <cstdint>
@@ -20,47 +21,54 @@ struct CollectionOptions {
   enum class ValidationLevel { kOff, kStrict, kModerate };
   enum class ValidationAction { kError, kWarn };
 
-  // In a capped collection the oldest documents are removed to make room for new ones.
+  // True for a capped collection: an insert removes the oldest documents to make room for new ones.
   bool capped = false;
   int64_t size_bytes = 0;     // of a capped collection: limit of the sum of the documents' BSON
                               // sizes; parse() rounds it up to a multiple of 256
   int64_t max_documents = 0;  // of a capped collection; 0: only size_bytes limits it
 
-  // A filter that inserted and updated documents must match.
+  // A filter. Documents that are inserted or updated must match it, as `level` and `action` say.
   std::optional<bson::Document> validator = {};
   std::optional<ValidationLevel> level = {};    // absent: strict
   std::optional<ValidationAction> action = {};  // absent: error
 
-  // The option changeStreamPreAndPostImages. It is stored and shown, but has no effect: only change
-  // streams read these images, and change streams need a replica set.
+  // The field `enabled` of the option changeStreamPreAndPostImages. A store keeps and shows the
+  // option, but it has no effect: only change streams read these images, and a store has no change
+  // streams.
   std::optional<bool> pre_and_post_images = {};
 
-  // For a view: the contents are the result of `pipeline` over the collection `view_on` of the same
-  // database. Empty: the collection is not a view.
+  // Not empty for a view. The contents of a view are the result of `pipeline` over the collection
+  // or view `view_on` of the same database.
   std::string view_on = {};
-  std::optional<bson::Document> pipeline = {};  // the elements of the array of stages
+  std::optional<bson::Document> pipeline = {};  // the array of stages, as a document
 
-  // The collation of the collection or view, with all its fields (Collation::document()). Commands
-  // without a collation, and new indexes, have it. Absent: strings are compared as bytes.
+  // The collation of the collection or view, with all fields (Collation::document()). Commands and
+  // new indexes that have no collation of their own use it. If it is absent, strings are compared
+  // as bytes.
   std::optional<bson::Document> collation = {};
 
   bool is_view() const { return !view_on.empty(); }
 
-  // Fails with UnknownField if no server has the option, with TypeMismatch for a wrong type, with
-  // Location51024 if `size` or `max` is out of range, and with BadValue for an empty `viewOn` or an
-  // unknown validation level or action. Fails with InvalidOptions if an option is not supported or
-  // conflicts with another one, and for a validator in the databases admin, local and config. Fails
-  // with InvalidNamespace for a validator of a system.* collection, and if `viewOn` is not a valid
-  // name. Fails with the errors of query::Filter::parse() if the validator is not a filter, and
-  // with those of query::Collation::parse() for the collation. Accepts `autoIndexId: true`, and the
-  // options `flags` and `usePowerOf2Sizes` of old servers, as these change nothing.
+  // Parses the options of the collection `ns`. Ignores `autoIndexId: true`, and the options `flags`
+  // and `usePowerOf2Sizes` of old servers. Does not parse the stages of `pipeline`. Fails with
+  // - UnknownField if no server has the option;
+  // - TypeMismatch for a value of a wrong type;
+  // - Location51024 if `size` or `max` is out of range;
+  // - BadValue for an empty `viewOn`, and for an unknown validation level or action;
+  // - InvalidOptions if an option is not supported or conflicts with another one, and for a
+  //   validator in the databases admin, local and config;
+  // - InvalidNamespace for a validator of a system.* collection, and if `viewOn` is not a valid
+  //   name;
+  // - the errors of query::Filter::parse() for the validator, and of
+  //   query::Collation::parse_of_collection() for the collation.
   static Result<CollectionOptions> parse(const Namespace& ns, bson::View options);
-  // Returns the options as listCollections shows them. parse() reads this document again.
+  // Returns the options as listCollections shows them. parse() accepts this document, and returns
+  // equal options.
   bson::Document document() const;
 
-  // Reads one of the fields validator, validationLevel and validationAction of collMod or create.
-  // An empty validator removes the validator. Returns false if `element` is none of these. Fails as
-  // parse() does.
+  // Sets `validator`, `level` or `action` from a field of collMod or create: validator,
+  // validationLevel or validationAction. An empty validator removes the validator. Returns false if
+  // `element` is none of these fields. Fails as parse() does.
   Result<bool> read_validation(const Namespace& ns, const bson::Element& element);
 };
 

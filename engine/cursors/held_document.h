@@ -1,7 +1,8 @@
-// A document that a cursor has read, and that did not fit in the batch. It is returned in the next
-// batch. Its size is part of a total that all cursors of a registry share.
+// A copy of a document that a cursor has read and that did not fit in the batch. The next batch
+// returns the document. All cursors of a registry share one total of the bytes of such documents.
 //
-// Thread-safety: not thread-safe, but the shared total is atomic.
+// Thread-safety: an object is not thread-safe. Objects in several threads may share one total,
+// because it is atomic.
 #pragma once
 
 #include <atomic>
@@ -14,8 +15,8 @@ namespace gridmount::cursors {
 
 class HeldDocument {
  public:
-  // Copies the document, and adds its size to `total`. `total` must outlive this object, whose
-  // destructor subtracts the size again.
+  // Copies the document, and adds its size in bytes to `total`. The destructor subtracts the size
+  // again. `total` must outlive this object.
   HeldDocument(bson::View document, std::atomic<uint64_t>& total)
       : document_(document), bytes_(document.size()), total_(&total) {
     total += bytes_;
@@ -29,6 +30,7 @@ class HeldDocument {
     if (total_ != nullptr) *total_ -= bytes_;
   }
 
+  // The view is valid as long as this object.
   bson::View view() const { return document_.view(); }
 
  private:

@@ -1,9 +1,8 @@
-// Decides what a client may do. The service asks before each command runs. A command asks again for
-// privileges that become known only while it runs, and a getMore asks for those that its cursor has
-// needed (privilege_check.h, commands/cursors.cc). Clients for which applies_to() is false may do
-// everything, and are not checked.
+// Decides what a client may do. The service asks before it runs a command. A command asks again if
+// it finds out only while it runs which privileges it needs. A getMore asks for the privileges that
+// the command of its cursor needed (privilege_check.h, commands/cursors.cc).
 //
-// Thread-safe.
+// Thread-safe: implementations must be.
 #pragma once
 
 #include <vector>
@@ -17,11 +16,11 @@ namespace gridmount::wire {
 class Authorizer {
  public:
   virtual ~Authorizer() = default;
-  // Returns false for clients that may do everything.
+  // Returns false if the client may do everything. check() is not called for such a client.
   virtual bool applies_to(const Client& client) const = 0;
   // Fails with Unauthorized (13) unless the client has all of the privileges. An implementation may
-  // permit more: AccessControl permits the first createUser without a log-in. Not called for
-  // commands that a client may run without having logged in.
+  // permit more: AccessControl permits the first createUser without a log-in. check() is not called
+  // for commands that a client may run before its log-in (Command::before_login).
   virtual Status check(const Client& client, const Command& command,
                        const std::vector<Privilege>& privileges) const = 0;
 };
