@@ -1,23 +1,25 @@
-// The error codes of GridFS and of the path namespace, beyond MongoDB's. fuse/ maps each of them to
-// an errno. Constants, so thread-safe.
+// The error codes of GridFS and of the path namespace, in addition to MongoDB's. fuse/errno.cc maps
+// each of them to an errno.
+//
+// Thread-safety: constants.
 #pragma once
 
 #include "engine/base/error.h"
 
 namespace gridmount::gridfs {
 
-// Errors of buckets and their files. Several have their names from the GridFS specification.
+// Errors of buckets and their files. The GridFS specification has the names of several of them.
 inline constexpr ErrorCode kFileNotFound{100001};
 inline constexpr ErrorCode kRevisionNotFound{100002};
 inline constexpr ErrorCode kChunkIsMissing{100003};
 inline constexpr ErrorCode kChunkIsWrongSize{100004};
-inline constexpr ErrorCode kInvalidRange{100005};
-inline constexpr ErrorCode kStreamClosed{100006};
+inline constexpr ErrorCode kInvalidRange{100005};  // the range of a download is not within the file
+inline constexpr ErrorCode kStreamClosed{100006};  // a write to a closed or aborted upload
 inline constexpr ErrorCode kInvalidFilesDocument{100007};  // length or chunkSize missing or absurd
 // The file is open, but the store no longer has its document.
 inline constexpr ErrorCode kFileDeleted{100008};
 
-// Another process has changed the content of a file between two commits of ours.
+// Another process has changed the content of a file between two commits of this process.
 inline constexpr ErrorCode kFileChanged{100009};
 
 // Errors of the path namespace.
@@ -27,16 +29,16 @@ inline constexpr ErrorCode kNotADirectory{100103};
 inline constexpr ErrorCode kIsADirectory{100104};
 inline constexpr ErrorCode kDirectoryNotEmpty{100105};
 inline constexpr ErrorCode kNameTooLong{100106};
-// The name is reserved or has a slash or a NUL, or it is an escape (name_mapping.h) that is
-// malformed or not permitted in this place.
+// The name is reserved, or it has a slash or a NUL, or it is an escape (name_mapping.h) that is
+// malformed or that this place does not permit.
 inline constexpr ErrorCode kInvalidName{100107};
 inline constexpr ErrorCode kMoveIntoItself{100108};
-inline constexpr ErrorCode kCrossBucket{100109};
+inline constexpr ErrorCode kCrossBucket{100109};  // a rename or link from one bucket to another
 inline constexpr ErrorCode kFileTooLarge{100110};
 inline constexpr ErrorCode kBucketNotEmpty{100111};
 inline constexpr ErrorCode kNoSuchXattr{100112};
 inline constexpr ErrorCode kNoRoomForXattrs{100113};
 inline constexpr ErrorCode kTooManyLinks{100115};
-inline constexpr ErrorCode kFieldNotWritable{100116};
+inline constexpr ErrorCode kFieldNotWritable{100116};  // an xattr shows this field, read-only
 
 }  // namespace gridmount::gridfs

@@ -1,5 +1,6 @@
-// Writeback: commits dirty files in the background. A file is committed one commit interval after
-// it became dirty, or at once if it has much dirty data or a writer waits for memory.
+// Writeback: commits dirty files in the background, on a thread of its own. The thread commits a
+// file one interval after the file became dirty, or at once if the file has much dirty data or a
+// writer waits for memory. If a commit fails, the thread tries again one interval later.
 //
 // Thread-safe.
 #pragma once
@@ -25,33 +26,36 @@ class OpenFile;
 
 class Writeback {
  public:
-  // `memory` must outlive this object.
+  // `memory` must outlive this object. `interval` is FileTableOptions::commit_interval.
   Writeback(ChunkMemory& memory, std::chrono::milliseconds interval);
 
   // Must be called when the file has become dirty. Keeps the file alive, and commits it one
-  // interval from now.
+  // interval from now. Does nothing if this object already has the file, or after stop().
   void add(std::shared_ptr<OpenFile> file) GM_EXCLUDES(mutex_);
-  // Forgets the file. Every commit calls this when it begins, the background commit too. Returns
-  // the reference that this object had, or null if it had none. The reference may be the last one,
-  // so the caller may release it only after it has released the file's mutex.
+  // Forgets the file. Every commit calls this function when it begins, a background commit too.
+  // Returns the reference that this object had, or null if it had none. The reference may be the
+  // last one, so the caller may release it only after it has released the file's mutex.
   std::shared_ptr<OpenFile> remove(const OpenFile* file) GM_EXCLUDES(mutex_);
-  // Makes the file due for its commit now, if it is dirty.
+  // If this object has the file, makes the file due for its commit now. Does not wait.
   void hurry(const OpenFile* file) GM_EXCLUDES(mutex_);
-  // Releases the files that have lost their last name (OpenFile::is_detached()) and that no handle
-  // has open. The dirty data of such files is not needed, but their chunks stay in the store as
-  // long as this object holds the files. Waits for the end of a background commit of such a file.
-  // Does nothing on the background thread, which releases such files by itself.
+  // Releases the files that have lost their last name (OpenFile::is_detached()) and that nobody has
+  // open. Nobody needs the dirty data of such files, but their chunks stay in the store as long as
+  // this object holds the files. Waits for the end of a background commit of such a file. Does
+  // nothing on the background thread, because that thread releases such files by itself.
   void release_removed() GM_EXCLUDES(releasing_, mutex_);
 
-  // If a commit has failed since failures() returned `failures_before`, returns its error at once.
-  // Otherwise makes all dirty files due and waits briefly for the memory that their commits free.
-  // Then returns success, even if no memory was freed: the caller tries to get memory again.
+  // If a background commit has failed since failures() returned `failures_before`, returns the
+  // error of the last one at once. Otherwise makes all dirty files due, and waits at most 20 ms for
+  // the memory that their commits free. Then returns success, even if no memory was freed: the
+  // caller must try to get memory again.
   Status wait_for_memory(uint64_t failures_before) GM_EXCLUDES(mutex_);
+  // Returns how many background commits have failed since this object was made.
   uint64_t failures() const GM_EXCLUDES(mutex_);
 
-  // Returns the dirty files and the one that is being committed in the background.
+  // Returns the dirty files, and the file that is being committed in the background.
   std::vector<std::shared_ptr<OpenFile>> dirty_files() const GM_EXCLUDES(mutex_);
-  // Ends the background commits. Releases the files that are still dirty without committing them.
+  // Waits for the end of the background commit in progress, and ends the thread. Releases the files
+  // that are still dirty, and does not commit them: the caller should have committed them before.
   // Files that become dirty later are not kept alive.
   void stop() GM_EXCLUDES(mutex_);
   bool stopped() const GM_EXCLUDES(mutex_);
@@ -59,12 +63,15 @@ class Writeback {
  private:
   using Clock = BackgroundThread::Clock;
 
+  // The work of the background thread: commits all files that are due. Returns when the thread must
+  // run again, or nothing if it must wait for wake().
   std::optional<Clock::time_point> work() GM_EXCLUDES(mutex_);
+  // Returns a file that is due, or null. Sets `next` to the time when the next file is due.
   std::shared_ptr<OpenFile> take_due(std::optional<Clock::time_point>& next) GM_EXCLUDES(mutex_);
-  // Called by the committing thread when it is done with the file that it took.
+  // The background thread calls this function when it has released the file that it took.
   void end_work() GM_EXCLUDES(mutex_);
-  // Waits until the committing thread has finished with the file. Does not wait if anybody else
-  // than that thread, this object and the caller holds the file: it cannot be released then.
+  // Waits until the background thread has released the file. Does not wait if somebody else holds
+  // the file, apart from that thread, this object and the caller. The file stays alive then anyway.
   void wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) GM_EXCLUDES(mutex_);
   void release_if_removed(const std::shared_ptr<OpenFile>& file) GM_EXCLUDES(mutex_);
   void set_due(const OpenFile* file, Clock::time_point due) GM_REQUIRES(mutex_);
@@ -76,15 +83,16 @@ class Writeback {
 
   ChunkMemory& memory_;
   const std::chrono::milliseconds interval_;
-  // Held by release_removed(), so that one thread at a time runs it: two threads would count each
-  // other's references to the files, and would release nothing. Taken before OpenFiles::mutex_.
+  // release_removed() holds this mutex, so that one thread at a time runs it. Two threads would
+  // count each other's references to the files, and would release nothing. Taken before
+  // OpenFiles::mutex_.
   Mutex releasing_{LockUse::kHeldOverReads};
   mutable Mutex mutex_;
   std::unordered_map<const OpenFile*, Dirty> dirty_ GM_GUARDED_BY(mutex_);
   std::set<std::pair<Clock::time_point, const OpenFile*>> by_due_ GM_GUARDED_BY(mutex_);
   bool at_work_ GM_GUARDED_BY(mutex_) = false;
-  std::weak_ptr<OpenFile> at_work_on_ GM_GUARDED_BY(mutex_);  // the committing thread's file
-  std::thread::id worker_ GM_GUARDED_BY(mutex_);
+  std::weak_ptr<OpenFile> at_work_on_ GM_GUARDED_BY(mutex_);  // the file that thread_ has taken
+  std::thread::id worker_ GM_GUARDED_BY(mutex_);              // the background thread
   Condition work_ended_;
   uint64_t failures_ GM_GUARDED_BY(mutex_) = 0;
   std::optional<Error> last_failure_ GM_GUARDED_BY(mutex_);

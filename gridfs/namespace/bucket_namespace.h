@@ -1,11 +1,12 @@
-// The implementation of PathNamespace over one bucket. The state is in the store's documents. In
-// memory the object has only open files, atimes that are not written yet, counts of subdirectories
-// and, for a shared store, short-lived caches (seen_directories.h, absent_names.h).
+// The implementation of PathNamespace over one bucket. The documents in the store hold the state.
+// In memory the object has only open files, atimes that are not written yet, counts of
+// subdirectories and, for a store that others change too, short-lived caches (seen_directories.h,
+// absent_names.h).
 //
-// bucket_namespace.cc has the look-ups. bucket_namespace_changes.cc and the other
-// bucket_namespace_*.cc files have the changes.
+// bucket_namespace.cc has the look-ups of names, and the start and the end. Each
+// bucket_namespace_*.cc file has one kind of operation, and names it in its first line.
 //
-// Thread-safe after start().
+// Thread-safe after start(). Lock order: ARCHITECTURE.md, chapter "Locks".
 #pragma once
 
 #include <atomic>
@@ -29,10 +30,13 @@ namespace gridmount::gridfs {
 
 class BucketNamespace final : public PathNamespace {
  public:
+  // `store` must outlive this object.
   BucketNamespace(engine::Store& store, std::shared_ptr<engine::Database> database,
                   const BucketOptions& bucket, const NamespaceOptions& options);
-  // Creates the indexes and the root's document, and reclaims the orphans that a killed process has
-  // left. If the namespace is read-only, or if others write to the store too, only reads.
+  // Must be called before all other functions, and again if it fails. Creates the bucket's indexes
+  // and the root's document, and reclaims the orphans that a killed process has left. Writes
+  // nothing if the namespace is read-only, or if others can write to the store too: then the first
+  // change creates the indexes and the root's document.
   Status start(const FileTableOptions& files);
 
   const Bucket& bucket() const override { return bucket_; }
@@ -122,11 +126,12 @@ class BucketNamespace final : public PathNamespace {
     // `named` has all files with that filename.
     std::shared_ptr<const bson::Document> kept;
     std::shared_ptr<const std::vector<bson::Document>> named;
-    // Set if the transaction has set the times of this directory: the directory's version before
-    // that.
+    // If the transaction has set the times of this directory: the version that the directory had
+    // before. Otherwise empty.
     std::optional<AbsentNames::Version> touched;
-    uint64_t seen_after = 0;  // with `touched`: SeenDirectories::forgotten() before that
-    // kFile without a string filename: it is identified by its _id only.
+    // If `touched` is set: what SeenDirectories::forgotten() returned before the times were set.
+    uint64_t seen_after = 0;
+    // The _id of an unnamed file, which has no string as its filename. Otherwise empty.
     std::optional<bson::Value> unnamed_id;
 
     // Copies the document, so that it stays valid after the snapshot has ended.
@@ -144,11 +149,12 @@ class BucketNamespace final : public PathNamespace {
   // Finds the file at a path that is also the path of a directory.
   Result<Found> find_shadowed(engine::Snapshot& snapshot, const std::string& path) const;
   Result<Found> find_plain(engine::Snapshot& snapshot, const std::string& path) const;
-  // Like find_plain(), but with one command (name_lookup.h). Returns nothing if that is not
-  // possible.
+  // Like find_plain(), but with one command to the deployment (name_lookup.h). Returns nothing if
+  // one command is not enough for this path.
   Result<std::optional<Found>> find_at_once(engine::Snapshot& snapshot,
                                             const std::string& path) const;
-  // Returns true if the name is known not to exist, so that a look-up need not ask the store.
+  // Returns true if absent_names_ shows that the name does not exist. A look-up then does not
+  // search the store for the name.
   Result<bool> is_known_absent(std::string_view directory, std::string_view name) const;
   Result<Found> find_long(engine::Snapshot& snapshot, std::string_view directory,
                           const struct ParsedName& name) const;
@@ -157,23 +163,25 @@ class BucketNamespace final : public PathNamespace {
   Node node_of(const Found& found) const;
   Node node_of_file(bson::View document) const;
   Node node_of_open(const File& file) const;  // without its link count
-  // Adds to the node what is known beyond its document: its atime and its count of subdirectories.
+  // Sets the fields of the node that do not come from its document: the atime, and for a directory
+  // the count of subdirectories.
   void complete(Node& node) const;
   tl::unexpected<Error> no_such_entry(std::string_view directory, std::string_view name) const;
   std::string shown(std::string_view directory, std::string_view name) const;
 
-  // Must be called at the beginning of each change, outside of a transaction. Fails with
-  // StoreReadOnly.
+  // Must be called at the beginning of each change, before the change begins its transaction. Fails
+  // with StoreReadOnly if the namespace is read-only, and otherwise as prepare() does.
   Status begin_change();
-  // If others write to the store, checks whether they have made the bucket's first link, at most
-  // once a second.
+  // If others can write to the store, checks whether they have created the collection of links.
+  // Checks at most once a second. Does nothing if the collection of links is already in use.
   void look_for_links();
   // Creates the bucket's indexes and the root's document, which changes need, in one transaction.
   Status prepare();
-  // Calls prepare() unless it has succeeded before.
+  // Does nothing if the bucket is already prepared. Otherwise calls prepare(), and then makes
+  // files_ renew the leases of its orphans.
   Status prepare_for_changes() GM_EXCLUDES(preparing_);
-  // The scope of a change that does not tell the caches what it has written. Empties the caches at
-  // its beginning and at its end.
+  // The scope of a change that does not tell seen_directories_ and absent_names_ what it has
+  // written. Empties these caches at the beginning and at the end of the scope.
   class Forgetting {
    public:
     explicit Forgetting(BucketNamespace& paths)
@@ -199,8 +207,8 @@ class BucketNamespace final : public PathNamespace {
   Result<NewPath> new_path_in(engine::Transaction& transaction, std::string_view directory,
                               std::string_view name);
   Status check_directory_path(std::string_view path) const;
-  // Changes the directory's fields. Makes the directory, and the directories above it, explicit if
-  // they are not.
+  // Changes the directory's fields. If the directory is only implied, inserts documents for the
+  // directory and for the implied directories above it.
   Status change_directory(engine::Transaction& transaction, std::string_view path,
                           const PosixFields& changes);
   // Sets mtime and ctime of the directory to the current time.
@@ -209,21 +217,23 @@ class BucketNamespace final : public PathNamespace {
   Status touch(engine::Transaction& transaction, std::string_view directory, const Found& found) {
     return found.touched ? Status() : touch(transaction, directory);
   }
-  // Commits a change of names in the directory. `made` is the name that the change has made, if
-  // any.
+  // Commits a change of names in the directory, and updates seen_directories_ and absent_names_.
+  // `made` is the path of the node that the change has created, if it has created one.
   Status commit_in(engine::Transaction& transaction, const Found& directory,
                    std::optional<std::string_view> made = {});
-  // Finds a directory in which the transaction changes names. Also touches the directory if that
-  // costs no further command.
+  // Finds the directory in which the transaction is going to change names. If the same command can
+  // also touch the directory, does so, and sets Found::touched.
   Result<Found> find_to_change(engine::Transaction& transaction, std::string_view directory) const;
   // Returns the md5 of a new, empty file, or nothing if the bucket keeps no md5.
   std::optional<std::string> md5_of_nothing() const;
-  // Opens the file, and returns it with its present node.
+  // Opens the file, and returns the open file with the node that it has now.
   Result<OpenedFile> open_with_node(bson::ValueView id);
-  // If `opened` is given, also opens the file.
+  // Creates a node that is no directory, with a files document. If `opened` is not null, also opens
+  // the file and stores it there.
   Result<Node> insert_file(std::string_view directory, std::string_view name, PosixFields posix,
                            uint32_t umask, std::shared_ptr<File>* opened = nullptr);
-  // Returns the document of an empty file. It has no filename if there is no path.
+  // Returns the files document of a new, empty file. `path` becomes its filename. Without `path`,
+  // the document has no filename.
   bson::Document new_files_document(const std::optional<std::string>& path,
                                     const PosixFields& posix) const;
   // Gives a tmpfile its first name.
@@ -233,25 +243,29 @@ class BucketNamespace final : public PathNamespace {
 
   // A file that loses one of its names in a transaction.
   struct NameLoss {
-    bson::Document document;  // the file's document before that
-    uint32_t names_left = 0;
+    bson::Document document;  // the files document before the transaction changed it
+    uint32_t names_left = 0;  // the names that the file still has; 0: the file has been removed
   };
-  // Returns the file as it was. Must be called after the transaction: it takes the lock of the open
-  // file, which a thread may hold while it waits for the transaction.
+  // Returns the file that has lost its name, as it was before. Must be called after the end of the
+  // transaction: this function takes the lock of the open file, and another thread may hold that
+  // lock while it waits for the transaction.
   RemovedName removed_name(const NameLoss& loss) const;
   // Removes the name from all files that have it. A file that has no other name is removed.
   Result<NameLoss> remove_name(engine::Transaction& transaction, const Found& file);
-  // Removes the name `path` of the file `id`. Returns how many names the file has left. 0 means
-  // that the file has been removed.
+  // Removes the name `path` of the file `id`, and the file itself if it has no other name. Returns
+  // how many names the file has left. 0 means that the file has been removed.
   Result<uint32_t> remove_name_of(engine::Transaction& transaction, const std::string& path,
                                   const bson::Value& id);
-  // Removes an additional name of a file and lowers file.links. Returns false if `name` was no
+  // Removes the document of an additional name of a file, and lowers file.links, which the caller
+  // must then write to the files document. Returns false and changes nothing if `name` is no
   // additional name of the file.
   Result<bool> remove_link(engine::Transaction& transaction, const std::string& name,
                            LinkedFile& file) const;
-  // Called when `source` replaces `target` and revisions are kept. Gives `source` an uploadDate
-  // that makes it the newest revision of the target's name. A target without other names keeps its
-  // document as an earlier revision if it has content. Returns what remove_name() returns.
+  // Called instead of remove_name() when the file `source` takes the name of the file `target` and
+  // the bucket keeps revisions. If `target` has another name, or cannot be an earlier revision,
+  // does what remove_name() does. Otherwise gives `source` an uploadDate that makes it the newest
+  // revision of the name. The document of `target` then stays as an earlier revision if it has
+  // content. Returns what remove_name() returns.
   Result<NameLoss> retire_name(engine::Transaction& transaction, const Found& source,
                                const Found& target);
   // Builds the document `next`, which takes the place of a file, and moves the file's additional
@@ -264,28 +278,33 @@ class BucketNamespace final : public PathNamespace {
   // Removes the revisions of the name beyond the limit.
   Status remove_old_revisions(engine::Transaction& transaction, std::string_view filename);
   Result<bool> is_empty(engine::Snapshot& snapshot, std::string_view path) const;
-  // Makes room for `source` at the path of `target`: removes the file or the empty directory that
-  // is there. Returns the file that lost its name, if it was a file.
+  // Frees the path of `target` for `source`: removes the name of the file, or the empty directory,
+  // that is there. If it was a file, returns the file that lost its name.
   Result<std::optional<NameLoss>> make_room(engine::Transaction& transaction, const Found& source,
                                             const Found& target, std::string_view shown_target);
   Status move_file(engine::Transaction& transaction, const Found& source,
                    const std::string& to) const;
-  // Moves the name if `from` is one of the file's additional names.
+  // Reads `file` again from the store. If `from` is an additional name of the file, replaces this
+  // name by `to`.
   Status move_link(engine::Transaction& transaction, const std::string& from, const std::string& to,
                    LinkedFile& file) const;
   Status move_directory(engine::Transaction& transaction, const Found& source,
                         const std::string& to);
-  // Gives a directory that was implied a document at its new path, so that it keeps its ino.
+  // Inserts a document at `path`, the new path of a directory that was only implied before its
+  // move. The document keeps the ino of the directory. Does nothing if there is a document at
+  // `path`.
   Status preserve_ino(engine::Transaction& transaction, const Node& implied,
                       const std::string& path);
   Status move(engine::Transaction& transaction, const Found& source, const std::string& to);
-  // Updates the counts of subdirectories after `source` was moved, or exchanged with `target`.
+  // Updates the counts of subdirectories after `source` was moved from the directory `from` to the
+  // directory `to`, or exchanged with `target`, as `mode` says. Drops all counts if `source` or
+  // `target` is an implied directory.
   void count_moved(const Found& source, const Found& from, const Found& target, const Found& to,
                    RenameMode mode);
-  // Commits a transaction whose changes the counts of subdirectories already include. Drops all
+  // Commits a transaction. The counts of subdirectories must already include its changes. Drops all
   // counts if the commit fails.
   Status commit_counted(engine::Transaction& transaction);
-  // Returns true if two existing names lead to one file or directory.
+  // Returns true if two existing names lead to the same file or directory.
   static bool is_same(const Found& a, const Found& b);
   Status exchange(engine::Transaction& transaction, const Found& one, const Found& other);
   // Implements rename() and rename_leaving_whiteout(). If `whiteout` is set, creates a whiteout
