@@ -1,5 +1,6 @@
-// Records which content of each file the kernel has cached. Used for a store that others change. At
-// each open, the kernel may keep its cache only if the file still has that content.
+// Records for each file which content the kernel may have in its page cache. The mount uses this
+// class for a store that others can change too. When a program opens a file, the kernel may keep
+// its cache of the file only if the file still has the recorded content.
 //
 // Thread-safe.
 #pragma once
@@ -15,8 +16,9 @@ namespace gridmount::fuse {
 
 class SeenContents {
  public:
-  // Records that the kernel now has the content with this uploadDate, which identifies one content
-  // of a file (OpenFile::next_upload_date()). Returns true if the kernel had this content before.
+  // Must be called when the kernel gets a content of the file: at each open and each commit.
+  // Records the uploadDate, which identifies one content of a file (OpenFile::next_upload_date()).
+  // Returns true if the same content was recorded before, so that the kernel may keep its cache.
   bool record(uint64_t ino, bson::Date upload_date) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     if (dates_.size() >= kFilesMax) dates_.clear();
@@ -26,15 +28,15 @@ class SeenContents {
     return is_same;
   }
 
-  // Returns true if the kernel has, or had, some content of the file.
+  // Returns true if any content of the file is recorded. The kernel may have dropped it since.
   bool has(uint64_t ino) const GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     return dates_.contains(ino);
   }
 
  private:
-  // When more files would be recorded, all are forgotten. The kernel then reads their content
-  // again.
+  // The limit for the recorded files. At this limit, record() first forgets all files. At the next
+  // open of each of these files, the kernel then drops its cache and reads the content again.
   static constexpr size_t kFilesMax = 100'000;
 
   mutable Mutex mutex_;

@@ -1,5 +1,7 @@
-// mongofiles' flags for the connection to a server, and their translation to a URI. Sources:
-// mongofiles' manual, "Options"; the drivers' specification of the connection string.
+// The flags of mongofiles for the connection to a server, and their translation to a connection
+// string.
+//
+// Sources: mongofiles' manual, "Options"; the drivers' specification of the connection string.
 //
 // Not thread-safe.
 #pragma once
@@ -16,32 +18,37 @@ namespace gridmount::tools {
 
 class ConnectionOptions {
  public:
-  // Sets a flag of the group "connection". `flag` is its long name. `value` is "" for a flag
-  // without a value. Fails with FailedToParse for a flag or a form of its value that is not
-  // supported, and as read_config() does, which this function calls for "config".
+  // Sets a flag of the group "connection". `flag` is the long name of the flag, without "--".
+  // `value` is "" for a flag without a value. A later value replaces an earlier one. For "config",
+  // calls read_config(), and fails as that function does. Fails with FailedToParse if gridfiles
+  // does not support the flag, or this form of its value.
   Status set(std::string_view flag, const std::string& value);
-  // Reads the file of --config: YAML with some of the fields password, uri and sslPEMKeyPassword.
-  // Fails with FailedToParse if the file cannot be read or has other fields.
+  // Reads the file of --config, and sets the flags that it has. The file is YAML with some of the
+  // fields password, uri and sslPEMKeyPassword. Fails with FailedToParse if the file cannot be read
+  // or has other fields.
   Status read_config(const std::string& file);
 
-  // Returns true if any flag of the connection was given, even one that names no server. Such a
-  // flag contradicts --store.
+  // Returns true if any flag of the connection was set, even a flag that names no server. All of
+  // these flags contradict --store.
   bool given() const { return !flags_.empty(); }
-  // Returns true if --username names a user, no password was given, and the mechanism is not X.509,
-  // GSSAPI or AWS. The program must then ask for the password.
+  // Returns true if the program must ask for the password: --username names a user, there is no
+  // password or an empty one, and the mechanism is not X.509, GSSAPI or AWS.
   bool needs_password() const;
   void set_password(std::string password) { flags_["password"] = std::move(password); }
-  // Returns the values that must stay secret, without empty ones.
+  // Returns the values of flags that must stay secret, without empty ones. Does not return a
+  // password in the URI of --uri.
   std::vector<std::string> secrets() const;
-  // Returns true if a password was on the command line, where every user of the machine can read
-  // it.
+  // Returns true if the command line had a password, as --password or in --uri. Every user of the
+  // machine can read the command line.
   bool shows_password() const { return shows_password_; }
 
-  // Returns "mongodb://...". Fails with FailedToParse if flags contradict each other or the URI, or
-  // if one has an invalid value.
+  // Returns the connection string: that of --uri, or "mongodb://...", with the other flags as its
+  // options. It may have the password. Fails with FailedToParse if flags contradict each other or
+  // the URI, or if a flag has an invalid value. Does not check the URI as a whole.
   Result<std::string> uri() const;
 
  private:
+  // Returns the value of a flag, or nothing if it was not set.
   std::optional<std::string> flag(std::string_view name) const;
 
   std::map<std::string, std::string, std::less<>> flags_;

@@ -1,6 +1,7 @@
-// Repairs the documents of additional hard links according to gridfs/NAMESPACE.md.
+// Repairs the documents of additional hard links (`<bucket>.links`) as gridfs/NAMESPACE.md
+// describes them.
 //
-// Not thread-safe.
+// Not thread-safe: the caller must use the context alone.
 #pragma once
 
 #include "gridfs/bucket/bucket.h"
@@ -8,8 +9,11 @@
 
 namespace gridmount::tools {
 
-// Removes links that lead to no file or repeat the file's own name, and corrects the link counts of
-// files.
+// Removes links that lead to no file, and links that repeat the filename of their file. Corrects
+// the number of additional names in files documents. Copies each removed document to the keep
+// folder first, and reports each repair to the findings under `place`. Changes the bucket in
+// several transactions: after an error, the repairs that were committed stay. Passes over what
+// others have repaired or changed meanwhile.
 Status repair_links(RepairContext& context, const gridfs::Bucket& bucket, const Location& place);
 
 }  // namespace gridmount::tools
