@@ -39,7 +39,7 @@ class FileUpload {
   Status write(std::span<const uint8_t> bytes) { return stream_->write(bytes); }
   // Commits the file, and gives it its name. Returns true if it replaces another file. Fails as
   // PlaceChange::begin(), check_locks(), present() and remove_files() do, with the error of the
-  // check, and as UploadStream::close() does. After a failure, the tree is unchanged.
+  // check, and as UploadStream::close() does.
   Result<bool> close();
   // Returns the entity tag of the new file, or nothing if the file cannot be read any more, because
   // somebody has replaced or removed it. May be called only after close() has succeeded.
