@@ -250,6 +250,11 @@ Cut plan_cut(const FileCommit& commit, int32_t chunk_bytes) {
   if (commit.remove_to - commit.remove_from <= at_once) return {commit.remove_to, commit.remove_to};
   const int64_t written_to = commit.chunks.empty() ? 0 : commit.chunks.back().n + 1;
   const int64_t remove_to = std::clamp(written_to, commit.remove_from, commit.remove_to);
+  // A chunk far behind the cut: write_cut_and_growth() commits the truncation without it.
+  const auto written = static_cast<int64_t>(commit.chunks.size());
+  if (remove_to - commit.remove_from > at_once + written) {
+    return {commit.remove_from, commit.remove_to};
+  }
   return {remove_to, commit.remove_to};
 }
 

@@ -64,9 +64,9 @@ struct FileCommit {
   std::optional<timespec> ctime;
 };
 
-// Returns how many chunks one transaction removes at most, unless the same transaction also writes
-// chunks after them: 16 MiB of chunks, or one chunk. If a commit would remove more, it truncates
-// the file and leaves chunks for a later removal.
+// Returns how many chunks one transaction removes at most, beside as many as it writes: 16 MiB of
+// chunks, or one chunk. If a commit would remove more, it truncates the file and leaves chunks for
+// a later removal.
 inline int64_t chunks_removed_at_once(int64_t chunk_bytes) {
   return std::max<int64_t>(int64_t{16} * 1024 * 1024 / chunk_bytes, 1);
 }

@@ -21,7 +21,7 @@ constexpr char kMd5OfNothing[] = "d41d8cd98f00b204e9800998ecf8427e";
 class FileTest : public BucketFixture {
  protected:
   std::unique_ptr<FileTable> table(FileTableOptions options = {}) {
-    return FileTable::create(bucket(), options);
+    return FileTable::create(bucket(), std::move(options));
   }
 };
 
@@ -657,6 +657,32 @@ TEST_F(FileTest, CutAndGrownAgain_IsZerosForWhoOpensItNext) {
     must(file->flush());
     EXPECT_EQ(must(download(id)).find_first_not_of('\0'), 5000U);
   }
+}
+
+// One transaction removes a bounded number of chunks, also where little is written after them.
+TEST_F(FileTest, CutAndWrittenFarBehind_IsCommittedInTwoSteps) {
+  constexpr int64_t kChunks = 80;
+  ASSERT_GT(kChunks, chunks_removed_at_once(kDefaultChunkBytes) + 1);
+  const std::string content(kChunks * kDefaultChunkBytes, 'x');
+  const bson::Value id = upload("f", content);
+  int commits = 0;
+  FileTableOptions options;
+  options.adjust_upload_date = [&](const Bucket&, engine::Transaction&, const bson::Value&,
+                                   bson::Date&) -> Status {
+    ++commits;
+    return {};
+  };
+  const auto files = table(std::move(options));
+  const auto file = must(files->open(id));
+  must(file->truncate(0, TimeUpdate::kNow));
+  must(write(*file, (kChunks - 1) * int64_t{kDefaultChunkBytes}, "end"));
+  must(file->flush());
+  EXPECT_EQ(commits, 2);
+  std::string expected((kChunks - 1) * int64_t{kDefaultChunkBytes}, '\0');
+  expected += "end";
+  EXPECT_TRUE(must(download(id)) == expected);
+  EXPECT_EQ(count(bucket().chunks()), 1);
+  EXPECT_THAT(problems(), IsEmpty());
 }
 
 // Each step takes time by the number of chunks, not by the length of the file. A loop over the
