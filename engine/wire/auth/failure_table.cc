@@ -18,15 +18,17 @@ void FailureTable::failed(const std::string& key, Clock::time_point now) {
   }
   const auto [found, is_new] = by_key_.try_emplace(key, by_age_.end());
   if (is_new) {
-    by_age_.push_back({key, 0, now, now});
+    by_age_.push_back({key, 0, now, now, now});
   } else {
     by_age_.splice(by_age_.end(), by_age_, found->second);
   }
   found->second = std::prev(by_age_.end());
   Failures& failures = *found->second;
   if (rules_.one_forgiven_each > Clock::duration::zero()) {
-    const auto forgiven = (now - failures.last) / rules_.one_forgiven_each;
+    const auto forgiven = (now - failures.forgiven_until) / rules_.one_forgiven_each;
     failures.count = static_cast<int>(std::max<int64_t>(0, failures.count - forgiven));
+    // The rest of a period counts for the next failure.
+    failures.forgiven_until += forgiven * rules_.one_forgiven_each;
   }
   failures.last = now;
   ++failures.count;

@@ -71,6 +71,15 @@ TEST_F(LoginThrottleTest, OldFailures_AreForgotten) {
   EXPECT_EQ(pause(), 0s);
 }
 
+// One failure is forgiven each minute, however the failures lie in these minutes.
+TEST_F(LoginThrottleTest, FailuresOfOneHost_SomewhatMoreOftenThanTheyAreForgiven_HardlyAddUp) {
+  for (int i = 0; i < kSharedFree; ++i) {
+    fail(1, "10.0.0.1", "admin.user" + std::to_string(i));
+    now_ += 55s;
+  }
+  EXPECT_EQ(pause("10.0.0.1", "admin.another"), 0s);
+}
+
 TEST_F(LoginThrottleTest, ManyUsersOfOneHost_BrakeIt_ButWhoHasLoggedInThere) {
   succeed("10.0.0.1", "admin.app");
   for (int i = 0; i < kSharedFree; ++i) fail(1, "10.0.0.1", "admin.user" + std::to_string(i));
