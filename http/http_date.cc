@@ -21,7 +21,8 @@ std::optional<int> number_at(std::string_view text, size_t at, size_t digits) {
   int number = 0;
   const char* const begin = text.data() + at;
   const auto [end, error] = std::from_chars(begin, begin + digits, number);
-  if (error != std::errc() || end != begin + digits || number < 0) return std::nullopt;
+  // from_chars() takes a sign.
+  if (error != std::errc() || end != begin + digits || *begin == '-') return std::nullopt;
   return number;
 }
 

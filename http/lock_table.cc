@@ -160,14 +160,16 @@ Status LockTable::check(std::string_view path, LockScope scope,
   return check.result();
 }
 
-std::string active_lock(const Lock& lock) {
+std::string active_lock(const Lock& lock, std::chrono::steady_clock::time_point now) {
   const XmlName scope{"DAV:", lock.is_exclusive ? "exclusive" : "shared"};
   std::string text = "<D:activelock><D:locktype><D:write/></D:locktype><D:lockscope>";
   text += xml_element(scope, "") + "</D:lockscope><D:depth>";
   text += lock.is_deep ? "infinity" : "0";
   text += "</D:depth>";
   if (!lock.owner.empty()) text += "<D:owner>" + lock.owner + "</D:owner>";
-  text += fmt::format("<D:timeout>Second-{}</D:timeout>", lock.time.count());
+  const auto left = std::max(std::chrono::ceil<std::chrono::seconds>(lock.end - now),
+                             std::chrono::seconds::zero());
+  text += fmt::format("<D:timeout>Second-{}</D:timeout>", left.count());
   text += "<D:locktoken><D:href>" + xml_text(lock.token) + "</D:href></D:locktoken>";
   text += "<D:lockroot><D:href>" + xml_text(lock.href) + "</D:href></D:lockroot>";
   return text + "</D:activelock>";

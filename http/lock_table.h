@@ -105,7 +105,9 @@ inline std::string lock_path(std::string_view bucket, std::string_view path) {
   return std::string(bucket) + "/" + std::string(path);
 }
 
-// Returns the XML element `activelock` that describes the lock.
-std::string active_lock(const Lock& lock);
+// Returns the XML element `activelock` that describes the lock. Its timeout is the time that the
+// lock still has from `now` on, in whole seconds, rounded up (RFC 4918, 14.29).
+std::string active_lock(
+    const Lock& lock, std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now());
 
 }  // namespace gridmount::http

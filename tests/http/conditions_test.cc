@@ -71,6 +71,7 @@ TEST(EntityTagTest, Lists) {
 TEST(HttpDateTest, Dates_AreWrittenAndParsed) {
   EXPECT_EQ(http_date(784111777), "Sun, 06 Nov 1994 08:49:37 GMT");
   EXPECT_EQ(parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT"), 784111777);
+  EXPECT_EQ(parse_http_date("Sun, 06 Nov 1994 -0:49:37 GMT"), std::nullopt);
   EXPECT_EQ(http_date(0), "Thu, 01 Jan 1970 00:00:00 GMT");
   EXPECT_EQ(http_date(-1), "Wed, 31 Dec 1969 23:59:59 GMT");
   for (const int64_t seconds : {-62135596800LL, -1LL, 951782399LL, 1709164800LL, 253402300799LL}) {

@@ -137,5 +137,20 @@ TEST_F(LockTableTest, TooManyLocks_AreRefused_UntilSomeEnd) {
   EXPECT_TRUE(table_.add(wanted("fs/x"), now_));
 }
 
+TEST_F(LockTableTest, Description_HasTheTimeThatIsLeft) {
+  Lock asked = wanted("fs/a");
+  asked.time = seconds(100);
+  const Lock held = must(table_.add(std::move(asked), now_));
+  const auto timeout_after = [&](std::chrono::milliseconds passed) {
+    const std::string text = active_lock(held, now_ + passed);
+    const size_t begin = text.find("Second-");
+    return text.substr(begin, text.find('<', begin) - begin);
+  };
+  EXPECT_EQ(timeout_after(seconds(0)), "Second-100");
+  EXPECT_EQ(timeout_after(seconds(60)), "Second-40");
+  EXPECT_EQ(timeout_after(std::chrono::milliseconds(99'500)), "Second-1");
+  EXPECT_EQ(timeout_after(seconds(101)), "Second-0");
+}
+
 }  // namespace
 }  // namespace gridmount::http
