@@ -48,6 +48,9 @@ TEST(ConnectionOptions, Users_AreEncoded) {
 
 TEST(ConnectionOptions, Uris_AreExtended) {
   EXPECT_EQ(uri_of({{"uri", "mongodb://db"}}), "mongodb://db/");
+  // The message does not repeat what may have a password.
+  EXPECT_EQ(uri_of({{"uri", "mongodb:me:secret@db"}}),
+            "error parsing uri: it does not begin with mongodb:// or mongodb+srv://");
   EXPECT_EQ(uri_of({{"uri", "mongodb://db/x?w=1"}, {"ssl", ""}}), "mongodb://db/x?w=1&tls=true");
   EXPECT_EQ(uri_of({{"uri", "mongodb://db"}, {"username", "me"}, {"password", "p"}}),
             "mongodb://me:p@db/");

@@ -161,7 +161,10 @@ Result<std::string> ConnectionOptions::uri() const {
     }
     base = *given;
     const size_t begin = base.find("//");
-    if (begin == std::string::npos) return refuse("error parsing uri: no scheme in '" + base + "'");
+    // Without the text of --uri, which may have a password.
+    if (begin == std::string::npos) {
+      return refuse("error parsing uri: it does not begin with mongodb:// or mongodb+srv://");
+    }
     const size_t end = base.find('/', begin + 2);
     const bool has_user = base.substr(0, end).find('@') != std::string::npos;
     if (!user.empty() && has_user) {
