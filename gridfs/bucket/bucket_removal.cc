@@ -8,6 +8,7 @@
 #include "gridfs/bucket/chunk_document.h"
 #include "gridfs/bucket/chunk_size.h"
 #include "gridfs/bucket/files_document.h"
+#include "gridfs/bucket/upload_order.h"
 
 namespace gridmount::gridfs {
 namespace {
@@ -149,11 +150,8 @@ Status Bucket::remove_links(engine::Transaction& transaction, bson::View files_d
 Status Bucket::remove_by_name(std::string_view filename) const {
   std::vector<std::vector<bson::Value>> batches;
   {
-    bson::Builder order;
-    order.append("uploadDate", int32_t{1});
-    const bson::Document oldest_first = std::move(order).finish();
     engine::FindOptions options;
-    options.sort = oldest_first;
+    options.sort = oldest_first();
     options.one_at_a_time = true;
     GM_ASSIGN(const std::unique_ptr<engine::Snapshot> snapshot, store_.snapshot());
     GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "engine/bson/builder.h"
+#include "gridfs/bucket/upload_order.h"
 #include "gridfs/namespace/directory_scan.h"
 #include "gridfs/namespace/directory_store.h"
 #include "gridfs/namespace/name_mapping.h"
@@ -179,11 +180,6 @@ Status DirectoryListing::read_names(engine::Snapshot& snapshot) {
 }
 
 Status DirectoryListing::read_unnamed(engine::Snapshot& snapshot) {
-  static const bson::Document kByDate = [] {
-    bson::Builder sort;
-    sort.append("uploadDate", int32_t{1});
-    return std::move(sort).finish();
-  }();
   const std::vector<bson::Document>& filters = unnamed_filters();
   while (batch_size() < batch_entries_) {
     if (read_to().query == filters.size()) {
@@ -194,7 +190,7 @@ Status DirectoryListing::read_unnamed(engine::Snapshot& snapshot) {
     const bson::Document filter =
         dated ? dated_filter(read_to().date) : bson::Document(filters[read_to().query]);
     engine::FindOptions options;
-    if (dated) options.sort = kByDate;
+    if (dated) options.sort = oldest_first();
     options.skip = read_to().skip;
     GM_ASSIGN(const std::unique_ptr<engine::Cursor> cursor,
               bucket_.files().find(snapshot, filter, options));

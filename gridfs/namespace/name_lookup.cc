@@ -6,6 +6,7 @@
 #include "engine/bson/builder.h"
 #include "engine/transient_error.h"
 #include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/upload_order.h"
 #include "gridfs/namespace/name_mapping.h"
 #include "gridfs/namespace/path_range.h"
 
@@ -18,15 +19,6 @@ constexpr std::string_view kBelow = "below";
 constexpr std::string_view kParent = "parent";
 constexpr std::string_view kSiblingDirectory = "siblingDirectory";
 constexpr std::string_view kSiblingFile = "siblingFile";
-
-const bson::Document& newest_first() {
-  static const bson::Document kSort = [] {
-    bson::Builder sort;
-    sort.append("uploadDate", int32_t{-1});
-    return std::move(sort).finish();
-  }();
-  return kSort;
-}
 
 // What is looked for: the first documents of a collection that match.
 struct Search {

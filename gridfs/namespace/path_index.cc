@@ -3,42 +3,18 @@
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
 #include "gridfs/bucket/chunk_document.h"
+#include "gridfs/bucket/upload_order.h"
 #include "gridfs/namespace/name_mapping.h"
 #include "gridfs/namespace/path_range.h"
 
 namespace gridmount::gridfs {
 namespace {
 
-bson::Document sort_by(std::string_view field, int32_t direction) {
-  bson::Builder sort;
-  sort.append(field, direction);
-  return std::move(sort).finish();
-}
-
-const bson::Document& newest_first() {
-  static const bson::Document kSort = sort_by("uploadDate", -1);
-  return kSort;
-}
-
-const bson::Document& oldest_first() {
-  static const bson::Document kSort = sort_by("uploadDate", 1);
-  return kSort;
-}
-
 std::weak_ordering compare_dates(bson::View a, bson::View b) {
   const auto date = [](bson::View document) {
     return document.find("uploadDate").value_or(bson::ValueView(bson::Type::kNull, nullptr, 0));
   };
   return bson::compare(date(a), date(b));
-}
-
-const bson::Document& by_filename() {
-  static const bson::Document kSort = [] {
-    bson::Builder sort;
-    sort.append("filename", int32_t{1}).append("uploadDate", int32_t{1});
-    return std::move(sort).finish();
-  }();
-  return kSort;
 }
 
 // The number of revisions that a scan reads to find the newest, before it looks the newest up in
@@ -278,7 +254,7 @@ Result<PathIndex::AtPath> PathIndex::at_by_filename(engine::Snapshot& snapshot,
                                                     std::string_view path) const {
   AtPath at;
   engine::FindOptions options;
-  options.sort = by_filename();
+  options.sort = by_filename_oldest_first();
   GM_ASSIGN(
       const std::unique_ptr<engine::Cursor> cursor,
       bucket_.files().find(snapshot, names_below_from("filename", path, path, true), options));
@@ -341,7 +317,7 @@ void ChildScan::skip_behind(const std::string& name) {
 Result<std::optional<ChildScan::NamedFile>> ChildScan::read_filename() {
   if (!cursor_) {
     engine::FindOptions options;
-    options.sort = by_filename();
+    options.sort = by_filename_oldest_first();
     GM_ASSIGN(cursor_,
               path_index_.bucket().files().find(
                   snapshot_, names_below_from("filename", directory_, from_, inclusive_), options));

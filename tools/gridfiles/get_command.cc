@@ -8,6 +8,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/compare.h"
+#include "gridfs/bucket/upload_order.h"
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/file_query.h"
 #include "tools/gridfiles/local_file.h"
@@ -71,11 +72,8 @@ bool is_newer(bson::View a, bson::View b) {
 
 // Returns the newest file of each name among the files that match.
 Result<std::vector<Target>> newest_targets(const CommandContext& context, bson::View filter) {
-  bson::Builder order;
-  bson::Document by_name =
-      std::move(order.append("filename", int32_t{1}).append("uploadDate", int32_t{1})).finish();
   engine::FindOptions find_options;
-  find_options.sort = by_name;
+  find_options.sort = gridfs::by_filename_oldest_first();
 
   std::vector<Target> targets;
   bson::Document newest;  // the newest file of the name being read

@@ -10,6 +10,7 @@
 
 #include "engine/bson/builder.h"
 #include "engine/bson/json.h"
+#include "gridfs/bucket/upload_order.h"
 #include "gridfs/namespace/revisions.h"
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/file_copy.h"
@@ -27,15 +28,12 @@ Result<std::vector<bson::Document>> files_of_name(const CommandContext& context,
                                                   const std::string& name) {
   bson::Builder by_name;
   by_name.append("filename", name);
-  bson::Builder order;
-  order.append("uploadDate", int32_t{-1});
-  const bson::Document newest_first = std::move(order).finish();
   std::vector<bson::Document> files;
   const auto visit = [&](bson::View file) -> Status {
     files.emplace_back(file);
     return {};
   };
-  GM_TRY(for_each_file(context, std::move(by_name).finish(), newest_first, visit));
+  GM_TRY(for_each_file(context, std::move(by_name).finish(), gridfs::newest_first(), visit));
   return files;
 }
 

@@ -24,6 +24,7 @@
 #include "engine/bson/builder.h"
 #include "gridfs/bucket/files_document.h"
 #include "gridfs/bucket/md5.h"
+#include "gridfs/bucket/upload_order.h"
 #include "gridfs/namespace/revisions.h"
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/content_md5.h"
@@ -117,9 +118,6 @@ Result<Side<LocalFile>> read_local(const CommandContext& context, const std::str
 // Reads the newest file of each name.
 Result<Side<StoredFile>> read_stored(const CommandContext& context, const std::string& prefix) {
   Side<StoredFile> side;
-  bson::Builder order;
-  order.append("filename", int32_t{1}).append("uploadDate", int32_t{1});
-  const bson::Document oldest_first = std::move(order).finish();
   const auto visit = [&](bson::View document) -> Status {
     const std::string name = filename_of(document).substr(prefix.size());
     side.files.erase(name);
@@ -135,7 +133,7 @@ Result<Side<StoredFile>> read_stored(const CommandContext& context, const std::s
     return {};
   };
   const bson::Document filter = prefix.empty() ? bson::Document() : names_beginning_with(prefix);
-  GM_TRY(for_each_file(context, filter, oldest_first, visit));
+  GM_TRY(for_each_file(context, filter, gridfs::by_filename_oldest_first(), visit));
   for (const std::string& name : side.left_out) {
     context.log.line(Log::kAlways, "leaving out " + in_quotes(prefix + name) + ", which is " +
                                        (is_name_below_folder(name)

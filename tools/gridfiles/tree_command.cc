@@ -10,6 +10,7 @@
 
 #include "engine/base/counted.h"
 #include "engine/bson/builder.h"
+#include "gridfs/bucket/upload_order.h"
 #include "tools/gridfiles/command.h"
 #include "tools/gridfiles/file_query.h"
 #include "tools/gridfiles/output.h"
@@ -103,9 +104,6 @@ class Printer {
 // All names are in memory before the first line, because the line of an entry depends on whether
 // others follow in its folder.
 Status run_tree(const CommandContext& context) {
-  bson::Builder order;
-  order.append("filename", int32_t{1}).append("uploadDate", int32_t{1});
-  const bson::Document oldest_first = std::move(order).finish();
   const std::string prefix = context.arguments.empty() ? "" : context.arguments[0];
   // The folder that holds all names with the prefix.
   const std::string root = prefix.substr(0, prefix.rfind('/') + 1);
@@ -119,7 +117,8 @@ Status run_tree(const CommandContext& context) {
     bytes = length_of(file).value_or(0);
     return {};
   };
-  GM_TRY(for_each_file(context, names_of_argument(context), oldest_first, visit));
+  GM_TRY(for_each_file(context, names_of_argument(context), gridfs::by_filename_oldest_first(),
+                       visit));
   if (bytes) add(tree, name, *bytes);
   Printer printer(context.options);
   if (!context.options.json) GM_TRY(print_line(root.empty() ? "." : root));
