@@ -2,6 +2,7 @@
 
 #include <array>
 #include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/http/error.hpp>
@@ -177,8 +178,24 @@ void Connection::handle_head(const error_code& error) {
   }
   if (is_refused_) return refuse(503, "there are too many connections");
   target_ = text_of(head.target());
-  const Request asked = request();
-  Answer answer = context_.handler.answer(asked);
+  const auto asked = std::make_shared<const Request>(request());
+  is_change_ = asked->is_change();
+  answer([this, asked] { return context_.handler.answer(*asked); },
+         [this, asked](Answer given) { handle_answer(*asked, std::move(given)); });
+}
+
+template <typename Work, typename Use>
+void Connection::answer(Work work, Use use) {
+  if (!is_change_ || context_.changes == nullptr) return use(work());
+  net::post(*context_.changes, [self = shared_from_this(), work = std::move(work),
+                                use = std::move(use)]() mutable {
+    net::post(self->stream_.get_executor(),
+              [self, result = work(), use = std::move(use)]() mutable { use(std::move(result)); });
+  });
+}
+
+void Connection::handle_answer(const Request& asked, Answer answer) {
+  const auto& head = parser_->get();
   if (auto* const reply = std::get_if<Reply>(&answer)) {
     // The body of the request is not read, so what follows it cannot be found.
     return send(std::move(*reply), head.version(), head.keep_alive() && !asked.has_body);
@@ -204,10 +221,12 @@ void Connection::send_continue() {
 
 void Connection::read_body() {
   if (parser_->is_done()) {
-    const std::unique_ptr<BodyReceiver> receiver = std::move(receiver_);
     received_ = std::string();
-    const auto& head = parser_->get();
-    return send(receiver->finish(), head.version(), head.keep_alive());
+    return answer([this] { return std::exchange(receiver_, nullptr)->finish(); },
+                  [this](Reply reply) {
+                    const auto& head = parser_->get();
+                    send(std::move(reply), head.version(), head.keep_alive());
+                  });
   }
   received_.resize(kReceivedBytesMax);
   auto& body = parser_->get().body();
@@ -231,16 +250,25 @@ void Connection::handle_body(const error_code& error) {
   // The upload is broken off.
   if (error && !is_full) return close();
   const size_t size = received_.size() - parser_->get().body().size;
-  if (size > 0) {
-    std::optional<Reply> failed =
-        receiver_->take(std::span(reinterpret_cast<const uint8_t*>(received_.data()), size));
-    if (failed) return send_last(*std::move(failed));
-  }
-  read_body();
+  if (size == 0) return read_body();
+  answer(
+      [this, size] {
+        return receiver_->take(std::span(reinterpret_cast<const uint8_t*>(received_.data()), size));
+      },
+      [this](std::optional<Reply> failed) {
+        if (failed) return send_last(*std::move(failed));
+        read_body();
+      });
+}
+
+void Connection::drop_receiver() {
+  // Its destructor may remove what the client has sent, which is a change.
+  if (!receiver_ || !is_change_ || context_.changes == nullptr) return receiver_.reset();
+  net::post(*context_.changes, [receiver = std::move(receiver_)] {});
 }
 
 void Connection::send_last(Reply reply) {
-  receiver_.reset();
+  drop_receiver();
   received_ = std::string();
   send(std::move(reply), parser_->get().version(), false);
 }
@@ -336,7 +364,7 @@ void Connection::drain(size_t bytes_left) {
 }
 
 void Connection::close() {
-  receiver_.reset();
+  drop_receiver();
   body_.reset();
   stream_.close();
 }

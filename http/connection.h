@@ -6,10 +6,13 @@
 // reply. So a client that stops sending or receiving loses its connection. All handlers run on the
 // strand of the socket, one at a time.
 //
-// start() must be called once, on any thread. Everything else runs on the strand.
+// start() must be called once, on any thread. Everything else runs on the strand, except that a
+// thread for changes calls the handler and the BodyReceiver of a change. The strand then has
+// nothing to do.
 #pragma once
 
 #include <atomic>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
@@ -31,6 +34,9 @@ namespace gridmount::http {
 struct ConnectionContext {
   const RequestHandler& handler;
   const HttpLimits limits;
+  // Its threads answer the requests that are changes, which may wait long for other changes. Null:
+  // the thread of the strand answers all requests.
+  boost::asio::io_context* const changes = nullptr;
   std::atomic<size_t> served = 0;   // connections that are answered
   std::atomic<size_t> refused = 0;  // connections that get the status 503
 };
@@ -59,11 +65,18 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void handle_head(const boost::beast::error_code& error);
   // Returns the request that parser_ has.
   Request request() const;
+  // Calls `work`, on a thread for changes if the request is a change, and then `use` with the
+  // result of `work` on the strand.
+  template <typename Work, typename Use>
+  void answer(Work work, Use use);
+  void handle_answer(const Request& asked, Answer answer);
   // Tells the client, which waits for this, that it may send the body.
   void send_continue();
   // Reads the next bytes of the body for receiver_. After the last one, sends its reply.
   void read_body();
   void handle_body(const boost::beast::error_code& error);
+  // Destroys receiver_, on a thread for changes if the request is a change.
+  void drop_receiver();
   // Sends the reply to a request whose body is not read to its end, and ends the connection.
   void send_last(Reply reply);
   // Begins to send the reply. `version` is the HTTP version of the request times ten: 10 or 11.
@@ -88,6 +101,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string received_;                    // the buffer for its bytes
   std::unique_ptr<Body> body_;              // what is left of the reply that is being sent
   std::string target_;                      // of that reply, for the log
+  bool is_change_ = false;                  // of the request that is being answered
   bool is_chunked_ = false;
   bool keeps_alive_ = false;
   // The bytes before a piece: the head of the reply, and the line with the piece's size if the

@@ -1,6 +1,7 @@
 #include "http/http_server.h"
 
 #include <algorithm>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -95,14 +96,17 @@ class HttpServer::Running {
   Running(std::unique_ptr<RequestHandler> handler, std::vector<wire::TcpListener> listeners,
           const HttpServerOptions& options)
       : handler_(std::move(handler)),
-        context_{*handler_, options.limits},
+        context_{*handler_, options.limits, options.change_threads > 0 ? &changes_ : nullptr},
         io_(static_cast<int>(options.threads)) {
     for (wire::TcpListener& listener : listeners) {
       listeners_.push_back(std::make_unique<Listener>(io_, std::move(listener), context_));
     }
     try {
       for (size_t i = 0; i < options.threads; ++i) {
-        threads_.emplace_back([this, name = options.thread_name] { run(name); });
+        threads_.emplace_back([this, name = options.thread_name] { run(io_, name); });
+      }
+      for (size_t i = 0; i < options.change_threads; ++i) {
+        threads_.emplace_back([this] { run(changes_, "gm-http-change"); });
       }
     } catch (...) {
       stop();
@@ -115,6 +119,7 @@ class HttpServer::Running {
 
   bool end(std::chrono::milliseconds patience) {
     io_.stop();
+    changes_.stop();
     handler_->stop();
     const auto deadline = std::chrono::steady_clock::now() + patience;
     const MutexLock lock(mutex_);
@@ -133,11 +138,11 @@ class HttpServer::Running {
   }
 
  private:
-  void run(const char* name) {
+  void run(net::io_context& io, const char* name) {
     name_this_thread(name);
     for (;;) {
       try {
-        io_.run();
+        io.run();
         break;
       } catch (const std::exception& error) {
         // Out of memory. This connection is lost, others are answered.
@@ -151,6 +156,7 @@ class HttpServer::Running {
 
   void stop() {
     io_.stop();
+    changes_.stop();
     handler_->stop();
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
@@ -159,6 +165,11 @@ class HttpServer::Running {
   const std::unique_ptr<RequestHandler> handler_;
   ConnectionContext context_;  // outlives the connections, which the handlers in io_ hold
   net::io_context io_;
+  // Its handlers hold connections, whose sockets belong to io_.
+  net::io_context changes_;
+  // Keeps the threads of changes_ while there is no change.
+  const net::executor_work_guard<net::io_context::executor_type> changes_wait_ =
+      net::make_work_guard(changes_);
   std::vector<std::unique_ptr<Listener>> listeners_;
   Mutex mutex_;
   Condition thread_ended_;
@@ -205,6 +216,7 @@ Result<std::unique_ptr<HttpServer>> serve_files(engine::Store& store, SiteOption
                                                 HttpServerOptions options) {
   GM_ASSIGN(const wire::ListenAddress address, wire::ListenAddress::parse(options.address));
   site.hosts.push_back(address.host);
+  if (site.write) options.change_threads = kHttpChangeThreads;
   return HttpServer::start(std::make_unique<Site>(store, std::move(site)), std::move(options));
 }
 

@@ -29,6 +29,9 @@ namespace gridmount::http {
 
 // The number of threads that serve all connections.
 inline constexpr size_t kHttpThreads = 4;
+// The number of further threads that make changes. A change waits until the changes before it are
+// made. So that reading goes on meanwhile, no other thread makes changes.
+inline constexpr size_t kHttpChangeThreads = 4;
 // The time for which a program that ends waits for answers that are being made.
 inline constexpr std::chrono::milliseconds kHttpEndPatience{1500};
 
@@ -37,6 +40,7 @@ struct HttpServerOptions {
   bool loopback_only = true;  // start() refuses other addresses
   size_t threads = kHttpThreads;
   const char* thread_name = "gm-http";  // at most 15 characters
+  size_t change_threads = 0;            // 0: `threads` make the changes, too
   HttpLimits limits = {};
 };
 
@@ -79,7 +83,8 @@ class HttpServer {
 // Starts a server of the files of a store (site.h). `store` must outlive the server. Everybody who
 // can connect can read all files that the site shows, whatever their permissions are. The server
 // answers only requests that address it by a loopback name or address, by the host of
-// HttpServerOptions::address, or by one of SiteOptions::hosts (host_names.h). Fails as
+// HttpServerOptions::address, or by one of SiteOptions::hosts (host_names.h). With
+// SiteOptions::write, kHttpChangeThreads replaces HttpServerOptions::change_threads. Fails as
 // HttpServer::start() does.
 Result<std::unique_ptr<HttpServer>> serve_files(engine::Store& store, SiteOptions site,
                                                 HttpServerOptions options);

@@ -238,6 +238,32 @@ TEST_F(HttpUploadTest, Bodies_AreTaken_AndTheConnectionStays) {
   EXPECT_THAT(replies, HasSubstr("\r\n\r\nthirdHTTP/1.1 200 OK\r\n"));
 }
 
+// However many changes wait for another one, their threads do not read.
+TEST_F(HttpUploadTest, ChangesThatWait_DoNotHoldUpReading) {
+  upload("a", "first");
+  must(start());
+  std::unique_ptr<engine::Transaction> change =
+      must(store().begin(engine::TransactionKind::kMayBlock));
+  std::vector<int> waiting;
+  for (size_t i = 0; i < kHttpThreads + 2 * kHttpChangeThreads; ++i) {
+    waiting.push_back(connect_client());
+    send_text(waiting.back(), "MKCOL /" + bucket().options().name + "/d" + std::to_string(i) +
+                                  " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  }
+  std::future<void> reading = std::async(std::launch::async, [&] {
+    for (int i = 0; i < 50; ++i) {
+      EXPECT_THAT(ask(get("a")), EndsWith("\r\n\r\nfirst"));
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  });
+  EXPECT_EQ(reading.wait_for(std::chrono::minutes(1)), std::future_status::ready);
+  change.reset();
+  reading.wait();
+  for (const int client : waiting) {
+    EXPECT_THAT(receive_all(client), StartsWith("HTTP/1.1 201 Created\r\n"));
+  }
+}
+
 TEST_F(HttpUploadTest, Expectation_IsAnsweredBeforeTheBody_UnlessItIsNotWanted) {
   must(start());
   const int client = connect_client();
