@@ -137,6 +137,10 @@ class TextRound:
                 [{"$unwind": "$a"}, {"$project": {"a": 1, "score": SCORE}}],
                 [{"$replaceRoot": {"newRoot": {"id": "$_id"}}}, {"$project": {"id": 1, "score": SCORE}}],
                 [{"$match": {"$expr": {"$gt": [SCORE, 1]}}}],
+                [{"$sample": {"size": 99}}, {"$sort": {"_id": 1}}, {"$project": {"score": SCORE}}],
+                [{"$unionWith": {"coll": "c", "pipeline": [{"$match": self.search()}]}}, {"$project": {"score": SCORE}}],
+                [{"$setWindowFields": {"sortBy": {"_id": 1}, "output": {"w": {"$max": SCORE}}}}, {"$project": {"w": 1, "score": SCORE}}],
+                [{"$densify": {"field": "_id", "range": {"step": 1, "bounds": "full"}}}, {"$project": {"score": SCORE}}],
                 [{"$facet": {"x": [{"$sort": {"_id": 1}}, {"$project": {"score": SCORE}}]}}],
             ]
         )

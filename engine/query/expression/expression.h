@@ -97,10 +97,14 @@ class VariableScope {
   // Whether the documents have text scores. If not, the parser refuses {$meta: "textScore"}.
   void set_has_text_score(bool has) { has_text_score_ = has; }
   bool has_text_score() const { return has_text_score_; }
+  // Whether something in the pipeline may read them.
+  void set_reads_text_score(bool reads) { reads_text_score_ = reads; }
+  bool reads_text_score() const { return reads_text_score_; }
 
  private:
   SharedCollator collator_;
   bool has_text_score_ = false;
+  bool reads_text_score_ = false;
   std::vector<std::pair<std::string, size_t>> declared_;
   size_t slots_ = 0;
 };

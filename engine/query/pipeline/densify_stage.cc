@@ -81,10 +81,16 @@ class DensifyStream : public DocumentStream {
     while (true) {
       if (filled_ != nullptr) {
         GM_ASSIGN(const std::optional<bson::View> made, make_next());
-        if (made) return made;
+        if (made) {
+          text_score_.reset();
+          return made;
+        }
         filled_ = nullptr;
       }
-      if (current_) return std::exchange(current_, std::nullopt);
+      if (current_) {
+        text_score_ = input_->text_score();
+        return std::exchange(current_, std::nullopt);
+      }
       if (input_ == nullptr) {
         if (to_end_ == order_.size()) return std::nullopt;
         filled_ = order_[to_end_++];
@@ -94,6 +100,7 @@ class DensifyStream : public DocumentStream {
       GM_TRY(current_ ? begin_document(*current_) : begin_end());
     }
   }
+  std::optional<double> text_score() const override { return text_score_; }
 
  private:
   struct Grid {
@@ -241,6 +248,7 @@ class DensifyStream : public DocumentStream {
   uint64_t bytes_ = 0;
   int64_t made_ = 0;
   std::optional<bson::View> current_;  // the document of the input that comes next
+  std::optional<double> text_score_;   // of the document returned last; a made one has none
   MaybeValue least_;                   // of the field
   MaybeValue last_;                    // of the field, in the newest document that has it
   PartitionKey key_;                   // of that document

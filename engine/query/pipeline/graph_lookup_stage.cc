@@ -75,6 +75,7 @@ class GraphLookupStream : public DocumentStream {
     GM_ASSIGN(const bson::View result, output_.finish());
     return result;
   }
+  std::optional<double> text_score() const override { return input_->text_score(); }
 
  private:
   // Leaves the documents found in results_.
@@ -84,7 +85,7 @@ class GraphLookupStream : public DocumentStream {
     asked_.clear();
     frontier_.clear();
     frontier_bytes_ = 0;
-    evaluator_.begin(document);
+    evaluator_.begin(document, input_->text_score());
     GM_ASSIGN(const std::optional<ValueView> start, evaluator_.evaluate(*options_.start_with));
     if (!start) return {};
     if (start->type() == Type::kArray) {

@@ -68,7 +68,7 @@ class LinearFill : public WindowEvaluation {
   };
 
   Result<std::optional<Value>> value_of(const Expression& expression, size_t at) {
-    evaluator_.begin(partition_->document(at));
+    partition_->begin_document(at, evaluator_);
     GM_ASSIGN(const MaybeValue value, evaluator_.evaluate(expression));
     return owned(value);
   }

@@ -14,20 +14,26 @@ namespace gridmount::query {
 namespace {
 
 // A pipeline's documents have text scores if its first stage is a text search. Those of a $facet
-// have them if the documents before it have them. Restores the state of the pipeline around it.
+// have them if the documents before it have them. The documents of a $unionWith go on with their
+// scores into the pipeline around it. Restores the state of that pipeline.
 class TextScoreScope {
  public:
-  TextScoreScope(VariableScope& scope, bool inherits)
-      : scope_(scope), before_(scope.has_text_score()) {
-    scope_.set_has_text_score(inherits && before_);
+  TextScoreScope(VariableScope& scope, PipelineLevel level, bool reads)
+      : scope_(scope), had_(scope.has_text_score()), read_(scope.reads_text_score()) {
+    scope_.set_has_text_score(had_ && level == PipelineLevel::kFacet);
+    scope_.set_reads_text_score(reads || (read_ && level == PipelineLevel::kUnion));
   }
-  ~TextScoreScope() { scope_.set_has_text_score(before_); }
+  ~TextScoreScope() {
+    scope_.set_has_text_score(had_);
+    scope_.set_reads_text_score(read_);
+  }
   TextScoreScope(const TextScoreScope&) = delete;
   TextScoreScope& operator=(const TextScoreScope&) = delete;
 
  private:
   VariableScope& scope_;
-  const bool before_;
+  const bool had_;
+  const bool read_;
 };
 
 }  // namespace
@@ -44,7 +50,7 @@ class PipelineParser {
                                       std::to_string(kPipelineDepthMax));
     }
     Pipeline pipeline;
-    const TextScoreScope text_score(scope_, place_ == PipelineLevel::kFacet);
+    const TextScoreScope text_score(scope_, place_, mentions_text_score(stages));
     for (const bson::Element element : stages) {
       GM_ASSIGN(const StageCall call, stage_call(element.value, scope_, place_, depth_));
       const size_t before = pipeline.stages_.size();
@@ -58,7 +64,7 @@ class PipelineParser {
     GM_TRY(check_positions(pipeline.stages_));
     rewrite_stages(pipeline.stages_);
     plan(pipeline);
-    pipeline.request_.text_score = scope_.has_text_score() && mentions_text_score(stages);
+    pipeline.request_.text_score = scope_.has_text_score() && scope_.reads_text_score();
     return pipeline;
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -38,27 +39,36 @@ class SampleStream : public DocumentStream {
 
   Result<std::optional<bson::View>> next() override {
     if (!gathered_) GM_TRY(gather());
-    if (sample_.empty()) return std::nullopt;
+    if (sample_.empty()) {
+      given_ = {};
+      return std::nullopt;
+    }
     given_ = std::move(sample_.back());
     sample_.pop_back();
-    return given_.view();
+    return given_.document.view();
   }
+  std::optional<double> text_score() const override { return given_.text_score; }
 
  private:
+  struct Drawn {
+    bson::Document document;
+    std::optional<double> text_score;
+  };
+
   Status gather() {
     while (true) {
       GM_ASSIGN(const std::optional<bson::View> document, input_->next());
       if (!document) break;
       const uint64_t at = read_++;
       if (at < size_) {
-        sample_.emplace_back(*document);
-        bytes_ += document->size() + sizeof(bson::Document);
+        sample_.push_back({bson::Document(*document), input_->text_score()});
+        bytes_ += document->size() + sizeof(Drawn);
       } else {
         const uint64_t level = std::uniform_int_distribution<uint64_t>(0, at)(random_);
         if (level >= size_) continue;
         bytes_ += document->size();
-        bytes_ -= sample_[level].view().size();
-        sample_[level] = bson::Document(*document);
+        bytes_ -= sample_[level].document.view().size();
+        sample_[level] = {bson::Document(*document), input_->text_score()};
       }
       if (bytes_ > bytes_max_) return sort_memory_exceeded(bytes_max_);
     }
@@ -73,11 +83,11 @@ class SampleStream : public DocumentStream {
   Stream input_;
   const uint64_t bytes_max_;
   std::mt19937_64 random_;
-  std::vector<bson::Document> sample_;
+  std::vector<Drawn> sample_;
   uint64_t bytes_ = 0;
   uint64_t read_ = 0;
   bool gathered_ = false;
-  bson::Document given_;
+  Drawn given_;
 };
 
 Result<Stream> SampleStage::open(Stream input, const PipelineContext& context) const {

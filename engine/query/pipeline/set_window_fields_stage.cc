@@ -77,6 +77,7 @@ class WindowFieldsStream : public DocumentStream {
         input_(std::move(input)),
         evaluator_(context.variables, context.now, context.collator.get()),
         transform_state_(context.variables, context.now, context.collator.get()),
+        score_part_(window_directions(options_).size()),
         buffer_(window_directions(options_), context.collator.get()),
         bytes_max_(context.memory_bytes_max) {
     if (options_.sort) sort_keys_.emplace(*options_.sort);
@@ -97,8 +98,13 @@ class WindowFieldsStream : public DocumentStream {
       variables[slot] = results_[i] ? std::optional(results_[i]->view()) : std::nullopt;
     }
     const bson::View document = buffer_.payload(at_++).as_document();
+    transform_state_.text_score = text_score();
     GM_ASSIGN(const bson::View result, options_.transform->apply(document, transform_state_));
     return result;
+  }
+  std::optional<double> text_score() const override {
+    if (at_ == partition_.begin) return std::nullopt;
+    return buffer_.key(at_ - 1, score_part_).number();
   }
 
  private:
@@ -106,7 +112,11 @@ class WindowFieldsStream : public DocumentStream {
     while (true) {
       GM_ASSIGN(const std::optional<bson::View> document, input_->next());
       if (!document) break;
-      GM_TRY(read_key(*document));
+      GM_TRY(read_key(*document, input_->text_score()));
+      // The document keeps its text score, as one more value that is not compared.
+      const bson::Value score =
+          input_->text_score() ? bson::Value(*input_->text_score()) : bson::Value();
+      key_.push_back(score.view());
       GM_ASSIGN(const bson::View kept, part_kept(*document));
       buffer_.add(key_, ValueView(Type::kDocument, kept.data(), kept.size()));
       if (buffer_.bytes() > bytes_max_) return sort_memory_exceeded(bytes_max_);
@@ -122,10 +132,10 @@ class WindowFieldsStream : public DocumentStream {
     return {};
   }
 
-  Status read_key(bson::View document) {
+  Status read_key(bson::View document, std::optional<double> text_score) {
     key_.clear();
     if (options_.partition_by != nullptr) {
-      evaluator_.begin(document);
+      evaluator_.begin(document, text_score);
       GM_ASSIGN(const std::optional<ValueView> value, evaluator_.evaluate(*options_.partition_by));
       if (value && value->type() == Type::kArray) {
         return fail(ErrorCode::kTypeMismatch,
@@ -153,7 +163,7 @@ class WindowFieldsStream : public DocumentStream {
   // Returns false if there is no further partition.
   bool begin_partition() {
     for (size_t i = partition_.begin; i < partition_.end; ++i) buffer_.release(i);
-    partition_ = {&buffer_, at_, at_};
+    partition_ = {&buffer_, score_part_, at_, at_};
     if (at_ == buffer_.size()) return false;
     ++partition_.end;
     while (partition_.end < buffer_.size() && is_in_partition(partition_.end)) ++partition_.end;
@@ -179,6 +189,7 @@ class WindowFieldsStream : public DocumentStream {
   TransformState transform_state_;
   std::optional<SortKeyReader> sort_keys_;
   std::vector<ValueView> key_;
+  const size_t score_part_;  // the position of the text score in the key
   SortBuffer buffer_;
   const uint64_t bytes_max_;
   DocumentOutput part_;

@@ -49,6 +49,9 @@ class UnionStream : public DocumentStream {
     }
     return other_->next();
   }
+  std::optional<double> text_score() const override {
+    return input_ != nullptr ? input_->text_score() : other_->text_score();
+  }
 
  private:
   const UnionStage& stage_;

@@ -63,14 +63,13 @@ class StateEvaluation : public WindowEvaluation {
   Status add(size_t at) {
     GM_TRY(check_interruption());
     result_.reset();
-    const bson::View document = partition_->document(at);
-    evaluator_.begin(document);
+    partition_->begin_document(at, evaluator_);
     GM_ASSIGN(const MaybeValue value, evaluator_.evaluate(*function_.input));
     if (slides_) {
       values_.push_back(value ? std::optional(Value(*value)) : std::nullopt);
       values_bytes_ += bytes_of(values_.back());
     }
-    GM_TRY(state_->add(value, document));
+    GM_TRY(state_->add(value, partition_->document(at)));
     // A window may hold a whole partition as soon as its first document is asked for.
     return bytes() <= bytes_max_ ? Status() : window_memory_exceeded(bytes(), bytes_max_);
   }
@@ -141,7 +140,7 @@ class EndEvaluation : public FrameEvaluation {
     GM_ASSIGN(const std::optional<WindowFrame::Span> span, frame_.move_to(current));
     if (!span) return function_.if_empty;
     const bool is_first = function_.kind == WindowFunction::Kind::kFirst;
-    evaluator_.begin(partition_->document(is_first ? span->first : span->last));
+    partition_->begin_document(is_first ? span->first : span->last, evaluator_);
     GM_ASSIGN(const MaybeValue value, evaluator_.evaluate(*function_.input));
     if (!value) return std::nullopt;
     return Value(*value);
@@ -172,7 +171,7 @@ class DerivativeEvaluation : public FrameEvaluation {
 
  private:
   Result<std::optional<Value>> value_of(const Expression& expression, size_t at) {
-    evaluator_.begin(partition_->document(at));
+    partition_->begin_document(at, evaluator_);
     GM_ASSIGN(const MaybeValue value, evaluator_.evaluate(expression));
     return value ? std::optional(Value(*value)) : std::nullopt;
   }

@@ -67,7 +67,7 @@ std::optional<WindowFrame::Span> WindowFrame::documents_at(size_t current) const
 
 Result<std::optional<ValueView>> WindowFrame::value_at(size_t at) {
   GM_TRY(check_interruption());
-  evaluator_.begin(partition_->document(at));
+  partition_->begin_document(at, evaluator_);
   return evaluator_.evaluate(*sort_value_);
 }
 

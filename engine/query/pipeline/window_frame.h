@@ -13,14 +13,20 @@
 
 namespace gridmount::query {
 
-// A partition: successive documents of a sorted buffer, which are numbered from 0.
+// A partition: successive documents of a sorted buffer, which are numbered from 0. The last part of
+// a document's key is its text score, or null if it has none.
 struct WindowPartition {
   const SortBuffer* documents = nullptr;
+  size_t score_part = 0;
   size_t begin = 0;
   size_t end = 0;
 
   size_t size() const { return end - begin; }
   bson::View document(size_t at) const { return documents->payload(begin + at).as_document(); }
+  // Makes the document the root of the following evaluations.
+  void begin_document(size_t at, Evaluator& evaluator) const {
+    evaluator.begin(document(at), documents->key(begin + at, score_part).number());
+  }
 };
 
 class WindowFrame {

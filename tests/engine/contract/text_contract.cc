@@ -12,6 +12,18 @@ using testing::UnorderedElementsAre;
 
 constexpr const char* kByScore = R"({"score": {"$meta": "textScore"}})";
 
+// Returns the results of a pipeline as JSON.
+std::vector<std::string> results(Collection& collection, Snapshot& snapshot, bson::View stages) {
+  const auto cursor = collection.aggregate(snapshot, stages, {});
+  EXPECT_THAT(cursor, Succeeded());
+  std::vector<std::string> found;
+  if (!cursor) return found;
+  auto next = (*cursor)->next();
+  for (; next && *next; next = (*cursor)->next()) found.push_back(json(**next));
+  EXPECT_THAT(next, Succeeded());
+  return found;
+}
+
 TEST_P(StoreContract, Text_FindsTermsPhrasesAndNoNegations) {
   create_index(R"({"title": "text", "body": "text"})");
   insert(R"({"_id": 1, "title": "Apple pie", "body": "Baking apples"})");
@@ -42,15 +54,84 @@ TEST_P(StoreContract, Text_ScoresSortAndAreShown) {
   const bson::Document stages = doc(R"({"0": {"$match": {"$text": {"$search": "apple"}}},
       "1": {"$group": {"_id": {"$gt": [{"$meta": "textScore"}, 1]}, "n": {"$sum": 1}}},
       "2": {"$sort": {"_id": 1}}})");
-  const auto view = snapshot();
-  const auto cursor = collection()->aggregate(*view, stages, {});
-  ASSERT_THAT(cursor, Succeeded());
-  std::vector<std::string> found;
-  for (auto next = (*cursor)->next(); next && *next; next = (*cursor)->next()) {
-    found.push_back(json(**next));
+  EXPECT_THAT(
+      results(*collection(), *snapshot(), stages),
+      ElementsAre(json(doc(R"({"_id": false, "n": 2})")), json(doc(R"({"_id": true, "n": 1})"))));
+}
+
+// A pipeline that searches for apple, runs the stages, and shows the score and `w`.
+bson::Document after_search(const std::string& stages) {
+  const bson::Document holder =
+      doc(R"({"p": [{"$match": {"$text": {"$search": "apple"}}}, )" + stages +
+          R"(, {"$project": {"score": {"$meta": "textScore"}, "w": 1}}]})");
+  return bson::Document(holder.view()["p"].as_document());
+}
+
+// The documents of a JSON array, in any order.
+auto are_documents(const std::string& array) {
+  const bson::Document holder = doc(R"({"r": )" + array + "}");
+  std::vector<std::string> documents;
+  for (const bson::Element element : holder.view()["r"].as_document()) {
+    documents.push_back(json(element.value.as_document()));
   }
-  EXPECT_THAT(found, ElementsAre(json(doc(R"({"_id": false, "n": 2})")),
-                                 json(doc(R"({"_id": true, "n": 1})"))));
+  return testing::UnorderedElementsAreArray(documents);
+}
+
+TEST_P(StoreContract, Text_ScoresStayThroughStagesThatKeepDocuments) {
+  create_index(R"({"a": "text"})");
+  insert(R"({"_id": 1, "a": "apple"})");
+  insert(R"({"_id": 3, "a": "apple apple"})");
+  insert(R"({"_id": 5, "a": "pie"})");
+  const auto run = [&](const std::string& stages) {
+    return results(*collection(), *snapshot(), after_search(stages));
+  };
+  const std::string scored = R"([{"_id": 1, "score": 1.0}, {"_id": 3, "score": 1.5}])";
+  EXPECT_THAT(run(R"({"$sample": {"size": 9}})"), are_documents(scored));
+  EXPECT_THAT(run(R"({"$sort": {"_id": -1}}, {"$sample": {"size": 2}})"), are_documents(scored));
+  EXPECT_THAT(run(
+                  R"({"$graphLookup": {"from": "c", "startWith": {"$meta": "textScore"},
+                      "connectFromField": "x", "connectToField": "_id", "as": "w"}})"),
+              are_documents(R"([{"_id": 1, "w": [{"_id": 1, "a": "apple"}], "score": 1.0},
+                                {"_id": 3, "w": [], "score": 1.5}])"));
+  EXPECT_THAT(run(R"({"$densify": {"field": "_id", "range": {"step": 1, "bounds": [0, 3]}}})"),
+              are_documents(R"([{"_id": 0}, {"_id": 1, "score": 1.0}, {"_id": 2},
+                                {"_id": 3, "score": 1.5}])"));
+}
+
+TEST_P(StoreContract, Text_ScoresOfBothSidesOfAUnion_Stay) {
+  create_index(R"({"a": "text"})");
+  insert(R"({"_id": 1, "a": "apple"})");
+  insert(R"({"_id": 3, "a": "pie pie"})");
+  const auto run = [&](const std::string& stages) {
+    return results(*collection(), *snapshot(), after_search(stages));
+  };
+  EXPECT_THAT(run(R"({"$unionWith": {"coll": "c", "pipeline": [
+                  {"$match": {"$text": {"$search": "pie"}}}]}})"),
+              are_documents(R"([{"_id": 1, "score": 1.0}, {"_id": 3, "score": 1.5}])"));
+  EXPECT_THAT(run(R"({"$unionWith": "c"}, {"$sort": {"_id": 1}})"),
+              are_documents(R"([{"_id": 1, "score": 1.0}, {"_id": 1}, {"_id": 3}])"));
+}
+
+TEST_P(StoreContract, Text_ScoresInWindows_AreThoseOfTheirDocuments) {
+  create_index(R"({"a": "text"})");
+  insert(R"({"_id": 1, "a": "apple"})");
+  insert(R"({"_id": 3, "a": "apple apple"})");
+  const auto window = [&](const std::string& options) {
+    const std::string stage = R"({"$setWindowFields": {"sortBy": {"_id": 1}, )" + options + "}}";
+    return results(*collection(), *snapshot(), after_search(stage));
+  };
+  EXPECT_THAT(
+      window(R"("output": {"w": {"$sum": "$_id"}})"),
+      are_documents(R"([{"_id": 1, "w": 4, "score": 1.0}, {"_id": 3, "w": 4, "score": 1.5}])"));
+  EXPECT_THAT(window(R"("output": {"w": {"$push": {"$meta": "textScore"}}})"),
+              are_documents(R"([{"_id": 1, "w": [1.0, 1.5], "score": 1.0},
+                                {"_id": 3, "w": [1.0, 1.5], "score": 1.5}])"));
+  EXPECT_THAT(window(R"("output": {"w": {"$shift": {"output": {"$meta": "textScore"}, "by": 1}}})"),
+              are_documents(R"([{"_id": 1, "w": 1.5, "score": 1.0},
+                                {"_id": 3, "w": null, "score": 1.5}])"));
+  EXPECT_THAT(
+      window(R"("partitionBy": {"$meta": "textScore"}, "output": {"w": {"$sum": "$_id"}})"),
+      are_documents(R"([{"_id": 1, "w": 1, "score": 1.0}, {"_id": 3, "w": 3, "score": 1.5}])"));
 }
 
 TEST_P(StoreContract, Text_ChangesOfDocuments_AreFound) {
