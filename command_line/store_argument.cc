@@ -30,4 +30,12 @@ Error with_create_advice(const Error& error, std::string_view command) {
                error.message() + "; '" + std::string(command) + " --create' makes one");
 }
 
+Error with_folder_advice(const Error& error) {
+  const bool has_no_store =
+      error.code() == ErrorCode::kStoreNotFound || error.code() == ErrorCode::kNotAStore;
+  if (!has_no_store) return error;
+  return Error(error.code(),
+               error.message() + "; give the folder of a store, which has a file 'format'");
+}
+
 }  // namespace gridmount::command_line

@@ -27,4 +27,8 @@ CLI::Validator database_name();
 // added to its message. For commands that can create a store.
 Error with_create_advice(const Error& error, std::string_view command);
 
+// Returns `error`. If it says that there is no store in the folder, what to give instead is added
+// to its message. For commands that need a store.
+Error with_folder_advice(const Error& error);
+
 }  // namespace gridmount::command_line

@@ -49,6 +49,8 @@ TEST_F(GridfilesOptions, WrongCommandLines_AreRefusedInMongofilesWords) {
            {{"-r=yes", "put", "a"}, kParse + "bool flag `-r, --replace' cannot have an argument\n"},
            {{}, "no command specified\n"},
            {{"frob"}, "`frob` is not a valid command" + kHint},
+           {{"media.gfs", "list"},
+            "`media.gfs` is not a valid command; a store is given with --store STORE\n"},
            {{"put"}, "`put` argument missing\n"},
            {{"put", ""}, "`put` argument missing\n"},
            {{"get"}, "`get` argument missing\n"},

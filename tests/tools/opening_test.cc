@@ -53,6 +53,21 @@ TEST_F(Opening, NoStore_AdvisesOnlyWhatMakesOne) {
               HasSubstr("there is no store at store.gfs; 'gridstore serve --create' makes one"));
 }
 
+TEST_F(Opening, NoStore_CheckSaysWhatToGive) {
+  std::filesystem::create_directory(folder() / "empty");
+  std::filesystem::create_directory(folder() / "other");
+  write_file("other/picture.jpg", "x");
+  for (const char* where : {"absent", "empty", "other"}) {
+    for (const std::vector<std::string>& options : {std::vector<std::string>{}, {"--repair"}}) {
+      std::vector<std::string> arguments = {"check", where};
+      arguments.insert(arguments.end(), options.begin(), options.end());
+      EXPECT_THAT(gridstore(arguments).err,
+                  HasSubstr("; give the folder of a store, which has a file 'format'"))
+          << where;
+    }
+  }
+}
+
 TEST_F(Opening, ConnectionString_IsNoFolder) {
   const std::string uri = "mongodb://user:secret@localhost/test";
   for (const char* command : {"backup", "compact", "serve", "upgrade"}) {

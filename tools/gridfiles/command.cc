@@ -122,6 +122,13 @@ constexpr std::string_view kConnectionStringHint =
     " (If you are trying to specify a connection string, it must begin with mongodb:// or "
     "mongodb+srv://)";
 
+const Command* command_of(std::string_view name) {
+  for (const Command& command : kCommands) {
+    if (command.name == name) return &command;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::span<const Command> commands() {
@@ -130,13 +137,14 @@ std::span<const Command> commands() {
 
 Result<const Command*> find_command(std::span<const std::string> positionals) {
   if (positionals.empty()) return fail(ErrorCode::kFailedToParse, "no command specified");
-  const Command* found = nullptr;
-  for (const Command& command : kCommands) {
-    if (command.name == positionals[0]) found = &command;
-  }
+  const Command* const found = command_of(positionals[0]);
   if (found == nullptr) {
-    return fail(ErrorCode::kFailedToParse, in_quotes(positionals[0]) + " is not a valid command" +
-                                               std::string(kConnectionStringHint));
+    // gridstore takes the store before the other arguments.
+    const bool names_store = positionals.size() > 1 && command_of(positionals[1]) != nullptr;
+    return fail(ErrorCode::kFailedToParse,
+                in_quotes(positionals[0]) + " is not a valid command" +
+                    (names_store ? "; a store is given with --store STORE"
+                                 : std::string(kConnectionStringHint)));
   }
   size_t given = positionals.size() - 1;
   if (given > found->most_arguments) {

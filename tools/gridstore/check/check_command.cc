@@ -103,7 +103,7 @@ ExitStatus run_check(const CheckOptions& options, Whereabouts& whereabouts) {
   open_options.beside_owner = true;
   auto store = command_line::open_store(options.store.folder(), open_options);
   if (!store) {
-    print_message(store.error().message());
+    print_message(command_line::with_folder_advice(store.error()).message());
     return exit_status_of(store.error().code());
   }
   const std::optional<local::Owner> owner = local::owner_beside(**store);
@@ -197,7 +197,7 @@ Status repair_all(const CheckOptions& options, StoreForRepair& repaired, KeepFol
 
 ExitStatus run_repair(const CheckOptions& options, Whereabouts& whereabouts) {
   const auto failed = [](const Error& error) {
-    print_message(error.message());
+    print_message(command_line::with_folder_advice(error).message());
     return exit_status_of(error.code());
   };
   Findings findings(format_of(options));
