@@ -258,7 +258,11 @@ class PooledConnection final : public Connection {
   }
 
   Result<bson::Document> run(std::string_view database, bson::View command) override {
-    return run_with(database, command, session_ != nullptr);
+    // A caller that goes on after a commit must not write into a transaction that nobody commits.
+    if (state_ == State::kEnded) {
+      return fail(ErrorCode::kIllegalOperation, "the transaction of the connection has ended");
+    }
+    return run_with(database, command, state_ != State::kNone);
   }
   Result<bson::Document> run_apart(std::string_view database, bson::View command) override {
     return run_with(database, command, false);
@@ -269,12 +273,12 @@ class PooledConnection final : public Connection {
     session_.reset(mongoc_client_start_session(client_, nullptr, &error));
     if (!session_) return fail(error_of(error, bson::View()));
     clients_.record(*session_);
+    state_ = State::kDue;
     return {};
   }
 
   Status commit_transaction() override {
-    if (!in_transaction_) return {};
-    in_transaction_ = false;
+    if (end() != State::kOpen) return {};
     const auto deadline = std::chrono::steady_clock::now() +
                           std::min<std::chrono::milliseconds>(kCommitRetryMax, clients_.timeout());
     while (true) {
@@ -286,12 +290,26 @@ class PooledConnection final : public Connection {
   }
 
   void abort_transaction() override {
-    if (!in_transaction_) return;
-    in_transaction_ = false;
+    if (end() != State::kOpen) return;
     (void)mongoc_client_session_abort_transaction(session_.get(), nullptr);
   }
 
  private:
+  // Of the transaction.
+  enum class State {
+    kNone,  // begin_transaction() has not been called
+    kDue,   // the next command begins it
+    kOpen,
+    kEnded,  // committed or aborted
+  };
+
+  // Returns the state before.
+  State end() {
+    const State before = state_;
+    if (before != State::kNone) state_ = State::kEnded;
+    return before;
+  }
+
   // libmongoc itself tries once more after a lost connection.
   Status commit_once() {
     bson_error_t error;
@@ -320,7 +338,7 @@ class PooledConnection final : public Connection {
 
   // The first command begins the transaction, so that a transaction without commands costs nothing.
   Status begin_if_due() {
-    if (in_transaction_) return {};
+    if (state_ == State::kOpen) return {};
     const std::unique_ptr<mongoc_transaction_opt_t, TransactionOptionsDeleter> options(
         mongoc_transaction_opts_new());
     const std::unique_ptr<mongoc_write_concern_t, WriteConcernDeleter> concern(
@@ -332,7 +350,7 @@ class PooledConnection final : public Connection {
     if (!mongoc_client_session_start_transaction(session_.get(), options.get(), &error)) {
       return fail(error_of(error, bson::View()));
     }
-    in_transaction_ = true;
+    state_ = State::kOpen;
     return {};
   }
 
@@ -368,7 +386,7 @@ class PooledConnection final : public Connection {
   uint32_t server_id_ = 0;
   const mongoc_read_prefs_t* read_preference_ = nullptr;  // the client's; null: the primary
   std::unique_ptr<mongoc_client_session_t, SessionDeleter> session_;
-  bool in_transaction_ = false;
+  State state_ = State::kNone;
   bool is_lost_ = false;  // a command got no answer
 };
 

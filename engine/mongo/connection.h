@@ -40,8 +40,9 @@ class Connection {
  public:
   virtual ~Connection() = default;
 
-  // Runs a command, in the transaction if one has begun, and returns the reply. Fails with the
-  // server's error if the server refuses the whole command ({ok: 0}), with AuthenticationFailed if
+  // Runs a command, in the transaction if one has begun, and returns the reply. Fails with
+  // IllegalOperation if the transaction has ended and no other one has begun, with the server's
+  // error if the server refuses the whole command ({ok: 0}), with AuthenticationFailed if
   // it refuses the log-in, with HostUnreachable if no reply comes, and as validate() does if the
   // reply is malformed. Errors of single writes are in the reply: see check_writes().
   virtual Result<bson::Document> run(std::string_view database, bson::View command) = 0;
@@ -49,7 +50,8 @@ class Connection {
   virtual Result<bson::Document> run_apart(std::string_view database, bson::View command) = 0;
 
   // Begins a session. The first run() after this call begins the transaction on the server. Must
-  // not be called while a transaction is open. Fails with libmongoc's error, which is
+  // not be called while a transaction is open. May be called again after commit_transaction() or
+  // abort_transaction(). Fails with libmongoc's error, which is
   // HostUnreachable if no server can be found.
   virtual Status begin_transaction() = 0;
   // Commits with write concern majority and journaling. Fails at once if the transaction has

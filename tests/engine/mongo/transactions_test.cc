@@ -101,6 +101,28 @@ TEST_F(FailingServer, Error_OfAServer_KeepsItsCodeAndLabels) {
   EXPECT_FALSE(has_error_label(conflict.error(), "Othe"));
 }
 
+TEST_F(FailingServer, Connection_AfterTheEndOfItsTransaction_NeedsAnotherBegin) {
+  const auto pool = must(Pool::open({.uri = server_->uri(), .application = "transactions"}));
+  const auto connection = must(pool->connection());
+  const bson::Document command = must(bson::document_from_json(R"({"find": "ended"})"));
+  for (const bool commits : {true, false}) {
+    must(connection->begin_transaction());
+    must(connection->run("test", command));
+    if (commits) {
+      must(connection->commit_transaction());
+    } else {
+      connection->abort_transaction();
+    }
+    const auto refused = connection->run("test", command);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), ErrorCode::kIllegalOperation);
+    must(connection->run_apart("test", command));
+  }
+  must(connection->begin_transaction());
+  must(connection->commit_transaction());
+  EXPECT_FALSE(connection->run("test", command)) << "A transaction without commands has ended too.";
+}
+
 TEST_F(FailingServer, ManyDocuments_AreInsertedWithFewCommands) {
   constexpr int32_t kDocuments = 50;
   std::vector<bson::Document> made;
