@@ -24,12 +24,11 @@ std::string to_json(View document, JsonForm form);
 std::string to_json(ValueView value, JsonForm form);
 
 // Parses one object of relaxed or canonical Extended JSON, which may also have {"$uuid": ...}.
-// Fails with FailedToParse if the text is anything else, if a value does not fit its type, or if
-// there are more than kMaxDepth levels, counted with the object itself. The message names the byte
-// position, unless the text is not UTF-8 or has a NUL byte. Fails with BSONObjectTooLarge (10334)
-// if the document would exceed the default limit of validate(). Also reads the words NaN, Infinity
-// and -Infinity, which are not JSON. Reads $type and $regex as query operators, unless $type is
-// beside $binary or $regex is beside $options (json_value.h).
+// Fails with FailedToParse if the text is anything else, or if a value does not fit its type. The
+// message names the byte position, unless the text is not UTF-8 or has a NUL byte. Fails as
+// validate() does if the document is nested too deeply or exceeds the default limit of its size.
+// Also reads the words NaN, Infinity and -Infinity, which are not JSON. Reads $type and $regex as
+// query operators, unless $type is beside $binary or $regex is beside $options (json_value.h).
 Result<Document> document_from_json(std::string_view text);
 
 // Parses one array and returns its elements in a document with the keys "0", "1", ... Fails like

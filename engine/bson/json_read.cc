@@ -13,6 +13,11 @@
 namespace gridmount::bson {
 namespace {
 
+// Bounds the recursion. The text of a document may be nested more deeply than the document: code
+// with a scope has two levels for one, and the objects that represent a value below it up to three.
+// validate() decides about the document itself.
+constexpr uint32_t kTextDepthMax = 2 * kMaxDepth + 3;
+
 void append_utf8(std::string& text, uint32_t code) {
   const auto push = [&](uint32_t byte) { text.push_back(static_cast<char>(byte)); };
   if (code < 0x80) return push(code);
@@ -38,7 +43,7 @@ class Reader {
     skip_space();
     if (next() != '{') return refuse("a document was expected here");
     Builder builder;
-    GM_TRY(members(builder, 1));
+    GM_TRY(members(builder, 0));
     skip_space();
     if (at_ < text_.size()) return refuse("there is text after the document");
     return std::move(builder).finish();
@@ -49,7 +54,7 @@ class Reader {
     if (next() != '[') return refuse("an array was expected here");
     Builder holder;
     holder.open_array("");
-    GM_TRY(elements(holder, 1));
+    GM_TRY(elements(holder, 0));
     holder.close();
     skip_space();
     if (at_ < text_.size()) return refuse("there is text after the array");
@@ -68,9 +73,15 @@ class Reader {
 
   void skip_space() { at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size()); }
 
+  Status check_depth(uint32_t depth) const {
+    if (depth <= kTextDepthMax) return {};
+    return fail(ErrorCode::kOverflow,
+                "invalid JSON at byte " + std::to_string(at_) + ": it is nested too deeply");
+  }
+
   // Reads from '{' to the matching '}', both included.
   Status members(Builder& builder, uint32_t depth) {
-    if (depth > kMaxDepth) return refuse("it is nested too deeply");
+    GM_TRY(check_depth(depth));
     ++at_;
     skip_space();
     if (next() == '}') {
@@ -96,7 +107,7 @@ class Reader {
 
   // Reads from '[' to the matching ']', both included.
   Status elements(Builder& builder, uint32_t depth) {
-    if (depth > kMaxDepth) return refuse("it is nested too deeply");
+    GM_TRY(check_depth(depth));
     ++at_;
     skip_space();
     if (next() == ']') {

@@ -192,9 +192,39 @@ TEST(Json, Parse_Depth) {
     for (int i = 0; i < depth; ++i) text = "{\"a\": " + text + "}";
     return text;
   };
-  EXPECT_TRUE(document_from_json(nested(200)));
-  EXPECT_EQ(document_from_json(nested(201)).error().code(), ErrorCode::kFailedToParse);
-  EXPECT_EQ(document_from_json(nested(10'000)).error().code(), ErrorCode::kFailedToParse);
+  const Result<Document> deepest = document_from_json(nested(201));
+  ASSERT_TRUE(deepest);
+  EXPECT_TRUE(validate(deepest->view().bytes()));
+  EXPECT_EQ(
+      to_json(*document_from_json(to_json(*deepest, JsonForm::kCanonical)), JsonForm::kRelaxed),
+      to_json(*deepest, JsonForm::kRelaxed));
+  EXPECT_EQ(document_from_json(nested(202)).error().code(), ErrorCode::kOverflow);
+  EXPECT_EQ(document_from_json(nested(10'000)).error().code(), ErrorCode::kOverflow);
+  EXPECT_TRUE(array_from_json("[" + nested(200) + "]"));
+  EXPECT_EQ(array_from_json("[" + nested(201) + "]").error().code(), ErrorCode::kOverflow);
+}
+
+// The objects that represent a value are no levels of the document.
+TEST(Json, Parse_DepthOfValues) {
+  const auto below = [](int levels, std::string text, const std::string& before,
+                        const std::string& after) {
+    for (int i = 0; i < levels; ++i) text.insert(0, before).append(after);
+    return text;
+  };
+  for (const char* value :
+       {R"({"$date": {"$numberLong": "1"}})",
+        R"({"$regularExpression": {"pattern": "a", "options": ""}})",
+        R"({"$dbPointer": {"$ref": "a", "$id": {"$oid": "65a000000000000000000001"}}})"}) {
+    EXPECT_TRUE(document_from_json(below(201, value, R"({"a": )", "}"))) << value;
+  }
+  const std::string code = R"({"$code": "f", "$scope": {"a": )";
+  EXPECT_TRUE(document_from_json(below(200, "1", code, "}}").insert(0, R"({"a": )").append("}")));
+  EXPECT_EQ(document_from_json(below(201, "1", code, "}}").insert(0, R"({"a": )").append("}"))
+                .error()
+                .code(),
+            ErrorCode::kOverflow);
+  EXPECT_EQ(document_from_json(below(100'000, "1", R"({"$date": )", "}")).error().code(),
+            ErrorCode::kOverflow);
 }
 
 TEST(Json, Uuid) {
