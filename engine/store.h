@@ -331,10 +331,10 @@ struct IndexStats {
 
 // A handle by name: the collection need not exist. Reads of a missing collection find nothing. The
 // first insert creates it with its _id index, as MongoDB does. The name may be that of a view.
-// Reads then return the result of the view's pipeline, and writes fail with
-// CommandNotSupportedOnView. An embedded store refuses writes with IllegalOperation while the
-// collection has an index with a collation whose keys were made with another version of ICU
-// (engine/local/FORMAT.md, "Index keys").
+// Reads then return the result of the view's pipeline. Writes, and the creation and removal of
+// indexes, fail with CommandNotSupportedOnView. An embedded store refuses writes with
+// IllegalOperation while the collection has an index with a collation whose keys were made with
+// another version of ICU (engine/local/FORMAT.md, "Index keys").
 class Collection {
  public:
   virtual ~Collection() = default;

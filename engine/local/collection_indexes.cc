@@ -19,12 +19,13 @@ Status LocalCollection::create_index(engine::Transaction& transaction,
                     bson::to_text(index.definition.keys));
   }
 
-  if (metadata) {
+  const bool existed = metadata != nullptr;
+  GM_ASSIGN(metadata, metadata_for_write(*read_view));
+  if (existed) {
     GM_ASSIGN(const bool exists, has_index(*metadata, index));
     if (exists) return {};
-  } else {
-    GM_ASSIGN(metadata, metadata_for_write(*read_view));
-    if (is_on_id(index)) return {};
+  } else if (is_on_id(index)) {
+    return {};
   }
 
   Catalog& catalog = read_view->catalog();
@@ -48,8 +49,9 @@ Status LocalCollection::create_index(engine::Transaction& transaction,
 
 Status LocalCollection::drop_index(engine::Transaction& transaction, std::string_view name) {
   GM_ASSIGN(const std::shared_ptr<ReadView> read_view, writable_view_of(transaction, environment_));
-  GM_ASSIGN(const SharedMetadata metadata, read_view->catalog().find(ns_));
+  GM_ASSIGN(SharedMetadata metadata, read_view->catalog().find(ns_));
   if (!metadata) return fail(ErrorCode::kNamespaceNotFound, "ns not found: " + ns_.full());
+  GM_ASSIGN(metadata, metadata_for_write(*read_view));
   if (name == kIdIndexName) {
     return fail(ErrorCode::kInvalidOptions, ns_.full() + ": cannot drop _id index");
   }

@@ -512,6 +512,10 @@ TEST_P(StoreContract, View_RefusesWrites) {
               refused);
   EXPECT_THAT(collection("v")->remove(*begin(), bson::View(), true), refused);
   EXPECT_THAT(collection("v")->find_and_modify(*begin(), bson::View(), document, {}), refused);
+  EXPECT_THAT(collection("v")->create_index(*begin(), {"a_1", doc(R"({"a": 1})"), false}), refused);
+  EXPECT_THAT(collection("v")->create_index(*begin(), {"_id_", doc(R"({"_id": 1})"), false}),
+              refused);
+  EXPECT_THAT(collection("v")->drop_index(*begin(), "a_1"), refused);
   EXPECT_THAT(aggregate(*collection(), *begin(), R"([{"$out": "v"}])"), refused);
   EXPECT_THAT(aggregate(*collection(), *begin(), R"([{"$merge": "v"}])"), refused);
 }
