@@ -19,6 +19,8 @@ namespace gridmount::engine {
 
 // The error of a server that no longer has the changes after the resume token.
 inline constexpr ErrorCode kChangeStreamHistoryLost{286};
+// The error of a server for a resume token after which no stream can continue.
+inline constexpr ErrorCode kInvalidResumeToken{260};
 
 struct ChangeStreamOptions {
   // Stages that process each event ($match, $project), as elements of an array. They must keep the
@@ -45,10 +47,10 @@ class ChangeStream {
   // outside of them, such as drop(). The views are valid until the next call.
   //
   // An error ends the stream. If is_resumable() is true for the error (engine/transient_error.h),
-  // the caller can open another stream with this one's resume token. An event of the type
-  // `invalidate` is the last one, and no stream can continue after it. Each call after an error or
-  // after the last event fails with CursorNotFound (43), although is_resumable() is true for this
-  // code.
+  // the caller can open another stream with this one's resume token. Each later call fails with the
+  // same error. An event of the type `invalidate` is the last one, and no stream can continue after
+  // it: each later call fails with kInvalidResumeToken, for which is_resumable() is false. Source:
+  // drivers' specification "Change Streams"; servers close the cursor and refuse `resumeAfter`.
   virtual Result<std::vector<bson::View>> next() = 0;
 
   // Returns the resume token after all events that next() has returned or left out. If the server

@@ -111,7 +111,13 @@ Result<std::vector<bson::View>> MongoChangeStream::next() {
     resume_token_ = std::move(token_after_first_);
     return std::exchange(first_, {});
   }
-  if (id_ == 0) return fail(ErrorCode::kCursorNotFound, "the change stream is at its end");
+  if (failure_) return fail(*failure_);
+  if (id_ == 0) {
+    // Servers close the cursor of a stream only after the event `invalidate`.
+    return fail(engine::kInvalidResumeToken,
+                "the change stream has ended with an event of the type invalidate, after which no "
+                "stream can continue");
+  }
   bson::Builder command;
   command.append("getMore", id_).append("collection", collection_);
   command.append("maxTimeMS", int64_t{patience_.count()});
@@ -119,9 +125,12 @@ Result<std::vector<bson::View>> MongoChangeStream::next() {
   if (!reply) {
     // The server has closed the cursor, or cannot be reached.
     id_ = 0;
+    failure_ = reply.error();
     return fail(std::move(reply).error());
   }
-  return take(*std::move(reply));
+  Result<std::vector<bson::View>> events = take(*std::move(reply));
+  if (!events) failure_ = events.error();
+  return events;
 }
 
 }  // namespace gridmount::mongo

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,6 +49,7 @@ class MongoChangeStream final : public engine::ChangeStream {
   std::unique_ptr<Connection> connection_;  // taken from pool_
   std::string collection_;                  // the name for getMore and killCursors
   int64_t id_ = 0;                          // 0: the cursor is closed
+  std::optional<Error> failure_;            // has ended the stream
   bson::Document reply_;                    // has the events that next() has returned
   bson::Document resume_token_;
   bson::Document token_after_first_;

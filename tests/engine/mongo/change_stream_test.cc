@@ -11,6 +11,7 @@
 #include "engine/bson/json.h"
 #include "engine/mongo/connection.h"
 #include "engine/mongo/mongo_store.h"
+#include "engine/transient_error.h"
 #include "tests/engine/mongo/server_with_fail_points.h"
 #include "tests/must.h"
 #include "tests/peer/mongod_process.h"
@@ -142,7 +143,7 @@ TEST_F(ChangeStreamTest, LostConnection_EndsTheStreamAndTheNextOneGoesOn) {
   const auto lost = stream->next();
   ASSERT_FALSE(lost);
   EXPECT_EQ(lost.error().code(), ErrorCode::kHostUnreachable);
-  EXPECT_FALSE(stream->next());
+  EXPECT_EQ(stream->next().error().code(), ErrorCode::kHostUnreachable);
   insert(*other_, "2");
   const bson::Document token(stream->resume_token());
   stream = must(watch(token));
@@ -168,7 +169,7 @@ TEST_F(ChangeStreamTest, KilledServer_LosesNothing) {
 }
 
 TEST_F(ChangeStreamTest, DroppedDatabase_InvalidatesTheStream) {
-  const auto stream = must(watch());
+  auto stream = must(watch());
   insert(*other_, "1");
   must(run(database_, R"({"dropDatabase": 1})"));
   std::vector<std::string> found;
@@ -177,7 +178,14 @@ TEST_F(ChangeStreamTest, DroppedDatabase_InvalidatesTheStream) {
     for (const bson::View event : *batch) found.push_back(text_of(event));
   }
   EXPECT_THAT(found, ElementsAre("insert 1", "drop", "dropDatabase", "invalidate"));
-  EXPECT_EQ(batch.error().code(), ErrorCode::kCursorNotFound);
+  EXPECT_EQ(batch.error().code(), engine::kInvalidResumeToken);
+  EXPECT_FALSE(engine::is_resumable(batch.error()));
+  EXPECT_EQ(stream->next().error().code(), engine::kInvalidResumeToken);
+  // The server says the same to a stream that goes on all the same.
+  const bson::Document token(stream->resume_token());
+  const auto resumed = watch(token);
+  ASSERT_FALSE(resumed);
+  EXPECT_EQ(resumed.error().code(), engine::kInvalidResumeToken);
 }
 
 // The server of this test keeps its whole log, so a fail point says that a part is gone.
