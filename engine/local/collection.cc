@@ -164,8 +164,10 @@ Result<MatchOptions> match_options(bson::View filter, const engine::FindOptions&
     }
     match.hint = natural_order(*direction);
   } else if (!options.sort.empty()) {
-    GM_ASSIGN(match.sort,
+    GM_ASSIGN(query::Sort sort,
               query::Sort::parse(options.sort, collator, query::SortMetadata::kAllowed));
+    // Servers do not sort the one document either, so its arrays may be parallel.
+    if (!match.by_id) match.sort = std::move(sort);
   }
   match.skip = options.skip;
   match.limit = options.limit;

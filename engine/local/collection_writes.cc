@@ -128,8 +128,12 @@ Result<LocalCollection::Targets> LocalCollection::targets(
   match.collator = options.collator;
   match.text_score = options.text_score;
   if (!options.sort.empty()) {
-    GM_ASSIGN(match.sort,
+    GM_ASSIGN(query::Sort sort,
               query::Sort::parse(options.sort, options.collator, query::SortMetadata::kAllowed));
+    // Servers do not sort one document that is found by its _id.
+    const bool by_id = !options.hint && is_by_id(filter, {}) &&
+                       query::same_collation(options.collator.get(), metadata->collator.get());
+    if (!by_id) match.sort = std::move(sort);
   }
   GM_ASSIGN(const std::unique_ptr<PlanExecutor> matches,
             PlanExecutor::open(read_view, metadata, std::move(parsed), std::move(match)));

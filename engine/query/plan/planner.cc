@@ -280,21 +280,9 @@ class IndexPlanner {
            plan.bounds[part][0].is_point();
   }
 
-  // Returns whether the filter names one document by its _id, and nothing else. Then there is
-  // nothing to sort.
-  bool finds_by_id_alone(const Plan& plan) const {
-    return parts_.size() == 1 && parts_[0].path == "_id" && is_single_point(plan, 0) &&
-           conjunction_.predicates.size() == 1 && conjunction_.disjunction == nullptr &&
-           conjunction_.other == 0;
-  }
-
   // Sets `provides_sort` and `backward` if the index entries lie in the order of the sort, forward
   // or backward.
   void choose_direction(Plan& plan) const {
-    if (finds_by_id_alone(plan)) {
-      plan.provides_sort = true;
-      return;
-    }
     if (multikey_ || sort_->uses_text_score()) return;
     std::optional<bool> backward;
     size_t next = 0;

@@ -84,6 +84,35 @@ class Explaining {
   std::string_view distinct_path_;
 };
 
+// A look-up by _id needs no sort. With an option that such a look-up does not have, servers sort
+// the one document.
+TEST_P(StoreContract, Explain_SortOfOneDocument) {
+  insert(R"({"_id": 1, "n": 1, "a": [1, 2], "b": [1, 2]})");
+  Explaining explain(collection(), snapshot());
+  const std::string by_n = R"({"n": 1})";
+  EXPECT_EQ(explain(R"({"_id": 1})", {.sort = by_n}).plan, "IDHACK");
+  EXPECT_EQ(explain(R"({"_id": 1})", {.sort = by_n, .limit = 1}).plan, "IDHACK");
+  EXPECT_EQ(explain(R"({"_id": 1})", {.sort = by_n, .skip = 1}).plan,
+            "SKIP SORT FETCH IXSCAN(_id_)");
+  EXPECT_EQ(explain(R"({"_id": 1})", {.sort = by_n, .hint = bson::Value("_id_")}).plan,
+            "SORT FETCH IXSCAN(_id_)");
+  EXPECT_EQ(explain(R"({"_id": {"$eq": 1}})", {.sort = by_n, .limit = 1}).plan,
+            "SORT FETCH IXSCAN(_id_)");
+  EXPECT_EQ(explain(R"({"_id": {"$in": [1]}})", {.sort = by_n}).plan, "SORT FETCH IXSCAN(_id_)");
+  // So it is an error there if the document cannot be sorted.
+  const std::string by_arrays = R"({"a": 1, "b": 1})";
+  const auto view = snapshot();
+  EXPECT_THAT(try_find(*view, R"({"_id": 1})", {.sort = by_arrays}), Succeeded());
+  EXPECT_THAT(try_find(*view, R"({"_id": 1})", {.sort = by_arrays, .skip = 1}),
+              FailedWith(ErrorCode::kBadValue));
+  FindAndModifyOptions first;
+  const bson::Document sort = doc(by_arrays);
+  first.sort = sort;
+  EXPECT_THAT(collection()->find_and_modify(*begin(), doc(R"({"_id": 1})"),
+                                            doc(R"({"$set": {"n": 2}})"), first),
+              Succeeded());
+}
+
 // One step for each value, however many documents have it.
 TEST_P(StoreContract, Explain_DistinctPassesOverEqualEntries) {
   for (int i = 0; i < 2000; ++i) {
