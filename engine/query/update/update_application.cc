@@ -30,6 +30,7 @@ class Application {
     GM_ASSIGN(const UpdateNode* const node, with_matched(tree));
     // Malformed documents may repeat names. Only the first field of a name counts.
     std::vector<bool> found(node->children.size());
+    const size_t depth = names_.size();
     for (const bson::Element element : before) {
       const auto child = node->children.find(element.key);
       if (child == node->children.end() || found[child->second.ordinal]) {
@@ -38,7 +39,12 @@ class Application {
       }
       found[child->second.ordinal] = true;
       names_.push_back(child->first);
-      GM_TRY(to_field(*child->second.node, element.key, element.value, builder));
+      if (Status applied = to_field(*child->second.node, element.key, element.value, builder);
+          !applied) {
+        names_.resize(depth);
+        GM_TRY(before_in_order(*node, before, child->first));
+        return applied;
+      }
       names_.pop_back();
     }
     for (const auto& [name, child] : node->children) {
@@ -48,6 +54,24 @@ class Application {
   }
 
  private:
+  // Fails if a change of a field before `name` fails. Servers apply the changes in the order of the
+  // names, and not of the fields in the document, which decides about the error if several fail.
+  Status before_in_order(const UpdateNode& node, bson::View document, std::string_view name) {
+    for (const auto& [earlier, child] : node.children) {
+      if (earlier == name) break;
+      bson::Builder unused;
+      const std::optional<ValueView> value = document.find(earlier);
+      if (!value) {
+        GM_TRY(make_missing(earlier, *child.node, unused));
+        continue;
+      }
+      names_.push_back(earlier);
+      GM_TRY(to_field(*child.node, earlier, *value, unused));
+      names_.pop_back();
+    }
+    return {};
+  }
+
   Result<UpdateOutcome> outcome(const UpdateLeaf& leaf, const std::optional<ValueView>& current) {
     return leaf.update->apply({leaf.operand, leaf.prepared.get(), names_, document_,
                                context_.inserting, leaf.collator.get()},
@@ -128,8 +152,14 @@ class Application {
   // Applies changes to elements named by position.
   Status to_array(const UpdateNode& tree, ValueView array, bson::Builder& builder) {
     GM_ASSIGN(const UpdateNode* const node, with_matched(tree));
+    const size_t depth = names_.size();
     for (const auto& [name, child] : node->children) {
-      if (!position_of(name)) GM_TRY(refuse_making(name, *child.node, array));
+      if (position_of(name)) continue;
+      if (Status possible = refuse_making(name, *child.node, array); !possible) {
+        names_.resize(depth);
+        GM_TRY(before_in_order(*node, array.as_document(), name));
+        return possible;
+      }
     }
     uint32_t count = 0;
     auto next = node->children.begin();

@@ -262,6 +262,29 @@ TEST(UpdateTest, RefusedWhenApplied) {
   }
 }
 
+// The first error in the order of the names counts, wherever the fields are in the document.
+TEST(UpdateTest, SeveralErrors_AreInTheOrderOfTheNames) {
+  const auto refused = [](const char* before, const char* update) {
+    const Result<Update> parsed = Update::parse(parse_json(update));
+    EXPECT_TRUE(parsed) << update;
+    const Result<Update::Applied> applied = parsed->apply(parse_json(before));
+    EXPECT_FALSE(applied) << update;
+    return applied ? 0 : static_cast<int>(applied.error().code());
+  };
+  EXPECT_EQ(refused("{'b': 1, 'a': 1}", "{'$set': {'a.$[]': 1, 'b.c': 1}}"), 2);
+  EXPECT_EQ(refused("{'b': 1, 'a': 1}", "{'$set': {'a.c': 1, 'b.$[]': 1}}"), 28);
+  EXPECT_EQ(refused("{'b': 1}", "{'$set': {'a.$[]': 1}, '$mul': {'b.c': 2}}"), 2);
+  EXPECT_EQ(refused("{'b': 1}", "{'$set': {'c.$[]': 1}, '$mul': {'b.c': 2}}"), 28);
+  EXPECT_EQ(refused("{'x': {'b': 1, 'a': 1}}", "{'$set': {'x.a.$[]': 1, 'x.b.c': 1}}"), 2);
+  EXPECT_EQ(refused("{'c': 's', 'x': {'b': 1, 'a': 1}}",
+                    "{'$set': {'x.a.c': 1, 'x.b.$[]': 1}, '$inc': {'c': 1}}"),
+            14);
+  // Positions come before names.
+  EXPECT_EQ(refused("{'a': [1]}", "{'$set': {'a.0.$[]': 1, 'a.b': 1}}"), 2);
+  EXPECT_EQ(refused("{'a': [1]}", "{'$set': {'a.1.b.$[]': 1, 'a.b': 1}}"), 2);
+  EXPECT_EQ(refused("{'a': [[1]]}", "{'$set': {'a.0.$[]': 1, 'a.b': 1}}"), 28);
+}
+
 TEST(UpdateTest, TooLarge) {
   bson::Builder specification;
   specification.open_document("$set");
