@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "engine/bson/compare.h"
+#include "engine/query/expression/evaluator.h"
+#include "engine/query/expression/field_path.h"
 #include "engine/query/interruptible_sort.h"
 
 namespace gridmount::query {
@@ -29,19 +31,57 @@ ValueView simple_value(bson::View document, const bson::Path& path, bool& met_ar
   }
 }
 
+// Reads the values at the paths into `key`. Returns false if there is an array on one of them.
+bool read_simple(const Sort& sort, bson::View document, std::vector<ValueView>& key) {
+  bool met_array = sort.uses_text_score();
+  key.clear();
+  for (const Sort::Part& part : sort.parts()) {
+    if (met_array) return false;
+    key.push_back(simple_value(document, part.path, met_array));
+  }
+  return !met_array;
+}
+
 }  // namespace
 
 Result<std::span<const ValueView>> SortKeyReader::read(bson::View document,
                                                        std::optional<double> text_score) {
-  bool met_array = sort_.uses_text_score();
-  key_.clear();
-  for (const Sort::Part& part : sort_.parts()) {
-    if (met_array) break;
-    key_.push_back(simple_value(document, part.path, met_array));
-  }
-  if (met_array) {
+  if (!read_simple(sort_, document, key_)) {
     GM_ASSIGN(owned_, sort_.key_of(document, text_score));
     key_.assign(owned_.begin(), owned_.end());
+  }
+  return std::span<const ValueView>(key_);
+}
+
+struct ExpressionKeyReader::Expressions {
+  explicit Expressions(const Sort& sort) : evaluator({}, bson::Date{}, sort.collator().get()) {
+    using expressions::FieldPath;
+    for (const Sort::Part& part : sort.parts()) {
+      paths.push_back(std::make_unique<FieldPath>(FieldPath::Base::kRoot, 0, part.path.parts()));
+    }
+  }
+
+  std::vector<std::unique_ptr<Expression>> paths;
+  Evaluator evaluator;
+};
+
+ExpressionKeyReader::ExpressionKeyReader(const Sort& sort) : sort_(sort) {}
+ExpressionKeyReader::~ExpressionKeyReader() = default;
+
+Result<std::span<const ValueView>> ExpressionKeyReader::read(bson::View document) {
+  if (read_simple(sort_, document, key_)) return std::span<const ValueView>(key_);
+  if (expressions_ == nullptr) expressions_ = std::make_unique<Expressions>(sort_);
+  key_.clear();
+  expressions_->evaluator.begin(document);
+  size_t arrays = 0;
+  for (const auto& path : expressions_->paths) {
+    GM_ASSIGN(const std::optional<ValueView> value, expressions_->evaluator.evaluate(*path));
+    key_.push_back(value.value_or(ValueView(Type::kNull, nullptr, 0)));
+    if (key_.back().type() != Type::kArray) continue;
+    if (++arrays > 1) {
+      return fail(ErrorCode::kBadValue, "cannot sort with keys that are parallel arrays");
+    }
+    if (key_.back().as_document().empty()) key_.back() = ValueView(Type::kUndefined, nullptr, 0);
   }
   return std::span<const ValueView>(key_);
 }
@@ -69,7 +109,7 @@ bool SortBuffer::before(const Record& a, const Record& b) const {
 
 bool SortBuffer::kept_over(const Record& a, const Record& b) const {
   const std::weak_ordering order = compare(a.key, b.key);
-  if (order == 0) return a.sequence < b.sequence;
+  if (order == 0) return (keep_ == Keep::kFirst) == (a.sequence < b.sequence);
   return keep_ == Keep::kFirst ? order < 0 : order > 0;
 }
 

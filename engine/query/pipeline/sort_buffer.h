@@ -37,6 +37,28 @@ class SortKeyReader {
   std::vector<bson::Value> owned_;
 };
 
+// Reads the sort key of a document as mongod 6.0.5 does for $top, $topN, $bottom and $bottomN: a
+// part is the value of the expression `$path`. An array is compared as a whole, and an empty one
+// comes before null.
+class ExpressionKeyReader {
+ public:
+  // `sort` must outlive the reader.
+  explicit ExpressionKeyReader(const Sort& sort);
+  ~ExpressionKeyReader();
+
+  // Returns the sort key. It is valid until the next call, and as long as `document` is valid.
+  // Fails with BadValue if two parts are arrays.
+  Result<std::span<const bson::ValueView>> read(bson::View document);
+
+ private:
+  struct Expressions;
+
+  const Sort& sort_;
+  std::vector<bson::ValueView> key_;
+  // Null until an array is on a path, because there may be a reader for each of many groups.
+  std::unique_ptr<Expressions> expressions_;
+};
+
 // Returns one entry for each part of the sort: true if the part is descending.
 std::vector<bool> directions_of(const Sort& sort);
 
@@ -49,8 +71,9 @@ class SortBuffer {
   // have further parts, which the buffer stores and does not compare.
   //
   // With a `limit`, the buffer keeps at most this number of records: the first or the last ones in
-  // the order, as `keep` says. If it has no room for all records with the same key, both kFirst and
-  // kLast keep the records that were added first, as mongod 6.0.5 does for $top and $bottom.
+  // the order, as `keep` says. A new record does not replace a record with the same key. If a
+  // record of another key takes the place of one of several records with the same key, kFirst drops
+  // the newest of these and kLast the oldest, as mongod 6.0.5 does for $top and $bottom.
   //
   // `strings` is the order of strings, and must outlive the buffer. If it is null, strings are
   // compared as bytes.

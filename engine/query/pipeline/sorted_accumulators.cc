@@ -83,7 +83,7 @@ class TopOrBottom : public Sorted {
   }
 
  private:
-  SortKeyReader keys_;
+  ExpressionKeyReader keys_;
   const bool single_;
 };
 

@@ -97,7 +97,7 @@ class SortedWindow : public WindowState {
   }
 
   const Sort& sort_;
-  SortKeyReader keys_;
+  ExpressionKeyReader keys_;
   const uint64_t n_;
   const SortedWindowOptions options_;
   Records records_;

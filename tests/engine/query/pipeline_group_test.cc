@@ -139,6 +139,61 @@ TEST_F(PipelineGroupTest, Values) {
   });
 }
 
+// $top and the like sort by the values of expressions. The results were taken from mongod 6.0.5.
+TEST_F(PipelineGroupTest, TopOfArrays_SortsByExpressions) {
+  storage.set("c",
+              "[{'_id': 1, 'a': [{'b': 1, 'c': 1}]}, {'_id': 2, 'a': []},"
+              " {'_id': 3, 'a': {'b': -1}}, {'_id': 4}]");
+  const auto top = [](const std::string& sort) {
+    return "[{'$group': {'_id': null, 'r': {'$topN': {'output': '$_id', 'n': 9, 'sortBy': " + sort +
+           "}}}}]";
+  };
+  expect({
+      {top("{'a.b': 1, '_id': 1}"), "[{'_id': null, 'r': [2, 4, 3, 1]}]"},
+      // Arrays are compared as a whole: they come after documents.
+      {top("{'a': 1}"), "[{'_id': null, 'r': [2, 4, 3, 1]}]"},
+      {top("{'a.0': 1, '_id': -1}"), "[{'_id': null, 'r': [2, 1, 4, 3]}]"},
+      {"[{'$match': {'_id': {'$in': [2, 4]}}}, {'$setWindowFields': {'output': {'r': {'$topN': "
+       "{'output': '$_id', 'n': 9, 'sortBy': {'a.b': 1, '_id': -1}}}}}}, {'$project': {'r': 1}}]",
+       "[{'_id': 2, 'r': [2, 4]}, {'_id': 4, 'r': [2, 4]}]"},
+  });
+  // All but the last have the same key. Its place is that of the oldest.
+  storage.set("c", "[{'_id': 1}, {'_id': 2}, {'_id': 3}, {'_id': 4, 'k': 1}]");
+  expect({
+      {"[{'$group': {'_id': null, 'r': {'$bottomN': {'output': '$_id', 'n': 3, 'sortBy': {'k': "
+       "1}}}}}]",
+       "[{'_id': null, 'r': [2, 3, 4]}]"},
+      {"[{'$group': {'_id': null, 'r': {'$bottomN': {'output': '$_id', 'n': 2, 'sortBy': {'no': "
+       "1}}}}}]",
+       "[{'_id': null, 'r': [1, 2]}]"},
+      {"[{'$group': {'_id': null, 'r': {'$topN': {'output': '$_id', 'n': 3, 'sortBy': {'k': "
+       "-1}}}}}]",
+       "[{'_id': null, 'r': [4, 1, 2]}]"},
+  });
+}
+
+TEST_F(PipelineGroupTest, TopByAFieldOfADbRef_IsByThatField) {
+  storage.set("c", "[{'_id': 1, 'a': [{'$id': 1}]}, {'_id': 2, 'a': []}]");
+  expect(
+      {{"[{'$group': {'_id': null, 'r': {'$topN': {'output': '$_id', 'n': 9, 'sortBy': {'$id': "
+        "1, 'a.$id': 1}}}}}]",
+        "[{'_id': null, 'r': [2, 1]}]"}});
+}
+
+TEST_F(PipelineGroupTest, TopOfParallelArrays_IsRefused) {
+  storage.set("c", "[{'_id': 1, 'a': [{'b': 1, 'c': 1}]}]");
+  const auto top = [](const std::string& sort) {
+    return "[{'$group': {'_id': null, 'r': {'$topN': {'output': '$_id', 'n': 9, 'sortBy': " + sort +
+           "}}}}]";
+  };
+  refuse({
+      {top("{'a.b': 1, 'a.c': 1}"), 2, "cannot sort with keys that are parallel arrays"},
+      {"[{'$setWindowFields': {'output': {'r': {'$top': {'output': '$_id', 'sortBy': {'a.b': 1, "
+       "'a': 1}}}}}}]",
+       2, "cannot sort with keys that are parallel arrays"},
+  });
+}
+
 TEST_F(PipelineGroupTest, Refused) {
   storage.set("c", "[{'_id': 1, 'a': 3}]");
   refuse({
