@@ -166,8 +166,9 @@ Result<MatchOptions> match_options(bson::View filter, const engine::FindOptions&
   } else if (!options.sort.empty()) {
     GM_ASSIGN(query::Sort sort,
               query::Sort::parse(options.sort, collator, query::SortMetadata::kAllowed));
-    // Servers do not sort the one document either, so its arrays may be parallel.
-    if (!match.by_id) match.sort = std::move(sort);
+    // Servers do not sort the one document either, so its arrays may be parallel. A text score is
+    // refused in any case, because there is no search.
+    if (!match.by_id || sort.uses_text_score()) match.sort = std::move(sort);
   }
   match.skip = options.skip;
   match.limit = options.limit;

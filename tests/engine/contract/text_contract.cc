@@ -41,6 +41,23 @@ TEST_P(StoreContract, Text_FindsTermsPhrasesAndNoNegations) {
   EXPECT_EQ(*collection()->count(*snapshot(), doc(R"({"$text": {"$search": "pie"}})"), {}), 2);
 }
 
+// The one document of an _id is not sorted, but the sort is checked.
+TEST_P(StoreContract, Text_ScoreWithoutASearch_IsRefused) {
+  insert(R"({"_id": 1, "a": "apple"})");
+  const bson::Document by_score = doc(kByScore);
+  FindOptions options;
+  options.sort = by_score;
+  for (const char* const filter : {"{}", R"({"_id": 1})"}) {
+    const Status found = [&]() -> Status {
+      GM_ASSIGN(const auto cursor, collection()->find(*snapshot(), doc(filter), options));
+      const auto document = cursor->next();
+      return document ? Status() : fail(document.error());
+    }();
+    ASSERT_FALSE(found) << filter;
+    EXPECT_EQ(found.error().code(), ErrorCode{40218}) << filter;
+  }
+}
+
 TEST_P(StoreContract, Text_ScoresSortAndAreShown) {
   create_index(R"({"a": "text"})");
   insert(R"({"_id": 1, "a": "apple pie with cream"})");
