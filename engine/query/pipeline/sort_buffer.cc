@@ -109,7 +109,9 @@ bool SortBuffer::before(const Record& a, const Record& b) const {
 
 bool SortBuffer::kept_over(const Record& a, const Record& b) const {
   const std::weak_ordering order = compare(a.key, b.key);
-  if (order == 0) return (keep_ == Keep::kFirst) == (a.sequence < b.sequence);
+  if (order == 0) {
+    return keep_ == Keep::kFirst ? a.sequence < b.sequence : a.sequence > b.sequence;
+  }
   return keep_ == Keep::kFirst ? order < 0 : order > 0;
 }
 

@@ -24,7 +24,7 @@ struct SortedWindowOptions {
 };
 
 // Documents with equal keys stay in their order. A missing output becomes null. A growing window
-// keeps only n documents. Of equal ones it keeps the first, as on servers.
+// keeps only n documents. sort_buffer.h says which of several equal ones it keeps.
 class SortedWindow : public WindowState {
  public:
   SortedWindow(const WindowStateSettings& settings, SortedWindowOptions options)
