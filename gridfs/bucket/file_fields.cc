@@ -59,7 +59,10 @@ Result<bson::Document> metadata_update(bson::View files_document,
                                        std::optional<std::string_view> text) {
   bson::Builder metadata;
   if (text) {
-    GM_ASSIGN(const bson::Document given, bson::document_from_json(*text));
+    const Result<bson::Document> parsed = bson::document_from_json(*text);
+    // Whatever is wrong with the text, for example that it is nested too deeply.
+    if (!parsed) return fail(ErrorCode::kFailedToParse, parsed.error().message());
+    const bson::Document& given = *parsed;
     for (const bson::Element element : given.view()) {
       if (!is_ours(element.key)) metadata.append(element.key, element.value);
     }

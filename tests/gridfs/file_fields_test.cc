@@ -32,5 +32,15 @@ TEST(FileFields, MetadataRemoved_KeepsTheFieldsOfTheMount) {
       R"({ "$set" : { "metadata" : { "posix" : { "mode" : 1 } } } })");
 }
 
+// Its own code, so that setxattr(2) fails with EINVAL.
+TEST(FileFields, MetadataNestedTooDeeply_IsNotParsed) {
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += R"({"a": )";
+  text += "1" + std::string(300, '}');
+  const auto update = field_update(bson::Document(), "metadata", text);
+  ASSERT_FALSE(update);
+  EXPECT_EQ(update.error().code(), ErrorCode::kFailedToParse);
+}
+
 }  // namespace
 }  // namespace gridmount::gridfs
