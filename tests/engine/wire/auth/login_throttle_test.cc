@@ -74,8 +74,8 @@ TEST_F(LoginThrottleTest, OldFailures_AreForgotten) {
 // One failure is forgiven each minute, however the failures lie in these minutes.
 TEST_F(LoginThrottleTest, FailuresOfOneHost_SomewhatMoreOftenThanTheyAreForgiven_HardlyAddUp) {
   for (int i = 0; i < kSharedFree; ++i) {
-    fail(1, "10.0.0.1", "admin.user" + std::to_string(i));
     now_ += 55s;
+    fail(1, "10.0.0.1", "admin.user" + std::to_string(i));
   }
   EXPECT_EQ(pause("10.0.0.1", "admin.another"), 0s);
 }
@@ -98,8 +98,8 @@ TEST_F(LoginThrottleTest, ManyHostsForOneUser_BrakeIt_ButWhereItHasLoggedIn) {
 
 TEST_F(LoginThrottleTest, OneFailureAMinute_NeverBrakesAHost) {
   for (int i = 0; i < 300; ++i) {
-    fail(1, "10.0.0.1", "admin.outdated");
     now_ += 61s;
+    fail(1, "10.0.0.1", "admin.outdated");
   }
   EXPECT_EQ(pause("10.0.0.1", "admin.another"), 0s);
 }
