@@ -85,8 +85,11 @@ Result<Lock> parse_lockinfo(std::string_view body) {
   return lock;
 }
 
+// The reply has the whole time of the lock, which begins with the reply for the client.
 Reply lock_reply(int status, const Lock& lock) {
-  return xml_reply(status, "prop", "<D:lockdiscovery>" + active_lock(lock) + "</D:lockdiscovery>");
+  return xml_reply(
+      status, "prop",
+      "<D:lockdiscovery>" + active_lock(lock, lock.end - lock.time) + "</D:lockdiscovery>");
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ class ThreadNames(MountCase):
     def setUp(self):
         super().setUp()
         self.system.stop()
-        self.system.options = ["--metrics-address", "127.0.0.1:0", "--http", "127.0.0.1:0"]
-        self.system.options += ["--listen", "127.0.0.1:0", "--no-auth"]
+        self.system.options = ["--metrics-address", "127.0.0.1:0", "--listen", "127.0.0.1:0", "--no-auth"]
+        self.system.options += ["--http", "127.0.0.1:0", "--http-write"]
         self.system.start()
 
     def names(self):
@@ -67,7 +67,7 @@ class ThreadNames(MountCase):
     def test_MountInUse_NoThreadIsWithoutAName_AndTheDocumentHasEach(self):
         self.use_it()
         self.wait_for({name for name, begins in table().items() if begins in FROM_THE_BEGINNING})
-        self.wait_for({"gm-metrics", "gm-http", "gm-writeback", "gm-md5"})
+        self.wait_for({"gm-metrics", "gm-http", "gm-http-change", "gm-writeback", "gm-md5"})
         names = self.names()
         self.assertEqual(set(names) - set(table()), set())
         # The first thread's name is the program's, and no other has that.
