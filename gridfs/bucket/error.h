@@ -14,7 +14,7 @@ inline constexpr ErrorCode kRevisionNotFound{100002};
 inline constexpr ErrorCode kChunkIsMissing{100003};
 inline constexpr ErrorCode kChunkIsWrongSize{100004};
 inline constexpr ErrorCode kInvalidRange{100005};  // the range of a download is not within the file
-inline constexpr ErrorCode kStreamClosed{100006};  // a write to a closed or aborted upload
+inline constexpr ErrorCode kStreamClosed{100006};  // a call of a closed or aborted upload
 inline constexpr ErrorCode kInvalidFilesDocument{100007};  // length or chunkSize missing or absurd
 // The file is open, but the store no longer has its document.
 inline constexpr ErrorCode kFileDeleted{100008};

@@ -4,7 +4,9 @@
 // chunks live in memory, within the FileTable's budget, until a commit writes them and the files
 // document in one transaction. Invariants:
 // F1. At any time, the store shows the state that one commit has written: all chunks that were
-//     dirty at one moment, with the length, uploadDate, md5 and times of the same moment.
+//     dirty at one moment, with the length, uploadDate, md5 and times of the same moment. A file
+//     that was truncated by many chunks and has grown again needs two commits. Between these, the
+//     store shows the file as it was before it grew beyond the whole chunks that were left.
 // F2. A commit writes a frozen set of chunks. Writes during the commit go to copies of these
 //     chunks. No operation waits for another file's commit, except for memory when the budget is
 //     spent.

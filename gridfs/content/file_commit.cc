@@ -293,8 +293,8 @@ engine::TransactionKind kind_of(const FileCommit& commit, const engine::Store& s
 }
 
 // Commits a file that was truncated by more chunks than one transaction removes and has grown
-// beyond that point again. Commits the truncation alone, then removes the chunks that it left, then
-// commits the rest.
+// beyond that point again. First commits the truncation, with the chunks before that point. Then
+// removes the chunks that the truncation left, and commits the rest with a later uploadDate.
 Status write_cut_and_growth(FileContext& context, const bson::Value& id, const ChunkLayout& layout,
                             int32_t chunk_bytes, FileCommit& commit) {
   FileCommit cut;
@@ -308,9 +308,17 @@ Status write_cut_and_growth(FileContext& context, const bson::Value& id, const C
   cut.sparse = commit.was_sparse;
   cut.was_sparse = commit.was_sparse;
   cut.stored_chunks = commit.stored_chunks;
-  GM_TRY(write_commit(context, id, layout, chunk_bytes, cut));
+  const auto rest =
+      std::find_if(commit.chunks.begin(), commit.chunks.end(),
+                   [&](const CommittedChunk& chunk) { return chunk.n >= commit.remove_from; });
+  cut.chunks.assign(commit.chunks.begin(), rest);
+  const Status written = write_commit(context, id, layout, chunk_bytes, cut);
+  commit.unwritable = cut.unwritable;
+  GM_TRY(written);
+  commit.chunks.erase(commit.chunks.begin(), rest);
   commit.stored_chunks = cut.stored_chunks;
-  if (commit.expected_date && cut.upload_date) commit.expected_date = cut.upload_date;
+  if (commit.expected_date) commit.expected_date = cut.upload_date;
+  commit.upload_date = std::max(*commit.upload_date, bson::Date{cut.upload_date->milliseconds + 1});
   GM_TRY(context.background_work.finish_truncated(id));
   commit.remove_from = 0;
   commit.remove_to = 0;

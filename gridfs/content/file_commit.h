@@ -71,13 +71,14 @@ inline int64_t chunks_removed_at_once(int64_t chunk_bytes) {
   return std::max<int64_t>(int64_t{16} * 1024 * 1024 / chunk_bytes, 1);
 }
 
-// Writes the commit in one transaction. If the file was truncated by many chunks and has grown
-// again, write_commit() may first commit the truncation alone. Fails with FileNotFound if the files
-// document is neither in `files` nor in `detached`, and with FileChanged if it has another
-// uploadDate than FileCommit::expected_date. If an earlier truncation has left chunks that this
-// commit reaches, or if this commit truncates, other transactions of bounded size remove these
-// chunks first. Writes to the headers of the buffers and to the byte after the content, and to no
-// other bytes of the buffers.
+// Writes the commit in one transaction, or in two if the file was truncated by many chunks and has
+// grown again. The first one then commits the truncated file up to the end of its last chunk, with
+// a date of its own. If only the second one fails, `commit` has what is left to be written. Fails
+// with FileNotFound if the files document is neither in `files` nor in `detached`, and with
+// FileChanged if it has another uploadDate than FileCommit::expected_date. If an earlier truncation
+// has left chunks that this commit reaches, or if this commit truncates, other transactions of
+// bounded size remove these chunks first. Writes to the headers of the buffers and to the byte
+// after the content, and to no other bytes of the buffers.
 Status write_commit(FileContext& context, const bson::Value& id, const ChunkLayout& layout,
                     int32_t chunk_bytes, FileCommit& commit);
 

@@ -305,8 +305,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   //
   // Does the work of refresh().
   void adopt(const FilesDocument& stored) GM_REQUIRES(write_mutex_) GM_EXCLUDES(mutex_);
-  // Takes the commit lock, and commits all uncommitted changes in one transaction. kFlush also
-  // commits the md5 if it is cheap to compute.
+  // Takes the commit lock, and commits all uncommitted changes in one transaction, or in two as F1
+  // says. kFlush also commits the md5 if it is cheap to compute.
   Status commit(CommitKind kind) GM_EXCLUDES(mutex_);
   // Must be called after a wait for the commit lock that began at `begun`. If the commit of another
   // thread found no server during this wait, and the wait was long, returns the error of that

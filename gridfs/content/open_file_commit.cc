@@ -315,6 +315,8 @@ void OpenFile::undo(Prepared& prepared, const Error& error) {
   if (error.code() == kFileChanged) return drop_changes();
   if (error.code() == ErrorCode::kOutOfDiskSpace) no_room_ = error;
   if (stored_.sparse) stored_.stored_chunks = prepared.commit.stored_chunks;
+  // It differs if the first of two transactions has succeeded.
+  if (prepared.commit.expected_date) stored_.upload_date = *prepared.commit.expected_date;
   frozen_.erase(frozen_.lower_bound(std::min(frozen_end_, chunk_count(length_))), frozen_.end());
   // The caller reports the error. Without this chunk the next commit stores the others.
   if (prepared.commit.unwritable) frozen_.erase(*prepared.commit.unwritable);

@@ -81,28 +81,37 @@ TEST_F(FileTruncationTest, CutAndGrownAgain_IsZerosForWhoOpensItNext) {
 }
 
 // One transaction removes a bounded number of chunks, also where little is written after them.
+// Between the two transactions the store has a content that the file has had, with a date of its
+// own.
 TEST_F(FileTruncationTest, CutAndWrittenFarBehind_IsCommittedInTwoSteps) {
   constexpr int64_t kChunks = 80;
+  constexpr auto kChunkBytes = static_cast<size_t>(kDefaultChunkBytes);
   ASSERT_GT(kChunks, chunks_removed_at_once(kDefaultChunkBytes) + 1);
-  const std::string content(kChunks * kDefaultChunkBytes, 'x');
-  const bson::Value id = upload("f", content);
-  int commits = 0;
+  const bson::Value id = upload("f", std::string(kChunks * kChunkBytes, 'x'));
+  std::vector<std::string> contents;
+  std::vector<int64_t> dates;
   FileTableOptions options;
   options.adjust_upload_date = [&](const Bucket&, engine::Transaction&, const bson::Value&,
-                                   bson::Date&) -> Status {
-    ++commits;
+                                   bson::Date& date) -> Status {
+    contents.push_back(must(download(id)));
+    dates.push_back(date.milliseconds);
     return {};
   };
   const auto files = table(std::move(options));
   const auto file = must(files->open(id));
-  must(file->truncate(0, TimeUpdate::kNow));
+  must(write(*file, 0, "new"));
+  must(file->truncate(100, TimeUpdate::kNow));
   must(write(*file, (kChunks - 1) * int64_t{kDefaultChunkBytes}, "end"));
   must(file->flush());
-  EXPECT_EQ(commits, 2);
-  std::string expected((kChunks - 1) * int64_t{kDefaultChunkBytes}, '\0');
+  std::string expected = "new" + std::string(97, 'x');
+  expected.resize(kChunkBytes, '\0');
+  ASSERT_EQ(contents.size(), 2U);
+  EXPECT_TRUE(contents[1] == expected);
+  EXPECT_GT(dates[1], dates[0]);
+  expected.resize((kChunks - 1) * kChunkBytes, '\0');
   expected += "end";
   EXPECT_TRUE(must(download(id)) == expected);
-  EXPECT_EQ(count(bucket().chunks()), 1);
+  EXPECT_EQ(count(bucket().chunks()), 2);
   EXPECT_THAT(problems(), IsEmpty());
 }
 
