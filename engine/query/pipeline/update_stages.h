@@ -16,8 +16,8 @@ namespace gridmount::query {
 
 class DocumentTransform;
 
-// Makes the checks that servers make before they run the first update of a command: each stage must
-// be a document with one field (14, 40323), whose name is that of a stage (40324).
+// Makes the checks whose errors fail a whole update command, and not only one of its statements:
+// each stage must be a document with one field (14, 40323), whose name is that of a stage (40324).
 Status check_stage_names(bson::View stages);
 
 class UpdateStages {

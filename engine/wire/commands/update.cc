@@ -107,7 +107,8 @@ Result<UpdateCommand> UpdateCommand::read(Arguments& arguments) {
   GM_TRY(check_writable_name(command.ns));
   for (size_t i = 0; i < command.statements.size(); ++i) {
     GM_ASSIGN(const UpdateStatement statement, command.statement(i));
-    // As on servers, the pipelines of all statements are checked before any of them runs.
+    // The error is the reply to the whole command, as on mongod 6.0.5, which however has run the
+    // statements before this one by then. Here nothing has changed.
     if (statement.options.is_pipeline) GM_TRY(query::check_stage_names(statement.update));
   }
   return command;
