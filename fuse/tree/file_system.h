@@ -361,14 +361,15 @@ class FileSystem {
   KnownWithoutXattrs::Moment moment() const {
     return {changes_noted_ + xattrs_changed_, KnownWithoutXattrs::Clock::now()};
   }
-  // If `node`, which was read after `before`, has no extended attributes, records this.
+  // Records whether `node`, which was read after `before`, has extended attributes.
   void note_xattrs(uint64_t ino, const gridfs::Node& node,
                    const KnownWithoutXattrs::Moment& before) {
-    if (is_shared() && !node.has_xattrs) without_xattrs_.note(ino, before);
+    without_xattrs_.note(ino, node.has_xattrs, before);
   }
   bool is_known_without_xattrs(uint64_t ino) const {
-    if (!is_shared()) return false;
-    return without_xattrs_.contains(ino, moment(), *buckets_.settings().cache_time);
+    using Duration = KnownWithoutXattrs::Clock::duration;
+    const std::optional<std::chrono::milliseconds> limit = buckets_.settings().cache_time;
+    return without_xattrs_.contains(ino, moment(), limit ? Duration(*limit) : Duration::max());
   }
   // Counts the lookup.
   Result<EntryReply> entry_of(const ResolvedNode& parent, std::string_view name,
@@ -382,7 +383,9 @@ class FileSystem {
                    gridfs::XattrMode mode);
   // Returns the fields of any node, even of an open file without a name.
   Result<gridfs::PosixFields> posix_of(uint64_t ino);
+  // Changes the fields of any node. Afterwards, records of xattrs from before do not count.
   Status change_posix(uint64_t ino, const gridfs::PosixChange& change);
+  Status write_posix(uint64_t ino, const gridfs::PosixChange& change);
   Result<UnlinkedNode> unlinked_node(uint64_t ino) const;
   // Like change_posix() and setattr(2), for a node that has lost its last name and has no open
   // file.
@@ -468,7 +471,7 @@ class FileSystem {
   SeenContents seen_contents_;
   std::atomic<uint64_t> changes_noted_{0};
   KnownWithoutXattrs without_xattrs_;
-  std::atomic<uint64_t> xattrs_changed_{0};  // by this mount
+  std::atomic<uint64_t> xattrs_changed_{0};  // by this mount or by its clients
 
   mutable Mutex handles_mutex_;
   std::unordered_set<FileHandle*> open_files_ GM_GUARDED_BY(handles_mutex_);

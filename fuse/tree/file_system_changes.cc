@@ -88,6 +88,7 @@ void FileSystem::notify_namespace(const std::string& bucket, const BucketChanges
 }
 
 StaleEntries FileSystem::changed_externally(const ExternalChanges& changes) {
+  xattrs_changed_.fetch_add(1);
   TreeReadLock lock(moves_, tree_mutex_, kWholeTree);
   StaleEntries stale;
   for (const auto& [name, of_bucket] : changes) {

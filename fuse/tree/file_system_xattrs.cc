@@ -68,6 +68,12 @@ Result<gridfs::PosixFields> FileSystem::posix_of(uint64_t ino) {
 }
 
 Status FileSystem::change_posix(uint64_t ino, const gridfs::PosixChange& change) {
+  Status changed = write_posix(ino, change);
+  xattrs_changed_.fetch_add(1);
+  return changed;
+}
+
+Status FileSystem::write_posix(uint64_t ino, const gridfs::PosixChange& change) {
   GM_ASSIGN(ResolvedNode node, resolve(ino));
   if (node.kind == InodeKind::kMountRoot && buckets_.settings().paths.read_only) {
     return fail(ErrorCode::kStoreReadOnly, "the mount is read-only");
@@ -84,7 +90,6 @@ Status FileSystem::change_posix(uint64_t ino, const gridfs::PosixChange& change)
     return paths->change_file_posix(node.id, change);
   };
   Status changed = write();
-  xattrs_changed_.fetch_add(1);
   if (changed || !is_absent(changed.error())) return changed;
   // The file has no name any more. Only the open file is left of it.
   if (node.open_file) {

@@ -1,6 +1,7 @@
-// Records which nodes had no extended attributes a short time ago. Used for a store that others
-// change. The kernel asks for extended attributes before many writes and in each listing by ls(1),
-// and caches no answer. Most nodes have none.
+// Records which nodes had no extended attributes when they were last read. The kernel asks for
+// extended attributes before many writes and in each listing by ls(1), and caches no answer. Most
+// nodes have none. If others change the store without this process, a record counts for a short
+// time only.
 //
 // Thread-safe.
 #pragma once
@@ -24,9 +25,14 @@ class KnownWithoutXattrs {
     Clock::time_point time;
   };
 
-  // Records that the node, which was read after that moment, has no extended attributes.
-  void note(uint64_t ino, const Moment& read_after) GM_EXCLUDES(mutex_) {
+  // Records that the node, which was read after that moment, has no extended attributes, or that it
+  // has some.
+  void note(uint64_t ino, bool has_xattrs, const Moment& read_after) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
+    if (has_xattrs) {
+      moments_.erase(ino);
+      return;
+    }
     if (moments_.size() >= kNodesMax) moments_.clear();
     moments_.insert_or_assign(ino, read_after);
   }

@@ -173,6 +173,18 @@ TEST_F(XattrTest, FileWithoutAName_KeepsThem) {
   close(file);
 }
 
+TEST_F(XattrTest, RemovedDirectory_KeepsThem) {
+  ASSERT_CALL_OK(mkdir(at("folder").c_str(), 0755));
+  const int folder = open(at("folder").c_str(), O_RDONLY | O_DIRECTORY);
+  char value[1];
+  EXPECT_ERRNO(static_cast<int>(fgetxattr(folder, "user.a", value, 1)), ENODATA);
+  ASSERT_CALL_OK(rmdir(at("folder").c_str()));
+  EXPECT_ERRNO(static_cast<int>(fgetxattr(folder, "user.a", value, 1)), ENODATA);
+  ASSERT_CALL_OK(fsetxattr(folder, "user.a", "1", 1, 0));
+  EXPECT_EQ(fgetxattr(folder, "user.a", value, 1), 1);
+  close(folder);
+}
+
 TEST_F(XattrTest, AccessList_AndModeSayTheSame) {
   const std::string path = at("file");
   write_file(path, "x");

@@ -129,6 +129,19 @@ class Wire(MountCase):
         self.assertNotEqual(mode, {})
         self.assertEqual(os.stat(self.path("f")).st_mode & 0o777, 0o644)
 
+    def test_ExtendedAttributes_ShowAtOnce(self):
+        self.write(b"x", "f")
+        for value in (b"a", b"b"):
+            self.assertEqual(os.listxattr(self.path("f")), [])
+            self.set_xattrs([{"name": "user.by_driver", "value": value.decode()}])
+            self.assertEqual(os.getxattr(self.path("f"), "user.by_driver"), value)
+            self.set_xattrs([])
+        self.assertEqual(os.listxattr(self.path("f")), [])
+
+    def set_xattrs(self, xattrs):
+        change = {"$set": {"metadata.posix.xattrs": xattrs}}
+        self.db.fs.files.update_one({"filename": "f"}, change)
+
     def test_FilesOfTheMount_AreTheDriversOnClose(self):
         for i in range(20):
             data = content(i, 100_000 * i)
