@@ -1,5 +1,7 @@
 #include "fuse/tree/external_changes.h"
 
+#include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -32,6 +34,13 @@ bool same(const Document& before, const Document& after, std::string_view name) 
              std::string_view(reinterpret_cast<const char*>(b->data()), b->size());
 }
 
+// Returns true if the document was there before and has the same values in the fields.
+bool has_same_names(const Document& before, const Document& after,
+                    std::initializer_list<std::string_view> fields) {
+  return before && std::all_of(fields.begin(), fields.end(),
+                               [&](std::string_view name) { return same(before, after, name); });
+}
+
 // Returns true if the collection belongs to a bucket by this suffix: "fs.files" is `files` of "fs".
 bool is_of_bucket(std::string_view collection, std::string_view suffix, std::string_view& bucket) {
   if (!collection.ends_with(suffix) || collection.size() == suffix.size()) return false;
@@ -41,20 +50,24 @@ bool is_of_bucket(std::string_view collection, std::string_view suffix, std::str
 
 class Collector final : public engine::WriteObserver {
  public:
-  Collector(std::string database, std::function<void(const ExternalChanges&)> changed)
-      : database_(std::move(database)), changed_(std::move(changed)) {}
+  Collector(std::string database, std::function<void(const ExternalChanges&)> changed,
+            std::shared_ptr<gridfs::NamesByOthers> names)
+      : database_(std::move(database)), changed_(std::move(changed)), names_(std::move(names)) {}
 
   void document_changed(const engine::Namespace& ns, const Document& before,
                         const Document& after) override {
     if (ns.database != database_) return;
     std::string_view bucket;
     if (is_of_bucket(ns.collection, ".files", bucket)) {
+      if (after && !has_same_names(before, after, {"filename", "aliases"})) names_->making();
       file_changed(changes_of(bucket), before, after);
     } else if (is_of_bucket(ns.collection, ".chunks", bucket)) {
       chunk_changed(changes_of(bucket), before, after);
     } else if (is_of_bucket(ns.collection, ".directories", bucket)) {
+      if (after && !has_same_names(before, after, {"parent", "name"})) names_->making();
       directory_changed(changes_of(bucket), before, after);
     } else if (is_of_bucket(ns.collection, ".links", bucket)) {
+      if (after) names_->making();
       link_changed(changes_of(bucket), before, after);
     }
   }
@@ -63,7 +76,9 @@ class Collector final : public engine::WriteObserver {
     if (ns.database != database_) return;
     for (const std::string_view suffix : {".files", ".chunks", ".directories", ".links"}) {
       std::string_view bucket;
-      if (is_of_bucket(ns.collection, suffix, bucket)) changes_of(bucket).everything = true;
+      if (!is_of_bucket(ns.collection, suffix, bucket)) continue;
+      names_->making();
+      changes_of(bucket).everything = true;
     }
   }
 
@@ -148,6 +163,7 @@ class Collector final : public engine::WriteObserver {
 
   const std::string database_;
   const std::function<void(const ExternalChanges&)> changed_;
+  const std::shared_ptr<gridfs::NamesByOthers> names_;
   ExternalChanges changes_;
   size_t count_ = 0;
 };
@@ -156,7 +172,7 @@ class Collector final : public engine::WriteObserver {
 
 Result<std::unique_ptr<engine::Transaction>> WatchedStore::begin(engine::TransactionKind kind) {
   GM_ASSIGN(std::unique_ptr<engine::Transaction> transaction, store_.begin(kind));
-  transaction->observe_writes(std::make_shared<Collector>(database_, changed_));
+  transaction->observe_writes(std::make_shared<Collector>(database_, changed_, names_));
   return transaction;
 }
 

@@ -17,6 +17,7 @@
 
 #include "engine/bson/value.h"
 #include "engine/store.h"
+#include "gridfs/namespace/complete_directories.h"
 
 namespace gridmount::fuse {
 
@@ -50,10 +51,15 @@ inline constexpr size_t kExternalChangesMax = 100'000;
 class WatchedStore final : public engine::Store {
  public:
   // The thread that commits calls `changed` with the changes in the buckets of `database`, after
-  // the store's write lock is free. `store` must outlive this object.
+  // the store's write lock is free. `names` counts the names that the transactions make in these
+  // buckets. `store` must outlive this object.
   WatchedStore(engine::Store& store, std::string database,
-               std::function<void(const ExternalChanges&)> changed)
-      : store_(store), database_(std::move(database)), changed_(std::move(changed)) {}
+               std::function<void(const ExternalChanges&)> changed,
+               std::shared_ptr<gridfs::NamesByOthers> names)
+      : store_(store),
+        database_(std::move(database)),
+        changed_(std::move(changed)),
+        names_(std::move(names)) {}
 
   std::shared_ptr<engine::Database> database(std::string_view name) override {
     return store_.database(name);
@@ -79,6 +85,7 @@ class WatchedStore final : public engine::Store {
   engine::Store& store_;
   const std::string database_;
   const std::function<void(const ExternalChanges&)> changed_;
+  const std::shared_ptr<gridfs::NamesByOthers> names_;
 };
 
 }  // namespace gridmount::fuse

@@ -43,7 +43,8 @@ BucketNamespace::BucketNamespace(engine::Store& store, std::shared_ptr<engine::D
                     [this](bson::ValueView id) { return files_->find(id) != nullptr; }),
       subdirectories_(store.capabilities().exclusive),
       seen_directories_(options.directory_age_max),
-      absent_names_(options.directory_age_max) {}
+      absent_names_(options.directory_age_max),
+      complete_directories_(store.capabilities().exclusive ? options.names_by_others : nullptr) {}
 
 Status BucketNamespace::start(const FileTableOptions& files) {
   if (options_.read_only || !store_.capabilities().exclusive) {
@@ -359,10 +360,11 @@ Node BucketNamespace::node_of(const Found& found) const {
 
 Result<bool> BucketNamespace::is_known_absent(std::string_view directory,
                                               std::string_view name) const {
-  if (!absent_names_.keeps_all_names()) return false;
+  if (!complete_directories_.is_used() && !absent_names_.keeps_all_names()) return false;
   GM_ASSIGN(const ParsedName parsed, parse_name(name, directory.empty()));
-  return parsed.kind == ParsedName::Kind::kPlain &&
-         can_be_directory(join(directory, parsed.component)) &&
+  if (parsed.kind != ParsedName::Kind::kPlain) return false;
+  if (complete_directories_.is_absent(directory, parsed.component)) return true;
+  return absent_names_.keeps_all_names() && can_be_directory(join(directory, parsed.component)) &&
          absent_names_.is_absent(directory, parsed.component);
 }
 

@@ -1,7 +1,7 @@
 // The implementation of PathNamespace over one bucket. The documents in the store hold the state.
 // In memory the object has only open files, atimes that are not written yet, counts of
-// subdirectories and, for a store that others change too, short-lived caches (seen_directories.h,
-// absent_names.h).
+// subdirectories, the names in directories that it has made (complete_directories.h) and, for a
+// store that others change too, short-lived caches (seen_directories.h, absent_names.h).
 //
 // bucket_namespace.cc has the look-ups of names, and the start and the end. Each
 // bucket_namespace_*.cc file has one kind of operation, and names it in its first line.
@@ -19,6 +19,7 @@
 #include "engine/base/thread_safety.h"
 #include "gridfs/namespace/absent_names.h"
 #include "gridfs/namespace/access_times.h"
+#include "gridfs/namespace/complete_directories.h"
 #include "gridfs/namespace/directory_store.h"
 #include "gridfs/namespace/name_lookup.h"
 #include "gridfs/namespace/path_index.h"
@@ -153,8 +154,8 @@ class BucketNamespace final : public PathNamespace {
   // one command is not enough for this path.
   Result<std::optional<Found>> find_at_once(engine::Snapshot& snapshot,
                                             const std::string& path) const;
-  // Returns true if absent_names_ shows that the name does not exist. A look-up then does not
-  // search the store for the name.
+  // Returns true if complete_directories_ or absent_names_ shows that the name does not exist. A
+  // look-up then does not search the store for the name.
   Result<bool> is_known_absent(std::string_view directory, std::string_view name) const;
   Result<Found> find_long(engine::Snapshot& snapshot, std::string_view directory,
                           const struct ParsedName& name) const;
@@ -331,6 +332,7 @@ class BucketNamespace final : public PathNamespace {
   SubdirectoryCounts subdirectories_;
   SeenDirectories seen_directories_;
   mutable AbsentNames absent_names_;
+  mutable CompleteDirectories complete_directories_;
 };
 
 }  // namespace gridmount::gridfs

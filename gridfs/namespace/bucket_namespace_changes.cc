@@ -65,16 +65,18 @@ Result<BucketNamespace::NewPath> BucketNamespace::new_path_in(Transaction& trans
   GM_ASSIGN(place.path, path_of_new_child(directory, name));
   GM_ASSIGN(place.directory, find_to_change(transaction, directory));
   if (!place.directory.is_directory()) return no_such_entry("", directory);
+  const std::string_view component = split(place.path).component;
   if (place.directory.touched) {
     absent_names_.making_in(directory);
-    if (absent_names_.is_absent(directory, split(place.path).component, *place.directory.touched)) {
-      return place;
+    if (absent_names_.is_absent(directory, component, *place.directory.touched)) return place;
+  }
+  if (!complete_directories_.is_absent(directory, component)) {
+    GM_ASSIGN(const Found taken, find_plain(transaction, place.path));
+    if (taken.kind != Found::Kind::kNothing) {
+      return fail(kEntryExists, shown(directory, name) + " exists already");
     }
   }
-  GM_ASSIGN(const Found taken, find_plain(transaction, place.path));
-  if (taken.kind != Found::Kind::kNothing) {
-    return fail(kEntryExists, shown(directory, name) + " exists already");
-  }
+  complete_directories_.making(directory, component);
   return place;
 }
 
@@ -274,6 +276,7 @@ Result<Node> BucketNamespace::mkdir(std::string_view directory, std::string_view
     if (!has_directories) subdirectories_.made(made.id);
   }
   subdirectories_.changed(place.directory.directory.id, 1);
+  complete_directories_.made(place.path);
   const Status committed = commit_in(*transaction, place.directory, place.path);
   if (!committed) subdirectories_.drop_all();
   GM_TRY(committed);

@@ -84,6 +84,8 @@ Result<std::optional<RemovedName>> BucketNamespace::rename_by(
     if (subdirectories_.keeps_any() && (source.is_directory() || target.is_directory())) {
       GM_ASSIGN(left, find_directory(*transaction, std::string(from_directory)));
     }
+    // The names that it contains move with it.
+    if (source.is_directory() || target.is_directory()) complete_directories_.forget_all();
     const bool exists = target.kind != Found::Kind::kNothing;
     if (exists && mode == RenameMode::kNoReplace) {
       return fail(kEntryExists, shown(to_directory, to_name) + " exists already");
@@ -92,6 +94,7 @@ Result<std::optional<RemovedName>> BucketNamespace::rename_by(
     if (!exists && mode == RenameMode::kExchange) return no_such_entry(to_directory, to_name);
     if (!exists) {
       GM_ASSIGN(target.path, path_of_new_child(to_directory, to_name));
+      complete_directories_.making(to_directory, split(target.path).component);
     } else if (!target.has_filename()) {
       return fail(kInvalidName,
                   shown(to_directory, to_name) + " is the name of an _id, which cannot change");

@@ -88,8 +88,10 @@ struct Model {
 class NamespaceModelTest : public BucketFixture {
  protected:
   void mount() {
-    namespace_ =
-        must(PathNamespace::open(store(), store().database("test"), bucket().options(), {}, {}));
+    NamespaceOptions options;
+    options.names_by_others = names_by_drivers_;
+    namespace_ = must(
+        PathNamespace::open(store(), store().database("test"), bucket().options(), options, {}));
   }
   void remount() {
     must(namespace_->close());
@@ -123,11 +125,14 @@ class NamespaceModelTest : public BucketFixture {
     }
   }
 
+  void change_at_random();
+
+  std::shared_ptr<NamesByOthers> names_by_drivers_;  // null: the namespace is not told of them
   std::unique_ptr<PathNamespace> namespace_;
   Model model_;
 };
 
-TEST_F(NamespaceModelTest, RandomChanges) {
+void NamespaceModelTest::change_at_random() {
   const uint64_t seed = test_seed();
   SCOPED_TRACE("GRIDMOUNT_TEST_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
@@ -221,6 +226,7 @@ TEST_F(NamespaceModelTest, RandomChanges) {
         // Commits within one millisecond have dates ahead of the clock, and the upload must be the
         // newest.
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        if (names_by_drivers_) names_by_drivers_->making();
         upload(path, content);
         model_.files[path] = std::make_shared<std::string>(content);
         model_.add_folders_of(path);
@@ -266,6 +272,11 @@ TEST_F(NamespaceModelTest, RandomChanges) {
     ASSERT_EQ(got.has_value(), expected.has_value())
         << what << ": " << (got ? std::to_string(static_cast<int>(*got)) : "done") << ", round "
         << round;
+    const std::string any = random_path();
+    const SplitPath looked_up = split(any);
+    ASSERT_EQ(namespace_->lookup(looked_up.directory, looked_up.component).has_value(),
+              model_.exists(any))
+        << any << " after " << what << ", round " << round;
     if (round % 25 == 0) {
       ASSERT_NO_FATAL_FAILURE(compare("")) << "after " << what;
     }
@@ -274,6 +285,15 @@ TEST_F(NamespaceModelTest, RandomChanges) {
   ASSERT_NO_FATAL_FAILURE(compare(""));
   must(namespace_->close());
   EXPECT_EQ(problems(), std::vector<std::string>());
+}
+
+TEST_F(NamespaceModelTest, RandomChanges) {
+  change_at_random();
+}
+
+TEST_F(NamespaceModelTest, RandomChangesWhereAllNamesOfDirectoriesAreKnown) {
+  names_by_drivers_ = std::make_shared<NamesByOthers>();
+  change_at_random();
 }
 
 }  // namespace

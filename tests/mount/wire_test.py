@@ -74,6 +74,29 @@ class Wire(MountCase):
         self.assertEqual(sorted(os.listdir(self.path("folder"))), ["b", "deeper"])
         self.stop_and_check()
 
+    def test_Uploads_IntoDirectoriesThatTheMountMade_TakeTheirNames(self):
+        def create(*parts):
+            os.close(os.open(self.path(*parts), os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+
+        os.makedirs(self.path("made", "deeper"))
+        names = ["made/a", "made/deeper/b", "made/implied/c"]
+        for i, name in enumerate(names):
+            create(f"made/before {i}")
+            self.assert_missing(name)
+            data = content(i, 3000)
+            self.bucket.put(data, filename=name)
+            with self.assertRaises(FileExistsError):
+                create(name)
+            self.assertEqual(self.read(name), data)
+            with self.assertRaises(FileExistsError):
+                os.mkdir(self.path(name))
+        id = self.bucket.put(b"content", filename="elsewhere")
+        os.mkdir(self.path("new"))
+        self.db.fs.files.update_one({"_id": id}, {"$set": {"filename": "new/renamed"}})
+        with self.assertRaises(FileExistsError):
+            create("new/renamed")
+        self.stop_and_check()
+
     def test_NewRevisions_TakeTheName_OpenFilesKeepTheirs(self):
         old, new = content(1, 300_000), content(2, 900_000)
         self.bucket.put(old, filename="r")

@@ -1,0 +1,131 @@
+// Goal: a directory is said to lack a name only if it does.
+// Method: each kind of change, by this process and by others; and the cost in searches.
+
+#include "gridfs/namespace/complete_directories.h"
+
+#include <gtest/gtest.h>
+
+#include "gridfs/namespace/path_namespace.h"
+#include "tests/gridfs/bucket_fixture.h"
+#include "tests/gridfs/namespace_counting_store.h"
+
+namespace gridmount::gridfs {
+namespace {
+
+TEST(CompleteDirectoriesTest, OnlyMadeDirectoriesLackNames) {
+  CompleteDirectories known(std::make_shared<NamesByOthers>());
+  EXPECT_FALSE(known.is_absent("d", "x"));
+  known.making("d", "x");
+  EXPECT_FALSE(known.is_absent("d", "y"));
+  known.made("d");
+  EXPECT_TRUE(known.is_absent("d", "x"));
+  known.making("d", "x");
+  EXPECT_FALSE(known.is_absent("d", "x"));
+  EXPECT_TRUE(known.is_absent("d", "y"));
+  EXPECT_FALSE(known.is_absent("d/y", "x"));
+  known.made("d");
+  EXPECT_TRUE(known.is_absent("d", "x")) << "removed and made again";
+  known.forget_all();
+  EXPECT_FALSE(known.is_absent("d", "x"));
+}
+
+TEST(CompleteDirectoriesTest, NamesByOthersEmptyIt) {
+  const auto others = std::make_shared<NamesByOthers>();
+  CompleteDirectories known(others);
+  known.made("d");
+  others->making();
+  EXPECT_FALSE(known.is_absent("d", "x"));
+  known.made("e");
+  others->making();
+  known.made("f");
+  EXPECT_FALSE(known.is_absent("e", "x"));
+  EXPECT_TRUE(known.is_absent("f", "x"));
+}
+
+TEST(CompleteDirectoriesTest, WithoutACountOfOthersNothingIsKnown) {
+  CompleteDirectories known(nullptr);
+  known.made("d");
+  known.making("d", "x");
+  EXPECT_FALSE(known.is_absent("d", "y"));
+}
+
+TEST(CompleteDirectoriesTest, BeyondItsLimitItBeginsAnew) {
+  CompleteDirectories known(std::make_shared<NamesByOthers>());
+  known.made("d");
+  for (size_t i = 0; i + 1 < CompleteDirectories::kNamesMax; ++i) {
+    known.making("d", std::to_string(i));
+  }
+  EXPECT_TRUE(known.is_absent("d", "x"));
+  known.made("e");
+  EXPECT_FALSE(known.is_absent("d", "x"));
+  EXPECT_TRUE(known.is_absent("e", "x"));
+}
+
+class CompleteDirectoriesOfNamespaceTest : public BucketFixture {
+ protected:
+  CompleteDirectoriesOfNamespaceTest() {
+    database_ = std::make_shared<CountingDatabase>(store().database("test"));
+    NamespaceOptions options;
+    options.names_by_others = others_;
+    namespace_ = must(PathNamespace::open(store(), database_, bucket().options(), options, {}));
+    must(namespace_->mkdir("", "d", 0755, {}));
+    database_->take();
+  }
+  ~CompleteDirectoriesOfNamespaceTest() override { EXPECT_TRUE(namespace_->close()); }
+
+  bool is_there(std::string_view directory, std::string_view name) {
+    return namespace_->lookup(directory, name).has_value();
+  }
+
+  const std::shared_ptr<NamesByOthers> others_ = std::make_shared<NamesByOthers>();
+  std::shared_ptr<CountingDatabase> database_;
+  std::unique_ptr<PathNamespace> namespace_;
+};
+
+TEST_F(CompleteDirectoriesOfNamespaceTest, ANewNameIsNotSearchedFor) {
+  EXPECT_FALSE(is_there("d", "x"));
+  EXPECT_EQ(database_->take().searches, 0);
+  must(namespace_->create_file("d", "x", 0644, {}));
+  EXPECT_EQ(database_->take().searches, 1) << "for the directory";
+  EXPECT_TRUE(is_there("d", "x"));
+  EXPECT_EQ(code_of(namespace_->create_file("d", "x", 0644, {})), kEntryExists);
+}
+
+TEST_F(CompleteDirectoriesOfNamespaceTest, EveryWayToMakeANameIsNoticed) {
+  const Node file = must(namespace_->create_file("d", "file", 0644, {}));
+  must(namespace_->mkdir("d", "directory", 0755, {}));
+  must(namespace_->symlink("d", "symlink", "file", {}));
+  must(namespace_->mknod("d", "fifo", 0010644, 0, {}));
+  must(namespace_->link(file.id, "d", "link"));
+  const auto tmpfile = must(namespace_->create_tmpfile("d", 0644, {}));
+  must(namespace_->link(tmpfile.node.id, "d", "was_tmpfile"));
+  must(namespace_->rename("d", "fifo", "d", "renamed", RenameMode::kReplace));
+  must(namespace_->rename_leaving_whiteout("d", "symlink", "d", "moved", RenameMode::kReplace, {}));
+  for (const char* name :
+       {"file", "directory", "symlink", "link", "was_tmpfile", "renamed", "moved"}) {
+    EXPECT_TRUE(is_there("d", name)) << name;
+  }
+  EXPECT_FALSE(is_there("d", "fifo"));
+  EXPECT_FALSE(is_there("d", "never"));
+}
+
+TEST_F(CompleteDirectoriesOfNamespaceTest, NamesMoveWithTheirDirectory) {
+  must(namespace_->mkdir("", "e", 0755, {}));
+  must(namespace_->create_file("d", "x", 0644, {}));
+  must(namespace_->rename("", "d", "", "e", RenameMode::kReplace));
+  EXPECT_TRUE(is_there("e", "x"));
+  must(namespace_->mkdir("", "f", 0755, {}));
+  must(namespace_->rename("", "e", "", "f", RenameMode::kExchange));
+  EXPECT_TRUE(is_there("f", "x"));
+  EXPECT_FALSE(is_there("e", "x"));
+}
+
+TEST_F(CompleteDirectoriesOfNamespaceTest, ADriversNameIsFound) {
+  others_->making();
+  upload("d/x", "content");
+  EXPECT_TRUE(is_there("d", "x"));
+  EXPECT_EQ(code_of(namespace_->create_file("d", "x", 0644, {})), kEntryExists);
+}
+
+}  // namespace
+}  // namespace gridmount::gridfs
