@@ -214,10 +214,14 @@ class BucketNamespace final : public PathNamespace {
                           const PosixFields& changes);
   // Sets mtime and ctime of the directory to the current time.
   Status touch(engine::Transaction& transaction, std::string_view directory);
-  // Like touch(), but does nothing if the transaction has already touched the directory.
+  // Like touch(), but does nothing if the transaction has already touched the directory, or if the
+  // directory has these times already. `found` is the directory, as this transaction has found it.
   Status touch(engine::Transaction& transaction, std::string_view directory, const Found& found) {
-    return found.touched ? Status() : touch(transaction, directory);
+    return found.touched || has_present_times(found) ? Status() : touch(transaction, directory);
   }
+  // Returns true if the directory was changed in this tick of the clock (file_time.h), and nobody
+  // but this process counts its changes.
+  bool has_present_times(const Found& directory) const;
   // Commits a change of names in the directory, and updates seen_directories_ and absent_names_.
   // `made` is the path of the node that the change has created, if it has created one.
   Status commit_in(engine::Transaction& transaction, const Found& directory,

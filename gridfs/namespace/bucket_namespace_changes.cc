@@ -115,6 +115,18 @@ Status BucketNamespace::touch(Transaction& transaction, std::string_view directo
   return change_directory(transaction, directory, times);
 }
 
+bool BucketNamespace::has_present_times(const Found& directory) const {
+  if (!store_.capabilities().exclusive || directory.kind != Found::Kind::kExplicitDirectory) {
+    return false;
+  }
+  const PosixFields& posix = directory.directory.posix;
+  const timespec now = file_time_now();
+  const auto is_now = [&](const std::optional<timespec>& time) {
+    return time && time->tv_sec == now.tv_sec && time->tv_nsec == now.tv_nsec;
+  };
+  return is_now(posix.mtime) && is_now(posix.ctime);
+}
+
 Result<BucketNamespace::Found> BucketNamespace::find_to_change(Transaction& transaction,
                                                                std::string_view directory) const {
   const engine::Capabilities can = store_.capabilities();
