@@ -18,16 +18,16 @@ namespace gridmount::command_line {
 Result<std::string> ask_password();
 
 // Returns the first line of the file, without its line end ("\n" or "\r\n"). Fails with
-// FailedToParse if the line is empty or the file cannot be read.
+// FailedToParse if the file cannot be read, is empty, or begins with an empty line.
 Result<std::string> read_password(const std::filesystem::path& file);
 
-// Returns the connection string with the password of its user. Returns it unchanged if it needs no
-// password (lacks_password() is false). Otherwise the password is the first line of `file`. If no
-// file is given (`file` is an empty path), the password is the value of the environment variable
-// GRIDMOUNT_PASSWORD, even if this value is empty. If the variable is not set, the password is the
-// result of ask_password(). Fails with the error of read_password(). If ask_password() fails, fails
-// with BadValue instead, and the message names --password-file and GRIDMOUNT_PASSWORD. Fails with
-// BadValue if `file` is given and the string needs no password.
+// Returns the connection string with the password of its user. If the string needs no password
+// (lacks_password() is false), returns it unchanged, or fails with BadValue if `file` is not empty.
+// Otherwise the password comes from the first of these sources that exists:
+// - The first line of `file`, unless `file` is an empty path. Fails as read_password() does.
+// - The value of the environment variable GRIDMOUNT_PASSWORD, even if this value is empty.
+// - The result of ask_password(). If this function fails, fails with BadValue and a message that
+//   also names --password-file and GRIDMOUNT_PASSWORD.
 Result<std::string> uri_with_password(const std::string& uri, const std::filesystem::path& file);
 
 }  // namespace gridmount::command_line

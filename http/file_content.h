@@ -1,12 +1,13 @@
-// The body of a reply with the content of a file: some ranges of it. If there are several ranges,
-// each follows the head of its part of multipart/byteranges, and the last boundary follows them.
+// The body of a reply with one or more ranges of a file's content. A body with several ranges has
+// the type multipart/byteranges: each range follows the head of its part, and the last boundary
+// follows the last range.
 //
 // Each piece is read from a snapshot of its own, so a slow client does not keep the store from
 // reusing space. If the content of the file has changed since the reply began, or the file was
 // removed, next() fails with FileChanged or FileNotFound. So a reply never mixes the bytes from
 // before and after a change.
 //
-// Used by one thread at a time.
+// Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -25,8 +26,8 @@ class FileContent final : public Body {
     gridfs::ByteRange range;  // within the file
   };
 
-  // `bucket` must also keep alive the object that owns the bucket. `file` is the file as the head
-  // of the reply describes it.
+  // `bucket` must also keep alive the object that owns the bucket. `file` must be the files
+  // document that the head of the reply describes.
   FileContent(std::shared_ptr<const gridfs::Bucket> bucket, const gridfs::FilesDocument& file,
               std::vector<Part> parts, std::string trailer);
 
@@ -36,8 +37,8 @@ class FileContent final : public Body {
   Result<std::string_view> next() override;
 
  private:
-  // Reads the next bytes of the range, at most kPieceBytesMax. Stops at the end of the chunk, or
-  // after kPieceBytesMax / 2 bytes if that is further.
+  // Reads the next bytes of the range into piece_, at most kPieceBytesMax. Stops at the end of the
+  // chunk, but not before kPieceBytesMax / 2 bytes, because chunks may be small.
   Status read_piece(const gridfs::ByteRange& range);
 
   const std::shared_ptr<const gridfs::Bucket> bucket_;

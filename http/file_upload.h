@@ -2,10 +2,10 @@
 //
 // Until close(), the new file is an orphan in `<bucket>.detached`. One transaction in close() then
 // gives the new file its name, and removes the files that had the name before (except for the
-// revisions that the bucket keeps). If the object is destroyed without close(), it removes the
-// orphan. If the process is killed, a later start of a program removes the orphan.
+// revisions that the bucket keeps). The destructor removes the orphan if close() was not called. If
+// the process is killed, a later start of a program removes the orphan.
 //
-// Used by one thread at a time.
+// Not thread-safe.
 #pragma once
 
 #include <functional>
@@ -32,17 +32,19 @@ class FileUpload {
 
   // Must be called once, before all other functions. `source` is a files document: the new file
   // gets the metadata of `source`. Without `source`, the new file gets the metadata of the file
-  // that it replaces. In both cases the new file has its own content type and times, and no set-ID
-  // bits.
+  // that it replaces, if there is one. In both cases the new file does not get a content type,
+  // times or set-ID bits from the other file: its content type is `content_type`, and its times are
+  // the time of close().
   Status open(std::optional<std::string> content_type, std::optional<bson::Document> source = {});
   // Appends the bytes to the content. Fails as UploadStream::write() does.
   Status write(std::span<const uint8_t> bytes) { return stream_->write(bytes); }
-  // Commits the file, and gives it its name. Returns true if it replaces another file. Fails as
-  // PlaceChange::begin(), check_locks(), present() and remove_files() do, with the error of the
-  // check, and as UploadStream::close() does.
+  // Commits the new file under its name. Returns true if it has replaced another file. Fails as
+  // UploadStream::close() does, with the error of the check, and as PlaceChange::begin(),
+  // check_locks(), present(), check_replaceable() and remove_files() do.
   Result<bool> close();
-  // Returns the entity tag of the new file, or nothing if the file cannot be read any more, because
-  // somebody has replaced or removed it. May be called only after close() has succeeded.
+  // Returns the entity tag of the new file, or nothing if the file cannot be read, for example
+  // because somebody has already replaced or removed it. May be called only after close() has
+  // succeeded.
   std::optional<std::string> tag() const;
 
  private:

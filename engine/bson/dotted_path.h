@@ -17,7 +17,7 @@
 
 namespace gridmount::bson {
 
-// Returns whether the name is a field of a DBRef. Only these names in a path may begin with '$'.
+// Returns whether the name is a field of a DBRef. In a path, only these names may begin with '$'.
 inline bool is_reference_field(std::string_view name) {
   return name == "$id" || name == "$ref" || name == "$db";
 }
@@ -32,14 +32,14 @@ class Path {
   const std::vector<std::string>& parts() const { return parts_; }
 
   // Returns the value at the path, or nothing if there is none. In an array, the next name of the
-  // path must be the position of an element. Unlike visit(), does not try the array's other
-  // elements.
+  // path must be the position of an element. Unlike visit(), does not continue in the other
+  // elements of the array.
   std::optional<ValueView> resolve(View document) const;
 
   struct Reached {
     std::optional<ValueView> value;  // empty: the path cannot continue here, see visit()
-    // True if the path has continued in each element of an array, and not only in the element at a
-    // position.
+    // True if the path has gone through each element of an array, and not only through the element
+    // at a position.
     bool through_array = false;
   };
   // Calls `visit` with every value that the path reaches by the rules of MongoDB's queries. At an

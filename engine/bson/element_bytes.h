@@ -24,7 +24,7 @@ inline void append_bytes(std::vector<uint8_t>& bytes, const void* data, size_t s
   bytes.insert(bytes.end(), from, from + size);
 }
 
-// Appends type and key. The caller appends the value's bytes next. `key` must not hold a NUL.
+// Appends type and key. The caller must append the value's bytes next. `key` must not have a NUL.
 inline void append_element_head(std::vector<uint8_t>& bytes, Type type, std::string_view key) {
   const size_t at = bytes.size();
   bytes.resize(at + 1 + key.size() + 1);
@@ -36,7 +36,7 @@ inline constexpr size_t element_head_bytes(std::string_view key) {
 }
 
 // Begins a document or an array: appends four bytes, into which end_document() writes the length.
-// Returns their offset.
+// Returns the offset of these bytes.
 inline size_t begin_document(std::vector<uint8_t>& bytes) {
   const size_t begin = bytes.size();
   bytes.resize(begin + kLengthBytes);

@@ -31,9 +31,9 @@ enum KeyClass : uint8_t {
   kMaxKey = 0xF0,
 };
 
-// The key string of a number has, after the class, eight bytes for the greatest double that is not
-// above the number. The next byte is kExact if the number equals this double. Otherwise it is
-// kAboveDouble, and the bytes of decimal_sort_bytes() follow (number.h).
+// In the key string of a number, eight bytes for floor_to_double() (number.h) follow the class. The
+// next byte is kExact if the number equals this double. Otherwise the next byte is kAboveDouble,
+// and the bytes of decimal_sort_bytes() follow.
 inline constexpr char kExact = '\x00';
 inline constexpr char kAboveDouble = '\x01';
 

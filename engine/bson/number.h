@@ -18,16 +18,16 @@ namespace gridmount::bson {
 
 // Functions with a ValueView require is_number(), unless their comment says otherwise.
 
-// Returns the greatest double that is not greater than the number. NaN of either type gives NaN,
-// and infinities stay. Zero is never negative.
+// Returns the greatest double that is not greater than the number. Returns NaN for NaN, and an
+// infinity for an infinity of either type. Never returns -0.0.
 double floor_to_double(ValueView number);
 
 // Returns whether the number is equal to its floor_to_double().
 bool is_exact_double(ValueView number);
 
-// Returns bytes for an int64 or a finite Decimal128. For numbers with the same floor_to_double(),
-// memcmp on these bytes has the result of comparing the numbers. Equal numbers have equal bytes,
-// whatever their type.
+// Returns bytes that order numbers with the same floor_to_double(): memcmp() of the bytes has the
+// result of the comparison of the numbers. Equal numbers have equal bytes, whatever their type.
+// `number` must be an int64 or a finite Decimal128.
 inline constexpr size_t kDecimalSortBytes = 19;
 std::array<uint8_t, kDecimalSortBytes> decimal_sort_bytes(ValueView number);
 
@@ -35,7 +35,7 @@ std::array<uint8_t, kDecimalSortBytes> decimal_sort_bytes(ValueView number);
 // -0.0.
 std::weak_ordering compare_numbers(ValueView a, ValueView b);
 
-// Returns the decimal as an int64, or nothing if it is not an integer or out of range.
+// Returns the decimal as an int64, or nothing if it is not an integer or is out of range.
 std::optional<int64_t> to_int64(Decimal128 decimal);
 
 // Reads a number of any type as servers read integers in commands and options (safeNumberLong):
@@ -43,8 +43,8 @@ std::optional<int64_t> to_int64(Decimal128 decimal);
 // nearest int64 for a number out of range. Returns nothing if the value is not a number.
 std::optional<int64_t> clamped_integer(ValueView value);
 
-// Returns the nearest double, and of two nearest doubles the even one. The result is infinite if
-// the decimal is beyond the range of double.
+// Returns the nearest double. If two doubles are equally near, returns the double whose last bit is
+// 0. Returns an infinity if the decimal is beyond the range of double.
 double to_nearest_double(Decimal128 decimal);
 
 }  // namespace gridmount::bson

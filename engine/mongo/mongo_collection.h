@@ -1,4 +1,4 @@
-// engine::Collection over a deployment. Each call is a command.
+// engine::Collection over a deployment. Each read or write sends one or more commands.
 //
 // Thread-safety: immutable, so thread-safe.
 #pragma once
@@ -47,8 +47,8 @@ class MongoCollection final : public engine::Collection, public engine::BatchIns
 
   Result<engine::InsertResult> insert(engine::Transaction& transaction, bson::View document,
                                       const engine::InsertOptions& options) override;
-  // Puts as many documents into each command as a message may have: at most 10,000 documents, and
-  // 16,000,000 bytes unless one document is larger.
+  // Sends the documents in as few commands as possible. Each command has at most 10,000 documents,
+  // which have at most 16,000,000 bytes together. A larger document is sent alone.
   Status insert_all(engine::Transaction& transaction, std::span<const bson::View> documents,
                     size_t& inserted, const engine::InsertOptions& options = {}) override;
   Result<engine::UpdateResult> update(engine::Transaction& transaction, bson::View filter,
@@ -63,8 +63,7 @@ class MongoCollection final : public engine::Collection, public engine::BatchIns
   Status create_index(engine::Transaction& transaction,
                       const engine::IndexDefinition& definition) override;
   Status drop_index(engine::Transaction& transaction, std::string_view name) override;
-  // Leaves out indexes that IndexDefinition::parse() refuses, such as text indexes, which have
-  // weights.
+  // Leaves out indexes that IndexDefinition::parse() refuses, such as geospatial indexes.
   Result<std::vector<engine::IndexDefinition>> indexes(engine::Snapshot& snapshot) override;
   Result<engine::CollectionStats> stats(engine::Snapshot& snapshot) override;
   Result<std::vector<engine::IndexStats>> index_stats(engine::Snapshot& snapshot) override;

@@ -39,11 +39,14 @@ class MongoDatabase final : public engine::Database {
  private:
   Result<std::vector<engine::CollectionInfo>> list(engine::Snapshot& snapshot,
                                                    bson::View filter) const;
-  // Runs a command outside of the transaction, because servers refuse it in a transaction.
+  // Runs a command that servers refuse in a transaction. So the command does not see what the
+  // transaction has written. Also fails if the reply has a write error.
   Result<bson::Document> run(engine::Snapshot& snapshot, std::string_view database,
                              bson::View command) const;
 
-  // Like run(), for a command that changes the catalog: see Reads::change_catalog().
+  // Like run(), for a command that changes the catalog (Reads::change_catalog()). `collection` is
+  // the collection that the command changes, or empty for a command that changes the whole
+  // database.
   Result<bson::Document> change(engine::Transaction& transaction, std::string_view collection,
                                 std::string_view database, bson::View command) const;
 

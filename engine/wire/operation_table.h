@@ -1,7 +1,8 @@
 // The table of running operations. currentOp lists them, and killOp and a shutdown interrupt them.
 //
-// OperationTable is thread-safe. Only the thread that runs an Operation may use it, except for its
-// interrupt, and for functions that the table calls under its lock.
+// OperationTable is thread-safe. Only the thread that runs an Operation may use the Operation.
+// Exceptions: any thread may use its interrupt, and functions that the table calls under its lock
+// may read the Operation.
 #pragma once
 
 #include <chrono>
@@ -27,7 +28,7 @@ namespace gridmount::wire {
 struct Operation {
   int32_t id = 0;
   const Client* client = nullptr;
-  bson::View command;  // refers to the request; valid while the operation is in the table
+  bson::View command;  // as other clients may see it; valid while the operation is in the table
   std::string_view database;
   std::chrono::steady_clock::time_point begin;
   std::optional<SessionId> session;
@@ -38,8 +39,8 @@ struct Operation {
 
 class OperationTable {
  public:
-  // Adds an operation, which is in the table until end(). `shown_command` is the command that other
-  // clients may see.
+  // Adds an operation, which is in the table until end(). `shown_command` is the command as other
+  // clients may see it. The arguments must stay valid until end().
   std::shared_ptr<Operation> begin(const Client& client, const Request& request,
                                    bson::View shown_command) GM_EXCLUDES(mutex_);
   void end(const Operation& operation) GM_EXCLUDES(mutex_);
@@ -47,12 +48,12 @@ class OperationTable {
   void set_session(Operation& operation, const SessionId& session, const UserDigest& user)
       GM_EXCLUDES(mutex_);
   // Replaces the operation's interrupt. A kill of the operation then kills the new interrupt. If
-  // the operation was already killed, kills the new interrupt at once, for the same reason.
+  // the operation was already killed, also kills the new interrupt, with the same reason.
   void set_interrupt(Operation& operation, std::shared_ptr<engine::Interrupt> interrupt)
       GM_EXCLUDES(mutex_);
 
-  // Kills every operation for which `condition` is true, with this reason. Returns their number.
-  // `condition` is called with the table locked.
+  // Kills every operation for which `condition` is true, with the reason `reason`. Returns how many
+  // operations it has killed. Calls `condition` while the table is locked.
   size_t kill_if(const std::function<bool(const Operation&)>& condition, ErrorCode reason)
       GM_EXCLUDES(mutex_);
   // Calls `visit` with each operation while the table is locked.

@@ -1,5 +1,5 @@
-// A small number for each thread, by which threads choose their own slots in shared tables.
-// Thread-safe.
+// Numbers the threads of the process. A thread uses its number to choose a part of a shared table
+// that few other threads use. Thread-safe.
 #pragma once
 
 #include <atomic>

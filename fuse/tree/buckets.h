@@ -1,12 +1,15 @@
-// The buckets of the mounted database. A bucket is opened as a PathNamespace when it is first used,
-// and stays open until it is renamed or removed.
+// The buckets of the mounted database. A bucket is opened as a PathNamespace when it is first used.
+// It stays open until rename(), remove() or close(). After rename(), its next use opens it again.
 //
-// The store decides which buckets exist. names() and find() query it, so a bucket that a driver
-// creates shows up. The mount creates, drops and renames buckets in its root directory.
+// The store decides which buckets exist. names() and find() query the store, so they also find a
+// bucket that a driver has created. mkdir, rmdir and rename in a root of buckets create, remove and
+// rename buckets.
 //
 // find(), names(), file_usage(), find_opened() and MountedBucket are thread-safe. While create(),
-// remove(), rename() or close() runs, no other thread may use the buckets. FileSystem's tree lock
-// ensures that.
+// remove(), rename() or close() runs, no other thread may call another of these four functions,
+// find(), names() or MountedBucket::paths(). FileSystem ensures this with its tree lock. It calls
+// close() last, when no other operation runs. Other threads may call file_usage() and find_opened()
+// at any time, without the tree lock. Both wait while close() runs.
 #pragma once
 
 #include <atomic>
@@ -29,9 +32,9 @@ struct BucketSettings {
   gridfs::BucketOptions bucket;  // its name is not used
   gridfs::NamespaceOptions paths;
   gridfs::FileTableOptions files;
-  // How long the kernel may cache attributes and names. It is set if others change the store too,
-  // perhaps without this process learning of it. If it is unset, the kernel may cache for ever,
-  // because every change goes through this process.
+  // How long the kernel may cache attributes and names. Set if others may change the store too,
+  // because this process does not learn of each of their changes. Unset if every change goes
+  // through this process: the kernel may then cache for ever.
   std::optional<std::chrono::milliseconds> cache_time;
 };
 
@@ -52,8 +55,8 @@ class MountedBucket {
   // `buckets` must outlive this object.
   MountedBucket(Buckets& buckets, std::string name) : buckets_(buckets), name_(std::move(name)) {}
 
-  // Returns the bucket's tree. The first call opens it. Fails with NoSuchEntry if the bucket has
-  // been removed.
+  // Returns the bucket's namespace. If the namespace is not open, opens it, and other callers wait.
+  // Fails with NoSuchEntry if the bucket has been removed, and as PathNamespace::open() does.
   Result<std::shared_ptr<gridfs::PathNamespace>> paths();
 
   std::string name() const GM_EXCLUDES(mutex_) {
@@ -61,7 +64,8 @@ class MountedBucket {
     return name_;
   }
 
-  // The number of open files. While it is not 0, the bucket cannot be dropped or renamed.
+  // The number of open(2) calls for files of the bucket that are not yet released. While the number
+  // is not 0, the bucket cannot be removed or renamed.
   std::atomic<int64_t>& handles() { return handles_; }
 
   // Returns null if the namespace is not open.
@@ -70,8 +74,8 @@ class MountedBucket {
     return namespace_;
   }
 
-  // Returns the memory of the chunks that are not committed. Returns 0, without waiting, while the
-  // bucket is being opened or closed.
+  // Returns the memory of the chunks that are not committed, in bytes. Never waits: returns 0 while
+  // another thread has locked mutex_, for example to open or close the bucket.
   uint64_t dirty_bytes() GM_EXCLUDES(mutex_);
 
  private:
@@ -85,7 +89,7 @@ class MountedBucket {
   bool removed_ GM_GUARDED_BY(mutex_) = false;
 };
 
-// Fails with InvalidNamespace if no bucket of the database can have that name. Does not use the
+// Fails with InvalidNamespace if no bucket of the database can have the name. Does not use the
 // store.
 Status check_bucket_name(std::string_view database, std::string_view bucket);
 
@@ -99,23 +103,25 @@ class Buckets {
 
   // Returns the names of all buckets in the database, sorted.
   Result<std::vector<std::string>> names() const;
-  // Returns soon, even if the store is busy.
+  // Does not wait for the store, except while close() commits the buckets.
   FileUsage file_usage() GM_EXCLUDES(mutex_);
   // Fails with NoSuchEntry if the store has no such bucket.
   Result<std::shared_ptr<MountedBucket>> find(std::string_view name);
 
-  // Returns the bucket's namespace if it is open, else null.
+  // Returns the bucket's namespace if it is open, else null. Waits while the bucket is being opened
+  // or closed.
   std::shared_ptr<gridfs::PathNamespace> find_opened(const std::string& name) GM_EXCLUDES(mutex_);
 
-  // Fails with InvalidNamespace if no bucket can have that name, or with EntryExists if the bucket
+  // Fails with InvalidNamespace if no bucket can have the name, or with EntryExists if the bucket
   // exists.
   Result<std::shared_ptr<MountedBucket>> create(std::string_view name);
-  // Fails with NoSuchEntry, with BucketNotEmpty, or with kBusy while files of the bucket are open.
-  // A file that was closed a moment ago may still count as open: waits up to 200 ms for it.
+  // Fails with NoSuchEntry if there is no such bucket, with BucketNotEmpty, or with kBusy if files
+  // of the bucket are open. The kernel reports a close(2) some time after close(2) has returned, so
+  // waits up to 200 ms until no file counts as open.
   Status remove(std::string_view name);
   // Fails with NoSuchEntry if there is no bucket `from`, with EntryExists if `to` is taken, with
   // NamespaceExists if a collection outside of buckets has a name that the bucket would need, with
-  // kBusy as remove() does, or with InvalidNamespace.
+  // kBusy as remove() does, or with InvalidNamespace if no bucket can have the name `to`.
   Status rename(std::string_view from, std::string_view to);
 
   // Commits and closes every namespace. Returns the first error.

@@ -1,5 +1,5 @@
-// The control directory `.gridfs` of a bucket: the data of GridFS that is not in the tree. It can
-// be read but not changed.
+// The control directory `.gridfs` of a bucket: the data of GridFS that is not in the tree. Nobody
+// can change the control directory.
 //
 // - `by-id/ID`: the content of every files document. ID is gridfs::id_name() of its _id.
 // - `revisions/PATH/N`: the contents of the file PATH. PATH has the names that the tree shows. N
@@ -31,8 +31,8 @@ inline constexpr std::string_view kControlDirectoryName = ".gridfs";
 struct ControlNode {
   bool is_directory = false;
   gridfs::Attributes attributes;
-  // The _id of the files document whose content the file has. Null if the content is in
-  // `generated`.
+  // The _id of the files document whose content the file has. Null for a directory, and if the
+  // content is in `generated`.
   bson::Value file;
   std::shared_ptr<GeneratedFile> generated;
   uint64_t ino = 0;  // like Node::ino; a file with new content gets a new ino
@@ -60,7 +60,8 @@ class ControlDirectory {
   // Returns a node whose content is that of the files document `id`. Fails with NoSuchEntry if
   // `files` does not have the document, even if `detached` has it.
   Result<ControlNode> find_content(gridfs::PathNamespace& paths, bson::ValueView id) const;
-  // Lists a directory. Fails with NoSuchEntry if there is none.
+  // Lists the directory at the path. Fails with NoSuchEntry if there is no such directory, and as
+  // PathNamespace::lookup() does.
   Result<std::unique_ptr<gridfs::DirectoryStream>> list(
       const std::shared_ptr<gridfs::PathNamespace>& paths, std::string_view path) const;
 
@@ -70,7 +71,7 @@ class ControlDirectory {
     gridfs::Node node;
     std::string directory;  // the parent directory
     std::string name;
-    std::string_view rest;  // the part of the path after the file's
+    std::string_view rest;  // what follows the file's path
   };
   Result<Tracked> track(gridfs::PathNamespace& paths, std::string_view path) const;
   Result<ControlNode> find_revision(gridfs::PathNamespace& paths, std::string_view path) const;

@@ -2,22 +2,23 @@
 // without libfuse.
 //
 // The root lists the buckets, or is one bucket. mkdir, rmdir and rename in a root of buckets
-// create, drop and rename buckets. Every other change there is refused with kNotPermitted (unlink
-// with IsADirectory), because a GridFS file belongs to a bucket and no document describes the root.
+// create, remove and rename buckets. Other changes of such a root fail with kNotPermitted (unlink
+// fails with IsADirectory), because a GridFS file belongs to a bucket and no document describes the
+// root.
 //
 // Locks, outermost first:
-// 1. The tree lock. Operations that use a path or a bucket hold it shared. Operations that change
-//    the path of directories (rename), retire a bucket, or give a file's content another files
-//    document hold it exclusively. It is held during the store's work on purpose: between the
-//    moment when a path is built from the table and the moment when it is used, the path must not
-//    change. The rename of a directory may take long, so it holds the lock exclusively only before
-//    and after the store's work (directory_moves.h).
+// 1. The tree lock. Operations that use a path or a bucket hold the lock shared. Operations that
+//    change the path of directories (rename), create, remove or rename a bucket, or give a file's
+//    content another files document hold the lock exclusively. Operations hold the lock during the
+//    store's work, because a path must not change between its construction from the table and its
+//    use. The rename of a directory may take long, so it holds the lock exclusively only before and
+//    after the store's work (directory_moves.h).
 // 2. DirectoryHandle::mutex().
 // 3. The mutexes of Buckets and of a MountedBucket.
 // 4. unlinked_mutex_.
 // 5. handles_mutex_.
 // 6. The mutexes of InodeTable, FileHandle, DirectoryMoves, NlinkRaceGuard, KnownWithoutXattrs and
-//    SeenContents, all leaves.
+//    SeenContents. A thread takes no other lock while it holds one of these.
 //
 // Reads and writes of open files take none of these locks except FileHandle::mutex.
 //
@@ -56,10 +57,11 @@
 namespace gridmount::fuse {
 
 // How long the kernel may cache attributes, in seconds. All changes of a local store go through
-// this process, which tells the kernel what drivers change, so the kernel may cache practically for
-// ever. For a deployment, BucketSettings::cache_time limits the time. For the control directory's
-// directories, and for a root of buckets and its buckets, the time is short, because the kernel is
-// not told that a driver has created a bucket.
+// this process, which tells the kernel what drivers change. So the kernel may cache for a year
+// (kCacheForever). For a deployment, BucketSettings::cache_time limits the time. The time is short
+// (kCacheBriefly) for a root of buckets and its buckets, because this process does not tell the
+// kernel that a driver has created a bucket. It is also short for the directories of the control
+// directory.
 inline constexpr double kCacheForever = 365.0 * 86400;
 inline constexpr double kCacheBriefly = 1;
 
@@ -73,13 +75,13 @@ struct EntryReply {
 
 // An open file, owned by the FileSystem until release().
 //
-// file() and set_file() are thread-safe. All fields but `current` are constant after open, or
-// atomic.
+// file() and set_file() are thread-safe. All fields except `current` are atomic, or do not change
+// after open.
 struct FileHandle {
   ~FileHandle();
 
-  // The file that this handle reads and writes now. It changes when the content becomes an earlier
-  // revision and the file gets another files document.
+  // Returns the file that this handle reads and writes now. set_file() replaces it when the content
+  // becomes an earlier revision, because the name then gets another files document.
   std::shared_ptr<gridfs::File> file() const GM_EXCLUDES(mutex) {
     MutexLock lock(mutex);
     return current;
@@ -92,14 +94,14 @@ struct FileHandle {
   uint64_t ino = 0;
   std::shared_ptr<MountedBucket> bucket;
   std::shared_ptr<gridfs::PathNamespace> paths;  // outlives the file
-  bool for_writing = false;                      // only handles of writers get the errors of writes
+  bool for_writing = false;                      // only such a handle gets the errors of writes
   bool is_control = false;
   bool counts_as_reading = false;  // reads by this handle change the file's atime
   std::atomic<bool> was_read{false};
-  std::atomic<bool> was_closed{false};       // at least one holder of the handle has closed it
+  std::atomic<bool> was_closed{false};       // at least one of its file descriptors was closed
   std::atomic<uint32_t> writes_expected{0};  // calls of expect_room() by this handle
-  // Set if the handle is of a generated file of the control directory, not of a stored file.
-  // `current` is null then.
+  // Set for a generated file of the control directory, which is not stored. In this case `current`
+  // is null.
   std::shared_ptr<const GeneratedFile> generated;
   mutable Mutex mutex;
   std::shared_ptr<gridfs::File> current GM_GUARDED_BY(mutex);
@@ -115,19 +117,20 @@ class FileSystem {
   // --- Names. Each returned EntryReply counts as one lookup, which forget() subtracts.
   Result<EntryReply> lookup(uint64_t parent, std::string_view name);
   // Returns the node with that ino. If the kernel has forgotten the node, reads the documents of
-  // directories and files until one has the ino. Fails with NoSuchEntry.
+  // directories and files until one has the ino. Fails with NoSuchEntry if there is no such node.
   Result<EntryReply> lookup_ino(uint64_t ino);
   // Returns the parent of a directory that the kernel knows. Fails with NotADirectory for a file,
   // and with NoSuchEntry if the directory has been removed.
   Result<EntryReply> lookup_parent(uint64_t ino);
-  // Returns how many seconds the kernel may remember that a name does not exist in that directory.
+  // Returns how many seconds the kernel may remember that a name does not exist in the directory
+  // `parent`.
   double absence_seconds(uint64_t parent) const;
   void forget(uint64_t ino, uint64_t lookups) { table_.forget(ino, lookups); }
   Result<EntryReply> mkdir(uint64_t parent, std::string_view name, uint32_t mode,
                            gridfs::Creator creator);
   Result<EntryReply> create_file(uint64_t parent, std::string_view name, uint32_t mode,
                                  gridfs::Creator creator);
-  // Creates a pipe, socket or device. `mode` also holds its type.
+  // Creates a pipe, socket or device. `mode` also has the type of the node.
   Result<EntryReply> mknod(uint64_t parent, std::string_view name, uint32_t mode, uint64_t rdev,
                            gridfs::Creator creator);
   Result<EntryReply> symlink(uint64_t parent, std::string_view name, std::string_view target,
@@ -136,7 +139,7 @@ class FileSystem {
   Status unlink(uint64_t parent, std::string_view name);
   Status rmdir(uint64_t parent, std::string_view name);
   // The creator of the whiteout that a rename leaves at the old path
-  // (PathNamespace::rename_leaving_whiteout()). Unset for a rename without a whiteout.
+  // (PathNamespace::rename_leaving_whiteout()). Unset if the rename leaves no whiteout.
   using Whiteout = std::optional<gridfs::Creator>;
   Status rename(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
                 std::string_view to_name, gridfs::RenameMode mode, const Whiteout& whiteout);
@@ -147,8 +150,8 @@ class FileSystem {
   bool is_moving(uint64_t ino) const { return moves_.moves(ino); }
   void wait_for_moves() { moves_.wait(); }
 
-  // --- Attributes. `file` is the handle with which the program makes the request, or null if it
-  // uses a path. These functions count no lookup.
+  // --- Attributes. `file` is the handle with which the program makes the request, or null if the
+  // program uses a path. These functions count no lookup.
   Result<EntryReply> getattr(uint64_t ino, const FileHandle* file);
   Result<EntryReply> setattr(uint64_t ino, const FileHandle* file,
                              const gridfs::AttributeChanges& changes);
@@ -162,9 +165,9 @@ class FileSystem {
     const auto& time = buckets_.settings().cache_time;
     return time ? std::chrono::duration<double>(*time).count() : kCacheForever;
   }
-  // Returns how long the daemon may answer, without a request to the store, with the attributes of
-  // a directory that it has written itself (gridfs/namespace/seen_directories.h). This is a
-  // fraction of `cache_time`.
+  // Returns for how long the daemon may reply with attributes of a directory that it has written
+  // itself, without reading the store (gridfs/namespace/seen_directories.h). This is a tenth of
+  // `cache_time`, but at most 100 ms, and 0 for a store that nobody else changes.
   static std::chrono::milliseconds directory_age_max(
       const std::optional<std::chrono::milliseconds>& cache_time) {
     return cache_time ? std::min(*cache_time / 10, std::chrono::milliseconds(100))
@@ -175,8 +178,9 @@ class FileSystem {
     return is_shared() ? gridfs::TimeUpdate::kNow : gridfs::TimeUpdate::kKeep;
   }
 
-  // Used only for a shared store. Records that the kernel has, or will have, the content of the
-  // file that was just opened or committed. Returns true if the kernel had that content already.
+  // Must be called only for a shared store, after the file was opened or committed. Records that
+  // the kernel has, or will have, the present content of the file. Returns true if the same content
+  // was recorded before, so that the kernel may keep its cache.
   bool record_cached_content(const FileHandle& file) {
     return seen_contents_.record(file.ino, file.file()->document().upload_date);
   }
@@ -187,12 +191,14 @@ class FileSystem {
   // Returns true if the kernel must check access control lists.
   bool keeps_access_lists() const { return buckets_.settings().paths.access_lists; }
 
-  // --- Extended attributes. Functions that take a name fail with NoSuchXattr, with kNotSupported
-  // for an xattr namespace that is not stored, or with kInvalidArgument for a name such as "user.".
+  // --- Extended attributes. Functions that take a name fail with kNotSupported for an xattr
+  // namespace that is not stored, and with kInvalidArgument for a name such as "user.". getxattr()
+  // and removexattr() fail with NoSuchXattr if there is no such attribute. setxattr() fails as
+  // set_xattr() (gridfs/bucket/xattrs.h) does.
   Result<std::string> getxattr(uint64_t ino, std::string_view name);
   Result<std::vector<std::string>> listxattr(uint64_t ino);
-  // If a process that is not in the file's group sets an access control list, this removes the
-  // set-group-ID bit, as chmod(2) does. `may_keep_group_id` must not be null.
+  // If a process that is not in the file's group sets an access control list, setxattr() also
+  // removes the set-group-ID bit, as chmod(2) does. `may_keep_group_id` must not be null.
   using GroupCheck = gridfs::GroupCheck;
   Status setxattr(uint64_t ino, std::string_view name, std::string_view value,
                   gridfs::XattrMode mode, const GroupCheck& may_keep_group_id);
@@ -211,37 +217,41 @@ class FileSystem {
   // Destroys the handle. Must be called once for each handle, and the handle must not be used
   // afterwards.
   void release(FileHandle* file);
-  // Must be called when one holder, or the last holder, closes the handle. The kernel does not
-  // report reads from its cache, so a close of a file that was open only for reading counts as a
-  // read. Returns true if this makes the attributes in the kernel's cache wrong.
+  // Must be called when a process closes one of the handle's file descriptors (kByOne), and when
+  // the last of them is closed (kByAll). The kernel does not report reads from its cache, so the
+  // close of a handle that was open only for reading counts as a read. Returns true if the file's
+  // atime has changed, and so the attributes in the kernel's cache are wrong.
   enum class Closing { kByOne, kByAll };
   bool record_close(FileHandle& file, Closing closing);
-  // The result keeps the bytes alive. `file` must outlive it.
+  // The result keeps the bytes alive. `file` must outlive the result.
   Result<gridfs::ReadResult> read(FileHandle& file, int64_t offset, size_t size);
-  // Changes the times only over a shared store, because otherwise the kernel sends them
-  // (time_update()). Has no case for O_APPEND, because the kernel resolves it to an offset before
-  // it sends the write (SEMANTICS.md). If room is short, first calls File::expect_room().
+  // Changes the times only in a shared store, because otherwise the kernel sends the times
+  // (time_update()). Does not handle O_APPEND, because the kernel chooses the offset before it
+  // sends the write (SEMANTICS.md). If free space is short, first calls File::expect_room().
   Status write(FileHandle& file, int64_t offset, std::span<const uint8_t> bytes);
   Status fsync(FileHandle& file);
   // See gridfs::without_set_id() (posix_changes.h).
   Status clear_set_id(FileHandle& file, const GroupCheck& may_keep_group_id);
-  // Does what fallocate(2) does. Checks the free space but reserves none. The allocated range is a
-  // hole that counts in st_blocks. Fails with OutOfDiskSpace, with FileTooLarge, or with
-  // kNotSupported for other modes than 0, KEEP_SIZE, PUNCH_HOLE and ZERO_RANGE.
+  // Does what fallocate(2) does. Checks the free space, but reserves no space. The allocated range
+  // is a hole that counts in st_blocks. Fails with OutOfDiskSpace, with FileTooLarge beyond
+  // max_file_bytes(), and with kNotSupported if `mode` has flags other than KEEP_SIZE, PUNCH_HOLE
+  // and ZERO_RANGE, or has PUNCH_HOLE without KEEP_SIZE or with ZERO_RANGE.
   Status fallocate(FileHandle& file, int mode, int64_t offset, int64_t size);
-  // Does what lseek(2) does with SEEK_DATA or SEEK_HOLE. Considers only writes that have reached
-  // this object. Fails with kNoSuchOffset.
+  // Does what lseek(2) does with SEEK_DATA or SEEK_HOLE. Ignores writes that the kernel has not
+  // sent yet. Fails with kNoSuchOffset if `offset` is negative or not before the end of the file,
+  // or if SEEK_DATA finds no data.
   Result<int64_t> lseek(FileHandle& file, int64_t offset, int whence);
   // Returns true if the file has a handle that is open for writing.
   bool is_open_for_writing(uint64_t ino) const;
-  // Like is_open_for_writing(), but ignores handles that a holder has closed. The kernel sends the
-  // release of a handle some time after the last close(2) has returned.
+  // Like is_open_for_writing(), but ignores handles of which a file descriptor was closed. The
+  // kernel releases a handle some time after the last close(2) has returned.
   bool will_be_closed(uint64_t ino) const;
 
   // --- Free space (room_watch.h).
   //
   // Returns true if the kernel must drop the file's attributes, so that the kernel asks for them
-  // before the next write(2). Returns true once for each open file whenever room becomes scarce.
+  // before the next write(2). Whenever free space becomes scarce, returns true once for each file
+  // that is open for writing.
   bool begins_to_ask(uint64_t ino);
   // How long the kernel may keep the attributes of a node. Before a write(2), the kernel asks for
   // the attributes if it no longer has them.
@@ -256,12 +266,12 @@ class FileSystem {
     return file.for_writing && !file.is_control && room_.is_short();
   }
   // Must be called before a write(2) with the handle. Fails with OutOfDiskSpace if there is no room
-  // for what was written before. `write_back` makes the kernel write back the file, and waits for
-  // it. It is called for every 16th write(2) with the handle.
+  // for what was written before. `write_back` must make the kernel write back the file, and wait
+  // until this is done. Every 16th call with the same handle calls `write_back`.
   Status expect_room(FileHandle& file, const std::function<void()>& write_back);
 
-  // Does what copy_file_range(2) does. Returns the number of bytes that were copied. It is less
-  // than `size` if `from` ends before that, if `size` is above 64 MiB, or if an error occurs after
+  // Does what copy_file_range(2) does. Returns the number of bytes that were copied. The number is
+  // less than `size` if `from` ends earlier, if `size` is above 64 MiB, or if an error occurs after
   // some bytes. Fails with kNotSupported if `from` is a generated file.
   Result<int64_t> copy_file_range(FileHandle& from, int64_t offset, FileHandle& to,
                                   int64_t to_offset, int64_t size);
@@ -275,23 +285,23 @@ class FileSystem {
   class Lister {
    public:
     virtual ~Lister() = default;
-    // Returns false if an entry of that name does not fit. The listing then ends for now.
+    // Must return false if there is no room for an entry with the name. readdir() then returns.
     virtual bool fits(std::string_view name) = 0;
-    // Adds an entry for which fits() was true. `entry` is null if the kernel gets only ino and
-    // type. Otherwise the entry counts as a lookup.
+    // Must add the entry, for which fits() has returned true. If `entry` is null, the kernel gets
+    // only ino and type. Otherwise the entry counts as a lookup.
     virtual void add(const ListedEntry& listed, uint64_t ino, uint32_t type,
                      const EntryReply* entry) = 0;
   };
   // Lists entries from `offset` on until the lister has no room or the directory ends. With
-  // `lookup_each`, gives add() each EntryReply. An error after the first entry ends the listing,
-  // and the next call returns it.
+  // `lookup_each`, gives add() each EntryReply. After the first entry, an error only ends this
+  // call. The next call fails with the error if the error persists.
   Status readdir(DirectoryHandle& directory, uint64_t offset, bool lookup_each, Lister& lister);
 
   // --- External changes.
   //
-  // Returns what must be invalidated in the kernel's cache. The caller must tell the kernel.
-  // Meanwhile it must hold no lock of this class, because the kernel waits for operations that may
-  // need these locks.
+  // Returns what must be invalidated in the kernel's cache. The caller must tell the kernel. While
+  // the caller does so, it must hold no lock of this class, because the kernel waits for operations
+  // that may need these locks.
   StaleEntries changed_externally(const ExternalChanges& changes);
   // Like changed_externally(), for the reports of a change stream over a shared store. Reads the
   // store only if everything in a bucket may have changed.
@@ -303,14 +313,14 @@ class FileSystem {
 
   // --- The control directory (control_directory.h).
   //
-  // Must be called before the mount answers.
+  // Must be called before the first request of the kernel.
   void set_statistics(ControlDirectory::Text text) { control_.set_text(std::move(text)); }
 
   // --- The whole mount.
   Result<engine::StoreStats> statfs();
   Status make_durable();
   // Releases all handles, commits and closes all buckets, and makes everything durable. Returns the
-  // first error. No other function may be called afterwards.
+  // first error. While this function runs and afterwards, no other function may be called.
   Status close();
 
  private:
@@ -332,7 +342,7 @@ class FileSystem {
   void add_all_stale(const ChangedBucket& changed, gridfs::PathNamespace& paths,
                      StaleEntries& stale);
 
-  // Used only for a shared store. Adds the entries of one bucket that changes by others have made
+  // Used only for a shared store. Adds those entries of one bucket that changes by others have made
   // stale.
   void add_changes_by_others(const std::string& name, const BucketChanges& changes,
                              StaleEntries& stale);
@@ -346,8 +356,9 @@ class FileSystem {
   void add_implied(const InodeTable::ImpliedDirectory& implied, StaleEntries& stale) const;
 
   Result<ResolvedNode> resolve(uint64_t ino) const;
-  // Returns a directory of a bucket that still has a path. Fails with kNotPermitted for a root of
-  // buckets.
+  // Returns a directory of a bucket. Fails with NotADirectory for a file, with NoSuchEntry for a
+  // removed directory, with StoreReadOnly for the control directory, and with kNotPermitted for a
+  // root of buckets. The message of kNotPermitted has the text `purpose`, such as "a file".
   Result<Directory> directory(uint64_t ino, std::string_view purpose) const;
 
   // Counts the lookup.
@@ -377,7 +388,7 @@ class FileSystem {
   double cache_seconds(const ResolvedNode& node) const;
   EntryReply entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const;
   Result<EntryReply> file_attributes(const ResolvedNode& node, const gridfs::File* file) const;
-  // Get and set extended attributes that are fields of the files document.
+  // Get and set those extended attributes that are fields of the files document ("user.gridfs.").
   Result<std::string> field(uint64_t ino, std::string_view name);
   Status set_field(uint64_t ino, std::string_view name, std::optional<std::string_view> text,
                    gridfs::XattrMode mode);
@@ -393,16 +404,17 @@ class FileSystem {
       GM_EXCLUDES(unlinked_mutex_);
   Result<EntryReply> setattr_unlinked(uint64_t ino, const gridfs::AttributeChanges& changes)
       GM_EXCLUDES(unlinked_mutex_);
-  // Stores the state of an open file in the table, for requests that come without a handle.
+  // If the file has lost its last name, stores its state in the table, for requests without a
+  // handle.
   void record_changed(const ResolvedNode& node, const gridfs::File& file);
   Result<std::string> link_target(const ResolvedNode& node);
-  // Sets `existed` if the file existed and the kernel did not know it.
+  // Sets `existed` to true if somebody has created the file since the kernel looked up the name.
   Result<std::pair<EntryReply, FileHandle*>> create_or_open(uint64_t parent, std::string_view name,
                                                             uint32_t mode, int flags,
                                                             gridfs::Creator creator, bool& existed);
   bool keeps_revisions() const { return buckets_.settings().paths.revisions > 0; }
   // Keeps the content of a file as an earlier revision. Must be called before the file is truncated
-  // to nothing. The node and its handles continue with another files document.
+  // to nothing. The node and its handles then have another files document.
   Status start_revision(uint64_t ino);
   Result<FileHandle*> open_file(uint64_t ino, const std::shared_ptr<MountedBucket>& bucket,
                                 const std::shared_ptr<gridfs::PathNamespace>& paths,
@@ -416,7 +428,7 @@ class FileSystem {
       GM_REQUIRES(tree_mutex_);
   bool moves_directory(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
                        std::string_view to_name, gridfs::RenameMode mode) const;
-  // Records that a file has lost a name, which may be its last.
+  // Records that a file has lost a name. This may have been its last name.
   void record_removed_name(const Directory& in, gridfs::RemovedName last);
   // Returns the state of a directory that is about to be removed.
   static Result<UnlinkedNode> last_of(gridfs::PathNamespace& paths, const gridfs::Node& directory);
@@ -434,7 +446,8 @@ class FileSystem {
     std::optional<uint64_t> other;  // the directory `to_name`
     UnlinkedNode replaced;          // `other`
   };
-  // Does the move in the store. The caller must not hold the tree lock exclusively.
+  // Does the move in the store. The caller must not hold the tree lock exclusively, because the
+  // move may take long.
   Status move_in_store(MovedNames& names);
   // Updates the table after move_in_store().
   Status move_in_table(const MovedNames& names) GM_REQUIRES(tree_mutex_);
@@ -454,8 +467,8 @@ class FileSystem {
   // The handles of one file that are open for writing.
   struct Writers {
     uint64_t open = 0;
-    uint64_t not_closed = 0;  // the open handles that no holder has closed
-    uint64_t asked_in = 0;    // the episode of room_ in which the kernel was made to ask
+    uint64_t not_closed = 0;  // the open handles whose `was_closed` is false
+    uint64_t asked_in = 0;    // RoomWatch::episode() when begins_to_ask() last returned true
   };
   void record_writer_closed(FileHandle& file);
 
@@ -465,7 +478,8 @@ class FileSystem {
   InodeTable table_;
   DirectoryMoves moves_{tree_mutex_, table_};
   NlinkRaceGuard nlink_race_guard_;
-  // Held while the remaining state of an unlinked node is changed. Taken before the table's lock.
+  // Held while the state of an unlinked node (UnlinkedNode) is changed. Taken before the table's
+  // lock.
   Mutex unlinked_mutex_;
   RoomWatch room_;
   SeenContents seen_contents_;
@@ -475,7 +489,7 @@ class FileSystem {
 
   mutable Mutex handles_mutex_;
   std::unordered_set<FileHandle*> open_files_ GM_GUARDED_BY(handles_mutex_);
-  // What is known of the files open for writing, by ino.
+  // The files that are open for writing, by ino.
   std::unordered_map<uint64_t, Writers> writers_ GM_GUARDED_BY(handles_mutex_);
   std::unordered_set<DirectoryHandle*> open_directories_ GM_GUARDED_BY(handles_mutex_);
   timespec mount_root_changed_ GM_GUARDED_BY(handles_mutex_);

@@ -1,11 +1,10 @@
-// A node that has lost its last name and is still held: a directory that is open or is somebody's
-// working directory, or a file that is not open for I/O (a symlink, pipe or device, or any file
-// opened with O_PATH). No document describes the node any more. An UnlinkedNode begins with the
-// state that the node had when its last name was removed. with_changes() makes the changes that the
-// calls on a node with a name would make.
+// The state of a node that has lost its last name while a program still uses the node. The mount
+// shows this state for a directory that is open or is a working directory, and for a file that is
+// not open for I/O: a symlink, pipe or device, or any file opened with O_PATH. An UnlinkedNode
+// begins with the state that the node had when its last name was removed. Because no document has
+// this state, with_changes() computes the changes that the store makes to a node with a name.
 //
-// Thread-safety: a plain value, which one thread at a time may change. No function changes its
-// object; one with_changes() reads the clock.
+// Thread-safety: a plain value, which its functions do not change.
 #pragma once
 
 #include "gridfs/bucket/files_document.h"
@@ -25,10 +24,10 @@ struct UnlinkedNode {
   // Returns the argument for a PosixChange (gridfs/bucket/files_document.h): `posix` with the mode
   // and the owners from `attributes`.
   gridfs::PosixFields fields() const;
-  // Returns the node with the fields that `changes` has.
+  // Returns the node after a change of the fields that `changes` has.
   UnlinkedNode with_changes(const gridfs::PosixFields& changes) const;
-  // Returns the node after the changes of FUSE's request setattr, except the size. ctime becomes
-  // the current time unless `changes` sets it.
+  // Returns the node after the changes of a setattr request. Ignores the size. ctime becomes the
+  // current time unless `changes` sets it.
   UnlinkedNode with_changes(const gridfs::AttributeChanges& changes) const;
 };
 

@@ -1,5 +1,5 @@
-// Deferred work on files, off the write path and at low priority. It computes md5 for files that
-// were not written in order, and removes chunks that nothing refers to.
+// Work on files for which no program waits. A thread with low priority computes the md5 of files
+// that were not written in order, and removes chunks to which no document refers.
 //
 // Thread-safe.
 #pragma once
@@ -25,34 +25,35 @@ class BackgroundWork {
   BackgroundWork(const Bucket& bucket, OpenFiles& open_files);
 
   // Must be called when a file was committed without md5. The md5 is computed after the file has
-  // not changed for a while.
+  // not changed for one second.
   void schedule_md5(const bson::Value& id) GM_EXCLUDES(mutex_);
   void cancel_md5(const bson::Value& id) GM_EXCLUDES(mutex_);
-  // Makes the background thread compute all scheduled md5 digests now, and waits for it. Returns
-  // false if they were not done in time.
+  // Makes the background thread compute all scheduled md5 digests now, and waits for them. Returns
+  // false if this takes longer than `patience`.
   bool finish_md5(std::chrono::milliseconds patience) GM_EXCLUDES(mutex_);
 
   // Must be called when the file was moved to `detached` and nobody has it open. The background
   // thread removes the file with its chunks.
   void reclaim(const bson::Value& id) GM_EXCLUDES(mutex_);
 
-  // These two must be called for a truncation that leaves the chunks of the file from `from` on as
-  // garbage. The caller calls record_truncated() before the commit that records the garbage in the
-  // store, so that truncated_from() never misses a record that the store has. After the commit the
-  // caller calls start_truncated(), which starts the removal.
+  // These two must be called for a truncation that leaves the file's chunks from the number `from`
+  // on as garbage. The caller must call record_truncated() before the commit that records the
+  // garbage in the store. So truncated_from() knows of all garbage that the store has recorded.
+  // After the commit the caller must call start_truncated(), which starts the removal.
   void record_truncated(const bson::Value& id, int64_t from) GM_EXCLUDES(mutex_);
   void start_truncated(const bson::Value& id) GM_EXCLUDES(mutex_);
-  // Returns the number of the first chunk that is garbage, or nothing if the file has none.
+  // Returns the number of the first chunk that is garbage, or nothing if the file has no garbage.
   std::optional<int64_t> truncated_from(const bson::Value& id) const GM_EXCLUDES(mutex_);
   // Removes the garbage of the file on the calling thread.
   Status finish_truncated(const bson::Value& id) GM_EXCLUDES(mutex_);
 
-  // Helps to remove chunks on the calling thread. Returns when all requested removals are done or
-  // have failed. A failed removal is tried again every second, and by each call of this function.
+  // Removes chunks on the calling thread, while the background thread may do the same. Returns when
+  // all requested removals are done or have failed. The background thread tries a failed removal
+  // again every second, and so does each call of this function.
   void finish_removals() GM_EXCLUDES(mutex_);
 
   // Ends the background thread, then tries each remaining removal once. A removal that fails stays
-  // recorded in `detached`. An md5 that is not computed yet stays absent.
+  // recorded in `detached`. Files whose md5 is not computed yet stay without md5.
   void stop() GM_EXCLUDES(mutex_);
 
  private:
@@ -61,9 +62,11 @@ class BackgroundWork {
   std::optional<Clock::time_point> work() GM_EXCLUDES(mutex_);
   void remove_chunks() GM_EXCLUDES(mutex_);
   bool has_removals() const GM_EXCLUDES(mutex_);
-  // Returns a file whose md5 is due. If there is none, sets `due` to when the next one will be.
+  // Returns a file whose md5 is due. If there is none, sets `due` to the time when the next md5
+  // will be due, or to nothing.
   std::optional<bson::Value> next_md5(std::optional<Clock::time_point>& due) GM_EXCLUDES(mutex_);
-  // Returns true if nothing is left to do for this file, false if it must be tried again later.
+  // Returns true if nothing is left to do for this file, and false if the caller must try again
+  // later.
   bool compute_md5(const bson::Value& id) GM_EXCLUDES(mutex_);
 
   struct OrphanRemoval {
@@ -71,7 +74,8 @@ class BackgroundWork {
     bool truncated = false;  // the file is no orphan: only the chunks after its end are removed
   };
   class OrphanRemovalUnderWay;
-  // The caller must make an OrphanRemovalUnderWay of the result.
+  // Takes a removal from the queue, and counts it in removing_. The caller must then make an
+  // OrphanRemovalUnderWay, which ends the count.
   std::optional<OrphanRemoval> take_removal() GM_EXCLUDES(mutex_);
   Status remove(const OrphanRemoval& removal) GM_EXCLUDES(mutex_);
 

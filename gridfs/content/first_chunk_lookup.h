@@ -1,6 +1,6 @@
 // Reads a files document and the file's first chunk with one command instead of two. Leaves out a
-// chunk that is too large. This class is for a store over a network, where each command costs a
-// round trip.
+// chunk of more than kFirstChunkBytesMax bytes. This class is for a store over a network, where
+// each command costs a round trip.
 //
 // Thread-safe.
 #pragma once
@@ -19,14 +19,15 @@ class FirstChunkLookup {
   // `bucket` must outlive this object.
   explicit FirstChunkLookup(const Bucket& bucket);
 
-  // Returns false for a store in this process, and after the server has refused the command for the
-  // first time.
+  // Returns false for a store that only this process uses (Capabilities::exclusive), and after the
+  // server has refused the command once.
   bool is_usable() const { return is_usable_; }
 
   struct Found {
     std::optional<bson::Document> file;  // unset if `files` does not have the document
-    // The chunk's content. The server reads it later than the document, so it can be newer. Null if
-    // the chunk has more than kFirstChunkBytesMax bytes, is not binary, or does not exist.
+    // The chunk's content. The server reads the chunk later than the files document, so the content
+    // can be newer than the document. Null if the content has more than kFirstChunkBytesMax bytes
+    // or is not binary, or if the chunk does not exist.
     std::shared_ptr<const std::vector<uint8_t>> chunk;
   };
   // Returns nothing if the server refuses the command, that is, answers with an error that is not

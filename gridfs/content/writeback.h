@@ -1,6 +1,6 @@
 // Writeback: commits dirty files in the background, on a thread of its own. The thread commits a
-// file one interval after the file became dirty, or at once if the file has much dirty data or a
-// writer waits for memory. If a commit fails, the thread tries again one interval later.
+// file one interval after the file became dirty, or without this delay if the file has much dirty
+// data or a writer waits for memory. If a commit fails, the thread tries again one interval later.
 //
 // Thread-safe.
 #pragma once
@@ -45,9 +45,9 @@ class Writeback {
   void release_removed() GM_EXCLUDES(releasing_, mutex_);
 
   // If a background commit has failed since failures() returned `failures_before`, returns the
-  // error of the last one at once. Otherwise makes all dirty files due, and waits at most 20 ms for
-  // the memory that their commits free. Then returns success, even if no memory was freed: the
-  // caller must try to get memory again.
+  // error of the last failed commit without waiting. Otherwise makes all dirty files due, and waits
+  // at most 20 ms for the memory that their commits free. Then returns success, even if no memory
+  // was freed. The caller must then try to get memory again.
   Status wait_for_memory(uint64_t failures_before) GM_EXCLUDES(mutex_);
   // Returns how many background commits have failed since this object was made.
   uint64_t failures() const GM_EXCLUDES(mutex_);
@@ -70,8 +70,9 @@ class Writeback {
   std::shared_ptr<OpenFile> take_due(std::optional<Clock::time_point>& next) GM_EXCLUDES(mutex_);
   // The background thread calls this function when it has released the file that it took.
   void end_work() GM_EXCLUDES(mutex_);
-  // Waits until the background thread has released the file. Does not wait if somebody else holds
-  // the file, apart from that thread, this object and the caller. The file stays alive then anyway.
+  // Waits until the background thread has released the file. Does not wait if the file has a holder
+  // besides the background thread, this object and the caller, because such a holder keeps the file
+  // alive anyway.
   void wait_for_end_of_work(const std::shared_ptr<OpenFile>& file) GM_EXCLUDES(mutex_);
   void release_if_removed(const std::shared_ptr<OpenFile>& file) GM_EXCLUDES(mutex_);
   void set_due(const OpenFile* file, Clock::time_point due) GM_REQUIRES(mutex_);

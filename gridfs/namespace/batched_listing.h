@@ -1,7 +1,7 @@
 // A DirectoryStream that reads in batches and returns the entries one by one, with cookies from
 // directory_cookies.h. The derived class decides what is read and in which order.
 //
-// Not thread-safe. Used by one thread at a time.
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +48,9 @@ class BatchedListing : public DirectoryStream {
   // `store` is the store that read_batch() reads. It must outlive the listing.
   explicit BatchedListing(engine::Store& store) : store_(store) {}
 
-  // Reads the next entries after read_to(). Calls add() or pass() for each of them, and end() if
-  // nothing follows. A batch may be empty.
+  // Must read the next entries after read_to(), and call add() or pass() for each of them, in
+  // order. Must call end() if no entry follows. If a call adds no entry, next() calls the function
+  // again.
   virtual Status read_batch() = 0;
   // Called when a seek moves the listing to a position, before the next batch is read from there.
   // One seek can move the listing several times.
@@ -58,9 +59,10 @@ class BatchedListing : public DirectoryStream {
   // The position after everything that has been read.
   const Position& read_to() const { return read_to_; }
   size_t batch_size() const { return batch_.size(); }
-  // Returns true during a seek, which passes over the entries. Their nodes may then be empty.
+  // Returns true during a seek, which drops the entries that it reads. The nodes for add() may then
+  // be empty.
   bool names_only() const { return names_only_; }
-  // Appends an entry to the batch. `hash` distinguishes the entry from others of the listing, and
+  // Appends an entry to the batch. `hash` is the hash of the entry's name for its cookie, and
   // `after` is the position after the entry.
   void add(std::string name, Node node, uint64_t hash, Position after) {
     read_to_ = after;

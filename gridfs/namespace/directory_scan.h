@@ -1,9 +1,9 @@
-// Scans the explicit directories of a parent, in the order of their keys (path_index.h).
+// Reads the explicit directories in a parent directory, in the order of their keys (path_index.h).
 //
-// The index orders them by name, which is another order. The index has "a!" after "a", but the key
-// "a!/" sorts before "a/", because '!' is less than '/'. So the scan holds a name back while the
-// next names begin with that name and continue with a byte less than the slash. The number of names
-// that are held back is at most the number of such bytes in one name.
+// The index has the directories in another order, by name. The index has "a!" after "a", but the
+// key "a!/" sorts before "a/", because '!' is less than '/'. So the scan holds a name back while
+// the next names begin with that name and continue with a byte less than the slash. The number of
+// names that are held back is at most the number of such bytes in one name.
 //
 // Not thread-safe. Belongs to one snapshot and one thread.
 #pragma once
@@ -22,12 +22,12 @@ class DirectoryScan {
  public:
   struct Directory {
     std::string component;
-    bson::View document;  // valid as long as the snapshot
+    bson::View document;  // valid as long as the snapshot exists
   };
 
   // Scans the directories of `parent` whose keys are greater than `behind`, or all if `behind` is
-  // unset. With `at`, ignores directories that were made later. `bucket` and `snapshot` must
-  // outlive the scan.
+  // unset. With `at`, ignores directories that were made after this time. `bucket` and `snapshot`
+  // must outlive the scan.
   DirectoryScan(const Bucket& bucket, engine::Snapshot& snapshot, std::string parent,
                 std::optional<std::string> behind, std::optional<bson::Date> at = {});
 
@@ -35,9 +35,9 @@ class DirectoryScan {
   // called.
   Result<const Directory*> peek();
   void consume() { next_.reset(); }
-  // Returns true if peek() has returned, or will return, a directory of that name that is not
-  // consumed. Must be called after peek(). `component` must not sort after the key of the directory
-  // that peek() has returned.
+  // Returns true if a directory with the name `component` is still to be consumed: peek() has
+  // returned it, or will return it later. Must be called after peek(), and `component` must not
+  // come after the key of the directory that peek() has returned.
   bool is_ahead(std::string_view component) const;
 
  private:
@@ -55,7 +55,7 @@ class DirectoryScan {
   const std::optional<bson::Date> at_;
   std::unique_ptr<engine::Cursor> cursor_;
   std::optional<Directory> next_;
-  std::vector<Directory> held_;     // each name continues the one before it
+  std::vector<Directory> held_;     // each name begins with the name before it
   std::optional<Directory> ahead_;  // read, neither returned nor held
 };
 

@@ -30,16 +30,18 @@ Result<bson::Document> apply_patches(const Trees& trees, const engine::Namespace
 
 // Returns the document of a record of any kind with all of its patches. The view refers to `value`
 // if there are no patches, and otherwise to `patched`, which then has the document. Fails as
-// document_of() and apply_patches() do.
+// document_of(), get_patch_list() and apply_patches() do.
 Result<bson::View> whole_document_of(const Trees& trees, const engine::Namespace& ns,
                                      const Keyspace& records, RecordId id, std::string_view value,
                                      Verify verify, bson::Document& patched);
 
-// Returns whether the entry, whose key is that of a patch or of a list of patches, is sound and
-// belongs to a record that has patches.
+// Returns whether a patch or a list of patches is in use: the entry is sound, its record is of the
+// kind kPatchableRecord, and the record's list has the place of the patch. The entry's key must
+// have the form of one of the two (is_of_patches()).
 Result<bool> is_used_patch(const Trees& trees, const Keyspace& records, const TreeEntry& entry);
 
-// Only for write transactions. Each ends the views of the transaction.
+// The functions below need a write transaction. After each of them, views from the transaction are
+// no longer valid.
 
 // Removes the list and the patches of the record. Does nothing if the record does not exist or is
 // of another kind. Fails as get_patch_list() does.
@@ -53,8 +55,8 @@ Status put_new_patchable_record(Trees& trees, const Keyspace& records, RecordId 
 // and loses its patches.
 Status put_patchable_record(Trees& trees, const engine::Namespace& ns, const Keyspace& records,
                             RecordId id, bson::View document);
-// Writes patches, each with its place in the document, and the list, which must have the places of
-// all patches, the older ones too.
+// Writes patches, each with its place in the document, and the list. The list must have the places
+// of all patches of the record, also of older patches.
 Status put_patches(Trees& trees, const Keyspace& records, RecordId id,
                    const std::vector<std::pair<uint32_t, std::string>>& patches,
                    const PatchList& list);

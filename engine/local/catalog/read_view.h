@@ -1,8 +1,7 @@
 // ReadView: the state of a store that a Snapshot or Transaction reads. It has the trees, the
 // catalog, the observers, and the documents that were built for readers.
 //
-// Thread-safety: not thread-safe. A ReadView is used by the thread that uses its Snapshot or
-// Transaction.
+// Not thread-safe. Only the thread that uses the Snapshot or Transaction may use its ReadView.
 #pragma once
 
 #include <deque>
@@ -18,8 +17,8 @@
 
 namespace gridmount::local {
 
-// A Snapshot or Transaction and its cursors share a ReadView. So if a cursor is used after its
-// Snapshot was destroyed, it finds an ended ReadView, and not freed memory.
+// A Snapshot or Transaction and its cursors share a ReadView. So a cursor that is used after its
+// Snapshot was destroyed finds an ended ReadView, and not freed memory.
 class ReadView {
  public:
   ReadView(MDB_txn* txn, const TreeHandles& handles, bool writable, CatalogCache& cache,
@@ -79,12 +78,12 @@ class ReadViewHolder {
   std::shared_ptr<ReadView> read_view_;
 };
 
-// Returns the ReadView of a snapshot or transaction. Fails with IllegalOperation if it belongs to
-// another store or another implementation, is paused, or has ended.
+// Returns the ReadView of a snapshot or transaction. Fails with IllegalOperation if the snapshot
+// belongs to another store or another implementation, is paused, or has ended.
 Result<std::shared_ptr<ReadView>> read_view_of(engine::Snapshot& snapshot,
                                                const Environment& environment);
-// Like read_view_of(), for a write. If an earlier error has poisoned the transaction, fails with
-// that error.
+// Like read_view_of(), for a write. If an earlier write has failed, fails with the error of that
+// write.
 Result<std::shared_ptr<ReadView>> writable_view_of(engine::Transaction& transaction,
                                                    const Environment& environment);
 

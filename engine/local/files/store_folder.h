@@ -1,11 +1,13 @@
 // A store's folder, with its files and their lock. open() decides which files can be trusted.
-// Recovery after a crash begins here: recover() and find_what_to_replay() in store_folder.cc find
-// the changes to replay, and Environment::open() replays them. See FORMAT.md, chapters "The folder"
-// and "Durability". The D numbers are the invariants of the chapter "Durability".
+// Recovery after a crash begins here. In store_folder.cc, recover() restores the newest checkpoint,
+// and find_what_to_replay() and find_pending() find the changes to replay. Environment::open()
+// replays these changes. See FORMAT.md, chapters "The folder" and "Durability". The D numbers are
+// the invariants of the chapter "Durability".
 //
-// The file `format` is written last when a store is created. If a folder has the other files but
-// not `format`, the creation of the store was interrupted. The next creation deletes these files
-// and begins again. Nothing is ever written to a folder that has other files and is not a store.
+// The file `format` is written last when a store is created. If a folder has some of the other
+// files of a store, but neither `format` nor anything else, the creation of the store was
+// interrupted. The next creation empties or replaces these files, and begins again. Nothing is ever
+// written to a folder that has other files and is not a store.
 //
 // Not thread-safe, except that any thread may call mark(), one thread at a time.
 #pragma once
@@ -31,19 +33,20 @@ namespace gridmount::local {
 // store.
 inline constexpr const char* kCopyFolder = "copy.new";
 
-// Returns the format version in the folder's file `format`. Fails with NotAStore if the file is not
-// that of a store, with StoreFormatTooNew if the version is greater than kFormatVersion, and with
-// StoreDamaged if the file has no version, or if a file that stores of this version do not have is
-// in the folder and has data.
+// Returns the format version in the folder's file `format`. Fails with NotAStore if the file does
+// not begin like the `format` of a store, with StoreFormatTooNew if the version is greater than
+// kFormatVersion, and with StoreDamaged if the file has no version, or if the folder has data in a
+// file that a store of this version does not have.
 Result<int> read_fitting_format(const std::filesystem::path& path);
 
 class StoreFolder {
  public:
-  // Locks the store and checks its files, and creates a store if options.create is set. Fails with
-  // the errors of local::open(). If recovery is needed (D6), restores data.mdb's meta pages from
-  // the newest checkpoint. After that LMDB may open data_path(). If to_replay() is empty, marks a
-  // writable store as open. Otherwise the caller must mark the store after the replay. A store that
-  // is opened beside its owner is neither locked nor checked, because the owner has done both.
+  // Locks the store and checks its files. If there is no store and options.create is set, creates
+  // one. Fails with the errors of local::open(). If recovery is needed (D6), restores data.mdb's
+  // meta pages from the newest checkpoint. After that LMDB may open data_path(). If to_replay() is
+  // empty, marks a writable store as open. Otherwise the caller must mark the store after the
+  // replay. Does not lock or check a store that it opens beside the owner, because the owner has
+  // done both.
   static Result<StoreFolder> open(const std::filesystem::path& path, const OpenOptions& options,
                                   const TestOptions& test);
 
@@ -52,10 +55,10 @@ class StoreFolder {
   // The path of LMDB's table of readers, which LMDB creates.
   std::filesystem::path lock_path() const { return path_ / "data.mdb-lock"; }
   bool read_only() const { return read_only_; }
-  // The owner's mark if the store was opened beside its owner, and read_only() is then true.
-  // Otherwise nothing.
+  // Returns the owner's mark if the store was opened beside its owner, otherwise nothing. A store
+  // that was opened beside its owner is read-only.
   const std::optional<OwnerMark>& beside() const { return beside_; }
-  // data.mdb, opened for reading meta pages and for syncs. LMDB opens the file again.
+  // The file data.mdb, open for meta pages and syncs. LMDB opens the file a second time.
   const system::File& data() const { return data_; }
   CheckpointFile& checkpoint() { return *checkpoint_; }
   // The changes, one element for each transaction, that recovery must replay from the log before
@@ -65,25 +68,26 @@ class StoreFolder {
   // The changes that must be replayed from the file `pending` after a kill. The caller must take a
   // checkpoint of the current snapshot before it replays them (D15).
   const std::vector<std::string>& pending() const { return pending_contents_.changes; }
-  // Returns true if the log or `pending` holds records after a damaged one. These cannot be
-  // replayed.
+  // Returns true if the log or `pending` has valid records after a damaged record. These valid
+  // records cannot be replayed.
   bool has_damaged_log() const { return redo_contents_.is_damaged || pending_contents_.is_damaged; }
-  // Returns the reason why open() has restored the newest checkpoint, or an empty text if it has
-  // not. open() restores the checkpoint if the store was not closed and later contents of data.mdb
-  // cannot be trusted (D6).
+  // Returns the reason why open() has gone back to the newest checkpoint and its log: the store was
+  // not closed, and later contents of data.mdb cannot be trusted (D6). Otherwise returns an empty
+  // text, even if open() has restored damaged meta pages of a closed store.
   const std::string& went_back_because() const { return went_back_because_; }
-  // From now on checkpoint slots are written with the id of this opening's log. Must be called
-  // after the replay of pending(): until then slots must have the previous log's id (D15).
+  // After this call, checkpoint slots get the id of this opening's log. Must be called after the
+  // replay of pending(), and before the checkpoint of what was replayed. Until then, slots must
+  // have the id of the previous log (D15).
   void begin_own_log();
-  // Returns whether the newest slot has the id of this opening's log. Then this opening has taken a
-  // checkpoint of everything that it has replayed. Must not be called while a checkpoint may be in
-  // progress.
+  // Returns whether the newest slot has the id of this opening's log. If so, this opening has taken
+  // a checkpoint of everything that it has replayed. Must not be called while a checkpoint may be
+  // in progress.
   bool has_own_slot() const { return checkpoint_->newest_log() == log_id_; }
   // Returns this opening's log. Must be called only once. The log has no room if the store is
   // read-only or has format version 1.
   RedoFile take_redo() { return std::exchange(redo_, RedoFile()); }
-  // Returns the file `pending`. Must be called only once. It is unusable if the store is read-only
-  // or its format version is less than 3.
+  // Returns the file `pending`. Must be called only once. The file is unusable if the store is
+  // read-only or has a format version less than 3.
   PendingFile take_pending() { return std::exchange(pending_, PendingFile()); }
 
   int format_version() const { return format_version_; }
@@ -91,17 +95,19 @@ class StoreFolder {
   // creates are used from the next opening on.
   Status upgrade();
 
-  // Returns whether the store is being created. Then data.mdb is empty. The caller must create the
-  // trees, take the first checkpoint, and then call finish_creation(), which writes `format`.
+  // Returns whether the store is being created. In this case data.mdb is empty. The caller must
+  // create the trees, take the first checkpoint, and then call finish_creation(), which writes
+  // `format`.
   bool is_new() const { return is_new_; }
   Status finish_creation();
-  // Deletes the files that the creation has made so far, and the folder if the creation has made
-  // it.
+  // Deletes the files that the creation has made so far. Also deletes the folder if the creation
+  // has made the folder.
   void abandon_creation();
 
-  // These functions fail with StoreDamaged if data.mdb, or the file `owner`, was deleted or
-  // replaced while the store is open. Writes to a deleted data.mdb are lost when it is closed.
-  // Without `owner`, only the lock on data.mdb excludes other processes (lock_data()).
+  // data_in_place() fails with StoreDamaged if data.mdb was deleted or replaced while the store is
+  // open, and owner_in_place() if the file `owner` was. Writes to a deleted data.mdb are lost when
+  // the store is closed. Without `owner`, only the lock on data.mdb excludes other processes
+  // (lock_data()).
   Status data_in_place() const;
   Status owner_in_place() const;
 

@@ -14,7 +14,10 @@
 namespace gridmount::local {
 
 // The first byte of a key is the kind of the entry. Each comment says what follows this byte in the
-// key, and after the semicolon what the value has. All numbers are big-endian.
+// key, and after the semicolon what the value has. All numbers are big-endian. A released keyspace
+// belongs to a dropped collection or index, or to an index that is not complete yet: its keys will
+// be removed. An entry of the kind kExpiringKey says that the collection has an index with
+// expireAfterSeconds.
 inline constexpr char kCollectionKey = 'c';  // database, NUL, collection; value: CollectionMetadata
 inline constexpr char kCountsKey = 's';      // prefix of the records' keyspace; value: the counts
 inline constexpr char kReleasedKey = 'd';    // prefix of a released keyspace; value: tree's number
@@ -46,7 +49,7 @@ inline std::string prefix_key(char kind, uint32_t prefix) {
 }
 
 // Returns whether the value has `bytes` bytes, followed by the correct checksum or by nothing.
-// Values that older programs have written have no checksum.
+// Values that were written before the store had format version 3 have no checksum.
 inline bool is_sound_value(std::string_view key, std::string_view value, size_t bytes) {
   return value.size() == bytes || (value.size() == bytes + kEntryChecksumBytes &&
                                    has_entry_checksum(kCatalogTree, key, value));

@@ -1,6 +1,6 @@
-// Writes and reads the value of an index entry. It has the types of the values that the key
-// encodes. So a query that needs only indexed fields can decode them from the entry, and need not
-// read the document. See FORMAT.md, chapter "Index keys".
+// Writes and reads the value of an index entry. The value of the entry has the types of the values
+// that the key encodes. So a query that needs only indexed fields can decode these fields from the
+// entry, and need not read the document. See FORMAT.md, chapter "Index keys".
 //
 // Thread-safety: pure functions. A KeyReader is immutable, so thread-safe.
 #pragma once
@@ -21,7 +21,7 @@ namespace gridmount::local {
 // The type of a value, in one byte for each part of an index. The key does not have the type,
 // because values that compare equal have the same encoding.
 enum class ValueKind : char {
-  kOfClass = 1,  // the only type of the encoding's class (bson/key_string_bytes.h)
+  kOfClass = 1,  // the class of the encoding tells the type (bson/key_string_bytes.h)
   kInt32 = 2,
   kInt64 = 3,
   kDouble = 4,
@@ -29,9 +29,11 @@ enum class ValueKind : char {
 };
 
 // Returns the kinds of the values in the document's only key, one byte each. Returns an empty
-// string if a value cannot be decoded from the key: the document has an array on a path of the
-// index, the value's encoding is not reversible (documents, Decimal128, -0.0, strings in an
-// index with a collation, ...), or a part of the index is hashed.
+// string if the values cannot be decoded from the key, in each of these cases:
+// - The index is a text or wildcard index, or a part of it is hashed.
+// - The document has an array on a path of the index, or lacks a field with a dotted path.
+// - The encoding of a value is not reversible (documents, Decimal128, -0.0, strings in an index
+//   with a collation, ...).
 std::string value_kinds(const IndexKeySpec& rules, bson::View document);
 
 // Returns the value of the entry with this key: the record id if the index is unique, then the
@@ -40,11 +42,11 @@ std::string index_value(const IndexMetadata& index, std::string_view key, Record
                         std::string_view kinds);
 // Returns whether the entry's checksum is correct. Returns true for an index without checksums.
 bool is_sound(const IndexMetadata& index, const TreeEntry& entry);
-// Returns the kinds in an entry's value, as a view of it, or an empty view if it has none. Ignores
-// bytes after the kinds, which newer programs may have written.
+// Returns the kinds in an entry's value, as a view of `value`. Returns an empty view if the value
+// has no kinds. Ignores bytes after the kinds, which newer programs may have written.
 std::string_view kinds_of_value(const IndexMetadata& index, std::string_view value);
 
-// Builds documents from index entries. They have only the indexed fields.
+// Builds documents from index entries. The documents have only the indexed fields.
 class KeyReader {
  public:
   explicit KeyReader(const IndexMetadata& index);

@@ -10,8 +10,9 @@
 
 namespace gridmount::local {
 
-// All keys of one tree that begin with the same prefix (big-endian). A keyspace has the records of
-// one collection or the entries of one index. A prefix is never used again in the store.
+// All keys of one tree whose first four bytes are the same prefix (big-endian). A keyspace has the
+// records of one collection, with their patches, or the entries of one index. A store never uses a
+// prefix for a second keyspace.
 struct Keyspace {
   uint32_t tree = 0;  // position in TreeHandles::keyspaces (storage/trees.h)
   uint32_t prefix = 0;

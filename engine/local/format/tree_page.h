@@ -1,5 +1,5 @@
 // A page of one of LMDB's trees, read without LMDB. The page may be damaged, so its numbers must be
-// checked before they are used: the functions below say which check they need.
+// checked before they are used: the comments below say which check a function needs.
 // Source: LMDB 0.9's file format (mdb.c, MDB_page and MDB_node); FORMAT.md, chapter "data.mdb".
 //
 // Thread-safe, as long as nobody writes to the page: a TreePage is a view of the mapped bytes.
@@ -37,11 +37,11 @@ class TreePage {
   // The whole page must be mapped.
   TreePage(const uint8_t* at, uint32_t page_bytes) : at_(at), page_bytes_(page_bytes) {}
 
-  // Both functions return a text that says how the page contradicts the format, or nullptr if it
-  // does not. header_defect() checks only the header. A page number other than `number` is a
-  // defect. entries_defect() checks all entries, and may be called only if header_defect() has
-  // returned nullptr. The functions below may be called only if both have returned nullptr, unless
-  // their comments say otherwise.
+  // Both functions return a text that says how the page contradicts the format, or nullptr if the
+  // page does not contradict the format. header_defect() checks only the header, which must have
+  // the page number `number`. entries_defect() checks all entries, and may be called only if
+  // header_defect() has returned nullptr. The functions below may be called only if both have
+  // returned nullptr, unless their comments say otherwise.
   const char* header_defect(uint64_t number) const;
   const char* entries_defect(Holds holds) const;
 
@@ -56,10 +56,10 @@ class TreePage {
   bool is_branch() const { return lmdb::page_flags(at_) == lmdb::kBranchPage; }
   size_t count() const { return (lower() - lmdb::kPageHeaderBytes) / 2; }
   Node node(size_t i) const { return node_at(offset(i)); }
-  // has_node() returns whether the whole node is within the part of the page for nodes, and
-  // has_key() whether its header and key are. Both need only a header without a defect, and an `i`
-  // less than count(). If has_key() returns true, key() may be called for this node, and if
-  // has_node() returns true, node() may be called too.
+  // has_node() returns whether the whole node is between the end of the free space and the end of
+  // the page. has_key() returns whether the node's header and key are there. Both need only a
+  // header without a defect, and an `i` less than count(). key(i) may be called if has_key(i) is
+  // true, and node(i) may be called if has_node(i) is true.
   bool has_node(size_t i) const;
   bool has_key(size_t i) const {
     const uint64_t begin = offset(i);
@@ -70,14 +70,15 @@ class TreePage {
     const uint8_t* const at = at_ + offset(i);
     return {reinterpret_cast<const char*>(at) + lmdb::kNodeHeaderBytes, lmdb::key_bytes(at)};
   }
-  // Salvages the nodes of a page that has a defect. The page must not be a branch. Reads it as a
-  // leaf with values. Returns the nodes that the list of offsets names, that are within the page
-  // and not in the free space. If the list is impossible, returns the nodes between the end of the
-  // free space and the end of the page, up to the first impossible one. If the end of the free
-  // space is impossible too, returns none. Each returned node may be damaged.
+  // Salvages the nodes of a page that has a defect. The page must not be a branch, and is read as a
+  // leaf with values. Returns the nodes to which the list of offsets points, except nodes in the
+  // free space and nodes that do not fit into the page. If the list has an impossible length,
+  // returns the nodes from the end of the free space up to the end of the page or the first
+  // impossible node. If the end of the free space is impossible too, returns no nodes. Each
+  // returned node may be damaged.
   std::vector<Node> leaf_nodes_of_damaged() const;
-  // Returns whether a key is among the nodes, and not in the free space, where old nodes may
-  // remain.
+  // Returns whether the key at this address of the page belongs to a node. Otherwise the key is in
+  // the free space, where old nodes may remain.
   bool is_within_nodes(const uint8_t* key) const {
     return key >= at_ + upper() + lmdb::kNodeHeaderBytes;
   }
@@ -89,8 +90,8 @@ class TreePage {
   uint64_t upper() const { return lmdb::free_end(at_); }
   uint64_t offset(size_t i) const { return lmdb::node_offset(at_, i); }
   Node node_at(uint64_t offset) const;
-  // Returns the length of a leaf's node at the offset, or nothing if the node is not within the
-  // page.
+  // Returns the length of a leaf's node at the offset, in bytes. Returns nothing if the node has
+  // impossible numbers or is not within the page.
   std::optional<uint64_t> leaf_node_bytes(uint64_t offset) const;
 
   const uint8_t* at_;

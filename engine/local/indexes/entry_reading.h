@@ -21,13 +21,13 @@ Result<RecordId> verified_record_id_of_entry(const CollectionMetadata& metadata,
 // Like verified_record_id_of_entry(), but does not verify the checksum. Returns nothing if the
 // entry is too short.
 std::optional<RecordId> record_id_of_entry(const IndexMetadata& index, const TreeEntry& entry);
-// Returns the encoded values in the key of an index entry, as a view of `key`. `key` must be that
-// of an entry for which record_id_of_entry() returns an id.
+// Returns the encoded values in the key of an index entry, as a view of `key`. `key` must be the
+// key of an entry for which record_id_of_entry() returns an id.
 std::string_view encoded_values_of_entry(const IndexMetadata& index, std::string_view key);
 
-// Call this after a search has not found `key`. Fails with DataCorruptionDetected or StoreDamaged
-// if the index has the key, or if a damaged page may hide it. Does nothing for an index without
-// checksums.
+// Proves that the index does not have `key`. May be called only after a search has not found the
+// key. Fails with StoreDamaged if the index has the key nevertheless, or if a damaged page prevents
+// the proof. Succeeds without a proof for an index without checksums.
 Status prove_absent(const Trees& trees, const CollectionMetadata& metadata,
                     const IndexMetadata& index, std::string_view key);
 // Returns the error with a message that also names the collection and the index.

@@ -1,7 +1,7 @@
-// Replaces the data of a store by a copy in its folder kCopyFolder. FORMAT.md, "Compaction".
+// Replaces the data of a store by the copy in its subfolder kCopyFolder. FORMAT.md, "Compaction".
 // Internal to this folder.
 //
-// Thread-safety: each function locks the store, or requires that the caller has locked it.
+// Thread-safety: install_copy() locks the store. The caller of remove_copy() must have locked it.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,18 @@ struct Replacement {
                                // has no hard links
 };
 
-// Deletes the copy. Only the process that has the store locked may do this, because another process
-// may still be making its copy.
+// Deletes the copy, and ignores errors. The caller must have locked the store. Otherwise this
+// function could delete a copy that another process is making.
 void remove_copy(const std::filesystem::path& folder);
 
 // Replaces the data of the store in `folder` by the copy. The copy must be a complete, closed store
-// with the contents that the store in `folder` had after `transaction`, its last transaction. The
-// store in `folder` must be closed. Fails with StoreLocked, and deletes the copy, if the store is
-// in use or has been used meanwhile. After another error or an interruption, the store has the old
-// or the new data, or the next opening for writing finishes the replacement (finish_swap()).
+// with all contents of the store in `folder`. This process must have closed the store in `folder`,
+// and `transaction` must be the number of its last transaction. Fails with StoreLocked if another
+// process has the store locked. The copy then stays, and the next opening for writing deletes it.
+// Also fails with StoreLocked, and deletes the copy, if the store has changed since `transaction`,
+// or if the copy cannot be read. After another error or an interruption, the store has the old or
+// the new data, or the next opening for writing or the next repair finishes the replacement
+// (finish_swap()).
 Result<Replacement> install_copy(const std::filesystem::path& folder, uint64_t transaction,
                                  OldData old);
 

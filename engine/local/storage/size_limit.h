@@ -4,7 +4,7 @@
 // WriteQueue::commit() refuses a transaction that would exceed the limit. Transactions with a net
 // shrink are exempt: LMDB changes a page by writing a new one, so a removal at the limit needs a
 // few more pages until the freed pages can be reused. A transaction that only reuses free pages is
-// always allowed, even if the file is already larger than the limit.
+// always allowed, even if data.mdb is already larger than the limit.
 //
 // Thread-safety: the caller of allows() must hold the write lock. The other functions are
 // thread-safe.
@@ -24,13 +24,16 @@ class SizeLimit {
   // If `bytes` is 0, there is no limit.
   SizeLimit(MDB_env* env, uint64_t bytes) : env_(env), bytes_(bytes) {}
 
-  // Fails with OperationFailed if there is a limit, but the size of a transaction of this version
-  // of LMDB cannot be found out. Begins an LMDB write transaction, so this thread must not have
-  // one.
+  // Checks that allows() can read the size of a transaction from this version of LMDB. Fails with
+  // OperationFailed if this is not so, and with the error of LMDB if no write transaction can
+  // begin. Succeeds if there is no limit. The calling thread must not have an LMDB write
+  // transaction, because check() begins one.
   Status check() const;
-  // Returns whether the limit allows the transaction to be committed. `txn` must not be nested.
+  // Returns whether the limit allows the transaction to be committed. `txn` must not be a nested
+  // transaction.
   bool allows(MDB_txn* txn) const;
-  // Returns the class of left() among those of SpaceReserve::Room.
+  // Returns the SpaceReserve::Room for left() bytes: kScarce below SpaceReserve::kScarceBytes, and
+  // kNone below SpaceReserve::kBytes.
   SpaceReserve::Room room() const;
   // Returns how many bytes can still be appended to data.mdb, or the largest uint64_t if there is
   // no limit.

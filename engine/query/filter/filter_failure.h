@@ -15,12 +15,14 @@ class FailureBuilder {
 
   // Returns the builder to append to. Documents and arrays may be open in it.
   bson::Builder& out() { return out_; }
-  // Append values of the document or of operands, which may be large. With Values::kLeftOut they
-  // append nothing.
+  // These functions append values of the explained document or of operands, which may be large.
+  // They append nothing with Values::kLeftOut, and nothing that would make the explanation too
+  // large.
   void append_value(std::string_view name, bson::ValueView value);
   void append_values(std::string_view name, bson::View elements);
 
-  // Returns whether the document is too large. It must then be built again with Values::kLeftOut.
+  // Returns whether the explanation is too large, or lacks a value for which it had no room. The
+  // caller must then build it again with Values::kLeftOut.
   bool too_large() const { return too_large_ || out_.size() > kBytesMax; }
   bson::Document finish() && { return std::move(out_).finish(); }
 

@@ -17,10 +17,10 @@
 namespace gridmount::query {
 
 // Evaluates a command's `let`: {a: 1, b: {$add: ["$$a", 1]}} becomes {a: 1, b: 2}. Each expression
-// may use the variables before it, but no fields. `now` is the value of $$NOW, and `collator` the
-// order of strings (null: as bytes). A variable without a value ($$REMOVE) gets a value of the type
-// undefined. Fails with 4890500 if an expression reads a field, with FailedToParse for a name that
-// no variable may have, and with the errors of the expressions.
+// may use the variables before it, but no fields. `now` is the value of $$NOW, and `collator` is
+// the order of strings (null: as bytes). A variable without a value ($$REMOVE) gets a value of the
+// type undefined. Fails with 4890500 if an expression reads a field, with FailedToParse for a name
+// that no variable may have, and with the errors of the expressions.
 Result<bson::Document> evaluate_let(bson::View let, bson::Date now,
                                     const SharedCollator& collator = nullptr);
 
@@ -33,8 +33,8 @@ std::optional<bson::ValueView> value_of_variable(const bson::Element& variable);
 // writes have them as a document {name: value, ...}.
 class Variables {
  public:
-  // Declares each field of `values` as a variable. Copies the values. The collator is that of
-  // scope() and of filter_options(). Fails with FailedToParse for a name that no variable may have.
+  // Declares each field of `values` as a variable. Copies the values. scope() and filter_options()
+  // have the collator. Fails with FailedToParse for a name that no variable may have.
   static Result<Variables> declare(bson::View values, SharedCollator collator = nullptr);
 
   VariableScope& scope() { return scope_; }
@@ -43,8 +43,8 @@ class Variables {
   // and are still valid if this object is moved.
   std::vector<std::optional<bson::ValueView>> views() const;
   // Returns options for Filter::parse(), with `now` as the value of $$NOW. The options refer to
-  // this object, so it must exist, and must not be moved, until Filter::parse() returns. The filter
-  // does not need it afterwards.
+  // this object, so this object must exist, and must not be moved, until Filter::parse() returns.
+  // The filter does not need this object afterwards.
   FilterOptions filter_options(bson::Date now);
 
  private:
@@ -52,9 +52,9 @@ class Variables {
   bson::Document values_;  // the values in the order of their slots, from slot 0
 };
 
-// Parses a filter that compares strings by `collator`, or as bytes if it is null. Its $expr may use
-// `variables`, which is {name: value, ...}, and its $text searches `text`. $$NOW is the time of
-// this call. `is_upsert` means what it means in FilterOptions. Fails as Variables::declare() and
+// Parses a filter that compares strings by `collator` (null: as bytes). $expr in the filter may use
+// `variables`, which has the form {name: value, ...}, and $text searches `text`. $$NOW is the time
+// of this call. `is_upsert` means what it means in FilterOptions. Fails as Variables::declare() and
 // Filter::parse() do.
 Result<Filter> parse_filter(bson::View filter, bson::View variables,
                             const SharedCollator& collator = nullptr, TextSource text = {},

@@ -1,9 +1,9 @@
-// The stages that the store can run as part of a find: $match, $sort, $skip and $limit. In this
-// header, the source is the PipelineStorage that runs such a find. The classes are in a header
-// because the rewriting of pipelines (pipeline_rewrite.h) needs them. Internal to engine/query.
+// The stages that a PipelineStorage can run as part of a find: $match, $sort, $skip and $limit. In
+// this header, the source is the PipelineStorage that runs such a find. The rewriting of pipelines
+// (pipeline_rewrite.h) needs the classes, so they are in a header. Internal to engine/query.
 //
-// Thread-safety: a stage is immutable after plan(), so several threads may open streams of it. A
-// stream is used by one thread at a time.
+// Thread-safety: a stage is immutable after plan(), so several threads may open streams of it. Only
+// one thread at a time may use a stream.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@
 
 namespace gridmount::query {
 
-// $match with a filter. If `for_source` is false, the filter has expressions ($expr).
+// $match with a filter. `for_source` must be false if the filter has expressions ($expr), and true
+// otherwise.
 class MatchStage : public Stage {
  public:
   MatchStage(bson::Document specification, Filter filter, bool for_source)
@@ -44,8 +45,9 @@ class MatchStage : public Stage {
   bool for_source_;
 };
 
-// $sort. A stream of this stage keeps its documents in memory, and fails with
-// QueryExceededMemoryLimit beyond PipelineContext::memory_bytes_max. It never writes to the disk.
+// $sort. A stream of this stage keeps the documents in memory, and never writes to the disk. It
+// fails with QueryExceededMemoryLimitNoDiskUseAllowed (292) if the documents need more than
+// PipelineContext::memory_bytes_max.
 class SortStage : public Stage {
  public:
   SortStage(bson::Document specification, Sort sort)
@@ -97,8 +99,8 @@ class LimitStage : public Stage {
   int64_t count_;
 };
 
-// Parse one stage, and append it to `stages`. parse_match() may append several stages. They fail
-// with the error codes that servers have for the stage.
+// Parse one stage, and append it to `stages`. parse_match() may append several stages. Each
+// function fails with the error codes that servers have for its stage.
 Status parse_match(const StageCall& call, ParsedStages& stages);
 Status parse_sort(const StageCall& call, ParsedStages& stages);
 Status parse_skip(const StageCall& call, ParsedStages& stages);
@@ -113,8 +115,9 @@ Result<Stream> filtered(Stream input, bson::View filter, const SharedCollator& c
 void add_filter_needs(bson::View filter, FieldDependencies& needs);
 
 // Parses the specification of a $sort: {a: 1, b: -1}. `metadata` says whether {$meta: "textScore"}
-// is permitted. Fails with 15973 if `value` is no document, with 15976 for no field, with 7472500
-// for a field given twice, with 13103 for more than 32 fields, and as parse_sort_part() does.
+// is permitted. Fails with 15973 if `value` is not a document, with 15976 if it has no field, with
+// 7472500 if it has a field twice, with 13103 if it has more than 32 fields, and as
+// parse_sort_part() does.
 Result<Sort> parse_sort_pattern(bson::ValueView value, const SharedCollator& collator,
                                 SortMetadata metadata = SortMetadata::kRefused);
 

@@ -1,8 +1,11 @@
-// The stage $densify: adds documents to its input, so that a field has a value at each step of a
-// range. The input must be sorted: the parser puts a $sort before this stage. Reading the results
-// fails with 5897900 if the stage makes more than 500,000 documents, and with 6007200 if its
-// partitions need too much memory. Internal to engine/query. Immutable after plan(), so several
-// threads may run it.
+// The stage $densify: adds documents to its input, so that for each step of a range there is a
+// document with this value in the field. The input must be sorted by the field, and before that by
+// the fields in `partition_by`, except with DensifyRange::Kind::kFull. The parser puts such a $sort
+// before this stage. Reading the results fails with 5897900 if the stage adds more than 500,000
+// documents, with 6007200 if the partitions need more than PipelineContext::memory_bytes_max, with
+// 5733201 if the field has a value that is neither a number nor a date, and with 6053600 if the
+// value is a number but the steps are of dates, or the reverse. Internal to engine/query. Immutable
+// after plan(), so several threads may run it.
 //
 // Source: MongoDB manual, "$densify"; errors and details are those of mongod 6.0.5.
 #pragma once
@@ -22,13 +25,13 @@ namespace gridmount::query {
 struct DensifyRange {
   enum class Kind {
     kFull,       // from the least to the greatest value of all documents, both included
-    kPartition,  // the same for each partition
+    kPartition,  // as kFull, but with the least and the greatest value of each partition
     kExplicit,   // from `lower` (included) to `upper` (excluded); only `lower` if both are equal
   };
   Kind kind = Kind::kFull;
   bson::Value step;                           // a number above 0, integral if there is a `unit`
   std::optional<expressions::TimeUnit> unit;  // set if the values are dates
-  bson::Value lower;
+  bson::Value lower;                          // `lower` and `upper` are used only for kExplicit
   bson::Value upper;
 };
 

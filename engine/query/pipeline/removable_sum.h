@@ -1,8 +1,8 @@
 // A sum from which numbers can be removed again. Internal to engine/query. Not thread-safe.
 //
-// Results are equal to those of servers in every digit: remove() adds the number's negative to the
-// compensated sum (number_sum.h). Infinities and NaN are counted and not added, so that they can be
-// removed.
+// Results are equal to the results of servers in every digit: remove() adds the negative of the
+// number to the compensated sum (number_sum.h). Infinities and NaN are counted instead of added, so
+// that they can be removed.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ class RemovableSum {
   void add(bson::ValueView value) { update(value, 1); }
   void remove(bson::ValueView value) { update(value, -1); }
 
-  // Returns 0 if there are no numbers. The type is the widest one among the numbers in the sum,
-  // except that a sum of integers is an int32 if it fits, otherwise an int64, or a double if that
-  // does not fit either.
+  // Returns 0 if there are no numbers. The result has the widest type of the numbers in the sum.
+  // Exception: the result for integers is an int32 if the sum fits, otherwise an int64 if the sum
+  // fits, otherwise a double.
   bson::Value total() const;
   // Returns nullopt if there are no numbers.
   std::optional<bson::Value> average() const;

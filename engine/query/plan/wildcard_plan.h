@@ -22,8 +22,8 @@ struct WildcardBounds {
 // and the query compare strings. Returns nullopt if the index cannot answer the condition, in each
 // of these cases:
 // - The index does not hold the path. For $exists, it must hold all paths below this path, too.
-// - A document can match the condition without a value that the index has: a document that lacks
-//   the field, or has a document or an array there.
+// - The condition can match something for which the index has no value: a missing field, an array
+//   as a whole, or a document that is not empty.
 // - The condition has no bounds (bounds_of() in plan_bounds.h).
 std::optional<WildcardBounds> wildcard_bounds(const Predicate& predicate,
                                               const WildcardPaths& paths,

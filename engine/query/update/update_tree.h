@@ -4,7 +4,7 @@
 // children of a node are in the order in which new fields are created, as on servers since 5.0.
 // Names are in the order of their bytes, but array positions form a group in the order of their
 // numbers. The group comes after the names whose first byte is less than '0', and before all other
-// names. merge_updates() makes trees that share nodes.
+// names. A tree that merge_updates() has made shares nodes with the two trees that it was made of.
 //
 // Thread-safety: a complete tree is immutable, so thread-safe.
 #pragma once
@@ -45,8 +45,8 @@ struct UpdateNode {
 
   // The operator of this node. If it is set, the node has no children and no `matched`.
   std::shared_ptr<const UpdateLeaf> leaf;
-  // The children by field name. If `of_elements` is true, the children by the identifier of an
-  // array filter instead; "" then means `$[]`.
+  // The children by field name or, if `of_elements` is true, by the identifier of an array filter.
+  // The identifier "" means `$[]`.
   Children children;
   bool of_elements = false;
   // The node for `$`.
@@ -63,7 +63,7 @@ struct UpdateNode {
 Status add_update(UpdateNode& root, const bson::Path& path, std::shared_ptr<const UpdateLeaf> leaf,
                   const ArrayFilters& filters);
 
-// Sets the ordinals of all children. Must be called after the last update has been added.
+// Sets the ordinals of all nodes below `root`. Must be called after the last update has been added.
 void number_children(UpdateNode& root);
 
 // Returns a node that has the changes of both nodes. Fails with ConflictingUpdateOperators if the

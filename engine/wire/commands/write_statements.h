@@ -13,7 +13,7 @@ namespace gridmount::wire {
 struct UpdateStatement {
   bson::View filter;
   bson::View update;
-  engine::UpdateOptions options;  // without variables and deadline
+  engine::UpdateOptions options;  // `variables` and `deadline` are not set
   bson::Document variables;
 };
 
@@ -24,7 +24,9 @@ struct UpdateCommand {
   bool bypass_validation = false;
   bson::Document variables;
 
-  // Parses every statement once, so that an invalid statement fails the whole command.
+  // Reads the command. Also checks the fields of every statement, and the names of the stages in
+  // pipelines. So an invalid field fails the whole command before any statement has run. Does not
+  // parse the filters and updates themselves.
   static Result<UpdateCommand> read(Arguments& arguments);
   Result<UpdateStatement> statement(size_t index) const;
 };
@@ -32,7 +34,7 @@ struct UpdateCommand {
 struct DeleteStatement {
   bson::View filter;
   bool multi = false;
-  engine::RemoveOptions options;  // without variables and deadline
+  engine::RemoveOptions options;  // `variables` and `deadline` are not set
 };
 
 struct DeleteCommand {

@@ -1,5 +1,5 @@
-// The table of all connections of a server. It counts connections, ends those that have stalled,
-// and detects clients that have disconnected.
+// The table of all connections of a server. It counts connections, ends stalled connections, and
+// detects clients that have disconnected.
 //
 // Thread-safe.
 #pragma once
@@ -27,11 +27,14 @@ class ConnectionTable {
   // Returns how many connections were ever added.
   int64_t created() const;
 
-  // Ends connections that have stalled within a handshake, a message or a reply. Marks clients as
-  // gone that have disconnected while their commands run, so that the commands can stop.
+  // Ends each connection on which a handshake, a message or a reply makes no progress for the time
+  // in ServerLimits. If a client has disconnected while it should wait for the reply to a command,
+  // marks the client as gone, so that the command can stop. `now` must be the present time.
   void sweep(TimePoint now);
 
-  // Ends the connections that run no request. The others end after their reply.
+  // Must be called after the server has begun to stop. Ends each connection that is in a handshake,
+  // idle, or receiving a message. The other connections end after their reply, because the server
+  // stops.
   void end_idle();
   // Ends all connections. Marks the clients of running commands as gone.
   void end_all();

@@ -12,14 +12,14 @@
 namespace gridmount::wire {
 
 // The limits of one server. A timeout ends a connection whose peer makes no progress for this time.
-// Within a message or a reply, progress means 4096 bytes: a slow peer that makes this progress is
-// not disconnected, but a peer that sends single bytes is.
+// Within a message or a reply, progress means that 4096 more bytes were transferred. So a slow peer
+// stays connected, but a peer that sends single bytes does not.
 struct ServerLimits {
-  // If the process's limit of open files allows fewer connections, that number is used. The Unix
-  // socket accepts 16 more than this.
+  // The limit for connections. It is lower if the process may not open enough files for so many
+  // connections. For the Unix socket, the limit is higher by 16.
   size_t connections_max = 10'000;
-  // The bytes of memory for received messages, and for replies. memory_budget.h says what may
-  // exceed these limits.
+  // The limits for the memory of all received messages together, and of all replies together, in
+  // bytes. memory_budget.h says what may exceed these limits.
   size_t request_bytes_max = size_t{128} << 20;
   size_t reply_bytes_max = size_t{128} << 20;
 
@@ -31,21 +31,23 @@ struct ServerLimits {
   std::chrono::milliseconds pressed_timeout{1'000};
 
   size_t io_threads = 2;
-  // The number of commands that run at one time. worker_shares.h describes how clients share them.
+  // The largest number of commands that run at one time. worker_shares.h describes how clients
+  // share them.
   size_t worker_threads = 64;
 };
 
 struct ServerOptions {
-  // The folder for gridmount.sock, if its file system supports sockets. Empty: no Unix socket.
+  // The folder in which the server makes the Unix socket gridmount.sock. If the path is empty, or
+  // the folder's file system does not support sockets, the server has no Unix socket.
   std::filesystem::path socket_folder;
   std::vector<std::string> listen;  // HOST:PORT of TCP, one for each address
-  // If true, clients over TCP must log in. The server itself does not check this: its
-  // RequestHandler does. If false, or without TLS, only loopback addresses are allowed.
+  // If true, clients over TCP must log in. The server itself does not check this, but its
+  // RequestHandler must. If false, or without TLS, only loopback addresses are allowed.
   bool authentication = true;
   // PEM files like those of mongod's --tlsCertificateKeyFile and --tlsCAFile. Empty: no TLS.
   std::filesystem::path tls_certificate_key_file;
   std::filesystem::path tls_ca_file;
-  // With a CA file every client must show a certificate, unless this is true (mongod's
+  // If there is a CA file, every TLS client must show a certificate, unless this is true (mongod's
   // --tlsAllowConnectionsWithoutCertificates). Without a CA file this must be false.
   bool tls_allows_no_certificate = false;
   ServerLimits limits;

@@ -1,6 +1,6 @@
 // TLS 1.2 and later for accepted sockets, with OpenSSL. The certificate files have mongod's form.
 //
-// Only tls.h and tls.cc of the wire server use OpenSSL's TLS.
+// No source of the wire server except tls.cc uses OpenSSL's TLS.
 #pragma once
 
 #include <filesystem>
@@ -16,9 +16,11 @@ struct TlsFiles {
   // not have.
   std::filesystem::path certificate_key_file;
   // The PEM file with the authorities that may sign client certificates. A client without a valid
-  // certificate is disconnected. Empty: the server requests no certificates.
+  // certificate is disconnected, unless allows_no_certificate permits it. Empty: the server
+  // requests no certificates.
   std::filesystem::path ca_file;
-  // If true, a client may show no certificate, even if there is a CA file.
+  // If true, a client need not show a certificate, even if there is a CA file. A certificate that
+  // it shows must be valid nevertheless.
   bool allows_no_certificate = false;
 };
 

@@ -1,9 +1,9 @@
-// Rechecks files and documents that a check has found damaged, in a store whose snapshots
-// show changes by others (Capabilities::stable_snapshots). A file that was changed while it was
-// checked may look damaged although it never was. So such a check reports only damage that a
-// recheck confirms.
+// Rechecks files and documents that a check has found damaged, in a store whose snapshots show
+// changes by others (Capabilities::stable_snapshots). A sound file may look damaged if somebody
+// changes it during the check. So in such a store, a check reports only damage that a recheck
+// confirms.
 //
-// Thread-safety: functions without state, if each call has a read view of its own.
+// Thread-safety: functions without state. Each thread needs a Snapshot of its own.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace gridmount::tools {
 
-// Returns a copy of the document that matches, or nothing.
+// Returns a copy of a document that matches the filter, or nothing if there is none.
 Result<std::optional<bson::Document>> read_one(engine::Collection& collection,
                                                engine::Snapshot& snapshot, bson::View filter);
 
@@ -27,24 +27,24 @@ Result<bool> is_unchanged(engine::Collection& collection, engine::Snapshot& snap
 struct Recheck {
   enum class Kind {
     kGone,      // there is no files document
-    kSound,     // the file was changed during the check, or is no longer damaged
+    kSound,     // the file only looked damaged, or is no longer damaged
     kDamaged,   // `verdict` and `is_detached_too` say how
-    kChanging,  // changed during each recheck
+    kChanging,  // the file was changed during each recheck
   };
   Kind kind = Kind::kGone;
   FileVerdict verdict;
   Location place;
   bool is_detached_too = false;
-  std::optional<bson::Document> document;  // the files document that was judged
+  std::optional<bson::Document> document;  // the files document that was checked
 };
 
-// Checks one file. `garbage` are the chunks that its truncation has left. The verdict is about one
-// state of the file: its files document, which every commit changes, was the same before and after
-// its chunks were read.
+// Checks one file again. `garbage` is the range of chunks that a truncation has left. The verdict
+// is about one state of the file: the files document, which every commit changes, was the same
+// before and after the chunks were read.
 Result<Recheck> recheck_file(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                              const Location& place, const bson::Value& id, const Garbage& garbage);
 
-// Returns true if the store has chunks of this file, but neither a files document nor a document of
+// Returns true if the store has chunks of this file, but no document of the file in `files` or
 // `detached`.
 Result<bool> are_orphans(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                          const bson::Value& files_id);

@@ -1,7 +1,8 @@
 // Writes many documents to a store in transactions of limited size, as restore and import do.
 //
-// If the store refuses a document, the others of its transaction are still written. In a
-// deployment, where the refusal ends the transaction, they are written in new transactions.
+// If the store refuses a document, the other documents of the transaction are still written. If the
+// refusal ends the transaction, as in a deployment with transactions, the other documents are
+// written in new transactions.
 //
 // Not thread-safe.
 #pragma once
@@ -23,28 +24,31 @@
 
 namespace gridmount::tools {
 
-// Returns true for errors after which nothing else can succeed.
+// Returns true for errors after which no other write can succeed, such as OutOfDiskSpace.
 bool ends_everything(ErrorCode code);
 
-// `Tag` says to which of the caller's objects a document belongs. It is cheap to copy.
+// A `Tag` says to which object of the caller a document belongs. A Tag must be cheap to copy.
 template <typename Tag>
 class BatchedWrites {
  public:
   struct Actions {
-    // Writes a document in the transaction. May be called again for the same document.
+    // Must write the document in the transaction. May be called again for the same document, if a
+    // transaction was not committed.
     std::function<Status(engine::Transaction&, Tag, bson::View)> write;
-    // If set, is called instead of `write`. Gets consecutive documents whose tags `are_together`
-    // with the tag of the first one, and gets this tag. Writes the documents in their order, and
-    // sets its last argument to the number of those that it has written. After a success, this
-    // number may be smaller than that of the documents, but not 0: it is called again for the rest.
-    // An error is about the first document that it has not written.
+    // If set, is called instead of `write`. Gets consecutive documents, and the tag of the first
+    // one. The tags of all of them must satisfy `are_together` with this tag. Must write the
+    // documents in their order, and set `written` to the number of documents that it has written,
+    // also after an error. After a success, the number may be less than the number of the
+    // documents, but not 0: `write_all` is called again for the other documents. An error is about
+    // the first document that was not written.
     std::function<Status(engine::Transaction&, Tag, std::span<const bson::View>, size_t& written)>
         write_all = {};
-    // Returns whether documents with these two tags may be written together.
+    // Returns whether one call of `write_all` may get documents with these two tags.
     std::function<bool(Tag, Tag)> are_together = [](Tag, Tag) { return true; };
-    // Called for a document that the store refuses. An error ends the work.
+    // Called for each document that the store refuses. If it fails, flush() fails with the same
+    // error.
     std::function<Status(Tag, const Error&)> refused;
-    // Called for a document when its transaction is committed.
+    // Called for each document after its transaction was committed.
     std::function<void(Tag)> written;
   };
 
@@ -52,8 +56,8 @@ class BatchedWrites {
   BatchedWrites(engine::Store& store, Actions actions)
       : store_(store), actions_(std::move(actions)) {}
 
-  // Copies the document. Calls flush() when the copies are enough for one transaction, and fails
-  // with its errors.
+  // Copies the document. If the copies are now enough for one transaction, calls flush(), and fails
+  // as flush() does.
   Status add(Tag tag, bson::View document) {
     pending_.push_back({tag, bytes_.size(), document.size()});
     bytes_.insert(bytes_.end(), document.data(), document.data() + document.size());
@@ -62,10 +66,11 @@ class BatchedWrites {
     return full ? flush() : Status();
   }
 
-  // Writes what is left. Fails with an error that Actions::refused returns. Also fails with errors
-  // that are not about one document: TransactionTooLarge, an error for which ends_everything() is
-  // true, or one that remains when the transaction is repeated. After an error, the documents that
-  // were not written are dropped.
+  // Writes the documents that are not written yet. Fails with the error that Actions::refused
+  // returns. Also fails with errors that are not about one document: TransactionTooLarge, an error
+  // for which ends_everything() is true, an error of the beginning or the commit of a transaction,
+  // or a transient error that remains after repeated transactions. After an error, drops the
+  // documents that were not written.
   Status flush() {
     const Status done = write(0, pending_.size());
     pending_.clear();
@@ -74,12 +79,13 @@ class BatchedWrites {
   }
 
  private:
-  // The size of one transaction. It is large enough to make the cost of the commit negligible, and
-  // small enough for the memory that a transaction takes.
+  // The limits of one transaction: the bytes and the number of its documents. They are large enough
+  // to make the cost of the commit negligible, and small enough to limit the memory that a
+  // transaction takes.
   static constexpr size_t kBytesMax = 8 * 1024 * 1024;
   static constexpr size_t kWritesMax = 10'000;
-  // The same for a deployment, which ends a transaction after a minute. Without write_all, each
-  // document is a round trip.
+  // The limit for the number of documents in a deployment, which aborts a transaction after a
+  // minute. Without write_all, each document costs a round trip.
   static constexpr size_t kDeploymentWritesMax = 1'000;
 
   struct Pending {
@@ -88,8 +94,8 @@ class BatchedWrites {
     uint32_t size;
   };
 
-  // Writes pending_[begin, end) in one transaction. Where a refused document ends the transaction,
-  // writes the halves in transactions of their own.
+  // Writes pending_[begin, end) in one transaction. If a refused document ends the transaction,
+  // writes each half in a transaction of its own, in the same way.
   Status write(size_t begin, size_t end) {
     if (begin == end) return {};
     const bool ends_with_failure = !store_.capabilities().continues_after_failed_writes;
@@ -99,7 +105,7 @@ class BatchedWrites {
       written.clear();
       stop = Status();
       GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, store_.begin());
-      size_t count_max = end - begin;  // documents that are written at once
+      size_t count_max = end - begin;  // the most documents for one call of write_all
       for (size_t i = begin; i < end;) {
         const size_t count = std::min(count_max, end - i);
         size_t done = 0;
@@ -120,15 +126,16 @@ class BatchedWrites {
         stop = actions_.refused(pending_[i].tag, error);
         if (!stop || ends_with_failure) break;
         ++i;
-        // If one document is refused, the next ones often are too. After each refusal, the
-        // documents behind it must be sent again.
+        // If one document is refused, the next documents are often refused too. After each refusal,
+        // the documents after the refused one must be sent again.
         count_max = 1;
       }
       if (ends_with_failure && written.size() < end - begin) return true;
       GM_TRY(transaction->commit());
       return true;
     };
-    // Without transactions, what was written stays. So the attempt must not be repeated.
+    // Without transactions, documents that were written stay written. So the attempt must not be
+    // repeated.
     GM_ASSIGN(const bool is_whole,
               store_.capabilities().transactions ? gridfs::with_retry(store_, attempt) : attempt());
     if (!is_whole) {
@@ -144,8 +151,9 @@ class BatchedWrites {
     return bson::View(bytes_.data() + pending.begin, pending.size);
   }
 
-  // Writes those of pending_[begin, end) that write_all takes together, or only the first of them
-  // if there is no write_all.
+  // Writes the first documents of pending_[begin, end): as many as one call of write_all may get,
+  // or one document if there is no write_all. Sets `done` to the number of documents that were
+  // written.
   Status write(engine::Transaction& transaction, size_t begin, size_t end, size_t& done) {
     if (actions_.write_all) {
       std::vector<bson::View> documents;

@@ -14,13 +14,13 @@
 
 namespace gridmount::tools {
 
-// Returns the text of a value in a CSV file, as mongoexport writes it: ObjectId(...) and dates as
-// text, nothing for null, Extended JSON for documents, arrays and values without a text of their
-// own.
+// Returns the text of a value in a CSV file, as mongoexport writes it: strings as they are,
+// ObjectId(...), the text of the Extended JSON for dates, doubles and decimals, an empty text for
+// null and undefined, and relaxed Extended JSON for all other values.
 std::string csv_text(bson::ValueView value);
 
-// Returns the value that mongoimport takes from a text: an int32 or else an int64 if the text is an
-// integer that fits, a double if it is another number, or the text.
+// Returns the value that mongoimport makes of a text: an int32 or int64 if the text is an integer
+// that fits, a double if the text is another number, otherwise a string.
 bson::Value guessed_value(const std::string& text);
 
 // Makes documents from records. A name with dots is a path: the columns a.b and a.c give
@@ -31,16 +31,18 @@ class CsvColumns {
   // twice, is the beginning of another name's path, or is a path that is nested too deeply.
   static Result<CsvColumns> parse(std::span<const std::string> names);
 
-  // Fields of the record beyond the columns are named field<position>, from 0, as mongoimport does.
-  // Columns without a field are left out, and with `ignore_blanks` those with an empty field too.
-  // Fails with BadValue if such a name is that of a column, and with BSONObjectTooLarge.
+  // Makes the document of a record. As in mongoimport, a field without a column gets the name
+  // field<position>, where the first field of the record has the position 0. Leaves out columns
+  // without a field and, with `ignore_blanks`, all empty fields. Fails with BadValue if a name
+  // field<position> is also the name of a column or the beginning of its path, and with
+  // BSONObjectTooLarge.
   Result<bson::Document> document(std::span<const std::string> fields, bool ignore_blanks) const;
 
  private:
   static constexpr size_t kNoColumn = static_cast<size_t>(-1);
   struct Node {
     std::string name;
-    size_t column = kNoColumn;  // of a value
+    size_t column = kNoColumn;  // the column of a value; kNoColumn for a subdocument
     std::vector<Node> children = {};
   };
 

@@ -1,5 +1,5 @@
-// The metadata of a dumped collection. mongodump writes them beside the documents, as one line of
-// canonical Extended JSON: {options, indexes, uuid, collectionName, type}.
+// The metadata of a dumped collection. mongodump writes the metadata beside the documents, as one
+// line of canonical Extended JSON: {options, indexes, uuid, collectionName, type}.
 //
 // Not thread-safe: plain values.
 #pragma once
@@ -21,10 +21,11 @@ struct Metadata {
 
   bool is_view() const { return type == "view" || options.find("viewOn").has_value(); }
 
-  // Returns the text of the metadata file.
+  // Returns the text of the metadata file, without a uuid, and without options if there are none.
   std::string to_json() const;
-  // Fails with FailedToParse if the text is not a document of this form. Ignores the uuid, because
-  // collections here have none, and the options create, uuid and idIndex.
+  // Fails as bson::document_from_json() does, and with FailedToParse if a field has a wrong type.
+  // Ignores other fields, among them the uuid, because a restored collection gets a new UUID.
+  // Leaves out the options create, uuid and idIndex of old dumps, which `create` does not accept.
   static Result<Metadata> parse(std::string_view text);
 };
 

@@ -3,7 +3,8 @@
 // A file is an AtomicFile: finish() syncs it and makes it appear under its name. The new name
 // survives a power failure only after sync_folder().
 //
-// Errors: OutOfDiskSpace, IoError and other errors of the operating system. Messages name the file.
+// Errors: OutOfDiskSpace, IoError and other errors of the operating system, and OperationFailed if
+// zlib cannot begin. Messages name the file.
 //
 // Not thread-safe.
 #pragma once
@@ -26,7 +27,7 @@ namespace gridmount::tools {
 
 class OutputFile {
  public:
-  // The folder of the target must exist.
+  // The folder of `target` must exist.
   static Result<std::unique_ptr<OutputFile>> create(const std::filesystem::path& target, bool gzip);
   static Result<std::unique_ptr<OutputFile>> to_stdout(bool gzip);
   OutputFile(const OutputFile&) = delete;
@@ -34,7 +35,7 @@ class OutputFile {
 
   Status write(std::span<const uint8_t> bytes);
   Status write(std::string_view text);
-  // Completes the file. After finish() or after an error, nothing may be written.
+  // Completes the file. After finish() or after an error, no function may be called.
   Status finish();
 
  private:
@@ -51,7 +52,7 @@ class OutputFile {
   AtomicFile file_;
   std::string name_;  // for messages
   std::unique_ptr<z_stream_s, EndDeflate> gzip_;
-  std::vector<uint8_t> buffer_;  // compressed bytes for the file
+  std::vector<uint8_t> buffer_;  // bytes that the file gets next; compressed if `gzip_` is set
 };
 
 // Makes the names of the files in the folder durable.

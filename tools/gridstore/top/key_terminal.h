@@ -1,6 +1,6 @@
-// A terminal that a program draws on, and whose keys it reads one by one.
+// A terminal on which a program draws, and from which the program reads single keys.
 //
-// Not thread-safe. One object at a time.
+// Not thread-safe. Only one object may exist at a time.
 #pragma once
 
 #include <termios.h>
@@ -17,15 +17,16 @@ class KeyTerminal {
   // Returns whether stdin and stdout are terminals.
   static bool is_there();
 
-  // Switches to the terminal's second screen, and turns off its echo.
+  // Switches to the terminal's second screen, turns off the echo, and makes the terminal pass on
+  // each key without waiting for the end of a line.
   KeyTerminal();
-  // Switches back.
+  // Switches back to the first screen and the former settings.
   ~KeyTerminal();
   KeyTerminal(const KeyTerminal&) = delete;
   KeyTerminal& operator=(const KeyTerminal&) = delete;
 
-  // Replaces what the screen shows. `lines` are at most lines() lines. Each must end with '\n' and
-  // fit into columns().
+  // Replaces what the screen shows by `lines`. These must be at most lines() lines. Each must end
+  // with '\n' and have at most columns() columns.
   void draw(std::string_view lines);
   size_t columns() const;
   size_t lines() const;
@@ -34,8 +35,8 @@ class KeyTerminal {
   termios before_{};
 };
 
-// Waits for a key, or until the time has passed or a signal comes. Returns the key, if one was
-// pressed. Without `has_keys` only waits.
+// Waits until a key is pressed, the time has passed, or a signal arrives. Returns the key, if one
+// was pressed. If `has_keys` is false, does not read keys.
 std::optional<char> wait_for_key(std::chrono::milliseconds time, bool has_keys);
 
 }  // namespace gridmount::tools
