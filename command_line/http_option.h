@@ -24,13 +24,13 @@ struct HttpOptions {
   uint64_t upload_bytes_max = 0;  // 0: no limit
 };
 
-// Adds --http and the options that need it. They set `options` when the arguments are parsed, so
-// `options` must live until then.
+// Adds --http, and the options that need --http, to `app`. The parser sets `options` when it parses
+// the arguments, so `options` must live until then.
 void add_http_options(CLI::App& app, HttpOptions& options);
 
-// Fails with InvalidOptions if HTTP is requested together with --listen without --no-auth, or
-// together with --tls-ca-file. HTTP has neither log-ins nor client certificates, so its clients
-// would bypass what the wire server demands.
+// Fails with InvalidOptions if --http is given with --tls-ca-file, or with --listen but without
+// --no-auth. HTTP has neither log-ins nor client certificates, so HTTP clients would bypass the
+// checks of the wire server.
 Status check_http_options(const HttpOptions& options, const wire::EndpointOptions& endpoint);
 
 }  // namespace gridmount::command_line

@@ -82,14 +82,15 @@ struct GridmountOptions {
 
 struct CommandLine {
   GridmountOptions options;
-  // The output of --help or --version. If set, print it and do not mount.
+  // The output of --help or --version. If it is set, the caller must print it and must not mount.
   std::optional<std::string> text;
 };
 
 // Parses `arguments`, which do not include the program's name. Fails with FailedToParse if
 // libmongoc refuses the connection string, or if the password file cannot be read or begins with an
-// empty line. Otherwise fails with BadValue, and if an option is the cause, its message names the
-// option.
+// empty line. Fails with InvalidOptions as check_http_options() does, and if --http-write is given
+// for a read-only mount. Fails with BadValue for all other errors. If an option is the cause, the
+// message names the option.
 Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments);
 
 }  // namespace gridmount::fuse

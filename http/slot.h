@@ -19,8 +19,8 @@ class Slot {
  public:
   using Count = std::shared_ptr<std::atomic<size_t>>;
 
-  // Takes a slot. The destructor of the result frees it. `taken` counts the slots that are taken,
-  // and all slots of one kind share it. Fails with TooManyRequests if `most` slots are taken
+  // Takes a slot. The destructor of the result frees the slot. `taken` counts the slots that are
+  // taken, and all slots of one kind share it. Fails with TooManyRequests if `most` slots are taken
   // already. `what` names the requests in the error, as a plural.
   static Result<std::unique_ptr<Slot>> take(Count taken, size_t most, const std::string& what) {
     if (++*taken > most) {

@@ -1,6 +1,7 @@
-// What could not be changed when a tree was changed. Source: RFC 4918, 9.6.1 and 9.8.3.
+// The files and directories that could not be changed when a tree was changed. Source: RFC 4918,
+// 9.6.1 and 9.8.3.
 //
-// Used by one thread at a time.
+// Must be used by one thread at a time.
 #pragma once
 
 #include <string>
@@ -16,7 +17,7 @@
 
 namespace gridmount::http {
 
-// The change of a tree ends when so many of its files and directories could not be changed.
+// The change of a tree ends when this many of its files and directories could not be changed.
 inline constexpr size_t kTreeFailuresMax = 100;
 
 class TreeFailures {
@@ -29,7 +30,7 @@ class TreeFailures {
     if (status == 500) log::error("http: {}: {}", path_of(components), error.message());
     failures_.emplace_back(path_of(components), status);
   }
-  // Returns 207 with the failures, of which there must be one.
+  // Returns a reply with the status 207 and the failures. There must be at least one failure.
   Reply reply() const {
     return multi_status_reply(
         [failures = failures_, next = size_t{0}]() mutable -> Result<std::optional<std::string>> {

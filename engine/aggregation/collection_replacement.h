@@ -1,4 +1,4 @@
-// The work of $out: documents replace the whole contents of a collection.
+// Replaces the whole contents of a collection by new documents, for the stage $out.
 //
 // Thread-safety: not thread-safe. The result must be used by the thread that uses the transaction.
 #pragma once
@@ -12,11 +12,11 @@
 
 namespace gridmount::aggregation {
 
-// Makes a new collection with the options and indexes of `collection`, if that exists. The caller
-// adds the documents to the result, and calls finish(), which renames the new collection to
-// `collection`. If the result is destroyed without finish(), it drops the new collection. All this
-// happens in the transaction, which must outlive the result. Fails with Location17152 for a capped
-// collection and with CommandNotSupportedOnView for a view.
+// Makes a new collection. If `collection` exists, the new collection gets its options and indexes.
+// The caller must add the documents to the result, and then call finish(), which renames the new
+// collection to `collection`. If finish() is not called, the destructor of the result drops the new
+// collection. All this happens in the transaction, which must outlive the result. Fails with
+// Location17152 for a capped collection and with CommandNotSupportedOnView for a view.
 Result<std::unique_ptr<query::CollectionReplacement>> replace_collection_in(
     std::shared_ptr<engine::Database> database, engine::Transaction& transaction,
     std::string_view collection, bool bypass_validation);

@@ -1,4 +1,4 @@
-// A thread that calls a function after wake(), and at the time that the function asked for.
+// A thread that calls a function after wake(), and at the time that the function has returned.
 //
 // Thread-safe, but stop() must not be called from the work itself.
 #pragma once
@@ -16,8 +16,8 @@ namespace gridmount {
 class BackgroundThread {
  public:
   using Clock = std::chrono::steady_clock;
-  // Does all pending work. Returns when it must be called again, unless wake() comes first. Returns
-  // nothing if it must be called only after wake().
+  // The function must do all pending work. It returns the time of the next call, and wake() causes
+  // an earlier call. If it returns nothing, the next call follows only after wake().
   using Work = std::function<std::optional<Clock::time_point>()>;
   enum class Priority { kNormal, kLow };  // kLow: nice 10
 
@@ -30,8 +30,8 @@ class BackgroundThread {
   // Makes the thread call the work at least once after this call. The first wake() starts the
   // thread, and throws std::system_error if the system refuses a thread. Does nothing after stop().
   void wake() GM_EXCLUDES(mutex_);
-  // Ends the thread, and waits for its end. The work never runs afterwards. If it was called
-  // before, returns at once, even if the first call still waits.
+  // Ends the thread, and waits for its end. The work never runs afterwards. If stop() was called
+  // before, returns immediately, even while the first call still waits.
   void stop() GM_EXCLUDES(mutex_);
 
  private:

@@ -1,10 +1,10 @@
 // BSON values.
 //
-// A ValueView refers to bytes that another object owns, and which must outlive it. A Value owns its
+// A ValueView refers to bytes of another object, which must outlive the view. A Value owns its
 // bytes. Both are immutable. Their bytes have been validated (bson::validate) or were written by a
 // Builder, so the accessors assert the type and return no errors.
 //
-// Thread-safety: values. Several threads may read views and values at once.
+// Thread-safety: plain values. Several threads may read a view or a value at the same time.
 #pragma once
 
 #include <array>
@@ -112,8 +112,8 @@ struct Decimal128 {
 
 class ValueView {
  public:
-  // `data` points to the bytes of the value, which follow the element's name. `size` is their
-  // number.
+  // `data` points to the bytes of the value, which follow the element's name. `size` is the number
+  // of these bytes.
   ValueView(Type type, const uint8_t* data, uint32_t size)
       : type_(type), data_(data), size_(size) {}
 

@@ -1,7 +1,7 @@
 // Checks a document against the validator of its collection.
 // Source: MongoDB manual, "Schema Validation".
 //
-// Thread-safety: thread-safe. Only the program's log is a side effect.
+// Thread-safety: thread-safe. The only side effect is a line in the program's log.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,10 @@
 namespace gridmount::local {
 
 // `metadata` must have a validator. `before` is the document that `after` replaces, or nothing if
-// `after` is new. Fails with DocumentValidationFailure, with errInfo in the details. With the
-// action `warn`, logs a line and succeeds. With the level `moderate`, succeeds if `before` does not
-// match the validator either. Fails with the error of check_interruption_now() if the operation was
-// interrupted.
+// `after` is new. Fails with DocumentValidationFailure, and with errInfo in the details, if `after`
+// does not match the validator. With the action `warn`, logs a line instead and succeeds. With the
+// level `moderate`, succeeds if `before` does not match the validator either. Fails with the error
+// of check_interruption_now() if the operation was interrupted.
 Status validate(const CollectionMetadata& metadata, std::optional<bson::View> before,
                 bson::View after);
 

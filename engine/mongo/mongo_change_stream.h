@@ -1,9 +1,9 @@
-// A change stream of a deployment. It is a cursor of the server, and a getMore waits there for
-// events.
+// A change stream of a deployment. The stream is a cursor on the server, and a getMore command
+// waits there for events.
 //
 // Source: MongoDB drivers' specification "Change Streams".
 //
-// Thread-safety: used by one thread at a time.
+// Thread-safety: must be used by one thread at a time.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,9 @@ namespace gridmount::mongo {
 
 class MongoChangeStream final : public engine::ChangeStream {
  public:
-  // Opens the stream on a connection of its own. Waits at most 2 s for a server, unless the URI has
-  // the option serverSelectionTimeoutMS. Fails as Store::watch() says.
+  // Opens the stream on a connection of its own. Waits for a server as long as
+  // ConnectOptions::server_timeout says, but at most 2 s, unless the URI has the option
+  // serverSelectionTimeoutMS. Fails as Store::watch() does.
   static Result<std::unique_ptr<engine::ChangeStream>> open(
       const ConnectOptions& deployment, std::shared_ptr<OwnSessions> sessions,
       std::string_view database, const engine::ChangeStreamOptions& options);
@@ -38,7 +39,7 @@ class MongoChangeStream final : public engine::ChangeStream {
                     std::chrono::milliseconds patience)
       : sessions_(std::move(sessions)), database_(database), patience_(patience) {}
 
-  // Keeps a reply, and returns its events without those of this store's own sessions.
+  // Keeps the reply, and returns its events, except the events of this store's own sessions.
   Result<std::vector<bson::View>> take(bson::Document reply);
   bool is_own(bson::View event) const;
 
@@ -49,8 +50,8 @@ class MongoChangeStream final : public engine::ChangeStream {
   std::unique_ptr<Connection> connection_;  // taken from pool_
   std::string collection_;                  // the name for getMore and killCursors
   int64_t id_ = 0;                          // 0: the cursor is closed
-  std::optional<Error> failure_;            // has ended the stream
-  bson::Document reply_;                    // has the events that next() has returned
+  std::optional<Error> failure_;            // the error that has ended the stream
+  bson::Document reply_;                    // owns the events that next() has returned
   bson::Document resume_token_;
   bson::Document token_after_first_;
   std::vector<bson::View> first_;  // events of the reply that opened the cursor, until next()

@@ -16,13 +16,13 @@
 
 namespace gridmount::query {
 
-// Add or multiply two numbers of any type. They use only the first 15 significant digits of a
-// double, as MongoDB servers do: 0.1 is 0.100000000000000 and not 0.10000000000000000555...
+// Add or multiply two numbers of any type. Both functions round a double to 15 significant digits,
+// as MongoDB servers do: 0.1 is 0.100000000000000 and not 0.10000000000000000555...
 bson::Value add_decimals(bson::ValueView a, bson::ValueView b);
 bson::Value multiply_decimals(bson::ValueView a, bson::ValueView b);
 
-// Converts a number of any type. Uses only the first 15 significant digits of a double, as the
-// functions above do.
+// Converts a number of any type. Rounds a double to 15 significant digits, as the functions above
+// do.
 bson::Decimal128 to_decimal(bson::ValueView number);
 bson::Value value_of(bson::Decimal128 decimal);
 // Converts the double, with 34 significant digits.
@@ -74,14 +74,16 @@ bool is_nan(bson::Decimal128 value);
 bool is_infinite(bson::Decimal128 value);
 
 // Convert to an integer: cut_decimal_to_int64() drops the fraction, and round_decimal_to_int64()
-// rounds. They return nullopt for NaN, and for a number beyond the range of int64.
+// rounds to the nearest integer, half to even. They return nullopt for NaN, and for a number beyond
+// the range of int64.
 std::optional<int64_t> cut_decimal_to_int64(bson::Decimal128 value);
 std::optional<int64_t> round_decimal_to_int64(bson::Decimal128 value);
 
 // Returns a text such as "1.50", "1E+40", "NaN" or "-Infinity", in the notation of the BSON
 // Decimal128 specification.
 std::string decimal_to_text(bson::Decimal128 value);
-// Parses that notation. Returns nullopt for any other text, and for a number out of range.
+// Parses a text in this notation. Returns nullopt for any other text, and for a number out of
+// range.
 std::optional<bson::Decimal128> decimal_from_text(std::string_view text);
 
 }  // namespace gridmount::query

@@ -1,5 +1,5 @@
-// A stable sort that can be interrupted. To sort all values that a document or a stage may have
-// takes seconds.
+// A stable sort that can be interrupted. The values of a large array, or the documents of a stage,
+// may take seconds to sort.
 //
 // Thread-safety: a function without state.
 #pragma once
@@ -14,13 +14,13 @@
 
 namespace gridmount::query {
 
-// Sorts like std::stable_sort(), but needs twice the memory. Checks the interruption of this thread
-// (interruption.h) during the sort. If the interruption ends the sort, `values` then has
-// unspecified contents.
+// Sorts `values` like std::stable_sort(), but needs memory for a second vector of the same size.
+// Checks the interruptions of this thread (interruption.h) during the sort. If one of them ends the
+// sort, fails with its error, and `values` has unspecified contents.
 template <typename T, typename Less>
 Status sort_interruptibly(std::vector<T>& values, const Less& less) {
   constexpr size_t kRun = 8;
-  // The number of steps that a comparison counts as. It may read large values.
+  // Each comparison counts as this many steps, because a comparison may read large values.
   constexpr size_t kSteps = 256;
   const size_t size = values.size();
   const auto at = [&values](size_t i) { return values.begin() + static_cast<std::ptrdiff_t>(i); };

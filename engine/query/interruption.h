@@ -17,13 +17,13 @@ namespace gridmount::query {
 class Interruption {
  public:
   virtual ~Interruption() = default;
-  // If the work must end, returns the error for it. The thread that does the work calls this
-  // function again and again.
+  // Returns an error if the work must end. The thread that does the work calls this function again
+  // and again.
   virtual Status check() = 0;
 };
 
-// While a scope exists, the work of its thread checks the scope's interruption, and those of the
-// scopes that were created before it and still exist.
+// While a scope exists, the work of its thread checks the scope's interruption, and the
+// interruptions of all scopes that the thread has created before and that still exist.
 class InterruptionScope {
  public:
   // `interruption` must outlive the scope.
@@ -39,15 +39,18 @@ class InterruptionScope {
   InterruptionScope* const around_;
 };
 
-// Checks all interruptions of this thread at once.
+// Checks all interruptions of this thread immediately. Fails with the error of the first one that
+// ends the work.
 Status check_interruption_now();
 
-// Must be called in each round of a loop. Only one of many calls checks the interruptions.
+// Must be called in each round of a loop. Only one of many calls checks the interruptions, as
+// check_interruption_now() does.
 Status check_interruption();
 
 // Must be called before work that takes longer for larger inputs and that cannot be interrupted.
 // `steps` is the number of bytes that the work reads or writes, or the number of its comparisons.
-// Checks the interruptions only when the steps of all calls since the last check are enough.
+// Checks the interruptions only if the steps of all calls since the last check have reached a
+// limit.
 Status check_interruption_of(size_t steps);
 
 }  // namespace gridmount::query

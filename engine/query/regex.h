@@ -19,13 +19,13 @@ class BoundedRegex;
 
 // Thread-safe.
 //
-// A match checks the interruption of its thread (interruption.h), and fails with the error of the
-// interruption. If it exceeds PCRE2's backtracking limit, or two seconds of processor time, it
-// fails with Location51156.
+// try_match() and find() check the interruptions of their thread (interruption.h), and fail with
+// the error of an interruption. They fail with Location51156 if the match exceeds a limit of PCRE2,
+// or needs more than two seconds of processor time.
 class Regex {
  public:
-  // Compiles a pattern. The options are i, m, s, x and u, of which u is always on. Fails with
-  // Location51091 for an invalid pattern, and with Location51108 for any other option.
+  // Compiles a pattern. The valid options are i, m, s, x and u. The option u (UTF-8) is always on.
+  // Fails with Location51091 for an invalid pattern, and with Location51108 for any other option.
   static Result<Regex> compile(std::string_view pattern, std::string_view options);
 
   ~Regex();
@@ -47,8 +47,9 @@ class Regex {
 
   const std::string& pattern() const { return pattern_; }
   const std::string& options() const { return options_; }
-  // If the pattern is anchored and begins with literal text, returns this text, with which every
-  // match begins. Otherwise returns an empty text.
+  // If the pattern begins with "^" or "\A" and literal text, returns this literal text. Every text
+  // that matches then begins with it. Returns an empty text for any other pattern, for a pattern
+  // with a '|', and if the options have i, m or x.
   const std::string& literal_prefix() const { return literal_prefix_; }
   // Returns about how many bytes of memory the expression uses.
   size_t bytes() const;
@@ -62,8 +63,8 @@ class Regex {
   std::unique_ptr<BoundedRegex> code_;
 };
 
-// The error code for a match that exceeds a limit. An interrupted match has the interruption's
-// error instead.
+// The error code for a match that exceeds a limit. An interrupted match fails with the error of the
+// interruption instead.
 inline constexpr ErrorCode kRegexGivenUp{51156};
 
 }  // namespace gridmount::query

@@ -18,7 +18,7 @@
 
 namespace gridmount::query {
 
-// Whether a sort may be by metadata: {score: {$meta: "textScore"}}.
+// Whether a sort specification may name metadata: {score: {$meta: "textScore"}}.
 enum class SortMetadata { kRefused, kAllowed };
 
 class Sort {
@@ -30,9 +30,9 @@ class Sort {
     bool is_text_score = false;
   };
 
-  // Each element is one part. Fails as parse_sort_part() does, and with BadValue for more than 32
-  // parts. An empty specification sorts nothing. Strings are compared by `collator`, or as bytes if
-  // it is null.
+  // Each element of the specification is one part. Fails as parse_sort_part() does, and with
+  // BadValue for more than 32 parts. An empty specification sorts nothing. Strings are compared by
+  // `collator`, or as bytes if `collator` is null.
   static Result<Sort> parse(bson::View specification, SharedCollator collator = nullptr,
                             SortMetadata metadata = SortMetadata::kRefused);
 
@@ -41,15 +41,15 @@ class Sort {
   const SharedCollator& collator() const { return collator_; }
   bool uses_text_score() const;
 
-  // Returns the values by which the document is sorted, one per part. They are the first key, in
-  // sort order, of the keys that an index on these parts would have for the document. Parts that
-  // lead through the same array take their values from the same element. Fails with BadValue if
-  // parts lead through different arrays of one document. A sort by _id alone takes the whole value,
-  // even an array, as the index on _id does.
+  // Returns the values by which the document is sorted, one per part. An index on these parts would
+  // have one or more keys for the document. The values are the key that comes first in the order of
+  // the sort. Parts that lead through the same array take their values from the same element. Fails
+  // with BadValue if parts lead through different arrays of one document. A sort by _id alone takes
+  // the whole value, even an array, as the index on _id does.
   // `text_score` is the text score of the document, if it has one.
   Result<std::vector<bson::Value>> key_of(bson::View document,
                                           std::optional<double> text_score = std::nullopt) const;
-  // Compares two such keys and applies the directions.
+  // Compares two keys that key_of() has returned, and applies the directions.
   std::weak_ordering compare_keys(const std::vector<bson::Value>& a,
                                   const std::vector<bson::Value>& b) const;
 
@@ -61,10 +61,10 @@ class Sort {
 // Parses one part. The value must be 1 or -1, of any numeric type, or {$meta: "textScore"} if
 // metadata is allowed. The fraction of a double is cut off, and a decimal is rounded. Fails with
 // code 17312 for a document other than {$meta: ...}. If metadata is allowed, fails with
-// FailedToParse (9) for further fields in that document, with CommandNotSupported (115) for
-// metadata that only servers have, and with 31138 for other metadata. Fails with 15974 for another
-// value that is no number, with 15975 for another number, and with the errors of split_field_path()
-// for an invalid path, in this order.
+// FailedToParse (9) for further fields in that document, with 40218, 31218, 31219 or
+// CommandNotSupported (115) for metadata that only servers have, and with 31138 for other metadata.
+// Fails with 15974 for another value that is not a number, with 15975 for another number, and with
+// the errors of split_field_path() for an invalid path. Checks for these errors in this order.
 Result<Sort::Part> parse_sort_part(const bson::Element& element,
                                    SortMetadata metadata = SortMetadata::kRefused);
 

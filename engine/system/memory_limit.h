@@ -16,21 +16,22 @@ namespace gridmount::system {
 uint64_t memory_limit(const std::filesystem::path& groups = "/proc/self/cgroup",
                       const std::filesystem::path& mounted = "/sys/fs/cgroup");
 
-// A daemon with less memory than this (in bytes) may be killed by the kernel under load. An idle
-// daemon uses a quarter of it, and the rest must have room for messages of 48 MB and documents of
-// 16 MB.
+// If a daemon has less memory than this (in bytes), the kernel may kill the daemon under load. An
+// idle daemon uses a quarter of this memory. The rest must have room for messages of 48 MB and
+// documents of 16 MB.
 inline constexpr uint64_t kLeastMemory = uint64_t{96} << 20;
 
-// The limits of the uses of a daemon's memory. With 2 GiB or more all but filter_bytes have their
-// largest values; filter_bytes has its largest value, 400 MiB, with 4.7 GiB or more. With less
-// memory they are smaller, but never too small for the daemon to work.
+// The limit of each use of a daemon's memory. With 2 GiB or more, all limits except filter_bytes
+// have their largest values. filter_bytes has its largest value, 400 MiB, with 4.7 GiB or more.
+// With less memory the limits are smaller, but each limit has a minimum with which the daemon still
+// works.
 struct MemoryShares {
   uint64_t dirty_bytes;      // file data that is not yet committed
   size_t request_bytes;      // messages from clients
   size_t reply_bytes;        // replies to clients
   uint64_t operation_bytes;  // one sort, or one stage that gathers documents
   uint64_t filter_bytes;     // the filters of all commands together
-  size_t worker_threads;     // operations at one time
+  size_t worker_threads;     // operations that run at the same time
 };
 MemoryShares share_out(uint64_t memory_bytes);
 

@@ -46,10 +46,10 @@ struct Command {
 
   Scope scope = Scope::kNothing;
   std::vector<std::string_view> actions = {};
-  // Null unless the command's privileges depend on its arguments. Otherwise `scope` and `actions`
-  // are not used. The function must use only Request::body, which is valid BSON but whose fields
-  // have not been checked yet. The function ignores fields that it cannot interpret, because run()
-  // refuses them later.
+  // Returns the privileges of a command whose privileges depend on its arguments. `scope` and
+  // `actions` are then not used. Null for other commands. The function must use only Request::body,
+  // which is valid BSON but whose fields have not been checked yet. The function must ignore fields
+  // that it cannot interpret, because run() refuses them later.
   std::vector<Privilege> (*privileges)(const Request& request) = nullptr;
 
   GenericRules rules = {};

@@ -1,7 +1,7 @@
 // The document in admin.system.version that says which features a server's files may use: {_id:
-// "featureCompatibilityVersion", version: "7.0"}. A server has this document from its first start.
-// A store gets the document only when a client first uses this collection, because drivers never
-// use many stores. Clients can neither remove nor change the document.
+// "featureCompatibilityVersion", version: "7.0"}. A MongoDB server has this document from its first
+// start. A store gets the document only when a client first uses this collection, because many
+// stores are never used by a driver. Clients can neither remove nor change the document.
 //
 // Thread-safe: functions without state.
 #pragma once
@@ -21,14 +21,15 @@ inline constexpr std::string_view kFeatureVersion = "7.0";
 bool names_version_collection(const Request& request);
 
 // Inserts the document if it is missing. Replaces an invalid document, because earlier versions of
-// gridmount let clients change it. Commits a transaction of its own, without waiting until it is
-// durable. Does nothing in a read-only store.
+// gridmount let clients change it. Commits a transaction of its own, and does not wait until this
+// transaction is durable. Does nothing in a read-only store.
 Status add_version_document(engine::Store& store);
 
 // Must be called before the commit of a transaction in which a client has written to the collection
 // `ns`. Does nothing for other collections than admin.system.version. Fails with 40670 if the
 // document is missing, with 4926900 if it has another version, and with the errors of Arguments if
-// it has other or missing fields. After a failure, the transaction must not be committed.
+// it has an unknown field, or if `version` is missing or not a string. After a failure, the
+// transaction must not be committed.
 Status check_version_document(engine::Store& store, const engine::Namespace& ns,
                               engine::Transaction& transaction);
 

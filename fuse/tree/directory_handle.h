@@ -1,10 +1,11 @@
 // A directory that is being listed: the handle from opendir(3), which readdir(3) uses.
 //
-// Offsets are what telldir(3) returns: 1 is after ".", 2 after "..", and an entry's cookie plus 2
-// is after that entry. In a root of buckets, the number of the entry takes the place of the cookie.
-// Offsets stay valid until the directory is closed, within the limits of DirectoryStream::seek().
+// telldir(3) returns offsets: 1 is the position after ".", 2 is the position after "..", and an
+// entry's cookie plus 2 is the position after that entry. In a root of buckets, the number of the
+// entry takes the place of the cookie. Offsets stay valid until the directory is closed, within the
+// limits of DirectoryStream::seek().
 //
-// Not thread-safe: FileSystem locks mutex() around each use.
+// Not thread-safe: the caller must lock mutex() around each use.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +34,8 @@ class DirectoryHandle {
   // Makes a handle that lists a root of buckets, or a removed directory if `names` is empty.
   // `names` are the names of the buckets in the form that the mount shows (escaped).
   DirectoryHandle(uint64_t ino, std::vector<std::string> names);
-  // Makes a handle that lists a directory of a bucket. The handle holds the namespace, because the
-  // stream uses it even after the bucket was removed.
+  // Makes a handle that lists a directory of a bucket. The handle keeps the namespace alive,
+  // because the stream uses it even after the bucket was removed.
   static Result<std::unique_ptr<DirectoryHandle>> open(uint64_t ino,
                                                        std::shared_ptr<MountedBucket> bucket,
                                                        std::shared_ptr<gridfs::PathNamespace> paths,
@@ -67,9 +68,9 @@ class DirectoryHandle {
     names_ = std::move(names);
   }
 
-  // Moves to the offset. `path` is the present path of the directory. Fails with the error of
-  // the store if the stream cannot be read. An offset that this directory has never returned leads
-  // to the beginning, or in a root of buckets to the end.
+  // Moves to the offset. `path` is the present path of the directory. Fails with the error of the
+  // store if the stream cannot be read. An offset that this directory has never returned leads to
+  // the beginning. In a root of buckets, an offset beyond the last bucket leads to the end.
   Status seek(uint64_t offset, std::string_view path) GM_REQUIRES(mutex_);
   // Returns the entry at the present position, or nothing at the end. Returns the same entry until
   // consume() is called.

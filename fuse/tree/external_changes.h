@@ -1,8 +1,8 @@
 // External changes: changes that others make in the mount's buckets. A WatchedStore watches the
 // transactions of the clients of the wire protocol and of HTTP. Over a deployment, a change stream
 // reports the changes instead (change_events.h). file_system_changes.cc and
-// file_system_changes_by_others.cc decide which parts of the kernel's cache a change makes wrong,
-// and KernelCache (kernel_cache.h) drops them.
+// file_system_changes_by_others.cc decide which parts of the kernel's cache are wrong after a
+// change, and KernelCache (kernel_cache.h) drops these parts.
 //
 // A WatchedStore reports the changes of a commit before the commit returns. So when a client gets
 // its reply, the mount already shows the change.
@@ -25,16 +25,17 @@ namespace gridmount::fuse {
 struct BucketChanges {
   // _ids of files that were added, were removed, or have other content.
   std::vector<bson::Value> content;
-  // _ids of files of which attributes, some chunks or the number of names may have changed.
+  // _ids of files whose attributes, chunks or number of names may have changed.
   std::vector<bson::Value> metadata;
-  // Names of files that were added, were removed, or now lead to another file. `unnamed` has the
-  // _ids of such files if they have no filename.
+  // Filenames, aliases and links that were added, were removed, or now lead to another file. If the
+  // file has no filename, its _id is in `unnamed` instead.
   std::set<std::string> filenames;
   std::vector<bson::Value> unnamed;
   // Paths of explicit directories that were added, removed or changed.
   std::set<std::string> directories;
-  // Used only for changes from a change stream. It does not have the former content of documents,
-  // so these are the _ids of files and directories that may have lost names.
+  // Used only for changes from a change stream: the _ids of files and directories that may have
+  // lost names. The names are unknown, because a change stream does not have the former content of
+  // documents.
   std::vector<bson::Value> renamed_files;
   std::vector<bson::Value> renamed_directories;
   bool links = false;       // link documents changed; their names are in `filenames`
@@ -44,15 +45,15 @@ struct BucketChanges {
 using ExternalChanges = std::map<std::string, BucketChanges>;  // by the bucket's name
 
 // The maximum number of changes that are listed for one transaction, or for one reply of a change
-// stream. Beyond it, `everything` is set.
+// stream. If there are more changes, `everything` is set.
 inline constexpr size_t kExternalChangesMax = 100'000;
 
-// Passes everything on to `store` and watches the transactions. Thread-safe.
+// Passes all calls to `store`, and watches the transactions that it begins. Thread-safe.
 class WatchedStore final : public engine::Store {
  public:
-  // The thread that commits calls `changed` with the changes in the buckets of `database`, after
-  // the store's write lock is free. `names` counts the names that the transactions make in these
-  // buckets. `store` must outlive this object.
+  // The thread that commits calls `changed` with the changes in the buckets of `database`, after it
+  // has released the store's write lock. `names` counts the names that the transactions make in
+  // these buckets. `store` must outlive this object.
   WatchedStore(engine::Store& store, std::string database,
                std::function<void(const ExternalChanges&)> changed,
                std::shared_ptr<gridfs::NamesByOthers> names)

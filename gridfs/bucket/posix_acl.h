@@ -1,4 +1,4 @@
-// POSIX access control lists as extended attributes hold them, and their relation to a mode.
+// POSIX access control lists in the form of extended attributes, and their relation to a mode.
 //
 // Source: acl(5), POSIX.1e draft 17. The encoding is Linux's (posix_acl_xattr.h): little-endian
 // numbers; first the version 2 in 4 bytes, then one entry after the other: tag (2 bytes),
@@ -28,7 +28,8 @@ class PosixAcl {
 
   // Returns true if a mode can express the whole list.
   bool is_minimal() const { return entries_.size() == kMinimalEntries; }
-  // Returns the bits 0777 of a mode. The group bits are the mask, if there is one.
+  // Returns the bits 0777 of the mode that belongs to the list. The group bits come from the mask,
+  // if the list has one.
   uint32_t mode_bits() const;
   // Changes the list as chmod(2) does.
   void set_mode_bits(uint32_t mode);

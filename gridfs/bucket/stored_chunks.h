@@ -1,5 +1,6 @@
-// Reads the chunks of a file in the store: one by its number, or all in order. Any driver may have
-// written them.
+// Reads the chunks of a file from the store: the content of one chunk by its number, or the numbers
+// of the stored chunks in order. Any driver may have written these chunks, so their form is
+// checked.
 //
 // The functions are thread-safe. StoredChunks is not.
 #pragma once
@@ -20,8 +21,8 @@ namespace gridmount::gridfs {
 class StoredChunks {
  public:
   // With kAll, each Chunk is valid until the snapshot ends. With kLast, only the Chunk that was
-  // found last is valid. A stream of any length uses kLast, so that contents do not accumulate in
-  // memory.
+  // found last is valid. A stream may be of any length, so it uses kLast: the contents then do not
+  // accumulate in memory.
   enum class Valid { kAll, kLast };
   StoredChunks(engine::Collection& chunks, bson::ValueView files_id, int32_t chunk_bytes,
                Valid valid = Valid::kAll);
@@ -30,10 +31,11 @@ class StoredChunks {
     bson::ValueView id;
     std::span<const uint8_t> content;  // points into the store
   };
-  enum class Verify { kChecksum, kNothing };  // kNothing: the caller reads part of the chunk
+  enum class Verify { kChecksum, kNothing };  // kNothing: the caller reads only a part
 
   // Returns chunk `n` of a file of `length` bytes, or nothing if the store does not have it. Fails
-  // with ChunkIsWrongSize unless it has exactly the expected number of bytes.
+  // with ChunkIsWrongSize unless the chunk has exactly the size that follows from `length`, and as
+  // Collection::find_one() does.
   Result<std::optional<Chunk>> find(engine::Snapshot& snapshot, int64_t n, int64_t length,
                                     Verify verify);
   // Like find(), but accepts any size of the content. find() and find_any() fail with

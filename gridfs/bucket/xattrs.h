@@ -1,8 +1,8 @@
-// Extended attributes of a file or directory: their limits, how documents hold them, and the
+// Extended attributes of a file or directory: their limits, their form in documents, and the
 // changes of setxattr(2) and removexattr(2).
 //
-// A document holds them as an array `xattrs` of {name: string, value: string or Binary}, beside the
-// other fields of metadata.posix (NAMESPACE.md). A name that is not UTF-8 is also Binary.
+// A document has them as an array `xattrs` of {name: string, value: string or Binary}, beside the
+// other fields of metadata.posix (NAMESPACE.md). A name that is not UTF-8 is Binary too.
 //
 // An Xattrs object is a value and not thread-safe; its copies are independent. The functions are
 // pure.
@@ -21,8 +21,9 @@
 
 namespace gridmount::gridfs {
 
-// Values by name. There may be thousands, and every read of a node's fields copies all of them. So
-// the strings are in one immutable block. Copies share the block, and each change builds a new one.
+// Values by name. A node may have thousands of attributes, and every read of the node's fields
+// copies this object. So the strings are in one immutable block. Copies of the object share the
+// block, and each change builds a new block.
 class Xattrs {
  public:
   struct Attribute {
@@ -65,10 +66,10 @@ Xattrs read_xattrs(bson::View document, std::string_view key);
 
 enum class XattrMode { kAny, kCreate, kReplace };  // like the flags of setxattr(2)
 
-// Fails with EntryExists (kCreate, but the name exists), NoSuchXattr (kReplace, but it does not),
-// or NoRoomForXattrs (above kMaxXattrsBytes).
+// Fails with EntryExists (kCreate, but the name exists), NoSuchXattr (kReplace, but the name does
+// not exist), or NoRoomForXattrs (above kMaxXattrsBytes).
 Status set_xattr(Xattrs& xattrs, std::string_view name, std::string_view value, XattrMode mode);
-// Fails with NoSuchXattr.
+// Fails with NoSuchXattr if the name does not exist.
 Status remove_xattr(Xattrs& xattrs, std::string_view name);
 
 // Returns the error for a name that does not exist.

@@ -1,17 +1,18 @@
-// The cookies of a directory stream: each leads back to the position after a name that the stream
-// has returned.
+// The cookies of a directory stream: each cookie leads back to the position after a name that the
+// stream has returned.
 //
 // A cookie consists of the number of an interval and the hash of a name. An interval has a start
 // position and up to kIntervalNames fingerprints. A fingerprint is a part of a name's hash. The
-// fingerprints are those of the names that the stream has returned after the start, in that order,
-// which is always the order of the listing.
+// fingerprints belong to the names that the stream has returned after the start position, in the
+// order of the listing.
 //
 // seek() goes to the start of the cookie's interval and reads names until it finds the cookie's
-// name. So it reads the names of one interval, and those that were created between them. If the
-// cookie's name is gone, seeking ends after the nearest earlier name of the interval that exists.
-// This works for the last kMaxIntervals intervals. The last kRecentPositions names are found
-// without reading. An older cookie, or one of another stream over the same directory, is found by
-// its hash (name_hash_index.h).
+// name. So it reads only the names of one interval, and names that were created between them. If
+// the cookie's name was removed, seek() goes to the position after the nearest earlier name of the
+// interval that still exists. This works for the last kMaxIntervals intervals. For the cookies of
+// the last kRecentPositions names, seek() reads nothing. For an older cookie, or a cookie of
+// another stream over the same directory, seek() searches for the hash in the cookie
+// (name_hash_index.h).
 //
 // Not thread-safe. Belongs to one stream.
 #pragma once
@@ -41,7 +42,8 @@ class DirectoryCookies {
   using Passed = HashedName<Position>;
 
   // Must be called when the stream returns its next name. `hash` is the hash of the name, and
-  // `after` the position after it. Returns the cookie of the name, which is not 0 and has 62 bits.
+  // `after` is the position after the name. Returns the cookie of the name, which is not 0 and has
+  // 62 bits.
   uint64_t issue(uint64_t hash, const Position& after) {
     enter(fingerprint_of(hash));
     here_ = after;
@@ -52,11 +54,12 @@ class DirectoryCookies {
     return cookie;
   }
 
-  // Goes to the position after the name that was returned with the cookie. If the name is not
-  // found, goes to the beginning, because an entry that is shown twice does less harm than an entry
-  // that is never shown. `go_to(position)` moves the stream, and `pass()` reads the next name and
-  // returns Result<optional<Passed>>. `version()` returns Result<optional<uint64_t>>: the
-  // Snapshot::version() of the store's newest contents.
+  // Goes to the position after the name that was returned with the cookie. If the name was removed,
+  // the new position may be earlier, at worst the beginning, because an entry that is shown twice
+  // does less harm than an entry that is never shown. `go_to(position)` moves the stream, and
+  // `pass()` reads the next name and returns Result<optional<Passed>>. `version()` returns
+  // Result<optional<uint64_t>>: the Snapshot::version() of the store's newest contents. Fails as
+  // `pass` and `version` do.
   template <typename GoTo, typename Pass, typename Version>
   Status seek(uint64_t cookie, const GoTo& go_to, const Pass& pass, const Version& version) {
     if (cookie == 0) {
@@ -94,7 +97,7 @@ class DirectoryCookies {
   struct Interval {
     Position start{};
     std::vector<uint32_t> fingerprints;  // at least one
-    // How the stream last left this interval: after `left_at` of its names, into the interval
+    // The stream has last left this interval after its first `left_at` names, for the interval
     // `next`.
     size_t left_at = SIZE_MAX;
     uint64_t next = 0;
@@ -124,7 +127,7 @@ class DirectoryCookies {
     return index < intervals_.size() ? &intervals_[static_cast<size_t>(index)] : nullptr;
   }
 
-  // Passes over the name after here_: finds it in an interval, or adds it to one.
+  // Passes over the name after here_: finds the name in an interval, or adds it to an interval.
   void enter(uint32_t fingerprint) {
     Interval* const interval = find(current_);
     if (interval == nullptr) return add(fingerprint);
@@ -169,7 +172,7 @@ class DirectoryCookies {
   }
 
   // Goes to the position after the name at `index` of the interval, or after the last name before
-  // it that still exists.
+  // this one that still exists.
   template <typename GoTo, typename Pass>
   Status seek_in(uint64_t number, size_t index, const GoTo& go_to, const Pass& pass) {
     const Interval& interval = *find(number);
@@ -218,7 +221,7 @@ class DirectoryCookies {
 
   std::deque<Interval> intervals_;
   uint64_t first_ = 0;  // the number of intervals_.front()
-  // The present position: interval current_, after `passed_` of its names.
+  // The present position: after the first `passed_` names of the interval current_.
   Position here_{};
   uint64_t current_ = 0;
   size_t passed_ = 0;

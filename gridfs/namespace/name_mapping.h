@@ -2,22 +2,25 @@
 //
 // Inside a bucket a file's path is its `filename`, divided into components at '/'. Slashes at the
 // beginning belong to the first component ("/a/b" is "b" in "/a"), because the empty path is the
-// bucket's root. Names that no path can have are escaped component by component. NAMESPACE.md
-// holds the rules with examples. A component is escaped only if it must be:
+// bucket's root. A component that cannot be a name in the mount is escaped. NAMESPACE.md has the
+// rules with examples. The escapes are:
 // - %gridfs:esc:TEXT: an empty component, ".", "..", a component with a NUL, leading slashes or
 //   bytes that are not UTF-8, ".gridfs" at the root of the bucket, or a component that itself
-//   begins with "%gridfs:". TEXT has these bytes as %XX, with digits in upper case: '%', '/' and
-//   NUL, bytes that are not UTF-8, and the dots of "." and "..".
-// - %gridfs:file:TEXT: a file whose name is also a directory's. The directory keeps the plain name.
-// - %gridfs:long:TEXT:HASH: a component that would be shown with over 255 bytes. TEXT is its first
-//   bytes (whole characters), HASH the first 32 hexadecimal digits of the SHA-256 of the whole
-//   component. A look-up searches the names that begin with TEXT. For a file whose name is also a
-//   directory's, HASH is that of the component and a '/'.
-// - %gridfs:id:TEXT: at the root, a file without a string filename. TEXT is its _id in canonical
-//   Extended JSON.
+//   begins with "%gridfs:". TEXT is the component with these bytes written as %XX, with digits in
+//   upper case: '%', '/' and NUL, bytes that are not UTF-8, and the dots of "." and "..".
+// - %gridfs:file:TEXT: a file that has the same path as a directory. The directory keeps the plain
+//   name.
+// - %gridfs:long:TEXT:HASH: a component that would have more than 255 bytes as a name in the mount.
+//   TEXT is the beginning of the component, cut between two characters and escaped as above. HASH
+//   is the first 32 hexadecimal digits of the SHA-256 of the whole component. A look-up searches
+//   the components that begin with TEXT. For a file that has the same path as a directory, HASH is
+//   computed from the component and a '/'.
+// - %gridfs:id:TEXT: at the root, a file whose files document has no filename, or a filename that
+//   is not a string. TEXT is the _id of the file in canonical Extended JSON.
 //
-// The reverse direction needs one escape, because a filename is a string: a name in the mount that
-// is not UTF-8 is `%gridfs:bytes:TEXT` in the filename. Such a component is shown as those bytes.
+// The reverse direction needs one escape, because a filename must be UTF-8: if a program makes a
+// name that is not UTF-8, the component of the filename is `%gridfs:bytes:TEXT`. The mount shows
+// the original bytes for such a component.
 //
 // Pure functions, so thread-safe.
 #pragma once
@@ -34,44 +37,46 @@ namespace gridmount::gridfs {
 
 inline constexpr std::string_view kEscapeLead = "%gridfs:";
 inline constexpr size_t kMaxNameBytes = 255;
-// A path in one system call has at most 4,095 bytes, but it may start at any directory, so paths
-// can be longer.
+// The path in one system call has at most 4,095 bytes, but it may begin at any directory, so the
+// whole path of a file can be longer.
 inline constexpr size_t kMaxPathBytes = 32'767;
 
-// Returns the name shown for one component of a filename. `at_root`: it is the first component.
+// Returns the name that the mount shows for a component of a filename. `at_root` says whether this
+// is the first component.
 std::string escape_component(std::string_view component, bool at_root);
-// Returns the name shown for a file beside a directory of the same name.
+// Returns the name that the mount shows for a file that has the same path as a directory.
 std::string escape_shadowed_file(std::string_view component);
-// Returns the name of a file without a string filename, or nothing if its _id is too long for a
-// name. Such a file is not shown.
+// Returns the name that the mount shows for a file without a string filename. Returns nothing if
+// the _id is too long for a name. The mount does not list such a file.
 std::optional<std::string> escape_id(bson::ValueView id);
 
-// Returns the name of a file in the directory that lists all files by _id: the digits of an
-// ObjectId, or the _id as in escape_id(). Returns nothing if the result would be too long for a
-// name.
+// Returns the name of a file in the listing of all files by _id (PathNamespace::list_ids()): the
+// digits of an ObjectId, or the TEXT that escape_id() makes of another _id. Returns nothing if
+// escape_id() does.
 std::optional<std::string> id_name(bson::ValueView id);
-// Does the reverse of id_name(). Fails with NameTooLong or InvalidName for names that id_name()
-// does not return.
+// Returns the _id for which id_name() returns `name`. If there is none, fails with InvalidName, or
+// with NameTooLong if `name` is too long.
 Result<bson::Value> parse_id_name(std::string_view name);
-// Parses an _id written in Extended JSON. Returns nothing if the text is something else.
+// Parses an _id written in Extended JSON. Returns nothing if the text cannot be parsed.
 std::optional<bson::Value> id_from_json(std::string_view json);
 
 struct ParsedName {
   enum class Kind { kPlain, kLong, kFile, kId };
   Kind kind = Kind::kPlain;
-  // kPlain: the component of the filename. kFile: the component of the file's filename. kLong: the
-  // first bytes of the component. kId: the _id as JSON.
+  // kPlain and kFile: the component of the filename. kLong: the first bytes of the component. kId:
+  // the _id as JSON.
   std::string component;
   std::string hash;  // kLong
 };
-// Does the reverse of the escape functions. Fails with NameTooLong over 255 bytes. Fails with
-// InvalidName for "", ".", "..", a name with a slash or a NUL, ".gridfs" at the root, and an escape
-// that the functions above do not return.
+// Does the reverse of the escape functions. Fails with NameTooLong if the name has more than 255
+// bytes. Fails with InvalidName for "", ".", "..", a name with a slash or a NUL, ".gridfs" at the
+// root, and an escape that the functions above do not return. For kLong and kId, checks only the
+// form of TEXT. The look-up of the file must check the rest.
 Result<ParsedName> parse_name(std::string_view name, bool at_root);
 
 enum class LongNameFit { kNone, kPlain, kShadowedFile };
 // Returns whether the kLong name was made for the component, and if so, for which kind of node:
-// kPlain for a directory or a file, kShadowedFile for a file whose name is also a directory's.
+// kPlain for a directory or a file, kShadowedFile for a file that has the same path as a directory.
 LongNameFit fits_long_name(const ParsedName& name, std::string_view component);
 
 // "a/b" and "c" make "a/b/c". An empty first argument is the root of the bucket.
@@ -81,21 +86,21 @@ struct SplitPath {
   std::string_view directory;
   std::string_view component;
 };
-// Does the reverse of join(): returns the parent directory of that path, and the component in it.
-// `path` must not be the root's.
+// Does the reverse of join(): returns the parent directory of `path`, and the last component of
+// `path`. `path` must not be the root.
 SplitPath split(std::string_view path);
 
 // Returns the path of a new child that the mount shows as `name`. Fails as parse_name() does, with
-// InvalidName for the forms of names that only the mapping itself makes, and with NameTooLong if
-// the path is longer than kMaxPathBytes.
+// InvalidName for a name of the kinds kLong, kFile and kId, and with NameTooLong if the path is
+// longer than kMaxPathBytes.
 Result<std::string> path_of_new_child(std::string_view directory, std::string_view name);
 
-// Returns true if a directory can have the path. A path of slashes only cannot: "//x" is one
-// component, not "x" in "/". The empty path is the root's.
+// Returns true if a directory can have the path. No directory has a path that consists only of
+// slashes: "//x" is one component, not "x" in "/". The empty path is the path of the root.
 bool can_be_directory(std::string_view path);
 
-// Returns the first component of `rest`, the part of a filename after a directory's path and
-// slash.
+// Returns the first component of `rest`. `rest` must be the part of a filename after the path of a
+// directory and a slash, or the whole filename if `at_root` is true.
 std::string_view first_component(std::string_view rest, bool at_root);
 
 }  // namespace gridmount::gridfs

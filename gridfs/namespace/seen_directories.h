@@ -21,13 +21,13 @@ class SeenDirectories {
   // Documents are kept for `age_max`. With 0, none is kept.
   explicit SeenDirectories(std::chrono::milliseconds age_max) : age_max_(age_max) {}
 
-  // Counts the calls of forget_all().
+  // Returns how many times forget_all() was called.
   uint64_t forgotten() const GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     return forgotten_;
   }
-  // Keeps the document, which has been committed, unless forget_all() was called since forgotten()
-  // returned `forgotten`.
+  // Keeps the document, which must have been committed. Does nothing if forget_all() was called
+  // since forgotten() returned `forgotten`.
   void note(const std::string& path, const DirectoryDocument& directory, uint64_t forgotten)
       GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
@@ -51,8 +51,8 @@ class SeenDirectories {
     directories_.clear();
   }
 
-  // The scope of a change of directories after which note() is not called. Forgets all documents at
-  // its beginning and at its end.
+  // An object of this class must exist during a change of directories after which note() is not
+  // called. The constructor and the destructor forget all documents.
   class Forgetting {
    public:
     explicit Forgetting(SeenDirectories& seen) : seen_(seen) { seen_.forget_all(); }

@@ -1,12 +1,12 @@
 // The catalog as one Snapshot or Transaction sees it: collections, their keyspaces and counts.
 //
-// A look-up reads the catalog tree in the read view's own snapshot or transaction, or returns what
-// was read there before. So changes by other threads do not matter. CatalogCache only avoids
-// parsing an entry again. A transaction's Catalog keeps the changed counts in memory, and writes
-// them once at the commit.
+// A look-up reads the catalog tree in the read view's own snapshot or transaction, or returns an
+// entry that was read there before. So changes by other threads do not affect a look-up.
+// CatalogCache only avoids parsing an entry again. A transaction's Catalog keeps the changed counts
+// in memory, and writes them once at the commit.
 //
-// Thread-safety: CatalogCache is thread-safe. Catalog is not: it is used by the thread that uses
-// its Snapshot or Transaction.
+// Thread-safety: CatalogCache is thread-safe. Catalog is not: it must be used by the thread that
+// uses its Snapshot or Transaction.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,8 @@
 namespace gridmount::local {
 
 // A cache of parsed entries of the catalog, one per store. Each entry is kept with the bytes from
-// which it was parsed. find() returns it only for the same bytes, so an entry never becomes wrong.
+// which it was parsed. find() returns an entry only for the same bytes, so an entry never becomes
+// wrong.
 class CatalogCache {
  public:
   // Returns the parsed entry, or null if the cache has none for these bytes.
@@ -56,8 +57,9 @@ class Catalog {
  public:
   Catalog(std::shared_ptr<Trees> trees, CatalogCache& cache);
 
-  // Returns null if the collection does not exist. Fails with StoreDamaged if its entry is damaged.
-  // The other functions fail in the same way if an entry that they read is damaged.
+  // Returns null if the collection does not exist. Fails with StoreDamaged if the collection's
+  // entry is damaged, or if a damaged page may hide it. The other functions fail in the same way if
+  // an entry that they read is damaged.
   Result<std::shared_ptr<const CollectionMetadata>> find(const engine::Namespace& ns);
   // Returns the databases that have collections, sorted by the bytes of their names.
   Result<std::vector<std::string>> databases() const;
@@ -65,8 +67,8 @@ class Catalog {
   Result<std::vector<engine::Namespace>> collections(const std::string& database) const;
   // Returns the collections that have a TTL index, of all databases.
   Result<std::vector<engine::Namespace>> expiring_collections() const;
-  // Returns the collection's counts, including changes that are not yet written. If none were ever
-  // written, returns Counts().
+  // Returns the collection's counts, including changes that are not yet written. If the catalog has
+  // no counts for the collection, returns Counts().
   Result<Counts> counts(const CollectionMetadata& metadata) const;
 
   // Creates a collection, or a view, with an _id index. The name must be free and valid. Fails with
@@ -75,14 +77,15 @@ class Catalog {
   Result<std::shared_ptr<const CollectionMetadata>> create(const engine::Namespace& ns,
                                                            bson::View options);
   // Adds or replaces the entry of metadata.ns, and returns it. Fails with IllegalOperation for a
-  // collation that the store's format does not have, and as derive(), encode() and Trees::put() do.
+  // collation, a text index or a wildcard index that the store's format does not have, and as
+  // derive(), encode(), Trees::put() and Trees::remove() do.
   Result<std::shared_ptr<const CollectionMetadata>> put(CollectionMetadata metadata);
   // Removes the collection's entries from the catalog, and releases its keyspaces to the drop
-  // cleanup. Fails as Trees::remove() does. The functions below that change keyspaces fail in the
-  // same way.
+  // cleanup. Fails as Trees::remove() and Trees::put() do. The functions below that change
+  // keyspaces fail in the same way.
   Status erase(const CollectionMetadata& metadata);
-  // Gives the collection the name `to`, which must be free and valid. In another database it gets a
-  // new UUID.
+  // Gives the collection the name `to`, which must be free and valid. If `to` is in another
+  // database, the collection gets a new UUID. Fails as put() does.
   Status rename(const CollectionMetadata& metadata, const engine::Namespace& to);
 
   // Forgets the entries that were looked up last. Must be called when the read view shows another
@@ -92,23 +95,24 @@ class Catalog {
   // Returns an unused keyspace. Fails with OperationFailed if the store has no unused prefix left.
   Result<Keyspace> allocate_keyspace();
   // Like allocate_keyspace(), but the keyspace counts as released until finish_keyspace() is
-  // called. If it is never called, the drop cleanup removes the keyspace's entries.
+  // called. If finish_keyspace() is never called, the drop cleanup removes the keyspace's entries.
   Result<Keyspace> allocate_unfinished_keyspace();
   Status finish_keyspace(const Keyspace& keyspace);
   // Records that the keyspace is no longer used. The drop cleanup later removes its entries.
   Status release_keyspace(const Keyspace& keyspace);
   Result<std::vector<Keyspace>> released_keyspaces() const;
   Result<bool> is_released(const Keyspace& keyspace) const;
-  // The drop cleanup calls this when it has removed all entries of the keyspace. Removes the
-  // keyspace from the list of released ones, and decrements the number of keyspaces in its tree.
+  // Only the drop cleanup may call this, after it has removed all entries of the keyspace. Removes
+  // the keyspace from the list of released keyspaces, and decrements the number of keyspaces in its
+  // tree.
   Status remove_keyspace(const Keyspace& keyspace);
-  // Returns how many keyspaces are in the tree, including released ones that are not yet removed.
-  // `tree` must be less than the number of trees.
+  // Returns how many keyspaces are in the tree, including released keyspaces that are not yet
+  // removed. `tree` must be less than the number of trees.
   Result<uint32_t> keyspaces_in_tree(uint32_t tree) const;
   // Returns a number greater than every prefix that is or was in use.
   Result<uint32_t> next_prefix() const;
   // Replaces the next prefix, and the number of keyspaces of each tree, in the order of the trees.
-  // Only a repair calls this.
+  // Only a repair may call this.
   Status replace_allocation(uint32_t next_prefix, std::vector<uint32_t> keyspaces);
   // Returns whether keyspaces have been released through this catalog.
   bool released() const { return released_; }
@@ -116,7 +120,7 @@ class Catalog {
   // Returns the collection's counts, which the caller may change. The pointer is valid until
   // erase() of the collection or write_counts().
   Result<Counts*> counts_for_change(const CollectionMetadata& metadata);
-  // Replaces the counts without reading the old ones. Only a repair calls this.
+  // Replaces the counts without reading the old ones. Only a repair may call this.
   void replace_counts(const CollectionMetadata& metadata, const Counts& counts);
   // Writes the changed counts. Must be called before every commit.
   Status write_counts();
@@ -130,7 +134,8 @@ class Catalog {
   Status record_expiring(const engine::Namespace& ns, bool expires);
   Status record_released(const Keyspace& keyspace);
   Result<Allocation> read_allocation() const;
-  // Fails with IllegalOperation for a collation in a store whose format has none.
+  // Fails with IllegalOperation for a collation, a text index or a wildcard index that the store's
+  // format does not have.
   Status check_format(const CollectionMetadata& metadata) const;
   Status write_allocation(const Allocation& allocation);
   // Puts the value with its checksum, if the store's entries have checksums.

@@ -1,7 +1,8 @@
 // A background thread that frees the space of dropped collections and indexes: it removes their
 // records and entries. It uses transactions of bounded size, so that other threads' transactions
-// can run between them. After a failure it tries again every 5 s, and reports nothing. The catalog
-// lists the released keyspaces, so an interrupted cleanup continues when the store is opened again.
+// can run between them. After a failure, the thread tries again after 5 s or after wake(), and
+// reports nothing. The catalog lists the released keyspaces, so an interrupted cleanup continues
+// when the store is opened again.
 //
 // Thread-safety: thread-safe.
 #pragma once
@@ -22,8 +23,8 @@ namespace gridmount::local {
 
 class DropCleanup {
  public:
-  // All arguments must outlive this object. Begins with the keyspaces that earlier openings of the
-  // store have left.
+  // All arguments must outlive this object. Starts the thread, which begins with the keyspaces that
+  // earlier openings of the store have left.
   DropCleanup(Environment& environment, const TreeHandles& handles, CatalogCache& cache);
   // Waits only for the current transaction, and leaves the rest to the next opening.
   ~DropCleanup();
@@ -32,8 +33,8 @@ class DropCleanup {
   void wake() GM_EXCLUDES(mutex_);
 
   // Exempts a keyspace from the cleanup while this object exists. Must be made before the commit
-  // that adds the keyspace to the released ones. When this object is destroyed, the keyspace is
-  // cleaned up if the catalog still lists it as released.
+  // that adds the keyspace to the released keyspaces. When this object is destroyed, the keyspace
+  // is cleaned up if the catalog still lists it as released.
   class CleanupExemption {
    public:
     CleanupExemption(DropCleanup& drop_cleanup, const Keyspace& keyspace);
@@ -48,8 +49,8 @@ class DropCleanup {
 
  private:
   void run() GM_EXCLUDES(mutex_);
-  // Cleans up a part of one keyspace. Returns true if no released keyspace is left, apart from
-  // exempt ones.
+  // Cleans up a part of one released keyspace, and returns false. Returns true if there is no
+  // released keyspace, apart from exempt ones.
   Result<bool> clean_some();
   Result<std::vector<Keyspace>> released_keyspaces();
   bool is_exempt(const Keyspace& keyspace) GM_EXCLUDES(mutex_);

@@ -31,13 +31,14 @@ class IndexWriter {
   // Fails with DuplicateKey (details: keyPattern and keyValue), with the errors of extract_keys(),
   // and with DataCorruptionDetected or StoreDamaged for a damaged entry of a unique index.
   Status prepare_insert(bson::View document, RecordId id);
-  // Considers only the indexes for which `affected` is true. Fails as prepare_insert() does.
+  // Considers only the indexes i for which `affected[i]` is true. Fails as prepare_insert() does.
   Status prepare_update(bson::View before, bson::View after, RecordId id,
                         const std::vector<bool>& affected);
   Status prepare_remove(bson::View document, RecordId id);
 
-  // Returns the positions of the indexes that get their first array by the prepared write. The
-  // caller must mark them as multikey in the catalog before apply().
+  // Returns the positions (in CollectionMetadata::indexes) of the indexes to which the prepared
+  // write adds the first array. The caller must mark them as multikey in the catalog before
+  // apply().
   std::vector<size_t> becoming_multikey() const;
 
   Status apply();

@@ -1,7 +1,7 @@
-// Reads the whole catalog for check and repair, and finds out who owns each keyspace, and which
-// keys belong to nothing.
+// Reads the whole catalog for check and repair. Finds the owner of each keyspace, and the keys that
+// belong to nothing.
 //
-// Thread-safety: used by the thread that uses the Snapshot or Transaction of the Trees.
+// Thread-safety: must be used by the thread that uses the Snapshot or Transaction of the Trees.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ namespace gridmount::local {
 
 struct CatalogSurvey {
   // A key that should not exist. A key is not removable if it may be the only trace of something: a
-  // key of an unknown kind, or the key of a collection without the collection's name.
+  // key of an unknown kind, a key of a collection without the collection's name, or a key of the
+  // table of keyspaces that has the wrong form.
   struct OrphanKey {
     std::string key;
     std::string what;
@@ -31,15 +32,15 @@ struct CatalogSurvey {
   // collections are unknown.
   std::vector<std::string> unreadable;
 
-  std::map<uint32_t, std::string> owners;  // names of owners by prefix, including those of released
-                                           // keyspaces
+  std::map<uint32_t, std::string> owners;  // names of owners by prefix; released keyspaces are
+                                           // included
   std::vector<uint32_t> keyspaces;         // the number of keyspaces per tree
   std::map<uint32_t, std::string> shared;  // prefixes with two owners, each with a message
 
-  // Returns whether `owners` is complete. Then a keyspace that is not in `owners` belongs to
+  // Returns whether `owners` is complete. If so, a keyspace that is not in `owners` belongs to
   // nothing.
   bool knows_all_keyspaces() const;
-  // Returns whether none of this collection's keyspaces has another owner too.
+  // Returns true if no keyspace of the collection has a second owner.
   bool is_alone(const CollectionMetadata& metadata) const;
 };
 

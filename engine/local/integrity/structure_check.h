@@ -25,20 +25,21 @@ struct StructureReport {
 };
 inline constexpr size_t kMaxProblems = 1000;
 
-// Reads everything in `store`: each record's checksum and BSON, each index entry against its
-// document and each document against its index entries, and the counts of the catalog. Reads a
-// snapshot while writers continue; after a damaged page it goes on with a new snapshot. If
-// `record_read` is set, calls it for each record. `store` must come from open().
+// Reads everything in `store`. Checks the checksum and the BSON of each record, compares index
+// entries with documents in both directions, and checks the catalog and the lists of pages. Reads a
+// snapshot while writers continue; after a damaged page the check continues with a new snapshot. If
+// `record_read` is set, calls it for each record. The functions of this header fail with
+// IllegalOperation if `store` does not come from open().
 Result<StructureReport> check_structure(engine::Store& store,
                                         const std::function<void()>& record_read = {});
 
 // Returns the most dangerous problems: errors in the list of free pages, and pages that are in use
-// twice. If there are any, every write to the store may destroy data. compact_store() makes a new
-// list.
+// twice. If there are such problems, every write to the store may destroy data. compact_store()
+// makes a new list of free pages.
 Result<std::vector<std::string>> free_list_problems(engine::Store& store);
 
 // Returns the number of damaged pages in the trees. check_structure() reports the problems that
-// they cause. If there are any, use salvage_store(), and do not write to the store.
+// they cause. If there are damaged pages, use salvage_store(), and do not write to the store.
 Result<uint64_t> damaged_pages(engine::Store& store);
 
 }  // namespace gridmount::local

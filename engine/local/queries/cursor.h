@@ -1,7 +1,7 @@
 // The cursors that find() returns.
 //
-// Thread-safety: not thread-safe. The thread that uses the Snapshot or Transaction of a cursor also
-// uses the cursor.
+// Thread-safety: not thread-safe. A cursor must be used by the thread that uses its Snapshot or
+// Transaction.
 #pragma once
 
 #include <memory>

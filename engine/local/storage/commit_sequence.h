@@ -1,11 +1,11 @@
 // Checks that LMDB's map of data.mdb shows each commit.
 //
-// LMDB writes through the file and reads through its map. On a file system whose mappings do not
-// show what is written (FORMAT.md, "File systems"), the map may still show an older meta page than
-// that of the last commit. A transaction that begins from this page would overwrite the last
-// commit, although its writer was told that it is committed. So a transaction begins only if the
-// map shows the previous commit, and commit() succeeds only if the map shows the new commit.
-// Otherwise nothing is written any more.
+// LMDB writes the file with system calls and reads it through its map. On a file system whose
+// mappings do not show new writes (FORMAT.md, "File systems"), the map may still show a meta page
+// that is older than the last commit. A transaction that begins from such a page would overwrite
+// the last commit, although the writer of that commit was told that it had succeeded. So a
+// transaction begins only if the map shows the last commit, and WriteTransaction::commit() succeeds
+// only if the map shows the new commit. Otherwise nothing is written any more.
 //
 // Thread-safety: only the holder of the write lock may call begin(), committed() and follows(). If
 // there is an LMDB write transaction, only its thread may call them. The other functions are
@@ -29,11 +29,11 @@ class CommitSequence {
   // Begins an LMDB write transaction from the last commit. Returns LMDB's code, or kLmdbStale if
   // the map does not show the last commit.
   int begin(MDB_env* env, MDB_txn** txn);
-  // Must be called after LMDB has committed the transaction `number`, which need not have changed
-  // anything. Returns MDB_SUCCESS, or kLmdbStale if the map does not show the commit.
+  // Must be called after LMDB has committed the transaction `number`, even if the transaction has
+  // changed nothing. Returns MDB_SUCCESS, or kLmdbStale if the map does not show the commit.
   int committed(MDB_env* env, uint64_t number);
-  // Returns whether the map shows the last commit. If it does not, is_lost() returns true from then
-  // on.
+  // Returns whether the map shows the last commit. If the map does not show it, is_lost() returns
+  // true from then on. Returns false if is_lost().
   bool follows();
   // Records that the map does not show a commit: is_lost() then returns true. Returns kLmdbStale.
   int lose();

@@ -22,8 +22,8 @@ namespace gridmount::local {
 
 class RedoLog {
  public:
-  // The limit for the changes that wait to be written. If it is exceeded, only the next checkpoint
-  // makes them durable.
+  // The limit for the changes that wait to be written. If it is exceeded, the log drops these
+  // changes, and only a checkpoint makes them durable.
   static constexpr size_t kWaitingBytesMax = size_t{1} << 20;
 
   RedoLog(RedoFile file, const TestOptions& test) : test_(test), file_(std::move(file)) {}
@@ -35,13 +35,13 @@ class RedoLog {
   Status start(uint64_t bytes) GM_EXCLUDES(mutex_);
 
   // Adds a commit to the log. `transaction` is the number of the LMDB transaction that has the
-  // commit, which is a batch's for a commit in a batch. All commits must be added in order. The
-  // caller must hold the write lock.
+  // commit. All commits in a batch have the number of the batch's LMDB transaction. All commits
+  // must be added in order. The caller must hold the write lock.
   void committed(uint64_t transaction, RedoChanges changes) noexcept GM_EXCLUDES(mutex_);
   // Must be called when a checkpoint begins that will have all commits added so far. The caller
   // must hold the write lock.
   void checkpoint_begins() GM_EXCLUDES(mutex_);
-  // Must be called when the slot of that checkpoint has been synced. The slot has all transactions
+  // Must be called when the slot of this checkpoint has been synced. The slot has all transactions
   // up to `transaction`.
   void checkpointed(uint64_t transaction) GM_EXCLUDES(mutex_);
 
@@ -65,7 +65,7 @@ class RedoLog {
   void drop_waiting() GM_REQUIRES(mutex_);
 
   const TestOptions test_;
-  // Only the thread that has set writing_ writes to the file.
+  // Only the thread that has set writing_ may write to the file.
   RedoFile file_;
 
   Mutex mutex_;

@@ -7,7 +7,7 @@
 //
 //  W1. Writers that commit together are a group. The first one, the leader, has the LMDB
 //      transaction. After the leader has called commit(), the others, the members, get transactions
-//      nested in its own, one by one.
+//      that are nested in the leader's transaction, one by one.
 //  W2. If a member fails, only its nested transaction ends.
 //  W3. A leader can fail only before it has members, so no other writer fails with it. The next
 //      waiting writer becomes a leader.
@@ -25,11 +25,11 @@
 //      group's changes to the log: first its own, then those of each member that has committed. If
 //      WriteTransaction::log() was not called for one of these transactions, the log gets none of
 //      the changes.
-//  W9. A short transaction is one that waits for no other thread (engine::TransactionKind). A batch
-//      (batch.h) is begun after kSmallBeforeBatch successive short transactions that are small
-//      enough for the log, without a read in between, unless the disk has little room. The
-//      following short transactions write in the batch's LMDB transaction, one after another, and
-//      form no groups.
+//  W9. A short transaction is a transaction that waits for no other thread
+//      (engine::TransactionKind). A batch (batch.h) is begun after kSmallBeforeBatch successive
+//      short transactions that are small enough for the log, without a read in between, unless the
+//      disk has little room. The following short transactions write in the batch's LMDB
+//      transaction, one after another, and form no groups.
 // W10. In a batch, commit() returns when `pending` and the log have the changes. The batch ends,
 //      and LMDB commits it, before a read begins, before a thread gets the lock for anything but a
 //      short transaction or a short read, when the batch is full, and when the disk has little
@@ -49,11 +49,11 @@
 //      (commit_sequence.h). If the map does not show a commit, commit() fails although LMDB has
 //      committed, because it is not known what the next opening will find.
 //
-// The code asserts W1 to W4, W6, W8 and W10 to W12, as far as a comparison can show them. For W5,
-// the code checks for a refusal under the mutex: when a thread has got the lock, and before a
-// commit. A commit that has already begun is finished. The tests of the size limit and of full
-// disks cover W7, and the tests of batches cover W9. W13 depends on the file system, so it is not
-// asserted: the writer gets an error.
+// The code asserts W1 to W4, W6, W8 and W10 to W12, as far as a comparison can show that a rule is
+// broken. For W5, the code checks for a refusal under the mutex: when a thread has got the lock,
+// and before a commit. A commit that has already begun is finished. The tests of the size limit and
+// of full disks cover W7, and the tests of batches cover W9. W13 depends on the file system, so it
+// is not asserted: the writer gets an error.
 //
 // LMDB's own writer lock belongs to the leader's thread, which begins and ends the LMDB
 // transaction. Members use the leader's transaction from their own threads while the leader waits
@@ -88,8 +88,8 @@ namespace gridmount::local {
 // The state that a leader and its members share. The queue's mutex guards all members except
 // `changes`.
 struct WriteGroup {
-  MDB_txn* txn = nullptr;  // the leader's
-  RedoChanges changes;     // for the log (W8); only the holder of the write lock uses it
+  MDB_txn* txn = nullptr;  // the leader's transaction
+  RedoChanges changes;     // for the log (W8); only the holder of the write lock may use it
   int members = 0;
   bool member_working = false;
   Condition leader_wakes;
@@ -107,9 +107,9 @@ class WriteQueue {
   struct Callbacks {
     // Converts the code of a failed commit to an error.
     std::function<Error(int code)> commit_failed;
-    // Returns an error if nothing may be written any more. It is called before and after each
-    // commit of LMDB's transaction, before each commit in a batch, after an abort, and by
-    // refusal().
+    // Returns an error if nothing may be written any more. The queue calls this function before and
+    // after each commit of LMDB's transaction, before each commit in a batch, after an abort, when
+    // LMDB cannot begin a transaction, and in refusal().
     std::function<std::optional<Error>()> found_unreadable;
     // Replays changes (RedoChanges::bytes()) in a transaction.
     std::function<Status(std::string_view changes, MDB_txn* txn)> replay;
@@ -120,8 +120,8 @@ class WriteQueue {
   WriteQueue(const WriteQueue&) = delete;
   WriteQueue& operator=(const WriteQueue&) = delete;
 
-  // Must be called once, after the old contents of `pending` have been replayed. Until then there
-  // are no batches.
+  // Must be called once, after the old contents of `pending` have been replayed. Before this call
+  // there are no batches.
   void allow_batches() { batch_.allow(); }
 
   // Waits for the write lock and begins a transaction. Fails with the error of refuse(), with
@@ -144,12 +144,12 @@ class WriteQueue {
 
   // Begins a short read: takes the write lock and returns a transaction that reads in the open
   // batch. Returns nothing if LMDB already has everything that was committed: any read transaction
-  // then shows it. Fails as flush() does. But if the batch's commit fails and its changes can be
-  // replayed, the returned transaction reads these.
+  // then shows all of it. Fails as flush() does. Exception: if the batch's commit fails, but its
+  // changes can be replayed, returns a transaction that reads the replayed changes.
   Result<std::optional<WriteTransaction>> begin_read_in_batch() GM_EXCLUDES(mutex_);
 
-  // Makes all later calls of begin(), and commits that are not finished, fail with this error. If
-  // it is called again, the first error remains.
+  // After this call, begin() and all commits that have not begun yet fail with this error (W5). If
+  // refuse() is called again, the first error remains.
   void refuse(Error error) GM_EXCLUDES(mutex_);
   std::optional<Error> refusal() const GM_EXCLUDES(mutex_);
 
@@ -164,7 +164,7 @@ class WriteQueue {
   void count_shrink() { ++shrinks_; }
 
   struct Counts {
-    uint64_t commits = 0;  // LMDB's commits, except those of batches
+    uint64_t commits = 0;  // LMDB's commits, except the commits of batches
     uint64_t members = 0;  // transactions that were committed as members of a group
   };
   Counts counts() const GM_EXCLUDES(mutex_);
@@ -178,7 +178,7 @@ class WriteQueue {
     bool exclusive = false;
     bool reads_in_batch = false;
     Role role = Role::kWaiting;
-    std::shared_ptr<WriteGroup> group;  // a member's
+    std::shared_ptr<WriteGroup> group;  // a member's group
     Condition wakes;
   };
 
@@ -219,18 +219,18 @@ class WriteQueue {
   Role wait_for_lock(Waiter& waiter) GM_REQUIRES(mutex_);
   void run_members(const std::shared_ptr<WriteGroup>& group) GM_REQUIRES(mutex_);
   void member_done(WriteGroup& group) GM_REQUIRES(mutex_);
-  // Makes the next waiter the leader and gives it the write lock. If nobody waits, the lock is
+  // Makes the next waiter the leader and gives it the write lock. If nobody waits, the lock becomes
   // free.
   void grant_to_next() GM_REQUIRES(mutex_);
 
   MDB_env* const env_;
-  SpaceReserve& reserve_;  // belongs to the holder of the write lock
+  SpaceReserve& reserve_;  // only the holder of the write lock may use it
   const SizeLimit limit_;
   RedoLog& log_;
   const Callbacks callbacks_;
   const int small_before_batch_;
   // The number of successive short transactions since the last read (W9). Only the holder of the
-  // write lock uses it.
+  // write lock may use it.
   int small_in_a_row_ = 0;
   std::atomic<bool> has_been_read_ = false;  // there was a read since the last wants_batch()
   std::atomic<bool> is_dirty_ = false;       // the batch has changes that LMDB lacks
@@ -245,8 +245,8 @@ class WriteQueue {
   int flushing_ GM_GUARDED_BY(mutex_) = 0;  // how many threads wait in flush()
   Condition flushed_;
   Counts counts_ GM_GUARDED_BY(mutex_);
-  // Only the holder of the write lock uses it. It is the last member, so that it is destroyed
-  // first: the batch's thread uses the other members.
+  // Only the holder of the write lock may use batch_. It must be the last member, so that it is
+  // destroyed first: the batch's thread uses the other members.
   Batch batch_;
 };
 

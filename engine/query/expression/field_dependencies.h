@@ -1,5 +1,5 @@
-// The set of the document's fields that a consumer, such as a pipeline stage, needs. Internal to
-// engine/query. Not thread-safe.
+// The set of a document's fields that a consumer needs. A consumer is, for example, a pipeline
+// stage. Internal to engine/query. Not thread-safe.
 #pragma once
 
 #include <optional>
@@ -22,8 +22,8 @@ class FieldDependencies {
   bool is_all() const { return all_; }
   // Returns the paths that are needed. The set is empty while all fields are needed (is_all()).
   const std::set<std::string>& paths() const { return paths_; }
-  // Returns the paths, without those that are below another path in the set. Returns nullopt if all
-  // fields are needed.
+  // Returns the needed paths, except paths that are below another path in the set. Returns nullopt
+  // if all fields are needed.
   std::optional<std::set<std::string>> outer_paths() const;
 
   void add_all() {
@@ -31,24 +31,25 @@ class FieldDependencies {
     ordered_ = true;
     paths_.clear();
   }
-  // Adds a path. If a name after the first one is a number, adds only the path before this name: it
-  // may be a position in an array, and then the whole array is needed.
+  // Adds a path. If a name in the path, other than the first one, is a number, adds only the path
+  // before this name: the number may be a position in an array, and then the whole array is needed.
   void add(std::string_view path);
-  // Adds what the other consumer needs, but not its demand for an order, unless it needs all
-  // fields.
+  // Adds the fields that the other consumer needs. Does not change is_ordered(), unless the other
+  // consumer needs all fields.
   void add(const FieldDependencies& other);
   void add(const Expression& expression);
   // Removes the field with this path and all fields below it. Must be called for a stage whose
   // results never have this field. Has no effect while all fields are needed.
   void remove(std::string_view path);
-  // Must be called for a stage that computes the field, and so replaces the field of its input. The
-  // input's field stays needed only if is_ordered(): the result has the field at the position that
-  // it has in the input. If the path is dotted and its top-level field is needed, adds this whole
-  // field: the stage changes only a part of it.
+  // Must be called for a stage that computes the field `path`. The result then does not need the
+  // input's field, except in two cases. First, if is_ordered(), a needed field stays needed,
+  // because it has the same position in the result as in the input. Second, if the path is dotted
+  // and its top-level field is needed, adds the whole top-level field, because the stage changes
+  // only a part of it.
   void replace(std::string_view path);
-  // Must be called for a stage that makes its results only from the fields that it names.
-  // `ordered`: the order of the input's fields matters, because the results have their fields in
-  // this order.
+  // Must be called for a stage that makes its results only from the fields that it names, before
+  // these fields are added. `ordered` says whether the results have their fields in the order of
+  // the input's fields.
   void clear(bool ordered = false) {
     all_ = false;
     ordered_ = ordered;

@@ -2,8 +2,8 @@
 // number of its arguments. Internal to engine/query. operators.cc finds operators by name, and each
 // family of operators has a table in its own file.
 //
-// Thread-safety: the tables of operators are constant. A ParseContext is used by one thread at a
-// time.
+// Thread-safety: the tables of operators are constant. A ParseContext must be used by one thread at
+// a time.
 #pragma once
 
 #include <initializer_list>
@@ -31,8 +31,8 @@ struct ParseContext {
 
 struct Operator;
 
-// One evaluation of an operator. The arguments are in their order, and an argument that is absent
-// is null.
+// One evaluation of an operator. The arguments are in the order of the operator's parameters. An
+// absent argument is null.
 struct Call {
   const Operator& op;
   std::span<const ExpressionPointer> arguments;
@@ -56,8 +56,8 @@ struct Operator {
   // The least and the largest number of arguments, for parse_arguments().
   size_t least = 0;
   size_t most = kAnyNumber;
-  // The result depends only on the arguments. So if they are constant, the parser evaluates the
-  // operator at once.
+  // The result depends only on the arguments. So if the arguments are constant, the parser
+  // evaluates the operator.
   bool is_pure = true;
   // See Expression::add_comparisons(). Null if the operator implies no comparisons.
   void (*add_comparisons)(std::span<const ExpressionPointer> arguments,
@@ -103,7 +103,8 @@ constexpr Operator binary(std::string_view name, Evaluated (*evaluate)(const Cal
   return with_arguments(name, 2, evaluate);
 }
 
-// Returns a call of the operator with these arguments, or its value if all arguments are constant.
+// Returns a call of the operator with these arguments. If the operator is pure and all arguments
+// are constant, returns the result of fold() for this call.
 Result<ExpressionPointer> make_call(const Operator& op, std::vector<ExpressionPointer> arguments,
                                     ParseContext& context);
 ExpressionPointer make_constant(const MaybeValue& value);
@@ -111,6 +112,8 @@ ExpressionPointer make_constant(const MaybeValue& value);
 // context.
 bool is_constant(const Expression& expression);
 // Evaluates an expression that depends on nothing, and returns the result as a constant expression.
+// Fails with the error of the evaluation, but returns the expression itself if
+// ParseContext::unreached is greater than 0.
 Result<ExpressionPointer> fold(ExpressionPointer expression, ParseContext& context);
 // Returns the value of a constant expression. Operators use it to prepare their evaluation.
 MaybeValue constant_value(const Expression& expression);
@@ -120,7 +123,7 @@ MaybeValue constant_value(const Expression& expression);
 struct NamedArguments {
   std::span<const std::string_view> names;
   // The errors for an operand that is not an object, and for a name that is not in `names`. The
-  // name is appended to the message.
+  // unknown name is appended to unknown_message.
   ErrorCode not_an_object;
   std::string_view not_an_object_message;
   ErrorCode unknown;
@@ -128,11 +131,11 @@ struct NamedArguments {
 };
 // Returns the operands in the order of `names`, without parsing them. An absent operand is nullopt.
 Result<std::vector<MaybeValue>> read_named(const NamedArguments& named, bson::ValueView operand);
-// Parses each operand that is present. The others are null in the result.
+// Parses each operand that is present. An absent operand is null in the result.
 Result<std::vector<ExpressionPointer>> parse_named(const std::vector<MaybeValue>& operands,
                                                    ParseContext& context);
 
-// Fails unless `there`. Used for operands that must be present.
+// Fails if `there` is false. Used for operands that must be present.
 inline Status require(bool there, ErrorCode code, std::string message) {
   if (there) return {};
   return fail(code, std::move(message));

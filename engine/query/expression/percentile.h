@@ -2,7 +2,7 @@
 // accumulators over documents.
 //
 // Source: MongoDB manual, "$percentile (aggregation)", "$median (aggregation)". The error codes are
-// those of servers.
+// the codes of MongoDB servers.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -24,8 +24,9 @@ struct PercentileArguments {
 };
 // `name` is "$percentile" or "$median". `operand` must be a document, and need not outlive the
 // call. Fails with UnknownField for an unknown field, with 40414 for a missing field, with
-// TypeMismatch if `method` is no string, with BadValue if it is another string than "approximate",
-// with 7750300 to 7750303 for an invalid `p`, and with the errors of parse_expression().
+// TypeMismatch if `method` is not a string, with BadValue if `method` is a string other than
+// "approximate", with 7750300 to 7750303 for an invalid `p`, and with the errors of
+// parse_expression().
 Result<PercentileArguments> parse_percentile_arguments(std::string_view name,
                                                        bson::ValueView operand,
                                                        VariableScope& scope);
@@ -34,8 +35,8 @@ Result<PercentileArguments> parse_percentile_arguments(std::string_view name,
 void add_sample(bson::ValueView value, std::vector<double>& samples);
 
 // Returns the least sample s such that at least the share `p` (0 to 1) of all samples is less than
-// or equal to s. For 0, returns the least sample. `sorted` has the samples in ascending order, and
-// must not be empty.
+// or equal to s. If `p` is 0, returns the least sample. `sorted` has the samples in ascending
+// order, and must not be empty.
 double percentile_of(const std::vector<double>& sorted, double p);
 
 }  // namespace gridmount::query

@@ -24,12 +24,12 @@ class TimeZone {
   // Returns whether the offset of the zone depends on the date.
   bool has_rules() const { return rules_ != nullptr; }
 
-  // Returns the offset at this time, in seconds. It is positive east of UTC.
+  // Returns the offset at this time, in seconds. The offset is positive east of UTC.
   int64_t offset_seconds(bson::Date date) const;
   int64_t to_local(bson::Date date) const;
   // Converts a local time to a date. If the local time occurs twice, returns the earlier date. If
   // the clock skips the local time, uses the offset before the change, so that to_local() of the
-  // result is later by the size of the change.
+  // result is later than the local time by the size of the change.
   bson::Date from_local(int64_t local_milliseconds) const;
 
  private:

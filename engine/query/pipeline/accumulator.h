@@ -1,9 +1,9 @@
 // Accumulators compute a field of a group from the group's documents: {total: {$sum: "$x"}}.
-// $group, $bucket and $bucketAuto use them. Internal to engine/query. Source: MongoDB manual,
-// "Accumulators".
+// $group, $bucket and $bucketAuto use accumulators, and so do some functions of $setWindowFields.
+// Internal to engine/query. Source: MongoDB manual, "Accumulators".
 //
-// Thread-safety: a parsed AccumulatedField is immutable, so thread-safe. An Accumulator is used by
-// one thread at a time.
+// Thread-safety: a parsed AccumulatedField is immutable, so thread-safe. An Accumulator must be
+// used by one thread at a time.
 #pragma once
 
 #include <memory>
@@ -44,7 +44,7 @@ struct AccumulatorSettings {
   const Sort* sort = nullptr;                   // for $top and similar accumulators
   const std::vector<double>* shares = nullptr;  // for $percentile and $median
   uint64_t bytes_max = 0;
-  // The order of strings. Null: as bytes.
+  // Compares strings. If null, strings are compared as bytes.
   const bson::StringOrder* strings = nullptr;
 };
 
@@ -63,19 +63,20 @@ struct AccumulatedField {
 };
 
 // Parses an accumulator such as {$sum: "$x"}, which computes the field `field` of the result. Fails
-// with code 15952 for an unknown accumulator, with 40234 to 40236 and 40238 for an invalid field or
-// an object that is not one accumulator, and with the codes of the accumulators and of their
-// expressions.
+// with code 40234 if `value` is not an object with an accumulator, with 40235 or 40236 for an
+// invalid `field`, with 40238 for several accumulators, with 15952 for an unknown accumulator, and
+// with the codes of the accumulators and of their expressions.
 Result<AccumulatedField> parse_accumulated_field(std::string_view field, bson::ValueView value,
                                                  VariableScope& scope);
 
-// Makes the accumulator of one group. The group's _id must be the evaluator's current document,
-// because `n` may use its fields. `field` must outlive the accumulator. Fails as evaluate_n() does.
+// Makes the accumulator of one group. The expression `n` may use the fields of the evaluator's
+// current document. This must be the group's _id, or an empty document. `field` must outlive the
+// accumulator. Fails as evaluate_n() does.
 Result<std::unique_ptr<Accumulator>> make_accumulator(const AccumulatedField& field,
                                                       Evaluator& evaluator, uint64_t bytes_max);
 
 // Evaluates the `n` of $firstN and similar accumulators. Fails with 5787902, 5787903 or 5787908
-// unless it is a positive integer, and with the errors of the expression.
+// unless the value is a positive integer, and with the errors of the expression.
 Result<int64_t> evaluate_n(const Expression& expression, Evaluator& evaluator);
 
 // Returns the error ExceededMemoryLimit (146) of an accumulator that needs more than `bytes_max`

@@ -1,6 +1,6 @@
-// The stage $merge writes each document to a collection. If the collection has a document with the
-// same key, the two are merged. Internal to engine/query. A parsed stage is immutable, so several
-// threads may run it.
+// The stage $merge writes each document of its input to a collection. If the collection already has
+// a document with the same values in the `on` fields, MergeOptions::when_matched says what happens.
+// Internal to engine/query. A parsed stage is immutable, so several threads may run it.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ struct MergeOptions {
 
   CollectionName into;
   std::vector<bson::Path> on;
-  bool names_on = false;  // `on` was given, also if it is the _id
+  bool names_on = false;  // `on` was given, even if it is only the _id
   WhenMatched when_matched = WhenMatched::kMerge;
   WhenNotMatched when_not_matched = WhenNotMatched::kInsert;
   std::vector<Variable> variables;       // the variables of `let`, which `pipeline` may use

@@ -31,9 +31,9 @@ struct WindowFunction {
   std::optional<bson::Decimal128> alpha;  // $expMovingAvg
   std::unique_ptr<Expression> n;          // $firstN and similar functions
   std::optional<Sort> order;              // $top and similar functions
-  // kState: make_growing makes the state for a window that begins with the partition, and
-  // make_sliding for any other window. If all windows of a function begin with the partition,
-  // make_sliding is null.
+  // Only for kState. make_growing makes the state of a window that begins at the beginning of the
+  // partition. make_sliding makes the state of any other window. make_sliding is null if the
+  // function never has such a window.
   MakeWindowState make_growing = nullptr;
   MakeWindowState make_sliding = nullptr;
 
@@ -42,8 +42,9 @@ struct WindowFunction {
 };
 
 // Parses the value of an output field. `sort` is the stage's sortBy, or null. Fails with
-// FailedToParse for an unknown function or an invalid form, with the codes of the function, as
-// parse_window_bounds() does, and with the errors of expressions.
+// FailedToParse for an unknown function or an invalid form, and some functions fail with codes of
+// their own, such as 5371602. Also fails as parse_window_bounds(), parse_accumulated_field() and
+// parse_expression() do.
 Result<WindowFunction> parse_window_function(std::string_view field, bson::ValueView value,
                                              const Sort* sort, VariableScope& scope);
 

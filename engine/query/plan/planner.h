@@ -16,27 +16,31 @@
 
 namespace gridmount::query {
 
-// Returns the best plan. It has conditions that allow only single values (such as equality and $in)
-// for the most leading fields of its index. Among plans that are equal in this, one with a range on
-// the next field wins, then one that reads the documents in the order of the sort. If no index
+// Returns the best plan. It is the plan of the index for which the largest number of leading fields
+// have conditions that allow only single values (such as equality and $in). If this number is the
+// same for several indexes, a plan with a range on the next field is better, and then a plan that
+// reads the documents in the order of the sort. If no index has a condition on its first field, but
+// each branch of an $or can use an index, the plan is the union of the branches' plans. If no index
 // helps, the plan reads the whole collection.
 //
 // `sort` may be null. `hint` is an index name, a key pattern, or {$natural: 1 or -1}, with which
 // the plan reads the whole collection forwards or backwards. Fails with BadValue if no index, or
-// only a hidden one, fits the hint, or if $natural has another value, with IndexNotFound if several
-// fit, and with FailedToParse if the hint is neither a string nor a document. `multikey[i]` means
-// that some document has an array under the paths of index i. Two conditions on one field of such
-// an index are not combined into one range, and its order is not used for a sort. `collator` is
-// that of the query. Bounds with strings are searched for, and strings sorted, only in an index
-// with the same collation.
+// only a hidden index, fits the hint, if $natural has another value, or if the filter has $text
+// beside a hint. Fails with IndexNotFound if several indexes fit the hint, and with FailedToParse
+// if the hint is neither a string nor a document. Fails with NoQueryExecutionPlans (291) if no
+// index can answer $text, or if the filter cannot use the text or wildcard index that the hint
+// names. `multikey[i]` means that some document has an array under the paths of index i. Two
+// conditions on one field of such an index are not combined into one range, and the order of such
+// an index is not used for a sort. `collator` is the collator of the query. An index with another
+// collation is used neither for conditions on strings nor for a sort of strings.
 Result<Plan> make_plan(const Filter& filter, const Sort* sort,
                        const std::vector<IndexDefinition>& indexes,
                        const std::vector<bool>& multikey, const std::optional<bson::Value>& hint,
                        const Collator* collator = nullptr);
 
 // Returns the best plan, and then every other plan that reads one index and has a condition on the
-// first field of this index. The store measures which of the plans reads least. Returns only the
-// best plan if there is a hint, or if the best plan can find only one document. Fails as
+// first field of this index. The store measures which plan reads least. Returns only the best plan
+// if there is a hint, if the best plan is a union, or if it can find only one document. Fails as
 // make_plan() does.
 Result<std::vector<Plan>> make_plans(const Filter& filter, const Sort* sort,
                                      const std::vector<IndexDefinition>& indexes,

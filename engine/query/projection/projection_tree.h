@@ -1,10 +1,12 @@
-// A projection as a tree of the fields that it names. It is applied to a document in one pass. The
-// projections of find and findAndModify use it, and so do the stages $project and $addFields.
-// Internal to engine/query.
+// A projection as a tree of the fields that the projection names. apply_projection() passes over a
+// document once. The projections of find and findAndModify use such trees, and so do the stages
+// $project, $addFields and $unset. Internal to engine/query.
 //
-// Fields of the document keep their order. Computed fields follow them, in the order in which the
-// projection names them. A computed field inside a field of the document is at the position of that
-// field. The order of fields, and arrays and scalars on a path, are treated as on servers.
+// Fields of the document keep their order. In an inclusion, the computed fields follow them, in the
+// order of the projection. In any other projection, a computed field takes the position of the
+// document's field with the same name. The computed fields that the document does not have follow
+// at the end. The same rules apply inside an embedded document. Servers return the same order of
+// fields, and treat arrays and scalars on a path in the same way.
 // Source: MongoDB manual, "Project Fields to Return from Query", "$project" and "$addFields".
 //
 // Thread-safety: a complete tree is immutable. Several threads may apply it, each with its own
@@ -28,14 +30,15 @@
 
 namespace gridmount::query {
 
-// The elements that {$slice: n} or {$slice: [skip, n]} keeps. Negative numbers count from the end.
+// The elements that {$slice: n} or {$slice: [skip, n]} keeps. A negative number counts from the end
+// of the array.
 struct ArraySlice {
   std::optional<int32_t> skip;
   int32_t limit = 0;
 };
 
 struct ProjectionNode {
-  // The field of a kLeaf node is included by an inclusion, and left out by an exclusion.
+  // An inclusion includes the field of a kLeaf node. An exclusion leaves it out.
   enum class Kind { kInner, kLeaf, kSliced, kElementMatched, kComputed };
 
   std::string name;
@@ -43,18 +46,19 @@ struct ProjectionNode {
   std::vector<ProjectionNode> children;  // kInner; in the order in which the projection names them
 
   ArraySlice slice;                        // kSliced
-  std::optional<Filter> element;           // kElementMatched; the filter is on the whole document
+  std::optional<Filter> element;           // kElementMatched; applied to the whole document
   std::unique_ptr<Expression> expression;  // kComputed
 
-  // The node is on the path of {"a.b.$": 1}, or at its end.
+  // True if the node is a part of the path of `$`: `a` and `b` in {"a.b.$": 1}.
   bool positional = false;
-  // If false, the field is not needed, but it is evaluated, because it may fail.
+  // If false, the result does not get the field. But a computed field is evaluated, because its
+  // expression may fail.
   bool written = true;
 
-  // The fields below are set by ProjectionTree::complete().
+  // ProjectionTree::complete() sets the fields below.
   size_t computed_at = 0;  // kComputed; position in TransformState::computed
-  bool computes = false;   // this node, or one below it, is computed
-  size_t kept = 0;         // the number of children that are not computed
+  bool computes = false;   // is_added() of this node or of a node below it
+  size_t kept = 0;         // the number of children without is_added()
 
   const ProjectionNode* find(std::string_view child) const;
   ProjectionNode* find(std::string_view child);
@@ -70,18 +74,20 @@ struct ProjectionNode {
     using is_transparent = void;
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
-  // The positions of children by name. Used when there are too many children for a linear search.
+  // The positions in `children`, by name. find() uses them if there are too many children for a
+  // linear search.
   std::unordered_map<std::string, size_t, NameHash, std::equal_to<>> positions_;
 };
 
 struct ProjectionTree {
-  // kInclude returns the named fields, and kExclude returns all others. kAdd returns all fields,
-  // and the computed fields in place of old ones.
+  // kInclude: the result has the fields that the projection names. kExclude: the result has all
+  // fields except the excluded ones. kAdd: the result has all fields, and a computed field replaces
+  // a field of the same name.
   enum class Kind { kInclude, kExclude, kAdd };
 
   Kind kind = Kind::kExclude;
   ProjectionNode root;
-  // The query filter, for {"a.$": 1}.
+  // The query filter. Set only if the projection has a `$`, such as {"a.$": 1}.
   std::optional<Filter> filter;
   size_t computed_count = 0;
 
@@ -89,9 +95,10 @@ struct ProjectionTree {
   void complete();
 };
 
-// Adds a node for `path` below `parent`, and returns it. If `inner` is true and the path already
-// has an inner node, returns that node. Otherwise fails with code 31250 or 31249 if the path
-// collides with another one. The error messages name `path`.
+// Adds a node at `path` below `parent`, and the missing nodes on the way to it. Returns the node at
+// `path`. If `inner` is true, an inner node may already be there. Otherwise fails with code 31250
+// if there is already a node at `path`. Fails with code 31249 if a node on the way to `path` is not
+// an inner node. The error messages name `path`.
 Result<ProjectionNode*> make_node(ProjectionNode& parent, const bson::Path& path, bool inner);
 
 // The context of a projection.
@@ -106,9 +113,10 @@ struct ProjectionPlace {
 
 Result<ProjectionTree> parse_projection(bson::View specification, const ProjectionPlace& place);
 
-// Returns the projected document. It is valid until the next call with this state, and as long as
-// `document` is valid. `wanted` has the fields of the result that are needed, or is null if all
-// are.
+// Returns the projected document, which is valid until the next call with this state, and only
+// while `document` is valid. `wanted` has the fields of the result that are needed. Null means that
+// all fields are needed. Fails as DocumentOutput::finish() does, with the errors of the
+// expressions, and with 51246 or 51247 if `$` finds no element of the array.
 Result<bson::View> apply_projection(const ProjectionTree& tree, bson::View document,
                                     TransformState& state,
                                     const FieldDependencies* wanted = nullptr);

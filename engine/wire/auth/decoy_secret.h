@@ -3,21 +3,22 @@
 // exists.
 //
 // Decoys must not change when the daemon is restarted, because the salts of users do not change. So
-// the secret is in a document of the store, {_id: "decoyUsers", purpose, key} in admin.system.keys.
-// The following clients can or cannot read it:
-// - Clients that must log in cannot: no role may read this collection, in which servers keep keys
-//   too.
-// - Clients of the Unix socket can, and so can everybody who may read the store's files. They own
-//   the store, and may also read the users.
-// - Clients of a server without log-ins could, and they may read the users too. But such a server
-//   removes the secret at its start and stores none, so that its clients learn nothing about users
-//   that are made later.
-// A copy of the store (`gridstore backup`) has the secret, and the users' credentials. A dump has
-// neither the collection admin.system.keys nor the secret, because people give dumps to others more
-// readily. A store that is restored from a dump gets a new secret. A client that asks both stores
-// for the same name can then find out whether the user exists, because the salts of a decoy differ.
+// the store keeps the secret in the document {_id: "decoyUsers", purpose, key} of the collection
+// admin.system.keys. Who can read this document:
+// - Clients that must log in cannot read it: no role permits reads of this collection. MongoDB
+//   servers keep keys in the same collection.
+// - Clients of the Unix socket, and everybody who may read the store's files, can read it. They can
+//   also read the users, so the secret tells them nothing new.
+// - Clients of a server without log-ins could read it, and they can read the users too. But such a
+//   server removes the secret when it starts, unless the store is read-only, and stores none. So
+//   its clients learn nothing about users that are created later.
+// A copy of the store (`gridstore backup`) has the secret, and the users' credentials. A dump does
+// not have the secret, because people often give dumps to others: `gridstore dump` leaves out
+// admin.system.keys, unless the command line names this collection. A store that is restored from a
+// dump gets a new secret. A client that asks both stores for the same user name can then find out
+// whether the user exists: only the salts of a decoy differ.
 //
-// A store without users has no secret, because there are no users to hide.
+// A store that has never had a user gets no secret, because there are no users to hide.
 //
 // Thread-safe.
 #pragma once
@@ -38,12 +39,14 @@ class DecoySecret {
   // in.
   DecoySecret(engine::Store& store, const UserDirectory& users, bool is_kept);
 
-  // Returns the secret. It does not change during the lifetime of this object, unless the
-  // constructor could not read the stored secret and keep() has read it later. When keep() has
-  // stored it, it does not change during the lifetime of the store.
+  // Returns the secret, which does not change while this object exists. Exception: if the
+  // constructor could not read the stored secret, the secret changes when keep() has read it. After
+  // keep() has stored the secret, later processes use the same secret, until a server without
+  // log-ins removes it.
   std::string value() const GM_EXCLUDES(mutex_);
-  // Stores the secret if the store has users and no secret yet. Must be called after each change of
-  // users. Logs a failure. The secret then changes when the process is restarted.
+  // Stores the secret, unless the store already has one, has never had a user, or is read-only, or
+  // `is_kept` is false. Must be called after each change of users. Logs a failure. If no later call
+  // succeeds, the secret changes when the process is restarted.
   void keep() GM_EXCLUDES(mutex_);
 
  private:

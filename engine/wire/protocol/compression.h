@@ -17,13 +17,13 @@ namespace gridmount::wire {
 
 enum class Compressor : uint8_t { kNoop = 0, kSnappy = 1, kZlib = 2, kZstd = 3 };
 
-// Finds a compressor by its name in hello's `compression`, such as "zlib". Returns nothing for an
-// unknown name.
+// Finds a compressor by its name in the field `compression` of hello, such as "zlib". Returns
+// nothing for an unknown name.
 std::optional<Compressor> compressor_named(std::string_view name);
 std::string_view compressor_name(Compressor compressor);
 
-// Returns true if the messages of the command may be compressed. Drivers do not compress those of
-// the handshake and of log-ins.
+// Returns true if the messages of the command may be compressed. The specification forbids this for
+// the handshake, for log-ins, and for createUser, updateUser and copydb.
 bool may_be_compressed(std::string_view command);
 
 // The header of an OP_COMPRESSED message. read_compressed_header() has checked that the inner
@@ -36,17 +36,20 @@ struct CompressedHeader {
   // Returns the size of the decompressed message.
   size_t message_bytes() const { return kHeaderBytes + body_bytes; }
 };
-// `message` is a whole message with Opcode::kCompressed. After an error the connection must be
-// closed.
+// `message` must be a whole message with Opcode::kCompressed. Fails with InternalError for an
+// unknown compressor, and with BadValue if the header is invalid for another reason. After an error
+// the connection must be closed.
 Result<CompressedHeader> read_compressed_header(std::span<const uint8_t> message);
 
 // Returns the inner message, with the header of an uncompressed message. Allocates no more than the
-// claimed size, and fails if the decompressed data has fewer or more bytes. After an error the
+// claimed size. Fails as read_compressed_header() does, with BadValue if the decompressed data does
+// not have exactly the claimed size, and with InternalError if memory is short. After an error the
 // connection must be closed.
 Result<MessageBytes> decompress(std::span<const uint8_t> message);
 
-// Returns `message` as an OP_COMPRESSED message, or nothing if that would not be shorter or memory
-// is short. With kNoop the result is longer than `message`.
+// Returns `message` as an OP_COMPRESSED message. Returns nothing if memory is short, if the
+// compression fails, or if the result would not be shorter than `message`. Exception: with kNoop,
+// returns the result although it is longer.
 std::optional<MessageBytes> compress(std::span<const uint8_t> message, Compressor compressor);
 
 }  // namespace gridmount::wire

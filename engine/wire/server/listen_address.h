@@ -23,17 +23,18 @@ struct ListenAddress {
   static Result<ListenAddress> parse(std::string_view text);
 };
 
-// Returns the addresses of the host. Fails with BadValue if it has none or cannot be resolved.
+// Returns the addresses of the host. Fails with BadValue if the host cannot be resolved or has no
+// address.
 Result<std::vector<asio::ip::tcp::endpoint>> resolve(const ListenAddress& address);
 
 // Fails with InvalidOptions unless the address is a loopback address, or both `authentication` and
-// `has_tls` are true. The message says which of them is missing.
+// `has_tls` are true. The message says which one is missing.
 Status check_exposure(const asio::ip::tcp::endpoint& endpoint, bool authentication, bool has_tls);
 
 // Returns the address and the port, such as "127.0.0.1:27017" or "[::1]:27017".
 std::string text_of(const asio::ip::tcp::endpoint& endpoint);
-// Returns whether this is a loopback address of IPv4 or IPv6. Also recognizes an IPv4 address that
-// is mapped to IPv6.
+// Returns whether `address` is a loopback address of IPv4 or IPv6. Also recognizes an IPv4 address
+// that is mapped to IPv6.
 bool is_loopback(const asio::ip::address& address);
 
 struct TcpListener {

@@ -1,13 +1,14 @@
 // Divides the workers among clients, so that neither one client nor all clients over TCP can occupy
-// all of them.
+// all workers.
 //
 // A request that may take long needs a turn while it runs. One eighth of the workers, but at least
-// one, is reserved for commands that are answered at once, and that need no turn. One quarter of
-// the workers, but at least two, gets no requests of clients over TCP that need a turn. This
-// quarter includes the reserved eighth. A TCP account, which is a user or an address, can have at
-// most half of the workers. Each limit is at least one worker. A request that would exceed these
-// limits waits, without a worker. The waiting accounts get one turn each, in rotation. The requests
-// of one account get their turns in the order in which they have arrived.
+// one, never runs requests that need a turn. This eighth is reserved for commands that take little
+// time and need no turn. One quarter of the workers, but at least two, never runs requests of
+// clients over TCP that need a turn. This quarter includes the reserved eighth. A TCP account,
+// which is a user or an address, can have at most half of the workers. But one worker is always
+// permitted, even if there are very few workers. A request that would exceed a limit waits and does
+// not occupy a worker. The waiting accounts get one turn each, in rotation. The requests of one
+// account get their turns in the order in which they have arrived.
 //
 // Thread-safe, except that a Turn must be used by one thread at a time.
 #pragma once
@@ -40,15 +41,16 @@ class WorkerShares {
 
   explicit WorkerShares(size_t workers);
 
-  // Returns true if `turn` is held at once. Otherwise puts it into a queue. When it is held, the
-  // thread that has released another turn, or that calls stop(), calls `granted`. Until then `turn`
-  // must not be used. All clients of the Unix socket are one account, whatever `account` is.
+  // Returns true if the caller gets the turn immediately. Otherwise puts `turn` into a queue. Later
+  // a thread that calls release() or stop() gives the turn, and calls `granted`. Until then `turn`
+  // must be neither used nor destroyed. All clients of the Unix socket are one account, whatever
+  // `account` is.
   bool acquire(Turn& turn, Kind kind, std::string account, std::function<void()> granted)
       GM_EXCLUDES(mutex_);
   // Releases the turn. Does nothing if the turn is not held.
   void release(Turn& turn) GM_EXCLUDES(mutex_);
 
-  // Grants all waiting and all later turns.
+  // Gives all waiting turns, and makes all later calls of acquire() return true.
   void stop() GM_EXCLUDES(mutex_);
 
  private:

@@ -13,17 +13,18 @@
 
 namespace gridmount::tools {
 
-// Checks that each link leads to a file that exists and whose filename is not the name of the link.
-// Checks that each files document that has a place for it records the correct number of additional
-// names (metadata.posix.links). After a document that cannot be read, no longer checks these
-// numbers, nor whether a file exists. Without the collection of links, checks nothing.
+// Checks that the name of each link is a string, that the link leads to a file that exists, and
+// that the file's filename is not the name of the link. Checks that each files document that can
+// have metadata.posix records the correct number of additional names (metadata.posix.links). After
+// a document that cannot be read, checks neither these numbers any more, nor whether a file exists.
+// If the collection of links does not exist, checks nothing.
 Status check_links(const gridfs::Bucket& bucket, engine::Snapshot& snapshot, const Location& place,
                    Findings& findings);
 
 // One defect of a link or of a recorded number of links.
 struct LinkProblem {
   enum class Kind {
-    kStray,   // a link that leads to no file, or that repeats the file's own name
+    kStray,   // a link that is invalid, leads to no file, or has the filename of its file
     kNumber,  // a wrong number of additional names in a files document
   };
   Kind kind;
@@ -38,9 +39,9 @@ struct LinkProblem {
 Status find_link_problems(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                           const std::function<bool(LinkProblem)>& visit);
 
-// Reads the documents again, and returns false if they do not have this problem. Others may have
-// changed them while the check read them. Always returns true in a store with stable snapshots
-// (Capabilities::stable_snapshots).
+// Reads the documents of the problem again, and returns false if they do not have this problem.
+// Another process may have changed them while the check read them. Always returns true in a store
+// with stable snapshots (Capabilities::stable_snapshots).
 Result<bool> is_confirmed(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                           const LinkProblem& problem);
 

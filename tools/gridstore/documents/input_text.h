@@ -26,7 +26,7 @@ class InputText {
     if (at_ < used_) return true;
     return fill();
   }
-  // peek() returns the next character. take() also goes on to the character after it.
+  // peek() returns the next character. take() returns it too, and moves to the character after it.
   char peek() const { return buffer_[at_]; }
   char take() {
     const char c = buffer_[at_++];
@@ -47,7 +47,7 @@ class InputText {
 
   InputFile& file_;
   std::vector<char> buffer_;
-  size_t used_ = 0;  // bytes of the buffer
+  size_t used_ = 0;  // the number of bytes in buffer_
   size_t at_ = 0;
   uint64_t line_ = 1;
   bool begun_ = false;

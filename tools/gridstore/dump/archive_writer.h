@@ -16,7 +16,7 @@ namespace gridmount::tools {
 class ArchiveWriter {
  public:
   // `file` must outlive the writer. The writer does not finish the file: after the last collection,
-  // the caller calls OutputFile::finish().
+  // the caller must call OutputFile::finish().
   explicit ArchiveWriter(OutputFile& file) : file_(file) {}
 
   // Must be called first. Fails with BSONObjectTooLarge if the options and indexes of a collection

@@ -12,7 +12,8 @@
 
 namespace gridmount::tools {
 
-// The folder of `gridstore dump` and `restore` if the command line names none. It is mongodump's.
+// The folder of `gridstore dump` and `restore` if the command line names none. mongodump uses the
+// same name.
 inline constexpr const char* kDefaultDumpFolder = "dump";
 
 struct DumpFolder {
@@ -32,14 +33,16 @@ struct DumpFolderOptions {
   // The only database that is read, or, if `path` is a file, the name of the file's database. If
   // empty: all databases of the root, or, if `path` is a file, the name of the file's folder.
   std::string database;
-  // Used only if `path` is a file: the name of its collection. If empty: the name that the file's
-  // name escapes, or, if that name was truncated, the name in the metadata (dump_file_name.h).
+  // Used only if `path` is a file: the name of the file's collection. If empty: the collection's
+  // name is taken from the file's name, or, if the file's name is truncated, from the metadata
+  // (dump_file_name.h).
   std::string collection;
   bool gzip = false;  // the files are compressed, and their names end in ".gz"
 };
 
 // Lists the collections that `names` selects, and reads their metadata. Fails with NonExistentPath
-// if `path` does not exist, and with BadValue if it is neither a folder nor a file of a dump.
+// if `path` does not exist, with BadValue if it is neither a folder nor a file of a dump, and with
+// the system's error if a folder cannot be read.
 Result<DumpFolder> read_dump_folder(const DumpFolderOptions& options, const RestoreNames& names);
 
 }  // namespace gridmount::tools
