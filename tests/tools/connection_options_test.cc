@@ -54,6 +54,10 @@ TEST(ConnectionOptions, Uris_AreExtended) {
   EXPECT_EQ(uri_of({{"uri", "mongodb://db/x?w=1"}, {"ssl", ""}}), "mongodb://db/x?w=1&tls=true");
   EXPECT_EQ(uri_of({{"uri", "mongodb://db"}, {"username", "me"}, {"password", "p"}}),
             "mongodb://me:p@db/");
+  EXPECT_EQ(uri_of({{"uri", "mongodb://me@db/x?w=1"}, {"password", "p:"}}),
+            "mongodb://me:p%3A@db/x?w=1");
+  EXPECT_THAT(uri_of({{"uri", "mongodb://a:b@db"}, {"password", "p"}}),
+              HasSubstr("illegal argument combination"));
   EXPECT_THAT(uri_of({{"uri", "mongodb://a:b@db"}, {"username", "me"}}),
               HasSubstr("illegal argument combination"));
   EXPECT_THAT(uri_of({{"uri", "mongodb://db"}, {"host", "x"}}),
@@ -85,6 +89,12 @@ TEST(ConnectionOptions, Passwords_AreAskedForAndWarnedAbout) {
   ConnectionOptions uri;
   ASSERT_TRUE(uri.set("uri", "mongodb://me:p@db"));
   EXPECT_TRUE(uri.shows_password());
+  EXPECT_FALSE(uri.needs_password());
+  ConnectionOptions user_in_uri;
+  ASSERT_TRUE(user_in_uri.set("uri", "mongodb://me@db"));
+  EXPECT_TRUE(user_in_uri.needs_password());
+  user_in_uri.set_password("p");
+  EXPECT_FALSE(user_in_uri.needs_password());
   ConnectionOptions without;
   ASSERT_TRUE(without.set("uri", "mongodb://db:27017"));
   EXPECT_FALSE(without.shows_password());

@@ -10,7 +10,9 @@
 
 namespace gridmount::tools {
 
+using command_line::lacks_password;
 using command_line::percent_encoded;
+using command_line::with_password;
 
 namespace {
 
@@ -134,7 +136,8 @@ bool ConnectionOptions::needs_password() const {
   const std::optional<std::string> mechanism = flag("authenticationMechanism");
   const bool proves_otherwise =
       mechanism == "MONGODB-X509" || mechanism == "GSSAPI" || mechanism == "MONGODB-AWS";
-  return user && !user->empty() && flag("password").value_or("").empty() && !proves_otherwise;
+  const bool has_user = (user && !user->empty()) || lacks_password(flag("uri").value_or(""));
+  return has_user && flag("password").value_or("").empty() && !proves_otherwise;
 }
 
 std::vector<std::string> ConnectionOptions::secrets() const {
@@ -169,6 +172,13 @@ Result<std::string> ConnectionOptions::uri() const {
     const bool has_user = base.substr(0, end).find('@') != std::string::npos;
     if (!user.empty() && has_user) {
       return refuse("illegal argument combination: cannot specify --username and a user in --uri");
+    }
+    if (has_user && !password.empty()) {
+      if (!lacks_password(base)) {
+        return refuse(
+            "illegal argument combination: cannot specify --password and a password in --uri");
+      }
+      base = with_password(base, password);
     }
     if (!user.empty()) {
       base.insert(begin + 2, percent_encoded(user) +

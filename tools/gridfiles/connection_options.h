@@ -31,8 +31,8 @@ class ConnectionOptions {
   // Returns true if any flag of the connection was set, even a flag that names no server. All of
   // these flags contradict --store.
   bool given() const { return !flags_.empty(); }
-  // Returns true if the program must ask for the password: --username names a user, there is no
-  // password or an empty one, and the mechanism is not X.509, GSSAPI or AWS.
+  // Returns true if the program must ask for the password: --username or --uri names a user, there
+  // is no password or an empty one, and the mechanism is not X.509, GSSAPI or AWS.
   bool needs_password() const;
   void set_password(std::string password) { flags_["password"] = std::move(password); }
   // Returns the values of the flags that must stay secret, without empty values. Does not return a
@@ -45,9 +45,10 @@ class ConnectionOptions {
   // Returns the connection string: the URI of --uri, or "mongodb://" with the hosts of --host. Adds
   // the user and the password of --username and --password, and the other flags as options. Without
   // a user, --password has no effect. The string may have a password. Fails with FailedToParse if
-  // --uri is given with --host or --port, if both --uri and --username name a user, if the URI has
-  // no "//", if --host names an empty host, or if a timeout is not a number of seconds up to
-  // 2,000,000. Does not check the URI any further.
+  // --uri is given with --host or --port, if both --uri and --username name a user, if --password
+  // is given and the URI has a password or a mechanism that needs none, if the URI has no "//", if
+  // --host names an empty host, or if a timeout is not a number of seconds up to 2,000,000. Does
+  // not check the URI any further.
   Result<std::string> uri() const;
 
  private:
