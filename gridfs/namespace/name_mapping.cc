@@ -169,8 +169,13 @@ std::optional<bson::Value> id_from_json(std::string_view json) {
   const Result<bson::Document> wrapped =
       bson::document_from_json("{\"_id\": " + std::string(json) + "}");
   if (!wrapped) return std::nullopt;
-  const std::optional<bson::ValueView> id = wrapped->find("_id");
-  return id ? std::optional(bson::Value(*id)) : std::nullopt;
+  // Text that ends the value and begins another field is no _id.
+  std::optional<bson::Value> id;
+  for (const bson::Element element : wrapped->view()) {
+    if (id) return std::nullopt;
+    id.emplace(element.value);
+  }
+  return id;
 }
 
 Result<ParsedName> parse_name(std::string_view name, bool at_root) {

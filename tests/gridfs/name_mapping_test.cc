@@ -38,6 +38,10 @@ TEST(PathTest, NamesOfIds) {
     EXPECT_FALSE(parse_id_name(name)) << name;
   }
   EXPECT_FALSE(id_name(bson::Value(std::string(300, 'x')).view()));
+  EXPECT_EQ(id_from_json("7"), bson::Value(int32_t{7}));
+  for (const char* text : {"", "7, \"x\": 2", "7}, {\"x\": 2", "7, \"_id\": 8"}) {
+    EXPECT_FALSE(id_from_json(text)) << text;
+  }
 }
 
 TEST(PathTest, Escapes) {
