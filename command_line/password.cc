@@ -3,11 +3,13 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 
 #include "command_line/connection_string.h"
+#include "engine/system/system_error.h"
 
 namespace gridmount::command_line {
 
@@ -43,7 +45,12 @@ Result<std::string> ask_password() {
     const SilentTerminal silent;
     // Reads single bytes, because `put --local -` reads the bytes after the line.
     char byte = 0;
-    while (read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n') password += byte;
+    ssize_t got = 0;
+    do {
+      got = read(STDIN_FILENO, &byte, 1);
+      if (got == 1 && byte != '\n') password += byte;
+    } while ((got == 1 && byte != '\n') || (got < 0 && errno == EINTR));
+    if (got < 0) return fail(system::system_error(errno, "reading the password"));
   }
   if (password.ends_with('\r')) password.pop_back();
   if (password.empty()) return fail(ErrorCode::kFailedToParse, "no password was given");
