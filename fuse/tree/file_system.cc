@@ -76,7 +76,7 @@ Result<EntryReply> FileSystem::bucket_entry(std::string_view name,
   GM_ASSIGN(auto paths, bucket->paths());
   GM_ASSIGN(gridfs::Node root, paths->root());
   const uint64_t ino = table_.acquire_bucket(name, bucket, bucket_ino(name));
-  return EntryReply{ino, root.attributes, kCacheBriefly};
+  return EntryReply{ino, root.attributes, bucket_cache_seconds()};
 }
 
 Result<EntryReply> FileSystem::entry_of(const ResolvedNode& parent, std::string_view name,

@@ -386,6 +386,8 @@ class FileSystem {
   Result<EntryReply> entry_of(const ResolvedNode& parent, std::string_view name,
                               const gridfs::Node& node);
   double cache_seconds(const ResolvedNode& node) const;
+  // Returns how long the kernel may cache a root of buckets, and the name of a bucket in it.
+  double bucket_cache_seconds() const { return std::min(kCacheBriefly, node_cache_seconds()); }
   EntryReply entry_of_file(const ResolvedNode& node, const gridfs::Node& file) const;
   Result<EntryReply> file_attributes(const ResolvedNode& node, const gridfs::File* file) const;
   // Get and set those extended attributes that are fields of the files document ("user.gridfs.").

@@ -57,7 +57,7 @@ Result<EntryReply> FileSystem::getattr(uint64_t ino, const FileHandle* file) {
   if (node.kind == InodeKind::kMountRoot) {
     MutexLock handles_lock(handles_mutex_);
     return EntryReply{ino, mount_root_attributes(buckets_.settings().paths, mount_root_changed_),
-                      kCacheBriefly};
+                      bucket_cache_seconds()};
   }
   GM_ASSIGN(auto paths, node.bucket->paths());
   GM_ASSIGN(gridfs::Node found, paths->get_directory(node.path));
