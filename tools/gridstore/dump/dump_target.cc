@@ -66,8 +66,13 @@ class FolderTarget final : public DumpTarget {
   const std::string& place() const override { return place_; }
 
  private:
-  static Status make_folder(const fs::path& folder) {
+  Status make_folder(const fs::path& folder) {
     std::error_code error;
+    // The names of new folders must be synced too.
+    for (fs::path made = folder; !made.empty() && !fs::exists(made, error);
+         made = made.parent_path()) {
+      folders_.insert(made.parent_path());
+    }
     fs::create_directories(folder, error);
     if (!error) return {};
     return fail(
@@ -88,7 +93,7 @@ class FolderTarget final : public DumpTarget {
   const std::string only_;
   const bool gzip_;
   const DumpOrigin origin_;
-  std::set<fs::path> folders_;  // of the databases
+  std::set<fs::path> folders_;  // with new files or folders
   // State of the current collection.
   Metadata metadata_;
   fs::path stem_;

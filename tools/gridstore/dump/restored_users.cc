@@ -42,14 +42,14 @@ Status RestoredUsers::add(const engine::Namespace& ns, bson::View document) {
     if (is_schema && version) schema_version_ = version->integral();
     return {};
   }
-  bytes_ += document.size();
-  if (bytes_ > kUsersBytesMax) {
+  if (bytes_ + document.size() > kUsersBytesMax) {
     return fail(ErrorCode::kBsonObjectTooLarge,
                 "the users of the dump have more than " + std::to_string(kUsersBytesMax) +
                     " bytes: " + shown_id(document) + " is not restored");
   }
   GM_ASSIGN(wire::User user, wire::restored_user(document, ""));
   users_.push_back(std::move(user));
+  bytes_ += document.size();
   return {};
 }
 
