@@ -16,6 +16,7 @@
 #include "fuse/errno.h"
 #include "fuse/kernel/attr_reply_tracker.h"
 #include "fuse/kernel/parked_requests.h"
+#include "fuse/kernel/request_turns.h"
 #include "fuse/monitoring/operations_in_progress.h"
 #include "fuse/monitoring/statistics.h"
 #include "fuse/tree/file_system.h"
@@ -23,6 +24,8 @@
 namespace gridmount::fuse {
 
 // The user data of a libfuse session.
+RequestTurns::Kind kind_of_request(std::span<const char> message);
+
 struct FrontendContext {
   explicit FrontendContext(FileSystem& served) : file_system(served) {}
 
@@ -34,6 +37,7 @@ struct FrontendContext {
   std::function<void(uint64_t ino)> invalidate_attributes;
   // Makes libfuse process a request.
   std::function<void(std::vector<char>& message)> process;
+  RequestTurns turns{kind_of_request};
   AttrReplyTracker attr_replies;
   // Requests that wait until the kernel has written back a file.
   ParkedRequests parked_for_writes{"gm-parked-write"};

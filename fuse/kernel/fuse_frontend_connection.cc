@@ -108,7 +108,7 @@ ssize_t read_request(int connection, void* buffer, size_t room, void* user_data)
   (void)is_named;
   auto& context = *static_cast<FrontendContext*>(user_data);
   while (true) {
-    const ssize_t size = read(connection, buffer, room);
+    const ssize_t size = context.turns.read(connection, buffer, room);
     if (size <= 0) return size;
     const std::span message(static_cast<char*>(buffer), static_cast<size_t>(size));
     translate(message);
@@ -131,6 +131,26 @@ ssize_t write_reply(int connection, iovec* pieces, int count, void*) {
 }
 
 }  // namespace
+
+RequestTurns::Kind kind_of_request(std::span<const char> message) {
+  RequestTurns::Kind kind;
+  fuse_in_header header{};
+  if (message.size() < sizeof header) return kind;
+  std::memcpy(&header, message.data(), sizeof header);
+  switch (header.opcode) {
+    case FUSE_FORGET:
+    case FUSE_BATCH_FORGET:
+    case FUSE_RELEASE:
+    case FUSE_RELEASEDIR:
+    case FUSE_INTERRUPT:
+      // They only tell that something has ended.
+      kind.is_quick = true;
+      break;
+    default:
+      kind.sender = header.pid;
+  }
+  return kind;
+}
 
 int prepare_session(fuse_session* session) {
   fuse_custom_io io{};
