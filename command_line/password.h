@@ -14,7 +14,7 @@ namespace gridmount::command_line {
 // Returns the first line of standard input, without its line end ("\n" or "\r\n"). Reads no byte
 // after the line, because `put --local -` reads the rest. If standard input is a terminal, asks for
 // the password on stderr and turns off the echo. Fails with FailedToParse if the line is empty or
-// there is none.
+// there is none, and as engine/system/system_error.h says if standard input cannot be read.
 Result<std::string> ask_password();
 
 // Returns the first line of the file, without its line end ("\n" or "\r\n"). Fails with
