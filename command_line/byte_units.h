@@ -1,4 +1,4 @@
-// Sizes for people.
+// Shows sizes to people.
 //
 // Thread-safe: a function without state.
 #pragma once

@@ -4,12 +4,13 @@
 //   /BUCKET/PATH              a directory or a file, by the names that the mount shows
 //   /.id/BUCKET/ID            a file by its _id: the digits of an ObjectId, or Extended JSON
 //
-// Clients read it by GET and HEAD, and by the PROPFIND of WebDAV.
+// Clients read the tree by GET and HEAD, and by the PROPFIND of WebDAV.
 //
 // The site shows what is committed in the store. It writes nothing, unless SiteOptions::write is
 // set.
 //
-// Thread-safe. Each request reads the store by itself, and nothing is kept between requests.
+// Thread-safe. Each request reads the store anew. Between requests, the site keeps only locks
+// (lock_table.h).
 #pragma once
 
 #include <memory>
@@ -30,9 +31,9 @@ namespace gridmount::http {
 
 struct SiteOptions {
   std::string database;
-  std::optional<std::string> bucket;  // the only bucket that is shown; unset: all of the database
+  std::optional<std::string> bucket;  // the only bucket that is shown; unset: all buckets
   std::optional<bson::Date> at;       // unset: the present tree (NamespaceOptions::at)
-  std::vector<std::string> hosts;     // allowed in Host, besides the loopback names
+  std::vector<std::string> hosts;     // names allowed in Host, besides the loopback names
   std::optional<WriteOptions> write;  // unset: nothing can be changed
 };
 
@@ -41,7 +42,7 @@ class Site final : public RequestHandler {
   // `store` must outlive the site and the bodies of its replies.
   Site(engine::Store& store, SiteOptions options);
 
-  // Errors of the store become replies, and errors of the server (500) are logged.
+  // Turns errors into replies, and logs errors of the server (status 500).
   Answer answer(const Request& request) const override;
   void stop() const override {
     if (changes_) changes_->stop();
@@ -51,7 +52,7 @@ class Site final : public RequestHandler {
   using Paths = std::shared_ptr<gridfs::PathNamespace>;
 
   Result<Answer> try_answer(const Request& request) const;
-  // Says which methods can be used with the target, and which class of WebDAV there is.
+  // Says which methods can be used with the target, and which classes of WebDAV the site supports.
   Reply options_reply(const Target& target) const;
   // Answers PROPFIND.
   Result<Answer> find_all_properties(const Request& request, const Target& target) const;
@@ -68,12 +69,12 @@ class Site final : public RequestHandler {
   Result<Reply> list_buckets(const Request& request, const Target& target) const;
   Result<Reply> answer_path(const Request& request, const Target& target) const;
   Result<Reply> answer_id(const Request& request, const Target& target) const;
-  // Fails with NoSuchEntry if there is no such bucket, or if the bucket is not shown.
+  // Fails with NoSuchEntry if the bucket does not exist, or if the bucket is not shown.
   Result<Paths> open_bucket(const std::string& name) const;
   // Fails with FileNotFound if the file was replaced or removed between the look-up and the reading
-  // of its document. The caller then tries again. Fails with NoSuchEntry if the path leads nowhere,
-  // with PermissionDenied if it leads to a symbolic link, a device or the like, with BadValue for
-  // an unknown format of a listing, and with the errors of PathNamespace.
+  // of its document. The caller should then try again. Fails with NoSuchEntry if the path leads
+  // nowhere, with PermissionDenied if it leads to a symbolic link, a device or the like, with
+  // BadValue for an unknown format of a listing, and with the errors of PathNamespace.
   Result<Reply> answer_node(const Request& request, const Target& target, const Paths& paths) const;
 
   engine::Store& store_;

@@ -1,13 +1,15 @@
 // The changes that clients make in the tree of a site: PUT, DELETE and MKCOL, and COPY, MOVE,
 // PROPPATCH, LOCK and UNLOCK of WebDAV. Sources: RFC 9110; RFC 4918.
 //
-// A change is made as a driver makes it, with the documents of GridFS, so a mount of the same
-// process must watch the store (WatchedStore). Each change is one transaction, which also checks
-// the conditions of the request, sets the mtime of the directory, and makes implied directories
-// explicit (rules V1 and V2 of path_namespace.h). Two changes consist of many transactions: the
-// removal of a directory with what is in it, and the copy of a directory.
+// SiteChanges changes the documents of GridFS, as a driver does. So if the same process has a mount
+// of the store, the store must be a WatchedStore. Each change is made by one transaction, which
+// also checks the conditions of the request, sets the mtime of the directory, and makes implied
+// directories explicit (rules V1 and V2 of path_namespace.h). Three changes consist of many
+// transactions: the removal of a directory with everything in it, the copy of a directory, and a
+// copy or move that replaces a directory.
 //
-// The transaction also checks the locks (lock_table.h). The field If is evaluated before it.
+// The transaction also checks the locks (lock_table.h). The field If is evaluated before the
+// transaction begins.
 //
 // Thread-safe. Must be owned by a std::shared_ptr.
 #pragma once
@@ -39,8 +41,9 @@ class SiteChanges : public std::enable_shared_from_this<SiteChanges> {
   SiteChanges(engine::Store& store, std::shared_ptr<engine::Database> database,
               const WriteOptions& options);
 
-  // The targets of all these must lead into a bucket: they have two components or more. `paths` is
-  // the bucket of the first one. They fail with the errors of site_error.h and of PathNamespace.
+  // The targets of the following functions must lead into a bucket, so they must have two
+  // components or more. `paths` is the bucket that the first component of the target names. The
+  // functions fail with the errors of site_error.h and of PathNamespace.
   //
   // Begins to replace or create a file.
   Result<Answer> put(const Request& request, const Target& target, const Paths& paths) const;
@@ -51,37 +54,39 @@ class SiteChanges : public std::enable_shared_from_this<SiteChanges> {
   // Copies a file or a directory, maybe into another bucket.
   Result<Answer> copy(const Request& request, const Target& from, const Paths& from_paths,
                       const Target& to, const Paths& to_paths) const;
-  // Moves a file with its revisions, or a directory with everything in it, in one transaction.
+  // Moves a file with its revisions, or a directory with everything in it, in one transaction. If
+  // there is a directory at `to`, other transactions first remove what is in this directory.
   Result<Answer> move(const Request& request, const Target& from, const Target& to,
                       const Paths& paths) const;
 
   // Makes or refreshes a lock. A name that leads nowhere gets an empty file.
   Result<Answer> lock(const Request& request, const Target& target, const Paths& paths) const;
   Result<Answer> unlock(const Request& request, const Target& target, const Paths& paths) const;
-  // Sets the mtime. All other properties are refused one by one.
+  // Sets the mtime. The reply refuses each other property. If a property is refused, the mtime is
+  // not changed either.
   Result<Answer> patch_properties(const Request& request, const Target& target,
                                   const Paths& paths) const;
-  // Evaluates the field If. Fails with PreconditionFailed if it does not hold, and as parse_if()
-  // does. `host` is the name of this server.
+  // Evaluates the field If. Fails with PreconditionFailed if its conditions are not met, and as
+  // parse_if() does. `host` is the name of this server.
   Status check_if(const Request& request, const Target& target, const std::string& host,
                   const OpenBucket& open_bucket) const;
   const std::shared_ptr<LockTable>& locks() const { return locks_; }
 
-  // Makes the copies and removals of trees that are being made fail soon.
+  // Makes the copies and removals of trees that are in progress, and later ones, fail soon.
   void stop() const { *is_stopping_ = true; }
 
  private:
   using Check = std::function<Status(const std::optional<Validators>& present)>;
   struct CopiedTree;
 
-  // Opens the bucket as new files need it.
+  // Opens the bucket of `paths` with the chunk size and the md5 setting for new files.
   gridfs::Bucket bucket_for(gridfs::PathNamespace& paths) const;
   Status check_running() const;
   Result<std::unique_ptr<Slot>> take_tree_slot() const {
     return Slot::take(tree_changes_, options_.tree_changes_max, "copies, moves and removals");
   }
 
-  // Returns the tokens in the field If.
+  // Returns the lock tokens in the field If. Fails as parse_if() does.
   Result<LockClaim> claim_of(const Request& request) const;
   Status check_locks(const LockClaim& claim, gridfs::PathNamespace& paths, const Place& place,
                      LockScope scope) const {
@@ -92,7 +97,7 @@ class SiteChanges : public std::enable_shared_from_this<SiteChanges> {
   Result<Reply> lock_by(const Request& request, const Target& target, const Paths& paths,
                         std::string_view body) const;
   Result<Reply> refresh_lock(const Request& request, const std::string& path) const;
-  // Adds the lock of what has the name.
+  // Adds the lock of an existing file or directory.
   Result<Lock> lock_existing(const Place& place, const gridfs::Bucket& bucket,
                              const LockClaim& claim, const Lock& lock) const;
   // Makes an empty file and adds its lock.
@@ -103,7 +108,7 @@ class SiteChanges : public std::enable_shared_from_this<SiteChanges> {
   Result<Reply> patch_by(const Request& request, const Target& target, const Paths& paths,
                          std::string_view body) const;
 
-  // Removes a file, or an empty directory, and the locks of it. Calls `check` in the transaction.
+  // Removes a file, or an empty directory, and its locks. Calls `check` in the transaction.
   Status remove_place(const Place& place, const gridfs::Bucket& bucket, const LockClaim& claim,
                       const Check& check) const;
   // Removes everything below the directory at `components`. Adds to `failures` what could not be
@@ -111,30 +116,31 @@ class SiteChanges : public std::enable_shared_from_this<SiteChanges> {
   Status remove_below(const std::vector<std::string>& components, const gridfs::Node& directory,
                       gridfs::PathNamespace& paths, const gridfs::Bucket& bucket,
                       const LockClaim& claim, TreeFailures& failures) const;
-  // Checks, before anything in the destination is removed, that no file is hidden behind it. Fails
-  // with Conflict.
+  // Must be called before anything in the destination is removed. Fails with Conflict if the
+  // destination is a directory that hides a file with the same name.
   Status check_removable(const Place& destination, const gridfs::Bucket& bucket,
                          const LockClaim& claim) const;
-  // Checks, before anything in the destination is removed, that the move can be made. Fails as the
-  // move would.
+  // Must be called before anything in the destination is removed. Fails as the move would, if the
+  // move cannot be made.
   Status check_movable(const Request& request, const Place& source, const Place& destination,
                        const gridfs::Bucket& bucket, const LockClaim& claim) const;
-  // Copies the file with that _id to the place. Calls `check` for what is replaced. Returns true if
-  // something was replaced.
+  // Copies the file with the _id `id` to the place. Calls `check` in the transaction, with the file
+  // that is replaced. Returns true if a file was replaced.
   Result<bool> copy_file(const Paths& from_paths, bson::ValueView id, const Place& to,
                          gridfs::PathNamespace& to_paths, const LockClaim& claim,
                          const Check& check) const;
   // Makes the directory with the attributes of `from`.
   Status copy_directory(const Paths& from_paths, const gridfs::Node& from, const Place& to,
                         gridfs::PathNamespace& to_paths, const LockClaim& claim) const;
-  // Copies what is below the directory `from`.
+  // Copies what is below the directory `tree.directory`. Adds to `failures` what could not be
+  // copied.
   Status copy_below(const CopiedTree& tree, TreeFailures& failures) const;
 
   engine::Store& store_;
   const std::shared_ptr<engine::Database> database_;
   const WriteOptions options_;
-  // The numbers of uploads, and of copies, moves and removals of trees. Shared with the receivers,
-  // which may outlive the object.
+  // The numbers of uploads in progress, and of copies, moves and removals of trees. Shared with the
+  // receivers, which may outlive the object.
   const Slot::Count uploads_ = std::make_shared<std::atomic<size_t>>(0);
   const Slot::Count tree_changes_ = std::make_shared<std::atomic<size_t>>(0);
   const std::shared_ptr<LockTable> locks_ = std::make_shared<LockTable>();

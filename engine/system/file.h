@@ -3,8 +3,8 @@
 // interrupted sync fails.
 //
 // The crash tests intercept the system calls that change a store's files
-// (tests/engine/local/crash/file_calls.cc). The functions of this header make these calls, LMDB
-// makes them, and so do callers of fd(). If you use a new kind of call, add it to the tests too.
+// (tests/engine/local/crash/file_calls.cc). The functions of this header, LMDB and callers of fd()
+// make these calls. If you use a new kind of call, add it to the tests too.
 //
 // The functions fail with the code that system_error() chooses for the errno, such as
 // OutOfDiskSpace, IoError or PermissionDenied.
@@ -40,8 +40,9 @@ class File {
   ~File();
 
   // `flags` as for open(2). O_CLOEXEC is added. New files get mode 0600 without the bits of the
-  // umask. Fails with StoreDamaged if the path is not a regular file: to open a pipe or a device
-  // could block, and a store must not write to it. With O_DIRECTORY the path must be a directory.
+  // umask. Fails with StoreDamaged if the path is not a regular file: opening a pipe or a device
+  // could block, and a store must not write to a device. With O_DIRECTORY the path must be a
+  // directory.
   static Result<File> open(const std::filesystem::path& path, int flags);
   // Like open(), for callers that distinguish the causes of a failure. Returns 0 after a success,
   // otherwise an errno or kNotRegular (system_error.h). Sets `file` only after a success.
@@ -53,8 +54,8 @@ class File {
 
   Result<uint64_t> size() const;
   Result<uint64_t> inode() const;
-  // Returns the space that the file takes on the disk. It is less than size() if the file has
-  // holes.
+  // Returns the space that the file takes on the disk. Holes take none, so the result can be less
+  // than size().
   Result<uint64_t> allocated_bytes() const;
   // Returns true if the file has holes, and false if that cannot be determined.
   bool has_holes() const;
@@ -68,11 +69,11 @@ class File {
   Status write(uint64_t offset, std::span<const uint8_t> bytes) const;
   // Sets the size. Added space is a hole and reads as zeros.
   Status resize(uint64_t size) const;
-  // Frees the disk space of these bytes. They then read as zeros, and the size stays. Returns false
-  // if the file system does not support that.
+  // Frees the disk space of the `bytes` bytes at `offset`. They then read as zeros, and the file
+  // keeps its size. Returns false if the file system does not support this.
   Result<bool> punch(uint64_t offset, uint64_t bytes) const;
   // Makes the contents and the size durable. After an error, the writes since the last success may
-  // be lost, even if a later call succeeds: Linux drops the pages it could not write.
+  // be lost, even if a later call succeeds: Linux may drop pages that it could not write.
   Status sync_data() const;
 
  private:
@@ -88,8 +89,8 @@ class File {
 };
 
 // After this call, a write beyond the limit of `ulimit -f` fails and does not end the process: the
-// call ignores SIGXFSZ if that signal still has its default action. Programs call it before they
-// write anything.
+// process ignores SIGXFSZ if this signal still had its default action. Programs must call this
+// function before they write anything.
 void outlive_file_size_limit();
 
 // Returns the figures (statvfs) of the file system that holds the file or folder.

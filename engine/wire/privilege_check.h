@@ -1,8 +1,9 @@
-// Checks whether a client has the privileges that its command needs: those that are known before
-// the command runs, those that become known while it runs, and those of its pipelines.
-// AccessControl (engine/wire/auth/access_control.h) decides which privileges a client has.
+// Checks whether a client has the privileges that its command needs: the privileges that are known
+// before the command runs, the ones that become known while it runs, and the ones that its
+// pipelines need. AccessControl (engine/wire/auth/access_control.h) decides which privileges a
+// client has.
 //
-// Not thread-safe: used by the thread that runs the call.
+// Not thread-safe: must be used by the thread that runs the call.
 #pragma once
 
 #include <string_view>
@@ -14,8 +15,8 @@
 namespace gridmount::wire {
 
 // Fails with Unauthorized unless the call's client has all privileges that the command needs
-// according to its request. Succeeds for commands with Command::before_login, and for clients to
-// which Authorizer::applies_to() does not apply.
+// according to its request. Succeeds for commands with Command::before_login, and for clients for
+// which Authorizer::applies_to() returns false.
 Status check_privileges(Call& call);
 
 // Like check_privileges(), but for one privilege that becomes known only while the command runs.
@@ -27,8 +28,9 @@ class PipelineAccess final : public aggregation::Access {
   // `call` must outlive this object.
   explicit PipelineAccess(Call& call) : call_(call) {}
 
-  // Fail with Unauthorized (13) if the client lacks the privilege. Otherwise record the privilege
-  // with Call::record_reached(), so that a getMore of the cursor checks it again.
+  // Fail with Unauthorized (13) if the client lacks a privilege for this access. Record the
+  // privileges that the client has with Call::record_reached(), so that a getMore of the cursor
+  // checks them again.
   Status may_read(const engine::Namespace& ns) override;
   Status may_write(const engine::Namespace& ns, aggregation::WriteKind kind,
                    bool bypass_validation) override;

@@ -1,5 +1,6 @@
-// Logs operations for which the kernel waits longer than a given time. It logs each of them once
-// while the operation runs. OperationsInProgress logs again when the operation ends. Thread-safe.
+// Logs operations for which the kernel waits longer than a given time. The watchdog logs each of
+// these operations once while it runs. OperationsInProgress logs again when the operation ends.
+// Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -12,8 +13,9 @@ namespace gridmount::fuse {
 
 class Watchdog {
  public:
-  // Logs the operations that have run for `patience`. Checks four times in `patience`, and at least
-  // once a second. If `patience` is zero, does nothing. `operations` must outlive this object.
+  // Logs the operations that have run for `patience`. Looks for them four times in `patience`, and
+  // at least once a second, but not more often than once a millisecond. If `patience` is zero, does
+  // nothing. `operations` must outlive this object.
   Watchdog(OperationsInProgress& operations, std::chrono::milliseconds patience);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;

@@ -1,9 +1,9 @@
 // The kernel's cache of the mount. After external changes, the stale entries of this cache must be
-// invalidated. FUSE's FORGET is something else: with it, the kernel gives up lookups
+// invalidated. FUSE's request FORGET has another purpose: with it, the kernel gives up lookups
 // (inode_table.h).
 //
 // Implementations are thread-safe. The caller must not hold a lock that an operation of the file
-// system takes, because the kernel waits for operations in progress.
+// system takes, because the kernel waits for operations in progress before it invalidates.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,15 @@ class KernelCache {
  public:
   virtual ~KernelCache() = default;
   // Drops the attributes and content of a file, or the listing of a directory. The kernel first
-  // writes back its dirty data.
+  // writes back the file's dirty data.
   virtual void invalidate_inode(uint64_t ino) = 0;
-  // Drops what the kernel knows of a name in a directory: the node to which it leads, or that it
-  // does not exist. If the name is a directory's, a process that works in the directory cannot find
-  // out its path until somebody looks the name up.
+  // Drops what the kernel knows of a name in a directory: the node to which the name leads, or that
+  // the name does not exist. If the name leads to a directory, a process that has this directory as
+  // its working directory cannot find out the path of the directory until somebody looks the name
+  // up.
   virtual void invalidate_entry(uint64_t parent, const std::string& name) = 0;
   // Makes the kernel look a name up before it uses it again. If the name still leads to the same
-  // node, everything below the name stays in the cache, and processes that work in the directory
+  // node, everything below the name stays in the cache, and processes whose working directory it is
   // notice nothing. Before Linux 6.2, this function does the same as invalidate_entry().
   virtual void expire_entry(uint64_t parent, const std::string& name) = 0;
 };
@@ -32,8 +33,8 @@ class KernelCache {
 // What may be out of date in the kernel's cache. A plain value, not thread-safe.
 struct StaleEntries {
   std::set<uint64_t> nodes;
-  std::set<std::pair<uint64_t, std::string>> names;  // by the ino of the directory
-  // Names of directories that may still exist.
+  std::set<std::pair<uint64_t, std::string>> names;  // ino of the directory, name
+  // The names of directories that may still exist. invalidate() calls expire_entry() for them.
   std::set<std::pair<uint64_t, std::string>> expired;
 
   // Invalidates the names first, so that nobody finds an old node by its name any more.

@@ -1,15 +1,15 @@
-// An index of a listing by the hashes of its names. It finds the position of a name by the hash
-// that is in a cookie, for cookies that the stream has not returned or has forgotten.
+// An index of a listing by the hashes of its names. The index finds the position of a name by the
+// hash in a cookie, if the stream has not returned this cookie or has forgotten it.
 //
-// The index reads the names once, from the beginning and only as far as searches need it. It keeps
-// the hash of each name and the name's block. A block is up to kBlockNames consecutive names, and
-// its start is the position before them. A search for an indexed name reads the names of its block.
-// A search for a hash that no name has reads the remaining names once, and then nothing until the
-// store changes. After a change, or if the store's version is unknown, the index is built anew
-// before it reports a hash as missing.
+// The index reads the names from the beginning, and only as far as searches need it. The index
+// keeps the hash of each name and the name's block. A block is up to kBlockNames consecutive names,
+// and the start of the block is the position before them. A search for an indexed name reads only
+// the names of one block. A search for a hash that no name has reads and indexes the remaining
+// names. A later search of this kind reads nothing if the store has not changed. After a change, or
+// if the store's version is unknown, the index is built anew before it reports a hash as missing.
 //
-// The index holds at most kNamesMax names. Each search for a later name reads on from the last
-// indexed name.
+// The index holds at most kNamesMax names. In a longer listing, each search for a later name or for
+// a missing hash reads on from the last indexed name.
 //
 // Not thread-safe. Belongs to one stream.
 #pragma once
@@ -40,10 +40,10 @@ class NameHashIndex {
   // The number of low bits of a hash that are compared. The other bits are ignored.
   static constexpr unsigned kHashBits = 44;
 
-  // Returns the position after the first name with that hash, or nothing if there is none.
-  // `version` is that of the store's newest contents (engine/store.h), if it is known.
-  // `go_to(position)` moves the stream. `pass()` reads the next name and returns
-  // Result<optional<HashedName>>. Afterwards the stream may be anywhere.
+  // Returns the position after a name with this hash, or nothing if no name has it. `version` is
+  // the version of the store's newest contents (engine/store.h), if it is known. `go_to(position)`
+  // moves the stream. `pass()` reads the next name and returns Result<optional<HashedName>>. After
+  // find(), the stream may be at any position.
   template <typename GoTo, typename Pass>
   Result<std::optional<Position>> find(uint64_t hash, std::optional<uint64_t> version,
                                        const GoTo& go_to, const Pass& pass) {
@@ -75,9 +75,10 @@ class NameHashIndex {
     ended_ = false;
   }
 
-  // Returns the first block that has a name with that hash.
+  // Returns a block that has a name with this hash.
   std::optional<size_t> block_of(uint64_t hash) {
-    // Only few names are unsorted, so that sorting is rare and searching is quick.
+    // Sorts only after many new names, so that sorting is rare. Few names are then unsorted, so
+    // that searching is quick.
     if (hashes_.size() - sorted_ > kBlockNames + sorted_ / 8) {
       std::sort(hashes_.begin(), hashes_.end());
       sorted_ = hashes_.size();
@@ -92,7 +93,7 @@ class NameHashIndex {
     return static_cast<size_t>(*found & ((uint64_t{1} << kBlockBits) - 1));
   }
 
-  // Searches a block, including names that were created in it after it was indexed.
+  // Searches a block, including names that were created in its range after the block was indexed.
   template <typename GoTo, typename Pass>
   Result<std::optional<Position>> find_in_block(size_t block, uint64_t hash, const GoTo& go_to,
                                                 const Pass& pass) const {
@@ -105,7 +106,7 @@ class NameHashIndex {
     }
   }
 
-  // Searches the names that were not read yet.
+  // Searches the names after the indexed ones, and indexes them.
   template <typename GoTo, typename Pass>
   Result<std::optional<Position>> read_until(uint64_t hash, const GoTo& go_to, const Pass& pass) {
     if (ended_) return std::optional<Position>();
@@ -126,13 +127,12 @@ class NameHashIndex {
     }
   }
 
-  std::optional<uint64_t> version_;  // the store's when the first name was read
-  // The hash of each name that was read; the low bits are the number of its block.
+  std::optional<uint64_t> version_;  // the store's version when the index was begun
+  // The hash of each indexed name, shifted left; the low bits are the number of the name's block.
   std::vector<uint64_t> hashes_;
-  // The first `sorted_` of them are in the order of the hashes. The others are in the order of the
-  // listing.
+  // The first `sorted_` elements of hashes_ are sorted. The others are in the order of the listing.
   size_t sorted_ = 0;
-  std::vector<Position> starts_;  // of the blocks
+  std::vector<Position> starts_;  // the starts of the blocks
   Position read_to_{};            // the position after the indexed names
   bool ended_ = false;            // all names of the listing are indexed
 };

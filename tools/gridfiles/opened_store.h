@@ -1,8 +1,8 @@
 // The store that gridfiles works on: a store folder opened directly, a store reached through the
 // process that owns it, or a server.
 //
-// Not thread-safe. Only the main thread may call the function, because it may read from the
-// terminal.
+// Not thread-safe. Only the main thread may call open_store_of(), which may ask for a password on
+// the terminal.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,8 @@ struct OpenedStore {
 };
 
 // Opens the store that `options` name. A store that a mount or a server owns is reached through its
-// owner. If `writes` is true, fails for a folder that cannot be written, but does not ask a server.
+// owner. If `writes` is true, fails if a folder that is opened directly cannot be written. Does not
+// check whether the user may write to a store that is reached through its owner or a server.
 Result<OpenedStore> open_store_of(const Options& options, bool writes);
 
 }  // namespace gridmount::tools

@@ -1,18 +1,18 @@
-// Prevents the end of the process when mapped bytes of LMDB's files cannot be read. This happens if
-// another program truncates the file, if a damaged page points beyond the file's end, or if the
-// device fails. The kernel then sends SIGBUS. Without the guard, one of 1,000 flipped bits ended
-// the process.
+// Keeps the process from being killed when mapped bytes of LMDB's files cannot be read. The bytes
+// cannot be read if another program truncates the file, if a damaged page points beyond the file's
+// end, or if the device fails. The kernel then sends SIGBUS. Measured without the guard: one of
+// 1,000 flipped bits ended the process.
 //
 // The guard replaces a page of data.mdb that cannot be read by a page of zeros, in this process
 // only. Zeros match no record's checksum, and LMDB does not accept them as a page, so the reader
-// gets an error. The guard remembers the fault. From then on nothing may be written, because what
-// is written may depend on the zeros.
+// gets an error. The guard remembers the fault. From then on nothing may be written to the store,
+// because the new data may depend on the zeros.
 //
 // LMDB's table of readers, data.mdb-lock, has LMDB's mutexes, and every reader writes to it. The
 // guard replaces the whole table by writable zeros, which mean unlocked mutexes and no readers. So
-// no thread waits for ever, but LMDB no longer knows which pages are being read. The call of LMDB
-// in which the fault happened is ended (fault_scope.h), and from then on nothing may be read or
-// written.
+// no thread waits for ever for a mutex, but LMDB no longer knows which pages are being read. The
+// call of LMDB in which the fault happened is ended (fault_scope.h), and from then on nothing may
+// be read or written.
 //
 // Thread-safe. The first guard installs the process's handler of SIGBUS (fault_scope.h). Faults
 // outside of the guarded mappings go to the handler that was installed before.
@@ -41,7 +41,8 @@ class MapGuard {
 
   // Returns the address of the mapping, or null if this object guards nothing.
   const uint8_t* map() const;
-  // Returns the file offset of the first page that could not be read, or nothing if there was none.
+  // Returns the file offset in bytes of the page at which the first fault happened, or nothing if
+  // no fault has happened.
   std::optional<uint64_t> unreadable() const;
 
   // The handler of SIGBUS calls this. If the address is in a guarded mapping, replaces the page, or

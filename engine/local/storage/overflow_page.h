@@ -3,9 +3,10 @@
 // the header names. So a damaged header must be detected before LMDB uses it. Source: LMDB 0.9's
 // file format (mdb.c, MDB_page).
 //
-// If a value replaces a larger one within one transaction, it keeps all pages of the larger one
-// (mdb.c, mdb_cursor_put). So an undamaged header may also claim more pages than its value needs.
-// The tree's own count of all overflow pages shows whether such a header is damaged.
+// If a transaction replaces a value that it has written by a smaller value, the smaller value keeps
+// all pages of the larger one (mdb.c, mdb_cursor_put). So an undamaged header may also claim more
+// pages than its value needs. The tree's own count of all overflow pages shows whether such a
+// header is damaged.
 //
 // Not thread-safe. An OverflowPages is created from one read transaction, and may be used for
 // entries that any transaction of the same environment has read.
@@ -36,10 +37,10 @@ class OverflowPages {
   std::string defect(const TreeEntry& entry);
 
   // Adds up the pages that all headers claim, and compares the sum with the number of overflow
-  // pages in the tree's record. This reads the whole tree, in the transaction of `trees`. defect()
-  // calls count() when it first needs the result. A caller that uses defect() after the end of that
-  // transaction must call count() before its end. Otherwise defect() reports every header that
-  // claims more pages than its value needs.
+  // pages in the tree's record. Reads the whole tree, in the transaction of the `trees` that of()
+  // got. defect() calls count() when it first needs the result. A caller that uses defect() after
+  // the end of this transaction must call count() before the end. Otherwise defect() reports every
+  // header that claims more pages than its value needs.
   void count();
 
  private:

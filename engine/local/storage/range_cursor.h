@@ -1,7 +1,7 @@
 // Iterates over the entries of one tree between two keys, in either direction. In a write
-// transaction it finds its position again after writes.
+// transaction, the cursor finds its position again after writes.
 //
-// Not thread-safe. Used by the thread that uses its Trees.
+// Not thread-safe. A cursor must be used by the thread that uses its Trees.
 #pragma once
 
 #include <lmdb.h>
@@ -26,11 +26,12 @@ class RangeCursor {
   RangeCursor(const RangeCursor&) = delete;
   RangeCursor& operator=(const RangeCursor&) = delete;
 
-  // Sets the range to [low, high). The iteration begins at `low`, or at the end if `backward`.
+  // Sets the range to [low, high). The iteration begins at `low`, or before `high` if `backward` is
+  // true.
   void set_range(std::string low, std::string high, bool backward);
 
   // From now on next() proves that the search has found the beginning and the end of the range, and
-  // that no leaf between them is left out (TreePath). If it cannot prove this, it fails with
+  // that no leaf between them is left out (TreePath). If next() cannot prove this, it fails with
   // StoreDamaged. May be used only for ranges whose entries have checksums.
   void set_proving() { path_.emplace(*trees_, tree_); }
 
@@ -43,8 +44,8 @@ class RangeCursor {
   // Remembers the position and closes the LMDB cursor. Trees::pause() calls this.
   void pause();
   // Returns whether the entry that was returned last still exists. Returns true before the first
-  // entry and after the end of the range. May be called only in a write transaction, after
-  // set_tailing(), or after pause().
+  // entry, and after the end of the range without set_tailing(). May be called only in a write
+  // transaction, or after set_tailing() or pause().
   Result<bool> has_place() const;
 
  private:

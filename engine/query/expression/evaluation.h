@@ -94,8 +94,8 @@ int64_t cut_to_int64(bson::ValueView number);
 // Location16007 for other types, and with Location18537 for a date whose year is outside 0 to 9999.
 // The result refers to the value or to the arena.
 Result<std::string_view> coerce_to_string(EvaluationContext& context, const MaybeValue& value);
-// Returns a date, or the time of a timestamp or an ObjectId. Fails with Location16006 for other
-// types.
+// Returns the date, or the time in the timestamp or the ObjectId, as a date. Fails with
+// Location16006 for other types.
 Result<bson::Date> coerce_to_date(const MaybeValue& value);
 bool is_coercible_to_date(const MaybeValue& value);
 

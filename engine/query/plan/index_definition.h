@@ -31,22 +31,23 @@ struct IndexDefinition {
   std::optional<bool> background = {};
   // The collation by which strings are compared in this index, with all its fields, as
   // Collation::document() returns it. Empty: strings are compared as bytes. Unset: createIndexes
-  // takes that of the collection. An index that exists always has it set.
+  // takes the collation of the collection. The definition of an existing index always has a
+  // collation.
   std::optional<bson::Document> collation = {};
   // The options of a text index (text_index_definition.h), the wildcardProjection of a wildcard
-  // index (wildcard_index_definition.h), and options of other kinds of indexes
-  // (`bits`, ...). As on servers, the latter are stored and shown, but have no effect.
+  // index (wildcard_index_definition.h), and options of other kinds of indexes (`bits`, ...). As on
+  // servers, options of other kinds are stored and shown, but have no effect.
   bson::Document other_options = {};
 
   // Parses {key: {...}, name: ..., unique: ..., ...}. If there is no name, makes one from the keys.
-  // Ignores `v` (1 or 2), `ns`, `_id` and `dropDups`, as servers do. Does not check `key` beyond
-  // its type: index_key_spec() refuses kinds of indexes that are not supported. Fails with
-  // TypeMismatch for a value of a wrong type, and with FailedToParse if there is no `key`. Fails
-  // with CannotCreateIndex for an empty name, another version, version 1 with a collation,
-  // `weights` of another index than a text index, and an expireAfterSeconds that is no number from
-  // 0 to 2147483647. Fails with BadValue for `wildcardProjection`, with
-  // InvalidIndexSpecificationOption for any other field, as complete_text_index() does, and as
-  // check_combination() does. Fails as Collation::parse() for an invalid collation.
+  // Ignores `v` (1 or 2), `ns`, `_id` and `dropDups`, as servers do. index_key_spec() refuses kinds
+  // of indexes that are not supported; parse() does not. Fails with TypeMismatch for a value of a
+  // wrong type, and with FailedToParse if there is no `key`. Fails with CannotCreateIndex for an
+  // empty name, another version, version 1 with a collation, `weights` that are a string, an
+  // expireAfterSeconds that is no number from 0 to 2147483647, and a storageEngine that is no
+  // document or is empty. Fails with BadValue for an empty collation, and with
+  // InvalidIndexSpecificationOption for any other field. Also fails as Collation::parse(),
+  // complete_text_index(), check_wildcard_index() and check_combination() do.
   static Result<IndexDefinition> parse(bson::View specification);
   // Returns the definition as listIndexes shows it.
   bson::Document specification() const;
@@ -59,18 +60,19 @@ struct IndexDefinition {
 
 // Fails for an invalid combination of options, also in a definition that parse() has not made: with
 // CannotCreateIndex for a partial index that is sparse too, and for a TTL index on _id or on
-// several fields, with BadValue if the index on _id is hidden, and with
-// InvalidIndexSpecificationOption if it is sparse or partial.
+// several fields; with BadValue for a hidden index on _id, and with InvalidIndexSpecificationOption
+// for a sparse or partial index on _id that is not hidden.
 Status check_combination(const IndexDefinition& definition);
 
 // Returns the default name of an index with these keys: "files_id_1_n_1" for {files_id: 1, n: 1}.
 std::string default_index_name(bson::View keys);
 
-// Returns whether both definitions describe the same index: the keys, the indexed documents
-// (sparse, partial_filter, wildcardProjection), `unique` and the collation are the same.
+// Returns whether both definitions describe the same index: the keys, `unique`, `sparse`,
+// partial_filter, the wildcardProjection and the collation are the same.
 bool same_index(const IndexDefinition& a, const IndexDefinition& b);
-// Returns whether the other options are the same, except `hidden` and `background`: like servers,
-// createIndexes takes an index that is there for the requested one, whether it is hidden or not.
+// Returns whether expire_after_seconds and other_options are the same. Ignores `hidden` and
+// `background`: like servers, createIndexes does nothing if only these differ between an existing
+// index and the requested one.
 bool same_options(const IndexDefinition& a, const IndexDefinition& b);
 
 }  // namespace gridmount::query

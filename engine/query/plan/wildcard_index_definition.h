@@ -1,6 +1,6 @@
-// Wildcard indexes: {"$**": 1} on all fields, {"a.$**": 1} on all fields below one, and with a
-// wildcardProjection on chosen fields. Such an index has one key for each value of a document,
-// which consists of the value's path and the value.
+// Wildcard indexes: {"$**": 1} on all fields, {"a.$**": 1} on the field `a` and all fields below
+// it, and {"$**": 1} with a wildcardProjection on chosen fields. A wildcard index has one key for
+// each indexed value of a document. The key consists of the value's path and the value.
 //
 // Source: MongoDB manual, "Wildcard Indexes", and mongod 6.0.5.
 //
@@ -16,20 +16,23 @@
 
 namespace gridmount::query {
 
-// The field of the key that stands for the paths. The name is that of servers.
+// The field of the key that stands for the paths. Servers use the same name.
 inline constexpr std::string_view kWildcardPathField = "$_path";
 
-// The option with the fields that an index on "$**" holds, or leaves out.
+// The option that lists the fields that an index on "$**" holds, or the fields that it leaves out.
 inline constexpr std::string_view kWildcardProjection = "wildcardProjection";
 
 // Returns whether the only field of the index's key is "$**" or ends with ".$**".
 bool is_wildcard_index(const IndexDefinition& index);
 
-// Checks the options of a wildcard index, and does nothing for other indexes. Fails with
-// CannotCreateIndex for a compound index, for a value that is no number greater than 0, and for an
-// index that is unique, sparse or has expireAfterSeconds, with FailedToParse (9) for an empty
-// wildcardProjection or one beside a path, with BadValue for one of another index, with 51271 if it
-// has a value other than true or false, and as Projection::parse() does.
+// Checks the wildcard fields of an index's key, and the options of a wildcard index. Fails with
+// CannotCreateIndex for a compound index with a wildcard field, for a wildcard field whose value is
+// neither a string nor a number greater than 0, for an invalid path before ".$**", for a wildcard
+// index that is unique, sparse or has expireAfterSeconds, and for a wildcardProjection that is no
+// document. Fails for a wildcardProjection with BadValue if the index is no wildcard index, with
+// FailedToParse (9) if the wildcardProjection is empty or the field is not "$**", with 51271 if a
+// value in it is neither a boolean nor a number nor a document of these, and as Projection::parse()
+// does.
 Status check_wildcard_index(const IndexDefinition& index);
 
 // Tells which paths a wildcard index holds.
@@ -47,7 +50,8 @@ class WildcardPaths {
 
  private:
   std::string root_;  // the path before ".$**"; empty: the whole document
-  // The paths in wildcardProjection, without _id. Empty: all paths.
+  // The paths in wildcardProjection, without _id unless the projection is {_id: 1}. Empty: all
+  // paths.
   std::vector<std::string> listed_;
   bool is_exclusion_ = true;  // listed_ has the paths that are left out
   bool has_id_ = false;

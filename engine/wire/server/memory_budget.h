@@ -1,12 +1,13 @@
 // A limit for the bytes of messages that the server has in memory at one time. A reservation that
-// needs more bytes than are free waits in a queue, and acquire() does not block a thread for this.
+// needs more bytes than are free waits in a queue. acquire() does not block the thread meanwhile.
 //
 // Invariant: the total is at most bytes_max plus the following:
 // - the bytes of charge() and settle(), which have no limit;
 // - kAlwaysBytes for each reservation;
 // - kAlwaysBytes for each call of acquire_share();
-// - one reservation, the first of the queue, which may exceed the budget. Without this exception,
-//   half-read messages that together fill the budget could wait for one another for ever.
+// - the bytes of one reservation, which was the first in the queue and may exceed the budget.
+//   Without this exception, half-read messages that together fill the budget could wait for one
+//   another for ever.
 // After stop() there is no limit.
 //
 // Thread-safe, except that a Reservation must be used by one thread at a time.
@@ -24,7 +25,8 @@ namespace gridmount::wire {
 
 class MemoryBudget {
  public:
-  // A reservation up to this size never waits, so small messages never wait.
+  // A request for bytes never waits if the reservation has at most this size afterwards, so small
+  // messages never wait.
   static constexpr size_t kAlwaysBytes = 16 * 1024;
 
   class Reservation {
@@ -39,28 +41,27 @@ class MemoryBudget {
 
   explicit MemoryBudget(size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // Adds `bytes` to the reservation. Returns true if it has them at once. Otherwise puts the
-  // reservation into the queue, and returns false. When the reservation gets the bytes, `granted`
-  // is called: by this thread before acquire() returns, or later by another thread that uses the
-  // budget. Until then the reservation must not be used. If the budget is used up, a request for
-  // zero bytes waits too.
+  // Adds `bytes` to the reservation. Returns true if the reservation gets the bytes without
+  // waiting. Otherwise puts the reservation into the queue, and returns false. When the reservation
+  // gets the bytes, `granted` is called: by this thread before acquire() returns, or later by
+  // another thread that uses the budget. Until this call, the reservation must not be used. If the
+  // budget is used up, a request for zero bytes waits too.
   bool acquire(Reservation& reservation, size_t bytes, std::function<void()> granted);
-  // Like acquire(), but blocks the thread until it has the bytes. Returns false if this takes
-  // longer than `patience`.
+  // Like acquire(), but blocks the thread until the reservation has the bytes. If this takes longer
+  // than `patience`, adds nothing and returns false.
   bool acquire_within(Reservation& reservation, size_t bytes, std::chrono::milliseconds patience);
-  // Adds a part of the free bytes to the reservation, so that many requests get some: no more than
-  // `wanted`, but at least kAlwaysBytes if `wanted` is not less. Returns how many bytes it has
-  // added.
+  // Adds bytes to the reservation without waiting, and returns how many: a quarter of the free
+  // bytes, so that many requests get some, or kAlwaysBytes if this is more, but at most `wanted`.
   size_t acquire_share(Reservation& reservation, size_t wanted);
   // Adds the bytes without waiting and without a limit, for memory that the server must have.
   void charge(Reservation& reservation, size_t bytes);
-  // Sets the size of the reservation to `bytes`, without waiting. If it has more bytes, releases
-  // the others.
+  // Sets the size of the reservation to `bytes`, without waiting and without a limit. If the
+  // reservation has more bytes, releases the surplus.
   void settle(Reservation& reservation, size_t bytes);
   void release(Reservation& reservation);
 
-  // Returns true if a reservation waits. The server then sooner ends connections that hold bytes
-  // and make no progress.
+  // Returns true if a reservation waits. Then the server waits less long before it ends connections
+  // that hold bytes and make no progress.
   bool is_waited_for() const { return waiting_.load(std::memory_order_relaxed) > 0; }
   size_t used() const;
   // Returns whether more than a quarter of the budget was in use at some time since the last call
@@ -87,7 +88,7 @@ class MemoryBudget {
   mutable Mutex mutex_;
   size_t used_ GM_GUARDED_BY(mutex_) = 0;
   bool was_high_ GM_GUARDED_BY(mutex_) = false;  // since the last call of was_high()
-  // True if a reservation exceeds the budget.
+  // True if a reservation may exceed the budget.
   bool is_overdrawn_ GM_GUARDED_BY(mutex_) = false;
   bool is_stopped_ GM_GUARDED_BY(mutex_) = false;
   std::deque<Waiter> queue_ GM_GUARDED_BY(mutex_);

@@ -21,10 +21,11 @@ class DocumentReader {
 
   enum class Found { kDocument, kMark, kEnd };
   // Finds the next document, a mark or the end of the file. Accepts a mark only if `marks` is true.
-  // A mark differs from every possible length of a document. Fails with FailedToParse for anything
-  // else, and the message names the file and the byte.
+  // A mark is a number that differs from every possible length of a document. Fails with
+  // FailedToParse for anything else, and for an invalid document. The message then has the name of
+  // the file and the offset of the byte. Fails as InputFile::read() does.
   Result<Found> next(bool marks = false);
-  // Returns the document found last, which is valid until the next call.
+  // Returns the document found last, which is valid until the next call of next().
   bson::View document() const { return document_; }
   // Returns the offset at which the last thing found begins.
   uint64_t offset() const { return offset_; }

@@ -1,6 +1,7 @@
 // The names of a dump's files, as mongodump forms them. The name of the collection is escaped as in
-// the query of a URL. If it gets too long for a file system, it is truncated and a digest of the
-// whole name is appended. In this case only the metadata file has the full name.
+// the query of a URL. If the escaped name is too long for a file system, it is truncated, and a
+// digest of the whole name is appended. Then only the content of the metadata file has the full
+// name.
 //
 // Thread-safe: functions without state.
 #pragma once
@@ -21,8 +22,8 @@ inline constexpr std::string_view kGzipSuffix = ".gz";
 // digest and OpenSSL refuses SHA-1.
 Result<std::string> dump_file_name(std::string_view collection);
 
-// Returns true if the file name, without its suffixes, was truncated, so that the collection's name
-// cannot be read from it.
+// Returns true if `stem`, a file name without its suffixes, was truncated, so that the collection's
+// name cannot be read from it.
 bool is_cut_name(std::string_view stem);
 // Returns the collection's name, or nothing if the text is not an escaped name.
 std::optional<std::string> collection_of_stem(std::string_view stem);

@@ -1,4 +1,4 @@
-// `gridstore top` shows what a server or a mount does, and how long that takes.
+// `gridstore top` shows which operations a server or a mount runs, and how much time they take.
 //
 // Not thread-safe.
 #pragma once
@@ -7,8 +7,8 @@
 
 namespace gridmount::tools {
 
-// Shows a table every --interval seconds. Ends after --count tables, after SIGINT or SIGTERM, or on
-// a terminal when the user presses q.
+// Shows a table every --interval seconds. Ends after --count tables, after SIGINT or SIGTERM, or
+// when the user presses q on a terminal.
 Subcommand add_top(CLI::App& app);
 
 }  // namespace gridmount::tools
