@@ -16,19 +16,19 @@ class Validator;
 namespace gridmount::command_line {
 
 // Refuses a connection string, which would otherwise be taken for the name of a folder. `instead`
-// is the end of the message and says what to do. The string itself, which may hold a password, is
-// not repeated.
+// is the end of the message and says what to do. The message does not repeat the connection string,
+// which may have a password.
 CLI::Validator store_folder(std::string instead);
 
 // Refuses invalid database names, including the empty one.
 CLI::Validator database_name();
 
-// Returns `error`. If it says that the store does not exist, "; '<command> --create' makes one" is
-// added to its message. For commands that can create a store.
+// For commands that can create a store. Returns `error`, with "; '<command> --create' makes one" at
+// the end of the message if the code is StoreNotFound.
 Error with_create_advice(const Error& error, std::string_view command);
 
-// Returns `error`. If it says that there is no store in the folder, what to give instead is added
-// to its message. For commands that need a store.
+// For commands that need an existing store. Returns `error`. If the code is StoreNotFound or
+// NotAStore, the message then ends with what the user should give instead.
 Error with_folder_advice(const Error& error);
 
 }  // namespace gridmount::command_line

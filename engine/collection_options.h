@@ -33,8 +33,8 @@ struct CollectionOptions {
   std::optional<ValidationAction> action = {};  // absent: error
 
   // The field `enabled` of the option changeStreamPreAndPostImages. A store keeps and shows the
-  // option, but it has no effect: only change streams read these images, and a store has no change
-  // streams.
+  // option, but the option has no effect: only change streams read these images, and a store has no
+  // change streams.
   std::optional<bool> pre_and_post_images = {};
 
   // Not empty for a view. The contents of a view are the result of `pipeline` over the collection
@@ -55,7 +55,8 @@ struct CollectionOptions {
   // - TypeMismatch for a value of a wrong type;
   // - Location51024 if `size` or `max` is out of range;
   // - BadValue for an empty `viewOn`, and for an unknown validation level or action;
-  // - InvalidOptions if an option is not supported or conflicts with another one, and for a
+  // - InvalidOptions if an option is not supported, conflicts with another one or lacks one that it
+  //   needs, for a changeStreamPreAndPostImages that is not {enabled: <boolean>}, and for a
   //   validator in the databases admin, local and config;
   // - InvalidNamespace for a validator of a system.* collection, and if `viewOn` is not a valid
   //   name;

@@ -9,10 +9,10 @@
 
 namespace gridmount::http {
 
-// Returns the value of Content-Type for a file. `recorded` is the type in its files document. It
-// decides if it has the form of a media type and at most 255 bytes. Otherwise the extension of
-// `name` decides, whatever the case of its letters is. If the extension is unknown, returns
-// application/octet-stream.
+// Returns the value of Content-Type for a file. `recorded` is the type in the file's files
+// document. Returns `recorded` if this is a media type in ASCII of at most 255 bytes. Otherwise
+// returns the type that belongs to the extension of `name`, in upper or lower case. If the
+// extension is unknown, returns application/octet-stream.
 std::string media_type_of(const std::optional<std::string>& recorded, std::string_view name);
 
 // Returns true if a browser that opens a file of this type may run scripts in it.

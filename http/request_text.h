@@ -10,11 +10,12 @@
 
 namespace gridmount::http {
 
-// Makes the reply to a request from its body, which is empty if there is none.
+// Makes the reply to a request from the request's body. `text` is empty if there is no body.
 using TextAnswer = std::function<Result<Reply>(std::string_view text)>;
 
-// Returns what takes the body and then calls `answer`. Errors become replies. A body of more than
-// kXmlBytesMax (xml_document.h) gets the status 413, and of a longer one no more than that is kept.
+// Returns a receiver that takes the body, calls `answer`, and turns its errors into replies. The
+// reply to a body of more than kXmlBytesMax bytes (xml_document.h) has the status 413. The receiver
+// never keeps more bytes than that.
 Answer answer_to_text(const Request& request, TextAnswer answer);
 
 }  // namespace gridmount::http

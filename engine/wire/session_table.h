@@ -5,8 +5,8 @@
 // copies of their session's id and user. Each account can have only a share of the table, so that
 // no account can fill the table. A new session always finds room: if its account's share is full,
 // the session of this account that has been idle longest is removed; if the whole table is full,
-// the session of all that has been idle longest is removed. This does not end a session: its next
-// use adds it to the table again.
+// the session of any account that has been idle longest is removed. The removal does not end the
+// session: its next use adds it to the table again.
 //
 // Thread-safe.
 #pragma once

@@ -5,8 +5,8 @@
 // document in one transaction. Invariants:
 // F1. At any time, the store shows the state that one commit has written: all chunks that were
 //     dirty at one moment, with the length, uploadDate, md5 and times of the same moment. A file
-//     that was truncated by many chunks and has grown again needs two commits. Between these, the
-//     store shows the file as it was before it grew beyond the whole chunks that were left.
+//     that was truncated by many chunks and has grown again needs two commits. Between the two
+//     commits, the store shows the file with only the whole chunks that the truncation left.
 // F2. A commit writes a frozen set of chunks. Writes during the commit go to copies of these
 //     chunks. No operation waits for another file's commit, except for memory when the budget is
 //     spent.
@@ -51,7 +51,7 @@ class ReadResult {
   ReadResult(ReadResult&&) = default;
   ReadResult& operator=(ReadResult&&) = default;
 
-  // Wraps bytes that belong to no file. The caller keeps `bytes` alive longer than the result.
+  // Wraps bytes that belong to no file. `bytes` must outlive the result.
   static ReadResult of(std::span<const uint8_t> bytes) {
     ReadResult result;
     result.size_ = bytes.size();
@@ -89,13 +89,13 @@ class File {
   // truncate(), zero() and fallocate() fail with BadValue if the offset or the new length is
   // negative. The `size` of zero() and fallocate() must not be negative.
   virtual Result<ReadResult> read(int64_t offset, size_t size) = 0;
-  // Fails with FileTooLarge beyond max_file_bytes(), as truncate(), zero() and fallocate() do. May
-  // wait for a commit when the budget is spent.
+  // write(), truncate(), zero() and fallocate() fail with FileTooLarge if the range or the new
+  // length ends beyond max_file_bytes(). write() may wait for a commit when the budget is spent.
   virtual Status write(int64_t offset, std::span<const uint8_t> data, TimeUpdate times) = 0;
   virtual Status truncate(int64_t length, TimeUpdate times) = 0;
   // Writes zeros to `size` bytes from `offset` on, but not beyond the end of the file. Chunks that
-  // lie wholly in the range become holes. If the range has such chunks, everything written so far
-  // is committed first, and the holes are committed on return.
+  // lie wholly in the range become holes. If the range contains whole chunks, zero() first commits
+  // everything that was written so far, and the holes are committed on return.
   virtual Status zero(int64_t offset, int64_t size, TimeUpdate times) = 0;
 
   // Counts the blocks that the range touches as allocated, even after the end of the file. A block
@@ -115,7 +115,8 @@ class File {
   virtual void set_times(const timespec& mtime, const timespec& ctime) = 0;
 
   // Changes attributes of the open file in this object and, in one transaction, in the store.
-  // Ignores a stale write-back of times (is_stale_time_writeback()). Fails with FileDeleted.
+  // Ignores a stale write-back of times (is_stale_time_writeback()). Fails with FileDeleted if the
+  // files document was deleted.
   virtual Status set_posix(const PosixFields& changes) = 0;
   // Like set_posix(), for a change that depends on the present fields. Nobody else changes the
   // fields between the call of `change` and the commit.
@@ -138,8 +139,8 @@ struct FileTableOptions {
   std::chrono::milliseconds commit_interval{1000};  // age at which dirty chunks are committed
   uint64_t commit_bytes = 8 * 1024 * 1024;  // a file with this many dirty bytes is committed early
   bool md5 = true;
-  // For a store over a network: where stored chunks are kept and fetched ahead. Several tables may
-  // share it. Null: each read asks the store.
+  // For a store over a network: the cache that keeps stored chunks and fetches them ahead. Several
+  // tables may share one cache. Null: each read asks the store.
   std::shared_ptr<ChunkCache> chunk_cache;
   // Each commit of content calls this in its transaction before the first write. The function may
   // change `upload_date`, the date that the files document will get. An error fails the commit.
@@ -160,7 +161,7 @@ class FileTable {
 
   // Returns the File of that id. All callers get the same object while one of them holds it. Fails
   // with FileNotFound if the file is not open and `files` does not have it, and with
-  // InvalidFilesDocument.
+  // InvalidFilesDocument if the files document cannot be used.
   virtual Result<std::shared_ptr<File>> open(bson::ValueView id) = 0;
   // Like open(), for a caller that will read the beginning of the file. The content of a small file
   // comes with its files document.
@@ -208,7 +209,7 @@ class FileTable {
   // stops the threads. Returns the error of flush_all().
   virtual Status close(std::chrono::milliseconds md5_patience) = 0;
 
-  // Returns the memory that the dirty chunks of all files occupy.
+  // Returns the memory in bytes that the dirty chunks of all files occupy.
   virtual uint64_t dirty_bytes() const = 0;
 };
 

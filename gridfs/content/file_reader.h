@@ -1,6 +1,6 @@
 // Assembles the bytes of one read from chunks in memory, from the store, and from holes.
 //
-// Not thread-safe: one thread uses a FileReader.
+// Not thread-safe. A FileReader must be used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -33,15 +33,15 @@ class FileReader {
 
   bool needs_store() const { return needs_store_; }
   // The snapshot from which stored pieces are read, and the state of the file in it.
-  // `absent_is_hole`: a chunk that the store does not have reads as zeros. With a cache there need
-  // not be a snapshot.
+  // `absent_is_hole`: a chunk that the store does not have reads as zeros. With a cache, `snapshot`
+  // may be null: finish() then begins a snapshot if it needs one.
   struct Source {
     std::unique_ptr<engine::Snapshot> snapshot;
     int64_t length = 0;
     bool absent_is_hole = false;
     CachedChunks* cache = nullptr;
     uint64_t version = 0;                     // with a cache: the version of the stored content
-    std::optional<CachedContent> known = {};  // with a cache: that content; unset if unknown
+    std::optional<CachedContent> known = {};  // with a cache: the stored content; unset if unknown
     int64_t chunk_bytes = 0;                  // with a cache
     // `snapshot` is a short snapshot. finish() copies the bytes and ends the snapshot.
     bool is_short = false;
@@ -49,10 +49,10 @@ class FileReader {
   void set_source(Source source) { source_ = std::move(source); }
   const Source& source() const { return source_; }
 
-  // Reads the stored pieces. The result keeps the bytes alive: it owns the snapshot and holds the
-  // buffers and the cached chunks, or with `is_short` owns a copy of the bytes. Fails with
-  // ChunkIsMissing or ChunkIsWrongSize, or with FileDeleted if a chunk is missing because the file
-  // has been deleted.
+  // Reads the stored pieces. The result keeps the bytes alive: it owns the snapshot, and holds the
+  // buffers and the cached chunks. With `is_short`, the result owns a copy of the bytes instead.
+  // Fails with ChunkIsMissing or ChunkIsWrongSize, with FileDeleted if the store lacks a chunk
+  // because the file has been deleted, and with the errors of the store.
   Result<ReadResult> finish(StoredChunks& chunks, const Bucket& bucket,
                             bson::ValueView files_id) &&;
 

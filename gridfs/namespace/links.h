@@ -31,14 +31,14 @@
 
 namespace gridmount::gridfs {
 
-// What a change of names needs to know of the file.
+// What a change of names needs to know about the file.
 struct LinkedFile {
   bson::Value id;
-  // Unset if the files document's `filename` is not a string. A change of names leaves that value
-  // as it is.
+  // Unset if the files document's `filename` is not a string. A change of names does not change
+  // this `filename`.
   std::optional<std::string> filename;
   int64_t links = 0;
-  bool accepts_fields = true;  // accepts_posix_fields() holds (posix_place.h)
+  bool accepts_fields = true;  // the result of accepts_posix_fields() (posix_place.h)
 
   static LinkedFile parse(bson::View files_document);
 };
@@ -62,8 +62,8 @@ class Links {
   void set_made() const { is_made_ = true; }
 
   // Returns the number of names to show for a file, from 1 to kMaxLinks. If the files document has
-  // no place for the recorded number (accepts_posix_fields()), counts the link documents in a
-  // snapshot of its own. If that fails, counts only the other names.
+  // no place for the recorded number (accepts_posix_fields()), nlink() counts the link documents in
+  // a new snapshot. If this fails, nlink() counts only the `filename` and the aliases.
   uint32_t nlink(bson::View files_document) const;
 
   // Returns the files documents of the files that have this additional name: usually one or none.
@@ -79,7 +79,7 @@ class Links {
   // --- Changes, in the caller's transaction.
   //
   // Loads a file whose names are to change, and turns its aliases into link documents. Returns
-  // nothing if there is no such file.
+  // nothing if there is no file with this _id.
   Result<std::optional<LinkedFile>> load(engine::Transaction& transaction,
                                          bson::ValueView id) const;
   // Makes the link document of the name lead to that file, and creates the document if there is
@@ -89,8 +89,8 @@ class Links {
   // Removes the link from the name to that file. Returns false if there was none.
   Result<bool> take(engine::Transaction& transaction, std::string_view name,
                     bson::ValueView id) const;
-  // Only reads. Returns the name in one link document of the file. Returns nothing if there is
-  // none, or if the name in the document that it has found is not a string.
+  // Returns the name in one link document of the file. Returns nothing if the file has no link
+  // document, or if the name in the document that was found is not a string. Changes nothing.
   Result<std::optional<std::string>> any_of(engine::Snapshot& snapshot, bson::ValueView id) const;
   // Makes all link documents of the file `from` lead to the file `to`.
   Status transfer(engine::Transaction& transaction, bson::ValueView from, bson::ValueView to) const;
@@ -120,8 +120,8 @@ class LinkScan {
     bson::View document;  // the files document, valid as the views of Links::files_of() are
   };
 
-  // Begins at `from` if `inclusive`, else after it. Ends before `end` if that is not empty. `links`
-  // and `snapshot` must outlive the scan.
+  // Begins at `from` if `inclusive` is true, otherwise after `from`. Ends before `end` if `end` is
+  // not empty. `links` and `snapshot` must outlive the scan.
   LinkScan(const Links& links, engine::Snapshot& snapshot, std::string from, bool inclusive,
            std::string end);
 

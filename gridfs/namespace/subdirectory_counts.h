@@ -1,10 +1,10 @@
-// The number of subdirectories of each directory, as far as it is known. It is known for
+// The number of subdirectories of each directory, if it is known. The numbers are known for
 // directories that were made since the bucket was opened. To count the subdirectories of an older
-// directory, everything below it would have to be read, because filenames imply directories.
+// directory, the mount would have to read everything below it, because filenames imply directories.
 //
-// A count is right or absent. Whenever an implied directory may have come into being, the counts
-// are dropped. The callers record a change as the last step of its transaction, so changes are
-// recorded in the order of the commits. If the commit fails, the caller drops all counts.
+// A count is right or absent. The callers must drop all counts when an implied directory may have
+// come into being. They must record a change as the last step of its transaction, so that changes
+// are recorded in the order of the commits. If the commit fails, the caller must drop all counts.
 //
 // Thread-safe.
 #pragma once
@@ -21,7 +21,7 @@ namespace gridmount::gridfs {
 
 class SubdirectoryCounts {
  public:
-  // If others write to the store too, no count is ever known.
+  // If `store_is_exclusive` is false, others write to the store too, and no count is ever known.
   explicit SubdirectoryCounts(bool store_is_exclusive) : keeps_any_(store_is_exclusive) {}
 
   bool keeps_any() const { return keeps_any_; }

@@ -13,14 +13,16 @@ namespace gridmount::tools {
 
 class Interruption {
  public:
-  // Also ignores SIGPIPE: a closed pipe is an error of write(2). A second signal kills.
+  // Installs the handler of SIGINT and SIGTERM. The second of these signals kills the process. Also
+  // ignores SIGPIPE, so that write(2) to a closed pipe fails and does not kill.
   static void install();
 
   // Fails with kInterrupted after a signal. Must be called between blocks of data, and when a
   // system call has returned EINTR.
   static Status check();
 
-  // Returns mongofiles' message: "signal 'interrupt' received; forcefully terminating".
+  // Returns mongofiles' message for the signal, such as "signal 'interrupt' received; forcefully
+  // terminating".
   static std::string message();
 };
 

@@ -14,10 +14,10 @@
 namespace gridmount::local {
 
 // Fills a new index from the collection's documents, in bounded memory. Sets `multikey` to true if
-// some document has an array under the index's paths, otherwise leaves it as it is. Fails with
-// DuplicateKey if the index is unique and two documents have the same key, with the errors of
-// extract_keys(), and with DataCorruptionDetected or StoreDamaged for damage. After an error the
-// index has some of its entries.
+// some document has an array under the index's paths, otherwise does not change `multikey`. Fails
+// with DuplicateKey if the index is unique and two documents have the same key, with the errors of
+// extract_keys(), and with DataCorruptionDetected or StoreDamaged if the store is damaged. After an
+// error the index may have some of its entries.
 Status build_index(const std::shared_ptr<Trees>& trees, const CollectionMetadata& metadata,
                    const IndexMetadata& index, bool& multikey);
 

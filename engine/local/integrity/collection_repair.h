@@ -29,7 +29,7 @@ class CollectionRepair {
   CollectionRepair(engine::Store& store, engine::Namespace ns, const RepairOptions& options)
       : store_(store), ns_(std::move(ns)), options_(options) {}
 
-  // Repairs the collection. Must be called only once. If it fails because of damage, the rest of
+  // Repairs the collection. Must be called only once. If run() fails because of damage, the rest of
   // the collection cannot be repaired.
   Status run();
 
@@ -80,7 +80,8 @@ class CollectionRepair {
   // Finds the entries that the document lacks. Writes nothing.
   Result<std::optional<Conflict>> find_missing(const Step& step, RecordId id, bson::View document,
                                                std::vector<MissingEntry>& missing);
-  // Returns the record that rightly has the key of the unique entry, or nothing if none does.
+  // Returns the record to which the entry of a unique index should lead, or nothing if no record
+  // has the entry's key.
   Result<std::optional<RecordId>> rightful_owner(const Step& step, const IndexMetadata& index,
                                                  const TreeEntry& entry);
   Status put_entries(Step& step, const std::vector<MissingEntry>& missing);
@@ -118,7 +119,7 @@ class CollectionRepair {
   int64_t bytes_ = 0;
   std::vector<IndexTally> tallies_;
   std::vector<std::string> index_names_;
-  std::vector<bool> multikey_;  // per index: the catalog says so, or a document has shown it
+  std::vector<bool> multikey_;  // per index: the catalog or a document shows that it is multikey
   KeySet keys_;
   KeySet other_keys_;
 };

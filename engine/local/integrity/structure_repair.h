@@ -1,6 +1,6 @@
 // Repairs the problems that check_structure() finds (structure_check.h).
 //
-// Not thread-safe: nobody else may use the store meanwhile.
+// Not thread-safe: nobody else may use the store during a repair.
 #pragma once
 
 #include <cstdint>
@@ -49,12 +49,12 @@ struct RepairReport {
 // that they match the records. Removes two kinds of records: records that cannot be read, and
 // documents that violate a unique index (of the documents with the same key, the one with the
 // lowest record id stays). Works in transactions of bounded size, and each of them leaves a store
-// that can be opened and repaired again. Before a transaction that removes something is committed,
-// `options.removed` has kept and synced it. Cannot repair damaged entries of the catalog and
-// damaged pages of the trees: the report lists those that it has found. Fails with IllegalOperation
-// if `store` is not a LocalStore, with StoreReadOnly if it is open read-only, with the errors of
-// `options.removed`, and with errors that are not damage, such as those of a full disk or of the
-// device.
+// that can be opened and repaired again. Before a transaction that removes data is committed,
+// `options.removed` has kept and synced the data. Cannot repair damaged entries of the catalog and
+// damaged pages of the trees, but the report lists the ones that were found. Fails with
+// IllegalOperation if `store` is not a LocalStore, with StoreReadOnly if `store` is open read-only,
+// with the errors of `options.removed`, and with errors that are not damage, such as those of a
+// full disk or of the device.
 Result<RepairReport> repair_structure(engine::Store& store, const RepairOptions& options);
 
 }  // namespace gridmount::local

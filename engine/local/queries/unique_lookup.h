@@ -1,9 +1,9 @@
-// Finds the document, or the first of the documents, that a simple filter matches. Such a filter is
-// {_id: x}, or has one value for each field of an index. A filter of this form need not be parsed,
-// planned or matched.
+// Finds the document, or the first of the documents, that a simple filter matches. A simple filter
+// is {_id: x}, or has exactly one value for each field of an index. A simple filter need not be
+// parsed, planned or matched.
 //
-// Thread-safety: functions without state, used by the thread that uses the Snapshot or Transaction
-// of the Trees.
+// Thread-safety: functions without state. They must be called by the thread that uses the Snapshot
+// or Transaction of the Trees.
 #pragma once
 
 #include <memory>
@@ -19,12 +19,13 @@
 
 namespace gridmount::local {
 
-// A unique index, and the key in it that only the matching document has. unique_lookup() finds them
-// if the filter has at most four top-level fields, if each is a number, string, binary, ObjectId,
-// boolean, date or timestamp, and if they are exactly the parts of a unique index. This index must
-// be readable (is_readable()), and neither partial nor multikey, and the key must not be truncated.
-// If a value is a string, the index must have the query's collation, which is `collator`. Otherwise
-// unique_lookup() returns nothing. `index` points into the metadata, which must outlive the result.
+// A unique index, and the key in it that only the matching document has. unique_lookup() finds both
+// if the filter has at most four fields, all at the top level, if the value of each field is a
+// number, string, binary, ObjectId, boolean, date or timestamp, and if the fields are exactly the
+// parts of a unique index. This index must be readable (is_readable()), and neither a text index
+// nor partial nor multikey, and the key must not be truncated. If a value is a string, the index
+// must have the query's collation, which is `collator`. Otherwise unique_lookup() returns nothing.
+// `index` points into the metadata, which must outlive the result.
 struct UniqueLookup {
   const IndexMetadata* index;
   std::string key;
@@ -39,12 +40,12 @@ std::optional<UniqueLookup> unique_lookup(const CollectionMetadata& metadata, bs
 bool is_by_id(bson::View filter, const engine::FindOptions& options);
 
 // Returns the record that the lookup finds, or nothing if no document matches. Fails with
-// DataCorruptionDetected or StoreDamaged if the index is damaged there.
+// DataCorruptionDetected or StoreDamaged if the index is damaged at the key.
 Result<std::optional<RecordId>> find_unique(const Trees& trees, const CollectionMetadata& metadata,
                                             const UniqueLookup& lookup);
 
-// Like UniqueLookup, for an index that is not unique. It is the index that the planner would
-// choose. Several documents can match, and find_first() finds the one that a cursor would return
+// Like UniqueLookup, for an index that is not unique. `index` is the index that the planner would
+// choose. Several documents can match. find_first() finds the document that a cursor would return
 // first.
 struct FirstLookup {
   const IndexMetadata* index;

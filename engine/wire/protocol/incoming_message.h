@@ -1,4 +1,4 @@
-// Parses a message of a client into a request and the form of its reply.
+// Parses a message of a client into a request and the form of the reply.
 //
 // The functions are thread-safe. The types are plain values and not thread-safe.
 #pragma once
@@ -23,7 +23,7 @@ struct ReplyForm {
     kMessage,  // OP_MSG
     kLegacy,   // OP_REPLY with the command's reply
     // OP_REPLY with the documents of the cursor's batch (`firstBatch` or `nextBatch`), or with the
-    // command's reply if it has no cursor
+    // command's reply if this reply has no cursor
     kLegacyCursor,
   };
   Kind kind = Kind::kMessage;
@@ -44,12 +44,12 @@ struct IncomingMessage {
 };
 
 // Returns true if the server must handle the request again after this reply, without waiting for a
-// new request. This needs exhaustAllowed, and happens after a getMore that leaves the cursor open,
-// and after a hello whose topologyVersion names this server's process.
+// new request. The client must have set exhaustAllowed in an OP_MSG. The request must be a getMore
+// that leaves the cursor open, or a hello whose topologyVersion names this server's process.
 bool has_more_to_come(const IncomingMessage& incoming, bson::View reply);
 
 // Parses a whole message, whose header read_header() has accepted. If the message is compressed,
-// fills `decompressed`. The result refers to `message` and `decompressed`, which must outlive it.
+// fills `decompressed`. `message` and `decompressed` must outlive the result, which refers to them.
 // After an error the connection must be closed without a reply, as MongoDB does. The error is for
 // the program's log.
 Result<IncomingMessage> read_incoming(std::span<const uint8_t> message, MessageBytes& decompressed);
