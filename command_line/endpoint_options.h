@@ -13,8 +13,8 @@ class App;
 
 namespace gridmount::command_line {
 
-// Adds --listen, --no-auth and the options of TLS. They set fields of `options` when the arguments
-// are parsed, so `options` must live until then.
+// Adds --listen, --no-auth and the options of TLS. The parser sets fields of `options` when it
+// parses the arguments, so `options` must live until then.
 void add_endpoint_options(CLI::App& app, wire::EndpointOptions& options);
 
 // Gives the wire server its shares of the process's memory, and as many workers as these shares

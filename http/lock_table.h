@@ -4,9 +4,9 @@
 // The table is in memory, so all locks end with the program. In this header, a path names a file or
 // directory: it is the name of the bucket, a slash, and Place::path (lock_path()).
 //
-// A thread that adds a lock has a transaction of the store, and so has a thread that checks the
-// locks for a change. Therefore no change that began without the lock is committed after the lock
-// was added.
+// A thread must have a transaction of the store while it adds a lock. A thread that changes a path
+// must check the locks in the transaction of the change. So no change that was checked without the
+// lock is committed after the lock was added.
 //
 // Thread-safe. The mutex is a leaf: no function calls other parts of the program while it holds the
 // mutex.
@@ -39,7 +39,7 @@ inline constexpr size_t kLockOwnerBytesMax = 2048;
 struct Lock {
   std::string path;
   std::string href;   // the path of the URL that the client has locked
-  std::string owner;  // how the client describes its user: the content of the element `owner`, XML
+  std::string owner;  // the client's text about its user: the content of the XML element `owner`
   bool is_exclusive = true;
   bool is_deep = false;                          // also covers everything below the directory
   std::chrono::seconds time = kLockTimeDefault;  // from add() or refresh() to the end
@@ -48,7 +48,7 @@ struct Lock {
   std::chrono::steady_clock::time_point end = {};
 };
 
-// What a change of a path changes, and so which locks it needs.
+// What a change of a path changes, and the locks whose tokens the change needs.
 enum class LockScope {
   kContent,  // the content or the properties: the locks that cover the path
   kName,     // the path appears or vanishes: also the locks of its parent
@@ -61,16 +61,17 @@ class LockTable {
   explicit LockTable(size_t locks_max = kLocksMax) : locks_max_(locks_max) {}
 
   // Adds the lock, and returns it with its token and its end. Fails with LockConflict if an
-  // existing lock excludes it: one of the two is exclusive, and one covers the path of the other.
-  // Fails with TooManyRequests if the table has `locks_max` locks, or if the lock is shared and the
-  // table has kSharedLocksMax shared locks.
+  // existing lock excludes the new one: one of the two is exclusive, and one covers the path of the
+  // other. Fails with TooManyRequests if the table has `locks_max` locks, or if the lock is shared
+  // and the table has kSharedLocksMax shared locks.
   Result<Lock> add(Lock lock, Clock::time_point now = Clock::now());
-  // If a lock with the token covers the path, lets its time begin again, and returns it. `time`
-  // replaces Lock::time, if given. Returns nothing if there is no such lock.
+  // If a lock with the token covers the path, starts the time of the lock again, and returns the
+  // lock. `time` replaces Lock::time, if given. Returns nothing if there is no such lock.
   std::optional<Lock> refresh(const std::string& token, std::string_view path,
                               std::optional<std::chrono::seconds> time,
                               Clock::time_point now = Clock::now());
-  // If a lock with the token covers the path, removes it. Otherwise returns false.
+  // If a lock with the token covers the path, removes the lock and returns true. Otherwise returns
+  // false.
   bool remove(const std::string& token, std::string_view path,
               Clock::time_point now = Clock::now());
   // Removes the locks with these tokens.
@@ -100,7 +101,7 @@ struct LockClaim {
   std::vector<std::string> tokens;  // the tokens that the client has shown in the field If
 };
 
-// Returns the path that a LockTable uses for a file or directory. `path` is its path in the bucket.
+// Returns the path that a LockTable uses for a file or directory. `path` is Place::path.
 inline std::string lock_path(std::string_view bucket, std::string_view path) {
   return std::string(bucket) + "/" + std::string(path);
 }

@@ -15,7 +15,7 @@
 namespace gridmount::http {
 
 // Takes the body of a request. If the object is destroyed without finish(), the request has no
-// effect. Used by one thread at a time.
+// effect. Must be used by one thread at a time.
 class BodyReceiver {
  public:
   virtual ~BodyReceiver() = default;
@@ -33,7 +33,7 @@ class RequestHandler {
  public:
   virtual ~RequestHandler() = default;
 
-  // Answers a request. An error becomes a reply, too. If the answer is a reply, the server does not
+  // Answers a request. Turns errors into replies. If the answer is a reply, the server does not
   // read the body of the request. Thread-safe: several threads call this function at the same time.
   // The answer does not refer to `request`. The caller may use the answer after the handler is
   // destroyed.

@@ -1,5 +1,5 @@
-// PROPFIND: the properties of what a site shows, of one resource or of a directory and what is in
-// it. Source: RFC 4918, 9.1.
+// PROPFIND: the properties of one resource of a site, or of a directory and the resources in it.
+// Source: RFC 4918, 9.1.
 //
 // Thread-safe: functions without state.
 #pragma once
@@ -16,14 +16,15 @@
 
 namespace gridmount::http {
 
-// Both functions return what takes the body of a PROPFIND. The reply is 207, 400 for a body that
-// cannot be, or 403 if the field Depth asks for a whole tree. They fail with BadValue for an
-// unknown Depth. `store` must outlive the reply.
+// Both functions return a receiver that takes the body of a PROPFIND. The status of its reply is
+// 207, 400 for an invalid body, 403 if the field Depth asks for a whole tree, or the status of
+// another error (site_error.h). The functions fail with BadValue for an unknown Depth. `store` must
+// outlive the reply.
 //
-// The properties of the buckets at the root of the tree.
+// Finds the properties of the buckets at the root of the tree.
 Result<Answer> find_bucket_properties(const Request& request, std::vector<std::string> buckets);
-// The properties of the target, which leads into the bucket of `paths`. A name that is removed
-// while the reply is sent may be missing in it. `locks` is null if nothing can be locked.
+// Finds the properties of the target, which must lead into the bucket of `paths`. A name that is
+// removed while the reply is sent may be missing in it. `locks` is null if nothing can be locked.
 Result<Answer> find_properties(const Request& request, const Target& target,
                                const std::shared_ptr<gridfs::PathNamespace>& paths,
                                engine::Store& store, std::shared_ptr<const LockTable> locks);

@@ -22,7 +22,8 @@ namespace gridmount::aggregation {
 // Returns the database with this name. A cursor may call it for as long as the cursor exists.
 using Databases = std::function<std::shared_ptr<engine::Database>(std::string_view name)>;
 
-// Implements engine::Collection::aggregate(), and fails as it does. `ns` may be a view.
+// Implements engine::Collection::aggregate(), and fails with the errors of that function. `ns` may
+// be a view.
 Result<std::unique_ptr<engine::Cursor>> aggregate(const Databases& databases,
                                                   engine::Snapshot& snapshot,
                                                   const engine::Namespace& ns, bson::View stages,

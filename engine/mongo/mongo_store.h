@@ -12,17 +12,17 @@
 //     ConnectOptions::queues_transactions the transactions of this store wait for each other, so
 //     they do not conflict. Short transactions (TransactionKind::kShort) are an exception: they run
 //     at the same time, and can conflict with each other. commit() is always durable: it uses write
-//     concern majority with journaling. It is repeated while its result is unknown. If the
-//     deployment has no transactions, each write takes effect at once, and is not undone if a later
-//     write fails or commit() is not called. commit() then does nothing, or with
+//     concern majority with journaling. The store repeats the commit while its result is unknown.
+//     If the deployment has no transactions, each write takes effect immediately, and is not undone
+//     if a later write fails or commit() is not called. commit() then does nothing, or with
 //     Durability::kDurable syncs the server's journal. So a caller that writes several documents
 //     must choose their order such that the store is consistent after each write.
-// M3. Changes to collections and indexes, and the writes of $out and $merge, take effect at once,
-//     outside of the transaction. They fail with OperationNotSupportedInTransaction if the
-//     transaction has used the collection, because they would wait for the transaction's end. $out,
-//     $merge and drop_database() fail if the transaction has used any collection of the database.
-//     stats(), index_stats(), indexes() and the functions that explain do not see the writes of the
-//     transaction.
+// M3. Changes to collections and indexes, and the writes of $out and $merge, take effect
+//     immediately, outside of the transaction. They fail with OperationNotSupportedInTransaction if
+//     the transaction has used the collection, because they would wait for the transaction's end.
+//     $out, $merge and drop_database() fail with this error if the transaction has used any
+//     collection of the database. stats(), index_stats(), indexes() and the functions that explain
+//     do not see the writes of the transaction.
 // M4. A document of a find with FindOptions::one_at_a_time, or of an aggregation, is valid until
 //     the cursor reads the next one. Any other document is valid until pause() or the end of the
 //     Snapshot, and needs memory until then.
@@ -59,11 +59,11 @@ struct ConnectOptions {
   // libmongoc's default, which is five minutes.
   std::chrono::milliseconds answer_timeout{0};
   // Transactions of this store wait for each other (M2), so that they conflict only with short
-  // transactions and with those of other processes. A thread must then not begin a second
+  // transactions and with transactions of other processes. A thread must then not begin a second
   // transaction while it has one.
   bool queues_transactions = false;
-  // Snapshots read from the members that the URI's readPreference allows. Otherwise they read from
-  // the primary, as transactions always do.
+  // If true, snapshots read from the members that the URI's readPreference allows. If false,
+  // snapshots read from the primary, as transactions always do.
   bool reads_by_preference = false;
   uint32_t connections_max = 100;  // the limit of Snapshots and Transactions at one time; further
                                    // ones wait
@@ -82,7 +82,7 @@ Result<std::vector<std::string>> options_without_effect(const std::string& uri);
 
 // Connects, and verifies that the deployment answers and that authentication succeeds. Fails with
 // FailedToParse for a malformed URI, with HostUnreachable if no server answers in time, and with
-// AuthenticationFailed.
+// AuthenticationFailed if the server refuses the user or the password.
 Result<std::unique_ptr<engine::Store>> connect(const ConnectOptions& options);
 
 }  // namespace gridmount::mongo

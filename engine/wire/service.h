@@ -20,8 +20,8 @@ namespace gridmount::wire {
 
 struct ServiceOptions {
   std::string version = "7.0.0";  // reported by buildInfo; drivers use maxWireVersion instead
-  // If true, clients over TCP must log in. Clients of the Unix socket need not, because only the
-  // owner of the store's folder can open it.
+  // If true, clients over TCP must log in. Clients of the Unix socket need not log in, because only
+  // the owner of the store's folder can open the socket.
   bool authentication = false;
   std::chrono::milliseconds cursor_idle_max{600'000};
   std::chrono::minutes session_idle_max{30};
@@ -34,7 +34,7 @@ struct ServiceOptions {
   // counted.
   uint64_t filter_bytes_max = uint64_t{400} << 20;
   std::vector<std::string> arguments = {};  // the program's arguments, for getCmdLineOpts
-  // The compressors that hello may choose among those of the client.
+  // The compressors of the server. hello chooses the ones among them that the client has too.
   std::vector<std::string> compressors = {"snappy", "zstd", "zlib"};
 };
 
@@ -66,8 +66,8 @@ class Service {
   Outcome handle(Client& client, const Request& request);
 
   // Returns a number that changes when a write may have been committed, by this service or
-  // elsewhere in the process. If it differs from an earlier result, deferred requests should be
-  // handled again. Costs one load.
+  // elsewhere in the process. If the number differs from an earlier result, deferred requests
+  // should be handled again. The call only loads an atomic number.
   uint64_t changes() const;
   // Sets a function that is called after each change of changes(), by the thread that makes the
   // change. Must be called before the first request.
@@ -91,7 +91,8 @@ class Service {
   // later requests with the same error.
   void shut_down();
 
-  // `stats` must exist until set_stats(nullptr). Null: serverStatus reports no figures of a server.
+  // `stats` must exist until set_stats() is called again. If `stats` is null, serverStatus reports
+  // no figures of a server.
   void set_stats(const ServerStats* stats);
 
   class State;  // defined in engine/wire/service_state.h for the commands

@@ -1,12 +1,12 @@
 // The nodes that the kernel knows, by their ino.
 //
-// The ino of a node is its nodeid and its st_ino. It is Node::ino of the layer below, or a free
-// number if another node in the table has that ino. The ino does not change as long as the kernel
-// remembers the node, even if an implied directory becomes explicit or a name changes.
+// The ino of a node is its nodeid and its st_ino. The ino is Node::ino of the layer below, or a
+// free number if another node in the table has that ino. The ino does not change as long as the
+// kernel remembers the node, even if an implied directory becomes explicit or a name changes.
 //
 // Directories form a tree of (parent, name). So a rename of a directory moves everything below it
-// at once, and a directory's path is built by walking up. Files are known by (bucket, _id),
-// independent of any name. Invariants:
+// in one step, and a directory's path is built from the directories above it. Files are known by
+// (bucket, _id), independent of any name. Invariants:
 // N1. Lookup counts change only under the table's lock, and forget() finds the node by its ino.
 //     So a lookup that races with a forget finds the node or creates it anew.
 // N2. A directory stays while the kernel remembers it or while a directory below it stays.
@@ -40,7 +40,8 @@ class MountedBucket;
 
 inline constexpr uint64_t kRootNode = 1;  // FUSE_ROOT_ID
 
-// kControlDirectory and kControlFile: in a bucket's control directory (control_directory.h).
+// kControlDirectory and kControlFile are nodes of a bucket's control directory
+// (control_directory.h).
 enum class InodeKind {
   kMountRoot,
   kBucketRoot,
@@ -56,8 +57,8 @@ struct ResolvedNode {
   InodeKind kind = InodeKind::kFile;
   std::shared_ptr<MountedBucket> bucket;  // null for the mount root
   uint64_t parent = 0;                    // set for directories; the root is its own parent
-  // For a directory, the path as PathNamespace takes it. For a node of the control directory, its
-  // own path.
+  // For a directory, the path as PathNamespace takes it. For a node of the control directory, the
+  // path relative to `.gridfs`.
   std::string path;
   bson::Value id;  // set for files; in the control directory, the file whose content is shown
   std::shared_ptr<gridfs::File> open_file;  // set for files that somebody has open
@@ -83,9 +84,9 @@ class InodeTable {
   InodeTable(const InodeTable&) = delete;
   InodeTable& operator=(const InodeTable&) = delete;
 
-  // Each of these functions returns the node's ino and counts one more lookup. `wanted_ino` is
-  // Node::ino. `name` is the child's name as the kernel has it. `path` is the directory's path in
-  // the bucket.
+  // Each of the following four functions returns the node's ino and counts one more lookup.
+  // `wanted_ino` is Node::ino. `name` is the child's name as the kernel has it. `path` is the
+  // directory's path in the bucket.
   uint64_t acquire_bucket(std::string_view name, const std::shared_ptr<MountedBucket>& bucket,
                           uint64_t wanted_ino);
   // Returns 0 if the parent is not in the table. Normally the kernel holds the parent during the
@@ -99,29 +100,29 @@ class InodeTable {
   // Acquires a node of the control directory. `kind` is kControlDirectory or kControlFile. For a
   // file, another `wanted_ino` means another content and leads to another node. If the file is
   // generated, `id` is null and `generated` has the content. Otherwise `generated` is null. Returns
-  // 0 like acquire_directory().
+  // 0 if the parent is not in the table.
   uint64_t acquire_control(uint64_t parent, std::string_view name, InodeKind kind,
                            std::string_view path, const bson::Value& id,
                            const std::shared_ptr<GeneratedFile>& generated, uint64_t wanted_ino);
-  // Counts one more lookup of a node in the table. Returns false if no node has that ino.
+  // Counts one more lookup of a node in the table. Returns false if no node has this ino.
   bool acquire(uint64_t ino);
-  // Subtracts that many lookups of the node, which the kernel has given up (FUSE's FORGET). A node
-  // without lookups leaves the table, except a directory that N2 keeps.
+  // Subtracts `lookups` from the node's lookups, because the kernel has given them up (FUSE's
+  // FORGET). A node without lookups leaves the table, except a directory that N2 keeps.
   void forget(uint64_t ino, uint64_t lookups);
 
-  // Returns nothing if the table has no node with that ino.
+  // Returns nothing if the table has no node with this ino.
   std::optional<ResolvedNode> resolve(uint64_t ino) const;
   // Returns the ino that a listing shows for a node: the node's ino in the table, or `wanted_ino`
-  // if it is not in the table.
+  // if the node is not in the table.
   uint64_t ino_of_directory(uint64_t parent, std::string_view name, uint64_t wanted_ino) const;
   uint64_t ino_of_file(const MountedBucket* bucket, bson::ValueView id, uint64_t wanted_ino) const;
-  // After this call, the next lookup of the file returns a new ino. The old ino stays valid for
-  // those who use it. Returns the old ino, or 0 if the file is not in the table.
+  // After this call, the next lookup of the file returns a new ino. The old ino stays valid until
+  // the kernel forgets it. Returns the old ino, or 0 if the file is not in the table.
   uint64_t renew_file(const MountedBucket* bucket, bson::ValueView id);
   // Returns the inos of all nodes of a bucket.
   std::vector<uint64_t> inos_of(const MountedBucket* bucket) const;
-  // Marks a directory whose path is about to change. is_moving() is then true for it and for
-  // everything below it.
+  // With `moving`, marks a directory whose path is about to change. is_moving() is then true for
+  // this directory and for all directories below it. Otherwise removes the mark.
   void set_moving(uint64_t ino, bool moving);
   bool is_moving(uint64_t ino) const;
   // Returns the GeneratedFile of the last lookup of that name in the control directory, or null.
@@ -141,8 +142,8 @@ class InodeTable {
   std::vector<ShownName> names_of_directory(const MountedBucket* bucket, bson::ValueView id) const;
   std::vector<ShownName> names_of_file(uint64_t ino) const;
   // Return directories that have no document. implied_directories() returns all of a bucket.
-  // implied_directories_above() returns the directory `ino` and those above it, up to the first
-  // that has a document.
+  // implied_directories_above() returns the directory `ino` and the directories above it, but stops
+  // before the first that has a document.
   struct ImpliedDirectory {
     uint64_t ino;
     ShownName name;
@@ -169,8 +170,8 @@ class InodeTable {
   // Replaces the remaining state of a file that has lost its last name, or of a directory that has
   // left the tree.
   void set_unlinked(uint64_t ino, UnlinkedNode node);
-  // Renames the directory to `to_name` in `to_parent`, with the path `path`. A directory that was
-  // there must have been removed before. Both parents must be in the table.
+  // Renames the directory to `to_name` in `to_parent`, with the path `path`. A directory that had
+  // the new name must have been removed before. Both parents must be in the table.
   void move_directory(uint64_t from_parent, std::string_view from_name, uint64_t to_parent,
                       std::string_view to_name, std::string_view path);
 
@@ -232,7 +233,8 @@ class InodeTable {
   std::unordered_set<std::unique_ptr<Inode>, ByIno, ByIno> inodes_ GM_GUARDED_BY(mutex_);
   std::unordered_set<Inode*, ByName, ByName> directories_ GM_GUARDED_BY(mutex_);
   std::unordered_set<Inode*, ByFile, ByFile> files_ GM_GUARDED_BY(mutex_);
-  // Directories of buckets: those with a document, by its _id, and those that are only implied.
+  // The directories of buckets: documented_ has the directories with a document, by its _id, and
+  // implied_ has the directories that are only implied.
   std::unordered_multiset<Inode*, ByDocument, ByDocument> documented_ GM_GUARDED_BY(mutex_);
   std::unordered_set<Inode*> implied_ GM_GUARDED_BY(mutex_);
   FileNames file_names_ GM_GUARDED_BY(mutex_);

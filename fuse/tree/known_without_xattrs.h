@@ -1,7 +1,7 @@
 // Records which nodes had no extended attributes when they were last read. The kernel asks for
 // extended attributes before many writes and in each listing by ls(1), and caches no answer. Most
-// nodes have none. If others change the store without this process, a record counts for a short
-// time only.
+// nodes have no extended attributes. If others can change the store without this process, a record
+// counts only for a short time.
 //
 // Thread-safe.
 #pragma once
@@ -18,15 +18,15 @@ namespace gridmount::fuse {
 class KnownWithoutXattrs {
  public:
   using Clock = std::chrono::steady_clock;
-  // A point in time, and the number of changes by others that were known then. note() needs a
-  // moment before the node was read.
+  // A point in time, and the number of changes by others that were known then. For note(), the
+  // moment must be before the read of the node.
   struct Moment {
     uint64_t changes = 0;
     Clock::time_point time;
   };
 
-  // Records that the node, which was read after that moment, has no extended attributes, or that it
-  // has some.
+  // Records whether the node has extended attributes. The caller must have read the node after the
+  // moment `read_after`.
   void note(uint64_t ino, bool has_xattrs, const Moment& read_after) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     if (has_xattrs) {
@@ -36,8 +36,8 @@ class KnownWithoutXattrs {
     if (moments_.size() >= kNodesMax) moments_.clear();
     moments_.insert_or_assign(ino, read_after);
   }
-  // Returns true if less than `age` ago the node had no extended attributes, and no change has
-  // become known since then. `now` is the present moment.
+  // Returns true if the node had no extended attributes less than `age` ago, and no change by
+  // others has become known since then. `now` is the present moment.
   bool contains(uint64_t ino, const Moment& now, Clock::duration age) const GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     const auto found = moments_.find(ino);
@@ -46,7 +46,7 @@ class KnownWithoutXattrs {
   }
 
  private:
-  // When more nodes would be recorded, all are forgotten.
+  // The limit for the recorded nodes. At this limit, note() first forgets all nodes.
   static constexpr size_t kNodesMax = 100'000;
 
   mutable Mutex mutex_;

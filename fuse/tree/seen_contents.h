@@ -28,7 +28,8 @@ class SeenContents {
     return is_same;
   }
 
-  // Returns true if any content of the file is recorded. The kernel may have dropped it since.
+  // Returns true if any content of the file is recorded. The kernel may have dropped this content
+  // since.
   bool has(uint64_t ino) const GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     return dates_.contains(ino);

@@ -90,7 +90,9 @@ class File {
   // negative. The `size` of zero() and fallocate() must not be negative.
   virtual Result<ReadResult> read(int64_t offset, size_t size) = 0;
   // write(), truncate(), zero() and fallocate() fail with FileTooLarge if the range or the new
-  // length ends beyond max_file_bytes(). write() may wait for a commit when the budget is spent.
+  // length ends beyond max_file_bytes(). In a file whose chunks are larger than max_chunk_bytes(),
+  // they fail with FileTooLarge beyond the end of the file. write() may wait for a commit when the
+  // budget is spent.
   virtual Status write(int64_t offset, std::span<const uint8_t> data, TimeUpdate times) = 0;
   virtual Status truncate(int64_t length, TimeUpdate times) = 0;
   // Writes zeros to `size` bytes from `offset` on, but not beyond the end of the file. Chunks that

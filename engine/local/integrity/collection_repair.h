@@ -80,8 +80,8 @@ class CollectionRepair {
   // Finds the entries that the document lacks. Writes nothing.
   Result<std::optional<Conflict>> find_missing(const Step& step, RecordId id, bson::View document,
                                                std::vector<MissingEntry>& missing);
-  // Returns the record to which the entry of a unique index should lead, or nothing if no record
-  // has the entry's key.
+  // Returns the record that the entry of a unique index names, if the record is sound and its
+  // document has the entry's key. Otherwise returns nothing.
   Result<std::optional<RecordId>> rightful_owner(const Step& step, const IndexMetadata& index,
                                                  const TreeEntry& entry);
   Status put_entries(Step& step, const std::vector<MissingEntry>& missing);

@@ -26,19 +26,19 @@ namespace gridmount::local {
 
 class Batch {
  public:
-  // The limit of write transactions in a batch. It limits how much LMDB writes at once, and the
-  // memory that is needed until then.
+  // The limit of write transactions in a batch. It limits how much LMDB writes in one commit, and
+  // the memory that the batch needs until then.
   static constexpr int kTransactionsMax = 512;
   // The limit for the changes of all transactions in a batch. The file `pending` has room for them.
   static constexpr size_t kChangesBytesMax = size_t{120} << 10;
   static_assert(kChangesBytesMax < PendingFile::kBytes);
-  // The time after which a batch should end, because programs that read beside the owner do not see
-  // its transactions before.
+  // The time after which a batch should end, because other programs that read the store do not see
+  // the batch's transactions before its end.
   static constexpr std::chrono::milliseconds kTimeMax{20};
 
   // `env` must outlive this object. When a batch has been open for kTimeMax, the batch's thread
-  // calls `on_due`, and calls it again and again until the batch ends. `on_due` must not wait,
-  // because the thread can neither begin nor end an LMDB transaction until `on_due` returns.
+  // calls `on_due`, and repeats the call every kTimeMax until the batch ends. `on_due` must not
+  // wait, because the thread can neither begin nor end an LMDB transaction until `on_due` returns.
   Batch(MDB_env* env, PendingFile pending, std::function<void()> on_due);
   ~Batch();  // aborts an open LMDB transaction
   Batch(const Batch&) = delete;
@@ -54,8 +54,8 @@ class Batch {
   bool is_full() const;
 
   // begin() begins the LMDB transaction, and commit() or abort() ends it. begin() and commit()
-  // return LMDB's codes. changes() still returns the added changes afterwards, until
-  // clear_changes().
+  // return LMDB's codes. After commit() or abort(), changes() still returns the added changes,
+  // until clear_changes() is called.
   int begin();
   int commit();
   void abort();
@@ -63,13 +63,14 @@ class Batch {
   // lock is not released.
   void abandon() GM_EXCLUDES(mutex_);
 
-  // Returns the changes of all transactions in the batch, in the order of add(). They are complete
-  // unless memory was short.
+  // Returns the changes of all transactions in the batch, in the order of add(). The changes are
+  // complete unless memory was short.
   const RedoChanges& changes() const { return changes_; }
   bool is_empty() const { return transactions_ == 0; }
   // Commits a transaction in the batch: writes its changes to `pending`. Returns false, and adds
-  // nothing, if they are not complete, if the batch would have more than kChangesBytesMax, or if
-  // `pending` has no room for them or cannot be written.
+  // nothing, if the changes of the transaction or of the batch are not complete, if the batch would
+  // have more than kChangesBytesMax bytes of changes, or if `pending` has no room for the changes
+  // or cannot be written.
   bool add(const RedoChanges& changes);
   // Removes all changes. Must be called after LMDB has committed the batch.
   void clear_changes();

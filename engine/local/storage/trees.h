@@ -30,8 +30,8 @@ namespace gridmount::local {
 struct TreeHandles {
   MDB_dbi catalog = 0;
   std::vector<MDB_dbi> keyspaces;
-  // True if the entries of indexes have checksums in the store's format. Each new entry then gets
-  // one.
+  // True if the entries of indexes have checksums in the store's format. Each new entry then gets a
+  // checksum.
   bool checksums = false;
   // True if records may have patches in the store's format.
   bool patches = false;
@@ -68,7 +68,7 @@ class TreePath;
 
 class Trees {
  public:
-  // The caller owns `txn`, and ends it after end(). `handles` must outlive this object.
+  // The caller owns `txn`, and must end it after end(). `handles` must outlive this object.
   Trees(MDB_txn* txn, const TreeHandles& handles, bool writable);
   ~Trees() { end(); }
   Trees(const Trees&) = delete;
@@ -98,12 +98,12 @@ class Trees {
   Result<bool> is_without_checksums(uint32_t tree, const TreeEntry& entry) const;
 
   // Only for read transactions. pause() makes the cursors remember their positions. Between pause()
-  // and resume(), reads fail with IllegalOperation. The caller passes the next LMDB transaction to
-  // resume(), which also increases writes().
+  // and resume(), reads fail with IllegalOperation. The caller must pass the next LMDB transaction
+  // to resume(), which also increases writes().
   void pause();
   void resume(MDB_txn* txn);
-  // enroll() adds a cursor to those that pause() reaches, and dismiss() removes it. A cursor must
-  // be dismissed before it is destroyed.
+  // enroll() adds a cursor to the list of cursors that pause() calls, and dismiss() removes the
+  // cursor from it. A cursor must be dismissed before it is destroyed.
   void enroll(RangeCursor* cursor) const { reading_.push_back(cursor); }
   void dismiss(RangeCursor* cursor) const { std::erase(reading_, cursor); }
 
@@ -137,8 +137,8 @@ class Trees {
   // StoreDamaged if it cannot prove this. Only for the catalog and for keyspaces whose entries have
   // checksums. If the store's format has no checksums, succeeds without a proof.
   Status prove_absent(MDB_dbi tree, std::string_view key) const;
-  // Proves the same. `found` must be the result of a search for the first entry at or after the
-  // key.
+  // Like the function above. `found` must be the result of a search for the first entry at or after
+  // the key.
   Status prove_absent(MDB_dbi tree, std::string_view key,
                       const std::optional<TreeEntry>& found) const;
   // Returns the error for a read for which LMDB returned `code`. When LMDB has met a damaged page,
@@ -163,11 +163,12 @@ class Trees {
   // Removes an entry. Fails with DataCorruptionDetected if the tree does not have it, because
   // callers remove only entries that must exist.
   Status remove(MDB_dbi tree, std::string_view key);
-  // Removes all entries of the tree at once. The redo log cannot have such a change
+  // Removes all entries of the tree. The redo log cannot have such a change
   // (RedoChanges::mark_incomplete()).
   Status clear(MDB_dbi tree);
 
-  // Returns whether the writes so far are a net shrink. They are one in each of these cases:
+  // Returns whether the writes so far have made the contents smaller. This is so in each of these
+  // cases:
   // - A tree was cleared.
   // - The number of records and index entries decreased.
   // - The number of records and index entries stayed the same, and the number of catalog entries
@@ -222,7 +223,7 @@ class Trees {
   };
   mutable std::vector<Gap> gaps_;
   std::optional<Error> poison_;
-  mutable std::optional<Error> read_error_;  // the first one
+  mutable std::optional<Error> read_error_;  // the first error of a read
 };
 
 }  // namespace gridmount::local

@@ -1,6 +1,6 @@
-// The keyspaces whose entries may have no checksums, because they were made before the store was
-// upgraded to the current format version. Released keyspaces (catalog_keys.h) are among them.
-// TreePath must know these keyspaces, because one of their entries may be the neighbour of a
+// The keyspaces whose entries may have no checksums, because the keyspaces were made before the
+// store was upgraded to the current format version. Released keyspaces (catalog_keys.h) are among
+// them. TreePath must know these keyspaces, because one of their entries may be the neighbour of a
 // position in another keyspace.
 //
 // Thread-safe.
@@ -17,9 +17,10 @@ namespace gridmount::local {
 
 class UncheckedKeyspaces {
  public:
-  // Returns whether the entry of this tree belongs to such a keyspace. Returns false for a record
-  // that has a checksum. Reads the catalog if the entry's prefix is not yet known, and fails as
-  // reads of `trees` do. Known prefixes need not be read again, because no prefix is used twice.
+  // Returns whether the entry of this tree belongs to a keyspace whose entries may have no
+  // checksums. Returns false for a record whose checksum includes its key. Reads the catalog, and
+  // fails as reads of `trees` do, unless the keyspaces that are already known give the result true.
+  // These need not be read again, because no prefix is used twice.
   Result<bool> have(const Trees& trees, uint32_t tree, const TreeEntry& entry) GM_EXCLUDES(mutex_);
 
  private:

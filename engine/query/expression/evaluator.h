@@ -1,6 +1,6 @@
 // Evaluates expressions for many documents, one document at a time. Internal to engine/query.
 //
-// Used by one thread at a time.
+// Must be used by one thread at a time.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ class Evaluator {
  public:
   // Copies the views of `variables`. The values that these views show must outlive the evaluator.
   // `now` is the value of $$NOW. `strings` is the order of strings, and must outlive the evaluator.
-  // If it is null, strings are compared as bytes.
+  // If `strings` is null, strings are compared as bytes.
   Evaluator(const std::vector<std::optional<bson::ValueView>>& variables, bson::Date now,
             const bson::StringOrder* strings)
       : context_{bson::View(), variables, arena_, now, strings, std::nullopt} {}

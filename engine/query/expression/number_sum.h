@@ -56,11 +56,11 @@ class NumberSum {
 
   bson::Type type_ = bson::Type::kInt32;  // the widest type so far
   int64_t count_ = 0;
-  // The sum as long as there are only int32 numbers and it is below 2^53, where it is as exact as a
-  // DoubleSum.
+  // The sum, if only int32 numbers were added and the sum has stayed between -2^53 and 2^53. In
+  // this range, an int64 is as exact as a DoubleSum.
   int64_t small_ = 0;
   bool is_small_ = true;
-  DoubleSum others_;                                  // the sum otherwise
+  DoubleSum others_;  // the sum of all numbers but decimals, unless is_small_
   bson::Decimal128 decimals_{0x3040000000000000, 0};  // initially 0
 };
 

@@ -3,8 +3,8 @@
 // "Authentication".
 //
 // Every failed log-in gets the same answer (AuthenticationFailed, 18). The program's log has the
-// reason. A client that has not logged in but is on this machine may run createUser as long as the
-// store has never had a user.
+// reason. A client on this machine may run createUser without a log-in as long as the store has
+// never had a user.
 //
 // Thread-safe.
 #pragma once
@@ -54,13 +54,14 @@ class AccessControl : public Authorizer {
   Status check(const Client& client, const Command& command,
                const std::vector<Privilege>& privileges) const override;
 
-  // saslStart and saslContinue. With `skip_empty_exchange` the reply to the client's proof ends the
-  // exchange. Otherwise the client sends one more, empty message. start() fails with
-  // MechanismUnavailable (334) for a mechanism that is not SCRAM, and proceed() with ProtocolError
-  // (17) if the client has no exchange with this id. Each call of proceed() ends the exchange,
-  // unless it succeeds and the empty message is still to come. A speculative start, inside hello,
-  // fails without being counted if the user has no credentials for the mechanism. The driver then
-  // uses another mechanism, which hello's saslSupportedMechs names.
+  // start() implements saslStart, and proceed() implements saslContinue. With `skip_empty_exchange`
+  // the reply to the client's proof ends the exchange. Otherwise the client sends one more, empty
+  // message. start() fails with MechanismUnavailable (334) for a mechanism that is not SCRAM, and
+  // proceed() with ProtocolError (17) if the client has no exchange with this id. Each call of
+  // proceed() ends the exchange, unless the call succeeds and the client must still send the empty
+  // message. A speculative start, inside hello, fails if the user has no credentials for the
+  // mechanism, but does not count as a failed log-in. The driver then uses another mechanism, which
+  // hello's saslSupportedMechs names.
   Result<SaslReply> start(const Client& client, const std::string& database,
                           std::string_view mechanism, std::string_view payload,
                           bool skip_empty_exchange, bool speculative) GM_EXCLUDES(mutex_);
@@ -79,9 +80,9 @@ class AccessControl : public Authorizer {
   std::optional<Identity> identity(const Client& client) const GM_EXCLUDES(mutex_);
   // Returns false for a client that must still log in.
   bool may_have_sessions(const Client& client) const GM_EXCLUDES(mutex_);
-  // Returns the owner of the client's sessions: the user that the client has logged in as. If
-  // log-ins are not required, the sessions have no owner, as on a MongoDB server without access
-  // control.
+  // Returns the owner of the client's sessions: the client's account(), and the user that the
+  // client has logged in as. If log-ins are not required or the client has not logged in, the
+  // sessions have no user, as on a MongoDB server without access control.
   SessionOwner session_owner(const Client& client) const GM_EXCLUDES(mutex_);
   // Returns "user@database" if the client has logged in, otherwise the host that it comes from.
   std::string account(const Client& client) const GM_EXCLUDES(mutex_);
@@ -125,12 +126,12 @@ class AccessControl : public Authorizer {
   // Logs and counts a failed log-in, and returns the error for the client.
   Error refuse(const Client& client, std::string_view mechanism, const UserName& name,
                const LoginThrottle::Attempt& attempt, const std::string& reason);
-  // Fails if too many log-ins have failed and this one must wait. Such a refusal is not counted as
-  // a failure.
+  // Fails with AuthenticationFailed if too many log-ins have failed, so that this one must wait.
+  // The refusal does not count as a failed log-in.
   Status check_brake(const Client& client, const UserName& name,
                      const LoginThrottle::Attempt& attempt) const;
-  // Evaluates a proof. Only one runs at a time, so that each guess is counted before the next one
-  // is evaluated, however many exchanges have been started before.
+  // Evaluates a proof. Only one call runs at a time, so that each guess is counted before the next
+  // one is evaluated, however many exchanges have been started before.
   Result<std::string> prove(const Client& client, Exchange& exchange, std::string_view payload)
       GM_EXCLUDES(guesses_);
 

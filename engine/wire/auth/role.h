@@ -62,7 +62,8 @@ class Permissions {
   // Returns true if the action is permitted on the database itself and on all of its collections
   // except system collections.
   bool on_database(std::string_view action, std::string_view database) const;
-  // Returns true if the action is permitted on every database, whether it exists or not.
+  // Returns true if the action is permitted on every database except local and config, whether the
+  // database exists or not.
   bool on_any_database(std::string_view action) const;
   bool on_cluster(std::string_view action) const;
   // Returns true if at least one action is permitted on the collection. listCollections with

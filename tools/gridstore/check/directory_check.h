@@ -25,8 +25,8 @@ struct DirectoryProblem {
     kRoot,       // an earlier document describes the root directory too
     kUnusable,   // the parent or the name is missing or cannot be used
     kDuplicate,  // an earlier document has the same parent and name
-    // The parent directory has no document, although a mount makes those of all directories above
-    // an explicit one (NAMESPACE.md). The directory then appears in no listing.
+    // The parent directory has no document, although a mount makes documents for all directories
+    // above an explicit directory (NAMESPACE.md). The directory then appears in no listing.
     kNoParent,
   };
   Kind kind;
@@ -36,9 +36,10 @@ struct DirectoryProblem {
 };
 
 // Passes each defect of a document that can be read to `visit`, for a repair. When `visit` returns
-// false, ends with success after this document, but may still pass further defects of it. Fails
-// with QueryExceededMemoryLimit if the index on parent and name is missing and there are too many
-// directories to sort them in memory. check_directories() reports this as a finding.
+// false, ends with success after this document, but may still pass further defects of this
+// document. Fails with QueryExceededMemoryLimit if the index on parent and name is missing and
+// there are too many directories to sort them in memory. check_directories() reports this as a
+// finding.
 Status find_directory_problems(const gridfs::Bucket& bucket, engine::Snapshot& snapshot,
                                const std::function<bool(const DirectoryProblem&)>& visit);
 

@@ -29,11 +29,12 @@ struct Garbage {
   int64_t to = 0;
 };
 
-// What is wrong with a file. A repair uses it. A field is true if what it names is wrong.
+// What is wrong with a file, for a repair. A bool is true if the part of the file that it names is
+// wrong.
 struct FileVerdict {
   bool content = false;      // the chunks, the length, or the document as a whole
-  bool upload_date = false;  // it is missing or not a date
-  bool md5 = false;          // it differs from the content's digest, or is not a digest
+  bool upload_date = false;  // uploadDate is missing or not a date
+  bool md5 = false;          // md5 differs from the content's digest, or is not a digest
   // metadata.storedChunks is wrong. `chunks` is the correct value.
   bool stored_chunks = false;
   int64_t chunks = 0;  // number of chunks within the length

@@ -1,9 +1,10 @@
-// Reads an archive (see archive_format.h) document by document, in the order in which its
-// collections alternate.
+// Reads an archive (see archive_format.h) document by document, in the order of the file. The
+// documents of several collections may alternate.
 //
-// A file that is truncated, damaged or not an archive fails with FailedToParse, and the message
-// names the file and the byte. The documents returned before the error are intact, unless the error
-// is a wrong checksum of their collection.
+// The functions fail with FailedToParse if the file is truncated, damaged or not an archive. The
+// message has the name of the file and the offset of the byte. The documents of a collection are
+// known to be intact only after the event kEnds of this collection, because only then their
+// checksum has been compared.
 //
 // Not thread-safe.
 #pragma once
@@ -39,7 +40,7 @@ class ArchiveReader {
     enum class Kind { kBegins, kDocument, kEnds };
     Kind kind;
     const engine::Namespace& ns;  // valid as long as the reader
-    bson::View document;          // valid until the next call
+    bson::View document;          // valid until the next call of next()
   };
   // Returns the next event, or nothing at the end of the archive. Fails if a collection did not
   // end, or ended with a wrong checksum.
@@ -57,8 +58,8 @@ class ArchiveReader {
       : file_(std::move(file)), documents_(*file_) {}
 
   Status read_prelude();
-  // Reads a field of a document of the archive. Fails with FailedToParse if it is missing or has a
-  // wrong type.
+  // Reads a field of a document of the archive. Fails with FailedToParse if the field is missing or
+  // is not a string.
   Result<std::string> text_field(bson::View document, std::string_view name) const;
   // Interprets the header of a block, which is the last document read.
   Result<std::optional<Event>> begin_block();

@@ -20,7 +20,7 @@ struct ActivityRate {
   std::string name;
   double per_second = 0;
   double seconds_each = 0;  // the mean duration
-  double busy = 0;          // the sum of the durations per second; above 1: several at once
+  double busy = 0;          // the sum of the durations per second; above 1: several at a time
 };
 
 // Returns the activities that had operations between the samples. kName sorts them by their names.
@@ -32,7 +32,7 @@ struct TopScreen {
   std::string_view title;  // what is shown, for the first line
   TopOrder order = TopOrder::kBusy;
   size_t columns = 80;  // longer lists continue on the next line, and other lines are cut
-  size_t lines = 0;     // the most lines; 0: no limit
+  size_t lines = 0;     // the maximum number of lines; 0: no limit
 };
 // Returns lines that end with '\n'.
 std::string top_text(const TopScreen& screen, const TopSample& before, const TopSample& now);
