@@ -14,9 +14,9 @@ enum class ExitStatus : int {
   kOk = 0,
   kFailure = 1,  // wrong usage, or a failure without a number of its own; see the message
 
-  // What gridstore check found. A store with both kinds of damage is kStructureDamaged.
+  // What gridstore check found. If it found both kinds of damage, the status is kStructureDamaged.
   kContentDamaged = 2,    // GridFS: chunks, lengths, md5, directories, missing indexes
-  kStructureDamaged = 3,  // the store below it: records, checksums, index entries, catalog
+  kStructureDamaged = 3,  // the store itself: records, checksums, index entries, catalog
 
   // Opening a store.
   kStoreNotFound = 10,
@@ -34,7 +34,7 @@ enum class ExitStatus : int {
 
   // gridmount: the mount.
   kMountPointUnusable = 20,  // does not exist or is not a directory
-  kMountPointBusy = 21,      // a store is mounted there already, or a dead mount is left over
+  kMountPointBusy = 21,      // a store is mounted there, or the mount of an ended process is left
   kMountRefused = 22,        // the system refused the mount: no /dev/fuse, not permitted, ...
   kNoSuchBucket = 23,
   // The mount, or the server of `gridstore serve`, worked, but not everything could be made durable

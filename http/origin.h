@@ -1,6 +1,6 @@
 // Tells whether a web page of another site makes a request. A page can let its browser send a
-// request to any address. The browser says from where the request comes: in Sec-Fetch-Site (Fetch
-// Metadata) and in Origin (RFC 6454). Other clients send neither of these fields.
+// request to any address. The browser tells the origin of the request in the fields Sec-Fetch-Site
+// (Fetch Metadata) and Origin (RFC 6454). Clients other than browsers usually send neither field.
 //
 // Thread-safe: a pure function.
 #pragma once
@@ -11,8 +11,9 @@
 
 namespace gridmount::http {
 
-// Returns true if neither field names another origin than "http://" and `host`. `host` is the
-// checked value of the field Host. A page in a sandbox has the origin "null", which is another one.
+// Returns false if Sec-Fetch-Site is present and is neither "same-origin" nor "none", or if Origin
+// is present and is not "http://" followed by `host`. `host` must be the checked value of the field
+// Host. A page in a sandbox has the origin "null", so the function returns false for its requests.
 bool is_of_same_origin(const Request& request, std::string_view host);
 
 }  // namespace gridmount::http

@@ -17,10 +17,11 @@
 
 namespace gridmount::aggregation {
 
-// A stream of the documents of a cursor, which it owns. next() copies the document. The view that
-// it returns is therefore valid until the next call of next(), even if the snapshot is paused in
-// between (Snapshot::pause()), so $unwind can go on with a document after a pause. next() fails
-// with 232 if pipelines of views are nested more than 64 deep, and with the cursor's errors.
+// A stream that owns a cursor and returns the documents of this cursor. next() copies the document.
+// The returned view is therefore valid until the next call of next(), even if the snapshot is
+// paused in between (Snapshot::pause()), so $unwind can continue with a document after a pause.
+// next() fails with 232 if pipelines of views are nested more than 64 deep, and with the cursor's
+// errors.
 class CursorStream : public query::DocumentStream {
  public:
   explicit CursorStream(std::unique_ptr<engine::Cursor> cursor) : cursor_(std::move(cursor)) {}
@@ -33,7 +34,7 @@ class CursorStream : public query::DocumentStream {
 };
 
 struct PipelineStorageOptions {
-  // The database of the pipeline. It is also that of each collection that names no database.
+  // The database of the pipeline, and of each collection name that has no database.
   std::string database;
   std::optional<engine::Deadline> deadline = {};
   bool bypass_validation = false;

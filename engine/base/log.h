@@ -3,8 +3,7 @@
 // tools/gridstore/serve_command.h).
 //
 // The functions of spdlog compile the whole formatter into each source that calls them. These
-// functions format in log.cc alone, which makes each of these sources three seconds faster to
-// compile.
+// functions format in log.cc alone, so each source that calls them compiles three seconds faster.
 //
 // Thread-safety: all functions are thread-safe.
 #pragma once
@@ -17,15 +16,16 @@ namespace gridmount::log {
 
 enum class Level { kDebug, kInfo, kWarn, kError, kCritical };
 
-// Formats the message only if the log keeps messages of this level. Never throws: if a message
-// cannot be formatted, for example for lack of memory, the log has a line about that instead, or
-// nothing.
+// Formats the message only if the log keeps messages of this level. Never throws. If the message
+// cannot be formatted, writes a line about this failure instead. If that line cannot be written
+// either, for example for lack of memory, writes nothing.
 void write(Level level, fmt::string_view format, fmt::format_args arguments) noexcept;
 
 // Writes all buffered messages to the file, the terminal or syslog. Never throws.
 void flush() noexcept;
 
-// The compiler checks the format string against the arguments. Syntax: fmt's.
+// The compiler checks the format string against the arguments. Format strings have the syntax of
+// fmt.
 template <typename... Arguments>
 void debug(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   write(Level::kDebug, format, fmt::make_format_args(arguments...));

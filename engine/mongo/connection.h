@@ -34,30 +34,31 @@ struct Deployment {
 };
 
 // A connection that has been taken from the pool. Its destructor aborts an open transaction and
-// gives the connection back. If a command got no reply, the destructor closes this connection and
-// all idle ones instead. Must be destroyed before its Pool.
+// returns the connection to the pool. If a command got no reply, the destructor instead closes this
+// connection and all idle connections of the pool. A Connection must be destroyed before its Pool.
 class Connection {
  public:
   virtual ~Connection() = default;
 
-  // Runs a command, in the transaction if one has begun, and returns the reply. Fails with
-  // IllegalOperation if the transaction has ended and no other one has begun, with the server's
-  // error if the server refuses the whole command ({ok: 0}), with AuthenticationFailed if
-  // it refuses the log-in, with HostUnreachable if no reply comes, and as validate() does if the
-  // reply is malformed. Errors of single writes are in the reply: see check_writes().
+  // Runs a command, in the transaction after begin_transaction(), and returns the reply. Fails with
+  // IllegalOperation after the end of the transaction, until begin_transaction() is called again.
+  // Fails with the server's error if the server refuses the whole command ({ok: 0}), with
+  // AuthenticationFailed if the server refuses the log-in, with HostUnreachable if no reply comes,
+  // with InvalidBSON if libbson rejects the command, and as validate() does if the reply is
+  // malformed. Errors of single writes are in the reply: see check_writes().
   virtual Result<bson::Document> run(std::string_view database, bson::View command) = 0;
   // Like run(), but outside of the transaction.
   virtual Result<bson::Document> run_apart(std::string_view database, bson::View command) = 0;
 
   // Begins a session. The first run() after this call begins the transaction on the server. Must
   // not be called while a transaction is open. May be called again after commit_transaction() or
-  // abort_transaction(). Fails with libmongoc's error, which is
-  // HostUnreachable if no server can be found.
+  // abort_transaction(). Fails with HostUnreachable if libmongoc cannot begin a session, for
+  // example because it finds no server.
   virtual Status begin_transaction() = 0;
-  // Commits with write concern majority and journaling. Fails at once if the transaction has
-  // certainly failed, and with MaxTimeMSExpired. While the result is unknown, repeats the commit
-  // for kCommitRetryMax or ConnectOptions::server_timeout, whichever is shorter. Then fails with
-  // the error of the last attempt, which has the label kUnknownTransactionCommitResult. Does
+  // Commits with write concern majority and journaling. If the transaction has certainly failed, or
+  // after MaxTimeMSExpired, fails without a repetition. While the result is unknown, repeats the
+  // commit for kCommitRetryMax or ConnectOptions::server_timeout, whichever is shorter. Then fails
+  // with the error of the last attempt, which has the label kUnknownTransactionCommitResult. Does
   // nothing if the transaction has run no command.
   virtual Status commit_transaction() = 0;
   // Does nothing if the transaction has run no command, or has been committed. Ignores errors: a
@@ -67,9 +68,9 @@ class Connection {
 
 class Pool {
  public:
-  // Makes the pool, and does not connect yet, but may ask the name service (mongodb+srv). Each
-  // transaction adds its session to `sessions`, which may be null. Fails with FailedToParse for a
-  // malformed URI, or if options of the URI contradict each other.
+  // Makes the pool. Does not connect to the deployment, but may ask the name service (mongodb+srv).
+  // Each transaction adds its session to `sessions`, which may be null. Fails with FailedToParse
+  // for a malformed URI, or if options of the URI contradict each other.
   static Result<std::unique_ptr<Pool>> open(const ConnectOptions& options,
                                             std::shared_ptr<OwnSessions> sessions = nullptr);
   virtual ~Pool() = default;
@@ -78,26 +79,28 @@ class Pool {
   // Takes a connection from the pool. While all connections are in use, waits without a time limit.
   // So a thread that has a connection and takes another one can wait forever if other threads do
   // the same. The connection is to the primary, or for kReads to a member that the URI's
-  // readPreference allows. Fails with HostUnreachable if it finds no such server in time. The time
-  // is the URI's serverSelectionTimeoutMS if it is given, otherwise ConnectOptions::server_timeout.
-  // The log-in follows with the first command (run()).
+  // readPreference allows. Fails with HostUnreachable if no such server is found within the URI's
+  // serverSelectionTimeoutMS, or within ConnectOptions::server_timeout if the URI does not set it.
+  // The first command (run()) logs in.
   virtual Result<std::unique_ptr<Connection>> connection(Purpose purpose = Purpose::kWrites) = 0;
   // Asks a server for the properties of the deployment. Takes a connection for this. Fails as
   // connection() and Connection::run() do.
   virtual Result<Deployment> deployment() = 0;
 };
 
-// Returns the first error in the reply of a write command: the error of one of its writes, or of
-// the write concern. An error without a code becomes WriteConcernFailed (64). Succeeds if the reply
-// has none.
+// Fails with the first error in the reply of a write command: the error of one of its writes,
+// otherwise the error of the write concern. An error without a code becomes WriteConcernFailed
+// (64). Succeeds if the reply has no error.
 Status check_writes(bson::View reply);
 
 // Appends maxTimeMS with the time until the deadline. The value is at least 1, because a server
-// reads 0 as "no limit". Without a deadline, appends nothing.
+// reads 0 as "no limit". Appends nothing if there is no deadline, or if it is
+// Deadline::Time::max().
 void append_deadline(bson::Builder& command, const std::optional<engine::Deadline>& deadline);
 
-// Fails with MaxTimeMSExpired if the deadline has passed. Callers check this before they send a
-// command, because a server could still answer within the 1 ms that append_deadline() gives it.
+// Fails with MaxTimeMSExpired if the deadline has passed. Callers must check this before they send
+// a command, because a server could still answer within the 1 ms that append_deadline() allows at
+// least.
 Status check_deadline(const std::optional<engine::Deadline>& deadline);
 
 }  // namespace gridmount::mongo

@@ -1,12 +1,14 @@
-// Reads the fields of a command as strictly as a MongoDB server. Its errors are those of servers:
-// 40413 for a field that occurs twice, 40414 for a missing field, 40415 for an unknown field,
-// TypeMismatch (14) for a value of the wrong type. Source: MongoDB 7.0, src/mongo/idl (the parsers
-// that servers generate for their commands).
+// Reads the fields of a command as strictly as a MongoDB server. It fails with the error codes of
+// servers: 40413 for a field that occurs twice, 40414 for a missing field, 40415 for an unknown
+// field, TypeMismatch (14) for a value of the wrong type. Source: MongoDB 7.0, src/mongo/idl (the
+// parsers that servers generate for their commands).
 //
-// A command takes each field that it knows, and each only once. Then it calls finish(), which fails
-// if a field was not taken. A field with the value null or undefined counts as absent.
+// A command must take each field that it knows, and must then call finish(), which fails if a field
+// was not taken. A field with the value null or undefined counts as absent, unless the comment of a
+// function says otherwise.
 //
-// Returned views refer to the request. Not thread-safe.
+// An Arguments object and the views that it returns refer to the request, which must outlive them.
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +28,8 @@ class Arguments {
  public:
   // Reads the body of a request, and its document sequences.
   static Result<Arguments> of(const Request& request);
-  // Reads a document inside a command. `path` is its name in error messages ("update.updates"), and
-  // must outlive the reader.
+  // Reads a document inside a command. `path` is the name of the document in error messages
+  // ("update.updates"), and must outlive the result.
   static Result<Arguments> of(std::string_view path, bson::View document);
 
   std::string_view path() const { return path_; }
@@ -38,7 +40,7 @@ class Arguments {
   // function with a fallback returns the fallback, and the others return nothing unless their
   // comments say otherwise.
   std::optional<bson::ValueView> any(std::string_view name);
-  // Fails only if the field is not there: returns a value that is null or undefined.
+  // Fails only if the field is missing. Also returns a value that is null or undefined.
   Result<bson::ValueView> required(std::string_view name);
   Result<std::optional<std::string_view>> string(std::string_view name);
   Result<std::string_view> required_string(std::string_view name);
@@ -56,28 +58,30 @@ class Arguments {
   Result<std::optional<int64_t>> integer(std::string_view name);
   // Like integer(), but fails with kValueOutOfBounds (51024) for a value less than `least`.
   Result<std::optional<int64_t>> integer_from(std::string_view name, int64_t least);
-  // Takes an array of documents in the body, or a document sequence with this name, which a message
-  // can have in addition to its body. Arguments::of() has already refused a request that has both
-  // (40413). Leaves out elements that are null or undefined. Fails with 40414 if there is neither.
+  // Takes the array of documents that the body has under this name, or the document sequence with
+  // this name, which a message can have in addition to its body. (Arguments::of() refuses a request
+  // that has both.) Leaves out elements that are null or undefined. Fails with 40414 if the request
+  // has neither the array nor the sequence, and with TypeMismatch if any other element is not a
+  // document.
   Result<std::vector<bson::View>> documents(std::string_view name);
 
   // Returns the collection that the command's first field names. Fails with InvalidNamespace (73)
-  // if the field is not a string or the name is not valid. Only for the body of a request, like
-  // database().
+  // if the field is not a string or the name is not valid. collection() and database() may be
+  // called only if the object was made from a Request.
   Result<engine::Namespace> collection();
   // Returns the command's database. Fails with InvalidNamespace (73) if its name is not valid.
   Result<std::string> database() const;
 
   // Takes a field without reading its value.
   void ignore(std::string_view name) { take(name); }
-  // Takes and returns all fields that have not been taken. Commands that accept fields with any
-  // name use it.
+  // Takes and returns all fields that have not been taken. For commands that accept fields with any
+  // name.
   std::vector<bson::Element> rest();
   // Fails with 40415 if a field was not taken, or if the request has a document sequence that the
   // command does not know.
   Status finish() const;
 
-  // Return errors about a field, for callers that check it themselves.
+  // Return errors about a field, for callers that check the field themselves.
   tl::unexpected<Error> wrong_type(std::string_view name, bson::ValueView value,
                                    std::string_view expected) const;
   tl::unexpected<Error> missing(std::string_view name) const;

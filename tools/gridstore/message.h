@@ -11,7 +11,7 @@
 
 namespace gridmount::tools {
 
-// Hides the progress line before.
+// Hides the progress line before it prints `text`.
 void print_message(std::string_view text);
 // Prints the error's message and returns exit_status_of() its code.
 ExitStatus print_error(const Error& error);

@@ -20,8 +20,8 @@ class App;
 
 namespace gridmount::tools {
 
-// Adds the argument STORE to `command`. `store` is set when the arguments are parsed, so it must
-// live until then. A connection string is refused.
+// Adds the argument STORE to `command`. The parser sets `store` when it parses the arguments, so
+// `store` must live until then. The parser refuses a connection string.
 void add_store_argument(CLI::App& command, std::filesystem::path& store);
 
 struct StoreArgument {
@@ -31,8 +31,8 @@ struct StoreArgument {
 
   bool is_deployment() const;
   std::filesystem::path folder() const { return text; }
-  // Returns `text`, without the user, the password and the options if it is a connection string.
-  // For messages.
+  // Returns `text` for messages. If `text` is a connection string, leaves out the user, the
+  // password and the options.
   std::string shown() const;
 };
 
@@ -47,7 +47,7 @@ Result<mongo::ConnectOptions> connect_options(const StoreArgument& argument);
 // A store that is open for a subcommand.
 struct StoreInUse {
   std::unique_ptr<engine::Store> store;
-  std::optional<local::Owner> owner;  // the process that uses a store in a folder
+  std::optional<local::Owner> owner;  // the process beside which a store in a folder was opened
   // The database that the connection string names, or empty if it names none.
   std::string database;
   bool is_deployment = false;
@@ -57,14 +57,15 @@ struct StoreInUse {
 // with a folder.
 Status check_fits(const StoreArgument& argument);
 
-// Opens a folder with `options`, or connects to a deployment. For a deployment, only
-// options.read_only counts: if it is true, the members that readPreference allows may be read.
-// Fails with the errors of check_fits(), of command_line::open_store(), or for a deployment of
-// uri_with_password() (password.h) and mongo::connect(). May read a password from the terminal.
+// Opens the store in a folder with `options`, or connects to a deployment. For a deployment, only
+// options.read_only has an effect: if it is true, reads may go to any member that readPreference
+// allows. Fails as check_fits() does, for a folder as command_line::open_store() does, and for a
+// deployment as mongo::database_of(), connect_options() and mongo::connect() do. May read a
+// password from the terminal.
 Result<StoreInUse> open_argument(const StoreArgument& argument, const local::OpenOptions& options);
 
 // Returns the database that --db (`given`) or the connection string (`named`) selects, or an empty
-// string if none does. Fails with BadValue if they contradict each other.
+// string if both are empty. Fails with BadValue if they name different databases.
 Result<std::string> selected_database(const std::string& named, const std::string& given);
 
 }  // namespace gridmount::tools

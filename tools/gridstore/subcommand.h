@@ -16,8 +16,8 @@ namespace gridmount::tools {
 
 struct Subcommand {
   CLI::App* arguments;  // owned by the program's CLI::App
-  // Called after the arguments have been parsed. The caller flushes stdout afterwards and reports
-  // output that could not be written.
+  // Called after the arguments have been parsed. The caller must then call after_flush()
+  // (guarded_run.h), which reports output that could not be written.
   std::function<ExitStatus()> run;
   // Whole lines that --help shows above the exit statuses. May be empty.
   std::string examples = {};

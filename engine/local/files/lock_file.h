@@ -1,7 +1,8 @@
-// Reads and writes the file `owner`. It says which process has the store open, and whether the last
-// owner closed the store. See FORMAT.md, chapter "owner". The file's flock is the lock of the
-// store: a writer locks it exclusively, and readers share it. data.mdb is locked in the same way,
-// because a user may believe that `owner` is obsolete and delete it while the store is open.
+// Reads and writes the file `owner`, which says which process has the store open, and whether the
+// last owner closed the store. See FORMAT.md, chapter "owner". The flock of this file is the lock
+// of the store: an opening for writing takes it exclusively, and read-only openings share it.
+// data.mdb is locked in the same way, because a user may believe that `owner` is obsolete and
+// delete it while the store is open.
 //
 // Not thread-safe.
 #pragma once
@@ -28,15 +29,16 @@ struct OwnerMark {
   int64_t pid = 0;
   std::string host;
   std::string boot_id;      // the boot id of the owner's kernel; empty if unknown
-  uint64_t data_inode = 0;  // the inode number of data.mdb; a copy of the store has another
+  uint64_t data_inode = 0;  // the inode number of data.mdb, which differs in a copy of the store
 };
 
 class LockFile {
  public:
-  // Opens the file and takes the lock without waiting. If another process holds the lock, or this
-  // process holds it for another LockFile, fails with StoreLocked. The message names the process if
-  // it is known. If the file is missing, creates it with `create`, and fails with StoreDamaged
-  // without. Fails with StoreReadOnly if the file can be read but not written.
+  // Opens the file and takes the lock without waiting. Fails with StoreLocked if another process,
+  // or another LockFile of this process, holds a lock that excludes this one. The message names the
+  // process if it is known. If the file is missing, creates it if `create` is true, and otherwise
+  // fails with StoreDamaged. Fails with StoreReadOnly if the file must be written but can only be
+  // read.
   static Result<LockFile> lock(const std::filesystem::path& folder, bool read_only, bool create);
 
   // Opens the file without the lock, for a caller that only reads the owner's mark.
@@ -54,13 +56,14 @@ class LockFile {
   system::File file_;
 };
 
-// Takes the same lock on data.mdb, and keeps it until `data` is closed. Does not wait: fails with
-// StoreLocked if another process holds it. A process that has the lock on `owner` must also take
-// this lock before it trusts or writes anything.
+// Takes on data.mdb the kind of lock that LockFile::lock() takes on `owner`, and keeps it until
+// `data` is closed. Does not wait: fails with StoreLocked if another process holds a lock that
+// excludes this one. A process that has the lock on `owner` must also take this lock before it
+// trusts or writes any file of the store.
 Status lock_data(const system::File& data, const std::filesystem::path& folder, bool read_only);
 
-// Writes the mark `closed` for this process and this data.mdb, and syncs it. The caller must have
-// the lock.
+// Writes the mark `closed` with the pid of this process and the inode number of `data`, and syncs
+// it. Keeps the host and the boot id of the old mark. The caller must have the lock.
 Status mark_closed(const LockFile& owner, const system::File& data);
 
 inline constexpr size_t kOwnerBytes = 512;

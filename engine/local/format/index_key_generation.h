@@ -29,7 +29,8 @@ class KeySet {
     return std::string_view(bytes_).substr(keys_[i].offset, keys_[i].size);
   }
   bool contains(std::string_view key) const;
-  // Returns whether the document has an array on a path of the index.
+  // Returns whether the document has an array on a path of the index. For a text index or a
+  // wildcard index, returns whether the document has several keys.
   bool multikey() const { return multikey_; }
 
   void clear();
@@ -50,14 +51,16 @@ class KeySet {
 };
 
 // Replaces the contents of `keys` with the document's keys. Truncates keys that are too long. The
-// set is empty if the index leaves the document out (sparse or partial). Otherwise it has at least
-// one key, because a missing field counts as null. An array on a path gives one key for each
-// element. Fails with CannotIndexParallelArrays if two fields of the index reach different arrays,
-// with Location16766 for an array in a hashed field, and with Location16746 if a number in a path
-// is both a position in an array and the name of a field of an element. In a text index, the set
-// has one key for each term of the document, and none if the document has no terms. Fails with
-// CannotBuildIndexKeys (201) for an array in another field of a text index, and as
-// TextIndexSpec::scores_of() does. In a wildcard index, the set has one key for each value.
+// set is empty if the index leaves the document out (sparse or partial). Otherwise the set has at
+// least one key, because a missing field counts as null (for text and wildcard indexes see below).
+// An array on a path gives one key for each element. Fails with CannotIndexParallelArrays if two
+// fields of the index reach different arrays, with Location16766 if an index with a hashed field
+// has an array on any of its paths, and with Location16746 if a number in a path is both a position
+// in an array and the name of a field of an element. In a text index, the set has one key for each
+// term of the document, and none if the document has no terms. Fails with CannotBuildIndexKeys
+// (201) for an array in another field of a text index, and as TextIndexSpec::scores_of() does. In a
+// wildcard index, the set has one key for each value at a path that the index includes, and may be
+// empty.
 Status extract_keys(const IndexKeySpec& rules, bson::View document, KeySet& keys);
 // Like extract_keys(), but does not truncate keys. If two truncated keys are equal, the whole keys
 // show their order.

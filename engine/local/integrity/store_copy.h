@@ -1,7 +1,7 @@
 // Makes a store from a snapshot of another store: for a backup, or to return free space to the file
 // system.
 //
-// Thread-safety: copy_store() is thread-safe. compact_store() locks the store that it opens.
+// Thread-safety: both functions are thread-safe. compact_store() locks the store that it opens.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 namespace gridmount::local {
 
 // Makes a store in `folder` with the current contents of `store`. `folder` must not exist or must
-// be empty. The copy has no free pages, and its pages are in order. Writers continue meanwhile, but
-// the space that they free is reused only after the copy. The copy is durable on return. After an
-// error nothing of the copy is left. Copies records as they are, even if they are damaged:
-// check_structure() finds these. Fails with NamespaceExists if `folder` is a store, with NotAStore
-// if it has other files, and with StoreDamaged if a page of the trees is damaged. `store` must come
-// from open().
+// be empty. The copy has no free pages, and its pages are in order. Writers may continue meanwhile,
+// but the space that they free is reused only after the copy. The copy is durable on return. After
+// an error, removes what it has copied, unless a removal fails too. Does not check the records:
+// check_structure() finds damaged records in the copy. Fails with NamespaceExists if `folder` is a
+// store, with NotAStore if it has other files, and with StoreDamaged if a page of the trees is
+// damaged. Fails with IllegalOperation if `store` does not come from open().
 Status copy_store(engine::Store& store, const std::filesystem::path& folder);
 
 struct Compaction {
@@ -28,9 +28,9 @@ struct Compaction {
 
 // Returns the free pages of the store in `folder` to the file system: makes a copy, checks the
 // whole copy, and replaces data.mdb by it. Needs free disk space for the copy. After an
-// interruption at any time, by a kill or a power loss, the store is either the old or the new one,
-// and the next opening for writing deletes the rest of the copy. Fails with StoreLocked if the
-// store is in use. Fails with DataCorruptionDetected or StoreDamaged and changes nothing if the
+// interruption at any time, by a kill or a power loss, data.mdb is either the old file or the whole
+// copy, and the next opening for writing deletes the rest of the copy. Fails with StoreLocked if
+// the store is in use. Fails with DataCorruptionDetected or StoreDamaged and changes nothing if the
 // store is damaged.
 Result<Compaction> compact_store(const std::filesystem::path& folder);
 

@@ -1,7 +1,7 @@
-// The free pages of data.mdb. The newest snapshot does not refer to them. LMDB lists them in the
-// free tree, which has an array of page numbers for each transaction that has freed pages. LMDB
-// reuses a free page when no reader's snapshot refers to it. Until a page is reused, its space on
-// the disk is wasted. FreePages returns this space to the file system by punching holes into the
+// The free pages of data.mdb, to which the newest snapshot does not refer. LMDB lists these pages
+// in the free tree, which has an array of page numbers for each transaction that has freed pages.
+// LMDB reuses a free page when no reader's snapshot refers to it. Until a page is reused, its space
+// on the disk is wasted. FreePages returns this space to the file system by punching holes into the
 // file. The file keeps its size, and a page needs disk space again when it is reused.
 //
 // Not thread-safe.
@@ -32,7 +32,8 @@ class FreePages {
 
   // Returns an error if the data that was read from the mapped files cannot be trusted.
   using FoundUnreadable = std::function<std::optional<Error>()>;
-  // Returns the number of a snapshot that this process has pinned: its pages must not be reused.
+  // Returns the number of a snapshot that this process has pinned. The pages of this snapshot must
+  // not be reused.
   using PinnedSnapshot = std::function<uint64_t()>;
   // `env` and `data` must outlive this object.
   FreePages(MDB_env* env, const system::File& data, FoundUnreadable found_unreadable,
@@ -43,16 +44,17 @@ class FreePages {
         pinned_snapshot_(std::move(pinned_snapshot)) {}
 
   struct PunchedHoles {
-    uint64_t bytes = 0;      // by how much the disk space of data.mdb has become less
+    uint64_t bytes = 0;      // how much less disk space data.mdb uses than before
     uint64_t next_page = 0;  // the page from which to continue; 0 if all holes were punched
   };
   struct Bytes {
-    uint64_t run_min;  // shorter runs of adjacent free pages are not punched
+    uint64_t run_min;  // runs of adjacent free pages with fewer bytes stay
     uint64_t max;      // punching stops after about this many bytes
   };
-  // Punches holes for the pages from `first` on that may be reused. Nobody may write meanwhile.
-  // Readers may begin and end meanwhile. Needs one bit of memory for each page of the file. Fails
-  // with CommandNotSupported if the file system cannot punch holes.
+  // Punches holes for the pages from `first` on that may be reused. No transaction may write
+  // meanwhile. Readers may begin and end meanwhile. Needs one bit of memory for each page of the
+  // file. Fails with CommandNotSupported if the file system cannot punch holes, and with the error
+  // of FoundUnreadable if it returns one.
   Result<PunchedHoles> punch_holes(uint64_t first, Bytes wanted);
 
  private:
@@ -62,7 +64,7 @@ class FreePages {
                                    // one false
   };
   Result<Reusable> reusable_pages();
-  // Returns the oldest snapshot of any reader, or `newest` if none is older.
+  // Returns the number of the oldest snapshot of any reader, or `newest` if no snapshot is older.
   Result<uint64_t> oldest_snapshot(uint64_t newest);
 
   MDB_env* const env_;

@@ -23,8 +23,8 @@ class FieldPath final : public Expression {
   Evaluated evaluate(EvaluationContext& context) const override;
   void add_dependencies(std::set<std::string>& paths) const override;
 
-  // Returns the dotted path if this is a field of the root document. Returns nothing for a variable
-  // and for the whole document.
+  // Returns the dotted path if this is a field of the root document. Returns nothing for a
+  // variable, for the time (`$$NOW`) and for the whole document.
   std::optional<std::string> field() const;
   // Returns whether the value depends on a variable or on the time, but not on the root document.
   bool is_variable() const { return base_ != Base::kRoot; }
@@ -33,7 +33,8 @@ class FieldPath final : public Expression {
   std::string dotted() const;
   Evaluated base_value(EvaluationContext& context) const;
   // Returns the value at the path parts_[from], parts_[from + 1], ... in a document. If an array is
-  // on the path, returns an array of the values in its elements.
+  // on the path, returns an array of the values that the rest of the path reaches in the array's
+  // elements.
   Evaluated reach(EvaluationContext& context, bson::View document, size_t from) const;
   Evaluated reach_elements(EvaluationContext& context, bson::ValueView array, size_t from) const;
 

@@ -1,6 +1,6 @@
-// The stage $graphLookup adds to each document all documents to which its references lead, directly
-// or through other documents. Internal to engine/query. Immutable after plan(), so several threads
-// may run it.
+// The stage $graphLookup adds to each document an array of all documents that it refers to,
+// directly or through other documents. Internal to engine/query. Immutable after plan(), so several
+// threads may run it.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,8 @@ class GraphLookupStage : public Stage {
   void add_collections(std::set<CollectionName>& names) const override;
 
   const GraphLookupOptions& options() const { return options_; }
-  // Returns the fields of the results that are needed, or null if all are.
+  // Returns the fields of the stage's results that later stages need, or null if they need all
+  // fields.
   const FieldDependencies* wanted() const { return wanted_.is_all() ? nullptr : &wanted_; }
 
  private:

@@ -12,10 +12,10 @@
 
 namespace gridmount::query {
 
-// Appends the elements of `document` to `output`. Replaces the field at the path `parts` by
-// `value`, or leaves it out if `value` is nullopt. With a `value`, also replaces any value on the
-// path that is not a document (an array too) by a new document. If `wanted` is not null, leaves out
-// all other top-level fields that are not in `wanted`.
+// Appends the elements of `document` to `output`. Sets the field at the path `parts` to `value`, or
+// leaves this field out if `value` is nullopt. `parts` must not be empty. With a `value`, also
+// replaces any value on the path that is not a document (an array too) by a new document. If
+// `wanted` is not null, leaves out all other top-level fields that are not in `wanted`.
 void append_with_field(bson::View document, const std::vector<std::string>& parts,
                        const std::optional<bson::ValueView>& value, const FieldDependencies* wanted,
                        DocumentOutput& output);

@@ -26,7 +26,7 @@ class SortKeyReader {
   explicit SortKeyReader(const Sort& sort) : sort_(sort) {}
 
   // Returns the sort key of the document. The key is valid until the next call, but not longer than
-  // `document`. `text_score` is the document's text score. Without it, a part of the key that
+  // `document`. `text_score` is the document's text score. If it is nullopt, a part of the key that
   // stands for the text score is null. Fails as Sort::key_of() does.
   Result<std::span<const bson::ValueView>> read(bson::View document,
                                                 std::optional<double> text_score = std::nullopt);
@@ -46,8 +46,8 @@ class ExpressionKeyReader {
   explicit ExpressionKeyReader(const Sort& sort);
   ~ExpressionKeyReader();
 
-  // Returns the sort key. It is valid until the next call, and as long as `document` is valid.
-  // Fails with BadValue if two parts are arrays.
+  // Returns the sort key. The key is valid until the next call, but not longer than `document`.
+  // Fails with BadValue if two parts are arrays, and as Evaluator::evaluate() does.
   Result<std::span<const bson::ValueView>> read(bson::View document);
 
  private:
@@ -55,7 +55,8 @@ class ExpressionKeyReader {
 
   const Sort& sort_;
   std::vector<bson::ValueView> key_;
-  // Null until an array is on a path, because there may be a reader for each of many groups.
+  // Null until a document has an array on a path, because there may be one reader for each of many
+  // groups.
   std::unique_ptr<Expressions> expressions_;
 };
 
@@ -87,7 +88,7 @@ class SortBuffer {
   // for the key. If the buffer has `limit` records already, drops one of them.
   void add(std::span<const bson::ValueView> key, bson::ValueView payload);
 
-  // Returns how many bytes of memory the records use, without the list of the records.
+  // Returns how many bytes of memory the records use. Does not count the list of the records.
   uint64_t bytes() const { return bytes_; }
   // Returns the number of records.
   size_t size() const { return records_.size(); }

@@ -13,7 +13,7 @@ struct DistinctCommand {
   engine::Namespace ns;
   std::string_view key;
   bson::View query;
-  engine::DistinctOptions options;  // without a deadline
+  engine::DistinctOptions options;  // the deadline is not set
 
   static Result<DistinctCommand> read(Arguments& arguments);
 };

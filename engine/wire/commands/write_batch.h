@@ -34,7 +34,7 @@ struct StatementResult {
 
 struct WriteBatch {
   size_t statements = 0;
-  bool ordered = true;  // the first failure ends the batch
+  bool ordered = true;  // the first statement that fails ends the batch
   // The batch reads and writes little, so its transactions can be short (TransactionKind::kShort).
   bool brief = false;
   // Runs the statement at `index`. May be called again for a statement whose transaction was not
@@ -55,12 +55,12 @@ struct BatchResult {
   std::optional<Error> write_concern_error;
 };
 
-// Returns true if the filter is {_id: value}. At most one document then matches, and the index on
-// _id finds it.
+// Returns true if the filter is {_id: value} and the value is neither a regular expression nor a
+// document of operators. At most one document then matches, and the index on _id finds it.
 bool is_by_id(bson::View filter);
-// Return whether WriteBatch::brief can be set: the documents, or the statements of an update or a
-// delete, have few bytes in total. Statements must also select by _id, and have neither a hint nor
-// a pipeline.
+// Return whether WriteBatch::brief can be set. The documents, or the statements of an update or a
+// delete, must have at most 64 KiB in total. Each statement must also have a filter with
+// is_by_id(), and must have no hint, no collation and no pipeline.
 bool are_brief_documents(const std::vector<bson::View>& documents);
 bool are_brief_statements(const std::vector<bson::View>& statements);
 
@@ -69,11 +69,12 @@ bool are_brief_statements(const std::vector<bson::View>& statements);
 Status check_batch_size(size_t statements);
 
 // Runs the batch. Errors of single statements are in the result. Fails only if the command was
-// interrupted, or if the first transaction could not be begun.
+// interrupted, or if no transaction for the first statement could be begun. After an interruption,
+// earlier statements may stay committed.
 Result<BatchResult> run_batch(Call& call, const WriteBatch& batch);
 
 // Appends n, for updates also upserted and nModified, writeErrors and writeConcernError. For an
-// unacknowledged write it appends only n and nModified, both 0.
+// unacknowledged write, appends only n, and for updates nModified, with the value 0.
 void append_batch_result(const Call& call, bson::Builder& reply, const BatchResult& result,
                          bool is_update);
 

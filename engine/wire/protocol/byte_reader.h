@@ -1,6 +1,6 @@
 // Reads numbers, names and documents from untrusted bytes, one after another. Never reads beyond
-// their end: if the bytes are truncated, a function fails with InvalidBSON. Spans and views refer
-// to the bytes, which must outlive them.
+// the end of the bytes: a function that needs more bytes fails with InvalidBSON. The returned spans
+// and views refer to the bytes, which must outlive them.
 //
 // Not thread-safe.
 #pragma once

@@ -1,10 +1,10 @@
 // The byte stream of one connection: a socket, or TLS over a socket. The transport owns the socket.
 //
-// Not thread-safe. Only one operation may run at a time. The bytes that an operation reads into or
-// writes from must be valid until its completion handler is called. A completion handler runs on
-// one of the server's I/O threads, never within the call that has started the operation. But it may
-// run on another thread before this call returns. During an operation only interrupt() may be
-// called, by a thread that prevents the end of the transport.
+// Not thread-safe. Only one operation may run at a time. The buffers of an operation must be valid
+// until the operation's completion handler is called. A completion handler runs on one of the
+// server's I/O threads, never within the call that has started the operation. But the handler may
+// run on another thread before that call returns. During an operation, a thread may call only
+// interrupt(), and must ensure that the transport still exists.
 #pragma once
 
 #include <array>
@@ -36,22 +36,22 @@ class Transport {
   virtual void read_some(std::span<uint8_t> into, Done done) = 0;
   // Writes at least one byte of `pieces`, or fails. At least one piece must not be empty.
   virtual void write_some(const Pieces& pieces, Done done) = 0;
-  // Must be called before a thread itself waits for the peer (with poll, on fd()). No operation may
-  // be running. Until the next read_some() or write_some(), bytes that arrive do not wake an I/O
-  // thread.
+  // A thread must call this before it waits for the peer itself (with poll() on fd()). No operation
+  // may be running. Until the next read_some() or write_some(), bytes that arrive do not wake an
+  // I/O thread. Does nothing if the transport supports neither read_now() nor write_now().
   virtual void release_from_io() {}
-  // Reads the bytes that have arrived, without waiting. Returns their number. Returns zero if
-  // nothing has arrived, after an error, and at the end of the stream: the next read_some() then
-  // reports the error or the end. Also returns zero if the transport does not support this
+  // Reads the bytes that have arrived, without waiting. Returns the number of bytes read. Returns
+  // zero if nothing has arrived, after an error, and at the end of the stream: the next read_some()
+  // then reports the error or the end. Also returns zero if the transport does not support this
   // function.
   virtual size_t read_now(std::span<uint8_t> into) = 0;
-  // Sends as many bytes as the kernel accepts without waiting, in this thread. Returns their
-  // number. Returns zero after an error, which the next write_some() then reports. Also returns
-  // zero if the transport does not support this function.
+  // Sends as many bytes as the kernel accepts without waiting, in this thread. Returns the number
+  // of bytes sent. Returns zero after an error, which the next write_some() then reports. Also
+  // returns zero if the transport does not support this function.
   virtual size_t write_now(const Pieces& pieces) = 0;
 
-  // Returns the subject of the verified certificate that the client has shown, in the format of RFC
-  // 2253. Returns an empty text if the client has shown none. Must be called after the handshake.
+  // Returns the subject of the client's verified certificate, in the format of RFC 2253. Returns an
+  // empty text if the client has sent no certificate. Must be called after the handshake.
   virtual std::string certificate_subject() = 0;
   virtual bool is_tls() const = 0;
 
@@ -67,8 +67,8 @@ class Transport {
   const int fd_;
 };
 
-// Makes a transport without TLS, which owns the socket. Throws std::system_error if the system does
-// not tell the address of the socket.
+// Makes a transport without TLS, which owns the socket. Throws std::system_error if the local
+// address of the socket cannot be read.
 std::unique_ptr<Transport> make_plain_transport(Socket socket);
 
 // Returns `pieces` without their first `count` bytes.

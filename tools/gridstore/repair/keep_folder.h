@@ -6,8 +6,9 @@
 //                                    {ns, what, why, part: int32, bytes: Binary}; a value longer
 //                                    than 8 MiB takes several documents, one after the other
 //
-// Bytes that a file name cannot contain are written as %XX. A long name is cut and gets a hash of
-// the whole name. The folder is created when the first data are kept.
+// In a file name, a slash, a percent sign or a control character of the namespace becomes %XX. A
+// name of more than 200 bytes is cut and gets a hash of the whole namespace. The folder is created
+// when the first data are kept.
 //
 // Not thread-safe.
 #pragma once
@@ -51,7 +52,7 @@ class KeepFolder : public local::RemovedData {
     bool synced = false;
   };
   Status append(const std::string& name, bson::View document);
-  // On return the folder and its entry in its parent are durable.
+  // Creates the folder if it is missing, and makes its entry in the parent folder durable.
   Status make_folder() const;
 
   const std::filesystem::path folder_;
