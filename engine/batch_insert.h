@@ -1,6 +1,6 @@
 // Inserts many documents with few round trips, where a store can do that.
 //
-// Thread-safety: that of Collection (engine/store.h).
+// Thread-safety: as for Collection (engine/store.h).
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@ namespace gridmount::engine {
 class BatchInserter {
  public:
   virtual ~BatchInserter() = default;
-  // Does what the function insert_all() below does, with options. Sets `inserted` to the number of
-  // documents that were inserted: all of them, or those before the one that fails. If the reply of
-  // a server is lost, or the server refuses a whole command, counts none of the documents of that
-  // command.
+  // Does what the function insert_all() below does, with `options`. Sets `inserted` to the number
+  // of documents that were inserted: all documents, or the documents before the first one that
+  // fails. If the reply of a server is lost, or the server refuses a whole command, counts none of
+  // the documents of that command.
   virtual Status insert_all(Transaction& transaction, std::span<const bson::View> documents,
                             size_t& inserted, const InsertOptions& options = {}) = 0;
 };
 
 // Inserts the documents in their order. Stops at the first one that cannot be inserted, and fails
-// with the error that Collection::insert() gives for it. Each document must have an _id. The
-// documents before the one that fails stay inserted, if the transaction can continue
+// as Collection::insert() does for this document. Each document must have an _id. The documents
+// before the one that fails stay inserted, if the transaction can continue
 // (Capabilities::continues_after_failed_writes).
 inline Status insert_all(Collection& collection, Transaction& transaction,
                          std::span<const bson::View> documents) {

@@ -1,7 +1,8 @@
 // One page, /metrics, with the text that Prometheus reads.
 //
-// Nothing can be changed. The page does not check Host, because its readers address it by the name
-// of the machine. So a foreign web page whose name leads to this address can read the metrics.
+// No request changes anything. The page does not check the field Host, because Prometheus addresses
+// the page by the name of the machine. So a web page of another site whose host name resolves to
+// this address can read the metrics.
 //
 // Thread-safe.
 #pragma once
@@ -28,9 +29,9 @@ class MetricsPage final : public RequestHandler {
 };
 
 // Starts a server of the page on any address. One thread does all the work. There are at most 16
-// connections at a time, and further ones are closed without a reply. A head may have 8 KiB. A
-// client has 5 seconds for a head, between two requests, and for a piece of the reply. Fails as
-// HttpServer::start() does.
+// connections at a time, and further ones are closed without a reply. The head of a request may
+// have at most 8 KiB. The server waits at most 5 seconds for a head, for the next request of a
+// connection, and until the client takes a piece of the reply. Fails as HttpServer::start() does.
 Result<std::unique_ptr<HttpServer>> serve_metrics(const std::string& address,
                                                   std::function<std::string()> metrics);
 

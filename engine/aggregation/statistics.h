@@ -1,6 +1,6 @@
 // Computes the statistics that collStats, dbStats, $collStats and $indexStats report.
 // Source: MongoDB manual, "collStats", "dbStats", "$collStats (aggregation)", "$indexStats
-// (aggregation)". The fields about WiredTiger and sharded clusters are missing.
+// (aggregation)". The functions leave out the fields about WiredTiger and sharded clusters.
 //
 // Thread-safety: functions without state.
 #pragma once
@@ -16,9 +16,9 @@
 namespace gridmount::aggregation {
 
 // Returns {ns, size, count, avgObjSize, storageSize, capped, nindexes, indexSizes, ...}. All sizes
-// in bytes except avgObjSize are divided by `scale` (1 or more). A collection that does not exist
-// has the counts and sizes 0. Fails with CommandNotSupportedOnView for a view. Sizes on disk are
-// estimates, because collections share the store's pages.
+// in bytes except avgObjSize are divided by `scale` (1 or more). For a collection that does not
+// exist, all counts and sizes are 0. Fails with CommandNotSupportedOnView for a view. Sizes on disk
+// are estimates, because collections share the store's pages.
 Result<bson::Document> collection_stats(engine::Database& database, engine::Snapshot& snapshot,
                                         std::string_view collection, int64_t scale = 1);
 
@@ -29,10 +29,11 @@ Result<bson::Document> database_stats(engine::Store& store, engine::Snapshot& sn
                                       std::string_view database, int64_t scale = 1);
 
 // Returns the document of the stage $collStats. The stage's parser must have checked the names and
-// the types in `options`. Fails with CommandNotSupported for latencyStats and queryExecStats,
-// because no store counts them, with CommandNotSupportedOnView for storageStats and count of a
-// view, and with NamespaceNotFound for count of a collection that does not exist. The document has
-// the field `host` only if the argument `host` is not empty.
+// the types in `options`. Fails with CommandNotSupported for the options latencyStats and
+// queryExecStats, because no store counts these values. With the options storageStats and count,
+// fails with CommandNotSupportedOnView for a view. With the option count, fails with
+// NamespaceNotFound if the collection does not exist. The document has the field `host` only if the
+// argument `host` is not empty.
 Result<bson::Document> collection_stats_stage(engine::Database& database,
                                               engine::Snapshot& snapshot,
                                               std::string_view collection, bson::View options,

@@ -37,8 +37,8 @@ class LocalSnapshot : public engine::Snapshot, public ReadViewHolder {
   ReadTransaction transaction_;
 };
 
-// A short snapshot that reads in the LMDB transaction of an open batch. It holds the write lock,
-// and pause() and resume() fail with IllegalOperation.
+// A short snapshot that reads in the LMDB transaction of an open batch. The snapshot holds the
+// write lock. pause() and resume() fail with IllegalOperation.
 class LocalBatchSnapshot : public engine::Snapshot, public ReadViewHolder {
  public:
   // Nothing may have been written in `transaction`.
@@ -83,8 +83,8 @@ class LocalTransaction : public engine::Transaction, public ReadViewHolder {
 
 class LocalStore : public engine::Store {
  public:
-  // Takes the environment, and starts the threads of DropCleanup and TtlMonitor, unless the store
-  // is read-only.
+  // Takes ownership of the environment, and starts the threads of DropCleanup and TtlMonitor,
+  // unless the store is read-only.
   LocalStore(std::unique_ptr<Environment> environment, const OpenOptions& options);
 
   std::shared_ptr<engine::Database> database(std::string_view name) override;
@@ -98,13 +98,14 @@ class LocalStore : public engine::Store {
                           const std::optional<engine::Deadline>& deadline) override;
   Result<engine::StoreStats> stats() override;
   bool read_only() const override;
-  // Returns the owner if the store was opened beside it (OpenOptions::beside_owner), otherwise
-  // nothing.
+  // Returns the owner if the store was opened beside its owner (OpenOptions::beside_owner),
+  // otherwise nothing.
   std::optional<Owner> owner_beside() const;
   int format_version() const { return environment_->format_version(); }
 
   Environment& environment() { return *environment_; }
-  // Returns the thread that deletes what a drop has left. Must not be called on a read-only store.
+  // Returns the thread that removes the entries of dropped collections and indexes. Must not be
+  // called on a read-only store.
   DropCleanup& drop_cleanup() { return *drop_cleanup_; }
   // Like snapshot(), but with the type LocalSnapshot: the caller can read the catalog and the trees
   // directly.
@@ -117,7 +118,7 @@ class LocalStore : public engine::Store {
   TreeHandles handles_;
   CatalogCache cache_;
   IndexUsage index_usage_;
-  // Null on a read-only store.
+  // Both are null on a read-only store.
   std::unique_ptr<DropCleanup> drop_cleanup_;
   std::unique_ptr<TtlMonitor> ttl_monitor_;
 };

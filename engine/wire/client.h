@@ -31,9 +31,9 @@ struct Peer {
                                          // there is none
 };
 
-// Returns an address without its port, because each connection has a different port. For IPv6,
-// returns the /64 network, because one host can use all addresses of its network, and for a mapped
-// IPv4 address the IPv4 address.
+// Returns an address without its port, because each connection has a different port. Returns the
+// /64 network of an IPv6 address, because one host can use all addresses of its network. Returns
+// the IPv4 address of a mapped IPv4 address ("::ffff:1.2.3.4").
 std::string host_of(std::string_view address);
 
 class Client {
@@ -42,7 +42,8 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // Numbered from 1 and unique in this process. hello reports it as connectionId.
+  // Connections are numbered from 1, and each number is unique in this process. hello reports the
+  // number as connectionId.
   int32_t id() const { return id_; }
   const Peer& peer() const { return peer_; }
 

@@ -101,8 +101,8 @@ inline FileSystem& file_system_of(fuse_req_t request) {
 inline bool may_keep_set_id(fuse_req_t request) {
   return fuse_req_ctx(request)->uid == 0;
 }
-// Returns a function that reports whether the caller is in a group or privileged. Valid until the
-// request is answered.
+// Returns a function that reports whether the process that made the request is in a group or
+// privileged. The function is valid until the request is answered.
 gridfs::GroupCheck group_check_of(fuse_req_t request);
 
 // Replies with the errno of the error, and counts the error. Logs the error if is_ordinary() is
@@ -114,20 +114,21 @@ void reply_error(fuse_req_t request, const char* operation, fuse_ino_t ino, cons
 void reply_status(fuse_req_t request, const char* operation, fuse_ino_t ino, const char* name,
                   const Status& status);
 
-// Records how many changes by others the file system knows of when this thread begins a request.
+// Must be called when this thread begins a request. Records how many changes by others the file
+// system knows of.
 void begin_request(const FileSystem& file_system);
 // Returns how long the kernel may cache an answer: `seconds`, or 0 if others have changed something
-// since this thread's request began. In that case the answer may be older than the change, and may
-// reach the kernel after the kernel was told to drop what the change affects.
+// since this thread's request began. Such an answer may be older than the change, and may reach the
+// kernel after the kernel was told to drop the data that the change affects.
 double cache_seconds_of(const FileSystem& file_system, double seconds);
 
 // Runs the body of a handler, which must reply, as an operation that is recorded and counted.
-// std::bad_alloc becomes ENOMEM instead of ending the mount. `operation` is a literal. `name` may
-// be null.
+// std::bad_alloc becomes ENOMEM instead of ending the mount. `operation` must be a string literal.
+// `name` may be null.
 template <typename Body>
 void guarded(fuse_req_t request, const char* operation, fuse_ino_t ino, const char* name,
              Body body) {
-  // Read here, because the reply frees the request.
+  // The context is read first, because the reply frees the request.
   FrontendContext& context = context_of(request);
   const Measurement measurement(context.statistics, operation);
   const OperationsInProgress::Note note(context.in_progress, operation, ino, name,

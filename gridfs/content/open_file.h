@@ -1,8 +1,8 @@
 // The state of an open file: what is in memory, what is in the store, and what the next commit
 // writes.
 //
-// A file of length_ bytes has the chunks 0 to chunk_count(length_) - 1. The first of these places
-// that has chunk n decides about its content:
+// A file of length_ bytes has the chunks 0 to chunk_count(length_) - 1. The content of chunk n is
+// in the first of these places that has the chunk:
 // - dirty_: the chunk was written since the last commit began.
 // - frozen_, if n < frozen_end_: the commit in progress writes the chunk.
 // - holes_: the chunk is a hole.
@@ -90,20 +90,20 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // files document that the constructor got. Must be called before other threads have the file.
   void keep_first_chunk(ChunkCache::Content content);
   // For a store that other processes change too. `stored` is the files document that was just read.
-  // If this object has no uncommitted changes and nobody is writing to it, it takes over the
+  // If this object has no uncommitted changes and no thread is writing to it, takes over the
   // content and the fields of that document. Otherwise does nothing.
   void refresh(const FilesDocument& stored) GM_EXCLUDES(write_mutex_, mutex_);
 
   // Returns true if the content has no uncommitted change, no commit is in progress, and the
   // content has not changed for `duration`.
   bool quiet_for(std::chrono::milliseconds duration) const GM_EXCLUDES(mutex_);
-  // Must be called when the background work has written this md5 into the files document with this
-  // uploadDate. Does nothing if the content is another one now.
+  // Must be called when the background work has written `md5` into the files document with the
+  // uploadDate `upload_date`. Does nothing if the content has changed since.
   void md5_was_set(bson::Date upload_date, const std::string& md5) GM_EXCLUDES(mutex_);
 
  private:
-  // Says which content the store has, for the cache on disk (engine/disk_cache). Returns nothing if
-  // there is no such cache, or if this object is not sure of the content.
+  // Returns which content the store has, for the cache on disk (engine/disk_cache). Returns nothing
+  // if there is no cache on disk, or if this object is not sure which content the store has.
   std::optional<CachedContent> known_content() const GM_REQUIRES(mutex_);
   // Returns true if the files document must be read again before chunks may come from the cache on
   // disk.
@@ -165,8 +165,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
     return length / chunk_bytes_ + (length % chunk_bytes_ != 0 ? 1 : 0);
   }
 
-  // --- Writing (open_file_write.cc). A writer holds write_mutex_, so that no chunk becomes dirty
-  // between a check and the change that follows it.
+  // --- Writing (open_file_write.cc). A writer must hold write_mutex_, so that no chunk becomes
+  // dirty between a check and the change that follows the check.
   //
   // Fails with FileTooLarge if a change of this range would make the file too large, with BadValue
   // for a negative offset, and with FileDeleted if the file is gone.
@@ -189,8 +189,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // If `chunk.is_partial` is set, reads the rest of the chunk from the store, and resets
   // `is_partial`.
   Status load_rest(int64_t n, Chunk& chunk) GM_REQUIRES(mutex_);
-  // Copies the content of `base` into the chunk, except for the bytes [from, to). The caller writes
-  // these bytes.
+  // Copies the content of `base` into the chunk, except for the bytes [from, to). The caller must
+  // write these bytes.
   Status fill(Chunk& chunk, int64_t n, const Base& base, uint32_t from, uint32_t to) const;
   // Puts `data` into the chunk at byte `from`, and updates length_, holes_ and allocated_.
   void put(int64_t n, Chunk& chunk, uint32_t from, std::span<const uint8_t> data)
@@ -209,7 +209,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // error of a background commit that has failed meanwhile. The caller must hold no other buffer.
   Result<std::shared_ptr<ChunkBuffer>> acquire_buffer() GM_EXCLUDES(mutex_);
   // Returns true if the last chunk of the file must become dirty before chunk `n` is written: chunk
-  // `n` is after it, and it is short, not dirty, and no known hole.
+  // `n` comes after the last chunk, and the last chunk is short, not dirty, and not a known hole.
   bool needs_padding(int64_t n) const GM_REQUIRES(mutex_);
   // Makes the last chunk dirty if needs_padding(n) is true and the store does not show that the
   // chunk is a hole.
@@ -227,7 +227,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
 
   // --- Making holes (open_file_holes.cc).
   //
-  // Writes zeros into the bytes [offset, end) of chunks that are no holes.
+  // Writes zeros into the bytes [offset, end), but only in chunks that are not holes.
   Status write_zeros(int64_t offset, int64_t end, TimeUpdate times) GM_REQUIRES(write_mutex_)
       GM_EXCLUDES(mutex_);
   // Makes the chunks [first, last) a hole in the store, in a commit of its own. The caller must
@@ -255,13 +255,14 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
 
   // --- Finding holes (open_file_seek.cc).
   //
-  // The content of a chunk that is no hole. The bytes after `bytes`, up to the end of the chunk,
+  // The content of a chunk that is not a hole. The bytes after `bytes`, up to the end of the chunk,
   // are zeros.
   struct Content {
     std::span<const uint8_t> bytes;
     std::unique_ptr<engine::Snapshot> snapshot;  // keeps `bytes` valid if they are in the store
   };
-  // Returns the content of chunk `n`. It has no bytes if neither the memory nor the store has it.
+  // Returns the content of chunk `n`. The content has no bytes if neither the memory nor the store
+  // has the chunk.
   Result<Content> find_content(int64_t n) GM_REQUIRES(mutex_);
   // Returns the first chunk at or after `n` that is in memory or in the store, or `end`.
   Result<int64_t> next_chunk(int64_t n, int64_t end) GM_REQUIRES(mutex_);
@@ -270,11 +271,11 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // Returns true if chunk `n` is a hole, or if it is before the beginning or after the end of the
   // file.
   Result<bool> is_hole(int64_t n) GM_REQUIRES(mutex_);
-  // If holes_unknown_ is set, finds out whether chunk `n` is a hole, and adds it to holes_ if it is
-  // one.
+  // If holes_unknown_ is set, finds out whether chunk `n` is a hole, and adds the chunk to holes_
+  // if it is a hole.
   Status look_for_hole(int64_t n) GM_REQUIRES(mutex_);
   // Returns true if chunk `n` borders on a hole, or on the beginning or end of the file. Chunk `n`
-  // must be no hole. Always returns false if a chunk is not larger than a block (kBlockBytes).
+  // must not be a hole. Always returns false if a chunk is not larger than a block (kBlockBytes).
   Result<bool> is_edge(int64_t n) GM_REQUIRES(mutex_);
   // Returns the file offset of the first byte of chunk `n`, at or after the file offset `offset`,
   // that is in a block of zeros. If `of_zeros` is false, the byte must be in a block that has other
@@ -290,9 +291,11 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   void restart_md5() GM_REQUIRES(mutex_);
   // Submits to md5_ the chunks from md5_end_ on that are complete.
   void advance_md5() GM_REQUIRES(mutex_);
-  // Submits all remaining content to md5_. Returns false if that would cost too much.
+  // Submits all remaining content to md5_. Returns false if too many bytes would have to be read
+  // again, or too many zeros of holes hashed.
   bool complete_md5() GM_REQUIRES(mutex_);
-  // Submit the bytes [from, to) of one chunk, which is in memory or in the store.
+  // Submit the bytes [from, to) of one chunk to md5_. submit_md5() takes a chunk in memory, and
+  // submit_stored_md5() reads the chunk from the store.
   void submit_md5(const Chunk& chunk, uint32_t from, uint32_t to, HashStream::When when)
       GM_REQUIRES(mutex_);
   void submit_stored_md5(int64_t n, uint32_t from, uint32_t to) GM_REQUIRES(mutex_);
@@ -316,8 +319,8 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // The part of commit() under the commit lock. If this function throws, the caller must call
   // undo() with `prepared`.
   Status commit_prepared(CommitKind kind, Prepared& prepared) GM_EXCLUDES(mutex_);
-  // Returns the uploadDate of the next commit of content. It is later than the uploadDate of each
-  // commit before. So (_id, uploadDate) identifies one content.
+  // Returns the uploadDate of the next commit of content. This date is later than the uploadDate of
+  // each earlier commit. So (_id, uploadDate) identifies one content.
   bson::Date next_upload_date() const GM_REQUIRES(mutex_) {
     return std::max(bson::Date::now(), bson::Date{stored_.upload_date.milliseconds + 1});
   }
@@ -339,13 +342,14 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   // later.
   void reschedule_md5(bool has_own_date) GM_REQUIRES(mutex_);
   // Must be called when the transaction of a commit has failed. Makes the frozen chunks dirty
-  // again. If the file was deleted or another process has changed it, drops them.
+  // again. If the file was deleted or another process has changed it, drops the frozen chunks
+  // instead.
   void undo(Prepared& prepared, const Error& error) GM_REQUIRES(mutex_);
   // Drops all uncommitted changes. Must be called when another process has changed the content: the
   // changes of this process can then no longer be committed.
   void drop_changes() GM_REQUIRES(mutex_);
-  // Returns false if the ctime of `posix` is earlier than that of posix_: the fields were then read
-  // before this process changed them.
+  // Returns false if the ctime of `posix` is earlier than the ctime of posix_. The fields of
+  // `posix` were then read before this process changed them.
   bool is_current(const PosixFields& posix) const GM_REQUIRES(mutex_);
   // Returns true if this object has changes that are not committed, or a commit is in progress.
   bool has_changes() const GM_REQUIRES(mutex_);
@@ -372,12 +376,13 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   Chunks dirty_ GM_GUARDED_BY(mutex_);
   Chunks frozen_ GM_GUARDED_BY(mutex_);
   int64_t frozen_end_ GM_GUARDED_BY(mutex_) = kNoLimit;
-  int64_t store_end_ GM_GUARDED_BY(mutex_);  // truncation lowers it at once, commits raise it
+  int64_t store_end_ GM_GUARDED_BY(mutex_);  // truncation lowers it immediately, commits raise it
   Holes holes_ GM_GUARDED_BY(mutex_);
   bool holes_unknown_ GM_GUARDED_BY(mutex_);
-  bool listed_ GM_GUARDED_BY(mutex_) = false;  // the Writeback has this file as a dirty one
+  bool listed_ GM_GUARDED_BY(mutex_) = false;  // the Writeback lists this file as dirty
 
-  // The files document in the store, as far as this object has written it.
+  // The files document in the store, as this object has last written it or taken it over
+  // (refresh()).
   FilesDocument stored_ GM_GUARDED_BY(mutex_);
   bool committing_ GM_GUARDED_BY(mutex_) = false;
   // punch() is removing stored chunks that holes_ does not have yet.
@@ -390,12 +395,12 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   Clock::time_point no_server_at_ GM_GUARDED_BY(mutex_);
   std::optional<Error> gone_ GM_GUARDED_BY(mutex_);  // why the files document is gone
   bool detached_ GM_GUARDED_BY(mutex_) = false;
-  bool outdated_ GM_GUARDED_BY(mutex_) = false;  // the store has another document than stored_
+  bool outdated_ GM_GUARDED_BY(mutex_) = false;  // the document in the store differs from stored_
   // True if the store may have chunks beyond the end of the file: another process may have
   // truncated the file to its present length, and may not have removed all chunks yet.
   bool may_have_garbage_ GM_GUARDED_BY(mutex_);
-  // The version of the stored content (chunk_cache.h, C1). It grows before and after each change
-  // that this process makes, and when the process learns of a change by others.
+  // The version of the stored content (chunk_cache.h, C1). The version grows before and after each
+  // change by this process, and when this process learns of a change by others.
   uint64_t version_ GM_GUARDED_BY(mutex_) = 0;
 
   // While md5_intact_ is true, the bytes [0, md5_end_) have been submitted to md5_ and have not
@@ -405,7 +410,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
   bool md5_intact_ GM_GUARDED_BY(mutex_);
   bool md5_scheduled_ GM_GUARDED_BY(mutex_) = false;
 
-  // The last time when this process learned what the files document says about the content.
+  // The last time when this process read or wrote what the files document says about the content.
   Clock::time_point confirmed_at_ GM_GUARDED_BY(mutex_);
   // The last time when this process changed the content in memory.
   Clock::time_point changed_at_ GM_GUARDED_BY(mutex_);

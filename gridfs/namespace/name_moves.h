@@ -11,8 +11,9 @@
 
 namespace gridmount::gridfs {
 
-// Makes a directory explicit that has been moved to `path`, unless it is explicit already.
-// `implied` is its node before the move. So it keeps its Node::ino (S6 of engine/store.h applies).
+// Makes the directory that was moved to `path` explicit, unless it is explicit already, so that it
+// keeps its Node::ino. `implied` is the node of the directory before the move. The function must
+// obey S6 of engine/store.h.
 using KeepIno = std::function<Status(const Node& implied, const std::string& path)>;
 
 // Changes all filenames below `from` to filenames below `to`, a bounded number at a time. Calls

@@ -12,8 +12,8 @@
 //     explicit in the same transaction. So removing the last file does not remove the directory.
 // V3. If several files documents have one filename, the one with the newest uploadDate (then the
 //     greatest _id; PathIndex::newest()) is the file. rename and unlink apply to all of them.
-// V4. A name leads to its directory, explicit or implied. A file of the same name is reached by its
-//     escaped name. Nothing made here creates such a conflict.
+// V4. If a directory, explicit or implied, and a file have the same name, the name leads to the
+//     directory, and the escaped name leads to the file. No change made here creates this conflict.
 //
 // Thread-safe, except close(), for which the rules of FileTable::close() apply. Cost: a look-up is
 // a fixed number of index seeks, unless the name has the form %gridfs:long (name_mapping.h).
@@ -69,9 +69,9 @@ struct NamespaceOptions {
   // How many earlier contents a file keeps when it is replaced or truncated to nothing.
   uint32_t revisions = 0;
   // Used only for a store that other processes change. After this process has changed a name in a
-  // directory, it may answer for this long with the attributes that it wrote to the directory
-  // (seen_directories.h). For the same time, a look-up may miss a name that others have made in a
-  // directory in which this process makes names (absent_names.h).
+  // directory, the namespace may answer for this long with the attributes that it wrote to the
+  // directory (seen_directories.h). For the same time, a look-up may miss a name that others have
+  // made in a directory in which this process makes names (absent_names.h).
   std::chrono::milliseconds directory_age_max{0};
   // Used only for a store that this process alone has. Counts the names that are made in the
   // database without this namespace. With it, the namespace needs no search for names that are
@@ -108,7 +108,7 @@ struct Node {
   // Stable across remounts: a hash of the bucket and the id, or of the path for an implied
   // directory. An implied directory keeps its ino when it becomes explicit. Never 0 or 1. Two nodes
   // may have one ino, because the hash has 63 bits, and because a directory that was implied,
-  // became explicit and was moved keeps its old ino. The caller must handle this.
+  // became explicit and was moved keeps its old ino. The caller must handle two nodes with one ino.
   uint64_t ino = 0;
   Attributes attributes;
   bool has_xattrs = false;
@@ -117,7 +117,8 @@ struct Node {
 struct DirectoryEntry {
   std::string name;  // as shown
   Node node;
-  // Pass it to seek() to continue after this entry. It has 62 bits and is never 0.
+  // A caller can pass the cookie to seek() to continue after this entry. The cookie has 62 bits and
+  // is never 0.
   uint64_t cookie = 0;
 };
 
@@ -131,10 +132,11 @@ class DirectoryStream {
   virtual ~DirectoryStream() = default;
   // Returns nothing at the end.
   virtual Result<std::optional<DirectoryEntry>> next() = 0;
-  // Moves the stream to the position after the entry with this cookie. 0 is the beginning.
+  // Moves the stream to the position after the entry with this cookie. The cookie 0 stands for the
+  // beginning.
   //
-  // next() reads the store again after a seek. A caller that caches attributes therefore seeks to
-  // the present position before it calls next() several times.
+  // next() reads the store again after a seek. A caller that caches attributes must therefore seek
+  // to the present position before it calls next() several times.
   //
   // A cookie is valid for this directory only, but may come from another stream. For a cookie of
   // one of the last million entries of this stream, seek() reads a few dozen names, and finds the
@@ -198,11 +200,11 @@ class PathNamespace {
   virtual Result<Node> lookup(std::string_view directory, std::string_view name) = 0;
   virtual Result<Node> root() = 0;
   virtual Result<Node> file(bson::ValueView id) = 0;  // fails with FileNotFound
-  // get_directory() and list() fail with NoSuchEntry.
+  // get_directory() and list() fail with NoSuchEntry if the directory does not exist.
   virtual Result<Node> get_directory(std::string_view path) = 0;
   virtual Result<std::unique_ptr<DirectoryStream>> list(std::string_view directory) = 0;
-  // Returns the node with that Node::ino, or nothing if there is none. Reads the documents of
-  // directories, then the files documents, until one has it.
+  // Returns the node whose Node::ino is `ino`, or nothing if no node has it. Reads the documents of
+  // directories, then the files documents, until a node with this ino is found.
   virtual Result<std::optional<Node>> find_by_ino(uint64_t ino) = 0;
 
   // --- Changes. All of them, and all changes of attributes below, fail with StoreReadOnly if the
@@ -229,8 +231,9 @@ class PathNamespace {
                                std::string_view target, Creator creator) = 0;
   virtual Result<Node> mkdir(std::string_view directory, std::string_view name, uint32_t mode,
                              Creator creator) = 0;
-  // Gives the file one more name, or gives a tmpfile its first one. Fails with FileNotFound, with
-  // TooManyLinks, or with InvalidName if the document in `files` has no string filename.
+  // Gives the file one more name, or gives a tmpfile its first name. Fails with FileNotFound if
+  // there is no such file, with TooManyLinks if the file has as many names as a file may have, or
+  // with InvalidName if the document in `files` has no string filename.
   virtual Result<Node> link(bson::ValueView id, std::string_view directory,
                             std::string_view name) = 0;
   // Returns true if files with several names may exist.
@@ -256,8 +259,9 @@ class PathNamespace {
       std::string_view from_directory, std::string_view from_name, std::string_view to_directory,
       std::string_view to_name, RenameMode mode, Creator creator) = 0;
 
-  // --- Attributes and content. Functions that take an id fail with FileNotFound, those that take
-  // only a path with NoSuchEntry.
+  // --- Attributes and content. Functions that take an id fail with FileNotFound if the file does
+  // not exist. Functions that take only a path fail with NoSuchEntry if the directory does not
+  // exist.
   virtual Result<Node> setattr_file(bson::ValueView id, const AttributeChanges& changes) = 0;
   virtual Result<Node> setattr_directory(std::string_view path,
                                          const AttributeChanges& changes) = 0;
@@ -269,15 +273,15 @@ class PathNamespace {
   virtual bool record_read(const File& file) = 0;
   virtual bool record_read(std::string_view directory) = 0;
   // file_posix() and directory_posix() return the POSIX fields in the node's document, with `mode`
-  // filled in if the document has none. The other two functions call `change` with these fields and
-  // write its result in the same transaction.
+  // filled in if the document has none. change_file_posix() and change_directory_posix() call
+  // `change` with these fields, and write its result in the same transaction.
   virtual Result<PosixFields> file_posix(bson::ValueView id) = 0;  // fails with FileNotFound
   virtual Result<PosixFields> directory_posix(std::string_view path) = 0;  // fails with NoSuchEntry
   virtual Status change_file_posix(bson::ValueView id, const PosixChange& change) = 0;
   virtual Status change_directory_posix(std::string_view path, const PosixChange& change) = 0;
   // Returns a field of the files document as text (file_fields.h). Fails with NoSuchXattr if there
-  // is no such field. set_file_field() works like setxattr(2), and removes the field if there is no
-  // `text`. It fails as set_xattr() (xattrs.h) and field_update() (file_fields.h) do.
+  // is no such field. set_file_field() works like setxattr(2), and removes the field if `text` is
+  // nullopt. It fails as set_xattr() (xattrs.h) and field_update() (file_fields.h) do.
   virtual Result<std::string> file_field(bson::ValueView id, std::string_view field) = 0;
   virtual Status set_file_field(bson::ValueView id, std::string_view field,
                                 std::optional<std::string_view> text, XattrMode mode) = 0;
@@ -289,10 +293,10 @@ class PathNamespace {
   // Returns the revisions of the file `name`, oldest first. Fails with NoSuchEntry or IsADirectory.
   virtual Result<std::vector<Node>> revisions(std::string_view directory,
                                               std::string_view name) = 0;
-  // Returns the revision that has that position in revisions(), or nothing if there are too few.
-  // Reads only the index entries of the revisions before it, and only the documents with the same
-  // uploadDate. But it reads all documents if the name is an additional name of a file, or if a
-  // driver has stored an array as filename or uploadDate in the bucket.
+  // Returns the revision at position `number` of revisions(), or nothing if there are too few
+  // revisions. Reads only the index entries of the revisions before it, and only the documents with
+  // the same uploadDate. But it reads all documents if the name is an additional name of a file, or
+  // if a driver has stored an array as filename or uploadDate in the bucket.
   virtual Result<std::optional<Node>> revision(std::string_view directory, std::string_view name,
                                                uint64_t number) = 0;
   // Keeps the file's content as an earlier revision. The filename and all additional names now lead
@@ -300,25 +304,25 @@ class PathNamespace {
   // data of the old file is committed first. Revisions beyond the limit are removed. The caller
   // must make the holders of the old file continue with the new one.
   //
-  // Returns nothing, and changes nothing, if no content is to be kept: `revisions` is 0, or the
-  // file is empty, is not a regular file, has no filename, is not the newest of its name, or has an
-  // uploadDate that no later date can follow. Fails with FileNotFound.
+  // Returns nothing, and changes nothing, if no content is to be kept: NamespaceOptions::revisions
+  // is 0, or the file is empty, is not a regular file, has no filename, is not the newest of its
+  // name, or has an uploadDate that no later date can follow. Fails with FileNotFound.
   virtual Result<std::optional<bson::Value>> start_revision(bson::ValueView id) = 0;
   // Lists all files by id_name() (name_mapping.h), in the order of _id.
   virtual Result<std::unique_ptr<DirectoryStream>> list_ids() = 0;
 
-  // --- External changes. The caller reports, after the commit, that somebody other than this
-  // namespace has changed a file's name, one of its additional names, or a directory's document.
+  // --- External changes. If anything other than this namespace changes a file's name, one of its
+  // additional names, or a directory's document, the caller must report this after the commit.
   virtual void name_changed_externally(std::string_view filename) = 0;
   virtual void directory_changed_externally(std::string_view path) = 0;
-  virtual void directories_changed_externally() = 0;  // any of them
+  virtual void directories_changed_externally() = 0;  // any directory's document
   virtual void links_changed_externally() = 0;
   // Returns the additional names that the collection `links` has for a file, even if the file is
   // gone. Returns none if the collection cannot be read.
   virtual std::vector<std::string> links_of(bson::ValueView id) = 0;
 
   // Commits all open files, writes the atimes, waits up to 2 seconds for md5 digests and stops
-  // background work. Returns the first error of any file, or else that of the atimes.
+  // background work. Returns the first error of any file, or else the error of writing the atimes.
   virtual Status close() = 0;
 };
 

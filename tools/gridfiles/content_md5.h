@@ -1,6 +1,6 @@
 // Computes the MD5 of files' contents. `gridfiles sync --checksum` compares them.
 //
-// Thread-safe: functions without state, if each call has a file or stream of its own.
+// Thread-safe if each call has its own file or stream.
 #pragma once
 
 #include <string>

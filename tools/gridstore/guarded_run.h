@@ -24,12 +24,13 @@ class Whereabouts {
 // Returns what `work` returns. If a signal ends the child, calls `ended` in this process with the
 // name of the signal and the last place, and returns the result of `ended`. Returns kFailure if no
 // child can be started. If this process is killed, the child is killed too. Must be called before
-// the process has started a thread. Within `work` stdout is line-buffered.
+// the process has started a thread. While `work` runs, stdout is line-buffered.
 ExitStatus run_guarded(
     const std::function<ExitStatus(Whereabouts&)>& work,
     const std::function<ExitStatus(const std::string& signal, const std::string& place)>& ended);
 
-// Flushes stdout. If that fails, reports it on stderr and turns kOk into kFailure.
+// Flushes stdout and returns `status`. If output could not be written, prints a message on stderr,
+// and returns kFailure instead of kOk.
 ExitStatus after_flush(ExitStatus status);
 
 }  // namespace gridmount::tools

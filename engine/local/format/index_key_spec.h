@@ -1,5 +1,6 @@
 // The rules for the keys of an index: the fields of the index (its parts), and the documents that
-// it leaves out. They are parsed from the definition of the index, and checked.
+// it leaves out. index_key_spec() parses the rules from the definition of the index, and checks
+// them.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -27,9 +28,10 @@ struct IndexPart {
   bool hashed = false;
   bool text = false;        // the terms of a text index
   bool text_score = false;  // the scores of these terms
-  // In a wildcard index, the first part has the paths, and the second one the values at them.
+  // True for the first part of a wildcard index, which has the paths. The second part has the
+  // values at these paths.
   bool wildcard_path = false;
-  query::SharedCollator collator = nullptr;  // of the index; null: strings are bytes
+  query::SharedCollator collator = nullptr;  // of the index; null: compared as bytes
 };
 
 // Appends the encoding that a value has in this part of an index key. In a hashed part, this is the
@@ -50,7 +52,7 @@ struct IndexKeySpec {
 
   // Returns the version of the library that makes the keys: Collator::library_version() for an
   // index with a collation, text_rules_version() for a text index, and an empty text for any other
-  // index. An index that was made with another version must be made anew.
+  // index. An index that was made with another version must be built again.
   std::string library_version() const;
 };
 
@@ -60,8 +62,8 @@ inline constexpr size_t kMaxIndexParts = 32;
 // definition of a text index (query/plan/text_index_definition.h). Fails with:
 // - CannotCreateIndex for no parts, a value that is neither a number greater or less than 0 nor
 //   "hashed", an empty name in a path, a path that is given twice, a name that begins with '$'
-//   (except the fields of a DBRef below another field), an unsupported kind of index, and an
-//   operator in the partial filter that MongoDB refuses there.
+//   (except the fields of a DBRef below another field), an unsupported kind of index, an incomplete
+//   definition of a text index, and an operator in the partial filter that MongoDB refuses there.
 // - MongoDB's own codes for more than kMaxIndexParts parts (13103), several hashed parts (31303)
 //   and a unique hashed index (16764).
 // - the errors of query::Collator::parse(), query::Filter::parse(), query::TextIndexSpec::parse()

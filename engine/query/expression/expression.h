@@ -1,5 +1,5 @@
 // Aggregation expressions, such as {$add: ["$price", 1]}. An expression is parsed once, and
-// evaluated for many documents. Its result depends only on the document, the variables and the time
+// evaluated for many documents. The result depends only on the document, the variables and the time
 // (except $rand).
 //
 // The result is a view of bytes in the document, in the parsed expression or in the context's
@@ -11,7 +11,7 @@
 // codes are those of servers.
 //
 // Thread-safety: a parsed expression is immutable, so thread-safe. An Arena, a VariableScope or an
-// EvaluationContext is used by one thread at a time.
+// EvaluationContext must be used by one thread at a time.
 #pragma once
 
 #include <algorithm>
@@ -36,20 +36,20 @@ namespace expressions {
 class ArenaAccess;
 }
 
-// The memory for values that an evaluation creates. If they need more than `bytes_max` bytes, the
-// evaluation fails with ExceededMemoryLimit (146), so that no expression ({$range: [0, 1e9]}) uses
-// unlimited memory. Not thread-safe.
+// The memory for values that an evaluation creates. If these values need more than `bytes_max`
+// bytes, the evaluation fails with ExceededMemoryLimit (146), so that no expression ({$range: [0,
+// 1e9]}) uses unlimited memory. Not thread-safe.
 class Arena {
  public:
   explicit Arena(uint64_t bytes_max = uint64_t{128} << 20) : bytes_max_(bytes_max) {}
 
   // Copies the value into the arena. The result is valid until clear().
   Result<bson::ValueView> keep(bson::ValueView value);
-  // Returns how many bytes keep() can still copy. Operators that build large values step by step
-  // use it.
+  // Returns how many bytes keep() can still copy. For operators that build large values step by
+  // step.
   uint64_t bytes_left() const { return bytes_max_ - std::min(bytes_max_, bytes_ + held_); }
-  // Discards all values, but keeps some blocks for the next ones. So the evaluation of an
-  // expression for many documents need not allocate memory for each.
+  // Discards all values, but keeps some blocks for later values. So the evaluation of an expression
+  // for many documents need not allocate memory for each document.
   void clear();
 
  private:
@@ -89,15 +89,16 @@ class VariableScope {
   // size.
   size_t slots() const { return slots_; }
 
-  // The collation of the command, by which the parser compares the strings of constants, and which
-  // filters and sorts inside of expressions and stages keep. Null: strings are compared as bytes.
+  // The collation of the command. The parser compares the strings of constants by this collation,
+  // and filters and sorts inside of expressions and stages keep it. Null: strings are compared as
+  // bytes.
   void set_collator(SharedCollator collator) { collator_ = std::move(collator); }
   const SharedCollator& collator() const { return collator_; }
 
   // Whether the documents have text scores. If not, the parser refuses {$meta: "textScore"}.
   void set_has_text_score(bool has) { has_text_score_ = has; }
   bool has_text_score() const { return has_text_score_; }
-  // Whether something in the pipeline may read them.
+  // Whether something in the pipeline may read the text scores.
   void set_reads_text_score(bool reads) { reads_text_score_ = reads; }
   bool reads_text_score() const { return reads_text_score_; }
 
@@ -113,13 +114,14 @@ struct EvaluationContext {
   // The document for which the expression is evaluated: `$a` is its field a, and $$ROOT is the
   // document.
   bson::View root;
-  // The values of the variables; a variable's slot is its position. Code that declares variables
-  // outside of the expression (`let` of a command, of $lookup or $merge) must set their values.
-  // $let, $map, $filter and $reduce set the values of the variables that they declare.
+  // The values of the variables; the slot of a variable is the position of its value. Code that
+  // declares variables outside of the expression (`let` of a command, of $lookup or $merge) must
+  // set their values. $let, $map, $filter and $reduce set the values of the variables that they
+  // declare.
   std::vector<std::optional<bson::ValueView>> variables;
   Arena& arena;
   bson::Date now;  // $$NOW, the same for a whole command
-  // The order of strings. Null: as bytes. It is the one with which the expression was parsed.
+  // The order of strings. Null: as bytes. Must be the order with which the expression was parsed.
   const bson::StringOrder* strings = nullptr;
   // The score that a text search gave the root document. {$meta: "textScore"} is this value.
   std::optional<double> text_score = {};
@@ -133,7 +135,8 @@ struct Comparison {
 
   Kind kind;
   std::string path;  // the field's dotted path in the root document
-  // The value. It depends only on the variables and the time. The compared expression owns it.
+  // The value, as an expression that depends only on the variables and the time. The expression
+  // whose add_comparisons() made this Comparison owns the operand.
   const Expression* operand;
 };
 
@@ -141,15 +144,15 @@ class Expression {
  public:
   virtual ~Expression() = default;
 
-  // Returns the value, or nullopt for "missing". The view is valid until arena.clear(), and as long
-  // as the root document, the expression and the values of the variables exist.
+  // Returns the value, or nullopt for "missing". The view is valid until arena.clear(), but not
+  // longer than the root document, the expression and the values of the variables.
   virtual Result<std::optional<bson::ValueView>> evaluate(EvaluationContext& context) const = 0;
 
   // Returns the value if it is the same in every context, otherwise nullopt.
   virtual std::optional<bson::ValueView> constant() const { return std::nullopt; }
   // Adds the dotted paths that the expression reads in the root document, or "" for the whole
-  // document. A pipeline uses them to find out which fields it needs, and whether an index has
-  // them.
+  // document. A pipeline uses the paths to find out which fields it needs, and whether an index has
+  // these fields.
   virtual void add_dependencies(std::set<std::string>& paths) const = 0;
   // Adds comparisons that are true for every document for which the expression is true. A search
   // uses them as bounds of an index. Most expressions add none.
@@ -157,15 +160,16 @@ class Expression {
 };
 
 // Parses an expression as it occurs in a stage: "$a.b", "$$NOW", {$add: [...]}, {a: "$b", c: 1}, an
-// array of expressions, or a constant. `value` need not outlive the call. Constant parts are
-// evaluated at once. Fails with InvalidPipelineOperator (168) "Unrecognized expression '$x'" for an
-// unknown operator, with 15983 for an operator beside other fields, with 16406 for a name that an
-// object has twice, with 16020 or 28667 for a wrong number of arguments, as check_field_path() does
-// for invalid names, with Overflow (15) for expressions nested deeper than bson::kMaxDepth, and
-// with the codes of the operators. Checks the interruption of this thread.
+// array of expressions, or a constant. `value` need not outlive the call. Evaluates constant parts
+// during the parsing. Fails with InvalidPipelineOperator (168) "Unrecognized expression '$x'" for
+// an unknown operator, with 15983 for an operator beside other fields, with 16406 for a name that
+// an object has twice, with 16020 or 28667 for a wrong number of arguments, as check_field_path()
+// does for invalid names, with Overflow (15) for expressions nested deeper than bson::kMaxDepth,
+// and with the codes of the operators. Checks the interruption of this thread.
 Result<std::unique_ptr<Expression>> parse_expression(bson::ValueView value, VariableScope& scope);
 
-// Returns whether a specification has {$meta: "textScore"} anywhere in it. It need not be valid.
+// Returns whether a specification has {$meta: "textScore"} anywhere in it. The specification need
+// not be valid.
 bool mentions_text_score(bson::View specification);
 
 // Compares two values of any types, as expressions do. A missing value, like undefined, is less

@@ -1,5 +1,5 @@
-// Parsing of numbers in strings, as $convert reads them. Internal to engine/query. Thread-safety:
-// pure functions.
+// Parses numbers in strings, as $convert does. Internal to engine/query. Thread-safety: pure
+// functions.
 #pragma once
 
 #include <cstdint>

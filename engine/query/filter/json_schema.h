@@ -1,11 +1,12 @@
 // $jsonSchema: MongoDB's dialect of JSON Schema draft 4. A schema is a list of keywords, and a
-// value must satisfy each one. Most keywords are only about values of certain types, and allow all
+// value must satisfy each one. Most keywords apply only to values of certain types, and allow all
 // other values. Internal to engine/query.
 //
-// The keyword `bsonType` takes names of BSON types, and `type` takes JSON's, except `integer`. As
-// on servers, parse() fails with FailedToParse for unsupported keywords (`$ref`, `$schema`,
-// `default`, `definitions`, `format` and `id`) and for unknown keywords, and the message says which
-// of these it is. Property names are field names, not dotted paths.
+// The keyword `bsonType` takes the names of BSON types, and `type` takes the names of JSON types,
+// except `integer`. As on servers, parse() fails with FailedToParse for unsupported keywords
+// (`$ref`, `$schema`, `default`, `definitions`, `format` and `id`) and for unknown keywords. The
+// message says whether the keyword is unsupported or unknown. Property names are field names, not
+// dotted paths.
 //
 // Source: MongoDB manual, "$jsonSchema" and "Schema Validation". Thread-safety: a parsed schema is
 // immutable, so thread-safe.
@@ -22,7 +23,7 @@
 
 namespace gridmount::query {
 
-// One keyword of a schema, or two keywords that only have a meaning together. Immutable.
+// One keyword of a schema, or two keywords that have a meaning only together. Immutable.
 class SchemaKeyword {
  public:
   virtual ~SchemaKeyword() = default;
@@ -41,7 +42,7 @@ class JsonSchema {
   bool allows(bson::ValueView value, MatchContext& context) const;
   // Calls SchemaKeyword::explain() of each keyword that does not allow `value`.
   void explain(bson::ValueView value, FailureBuilder& failures) const;
-  // Appends those of the fields title and description that the schema has.
+  // Appends the fields title and description, as far as the schema has them.
   void append_annotations(bson::Builder& builder) const;
 
  private:

@@ -9,15 +9,15 @@
 
 namespace gridmount::query {
 
-// Used by one thread at a time. After an error next() must not be called again.
+// Must be used by one thread at a time. After an error, next() must not be called again.
 class DocumentStream {
  public:
   virtual ~DocumentStream() = default;
   // Returns the next document, which is valid until the next call. Returns nullopt at the end, and
-  // if it is called again after the end.
+  // in each call after the end.
   virtual Result<std::optional<bson::View>> next() = 0;
-  // Returns the score that a text search gave the document which next() has returned last, for
-  // {$meta: "textScore"}. Returns nullopt if there is none.
+  // Returns the score that a text search gave the last document that next() has returned, for
+  // {$meta: "textScore"}. Returns nullopt if this document has no score.
   virtual std::optional<double> text_score() const { return std::nullopt; }
 };
 

@@ -19,14 +19,15 @@ struct OperatorUpdate {
   std::vector<std::string> touched_paths;
   // True if some path has a `$`.
   bool needs_match = false;
-  // True if the result may be nested too deep although the document and the update are not.
+  // True if the update may nest a document deeper than bson::kMaxStoredDepth. The result must then
+  // be checked.
   bool may_deepen = false;
 };
 
-// Parses an update. `array_filters` is the argument of ArrayFilters::parse(). Fails with
-// FailedToParse for an unknown operator and for an array filter that no path uses, with BadValue,
-// TypeMismatch or FailedToParse for an operand that its operator refuses, and as
-// ArrayFilters::parse(), check_update_path() and add_update() do.
+// Parses an update. ArrayFilters::parse() parses `array_filters`. Fails with FailedToParse for an
+// unknown operator and for an array filter that no path uses, with BadValue, TypeMismatch or
+// FailedToParse for an operand that its operator refuses, and as ArrayFilters::parse(),
+// check_update_path() and add_update() do.
 Result<OperatorUpdate> parse_operator_update(bson::View specification, bson::View array_filters,
                                              const SharedCollator& collator);
 

@@ -16,7 +16,8 @@ Result<bson::Document> explain_aggregate(Call& call, const AggregateCommand& agg
                                          const engine::AggregateOptions& options,
                                          engine::Verbosity verbosity);
 
-// Appends the last fields of each explanation: command, serverInfo and serverParameters.
+// Appends the last fields of each explanation: command, serverInfo and serverParameters. Leaves out
+// `command` if it is larger than 1 MiB.
 void append_explain_footer(Call& call, bson::View command, bson::Builder& reply);
 
 }  // namespace gridmount::wire

@@ -13,19 +13,20 @@
 
 namespace gridmount::wire {
 
-// Reads `hint`, which is an index name or a key pattern. Returns nothing if it is missing or an
-// empty document. Fails with FailedToParse for other types, also for null and undefined.
+// Reads `hint`, which is an index name or a key pattern. Returns nothing if `hint` is missing or an
+// empty document. Fails with FailedToParse if `hint` is neither a string nor a document, also for
+// null and undefined.
 Result<std::optional<bson::Value>> read_hint(Arguments& arguments);
 
-// Evaluates the expressions of `let`, and returns {name: value, ...}. The field `c` of an update
-// statement has the same form.
+// Evaluates the expressions of `let`, and returns {name: value, ...}. Fails as
+// query::evaluate_let() and query::Collator::parse() do.
 Result<bson::Document> read_let(Arguments& arguments, bson::View collation = {});
 
-// Takes the option. Fails with CommandNotSupported (115) unless its value would have no effect, as
-// false, 0 and an empty document have none.
+// Takes the option. Fails with CommandNotSupported (115) unless the option is missing, null,
+// undefined, false, 0 or an empty document, which have no effect.
 Status refuse_option(Arguments& arguments, std::string_view name);
 
-// Fails unless every element of the array is a document.
+// Fails with TypeMismatch unless every element of the array is a document.
 Status check_documents(const Arguments& arguments, std::string_view name, bson::View array);
 
 }  // namespace gridmount::wire

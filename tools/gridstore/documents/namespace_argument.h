@@ -10,7 +10,7 @@
 
 namespace gridmount::tools {
 
-// Splits the argument at its first dot. Fails with InvalidNamespace if it names no collection, or
+// Splits the argument at its first dot. Fails with InvalidNamespace if the argument has no dot, or
 // if a name is invalid.
 Result<engine::Namespace> namespace_argument(const std::string& argument);
 

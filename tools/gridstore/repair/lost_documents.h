@@ -21,17 +21,17 @@ class LostDocuments {
  public:
   static constexpr size_t kBytesMax = size_t{32} << 20;
 
-  // Adds what RemovedData::keep_bytes() receives. Ignores the bytes of a collection of chunks, and
-  // bytes for which there is no room.
+  // Adds the bytes that RemovedData::keep_bytes() receives. Ignores the bytes of a collection of
+  // chunks, and bytes that would exceed kBytesMax.
   void add(const engine::Namespace& ns, std::string_view bytes);
 
   // Adds the collections of a RepairReport.
   void add_collections(const std::vector<engine::Namespace>& collections);
 
-  // Returns true if documents of that collection are lost.
+  // Returns true if documents of `collection` are lost.
   bool are_of(const engine::Namespace& collection) const;
-  // Returns the value of `filename` that follows this _id in the bytes, or nothing if there is
-  // none.
+  // Returns the value of the field `filename` that follows the element {_id: id} in the bytes, or
+  // nothing if the bytes have no such field.
   std::optional<std::string> filename(const bson::Value& id) const;
 
  private:
