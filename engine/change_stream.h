@@ -1,12 +1,13 @@
-// A change stream reports the changes that others make in a database. Source: MongoDB manual,
-// "Change Streams" and "Change Events".
+// A change stream reports changes in a database (which ones: see ChangeStream::next()). Source:
+// MongoDB manual, "Change Streams" and "Change Events".
 //
 // An event is a document {_id: the resume token, operationType, ns, documentKey, ...}. A deployment
-// reports a change when a majority of its members has the change. It reports the changes in the
-// order of the commits, and each change at least once. A read that begins after the report sees the
-// change.
+// reports a change when a majority of its members has the change. The deployment reports the
+// changes in the order of the commits, and each change at least once. A read that begins after the
+// report sees the change.
 //
-// Thread-safety: a ChangeStream is used by one thread at a time. It must not outlive its Store.
+// Thread-safety: a ChangeStream must be used by one thread at a time. It must not outlive its
+// Store.
 #pragma once
 
 #include <chrono>
@@ -23,8 +24,8 @@ inline constexpr ErrorCode kChangeStreamHistoryLost{286};
 inline constexpr ErrorCode kInvalidResumeToken{260};
 
 struct ChangeStreamOptions {
-  // Stages that process each event ($match, $project), as elements of an array. They must keep the
-  // fields _id and `lsid.id`.
+  // Stages that process each event ($match, $project), as elements of an array. The stages must
+  // keep the fields _id and `lsid.id`.
   bson::View stages = {};
   // The resume token of an earlier stream. This stream begins with the event after that token.
   // Empty: the stream begins with the first change after it was opened.
@@ -41,16 +42,17 @@ class ChangeStream {
  public:
   virtual ~ChangeStream() = default;
 
-  // Waits for events, and returns the next ones as soon as there are some. Returns none if
-  // `patience` passes without an event, and may return none if all new events were left out. Leaves
-  // out the changes of this store's own transactions, but not the changes that this store makes
-  // outside of them, such as drop(). The views are valid until the next call.
+  // Waits for events, and returns the next events as soon as there are some. Returns no event if
+  // `patience` passes without an event, and may return no event if all new events were left out.
+  // Leaves out the changes of this store's own transactions, but not the changes that this store
+  // makes outside of transactions, for example by drop(). The views are valid until the next call.
   //
   // An error ends the stream. If is_resumable() is true for the error (engine/transient_error.h),
-  // the caller can open another stream with this one's resume token. Each later call fails with the
-  // same error. An event of the type `invalidate` is the last one, and no stream can continue after
-  // it: each later call fails with kInvalidResumeToken, for which is_resumable() is false. Source:
-  // drivers' specification "Change Streams"; servers close the cursor and refuse `resumeAfter`.
+  // the caller can open another stream with resume_token() of this stream. Each later call fails
+  // with the same error. An event of the type `invalidate` is the last one, and no stream can
+  // continue after it: each later call fails with kInvalidResumeToken, for which is_resumable() is
+  // false. Source: drivers' specification "Change Streams"; servers close the cursor and refuse
+  // `resumeAfter`.
   virtual Result<std::vector<bson::View>> next() = 0;
 
   // Returns the resume token after all events that next() has returned or left out. If the server

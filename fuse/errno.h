@@ -11,13 +11,13 @@ namespace gridmount::fuse {
 
 // The kernel named a node that is no longer in the table.
 inline constexpr ErrorCode kStaleNode{110001};
-inline constexpr ErrorCode kNotPermitted{110002};  // an object of this kind does not allow it
+inline constexpr ErrorCode kNotPermitted{110002};  // this kind of object does not allow it
 inline constexpr ErrorCode kBusy{110003};          // files are open
 // Flags or names that the call does not accept.
 inline constexpr ErrorCode kInvalidArgument{110004};
 inline constexpr ErrorCode kOutOfMemory{110005};
 inline constexpr ErrorCode kNotSupported{110006};
-inline constexpr ErrorCode kNoSuchOffset{110007};  // beyond the end, or nothing but holes after it
+inline constexpr ErrorCode kNoSuchOffset{110007};  // beyond the end, or only holes follow
 
 // Returns the errno for the code, never 0. A code that the table does not list becomes EIO.
 int errno_of(ErrorCode code);
@@ -25,8 +25,8 @@ int errno_of(ErrorCode code);
 // Returns true if the error says that a name, or a file with some _id, does not exist.
 bool is_absent(const Error& error);
 
-// Returns true for errors that a correct program may cause at any time (ENOENT, EEXIST, ...). They
-// are not logged.
+// Returns true for errors that a correct program may cause at any time (ENOENT, EEXIST, ...). These
+// errors are not logged.
 bool is_ordinary(int error_number);
 
 }  // namespace gridmount::fuse

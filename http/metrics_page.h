@@ -20,7 +20,7 @@ class MetricsPage final : public RequestHandler {
   // The threads of the server call `metrics`, so it must be thread-safe.
   explicit MetricsPage(std::function<std::string()> metrics) : metrics_(std::move(metrics)) {}
 
-  // Returns the metrics for GET and HEAD of /metrics, whatever the parameters are. Returns 400,
+  // Returns the metrics for GET and HEAD of /metrics, with any parameters. Returns 400,
   // 404 or 405 for other requests.
   Answer answer(const Request& request) const override;
 

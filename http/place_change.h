@@ -19,7 +19,7 @@
 
 namespace gridmount::http {
 
-// The place of a change. It shows the tree at the time of locate(), so it may be outdated.
+// The place of a change. A Place shows the tree at the time of locate(), so it may be outdated.
 struct Place {
   std::vector<gridfs::Node> directories;  // from the root to the parent
   std::optional<gridfs::Node> node;       // the file or directory in the place, if there is one
@@ -30,17 +30,19 @@ struct Place {
 
 // Finds the place of a path. The first component is the bucket's name, and there must be at least
 // one more. Fails with Conflict if the parent is not an existing directory, with InvalidName or
-// NameTooLong if nothing can have the name, and with PermissionDenied for an unnamed file.
+// NameTooLong if nothing can have the name, and with PermissionDenied if the file in the place has
+// no filename.
 Result<Place> locate(gridfs::PathNamespace& paths, const std::vector<std::string>& components);
 // Like locate(), but fails with NoSuchEntry if nothing is in the place, or if the parent is not an
 // existing directory.
 Result<Place> locate_existing(gridfs::PathNamespace& paths,
                               const std::vector<std::string>& components);
 
-// Returns the entity tag and the time of modification of the file, or nothing without a file.
+// Returns the entity tag and the time of modification of the file, or nothing if `file` is nullopt.
 std::optional<Validators> validators_of(const std::optional<gridfs::FilesDocument>& file);
-// Checks the conditions of the request, such as If-Match. `present` has the validators of the file
-// that is in the place, or nothing. Fails with PreconditionFailed.
+// Checks the conditions of the request, such as If-Match. `present` must have the validators of the
+// file in the place, or nothing if there is no file. Fails with PreconditionFailed if a condition
+// is not met.
 Status check_conditions(const Request& request, const std::optional<Validators>& present);
 
 class PlaceChange {
@@ -60,9 +62,10 @@ class PlaceChange {
   //
   // begin() is for a change. It creates the bucket's indexes and the root's document if they are
   // missing, and makes the directories above the place explicit. Fails as check_locks() does, and
-  // with Conflict if one of these directories was removed since locate().
+  // with Conflict if one of these directories was explicit at the time of locate() and is not
+  // explicit now.
   Status begin(LockScope scope);
-  // begin_reading() is for a transaction that changes nothing. It ignores the locks.
+  // begin_reading() is for a transaction that changes nothing. It does not check the locks.
   Status begin_reading();
   // Fails with Locked if a lock forbids the change, and its token is not in the claim.
   Status check_locks(LockScope scope) const;
@@ -70,23 +73,25 @@ class PlaceChange {
   // time.
   Status touch_parent();
 
-  // Returns true if the place still has a file, or a directory if it had a directory before.
+  // If locate() found a directory, returns whether the place still has a directory. Otherwise
+  // returns whether the place has a file.
   Result<bool> is_there();
-  // Returns true if the place has a directory, and also a file, which the directory hides.
+  // If locate() found a directory, returns whether the place also has a file, which the directory
+  // hides. Otherwise returns false.
   Result<bool> hides_file();
   // Checks all files with the filename. Fails as check_replaceable() does for one of them.
   Status check_movable();
   // Returns the newest file in the place, or nothing. Fails with Conflict if a directory is there.
   Result<std::optional<bson::Document>> present();
-  // Fails with Conflict if the file has further names (hard links), and with PermissionDenied if it
-  // is no regular file.
+  // Fails with Conflict if the file has further names (hard links), and with PermissionDenied if
+  // the file is not a regular file.
   Status check_replaceable(bson::View file);
-  // Removes the files with the filename, except for the `kept` newest. Chunks that are too many for
-  // the transaction stay (take_detached()). Fails as check_replaceable() does for one of the files
-  // to remove.
+  // Removes the files with the filename, except for the `kept` newest files. Some files are only
+  // moved to `detached` (Bucket::remove_document()), and their chunks stay: see take_detached().
+  // Fails as check_replaceable() does for one of the files to remove.
   Status remove_files(uint32_t kept);
-  // Gives all files with the filename the filename `to`. Fails as check_replaceable() does for one
-  // of them. Does not check what is at `to`.
+  // Changes the filename of all files in the place to `to`. Fails as check_replaceable() does for
+  // one of these files. Does not check whether anything is at `to`.
   Status move_files(const std::string& to);
 
   // Creates the document of a directory. Fails with InvalidName if no directory can have the path.
@@ -94,13 +99,14 @@ class PlaceChange {
   Status make_directory(const gridfs::PosixFields& posix);
   // Moves the directory in the place, and everything below it, to the path `to`. Fails with
   // InvalidName if no directory can have the path `to`, and with NoSuchEntry if the directory was
-  // removed. Does not check what is at `to`.
+  // removed. Does not check whether anything is at `to`.
   Status move_directory(const std::string& to);
-  // Removes the directory in the place. Fails with DirectoryNotEmpty.
+  // Removes the directory in the place. Fails with DirectoryNotEmpty if it is not empty.
   Status remove_directory();
 
   // Sets the mtime of the file or directory, and sets its ctime to the current time. Fails with
-  // NoSuchEntry if it was removed. For a file, also fails as present() and check_replaceable() do.
+  // NoSuchEntry if the file or directory was removed. For a file, also fails as present() and
+  // check_replaceable() do.
   Status set_mtime(const timespec& mtime);
 
   // Returns the fields of a new directory, with the current time.
@@ -111,7 +117,7 @@ class PlaceChange {
   std::vector<bson::Value> take_detached() { return std::move(detached_); }
 
  private:
-  // Returns the files with the filename, except for the `kept` newest.
+  // Returns the files with the filename, except for the `kept` newest files.
   Result<std::vector<bson::Document>> files_behind(uint32_t kept);
   // Makes the directory in the place explicit. Fails with NoSuchEntry if it was removed.
   Status make_place_explicit();
@@ -128,8 +134,8 @@ class PlaceChange {
   std::vector<bson::Value> detached_;
 };
 
-// Removes the chunks of files that no longer have a name. Logs errors as warnings. A later start of
-// a program removes what an error has left.
+// Removes the chunks of files that no longer have a name. Logs errors as warnings. After an error,
+// a later start of a program removes the chunks.
 void reclaim(const gridfs::Bucket& bucket, const std::vector<bson::Value>& files);
 
 }  // namespace gridmount::http

@@ -3,9 +3,10 @@
 // This file has its own iterator. Every lookup, match and comparison iterates over a document, and
 // this iterator is three times as fast as libbson's bson_iter_t. The file also has its own
 // validation. libbson's validation has no limit for the depth of its recursion, so hostile bytes
-// can exhaust the stack. It also refuses strings that are not UTF-8, which servers store.
+// can exhaust the stack. libbson also refuses strings that are not UTF-8, although servers store
+// these strings.
 //
-// Thread-safety: values. Views and documents may be read by several threads at once.
+// Thread-safety: plain values. Several threads may read a view or a document at the same time.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@
 namespace gridmount::bson {
 
 // The size of the largest document that a user may store, as in MongoDB. Results and internal
-// documents may be larger by kInternalOverhead bytes.
+// documents may be larger by up to kInternalOverhead bytes.
 inline constexpr uint32_t kMaxDocumentBytes = 16 * 1024 * 1024;
 inline constexpr uint32_t kInternalOverhead = 16 * 1024;
 // How many levels of documents and arrays may be below the outermost document in a message or in a
@@ -82,8 +83,8 @@ class View {
   // Returns the value of the first element with exactly this name, or nothing. A dot in the name is
   // an ordinary character: for dotted paths see dotted_path.h.
   std::optional<ValueView> find(std::string_view key) const;
-  // Like find(), for a name that the document has. Asserts this, or returns null with NDEBUG. Use
-  // it only if the document certainly has the name.
+  // Like find(), for a name that the document has. Must be called only if the document certainly
+  // has the name: otherwise an assertion fails, or with NDEBUG the result is null.
   ValueView operator[](std::string_view key) const;
 
  private:
@@ -104,8 +105,8 @@ class Document {
   operator View() const { return view(); }
   std::optional<ValueView> find(std::string_view key) const { return view().find(key); }
 
-  // Gives the bytes away. Afterwards the document has none, so it can only be assigned or
-  // destroyed.
+  // Moves the bytes out of the document. Afterwards the document has no bytes, so it can only be
+  // assigned or destroyed.
   std::vector<uint8_t> release() && { return std::move(bytes_); }
 
  private:
@@ -119,12 +120,13 @@ uint32_t value_bytes(Type type, const uint8_t* data);
 // values that are too small for this nesting, and descends no deeper than `levels`.
 bool is_nested(View document, uint32_t levels);
 
-// Checks bytes of unknown origin. They must be exactly one document of at most `max_bytes` bytes
-// and of a depth of at most kMaxDepth. All its lengths, element types, booleans and final NULs must
-// be correct. Strings need not be valid UTF-8, because drivers send strings as programs give them.
-// Fails with InvalidBSON, with Overflow if the document is nested too deeply, or with
-// BSONObjectTooLarge. The messages of InvalidBSON and Overflow name the offset. The View refers to
-// `bytes`, and every function of this folder accepts it.
+// Checks bytes of unknown origin. The bytes must be exactly one document, with at most `max_bytes`
+// bytes and a depth of at most kMaxDepth. All its lengths, element types, booleans and final NULs
+// must be correct. Strings need not be valid UTF-8, because drivers send strings as programs give
+// them. Fails with Overflow if the document is nested too deeply, with BSONObjectTooLarge if there
+// are more than `max_bytes` bytes, and with InvalidBSON for any other defect. The messages of
+// InvalidBSON and Overflow name the offset. The View refers to `bytes`, and every function of this
+// folder accepts it.
 Result<View> validate(std::span<const uint8_t> bytes,
                       uint32_t max_bytes = kMaxDocumentBytes + kInternalOverhead);
 

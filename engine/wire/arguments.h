@@ -1,4 +1,4 @@
-// Reads the fields of a command as strictly as a MongoDB server. It fails with the error codes of
+// Reads the fields of a command as strictly as a MongoDB server. Fails with the error codes of
 // servers: 40413 for a field that occurs twice, 40414 for a missing field, 40415 for an unknown
 // field, TypeMismatch (14) for a value of the wrong type. Source: MongoDB 7.0, src/mongo/idl (the
 // parsers that servers generate for their commands).

@@ -118,8 +118,8 @@ void reply_status(fuse_req_t request, const char* operation, fuse_ino_t ino, con
 // system knows of.
 void begin_request(const FileSystem& file_system);
 // Returns how long the kernel may cache an answer: `seconds`, or 0 if others have changed something
-// since this thread's request began. Such an answer may be older than the change, and may reach the
-// kernel after the kernel was told to drop the data that the change affects.
+// since this thread's request began. In that case the answer may be older than the change, and may
+// reach the kernel after the kernel was told to drop the data that the change affects.
 double cache_seconds_of(const FileSystem& file_system, double seconds);
 
 // Runs the body of a handler, which must reply, as an operation that is recorded and counted.

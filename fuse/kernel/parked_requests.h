@@ -26,9 +26,9 @@ class ParkedRequests {
   // Runs the requests one after the other, in the order of the calls. `request` must not throw.
   // Returns false after stop().
   bool add(std::function<void()> request) GM_EXCLUDES(mutex_);
-  // Runs the remaining requests and ends the thread. Waits for all of this, so a remaining request
-  // must not wait for the kernel for ever. Therefore stop() must be called while the session's
-  // threads still run, or after the kernel's connection has ended.
+  // Runs the remaining requests and ends the thread. Waits for the end of the thread, so a
+  // remaining request must not wait for the kernel for ever. Therefore stop() must be called while
+  // the session's threads still run, or after the kernel's connection has ended.
   void stop() GM_EXCLUDES(mutex_);
 
  private:
@@ -39,7 +39,7 @@ class ParkedRequests {
   Condition changed_;
   std::deque<std::function<void()>> requests_ GM_GUARDED_BY(mutex_);
   bool is_ended_ GM_GUARDED_BY(mutex_) = false;
-  Mutex joining_;  // before mutex_
+  Mutex joining_;  // lock order: before mutex_
   std::thread thread_ GM_GUARDED_BY(joining_);
 };
 

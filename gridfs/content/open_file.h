@@ -125,7 +125,7 @@ class OpenFile final : public File, public std::enable_shared_from_this<OpenFile
     WrittenRange written;
     ChangedBlocks changed;  // the blocks that differ from those of the stored chunk
     // True if the buffer has only the blocks in `changed`. load_rest() reads the rest of the chunk
-    // from the store. Nobody pins the buffer before that.
+    // from the store. The buffer must not be pinned before that.
     bool is_partial = false;
   };
   using Chunks = std::map<int64_t, Chunk>;

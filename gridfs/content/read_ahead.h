@@ -12,12 +12,12 @@ class ReadAhead {
  public:
   struct Advice {
     bool sequential = false;
-    // The bytes to prefetch, if begin < end.
+    // The file offsets [begin, end) to prefetch. Nothing if begin >= end.
     int64_t begin = 0;
     int64_t end = 0;
   };
 
-  // Must be called for each read. The kernel sends several reads at a time, which arrive in any
+  // Must be called for each read. The kernel sends several reads at a time, which may arrive in any
   // order.
   Advice record_read(int64_t offset, int64_t size) {
     const bool near = offset >= end_ - kDisorderBytes && offset <= end_ + kDisorderBytes;

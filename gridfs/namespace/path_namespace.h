@@ -5,9 +5,10 @@
 // child is identified by its name as the mount shows it (name_mapping.h). A directory is explicit
 // if it has a document {_id, parent, name, posix} in `<bucket>.directories`, and implied if only
 // the names below it exist. Rules:
-// V1. Every change made here is one transaction, committed on return. It also sets mtime and ctime
-//     of the directories concerned. setattr_file() is an exception: it commits a new size and the
-//     other attributes separately, and a new size may wait (AttributeChanges::size_may_wait).
+// V1. Every change made here is one transaction, committed on return. This transaction also sets
+//     mtime and ctime of the directories concerned. setattr_file() is an exception: it commits a
+//     new size and the other attributes separately, and a new size may wait
+//     (AttributeChanges::size_may_wait).
 // V2. A change inside an implied directory makes that directory, and the directories above it,
 //     explicit in the same transaction. So removing the last file does not remove the directory.
 // V3. If several files documents have one filename, the one with the newest uploadDate (then the
@@ -74,8 +75,8 @@ struct NamespaceOptions {
   // made in a directory in which this process makes names (absent_names.h).
   std::chrono::milliseconds directory_age_max{0};
   // Used only for a store that this process alone has. Counts the names that are made in the
-  // database without this namespace. With it, the namespace needs no search for names that are
-  // absent from directories that it has made (complete_directories.h).
+  // database without this namespace. With these counts, the namespace need not search for names
+  // that are absent from directories that it has made (complete_directories.h).
   std::shared_ptr<const NamesByOthers> names_by_others;
   // If set, shows the tree as it was at that time, as far as the files documents record it. Hides
   // files with a later uploadDate, and directories that were made later and contain nothing that is
@@ -209,8 +210,8 @@ class PathNamespace {
 
   // --- Changes. All of them, and all changes of attributes below, fail with StoreReadOnly if the
   // namespace is read-only. Functions that make a name fail with EntryExists if the name is taken.
-  // `mode` holds permission bits only. posix_changes.h says what a new node inherits from its
-  // directory.
+  // Only the permission bits of `mode` are used. posix_changes.h says what a new node inherits from
+  // its directory.
   virtual Result<Node> create_file(std::string_view directory, std::string_view name, uint32_t mode,
                                    Creator creator) = 0;
   struct OpenedFile {
@@ -221,10 +222,11 @@ class PathNamespace {
   virtual Result<OpenedFile> create_open_file(std::string_view directory, std::string_view name,
                                               uint32_t mode, Creator creator) = 0;
   // Creates a tmpfile (O_TMPFILE): an open file that has no name yet. The file inherits from
-  // `directory`. It is removed when its last holder releases it, unless link() has given it a name.
+  // `directory`. When its last holder releases the file, the file is removed, unless link() has
+  // given it a name.
   virtual Result<OpenedFile> create_tmpfile(std::string_view directory, uint32_t mode,
                                             Creator creator) = 0;
-  // Creates a pipe, socket or device. `mode` also holds its type.
+  // Creates a pipe, socket or device. `mode` must also have the type.
   virtual Result<Node> mknod(std::string_view directory, std::string_view name, uint32_t mode,
                              uint64_t rdev, Creator creator) = 0;
   virtual Result<Node> symlink(std::string_view directory, std::string_view name,

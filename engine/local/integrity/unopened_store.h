@@ -24,7 +24,7 @@ class UnopenedStore {
  public:
   // Fails with StoreLocked if the store is in use, with StoreDamaged if data.mdb cannot be trusted
   // and no checkpoint has valid meta pages, as LockFile::lock() and read_fitting_format() do, and
-  // with errors of the device.
+  // with the errors of reading the files.
   static Result<UnopenedStore> open(const std::filesystem::path& folder);
 
   // Reports the use of each page of the store, as Environment::survey_pages() does.

@@ -29,13 +29,13 @@ struct LimitedPlan {
   KeyBounds limits;
 };
 
-// Returns the plan and the limits for `min` and `max`. One of the two may be empty. Fails with
-// 51173 unless `hint` names an index. Fails with 51174 for a text index, and if `min` or `max` does
-// not have exactly the fields of the index in the order of the index, or has a value that depends
-// on the order of strings although the index does not have the collation of the query. Fails with
-// 51175 unless `min` is before `max`. Fails with BadValue if the encoding of `min` or `max` is
-// longer than kEncodedBytesMax, because longer keys are truncated, and the order of truncated keys
-// may differ from the order of the values.
+// Returns the plan and the limits for `min` and `max`. Either `min` or `max` may be empty. Fails
+// with 51173 unless `hint` names an index. Fails with 51174 for a text index, and if `min` or `max`
+// does not have exactly the fields of the index in the order of the index, or has a value that
+// depends on the order of strings although the index does not have the collation of the query.
+// Fails with 51175 unless `min` is before `max`. Fails with BadValue if the encoding of `min` or
+// `max` is longer than kEncodedBytesMax, because longer keys are truncated, and the order of
+// truncated keys may differ from the order of the values.
 Result<LimitedPlan> limited_plan(const CollectionMetadata& metadata, bson::View min, bson::View max,
                                  const std::optional<bson::Value>& hint, const query::Sort* sort,
                                  const query::Collator* collator);

@@ -1,7 +1,7 @@
-// Opens data.mdb with LMDB. Sets its flags, sizes and order of keys, and opens the trees of a store
-// (FORMAT.md, chapter "data.mdb").
+// Opens data.mdb with LMDB. Sets LMDB's flags, sizes and order of keys, and opens the trees of a
+// store (FORMAT.md, chapter "data.mdb").
 //
-// Thread-safety: functions without state. Only the opening thread calls them.
+// Thread-safety: functions without state. Only the thread that opens the store may call them.
 #pragma once
 
 #include <lmdb.h>
@@ -22,11 +22,12 @@ struct EnvironmentCloser {
 };
 using EnvironmentHandle = std::unique_ptr<MDB_env, EnvironmentCloser>;
 
-// Opens the environment. Fails with StoreDamaged if LMDB cannot use data.mdb-lock, and with
-// OperationFailed if the address space has no room for the map.
+// Opens the environment. Fails with StoreDamaged if data.mdb-lock is not a regular file, or was
+// truncated while the owner has the store open. Fails with OperationFailed if the address space has
+// no room for the map. Also fails with the errors of the system and as lmdb_error() says.
 Result<EnvironmentHandle> open_lmdb(const StoreFolder& folder, const OpenOptions& options);
 
-// Returns the size of a page of data.mdb.
+// Returns the size of a page of data.mdb in bytes.
 inline uint32_t page_bytes_of(MDB_env* env) {
   MDB_stat stat;
   mdb_env_stat(env, &stat);

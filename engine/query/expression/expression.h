@@ -136,7 +136,7 @@ struct Comparison {
   Kind kind;
   std::string path;  // the field's dotted path in the root document
   // The value, as an expression that depends only on the variables and the time. The expression
-  // whose add_comparisons() made this Comparison owns the operand.
+  // whose add_comparisons() has added this Comparison owns the operand.
   const Expression* operand;
 };
 

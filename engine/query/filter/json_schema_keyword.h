@@ -1,8 +1,8 @@
 // The functions that parse the keywords of a schema. There is one function for each group of
 // keywords: scalars, arrays, properties, objects, logic, and the type. Internal to json_schema*.cc.
 //
-// Thread-safety: free functions without state. A SchemaElements and a SpecifiedKeyword are for the
-// thread that parses the schema, and a finished keyword does not change.
+// Thread-safety: free functions without state. Only the thread that parses the schema may use a
+// SchemaElements, or change a SpecifiedKeyword. A finished keyword does not change.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,8 @@ namespace gridmount::query {
 // Finds the elements of a schema by their keywords.
 class SchemaElements {
  public:
-  // The bytes of `schema` must outlive this object. `depth` is that of JsonSchema::parse().
+  // The bytes of `schema` must outlive this object. `depth` must be the argument of
+  // JsonSchema::parse().
   SchemaElements(bson::View schema, int depth) : schema_(schema), depth_(depth) {}
 
   // Fails with FailedToParse for unknown, unsupported and repeated keywords.
@@ -37,8 +38,8 @@ class SchemaElements {
 
 using SchemaKeywords = std::vector<std::unique_ptr<SchemaKeyword>>;
 
-// Each of these functions parses those keywords of its group that the schema has, and adds them to
-// `keywords`. Fails with the server's errors if one is malformed.
+// Each of these functions parses the keywords of its group, as far as the schema has them, and adds
+// them to `keywords`. Fails with the server's errors if a keyword is malformed.
 Status parse_scalar_keywords(const SchemaElements& elements, SchemaKeywords& keywords);
 Status parse_array_keywords(const SchemaElements& elements, SchemaKeywords& keywords);
 Status parse_property_keywords(const SchemaElements& elements, SchemaKeywords& keywords);
@@ -46,7 +47,7 @@ Status parse_object_keywords(const SchemaElements& elements, SchemaKeywords& key
 Status parse_logical_keywords(const SchemaElements& elements, SchemaKeywords& keywords);
 Status parse_type_keyword(const SchemaElements& elements, SchemaKeywords& keywords);
 
-// Returns the error "$jsonSchema keyword 'x' ..." with this code.
+// Returns the error "$jsonSchema keyword '<keyword>' <what>" with the code `code`.
 tl::unexpected<Error> refuse_keyword(ErrorCode code, std::string_view keyword,
                                      std::string_view what);
 

@@ -1,4 +1,4 @@
-// Finds the array element because of which a document matches, for projections.
+// Finds the array element that makes a document match, for projections.
 //
 // Thread-safe: a function without state.
 #pragma once
@@ -12,8 +12,8 @@
 namespace gridmount::query {
 
 // Like Filter::matched_position(), but for `a.$` in a projection. For a projection, servers test
-// the conditions in the order of the filter's specification. For an update, they test them in an
-// order of their own.
+// the conditions in the order of the filter's specification. For an update, servers test the
+// conditions in their own order.
 std::optional<size_t> projected_position(const Filter& filter, bson::View document);
 
 }  // namespace gridmount::query

@@ -75,8 +75,8 @@ class DocumentPredicate : public Predicate {
   const bson::Path& path() const override;
 };
 
-// The conditions of one operator. A group matches if all its tests and groups match. With
-// `negated`, it matches if at least one of them does not match.
+// The conditions of one operator. A group matches if all its tests and groups match. A group with
+// `negated` matches if at least one of its tests or groups does not match.
 struct TestGroup {
   std::vector<std::unique_ptr<ValueTest>> tests;
   std::vector<TestGroup> groups;
@@ -101,8 +101,8 @@ class FilterMemory {
   // The bytes for a condition without its values.
   static constexpr size_t kConditionBytes = 400;
 
-  // Must be called with the size of each condition and value. Fails with ExceededMemoryLimit (146).
-  // Also checks the interruption of this thread.
+  // Must be called with the size of each condition and value. Fails with ExceededMemoryLimit (146)
+  // if the filter needs too much memory, and as check_interruption() does.
   Status take(size_t bytes);
   // Returns the reservation that the filter must keep during its lifetime, or null for a small
   // filter.
@@ -118,7 +118,8 @@ struct FilterPosition {
   const FilterOptions& options;
   FilterMemory& memory;
   int depth = 0;  // the depth in the tree of conditions
-  // The condition is matched against an element of an array, and not against the user's document.
+  // True if the condition is matched against an element of an array, and not against the user's
+  // document.
   bool in_subdocument = false;
 
   FilterPosition below() const { return {options, memory, depth + 1, in_subdocument}; }
@@ -143,7 +144,7 @@ struct OperatorEntry {
 // Returns whether the value in {path: value} has operators ({$gt: 1}). If not, the field must be
 // equal to the value. {$ref: ..., $id: ...} has no operators.
 bool is_operator_document(bson::ValueView value);
-// Returns whether the name is an operator of a field ($gt), supported or refused.
+// Returns whether the name is an operator of a field ($gt), even if the operator is not supported.
 bool is_field_operator(std::string_view name);
 // Returns whether the name is $and, $or or $nor, whose operand is a list of filters.
 bool is_logical_operator(std::string_view name);
@@ -214,7 +215,7 @@ Result<TestGroup> parse_elem_match(const OperatorCall& call);
 
 Result<TestGroup> parse_not(const OperatorCall& call);
 
-// The parsers of operators that are not supported. They return an error that says so.
+// The parsers of operators that are not supported. They fail with an error that says so.
 Result<TestGroup> refuse_geometry(const OperatorCall& call);
 Result<TestGroup> refuse_nearness(const OperatorCall& call);
 

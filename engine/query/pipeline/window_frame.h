@@ -13,8 +13,9 @@
 
 namespace gridmount::query {
 
-// A partition: successive documents of a sorted buffer, which are numbered from 0. The last part of
-// a document's key is its text score, or null if it has none.
+// A partition: the documents `begin` to `end` - 1 of a sorted buffer. In the partition, they are
+// numbered from 0. The part `score_part` of a document's key is the text score, or null if the
+// document has no text score.
 struct WindowPartition {
   const SortBuffer* documents = nullptr;
   size_t score_part = 0;
@@ -23,7 +24,7 @@ struct WindowPartition {
 
   size_t size() const { return end - begin; }
   bson::View document(size_t at) const { return documents->payload(begin + at).as_document(); }
-  // Makes the document the root of the following evaluations.
+  // Makes document number `at` the root of the following evaluations.
   void begin_document(size_t at, Evaluator& evaluator) const {
     evaluator.begin(document(at), documents->key(begin + at, score_part).number());
   }
@@ -37,8 +38,8 @@ class WindowFrame {
     size_t last;
   };
 
-  // All arguments must outlive the frame. `sort_value` reads the sort field. It may be null if
-  // `bounds` is not a range.
+  // All arguments must outlive the frame. `sort_value` reads the sort field. `sort_value` may be
+  // null if `bounds` is not a range.
   WindowFrame(const WindowBounds& bounds, const Expression* sort_value, Evaluator& evaluator)
       : bounds_(bounds), sort_value_(sort_value), evaluator_(evaluator) {}
 
@@ -46,11 +47,12 @@ class WindowFrame {
   // last call of move_to() for this partition has returned.
   void begin(const WindowPartition& partition);
 
-  // Returns the window of the document at `current`, or nullopt if no document is in it. Must be
-  // called for the documents in their order. Neither end of the window then moves back, so all
-  // calls together read each document only a few times. Fails with 5429413, 5429414 or 5429513 if
-  // the sort value of the current document does not have the type that a range needs, with 5429404
-  // if the sort is descending, and with the errors of add_to_date() for a range of dates.
+  // Returns the window of the document at `current`, or nullopt if no document is in the window.
+  // Must be called for the documents in their order. Neither end of the window then moves back, so
+  // all calls together read each document only a few times. But after an empty window of a range,
+  // the search begins with the first document again. Fails with 5429413, 5429414 or 5429513 if the
+  // sort value of the current document does not have the type that a range needs, with 5429404 if
+  // the sort is descending, and with the errors of add_to_date() for a range of dates.
   Result<std::optional<Span>> move_to(size_t current);
 
  private:

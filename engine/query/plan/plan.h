@@ -32,16 +32,16 @@ struct Plan {
   Kind kind = Kind::kCollectionScan;
 
   size_t index = 0;  // kIndexScan: the index's position in the list of definitions
-  // For kIndexScan: for each part of the index from the first one on, the intervals in which its
-  // values may be, without overlaps and in ascending order. Parts at the end that have no condition
-  // are omitted. Parts after the first part with a range may have bounds too: the scan uses them to
-  // skip keys.
+  // For kIndexScan: for each part of the index from the first part on, the intervals in which the
+  // values of this part may be, without overlaps and in ascending order. Parts at the end that have
+  // no condition are omitted. Parts after the first part with a range may have bounds too: the scan
+  // uses them to skip keys.
   std::vector<std::vector<Interval>> bounds;
   bool backward = false;       // the scan goes from the last key to the first
   bool provides_sort = false;  // the scan returns documents in the requested order
   // True if every document within the bounds matches the filter, so that the filter need not be
-  // evaluated. False if the bounds also include documents, for example with arrays or nulls, that
-  // do not match.
+  // evaluated. False if the bounds may also include documents that do not match, for example
+  // documents with arrays or nulls.
   bool bounds_are_exact = false;
 
   std::vector<Plan> branches;  // kUnion
@@ -51,7 +51,7 @@ struct Plan {
 };
 
 // Returns whether the bounds of an index scan allow strings in a part of the index, or values that
-// may have strings in them.
+// may have strings in them. Returns true for a part without bounds.
 bool allows_strings(const Plan& plan, size_t part);
 
 }  // namespace gridmount::query

@@ -1,6 +1,6 @@
 // A projection selects the fields of a document that a find returns, and adds computed fields.
 //
-// Thread-safety: not thread-safe. A Projection is used by one thread at a time.
+// Thread-safety: not thread-safe. A Projection must be used by one thread at a time.
 //
 // Source: MongoDB manual, "Project Fields to Return from Query" and "Projection Operators". The
 // error codes are those of servers.
@@ -20,7 +20,7 @@ namespace gridmount::query {
 
 struct ProjectionOptions {
   // The filter of the query, which {"a.$": 1} needs. parse() copies what it needs of this filter
-  // and of `variables`, so they need not outlive parse().
+  // and of `variables`, so the filter and the variables need not outlive parse().
   std::optional<bson::View> filter;
   // The variables that expressions may use ($$x), as {name: value, ...}.
   bson::View variables;
@@ -40,9 +40,10 @@ class Projection {
   // - {a: {$slice: 2}}, {a: {$elemMatch: {b: 1}}} and {"a.$": 1} select elements of arrays.
   // - Any other value than a number or a boolean is an expression ("$b", {$add: ["$b", 1]},
   //   "literal") that computes the field.
-  // Fails as servers do, and with their codes: with 31253 or 31254 if inclusions and exclusions are
-  // mixed, with 31249 or 31250 if paths collide, and for other mistakes. Also fails with the errors
-  // of an expression, and with FailedToParse for a name in `variables` that no variable may have.
+  // Fails with the codes of servers: with 31253 or 31254 if inclusions and exclusions are mixed,
+  // with 31249 or 31250 if paths collide, and with other codes for other mistakes. Also fails with
+  // the errors of an expression, and with FailedToParse for a name in `variables` that no variable
+  // may have.
   static Result<Projection> parse(bson::View specification, const ProjectionOptions& options = {});
 
   Projection(Projection&&) noexcept;

@@ -31,7 +31,8 @@ class TextIndexSpec {
  public:
   // `options` are the other options of a complete definition (plan/text_index_definition.h):
   // {weights, default_language, language_override, textIndexVersion}. Ignores textIndexVersion.
-  // Fails with CannotCreateIndex if one of the other three is missing or invalid.
+  // Fails with CannotCreateIndex if `weights`, `default_language` or `language_override` is missing
+  // or invalid.
   static Result<TextIndexSpec> parse(bson::View options);
 
   // Returns the language of strings in documents without the field `language_override`.
@@ -48,7 +49,7 @@ class TextIndexSpec {
   // Calls `visit` for each indexed string of the document, until `visit` returns false. The views
   // that `visit` gets are valid as long as the document and this object. The language of the
   // document or of an embedded document is the value of its field `language_override`. Fails with
-  // 17261 if this value is not a string, and with 17262 if servers do not know the language.
+  // 17261 if this value is not a string, and with 17262 if the language is unknown.
   Status visit(bson::View document, const std::function<bool(const Text&)>& visit) const;
 
   // Returns the score of each term of the document. Fails as visit() does, and with 16732 for a

@@ -12,8 +12,8 @@
 namespace gridmount::wire {
 
 // Returns the user. Fails with BadValue if the document is not a user, or if `database` is not
-// empty and the user belongs to another database. Fails with CommandNotSupported for authentication
-// restrictions, and with RoleNotFound for roles that are not built in.
+// empty and the user belongs to another database. Fails with CommandNotSupported if the user has
+// authentication restrictions, and with RoleNotFound if the user has a role that is not built in.
 Result<User> restored_user(bson::View document, std::string_view database);
 
 }  // namespace gridmount::wire

@@ -21,8 +21,9 @@ struct FindCommand {
 };
 
 // Returns true if a tailable cursor on the collection stays open: the collection is capped and has
-// a document. Returns false if it is empty or missing: the cursor then ends at once. Fails with
-// BadValue for a collection that is not capped, and with InvalidPipelineOperator for a view.
+// a document. Returns false if the collection is empty or missing: the cursor then ends with the
+// first batch. Fails with BadValue for a collection that is not capped, and with
+// InvalidPipelineOperator for a view.
 Result<bool> can_be_tailed(engine::Database& database, engine::Snapshot& snapshot,
                            const engine::Namespace& ns);
 

@@ -13,9 +13,9 @@ namespace gridmount::wire {
 
 // If the field topologyVersion of the hello is this process's version, defers the call until the
 // hello's maxAwaitTimeMS has passed, at most for 24 hours. Fails as servers do:
-// - for topologyVersion without maxAwaitTimeMS, or the reverse (31368);
+// - for only one of the fields topologyVersion and maxAwaitTimeMS (31368);
 // - for a version whose counter is negative (31372);
-// - for a version of this process whose counter is greater than the present one (51764);
+// - for a version of this process whose counter is greater than the present counter (51764);
 // - for a negative maxAwaitTimeMS (31373).
 Status await_topology(Call& call);
 

@@ -1,11 +1,11 @@
 // Runs the statements of one write command in few transactions. One transaction for each statement
-// would be slow. One transaction for all of them would make other writers wait for seconds.
+// would be slow. One transaction for all statements would make other writers wait for seconds.
 //
 // B1. Each statement takes effect completely or not at all.
 // B2. Everything that the result reports is committed when run_batch() returns.
-// B3. If a transaction of several statements cannot be committed, or fails because of all of them
-//     together (no space, too large), each of its statements runs again in its own transaction, and
-//     so gets its own result.
+// B3. If a transaction of several statements cannot be committed, or must be rolled back because of
+//     one statement (no space, an I/O error, a transaction that is too large, B4), each of its
+//     statements runs again in its own transaction, and so gets its own result.
 // B4. A statement that would remove the version document or make it invalid (version_document.h)
 //     fails.
 //

@@ -15,16 +15,17 @@
 
 namespace gridmount::wire {
 
-// Returns {ok: 0, errmsg, code, codeName, ...fields of Error::details()}. `code_name` replaces the
-// name that error_code_name() returns, unless it is empty.
+// Returns {ok: 0, errmsg, code, codeName, ...fields of Error::details()}. If `code_name` is not
+// empty, it replaces the name that error_code_name() returns.
 bson::Document error_document(const Error& error, std::string_view code_name = {});
 
-// A message in several pieces, which must be sent in order. So the document, which may have 16 MiB,
-// need not be copied.
+// A message in several pieces, which must be sent in order. Because of the pieces, the document,
+// which may have 16 MiB, need not be copied.
 class Reply {
  public:
   Reply() = default;  // empty
-  // If the document is too large for a message of kMessageBytesMax, the reply is an error instead.
+  // If the document is too large for a message of kMessageBytesMax bytes, the reply is the error
+  // BSONObjectTooLarge instead.
   Reply(const ReplyForm& form, bson::Document document, int32_t request_id);
 
   size_t size() const { return head_bytes_ + body_.size() + tail_bytes_ + whole_.size(); }
@@ -44,7 +45,7 @@ class Reply {
   void make_legacy_batch(const ReplyForm& form, bson::View reply, int32_t request_id);
   void compress_with(Compressor compressor);
 
-  static constexpr size_t kHeadBytesMax = 36;  // that of OP_REPLY
+  static constexpr size_t kHeadBytesMax = 36;  // of OP_REPLY, with the message header
   std::array<uint8_t, kHeadBytesMax> head_{};
   std::vector<uint8_t> body_;
   std::array<uint8_t, 4> tail_{};  // the checksum

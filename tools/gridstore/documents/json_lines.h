@@ -12,9 +12,10 @@
 
 namespace gridmount::tools {
 
-// Prints all documents as Extended JSON. Reports failures on stderr, except that stdout cannot be
-// written: the caller of the subcommand reports this. The first failure ends the printing. Returns
-// the status of the subcommand.
+// Prints all documents as Extended JSON. The first failure ends the printing. Reports each failure
+// on stderr, except a failed write to stdout, which the caller must report (after_flush(),
+// guarded_run.h). Returns the status of the subcommand, which is kStoreDamaged if damaged documents
+// were left out and all others were printed.
 ExitStatus print_json_lines(Result<std::unique_ptr<FoundDocuments>> found, bson::JsonForm form);
 
 }  // namespace gridmount::tools

@@ -1,9 +1,10 @@
-// Patterns of namespaces. With them mongorestore selects and renames the collections that it
-// restores.
+// Patterns of namespaces, which select and rename the collections that a restore makes, as in
+// mongorestore.
 //
-// In --nsInclude and --nsExclude, `*` matches any text, `\*` an asterisk, and `\\` a backslash. The
-// n-th asterisk of --nsFrom corresponds to the n-th asterisk of --nsTo. If --nsFrom contains a `$`,
-// the patterns have variables `$name$` instead, each of which matches the shortest possible text.
+// In --nsInclude and --nsExclude, `*` matches any text, `\*` an asterisk, and `\\` a backslash. Any
+// other backslash is dropped. The n-th asterisk of --nsFrom corresponds to the n-th asterisk of
+// --nsTo. If --nsFrom contains a `$`, the patterns have variables `$name$` instead, each of which
+// matches the shortest possible text.
 //
 // Thread-safe: the classes are immutable after parse().
 #pragma once
@@ -19,7 +20,7 @@
 
 namespace gridmount::tools {
 
-// Escapes `text`, so that as a pattern it matches only itself.
+// Returns a pattern that matches only `text`. `text` must not contain '$', which cannot be escaped.
 std::string escaped_pattern(std::string_view text);
 
 // Selects namespaces.
@@ -38,8 +39,9 @@ class NamespaceMatcher {
 // Renames namespaces.
 class NamespaceRenamer {
  public:
-  // Fails with BadValue if the lists have different lengths or the variables of a pair do not
-  // correspond.
+  // Fails with BadValue if the lists have different lengths, if the asterisks or the variables of a
+  // pair do not correspond, if a variable occurs twice in `from`, or if a pattern with variables
+  // has an odd number of dollar signs.
   static Result<NamespaceRenamer> parse(std::span<const std::string> from,
                                         std::span<const std::string> to);
   // Applies the last pair that matches. Returns the name unchanged if no pair matches.
