@@ -1,8 +1,8 @@
 // Assertions of the numbered invariants that headers and engine/local/FORMAT.md state (D, W, S, K,
-// F, V). The code asserts an invariant where it upholds it. If an invariant does not hold, this
-// program has a bug, and it could destroy stored data if it continued. So it aborts. For the store
-// this is the same as a kill, which loses no committed data. Data from disks, from the wire or from
-// users is never asserted: the code checks it and returns an error.
+// F, V). The code that upholds an invariant asserts it. If an invariant does not hold, the program
+// has a bug, and could destroy stored data if it continued. So the assertion aborts the process.
+// For the store, this abort is the same as a kill, which loses no committed data. Code must not
+// assert data from disks, from the wire or from users: it must check the data and return an error.
 //
 // Thread-safety: thread-safe.
 #pragma once
@@ -17,7 +17,7 @@ namespace gridmount {
 
 }  // namespace gridmount
 
-// Asserts the condition, also in release builds. So the condition must cost no more than a
+// Asserts the condition, also in release builds. So the condition must not cost more than a
 // comparison. `rule` is the number of the invariant, for example "D3". `object` is a text that
 // names the object of the condition. The macro evaluates `object` only if the condition does not
 // hold.
@@ -28,8 +28,8 @@ namespace gridmount {
     }                                                                                  \
   } while (false)
 
-// Like GM_INVARIANT, for conditions that cost more than a comparison. Builds with NDEBUG do not
-// evaluate them; builds without it, such as those with sanitizers, do.
+// Like GM_INVARIANT, for conditions that cost more than a comparison. Only builds without NDEBUG,
+// such as the builds with sanitizers, evaluate these conditions.
 #ifdef NDEBUG
 #define GM_COSTLY_INVARIANT(rule, condition, object) \
   do {                                               \

@@ -1,7 +1,8 @@
 // Key strings: an order-preserving encoding of values, like MongoDB's KeyString. memcmp on two
 // ascending key strings has the sign of bson::compare() on their values, with the same StringOrder.
 // Key strings are part of a store's format: engine/local/FORMAT.md, chapter "Index keys", describes
-// their bytes. In memory they identify the values by which documents are grouped or looked up.
+// their bytes. In memory, key strings identify the values by which documents are grouped or looked
+// up.
 //
 // Invariants:
 // K1. No key string is a proper prefix of another one. So the key strings of several values can be

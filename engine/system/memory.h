@@ -7,14 +7,15 @@
 
 namespace gridmount::system {
 
-// Asks the kernel to read the pages of these mapped bytes from the disk, and does not wait for
-// them.
+// Asks the kernel to read the pages of these mapped bytes from the disk. Does not wait for the
+// read, and ignores errors.
 void will_need(const void* begin, size_t bytes);
 
 // Tunes the process's malloc for LMDB, which calls malloc for every dirty page and every run of
-// pages. Blocks of up to 8 MiB then come from a heap, and return to the heap when they are freed.
-// Larger blocks return to the system. The number of heaps is limited, because each may keep 64 MiB.
-// Programs must call this function once, before they start threads. It makes writes 20-30 % faster.
+// pages. Blocks of less than 8 MiB then come from a heap, and return to the heap when they are
+// freed. Larger blocks return to the system. There are at most two heaps, because each heap may
+// keep 64 MiB of free memory. A program must call this function once, before it starts threads. The
+// function makes writes 20-30 % faster.
 void tune_allocator();
 
 }  // namespace gridmount::system

@@ -12,7 +12,7 @@ namespace gridmount::system {
 
 using RandomId = std::array<uint8_t, 16>;
 
-// Returns 16 random bytes. Fails with the error of system_error() if the kernel refuses.
+// Returns 16 random bytes. Fails with the error of system_error() if getrandom(2) fails.
 Result<RandomId> random_id();
 
 }  // namespace gridmount::system

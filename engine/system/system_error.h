@@ -9,7 +9,7 @@
 
 namespace gridmount::system {
 
-// Stands for an errno: the path exists, but is not a regular file.
+// Used in place of an errno: the path exists, but is not a regular file.
 inline constexpr int kNotRegular = -1;
 
 // `error_number` is an errno or kNotRegular. An errno that has no code of its own, such as ENOENT,

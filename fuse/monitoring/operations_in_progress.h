@@ -2,10 +2,10 @@
 // time.
 //
 // Each operation is recorded in a slot. Threads seldom share a slot, so the slot's lock is usually
-// free. At most kOperationsMax operations are recorded at a time. Further ones are left out, and so
-// is one for which all free slots are locked at that moment.
+// free. At most kOperationsMax operations are recorded at a time. An operation is not recorded if
+// every slot is taken or locked when the operation begins.
 //
-// Thread-safe. While a slot's lock is held, no other lock is taken, and data is only copied.
+// Thread-safe. A thread that holds a slot's lock takes no other lock, and only copies data.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ namespace gridmount::fuse {
 struct OperationInProgress {
   std::string operation;
   uint64_t node = 0;
-  std::string name;  // in the directory `node`; empty if the operation has none
+  std::string name;  // in the directory `node`; empty if the operation has no name
   std::chrono::steady_clock::time_point begin;
 
   // Returns, for example, "lookup of node 1 name a.txt".
@@ -33,17 +33,17 @@ class OperationsInProgress {
  public:
   static constexpr size_t kOperationsMax = 64;
 
-  // Records an operation from its construction to the end of the scope. `operation` is a literal.
-  // `name` may be null. Its first 255 bytes are copied. `begin` is the time when the operation
-  // started. The OperationsInProgress must outlive the Note.
+  // Records an operation from its construction to the end of the scope. `operation` must be a
+  // string literal. `name` may be null. The first 255 bytes of `name` are copied. `begin` is the
+  // time when the operation started. The OperationsInProgress must outlive the Note.
   class Note;
 
   // Returns the operations that run at the moment, oldest first.
   std::vector<OperationInProgress> list() const;
 
   // Returns the operations that run at the moment, began at or before `begun_until`, and were not
-  // returned by an earlier call. In no particular order. When an operation that was returned ends,
-  // its Note logs that.
+  // returned by an earlier call. The order of the result has no meaning. When an operation that was
+  // returned ends, its Note logs the end and the duration.
   std::vector<OperationInProgress> take_unreported(
       std::chrono::steady_clock::time_point begun_until);
 
@@ -62,7 +62,7 @@ class OperationsInProgress {
     OperationInProgress copy() const GM_REQUIRES(mutex);
   };
 
-  // Returns null if all slots are taken.
+  // Returns null if all slots are taken or locked.
   Slot* take_slot(const char* operation, uint64_t node, const char* name,
                   std::chrono::steady_clock::time_point begin);
 

@@ -1,8 +1,8 @@
-// The ranges of bytes that fallocate(2) has allocated for a file beyond its stored content. They
-// count in st_blocks. No disk space is reserved.
+// The ranges of bytes that fallocate(2) has allocated for a file beyond its stored content. The
+// ranges count in st_blocks, but reserve no disk space.
 //
-// A files document holds at most kRunsMax runs. If a change would create more, the shortest run is
-// dropped and no longer counts.
+// A files document has at most kRunsMax runs. If a change creates one more, the shortest run is
+// removed and no longer counts.
 //
 // Not thread-safe.
 #pragma once
@@ -29,8 +29,8 @@ class AllocatedRanges {
   bool empty() const { return runs_.empty(); }
   int64_t bytes() const;
 
-  // add(), remove() and cut() return true if they change anything. A range that ends before it
-  // begins is empty.
+  // add(), remove() and cut() return true if they change anything. A range is empty if `end` <=
+  // `begin`.
   bool add(int64_t begin, int64_t end);
   bool remove(int64_t begin, int64_t end);
   // Removes everything from `end` on.

@@ -1,5 +1,5 @@
-// The error codes of GridFS and of the path namespace, in addition to MongoDB's. fuse/errno.cc maps
-// each of them to an errno.
+// The error codes of GridFS and of the path namespace, in addition to MongoDB's error codes.
+// fuse/errno.cc maps each code to an errno.
 //
 // Thread-safety: constants.
 #pragma once
@@ -8,7 +8,8 @@
 
 namespace gridmount::gridfs {
 
-// Errors of buckets and their files. The GridFS specification has the names of several of them.
+// Errors of buckets and their files. The names of several of these codes come from the GridFS
+// specification.
 inline constexpr ErrorCode kFileNotFound{100001};
 inline constexpr ErrorCode kRevisionNotFound{100002};
 inline constexpr ErrorCode kChunkIsMissing{100003};
@@ -16,7 +17,7 @@ inline constexpr ErrorCode kChunkIsWrongSize{100004};
 inline constexpr ErrorCode kInvalidRange{100005};  // the range of a download is not within the file
 inline constexpr ErrorCode kStreamClosed{100006};  // a call of a closed or aborted upload
 inline constexpr ErrorCode kInvalidFilesDocument{100007};  // length or chunkSize missing or absurd
-// The file is open, but the store no longer has its document.
+// The file is open, but the store no longer has its files document.
 inline constexpr ErrorCode kFileDeleted{100008};
 
 // Another process has changed the content of a file between two commits of this process.
@@ -39,6 +40,6 @@ inline constexpr ErrorCode kBucketNotEmpty{100111};
 inline constexpr ErrorCode kNoSuchXattr{100112};
 inline constexpr ErrorCode kNoRoomForXattrs{100113};
 inline constexpr ErrorCode kTooManyLinks{100115};
-inline constexpr ErrorCode kFieldNotWritable{100116};  // an xattr shows this field, read-only
+inline constexpr ErrorCode kFieldNotWritable{100116};  // a change of a field that xattrs only show
 
 }  // namespace gridmount::gridfs

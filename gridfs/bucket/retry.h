@@ -1,5 +1,5 @@
 // Repeats transactions and reads that failed with a transient error of a deployment. A local store
-// has no such errors, so the repetition costs nothing there.
+// has no transient errors (Capabilities::retry_for is 0), so its attempts are never repeated.
 //
 // Thread-safe.
 #pragma once
@@ -15,10 +15,10 @@ namespace gridmount::gridfs {
 
 // Calls `attempt` until it succeeds, until it fails with an error that is not transient, or until
 // the time Capabilities::retry_for is over. Returns the result of the last call. `attempt` must be
-// repeatable: it is one transaction, or only reads. If an attempt fails because it finds no server,
-// it has already waited for one. So it is repeated only if another attempt of the same duration
-// would end in time. The pause between two attempts doubles, so that two mounts that change one
-// directory do not conflict for ever.
+// repeatable: one transaction, or only reads. An attempt that finds no server has already waited
+// for a server before it fails. So with_retry() repeats this attempt only if another attempt of the
+// same duration would end within retry_for. The pause between two attempts doubles, up to 200 ms,
+// so that two mounts that change one directory do not conflict for ever.
 template <typename Attempt>
 auto with_retry(const engine::Store& store, const Attempt& attempt) -> decltype(attempt()) {
   using Clock = std::chrono::steady_clock;

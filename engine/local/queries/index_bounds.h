@@ -31,7 +31,8 @@ class IndexBounds {
   const std::vector<KeyRange>& ranges() const { return ranges_; }
 
   // Checks an encoded key from one of the ranges against the bounds that the ranges do not express.
-  // Returns kUnknown for a truncated key, because only the document has the values.
+  // Returns kUnknown for a key that is truncated or cannot be decoded: the caller must then check
+  // the document.
   enum class Fit { kInside, kOutside, kUnknown };
   Fit fit(std::string_view encoded) const;
 

@@ -13,14 +13,14 @@
 
 namespace gridmount::local {
 
-// Returns the handles of all trees of a store. TreeHandles::checksums is false, so that Trees
-// writes entries unchanged and proves nothing.
+// Returns the handles of all trees of a store. TreeHandles::checksums is false, so Trees writes
+// entries unchanged and verifies no checksums.
 TreeHandles handles_of(const Environment& environment);
 
 class TreeFiller {
  public:
-  // `made` is the environment of the new store. It must outlive this object, and nobody else may
-  // write to it.
+  // `made` is the environment of the new store. `made` must outlive this object, and nobody else
+  // may write to `made`.
   explicit TreeFiller(Environment& made) : made_(made), handles_(handles_of(made)) {}
 
   // Puts the entry. Replaces an entry with the same key. `tree` is a number as in
@@ -30,7 +30,8 @@ class TreeFiller {
   Status put_new(size_t tree, const TreeEntry& entry);
   // Removes the key if the tree has it.
   Status remove(size_t tree, std::string_view key);
-  // Commits the last transaction. Without this call its changes are undone.
+  // Commits the last transaction. Without this call, the changes of the last transaction are
+  // undone.
   Status finish();
 
   const TreeHandles& handles() const { return handles_; }

@@ -1,5 +1,5 @@
-// The table of the groups of $group and $bucket, with their accumulators. It finds a group by its
-// _id. Internal to engine/query. Not thread-safe.
+// The table of the groups of $group and $bucket, with their accumulators. It finds groups by _id.
+// Internal to engine/query. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace gridmount::query {
 
 class GroupTable {
  public:
-  // `fields` and `evaluator` must outlive the table, and so must the text of `stage`, the stage's
+  // `fields`, `evaluator` and the text of `stage` must outlive the table. `stage` is the stage's
   // name for messages.
   GroupTable(const std::vector<AccumulatedField>& fields, std::string_view stage,
              Evaluator& evaluator, const PipelineContext& context)
@@ -31,12 +31,13 @@ class GroupTable {
   // PipelineContext::memory_bytes_max, and with the errors of expressions and accumulators.
   Status add(bson::ValueView id, bson::View document);
 
-  // The number of groups. The groups are numbered from 0, in the order of their first documents.
+  // The number of groups. The numbers of the groups begin at 0, and have the order of the groups'
+  // first documents.
   size_t size() const { return groups_.size(); }
   bson::ValueView id(size_t group) const { return groups_[group].id.view(); }
   // Appends the results of the group's fields.
   void write(size_t group, DocumentOutput& output) const;
-  // Frees the memory of the group, which must not be used afterwards.
+  // Frees the accumulators of the group. Afterwards the group must not be used.
   void release(size_t group);
 
  private:
@@ -53,7 +54,7 @@ class GroupTable {
   const std::vector<AccumulatedField>& fields_;
   const std::string_view stage_;
   Evaluator& evaluator_;
-  Evaluator group_evaluator_;  // its current document is the group's _id
+  Evaluator group_evaluator_;  // its current document is a group's _id, for `n` of accumulators
   const uint64_t bytes_max_;
   uint64_t bytes_ = 0;
   std::string key_;              // the key string of the current document's group

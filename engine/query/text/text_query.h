@@ -25,8 +25,8 @@ namespace gridmount::query {
 
 using Terms = std::set<std::string, std::less<>>;
 
-// The limit for the different terms of one search. The search for one term needs about 700 bytes of
-// memory.
+// The limit for the number of different terms of one search. The search for one term needs about
+// 700 bytes of memory.
 inline constexpr size_t kSearchTermsMax = 100'000;
 
 // Checks the form of $text's operand: {$search: <string>, $language: <string>, $caseSensitive:
@@ -43,8 +43,8 @@ class TextQuery {
   static Result<std::shared_ptr<const TextQuery>> parse(bson::ValueView operand,
                                                         std::shared_ptr<const TextIndexSpec> index);
 
-  // Returns the terms that the search looks up in the index, always without case and diacritics. A
-  // document that has none of these terms does not match.
+  // Returns the terms that the search looks up in the index. These terms never keep case or
+  // diacritics, because the index does not. A document that has none of these terms does not match.
   const Terms& index_terms() const { return index_terms_; }
   // Return the terms and phrases as explain shows them. A document matches if it has at least one
   // of terms(), none of negated_terms(), each of phrases(), and none of negated_phrases(). If the
@@ -54,15 +54,15 @@ class TextQuery {
   const std::vector<std::string>& phrases() const { return phrases_; }
   const std::vector<std::string>& negated_phrases() const { return negated_phrases_; }
 
-  // Returns whether every document that has one of index_terms() matches, so that the index alone
+  // Returns whether every document that has one of index_terms() matches. If so, the index alone
   // answers the search.
   bool is_plain() const;
 
   // matches() calls this function before each piece of work. `bytes` is the number of bytes that
-  // matches() is going to read. If the function returns false, the search ends.
+  // matches() is going to read. If the function returns false, matches() ends and returns false.
   using MayGoOn = std::function<bool(size_t bytes)>;
-  // Returns whether the document matches. Returns false if the search comes upon an invalid
-  // language in the document (TextIndexSpec::visit()), or if `may_go_on` returns false.
+  // Returns whether the document matches. Also returns false if matches() finds an invalid language
+  // in the document (TextIndexSpec::visit()), or if `may_go_on` returns false.
   bool matches(
       bson::View document, const MayGoOn& may_go_on = [](size_t) { return true; }) const;
   // Returns the sum of the scores of index_terms() in the document. Returns nothing if the document

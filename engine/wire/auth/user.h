@@ -1,7 +1,8 @@
 // Users, and their documents in admin.system.users:
 //   {_id: "db.name", userId: UUID, user, db,
 //    credentials: {"SCRAM-SHA-1": {...}, "SCRAM-SHA-256": {...}}, roles: [{role, db}], customData}
-// Users that earlier versions have made have no userId.
+// Users of $external have credentials: {external: true}. Users that were made by earlier versions
+// have no userId.
 // Source: MongoDB manual, "system.users Collection".
 //
 // UserDirectory is thread-safe. The other types are plain values: while one thread changes an
@@ -45,16 +46,17 @@ struct User {
 
   // Returns the user's document.
   bson::Document to_bson() const;
-  // Reads a user's document. Returns nothing if it is not a user.
+  // Reads a user's document. Returns nothing if one of the fields `user` and `db` is not a string
+  // or is empty.
   static std::optional<User> from_bson(bson::View document);
 };
 
 // Appends the field userId. `uuid` must have 16 bytes.
 void append_uuid(bson::Builder& out, std::string_view uuid);
 
-// The number by which servers name the form of these documents. It is the parameter
-// authSchemaVersion and is stored in the document `authSchema`. mongorestore compares the parameter
-// with the number in the document that a dump has.
+// The version of the form of these documents, as servers number it. The parameter authSchemaVersion
+// and the document `authSchema` have this number. mongorestore compares the server's parameter with
+// the document `authSchema` of the dump.
 inline constexpr int32_t kUserSchemaVersion = 5;
 
 // The users of a store. Callers must refuse roles that are not built in: this class does not check
@@ -64,19 +66,21 @@ class UserDirectory {
   // `store` must outlive this object.
   explicit UserDirectory(engine::Store& store) : store_(store) {}
 
-  // Returns the user, or nothing if the user does not exist or its document is not that of a user.
+  // Returns the user, or nothing if there is no such document or User::from_bson() rejects it.
   Result<std::optional<User>> find(const UserName& name) const;
   // Returns the users of one database, or of all databases if `database` is nullopt, sorted by _id.
-  // Leaves out documents that are not users.
+  // Leaves out the documents that User::from_bson() rejects.
   Result<std::vector<User>> list(const std::optional<std::string>& database) const;
-  // Returns true if this store has never had a user. The first user leaves a mark, which remains
-  // when all users are removed: the document `authSchema` in admin.system.version.
+  // Returns true if this store has no users and no mark, which is the document `authSchema` in
+  // admin.system.version. create(), drop() and merge() write the mark, and drop_all() does if it
+  // removes a user. The mark remains when all users are removed.
   Result<bool> never_had_any() const;
   // Writes the mark if the store has users but no mark. Clients can write users directly to the
-  // collection admin.system.users, which leaves no mark.
+  // collection admin.system.users, and these writes leave no mark.
   Status record_existing();
 
-  // The changes below are durable on return. create() fails with Location51003 if the user exists.
+  // The changes below are durable on return. create() fails with Location51003 if the user exists
+  // already.
   Status create(const User& user);
   // replace() and drop() fail with UserNotFound (11) if the user does not exist.
   Status replace(const User& user);

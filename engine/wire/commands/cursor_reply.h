@@ -17,15 +17,16 @@
 namespace gridmount::wire {
 
 // The defaults for requests without a batchSize. kFirstBatchDocuments is the number of documents in
-// a first batch. kLocalBatchBytes is the size of every batch for clients on this machine, with room
-// for four chunks of 256 KiB. Servers make batches of 16 MiB, which saves round trips over
-// networks. On one machine these batches cost three times as much per byte, because both sides
-// allocate new memory for each batch (measured by the download in tests/bench/wire).
+// a first batch. kLocalBatchBytes is the limit of the size of every batch for clients on this
+// machine, with room for four chunks of 256 KiB. MongoDB servers make batches of up to 16 MiB,
+// which saves round trips over networks. On one machine, batches of 16 MiB cost three times as much
+// per byte, because both sides allocate new memory for each batch (measured by the download in
+// tests/bench/wire).
 inline constexpr int64_t kFirstBatchDocuments = 101;
 inline constexpr uint64_t kLocalBatchBytes = (1024 + 64) * 1024;
 
-// Commands that list something use this without a batchSize: the reply has the whole list, as far
-// as it fits.
+// The default batch size of commands that list something: the first batch has the whole list, if
+// the list fits into a batch.
 inline constexpr int64_t kWholeList = std::numeric_limits<int64_t>::max();
 
 struct CursorRequest {
@@ -45,16 +46,17 @@ Result<CursorRequest> read_cursor_argument(std::string_view path,
                                            std::optional<int64_t> batch_size = {});
 
 // Writes the first batch into the reply, and registers the cursor if more documents may follow and
-// `request` does not want a single batch. Fails as CursorRegistry::open() and batch_limits() do.
+// `request` does not want a single batch. Fails as CursorRegistry::open() and batch_limits() do,
+// and with ExceededMemoryLimit (146) if the memory for replies does not allow the first document.
 // `snapshot` may be null for a cursor that does not read the store.
 Status reply_first_batch(Call& call, bson::Builder& reply, const engine::Namespace& ns,
                          std::unique_ptr<engine::Snapshot> snapshot,
                          std::unique_ptr<engine::Cursor> cursor, const CursorRequest& request);
 
 // Returns the limits of one batch. `batch_size` is the number of documents that the client wants.
-// With `is_single`, no further batch can follow. A batch has at most 16 MiB, and at most the bytes
-// that the memory for replies allows. With `is_single`, fails with ExceededMemoryLimit (146) if the
-// memory does not allow a whole batch.
+// `is_single` means that no further batch can follow. A batch has at most 16 MiB, and at most the
+// bytes that the memory for replies allows. If `is_single`, fails with ExceededMemoryLimit (146) if
+// that memory does not allow a batch of 16 MiB.
 Result<cursors::BatchLimits> batch_limits(const Call& call, std::optional<int64_t> batch_size,
                                           bool is_single = false);
 

@@ -1,5 +1,5 @@
-// A growing buffer for the bytes of one message. Its memory is not initialized, so that bytes which
-// a peer has announced but not sent take no physical memory.
+// A growing buffer for the bytes of one message. The buffer does not initialize its memory. So
+// bytes that a peer has announced but not sent take no physical memory.
 //
 // Not thread-safe.
 #pragma once
