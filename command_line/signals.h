@@ -22,30 +22,31 @@ struct SignalActions {
   std::function<void()> report;      // SIGUSR1: reports the state; may be empty
 };
 
-// Blocks the signals of SignalActions, and the signal that wakes threads, in this thread and all
-// threads that it starts. Must be called before any thread is started, so that no signal interrupts
-// a thread. Also ignores SIGPIPE: a write to a pipe or socket that nobody reads then fails instead
-// of ending the process.
+// Blocks the signals of SignalActions and wake_signal() in this thread and in all threads that this
+// thread starts. Must be called before any thread is started, so that no signal interrupts a
+// thread. Also ignores SIGPIPE: a write to a pipe or socket that nobody reads then fails instead of
+// ending the process.
 void block_signals();
 
-// Returns the number of the signal that makes a blocking call of one thread fail with EINTR
-// (pthread_kill()), so that the thread checks whether it must end. The thread must have set a
-// handler for the signal and must have unblocked it. If the signal is sent to the whole process,
-// the thread that gets it checks in vain, and nothing ends.
+// Returns the number of a signal. With pthread_kill(), this signal makes a blocking call of one
+// thread fail with EINTR, so that the thread checks whether it must end. The process must have a
+// handler for the signal, and the thread must have unblocked it. If somebody sends the signal to
+// the whole process, a thread checks once more, and nothing else happens.
 int wake_signal();
 
 class Signals {
  public:
-  // The first signal that asks the program to stop runs stop() on a separate thread. The second one
-  // calls _exit(128 + signal) at once, so that the user can end a shutdown that hangs. report()
-  // also runs on a separate thread, because it may have to wait for locks. A SIGUSR1 that arrives
-  // while report() runs is ignored.
+  // The first signal that asks the program to stop runs stop() on a separate thread. The second
+  // such signal immediately calls _exit(128 + signal), so that the user can end a shutdown that
+  // hangs. report() also runs on a separate thread, because it may have to wait for locks. A
+  // SIGUSR1 that arrives while report() runs is ignored.
   explicit Signals(SignalActions actions);
   // Calls end_actions().
   ~Signals();
-  // Waits for stop() and report() if they are running, and never calls them again. reopen_log() may
-  // still be called. Signals that ask the program to stop still count: the second one ends the
-  // process at once, and the first one, if it comes only now, is logged.
+  // Waits for stop() and report() if they are running, and never calls them again. Must not be
+  // called by an action. Afterwards reopen_log() may still be called, the first signal that asks
+  // the program to stop is only logged, and the second such signal still ends the process
+  // immediately.
   void end_actions() GM_EXCLUDES(mutex_);
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;

@@ -2,13 +2,13 @@
 //
 // There is neither TLS nor a log-in, so everybody who can connect gets all answers.
 //
-// HttpLimits bounds how many connections clients can make, and how long a connection waits for its
-// client each time. A few threads do all the work, whatever the number of connections is. A
-// connection needs about 2 KiB of memory while it is idle, and keeps the target of its last
-// request. A request needs a buffer of at most twice HttpLimits::head_bytes, and memory for its
-// parsed fields and a copy of them. Content needs at most kPieceBytesMax (reply.h). An upload needs
-// 64 KiB here, and the buffers of an UploadStream. The XML of WebDAV has at most kXmlBytesMax
-// (xml_document.h). No connection holds a snapshot of the store while it waits for its client.
+// HttpLimits limits the number of connections, and the time for which a connection waits for its
+// client each time. A fixed number of threads serves any number of connections. A connection needs
+// about 2 KiB of memory while it is idle, and keeps the target of its last request. A request needs
+// a buffer of at most twice HttpLimits::head_bytes, and memory for its parsed fields and a copy of
+// them. Content needs at most kPieceBytesMax (reply.h). An upload needs 64 KiB here, and the
+// buffers of an UploadStream. The XML of WebDAV has at most kXmlBytesMax (xml_document.h). No
+// connection holds a snapshot of the store while it waits for its client.
 //
 // Thread-safe.
 #pragma once
@@ -29,8 +29,8 @@ namespace gridmount::http {
 
 // The number of threads that serve all connections.
 inline constexpr size_t kHttpThreads = 4;
-// The number of further threads that make changes. A change waits until the changes before it are
-// made. So that reading goes on meanwhile, no other thread makes changes.
+// The number of further threads that make changes. Only these threads make changes, so the other
+// threads can answer reads while a change waits for earlier changes.
 inline constexpr size_t kHttpChangeThreads = 4;
 // The time for which a program that ends waits for answers that are being made.
 inline constexpr std::chrono::milliseconds kHttpEndPatience{1500};
@@ -47,30 +47,30 @@ struct HttpServerOptions {
 class HttpServer {
  public:
   // Checks an address for start() before a program opens a store. Fails with BadValue if the
-  // address is not HOST:PORT or has an unknown host, and with InvalidOptions if it is not a
-  // loopback address. May wait for a name server.
+  // address is not HOST:PORT or has an unknown host, and with InvalidOptions if the host has an
+  // address that is not a loopback address. May wait for a name server.
   static Status check_address(const std::string& address);
   // Starts to answer requests. Fails with BadValue if the address is not HOST:PORT or has an
-  // unknown host, with InvalidOptions if HttpServerOptions::loopback_only forbids it, with IoError
-  // if the server cannot listen on the address, and with InternalError if the system refuses a
-  // thread or a descriptor. Starts threads, so a process that becomes a daemon must call it after
-  // fork().
+  // unknown host, with InvalidOptions if HttpServerOptions::loopback_only forbids the address, with
+  // IoError if the server cannot listen on the address, and with InternalError if the system
+  // refuses a thread or a descriptor. May wait for a name server. Starts threads, so a process that
+  // becomes a daemon must call start() after fork().
   static Result<std::unique_ptr<HttpServer>> start(std::unique_ptr<RequestHandler> handler,
                                                    HttpServerOptions options);
-  // Does what end() does, but waits without a limit. Closes the sockets.
+  // Does the same as end(), but waits without a limit, and closes the sockets.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
   // Stops all connections, even in the middle of a reply. Their sockets stay open until the
-  // destructor closes them. Waits for answers and pieces of replies that are being made, at most
-  // for `patience`. Returns false if one is still being made, for example because a read of the
-  // disk hangs. Then the process must end without destroying the server, the store, or anything
-  // else that the handler uses.
+  // destructor closes them. Waits at most for `patience` until the threads have made the answers
+  // and pieces of replies that they are working on. Returns false if a thread still works on one
+  // afterwards, for example because a read of the disk hangs. Then the process must end without
+  // destroying the server, the store, or anything else that the handler uses.
   bool end(std::chrono::milliseconds patience);
 
-  // Returns HOST:PORT of each address on which the server listens. If the port that start() was
-  // given is 0, PORT is the port that the system has chosen.
+  // Returns HOST:PORT of each address on which the server listens. If the port in
+  // HttpServerOptions::address is 0, PORT is the port that the system has chosen.
   std::vector<std::string> addresses() const;
 
  private:

@@ -1,4 +1,4 @@
-// The nodes of a bucket that targets lead to.
+// Finds the nodes of a bucket to which targets lead.
 //
 // Thread-safe: functions without state.
 #pragma once
@@ -12,18 +12,19 @@
 
 namespace gridmount::http {
 
-// Returns true if the mode is that of a regular file.
+// Returns true for the mode of a regular file, and for a mode without type bits (S_IFMT).
 bool is_regular(uint32_t mode);
 
-// Returns the node of the target, whose first component is the bucket's name. Fails with
-// NoSuchEntry if the path leads nowhere, or to a file although it ends with a slash, and with the
-// errors of PathNamespace.
+// Returns the node of the target. The target's first component must be the bucket's name. Fails
+// with kNoSuchEntry if the path leads nowhere, or if the path ends with a slash but leads to no
+// directory. Also fails as PathNamespace::lookup() does.
 Result<gridfs::Node> find_node(gridfs::PathNamespace& paths, const Target& target);
 
-// Reads the files document. Fails with FileNotFound.
+// Reads the files document. Fails with kFileNotFound if there is none, and with
+// kInvalidFilesDocument.
 Result<gridfs::FilesDocument> read_file(const gridfs::Bucket& bucket, bson::ValueView id);
 
-// Returns the bucket, which keeps the namespace alive.
+// Returns the bucket of the namespace. The pointer keeps the namespace alive.
 std::shared_ptr<const gridfs::Bucket> bucket_of(std::shared_ptr<gridfs::PathNamespace> paths);
 
 }  // namespace gridmount::http

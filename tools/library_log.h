@@ -8,8 +8,8 @@
 
 namespace gridmount::tools {
 
-// Calls `report` for each warning and each error, with one line without its newline. Only one
-// thread at a time calls it. Messages that are only information are dropped. Without this function,
+// Calls `report` for each warning and each error, with one line without a newline (log_text()).
+// Only one thread at a time calls `report`. Drops all other messages. Without report_warnings(),
 // the logger would write to stdout, which is for the command's output.
 void report_warnings(std::function<void(const std::string& line)> report);
 

@@ -2,7 +2,7 @@
 // system.profile. Source: MongoDB manual, "Database Profiler", "Database Profiler Output".
 //
 // record() only queues a record, and a thread of the profiler writes it. So a thread that has a
-// transaction can call it too, and need not begin another one for the record.
+// transaction can call record(), too.
 //
 // Thread-safety: thread-safe.
 #pragma once
@@ -48,24 +48,25 @@ class Profiler {
   // StoreReadOnly for a level other than 0 if the store is read-only.
   Status set(std::string_view database, const Settings& settings) GM_EXCLUDES(mutex_);
 
-  // Returns whether some database has a level other than 0. Costs one load, so callers ask this
-  // before they prepare a record.
+  // Returns whether some database has a level other than 0. Costs one load, so callers should call
+  // this before they prepare a record.
   bool active() const { return active_.load(std::memory_order_relaxed); }
-  // Returns whether the caller should pass an operation with this duration to record(). For a
-  // sample rate below 1 this is chosen at random. At level 1 with a filter, returns true: record()
-  // applies the filter.
+  // Returns whether the caller should pass an operation with this duration to record(). At level 1
+  // with a sample rate below 1, chooses slow operations at random. At level 1 with a filter,
+  // returns true: record() applies the filter.
   bool wants(const engine::Namespace& ns, std::chrono::microseconds duration) const
       GM_EXCLUDES(mutex_);
-  // Returns the filter of the database, whatever its level, or null if it has none. Costs one load
-  // if no database has a filter.
+  // Returns the filter of the database at any level, or null if the database has no filter. Costs
+  // one load if no database has a filter.
   std::shared_ptr<const OperationFilter> filter(std::string_view database) const
       GM_EXCLUDES(mutex_);
   // Queues the record of an operation for which wants() has returned true. At level 1, leaves out
   // an operation that does not match its database's filter. If 10,000 records are queued already,
   // drops the record. Logs only the first drop.
   void record(Operation operation) GM_EXCLUDES(mutex_);
-  // Waits until all records that were queued before the call are written, or could not be written
-  // (the profiler logs this). Must not be called by a thread that has a transaction.
+  // Waits until the profiler has written all records that were queued before the call. The profiler
+  // drops records that it cannot write, and logs this. Must not be called by a thread that has a
+  // transaction.
   void flush() GM_EXCLUDES(mutex_);
 
  private:

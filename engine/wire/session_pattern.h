@@ -20,8 +20,8 @@ namespace gridmount::wire {
 // the empty text. The field `uid` of a session's document (lsid) has this digest.
 using UserDigest = std::array<uint8_t, 32>;
 
-// Returns the digest of `user`, which is "name@database" or empty. Fails with the error of digest()
-// if OpenSSL refuses SHA-256.
+// Returns the digest of `user`, which must be "name@database" or empty. Fails with the error of
+// digest() if OpenSSL refuses SHA-256.
 Result<UserDigest> digest_of_user(std::string_view user);
 
 struct SessionOwner {
@@ -30,8 +30,8 @@ struct SessionOwner {
   UserDigest user{};
 };
 
-// Selects sessions by their id, by their user, or by both. A pattern without either selects all
-// sessions. Two users may use the same id: these are two sessions.
+// Selects sessions by their id, by their user, or by both. A pattern without an id and without a
+// user selects all sessions. If two users use the same id, these are two sessions.
 struct SessionPattern {
   std::optional<SessionId> id = {};
   std::optional<UserDigest> user = {};

@@ -6,9 +6,10 @@
 
 namespace gridmount::fuse {
 
-// Logs at level info: each operation in progress with its age, a line for each kind of operation,
-// the open files, and the store: its sizes and the age of its last checkpoint. May wait for the
-// store's disk, after all other lines are written.
+// Logs at level info: each operation in progress with its age, the statistics of each kind of
+// operation, the number of open files and of bytes that are not yet committed, and the sizes of the
+// store with the age of its last checkpoint. May wait for the store's disk before the line about
+// the store.
 void log_state(Session& session, Buckets& buckets);
 
 }  // namespace gridmount::fuse

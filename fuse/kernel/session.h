@@ -3,13 +3,13 @@
 // Over a local store, the kernel's page cache is in writeback mode: the kernel collects writes in
 // the cache, and only the kernel knows the present size and mtime of a cached file. The kernel
 // sends the data on close, fsync, memory pressure, and after some seconds. So stop(), which ends
-// the mount on a signal, first makes the kernel send everything that it still has.
+// the mount on a signal, first makes the kernel send all data that the kernel still has.
 //
 // This process never accesses its own mount. A thread that is blocked in its own mount cannot be
 // killed. So the daemon could not be killed either, and all users of the mount would hang. A child
 // process that does not have the FUSE connection does what must be done in the mount.
 //
-// run() belongs to one thread. Another thread may call stop() at any time after mount().
+// run() must be called once. Another thread may call stop() at any time after mount().
 #pragma once
 
 #include <filesystem>
@@ -46,16 +46,16 @@ class Session {
   // kernel fails.
   virtual Status run(std::function<void()> on_ready) = 0;
 
-  // Makes the kernel write back what it holds, detaches the mount and ends run(). Files that are
-  // still open are served for a moment longer, and then every access to them fails. Returns when
-  // run() is about to return.
+  // Makes the kernel write back its cached data, detaches the mount and ends run(). Waits at most
+  // 30 s for the data. Files that are still open are served for 2 s longer, and then every access
+  // to these files fails. Returns when run() is about to return.
   virtual void stop() = 0;
 
   // Returns the kernel's cache of this mount. After the end of the mount, the functions of
   // KernelCache do nothing. They are thread-safe, and may be called until the session is destroyed.
   virtual KernelCache& kernel_cache() = 0;
 
-  // Returns the stats of all operations that the kernel has requested.
+  // Returns the statistics of all operations that the kernel has requested.
   virtual const Statistics& statistics() const = 0;
   // Returns the operations that run at the moment.
   virtual OperationsInProgress& in_progress() = 0;

@@ -27,12 +27,12 @@ namespace gridmount::gridfs {
 // allocated ranges.
 inline constexpr int64_t kBlockBytes = 4096;
 
-// The maximum number of names of one file. It is the limit of ext4.
+// The maximum number of names of one file, as in ext4.
 inline constexpr int64_t kMaxLinks = 65'000;
 // The field of a files document with the number of the file's additional names.
 inline constexpr std::string_view kRecordedLinksPath = "metadata.posix.links";
-// Returns that number, between 0 and kMaxLinks - 1. Returns 0 if the field is missing or is not a
-// number.
+// Returns the value of kRecordedLinksPath, between 0 and kMaxLinks - 1. Returns 0 if the field is
+// missing or is not a whole number.
 int64_t recorded_links(bson::View files_document);
 
 // The fields that a mount keeps about a file or directory beyond GridFS: the subdocument
@@ -47,12 +47,12 @@ struct PosixFields {
   std::optional<timespec> ctime;
   std::optional<uint64_t> rdev;
   std::optional<std::string> symlink_target;  // bytes, not necessarily UTF-8
-  std::optional<Xattrs> xattrs;               // in a change, an empty set removes all
+  std::optional<Xattrs> xattrs;               // in a change, an empty set removes all xattrs
 };
 
 // Takes the fields that a node has, and returns the fields to change. The function is called in a
-// short transaction, so it must obey rule S6 of engine/store.h. It is called again whenever the
-// transaction is repeated (retry.h).
+// short transaction, so it must obey rule S6 of engine/store.h. The function is called again
+// whenever the transaction is repeated (retry.h).
 using PosixChange = std::function<Result<PosixFields>(const PosixFields&)>;
 
 // Returns true if the process that asks for a change is in the group, or is privileged.
@@ -61,10 +61,10 @@ using GroupCheck = std::function<bool(uint32_t group)>;
 // Encoding: mode, uid, gid and rdev are int32, or int64 where int32 does not hold the value. Each
 // time has two fields: `mtime`, for example, is a Date (milliseconds, rounded down), and `mtimeNs`
 // an int32 (nanoseconds within the millisecond, left out if 0). `symlinkTarget` is a string, or
-// Binary if it is not UTF-8. xattrs.h describes `xattrs`, which is left out if there are none.
+// Binary if it is not UTF-8. xattrs.h describes `xattrs`, which is left out if it is empty.
 void append_posix_fields(bson::Builder& builder, const PosixFields& fields);
 PosixFields read_posix_fields(bson::View posix);
-// Appends to `set` and `unset` the fields of `$set` and `$unset` that make those changes. `prefix`
+// Appends to `set` and `unset` the fields of `$set` and `$unset` that make `changes`. `prefix`
 // ("metadata.posix.") precedes the names of the fields.
 void append_posix_changes(const PosixFields& changes, std::string_view prefix, bson::Builder& set,
                           bson::Builder& unset);
@@ -92,19 +92,20 @@ struct FilesDocument {
   std::optional<std::string> filename;      // nullopt: missing or not a string
   std::optional<std::string> content_type;  // top-level field, or metadata.contentType
   bool sparse = false;                      // metadata.sparse: absent chunks are zeros
-  // metadata.storedChunks of a sparse file: how many of its chunks the store has. Unset if unknown.
+  // metadata.storedChunks of a sparse file: the number of its chunks that the store has. Unset if
+  // the number is unknown.
   std::optional<int64_t> stored_chunks;
   PosixFields posix;
-  // metadata.posix.allocated: an array of int64 numbers begin, end, begin, end, ... of its runs.
-  // Empty if the field has any other form.
+  // metadata.posix.allocated: an array of int64 numbers begin, end, begin, end, ... of the runs, in
+  // ascending order. Empty if the field has any other form.
   AllocatedRanges allocated;
 
   int64_t chunk_count() const { return length / chunk_bytes + (length % chunk_bytes != 0 ? 1 : 0); }
 
-  // Fails with InvalidFilesDocument, which names the _id and the field, if _id is missing, if
-  // length or chunkSize is missing, not a whole number or negative, if chunkSize is 0, or if length
-  // is more than max_file_bytes(). If chunkSize is above kMaxStoredChunkBytes, length must fit into
-  // one chunk.
+  // Fails with kInvalidFilesDocument, with the _id and the field in the message, if _id is missing,
+  // if length or chunkSize is missing, not a whole number or negative, if chunkSize is 0, or if
+  // length is more than max_file_bytes(). If chunkSize is above kMaxStoredChunkBytes, length must
+  // fit into one chunk.
   static Result<FilesDocument> parse(bson::View document);
 };
 

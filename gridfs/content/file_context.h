@@ -1,26 +1,27 @@
 // The state that the open files of one table share.
 //
-// The locks of this directory. Their numbers are those of the table in ARCHITECTURE.md, chapter
-// "Locks". While a thread holds a lock, it takes only locks with higher numbers.
-// 5. OpenFiles::opening_: a file is opened once. Held while the files document is read.
+// The locks of this directory, with the numbers of the table in ARCHITECTURE.md, chapter "Locks". A
+// thread that holds a lock may take only locks with higher numbers.
+// 5. OpenFiles::opening_: one thread at a time opens a file. Held while the files document is read.
 // 5. OpenFile::write_mutex_: one writer of a file at a time. Held while the writer waits for
 //    memory, reads the store, and commits in zero().
-// 6. The commit lock of a file (OpenFile::committing_, class CommitLock). It keeps the commits of
-//    one file in order, so a thread holds it during the whole transaction. A thread that holds it
-//    may remove the chunks of other files, because the removal needs no commit lock.
+// 6. The commit lock of a file (OpenFile::committing_, class CommitLock). This lock keeps the
+//    commits of one file in order, so a thread holds it during the whole transaction. A thread that
+//    holds a commit lock may remove the chunks of other files, because the removal needs no commit
+//    lock.
 // 6. Writeback::releasing_, taken after a commit lock. Held while OpenFile objects of removed files
 //    are destroyed.
-// 7. OpenFile::mutex_: the state of one file. Held for moments, and while a snapshot is taken or
-//    the rest of a chunk is read from a short one.
+// 7. OpenFile::mutex_: the state of one file. Held for moments, while a snapshot is taken, and
+//    while the rest of a chunk is read from a short snapshot.
 // 9. OpenFiles::mutex_: the table of open files.
 // 10. The mutexes of Writeback, BackgroundWork, ChunkMemory, HashStream, HashThread and
 //     BackgroundThread.
 //
-// A thread that has a transaction (lock 8) may take 9 and 10, but never 5 to 7: their holder may be
-// waiting for the end of that transaction.
+// A thread that has a transaction (lock 8) may take 9 and 10, but must never take 5 to 7: the
+// thread that holds one of these may be waiting for the end of the transaction.
 //
 // The thread that drops the last reference to an OpenFile destroys it, and the destructor takes 9
-// and 10. So a thread drops references only while it holds none of 7, 9 and 10.
+// and 10. So a thread must hold none of 7, 9 and 10 when it drops a reference.
 //
 // Thread-safe.
 #pragma once
@@ -41,14 +42,15 @@ namespace gridmount::gridfs {
 struct FileContext {
   FileContext(const Bucket& the_bucket, const FileTableOptions& the_options);
 
-  // Returns true if so little space is free (less than 256 MiB) that removed chunks should be freed
-  // at once, for the next writer.
+  // Returns true if the store has less than 256 MiB of available space. The caller should then free
+  // removed chunks immediately, for the next writer. Returns false if the space is unknown.
   bool is_room_scarce() const;
   // Deletes the chunks of all files that have no name and are not open. Returns when the chunks are
   // deleted, or their removal has failed. The caller must not have a transaction.
   void reclaim_removed_files();
-  // Called after a commit of `bytes` bytes has failed because the disk is full. Calls
-  // reclaim_removed_files() and returns true if there should be room now.
+  // Must be called only after a commit of `bytes` bytes has failed because the disk is full. Calls
+  // reclaim_removed_files(). Returns true if the store now has at least `bytes` bytes of available
+  // space.
   bool make_room(uint64_t bytes);
 
   const Bucket& bucket;

@@ -1,5 +1,5 @@
-// Filenames and links of a bucket as paths: which file a path leads to, what is below it, and the
-// children of a directory in the order of the filename index.
+// Filenames and links of a bucket as paths: finds the file to which a path leads, the names below a
+// path, and the children of a directory in the order of the filename index.
 //
 // Thread-safe, except links().start().
 #pragma once
@@ -37,35 +37,37 @@ class PathIndex {
                                            std::string_view filename) const;
   // Returns all files of that name.
   Result<std::vector<bson::View>> all(engine::Snapshot& snapshot, std::string_view name) const;
-  // Finds the file of that name at position `number`, oldest first. Returns all files of the name
-  // that have that file's uploadDate, in any order. Sets `number` to the file's position among them
-  // when they are sorted with is_newer(), oldest first. Counts the other files in the index,
-  // without reading them. If the index does not suffice, returns all files of the name and leaves
-  // `number` as it is. If the name has too few files, returns none.
+  // Finds the file at position `number` among the files of that name, oldest first, from 0. Returns
+  // all files of the name that have the uploadDate of this file, in any order. Sets `number` to the
+  // position that the file has if the result is sorted with is_newer(), oldest first. Counts the
+  // files with other dates in the index, without reading their documents. If the index does not
+  // suffice, returns all files of the name and leaves `number` as it is. If the name has too few
+  // files, returns none.
   Result<std::vector<bson::View>> at_position(engine::Snapshot& snapshot, std::string_view name,
                                               uint64_t& number) const;
-  // Returns some files of that name: at most two with that filename, and all that have it as an
-  // additional name. The earliest and the latest uploadDate of all files of the name are among
-  // them.
+  // Returns some files of that name: at most two files with that filename, and all files with that
+  // additional name. The result has the earliest and the latest uploadDate of all files of that
+  // name.
   Result<std::vector<bson::View>> first_and_last(engine::Snapshot& snapshot,
                                                  std::string_view name) const;
-  // Returns the files with that filename except for the `count` newest, newest first.
+  // Returns the files with that filename, newest first, except the `count` newest. Ignores `at`.
   Result<std::unique_ptr<engine::Cursor>> behind_newest(engine::Snapshot& snapshot,
                                                         std::string_view filename,
                                                         int64_t count) const;
-  // Returns a file below the directory, if there is one. Such a file implies the directory.
+  // Returns a file below the directory, or nothing if there is no such file. A file below a
+  // directory implies the directory.
   Result<std::optional<bson::View>> any_below(engine::Snapshot& snapshot,
                                               std::string_view directory) const;
-  // The results of newest() and any_below() for one path. at() needs only one look-up in the
-  // filename index, unless the path has many revisions, or unless names such as "a.txt" are between
-  // "a" and "a/b".
+  // The results of newest() and any_below() for one path. at() needs more than one look-up in the
+  // filename index only if the path has four or more revisions, if names such as "a.txt" are
+  // between "a" and "a/b", or if the index was made with `at`.
   struct AtPath {
     std::optional<bson::View> file;
     std::optional<bson::View> below;
   };
   Result<AtPath> at(engine::Snapshot& snapshot, std::string_view path) const;
-  // Completes `at`, which was found by filenames, with files that have the path as an additional
-  // name.
+  // Completes `at`, the result for filenames, with the files that have the path, or a name below
+  // the path, as an additional name.
   Status add_links(engine::Snapshot& snapshot, std::string_view path, AtPath& at) const;
 
  private:
@@ -87,22 +89,23 @@ class PathIndex {
 };
 
 // Returns true if `a` is a newer revision than `b`: by uploadDate, then by _id. PathIndex::newest()
-// returns the newest one.
+// uses this order.
 bool is_newer(bson::View a, bson::View b);
 
 // Returns true if the document has a path, i.e. its filename is a string.
 bool has_filename(bson::View document);
 
 // Returns the sort key of a child directory. Children are ordered as the filename index orders the
-// names. The key of a file is its component. The key of a directory is its component and a slash.
-// So a directory has the position of the names below it, whether it is implied or explicit.
+// names. The key of a file is the file's component. The key of a directory is the directory's
+// component and a slash. So a directory has the position of the names below the directory, whether
+// the directory is implied or explicit.
 inline std::string directory_key(std::string_view component) {
   return std::string(component) + "/";
 }
 
 // Scans the children of a directory in the filename index. Returns each child once, in the order of
 // their keys. Costs a seek after each implied directory, a step for each file, and a step and a
-// look-up for each link. Belongs to one snapshot and one thread.
+// look-up for each link. Must be used by the thread that uses the snapshot.
 class ChildScan {
  public:
   struct Child {
@@ -118,8 +121,8 @@ class ChildScan {
     std::string key() const { return is_directory ? directory_key(component) : component; }
   };
 
-  // Begins at the filename `from` if `inclusive`, else after it. `path_index` and `snapshot` must
-  // outlive the scan.
+  // Begins at the filename `from` if `inclusive`, else after `from`. `path_index` and `snapshot`
+  // must outlive the scan.
   ChildScan(const PathIndex& path_index, engine::Snapshot& snapshot, std::string directory,
             std::string from, bool inclusive);
 
@@ -127,14 +130,14 @@ class ChildScan {
   Result<std::optional<Child>> next();
 
  private:
-  // A name in the directory or below it, and the file it leads to.
+  // A name below the directory, and the file to which the name leads.
   struct NamedFile {
     std::string name;
     bson::View document;
   };
 
-  // Returns the next name, or nothing at the end. A name is returned once per file that it leads
-  // to.
+  // Returns the next name, or nothing at the end. A name is returned once for each file to which
+  // the name leads.
   Result<std::optional<NamedFile>> read();
   Result<std::optional<NamedFile>> read_filename();
   Result<std::optional<NamedFile>> read_link();
@@ -149,7 +152,7 @@ class ChildScan {
   const std::string directory_;
   const size_t prefix_bytes_;
   const std::string end_;  // after all names below the directory; empty for the root
-  // Where the scan continues: at from_ if inclusive_, else after it.
+  // The scan continues at from_ if inclusive_, else after from_.
   std::string from_;
   bool inclusive_;
   std::unique_ptr<engine::Cursor> cursor_;

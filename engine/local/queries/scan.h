@@ -1,7 +1,7 @@
 // Executes the scans of a plan. A scan returns the records that may match, in the plan's order, and
 // each record only once.
 //
-// Thread-safety: not thread-safe. A scan is used by the thread that uses its Snapshot or
+// Thread-safety: not thread-safe. A scan must be used by the thread that uses its Snapshot or
 // Transaction.
 #pragma once
 
@@ -24,7 +24,7 @@ struct WorkItem {
   RecordId id = 0;
   // The record's value, if the scan has already read it.
   std::optional<std::string_view> record;
-  // True if the filter certainly matches.
+  // True if the record certainly matches the filter.
   bool certain = false;
   // The encoded key and the kinds of the index entry, if an index is scanned. The views are valid
   // until the next call of next().
@@ -33,7 +33,8 @@ struct WorkItem {
   // The scan has found this record earlier and kept its id. A write may have removed the record
   // since.
   bool remembered = false;
-  // The document's score, if ScanOptions::text_score is set and the index entries have it.
+  // The document's text score, with ScanOptions::text_score. Unset if the index entries do not have
+  // it, or if the Transaction has written since the scan read them.
   std::optional<double> text_score = {};
 };
 
@@ -50,13 +51,15 @@ struct ScanCounts {
 class Scan {
  public:
   virtual ~Scan() = default;
-  // Returns the next work item, or nothing at the end. In a Transaction the scan is still correct
-  // after writes.
+  // Returns the next work item, or nothing at the end. In a Transaction, writes between two calls
+  // do not make the scan wrong.
   virtual Result<std::optional<WorkItem>> next() = 0;
-  // Returns whether the record that a tailing scan has returned last still exists.
+  // Returns whether the last record that a tailing scan has returned still exists. Other scans
+  // return true.
   virtual Result<bool> has_place() const { return true; }
-  // Callers call this if they will read the records of most of the next work items. In a Snapshot,
-  // an index scan then finds several records at once, and returns their values with the work items.
+  // Callers should call this if they will read the records of most of the next work items. In a
+  // Snapshot, an index scan then finds several records at once, and returns their values with the
+  // work items.
   virtual void will_read_records() {}
   // Returns the number of index entries that the scan has read.
   virtual int64_t keys_examined() const { return 0; }
@@ -66,10 +69,11 @@ class Scan {
 };
 
 struct ScanOptions {
-  // The limit for the bytes of memory in which truncated keys are ordered, if the plan provides a
-  // sort. A scan that needs more memory fails with QueryExceededMemoryLimitNoDiskUseAllowed.
+  // The limit, in bytes, of the memory in which a scan orders truncated keys, if the plan provides
+  // a sort. A scan that needs more memory fails with QueryExceededMemoryLimitNoDiskUseAllowed
+  // (292).
   uint64_t order_bytes_max = 0;
-  // Only for a scan of one index: the bounds of the keys that it reads.
+  // Only for a scan of one index: the bounds of the keys that the scan reads.
   KeyBounds limits = {};
   // Only for a scan of the collection: after the end, a later call of next() looks for new records.
   bool tailing = false;
@@ -77,9 +81,9 @@ struct ScanOptions {
   // entry has the same value of the first field, and that field is certainly not missing.
   bool distinct = false;
   // Scans of a text index return the score of each document, which is the sum of the scores of its
-  // entries. They read all entries before they return the first record, and keep 64 bytes of
-  // memory for each record. If that is more than `order_bytes_max`, they fail with
-  // QueryExceededMemoryLimitNoDiskUseAllowed.
+  // entries. They read all entries before they return the first record, and keep 64 bytes of memory
+  // for each record. If they need more than `order_bytes_max`, they fail with
+  // QueryExceededMemoryLimitNoDiskUseAllowed (292).
   bool text_score = false;
 };
 

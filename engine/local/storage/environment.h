@@ -8,8 +8,8 @@
 // Writers get the write lock in the order in which they asked for it. Writers that wait while a
 // transaction is open share its commit (group commit). The first writer, the leader, uses the LMDB
 // transaction itself. Each of the others uses a nested transaction, which can fail or be aborted
-// alone. commit() returns when the shared commit is done. For a writer that meets no other writer,
-// this costs nothing.
+// alone. commit() returns when the shared commit is done. Group commit costs nothing for a writer
+// that meets no other writer.
 //
 // Short transactions (engine::TransactionKind) with few changes also share an LMDB transaction if
 // they follow one another without a read in between. This LMDB transaction is called a batch
@@ -19,9 +19,9 @@
 // Commits never wait for the disk. Checkpoints (checkpoint.h) and the log (redo_log.h) make them
 // durable.
 //
-// Thread-safety: Environment is thread-safe. A ReadTransaction is used by one thread at a time, and
-// different threads may use it one after another. A WriteTransaction is begun, used and ended by
-// one thread.
+// Thread-safety: Environment is thread-safe. A ReadTransaction must be used by one thread at a
+// time, and different threads may use it one after another. A WriteTransaction must be begun, used
+// and ended by one thread.
 #pragma once
 
 #include <lmdb.h>
@@ -48,8 +48,8 @@ class WriteQueue;
 struct WriteGroup;
 struct TestOptions;
 
-// A snapshot of the store. Its destructor returns the LMDB transaction to the environment's pool
-// for reuse, so the environment must outlive it.
+// A snapshot of the store. The destructor returns the LMDB transaction to the environment's pool
+// for reuse, so the environment must outlive a ReadTransaction.
 class ReadTransaction {
  public:
   ReadTransaction() = default;
@@ -74,8 +74,8 @@ class ReadTransaction {
   MDB_txn* txn_ = nullptr;
 };
 
-// A write transaction, which holds the write lock. If it is destroyed without commit(), its writes
-// are undone.
+// A write transaction, which holds the write lock. If commit() is not called, the destructor undoes
+// the writes.
 class WriteTransaction {
  public:
   WriteTransaction() = default;
@@ -138,8 +138,8 @@ class Environment {
 
   // Opens the store in `folder`, or creates one if options.create is set. Fails with the errors of
   // local::open(). If recovery is necessary, first restores the newest checkpoint and replays the
-  // log. If the process cannot reserve options.map_bytes of address space, tries half of that, then
-  // a quarter, and so on.
+  // log. If the process cannot reserve options.map_bytes of address space, tries one half of
+  // options.map_bytes, then a quarter, and so on.
   static Result<std::unique_ptr<Environment>> open(const std::filesystem::path& folder,
                                                    const OpenOptions& options);
   // Does the same for the crash tests (test_options.h).
@@ -157,14 +157,15 @@ class Environment {
   // WritesRefused if the map does not show the newest commit.
   Result<ReadTransaction> begin_read();
   // Begins a short read. If LMDB does not yet have everything that was committed, takes the write
-  // lock and returns a transaction that has it. Otherwise returns nothing, and the caller must call
-  // begin_short_read(). Fails as begin_read() does.
+  // lock and returns a transaction that has everything. Otherwise returns nothing, and the caller
+  // must call begin_short_read(). Fails as begin_read() does.
   Result<std::optional<WriteTransaction>> begin_read_in_batch();
-  // Like begin_read(), but does not count as a read between short transactions. So they can still
-  // share their commits.
+  // Like begin_read(), but does not count as a read between short transactions. So short
+  // transactions before and after the read can still share their commits.
   Result<ReadTransaction> begin_short_read();
-  // Waits for the write lock and begins a write transaction. Fails with StoreReadOnly on a
-  // read-only store, with IllegalOperation if this thread already has a write transaction, and with
+  // Waits for the write lock and begins a write transaction. If space is short, may first take a
+  // checkpoint, and then also fails as checkpoint() does. Fails with StoreReadOnly on a read-only
+  // store, with IllegalOperation if this thread already has a write transaction, and with
   // WritesRefused after a failed sync or if a file of the store was replaced. Fails with
   // StoreDamaged if a page or the list of free pages is damaged so that nothing may be written, and
   // with IoError if data.mdb or data.mdb-lock cannot be read.
@@ -175,13 +176,13 @@ class Environment {
   // checkpoint. Concurrent callers share a sync. Does nothing on a read-only store. Fails with
   // IllegalOperation if this thread has a write transaction.
   Status make_durable();
-  // Like make_durable(), but always takes a checkpoint.
+  // Like make_durable(), but always takes a checkpoint. Fails in the same way.
   Status checkpoint();
 
   MDB_dbi catalog() const;
   MDB_dbi tree(int number) const;  // 0 <= number < kTreeCount
-  // Returns the store's figures. If there is little space, the number of free pages includes those
-  // of all removals. Otherwise it may be older than the last commits.
+  // Returns the store's figures. The number of free pages may be older than the last commits. But
+  // if less than 256 MiB are available, it includes the pages that all earlier removals have freed.
   Result<engine::StoreStats> stats();
   // Returns the number of LMDB's newest committed transaction.
   uint64_t last_transaction() const;
@@ -190,22 +191,23 @@ class Environment {
   // writes nothing.
   Status copy_pages(const system::File& file);
   // Reports the use of each page in the current snapshot (page_accounting.h). With a visitor,
-  // nobody may commit meanwhile.
+  // nobody may commit during the call.
   Result<PageReport> survey_pages(PageVisitor* visitor = nullptr);
   bool read_only() const;
   int format_version() const;
-  // Takes a checkpoint, so that freed pages can be reused. Does nothing on a read-only store. Fails
-  // with IllegalOperation if this thread has a write transaction. Afterwards LMDB can reuse all
-  // pages that earlier removals have freed, and return_free_pages() can return them to the file
-  // system. Pages to which an older snapshot still refers are an exception.
+  // Takes a checkpoint. Afterwards LMDB can reuse all pages that earlier removals have freed, and
+  // return_free_pages() can return these pages to the file system, except the pages to which an
+  // older snapshot still refers. Does nothing on a read-only store. Fails with IllegalOperation if
+  // this thread has a write transaction, and as checkpoint() does.
   Status reclaim();
-  // Returns the space of free pages to the file system, by holes in data.mdb (free_pages.h).
-  // Returns how many bytes of disk space this frees. First reads all trees, and fails with
-  // StoreDamaged if they or the list of free pages are damaged. Also fails with StoreReadOnly, with
-  // the errors of begin_write() and of FreePages, and with MaxTimeMSExpired after the deadline.
+  // Returns the space of free pages to the file system, by holes in data.mdb (free_pages.h), and
+  // returns the number of bytes of disk space that are freed. First reads all trees, and fails with
+  // StoreDamaged if the trees or the list of free pages are damaged. Fails with StoreReadOnly on a
+  // read-only store, with the errors of begin_write() and of FreePages, and with MaxTimeMSExpired
+  // after the deadline.
   Result<uint64_t> return_free_pages(const std::optional<engine::Deadline>& deadline);
-  // Returns the owner if the store was opened beside it (OpenOptions::beside_owner), otherwise
-  // nothing.
+  // Returns the owner if the store was opened beside an owner (OpenOptions::beside_owner),
+  // otherwise nothing.
   std::optional<Owner> owner_beside() const;
 
  private:

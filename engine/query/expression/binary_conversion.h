@@ -19,14 +19,15 @@ struct BinaryForm {
 };
 
 // Returns whether the input or the target is binary data. Returns false for a conversion to a
-// boolean, because its result does not depend on BinaryForm.
+// boolean, because the result of this conversion does not depend on BinaryForm.
 inline bool concerns_binary(bson::ValueView value, bson::Type target) {
   return target != bson::Type::kBool &&
          (value.type() == bson::Type::kBinary || target == bson::Type::kBinary);
 }
 
 // Fails as convert() does, with 4341115 if a conversion from or to a string has no format, and with
-// 4341106 to 4341108 for an invalid subtype. concerns_binary() must be true.
+// 4341106 to 4341108 for an invalid subtype if the target is binary data. concerns_binary() of
+// `value` and `target` must be true.
 Evaluated convert_binary(EvaluationContext& context, bson::ValueView value, bson::Type target,
                          const BinaryForm& form);
 

@@ -15,7 +15,7 @@
 
 namespace gridmount::tools {
 
-// The place of a finding in the content. It names a file if the finding is about one.
+// The place of a finding in the content. `file_id` is set if the finding is about a file.
 struct Location {
   std::string database;
   std::string bucket;
@@ -42,7 +42,7 @@ class Findings {
   void structure_problem(const std::string& what);
   // Reports a problem of GridFS content.
   void content_problem(const Location& place, const std::string& what);
-  // Reports something worth knowing that is not damage.
+  // Reports a fact that users should know and that is not damage.
   void notice(const Location& place, const std::string& what);
 
   // Reports that a repair has repaired something that is not in a bucket.
@@ -58,18 +58,18 @@ class Findings {
   void record_read() const {
     if (progress_ != nullptr) progress_->add(1);
   }
-  // Sets the progress line that counts what is read, or none if null. `progress` must stay valid as
-  // long as it is set.
+  // Sets the progress line that record_read() counts on. Null means no progress line. `progress`
+  // must stay valid until the next call of show() or the end of this object.
   void show(Progress* progress) { progress_ = progress; }
 
   ContentCounts& counts() { return counts_; }
-  // Prints what was read and the number of problems, as two lines of text or one line of JSON. Must
-  // not be called with kNone. `structure` is null for a deployment, which checks its structure
-  // itself.
+  // Prints the numbers of what was read and of the problems, as two lines of text or one line of
+  // JSON. Must not be called with kNone. `structure` must be null for a deployment, whose servers
+  // check the structure themselves.
   void print_summary(const local::StructureReport* structure) const;
 
-  // Returns kStructureDamaged, kContentDamaged or kOk. Damage that could not be repaired counts as
-  // kStructureDamaged.
+  // Returns kStructureDamaged if there were problems of the structure or calls of unrepairable(),
+  // otherwise kContentDamaged if there were problems of the content, otherwise kOk.
   ExitStatus exit_status() const;
 
  private:
