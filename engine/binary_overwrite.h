@@ -1,7 +1,7 @@
 // Overwrites parts of a Binary field. A store implements BinaryOverwriter in its Collection if the
 // cost of an overwrite depends only on the parts, and not on the size of the document.
 //
-// Thread-safety: that of engine/store.h.
+// Thread-safety: as in engine/store.h.
 #pragma once
 
 #include <cstdint>

@@ -10,13 +10,13 @@
 
 namespace gridmount::http {
 
-// Returns the text of a time. `seconds` counts from 1970. Only the years 1 to 9999 can be written,
-// so a time before or after them becomes the nearest time within them.
+// Returns the text of a time. `seconds` counts from 1970. The text can have only the years 1 to
+// 9999. A time before or after these years becomes the nearest time within these years.
 std::string http_date(int64_t seconds);
 // Returns the time in seconds since 1970. Accepts the preferred form, and the two obsolete forms,
 // which servers must accept: "Sunday, 06-Nov-94 08:49:37 GMT" and "Sun Nov  6 08:49:37 1994". A
-// year of two digits is at most 50 years in the future. Returns nothing for any other text. Callers
-// then ignore the field, as RFC 9110 demands for invalid dates.
+// year of two digits means a year that is at most 50 years in the future. Returns nothing for any
+// other text. The caller must then ignore the field, as RFC 9110 demands for invalid dates.
 std::optional<int64_t> parse_http_date(std::string_view text);
 // Returns the text of a time in the form "2026-01-31T23:59:59.123Z", which is valid by ISO 8601 and
 // by RFC 3339. `milliseconds` counts from 1970. As in http_date(), a time before the year 1 or

@@ -14,15 +14,17 @@
 namespace gridmount::http {
 
 struct Target {
-  // The authority of a target in absolute form ("http://HOST:PORT/path"), which counts as Host.
+  // The authority of a target in absolute form ("http://HOST:PORT/path"). It replaces the field
+  // Host.
   std::optional<std::string> authority;
-  // The decoded components of the path, none for "/". None of them is "", "." or "..", and none has
-  // a slash or a NUL. So a path can lead nowhere but down.
+  // The decoded components of the path. The path "/" has no components. No component is "", "." or
+  // "..", and no component has a slash or a NUL. So no path leads to a parent directory.
   std::vector<std::string> components;
   bool ends_with_slash = false;
   std::vector<std::pair<std::string, std::string>> query;  // decoded; no '=': an empty value
 
-  // Returns the value of the first parameter of that name, or nothing if there is none.
+  // Returns the value of the first parameter with this name, or nothing if there is no such
+  // parameter.
   std::optional<std::string> parameter(std::string_view name) const;
 };
 

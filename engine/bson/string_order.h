@@ -17,8 +17,8 @@ class StringOrder {
   virtual ~StringOrder() = default;
 
   virtual std::weak_ordering compare(std::string_view a, std::string_view b) const = 0;
-  // Appends the sort key of the text. The bytes of two sort keys compare as compare() compares
-  // their texts, so equivalent texts have the same sort key.
+  // Appends the sort key of the text. memcmp() on two sort keys has the sign of compare() on their
+  // texts, so equivalent texts have the same sort key.
   virtual void append_sort_key(std::string& out, std::string_view text) const = 0;
 };
 

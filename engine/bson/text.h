@@ -16,9 +16,9 @@ namespace gridmount::bson {
 
 // Return the text of a value or a document. They truncate long values and write three dots after
 // them: strings of more than 159 bytes to 150 bytes; code of more than 79 bytes and binary data of
-// more than 80 bytes to 70 bytes. They truncate nothing else, such as field names, patterns, and
-// code with a scope. Like servers, they may cut a string within a character. They copy a string
-// that is not UTF-8 as it is. Values nested deeper than 100 levels appear as three dots.
+// more than 80 bytes to 70 bytes. They do not truncate other text: field names, patterns, and code
+// with a scope. Like servers, they may cut a string within a character. They do not change the
+// bytes of a string that is not UTF-8. Values nested deeper than 100 levels appear as three dots.
 std::string to_text(ValueView value);
 std::string to_text(View document);
 

@@ -1,5 +1,6 @@
-// The sessions in which the transactions of one MongoStore run. A change stream names the session
-// of each change that a transaction has made, so it can leave out the changes of its own store.
+// The sessions in which the transactions of one MongoStore run. The server names the session of
+// each change that a transaction has made, so a change stream can leave out the changes of its own
+// store.
 //
 // Thread-safe.
 #pragma once
@@ -15,7 +16,7 @@ namespace gridmount::mongo {
 
 class OwnSessions {
  public:
-  // `id` has the bytes of the session's UUID. libmongoc reuses sessions, so there are few of them.
+  // `id` has the bytes of the session's UUID. libmongoc reuses sessions, so there are few sessions.
   void add(std::string_view id) GM_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     if (ids_.size() >= kSessionsMax) ids_.clear();
@@ -27,8 +28,8 @@ class OwnSessions {
   }
 
  private:
-  // If there are more sessions, all earlier ones are forgotten. A change stream then reports their
-  // changes as changes of others.
+  // When there are more sessions, add() forgets all earlier sessions. A change stream then reports
+  // the changes of these sessions as changes of others.
   static constexpr size_t kSessionsMax = 100'000;
 
   mutable Mutex mutex_;

@@ -7,8 +7,8 @@
 
 namespace gridmount::query {
 
-// Returns the seconds since 1970, and a counter that distinguishes timestamps in the same second.
-// The timestamps of a process are all different, as on MongoDB servers.
+// Returns the current time in seconds since 1970, and a counter that distinguishes timestamps in
+// the same second. The timestamps of a process are all different, as on MongoDB servers.
 bson::Timestamp current_timestamp();
 
 // Returns whether the element is Timestamp(0, 0), which the store replaces by the current

@@ -1,8 +1,9 @@
-// A command as a client has sent it, and its result. Neither depends on the format of the message.
-// The folders of the wire server meet here: protocol/ parses a Request from bytes, the Service
-// handles it, and server/ receives requests and sends replies over sockets.
+// A command as a client has sent it, and its outcome. A Request and an Outcome do not depend on the
+// format of the message. All folders of the wire server use these types: protocol/ parses a Request
+// from bytes, the Service handles the Request, and server/ receives requests and sends replies over
+// sockets.
 //
-// Not thread-safe: plain values, used by the thread that handles the request.
+// Not thread-safe: plain values, which only the thread that handles the request may use.
 #pragma once
 
 #include <chrono>
@@ -23,13 +24,13 @@ struct Sequence {
   std::vector<bson::View> documents;
 };
 
-// The memory for one reply. The memory for all replies together is limited. Used by the thread that
-// handles the request.
+// The memory for one reply. The memory for all replies together is limited. Only the thread that
+// handles the request may use a ReplyRoom.
 class ReplyRoom {
  public:
   virtual ~ReplyRoom() = default;
-  // Reserves up to `wanted` bytes for a batch, and returns how many. If much memory is in use,
-  // returns less, so that many requests get a share.
+  // Reserves up to `wanted` bytes for a batch, and returns the number of reserved bytes. If much
+  // memory is in use, reserves less, so that many requests get a share.
   virtual uint64_t take(uint64_t wanted) = 0;
   // Reserves `bytes` bytes in total for this reply. May wait until other replies have been sent,
   // and fails with ExceededMemoryLimit (146) if this takes too long.
@@ -39,7 +40,7 @@ class ReplyRoom {
 // A Request refers to the message from which it was read. The message must outlive the Request. All
 // documents of a Request have been validated.
 struct Request {
-  bson::View body;            // its first field names the command
+  bson::View body;            // the first field names the command
   std::string_view database;  // `$db`, or the database of the legacy namespace "db.$cmd"
   std::vector<Sequence> sequences;
   // True for OP_QUERY, OP_GET_MORE and OP_KILL_CURSORS on cursors. Their replies must say how many

@@ -9,7 +9,7 @@
 // killed. So the daemon could not be killed either, and all users of the mount would hang. A child
 // process that does not have the FUSE connection does what must be done in the mount.
 //
-// run() must be called once. Another thread may call stop() at any time after mount().
+// run() must be called at most once. Another thread may call stop() at any time after mount().
 #pragma once
 
 #include <filesystem>
@@ -42,13 +42,13 @@ class Session {
 
   // Serves until somebody unmounts the file system. Calls `on_ready` once, on the calling thread,
   // when the mount begins to answer. The calling thread must have called block_signals(), because
-  // stop() wakes it with the signal wake_signal(). Fails with IoError if the connection to the
-  // kernel fails.
+  // stop() wakes this thread with the signal wake_signal(). Fails with IoError if the connection to
+  // the kernel fails.
   virtual Status run(std::function<void()> on_ready) = 0;
 
   // Makes the kernel write back its cached data, detaches the mount and ends run(). Waits at most
-  // 30 s for the data. Files that are still open are served for 2 s longer, and then every access
-  // to these files fails. Returns when run() is about to return.
+  // one minute for the data. Files that are still open are served for up to 2 s longer, and then
+  // every access to these files fails. Returns when run() is about to return.
   virtual void stop() = 0;
 
   // Returns the kernel's cache of this mount. After the end of the mount, the functions of

@@ -6,13 +6,13 @@
 
 namespace gridmount::fuse {
 
-// Returns the attributes of an open file that no longer has a name. They come from the open file
-// itself. `defaults` replace POSIX fields that the document does not have. nlink is 0.
+// Returns the attributes of an open file that no longer has a name. `document` is the open file's
+// files document. `defaults` replace the POSIX fields that the document does not have. nlink is 0.
 gridfs::Attributes unlinked_attributes(const gridfs::FilesDocument& document,
                                        const gridfs::NamespaceOptions& defaults);
 
-// Returns the attributes of the mount's root if it lists the buckets. No document describes that
-// root.
+// Returns the attributes of a mount root that lists the buckets. No document describes such a root.
+// `changed` becomes atime, mtime and ctime.
 gridfs::Attributes mount_root_attributes(const gridfs::NamespaceOptions& defaults,
                                          timespec changed);
 

@@ -1,5 +1,5 @@
-// The names by which the kernel knows files. They are needed because a change stream reports that a
-// file was removed or renamed, but not which names the file had.
+// The names by which the kernel knows files. This class is needed because a change stream reports
+// that a file was removed or renamed, but not which names the file had.
 //
 // This class has no names of directories, because the inode table has them (inode_table.h).
 //
@@ -14,7 +14,7 @@
 
 namespace gridmount::fuse {
 
-// A name as the kernel has it, and the ino of the directory that it is in.
+// A name as the kernel knows it, and the ino of the directory that has the name.
 struct ShownName {
   uint64_t parent = 0;
   std::string name;
@@ -23,14 +23,14 @@ struct ShownName {
 
 class FileNames {
  public:
-  // Records that the name leads to that file. The name no longer leads to another file, and the
-  // file keeps its other names.
+  // Records that the name leads to the file `ino`, and no longer to another file. The file keeps
+  // its other names.
   void set(uint64_t parent, std::string_view name, uint64_t ino);
-  // Records a rename. Afterwards `to` leads to what `from` led to, or to nothing if `from` is not
-  // known. The names may be those of directories, which are not known here.
+  // Records a rename. Afterwards `to` leads to the file to which `from` led, or to nothing if
+  // `from` is not known. The names may be names of directories, which this class does not know.
   void move(const ShownName& from, const ShownName& to);
-  // Records that two names were exchanged. Either name may be unknown; the other one then leads to
-  // nothing.
+  // Records that two names were exchanged. If one name is unknown, the other name afterwards leads
+  // to nothing.
   void exchange(const ShownName& one, const ShownName& other);
   // Forgets a name, which need not be known.
   void remove(const ShownName& name) { take(name); }
@@ -48,7 +48,7 @@ class FileNames {
       return std::hash<std::string>()(name.name) * 31 + std::hash<uint64_t>()(name.parent);
     }
   };
-  // Returns the ino that the name led to, or 0.
+  // Removes the name, and returns the ino to which it led, or 0 if the name is not known.
   uint64_t take(const ShownName& name);
   void put(const ShownName& name, uint64_t ino);
 

@@ -1,6 +1,6 @@
-// Lets the threads that change names of one directory take turns. The class is used for a store
-// whose transactions run at the same time. Each change of a name writes the document of the name's
-// directory. So two changes at the same time would conflict, and one of them would begin anew.
+// Lets the threads that change names of one directory take turns, over a store whose transactions
+// run at the same time. Each change of a name writes the document of the name's directory. So two
+// simultaneous changes would conflict, and one of them would have to be repeated.
 //
 // Thread-safe.
 #pragma once
@@ -18,12 +18,13 @@ namespace gridmount::gridfs {
 
 class DirectoryTurns {
  public:
-  // A thread that has waited for `patience` continues without its turn, because the threads before
-  // it may be waiting for a server that does not answer.
+  // A thread that has waited for a turn for `patience` continues without the turn, because the
+  // thread that has the turn may be waiting for a server that does not answer.
   explicit DirectoryTurns(std::chrono::milliseconds patience) : patience_(patience) {}
 
-  // Calls `change` while no other thread changes names of these two directories, and returns its
-  // result. `one` and `other` may be the same directory.
+  // Waits for the turns of both directories, at most `patience` for each, calls `change`, and
+  // returns the result of `change`. `one` and `other` may be the same directory. `change` must not
+  // call in_turn().
   template <typename Change>
   auto in_turn(std::string_view one, std::string_view other, const Change& change)
       -> decltype(change()) {
@@ -37,7 +38,7 @@ class DirectoryTurns {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // The number of turns. Directories share them.
+  // The number of turns. Several directories share one turn.
   static constexpr size_t kTurns = 64;
 
   class Turn {

@@ -31,8 +31,8 @@ class PathIndex {
   bool is_shown(bson::View document) const;
 
   // Returns the newest file of that name: by uploadDate, then by _id. If more than 64 files share
-  // one uploadDate, only the last 64 of them in the index are compared by _id. The views that
-  // PathIndex returns are valid as long as views of the snapshot.
+  // the newest uploadDate, compares only the last 64 of these files in the index by _id. The views
+  // that PathIndex returns are valid as long as views of the snapshot.
   Result<std::optional<bson::View>> newest(engine::Snapshot& snapshot,
                                            std::string_view filename) const;
   // Returns all files of that name.
@@ -50,7 +50,8 @@ class PathIndex {
   // name.
   Result<std::vector<bson::View>> first_and_last(engine::Snapshot& snapshot,
                                                  std::string_view name) const;
-  // Returns the files with that filename, newest first, except the `count` newest. Ignores `at`.
+  // Returns the files with that filename, newest first, except the `count` newest. Also returns
+  // files that are later than the constructor's `at`.
   Result<std::unique_ptr<engine::Cursor>> behind_newest(engine::Snapshot& snapshot,
                                                         std::string_view filename,
                                                         int64_t count) const;
@@ -60,7 +61,7 @@ class PathIndex {
                                               std::string_view directory) const;
   // The results of newest() and any_below() for one path. at() needs more than one look-up in the
   // filename index only if the path has four or more revisions, if names such as "a.txt" are
-  // between "a" and "a/b", or if the index was made with `at`.
+  // between "a" and "a/b", or if the PathIndex was made with a time `at`.
   struct AtPath {
     std::optional<bson::View> file;
     std::optional<bson::View> below;
@@ -114,8 +115,8 @@ class ChildScan {
     // The newest revision of a file, or any file below a directory. Valid as long as views of the
     // snapshot.
     bson::View document;
-    // Only for a file: names below it imply a directory of the same name. Explicit directories are
-    // not checked.
+    // Only for a file: true if names below the file imply a directory with the same name. Explicit
+    // directories are not checked.
     bool shadowed = false;
 
     std::string key() const { return is_directory ? directory_key(component) : component; }

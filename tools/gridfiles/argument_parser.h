@@ -1,4 +1,4 @@
-// The command-line grammar of mongofiles, which is that of Go's go-flags library.
+// Parses command lines by the grammar of mongofiles, which uses Go's library go-flags.
 //
 // Scripts depend on details that CLI11, which gridstore uses, would parse differently:
 // - `-d=g` gives "g" (CLI11: "=g");
@@ -36,7 +36,7 @@ struct OptionDefinition {
 
 struct GivenOption {
   const OptionDefinition* definition = nullptr;
-  std::string value;  // empty if the option has none
+  std::string value;  // empty if the option has no value
 };
 
 struct GivenArguments {
@@ -45,7 +45,7 @@ struct GivenArguments {
 };
 
 // `definitions` must outlive the result. Unlike in mongofiles, "--" ends the options, so that a
-// name may begin with a dash. Fails with FailedToParse and go-flags' text.
+// name may begin with a dash. Fails with FailedToParse and the message of go-flags.
 Result<GivenArguments> parse_arguments(std::span<const OptionDefinition> definitions,
                                        std::span<const std::string> arguments);
 

@@ -16,14 +16,14 @@ namespace gridmount::tools {
 
 struct LocalSource {
   std::string path;                    // "-": stdin
-  std::string name;                    // in GridFS
+  std::string name;                    // the filename in GridFS
   std::optional<bson::Value> id = {};  // default: a new ObjectId
-  std::optional<timespec> mtime = {};  // stored as a mount stores it, if given
+  std::optional<timespec> mtime = {};  // if set, stored as metadata.posix.mtime
 };
 
 // Stores the file with the options of put, and logs this as mongofiles does. If the upload fails,
 // nothing of the file stays in the bucket, and with --replace the older files stay. If the removal
-// of the older files fails, the new file stays, and so do those that are not removed yet.
+// of the older files fails, the new file and the older files that are not yet removed stay.
 Status store_file(const CommandContext& context, const LocalSource& source);
 
 }  // namespace gridmount::tools

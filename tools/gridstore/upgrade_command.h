@@ -7,8 +7,9 @@
 
 namespace gridmount::tools {
 
-// No other process may use the store meanwhile. Older versions of gridmount cannot open the store
-// afterwards. A store in the newest format is left unchanged. Prints the format that the store had.
+// No other process may use the store during the upgrade. Afterwards, older versions of gridmount
+// cannot open the store. Does not change a store that has the newest format. Prints the store's
+// format version, and after an upgrade also the earlier version.
 Subcommand add_upgrade(CLI::App& app);
 
 }  // namespace gridmount::tools

@@ -1,6 +1,7 @@
 // Reads and writes the records of a collection in the trees.
 //
-// Thread-safety: that of the Trees passed in, which belong to one Snapshot or Transaction.
+// Thread-safety: only the thread that uses the Snapshot or Transaction of the Trees may call these
+// functions.
 #pragma once
 
 #include <optional>
@@ -21,7 +22,8 @@ Result<std::optional<std::string_view>> get_record(const Trees& trees, const Key
 // Writes the document into the record `id`, with its checksum if the store has checksums. `at_end`
 // must be true for a new record with the highest id, and false for a record that exists. If that
 // record has patches, the caller must call remove_patches() first (patched_records.h). With
-// `patchable` the record is of the kind kPatchableRecord, and the caller must put its list.
+// `patchable`, the record gets the kind kPatchableRecord, and the caller must put the record's
+// patch list.
 Status put_record(Trees& trees, const Keyspace& records, RecordId id, bson::View document,
                   bool at_end, bool patchable = false);
 

@@ -1,20 +1,19 @@
 // Makes calls of LMDB return even if they meet a damaged page. LMDB trusts the pages of its file. A
 // damaged page can make LMDB read memory that is not mapped, search for ever, or abort the process
-// because of an assertion. Within guarded() each of these ends only the call, and guarded() returns
-// kLmdbFault.
+// because of an assertion. Within guarded(), each of these faults ends only the call, and guarded()
+// returns kLmdbFault.
 //
-// A call that is ended in this way releases nothing, and undoes none of its changes. A call that
-// reads has changed only its cursor, which may be closed afterwards, and the memory that it has
-// allocated is lost. After a call that writes, the transaction may be half changed, and still holds
-// LMDB's writer lock. So the transaction must then be neither used nor ended
-// (LmdbContext::interrupted).
+// A call that ends in this way releases nothing, and undoes none of its changes. If the call only
+// reads, it has changed only its cursor, which may be closed afterwards. Memory that the call has
+// allocated is lost. If the call writes, the transaction may be half changed, and still holds
+// LMDB's writer lock. Such a transaction must be neither used nor ended (LmdbContext::interrupted).
 //
 // The jump out of a call runs no destructors. So no function on the stack between guarded() and the
 // fault may have an object with a destructor. The function that guarded() runs should be one call
 // of LMDB, or one read of mapped memory.
 //
-// Outside of guarded(), a SIGBUS in a mapping that a MapGuard guards is answered by zeros
-// (map_guard.h). Other faults go to the handlers that were installed before.
+// Outside of guarded(), the handler replaces a page by zeros if a SIGBUS occurs in a mapping that a
+// MapGuard guards (map_guard.h). Other faults go to the handlers that were installed before.
 //
 // Thread-safe: each thread has its own scope.
 #pragma once
@@ -25,8 +24,8 @@
 
 namespace gridmount::local {
 
-// guarded() returns this code for a call that was ended. No code of LMDB and no errno has this
-// value.
+// guarded() returns this code for a call that a fault has ended. No code of LMDB and no errno has
+// this value.
 inline constexpr int kLmdbFault = -30700;
 
 // Defined if a sanitizer must be told of each jump.
@@ -53,23 +52,23 @@ struct FaultScope {
   // call for each entry.
   void* place[5];
 #endif
-  // How many keys the call may still compare. The comparison of keys (lmdb_opening.cc) counts this
-  // down, and ends the call when no comparison is left, because a damaged page could make the call
-  // search for ever.
+  // The number of keys that the call may still compare. The comparison of keys (lmdb_opening.cc)
+  // decrements this number, and ends the call when no comparison is left, because a damaged page
+  // could make the call search for ever.
   int comparisons_left;
 };
 
 extern constinit thread_local FaultScope* current_fault_scope;
 
-// Installs the handlers of SIGBUS and SIGSEGV. Within guarded() the handlers end the call by
-// leave_fault_scope(). They do not end it for a SIGBUS at a page of data.mdb that MapGuard replaces
-// by zeros: the call then reads the zeros. Must be called before the first guarded(). Only the
-// first call has an effect.
+// Installs the handlers of SIGBUS and SIGSEGV. Within guarded(), the handlers end the call with
+// leave_fault_scope(). But if MapGuard replaces a page of data.mdb by zeros after a SIGBUS, the
+// call goes on and reads the zeros. Must be called before the first guarded(). Only the first call
+// has an effect.
 void install_fault_handler();
 
-// Jumps out of the calling thread's current scope. Returns only if there is none. Its callers are
-// the signal handlers, the assertion handler that mdb_env_set_assert() sets, and the comparison of
-// keys when it has used up comparisons_left.
+// Jumps out of the calling thread's current scope. Returns only if the thread has no scope. The
+// callers are the signal handlers, the assertion handler that mdb_env_set_assert() sets, and the
+// comparison of keys when no comparisons are left.
 void leave_fault_scope();
 
 // Runs `call` in a scope and returns its code, or kLmdbFault. `call` must be a lambda that calls

@@ -18,7 +18,7 @@ struct ExplainedQuery {
   bson::View filter;
   const engine::FindOptions& options;
   const CollectionMetadata* metadata = nullptr;  // null: the collection does not exist
-  // Null if `metadata` is null, or if the query is a count that the catalog has.
+  // Null if `metadata` is null, or if the query is a count that the catalog answers.
   const ChosenPlan* plan = nullptr;
   query::SharedCollator collator = nullptr;
   bool counts = false;           // the query only counts, and returns no documents
@@ -35,8 +35,8 @@ struct Execution {
   int64_t milliseconds = 0;
 };
 
-// Returns the explanation. If `execution` is null, it has only the plan, without the stats of an
-// execution.
+// Returns the explanation. If `execution` is null, the explanation has only the plan, without the
+// stats of an execution.
 bson::Document explanation(const ExplainedQuery& query, const Execution* execution);
 
 }  // namespace gridmount::local

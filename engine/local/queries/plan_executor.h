@@ -1,7 +1,7 @@
 // Executes the plans of find, update, remove and findAndModify. A PlanExecutor returns the
 // documents that match a filter one by one, in the requested order.
 //
-// Thread-safety: not thread-safe. An executor is used by the thread that uses its Snapshot or
+// Thread-safety: not thread-safe. An executor must be used by the thread that uses its Snapshot or
 // Transaction.
 #pragma once
 
@@ -32,8 +32,8 @@ struct Match {
   // MatchOptions::one_at_a_time, the document is valid only until the next call of next(), and only
   // while the executor exists.
   bson::View document;
-  // The score of the text search. Set only with MatchOptions::text_score, and not if the document
-  // matches the filter only by a branch of an $or without the text search.
+  // The score of the text search. Set only with MatchOptions::text_score. Unset if the document
+  // matches the filter only by a branch of an $or that has no text search.
   std::optional<double> text_score = {};
 };
 
@@ -83,7 +83,7 @@ struct ExecutionStats {
   ScanCounts scan;
   std::vector<const Scan*> branches;  // the scans of a union's branches, in the order of the plan
   int64_t documents_examined = 0;
-  int64_t matched = 0;       // including those that `skip` has left out
+  int64_t matched = 0;       // documents that match, including documents that `skip` has left out
   int64_t sorted_bytes = 0;  // bytes that were added to the buffer of a sort
   int64_t given = 0;         // documents that were returned
 };
@@ -103,12 +103,12 @@ class PlanExecutor {
   // Returns whether servers call this plan IDHACK.
   bool by_id() const { return by_id_; }
   // Returns whether the results are built from index entries. If an entry does not have the values,
-  // its document is read.
+  // next() reads the entry's document.
   bool covered() const { return covered_; }
   // Returns whether the scan skips entries that have the same value as the previous entry.
   bool distinct() const { return distinct_; }
-  // Returns whether index entries are matched before their documents are read. If an entry does not
-  // have the values, its document is matched.
+  // Returns whether next() matches index entries before it reads their documents. If an entry does
+  // not have the values, next() matches the entry's document.
   bool filters_entries() const { return reader_.has_value(); }
   // Returns whether the scan adds up text scores.
   bool scores_text() const { return options_.text_score; }
@@ -117,9 +117,9 @@ class PlanExecutor {
   ExecutionStats stats() const;
 
   // Returns the next match, or nothing at the end. Fails with DataCorruptionDetected if a document
-  // is damaged. Only after this error, the caller may call next() again for the matches after this
-  // document. Fails with MaxTimeMSExpired after the deadline, with
-  // QueryExceededMemoryLimitNoDiskUseAllowed (292) for a sort that needs more than
+  // is damaged. After this error, but after no other error, the caller may call next() again, which
+  // returns the matches after the damaged document. Fails with MaxTimeMSExpired after the deadline,
+  // with QueryExceededMemoryLimitNoDiskUseAllowed (292) for a sort that needs more than
   // MatchOptions::sort_bytes_max, and with QueryPlanKilled (175) or CappedPositionLost (136) after
   // a pause, as Snapshot::pause() says.
   Result<std::optional<Match>> next();
@@ -144,8 +144,8 @@ class PlanExecutor {
   Status check_resumption();
   Result<std::optional<Match>> next_match();
   Result<std::optional<Match>> read_match();
-  // Returns whether the next match will be skipped and no sort needs it. If its index entry shows
-  // that it matches, its document is then not read, as on servers.
+  // Returns whether the next match will be skipped and is not sorted. As on servers, the document
+  // of such a match is not read if the index entry shows that the document matches.
   bool skips_entries() const {
     return to_skip_ > 0 && !sorts_ && plan_.plan.kind != query::Plan::Kind::kCollectionScan;
   }
@@ -160,7 +160,7 @@ class PlanExecutor {
   // Reads the document of a record. Patches are applied in patched_, so the view may be valid only
   // until the next call.
   Result<bson::View> read(RecordId id, std::string_view value, Verify verify);
-  // Makes a view that read() has returned as valid as the caller of next() needs it.
+  // Makes a view from read() valid for as long as the caller of next() needs the view.
   bson::View returned(bson::View document);
   Result<std::optional<Match>> next_sorted();
   Status sort_all();

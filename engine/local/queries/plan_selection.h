@@ -1,7 +1,7 @@
 // Chooses the plan of a query. If several indexes have bounds for the query, a trial finds the plan
 // that reads the fewest entries.
 //
-// Thread-safety: used by the thread that uses the Snapshot or Transaction of the Trees.
+// Thread-safety: only the thread that uses the Snapshot or Transaction of the Trees may call this.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,13 @@ struct ChosenPlan {
   std::vector<query::Plan> rejected;
 };
 
-// The trial reads index entries of all candidate plans in rounds: 16 entries of each plan, then
-// four times as many, and so on. The first plan that has no more entries wins. The trial ends after
-// about 4096 entries of each plan. If no plan has won, a limited query gets a plan that provides
-// the sort, if there is one. Otherwise the bounds alone decide. The trial reads no documents. Fails
-// as query::make_plans() does, and with the errors of the reads in the trial.
+// The trial reads index entries of all candidate plans in rounds. After the first round it has read
+// 16 entries of each plan, and after each further round four times as many, up to 4096 entries. It
+// reads only a quarter as many entries of a plan that does not provide the requested sort. The
+// first plan that has no more entries wins. If no plan has won, a limited query gets the first plan
+// that provides the requested sort. Otherwise the first plan of query::make_plans() wins. The trial
+// reads no documents. Fails as query::make_plans() does, and with the errors of the reads in the
+// trial.
 Result<ChosenPlan> choose_plan(const std::shared_ptr<Trees>& trees,
                                const std::shared_ptr<const CollectionMetadata>& metadata,
                                const query::Filter& filter, const PlanRequest& request);

@@ -13,7 +13,7 @@
 //
 // Short transactions (engine::TransactionKind) with few changes also share an LMDB transaction if
 // they follow one another without a read in between. This LMDB transaction is called a batch
-// (batch.h). Each short transaction in it is committed when the file `pending` has its changes.
+// (batch.h). A short transaction of the batch is committed when the file `pending` has its changes.
 // LMDB commits the batch before the next read transaction begins.
 //
 // Commits never wait for the disk. Checkpoints (checkpoint.h) and the log (redo_log.h) make them
@@ -86,9 +86,9 @@ class WriteTransaction {
   }
   ~WriteTransaction();
 
-  // Returns LMDB's transaction, which may be a nested one, or null after commit(). All its cursors
-  // must be closed before commit(), because LMDB copies each open cursor for every nested
-  // transaction.
+  // Returns LMDB's transaction, which may be a nested one, or null after commit(). All cursors of
+  // the transaction must be closed before commit(), because LMDB copies each open cursor for every
+  // nested transaction.
   MDB_txn* lmdb() const { return txn_; }
 
   // Commits the transaction, and ends it also if the commit fails. After an error no write of the

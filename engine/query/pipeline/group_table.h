@@ -31,8 +31,7 @@ class GroupTable {
   // PipelineContext::memory_bytes_max, and with the errors of expressions and accumulators.
   Status add(bson::ValueView id, bson::View document);
 
-  // The number of groups. The numbers of the groups begin at 0, and have the order of the groups'
-  // first documents.
+  // The number of groups. The groups are numbered from 0, in the order of their first documents.
   size_t size() const { return groups_.size(); }
   bson::ValueView id(size_t group) const { return groups_[group].id.view(); }
   // Appends the results of the group's fields.

@@ -2,7 +2,7 @@
 // engine/aggregation implements it. Stages access collections only through this interface and
 // through their input.
 //
-// Thread-safety: a PipelineStorage is used by the thread that runs the pipeline.
+// Thread-safety: a PipelineStorage must be used by the thread that runs the pipeline.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +34,12 @@ struct FindRequest {
   std::optional<int64_t> limit;  // never 0
   // The dotted paths that the caller of find() needs. If unset, the caller needs whole documents.
   // If empty, the caller needs only the number of documents. The caller uses no other fields, so
-  // find() may read from an index that has these paths. Such an index is not enough if an array
-  // occurs anywhere along a path: the caller then also uses the number of the array's elements, and
-  // which of the elements are documents.
+  // find() may read from an index that has these paths. An index is not enough if an array occurs
+  // anywhere along a path: the caller then also needs the number of the array's elements, and which
+  // of the elements are documents.
   std::optional<std::set<std::string>> fields;
-  // The stream must return the documents' text scores (DocumentStream::text_score()). The filter
-  // has a $text.
+  // If true, the stream must return the documents' text scores (DocumentStream::text_score()), and
+  // the filter must have a $text.
   bool text_score = false;
 };
 
@@ -51,7 +51,7 @@ class CollectionReplacement {
   virtual ~CollectionReplacement() = default;
   // Adds a document. A document without an _id gets one.
   virtual Status add(bson::View document) = 0;
-  // Replaces the contents of the collection. The collection keeps its indexes. It is created if it
+  // Replaces the contents of the collection, which keeps its indexes. Creates the collection if it
   // does not exist.
   virtual Status finish() = 0;
 };
@@ -61,28 +61,29 @@ class PipelineStorage {
   virtual ~PipelineStorage() = default;
 
   // Reads from the same snapshot as the pipeline's input. A collection that does not exist has no
-  // documents. `request` need not outlive the call. The stream must be destroyed before that
+  // documents. `request` need not outlive the call. The stream must be destroyed before the
   // snapshot. A document of the stream is valid until the stream's next call of next().
   virtual Result<std::unique_ptr<DocumentStream>> find(const CollectionName& collection,
                                                        const FindRequest& request) = 0;
 
-  // Stages that produce many documents from one call this from time to time. An error
-  // (MaxTimeMSExpired, Interrupted) ends the pipeline.
+  // A stage that makes many documents from one document must call this from time to time. An error
+  // (MaxTimeMSExpired) must end the pipeline.
   virtual Status check_interrupt() { return {}; }
 
   // Returns the document of $collStats for `options` ({count: {}, storageStats: {scale: 1}, ...}).
-  // The caller has checked the options.
+  // The caller must have checked the options.
   virtual Result<bson::Document> collection_stats(const CollectionName& collection,
                                                   bson::View options) = 0;
   // Returns one document per index, as $indexStats returns them.
   virtual Result<std::vector<bson::Document>> index_stats(const CollectionName& collection) = 0;
 
-  // --- The functions below are for $out and $merge. Their reads see their earlier writes. The
-  // functions that write fail with IllegalOperation if the pipeline does not run in a transaction.
+  // --- The functions below are for $out and $merge. These functions see the pipeline's earlier
+  // writes. The functions that write fail with IllegalOperation if the pipeline does not run in a
+  // transaction.
 
   // Begins the replacement of a collection's contents. Fails with Location17152 if the collection
   // is capped, and with CommandNotSupportedOnView if it is a view. Several replacements may exist
-  // at one time.
+  // at the same time.
   virtual Result<std::unique_ptr<CollectionReplacement>> replace_collection(
       const CollectionName& collection) = 0;
   // Returns whether a unique index that is not partial, and has the collation of the pipeline, has

@@ -1,4 +1,4 @@
-// Computes the intervals of values of an index's part that a condition allows. Internal to
+// Computes which values a condition allows in one part of an index, as intervals. Internal to
 // engine/query. Thread-safety: pure functions.
 #pragma once
 
@@ -20,25 +20,28 @@ struct PartBounds {
 
 // How strings are compared by a query and in an index.
 struct StringsOfIndex {
-  // The index has the query's collation. If not, no bounds with strings fit the index.
+  // True if the index has the query's collation. If false, bounds with strings do not fit the
+  // index.
   bool match = true;
-  // The collation of both, if they match. Null: strings are compared as bytes.
+  // The collation of the query and of the index, if both have the same. Null: strings are compared
+  // as bytes.
   const Collator* order = nullptr;
-  // The index has strings in the order of their bytes.
+  // True if the index has strings in the order of their bytes.
   bool of_bytes = true;
 };
 
 // Returns the bounds of the condition. Returns nullopt if the condition does not limit the values,
-// or too little for a search in an index.
+// or limits them too little for a search in an index.
 std::optional<PartBounds> bounds_of(const Predicate& predicate, const StringsOfIndex& strings);
 
-// Returns whether the values that the condition compares with are, or may have in them, strings.
+// Returns whether a value with which the condition compares is a string or may contain strings.
 bool compares_strings(const Predicate& predicate);
 
 // Returns the bounds of {$exists: false}.
 PartBounds bounds_of_absence();
 
-// Returns the values that both bounds allow. `order` is that of bounds_of().
+// Returns the values that both bounds allow. `order` must be the StringsOfIndex::order with which
+// bounds_of() made them.
 PartBounds intersect(const PartBounds& a, const PartBounds& b, const bson::StringOrder* order);
 
 Interval all_values();

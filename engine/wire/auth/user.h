@@ -85,7 +85,7 @@ class UserDirectory {
   // replace() and drop() fail with UserNotFound (11) if the user does not exist.
   Status replace(const User& user);
   Status drop(const UserName& name);
-  // Adds or replaces all of `users`, or none of them if it fails. With `drops_others`, also removes
+  // Adds or replaces all of `users`. Changes nothing if it fails. With `drops_others`, also removes
   // all other users of `database`, or of every database if `database` is nullopt.
   Status merge(const std::vector<User>& users, const std::optional<std::string>& database,
                bool drops_others);

@@ -1,6 +1,6 @@
 // Reads the arguments of count, for the command itself and for explain.
 //
-// Views refer to the request. Not thread-safe: plain values.
+// The views refer to the request, which must outlive them. Not thread-safe: plain values.
 #pragma once
 
 #include "engine/store.h"

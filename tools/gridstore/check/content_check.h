@@ -19,7 +19,7 @@ namespace gridmount::tools {
 
 struct CheckOptions {
   StoreArgument store;
-  std::string database;  // checks the GridFS content of this database only; empty: of all
+  std::string database;  // checks the GridFS content of this database only; empty: of all databases
   bool json = false;
   bool repair = false;
   std::filesystem::path keep;
@@ -28,13 +28,15 @@ struct CheckOptions {
 
 Findings::Format format_of(const CheckOptions& options);
 
-// Returns the databases whose GridFS content is checked: the selected one, or all but those that a
-// deployment keeps for itself. Fails with NamespaceNotFound if the selected one does not exist.
+// Returns the databases whose GridFS content is checked: the selected database, or all databases
+// except the internal databases of a deployment. Fails with NamespaceNotFound if the selected
+// database does not exist.
 Result<std::vector<std::string>> databases_of(const CheckOptions& options, engine::Store& store,
                                               engine::Snapshot& snapshot);
 
-// Checks all buckets of these databases. Damage becomes findings. While the store is `in_use`,
-// recent chunks without a file are only a notice. Fails for errors of reading.
+// Checks all buckets of databases_of(). Reports damage as findings. If others use the store
+// (`in_use`), recent chunks without a file are only a notice. Fails if a read fails for another
+// reason than damage.
 Status check_content(const CheckOptions& options, engine::Store& store, bool in_use,
                      Findings& findings, Whereabouts& whereabouts);
 

@@ -63,9 +63,9 @@ class Findings {
   void show(Progress* progress) { progress_ = progress; }
 
   ContentCounts& counts() { return counts_; }
-  // Prints the numbers of what was read and of the problems, as two lines of text or one line of
-  // JSON. Must not be called with kNone. `structure` must be null for a deployment, whose servers
-  // check the structure themselves.
+  // Prints the counts of the objects that were read and of the problems, as two lines of text or
+  // one line of JSON. Must not be called with kNone. `structure` must be null for a deployment,
+  // whose servers check the structure themselves.
   void print_summary(const local::StructureReport* structure) const;
 
   // Returns kStructureDamaged if there were problems of the structure or calls of unrepairable(),

@@ -1,4 +1,4 @@
-// A file or standard input that a restore reads, decompressed with gzip if requested.
+// A file, standard input or bytes in memory that a restore reads. Decompresses gzip if requested.
 //
 // Error messages name the file. Damaged compressed data fail with FailedToParse.
 //
@@ -19,8 +19,8 @@ struct z_stream_s;
 
 namespace gridmount::tools {
 
-// Returns the size of the file in bytes, or 0 if it is not known, for example of a pipe. It is what
-// a progress line expects.
+// Returns the size of the file in bytes, or 0 if the size is not known, for example of a pipe. The
+// result is the number of bytes for Progress::expect().
 uint64_t known_file_size(const std::filesystem::path& path);
 
 class InputFile {
@@ -33,8 +33,8 @@ class InputFile {
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  // Counts the bytes that are read from now on, before decompression, on the progress line, which
-  // must outlive this object.
+  // From now on, counts the bytes that are read from the file, before decompression, on the
+  // progress line. `progress` must outlive this object.
   void show(Progress& progress) { progress_ = &progress; }
 
   // Fills `into` and returns the number of bytes. The number is smaller than the size of `into`
@@ -42,7 +42,8 @@ class InputFile {
   Result<size_t> read(std::span<uint8_t> into);
   // Returns the number of bytes read so far, after decompression.
   uint64_t offset() const { return offset_; }
-  // Returns the name for messages: in quotes, or "standard input".
+  // Returns the name for messages: the path in quotes, "standard input", or "the input" for bytes
+  // in memory.
   const std::string& name() const { return name_; }
   // Returns FailedToParse with the message "<name>, byte <offset>: <what>".
   tl::unexpected<Error> damage(uint64_t offset, const std::string& what) const;
@@ -54,7 +55,8 @@ class InputFile {
 
   InputFile(int fd, std::string name);
   Status begin_gzip();
-  // Reads the file into the buffer, which must be empty. It stays empty at the end of the file.
+  // Replaces the contents of the buffer by the next bytes of the file. All bytes of the buffer must
+  // have been used. At the end of the file, the buffer becomes empty.
   Status fill_buffer();
   Result<size_t> inflate_into(std::span<uint8_t> into);
 

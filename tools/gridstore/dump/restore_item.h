@@ -20,12 +20,12 @@ namespace gridmount::tools {
 struct RestoreItem {
   engine::Namespace from;
   engine::Namespace to;
-  // The file of a dump in a folder. Empty if there is none, as for a view.
+  // The collection's file in a dump folder. Empty if there is no such file, for example for a view.
   std::filesystem::path documents = {};
-  Metadata metadata = {};  // empty if the dump has none
+  Metadata metadata = {};  // empty if the dump has no metadata
 };
 
-// Selects the collections of a dump to restore and their names.
+// Selects the collections of a dump that are restored, and their new names.
 class RestoreNames {
  public:
   struct Given {
@@ -39,9 +39,9 @@ class RestoreNames {
   // Fails with BadValue for invalid patterns.
   static Result<RestoreNames> parse(const Given& given);
 
-  // Returns nothing for a collection that is not selected, for system.profile, and for a collection
-  // whose name begins with '$'. The store refuses a target without a collection name, which comes
-  // from a new name without a dot.
+  // Returns the new name of the collection. Returns nothing for a collection that is not selected,
+  // for system.profile, and for a collection whose name begins with '$'. If the new name has no
+  // dot, the collection name of the result is empty, and the store refuses it.
   std::optional<engine::Namespace> target_of(const engine::Namespace& ns) const;
 
  private:
@@ -50,8 +50,8 @@ class RestoreNames {
   NamespaceRenamer renamer_;
 };
 
-// The documents of a time series are in a collection whose name is this prefix and the name of the
-// time series.
+// The documents of a time series are in a collection whose name is this prefix, followed by the
+// name of the time series.
 inline constexpr std::string_view kTimeSeriesPrefix = "system.buckets.";
 
 // Fails with BadValue if two items have the same target.
