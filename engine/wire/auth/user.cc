@@ -229,8 +229,12 @@ Status UserDirectory::merge(const std::vector<User>& users,
       GM_TRY(kept.update(transaction, filter, user.to_bson(), options));
     }
     among.close().close();
-    if (drops_others) GM_TRY(kept.remove(transaction, std::move(others).finish(), true));
-    return write_schema(store_, transaction);
+    int64_t removed = 0;
+    if (drops_others) {
+      GM_ASSIGN(removed, kept.remove(transaction, std::move(others).finish(), true));
+    }
+    // A store that never had users must not look like one that had some (never_had_any()).
+    return users.empty() && removed == 0 ? Status() : write_schema(store_, transaction);
   });
 }
 

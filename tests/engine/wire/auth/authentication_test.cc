@@ -502,6 +502,10 @@ TEST_F(AuthenticationTest, TheFirstUser_IsMadeFromThisMachine) {
   const std::string create = R"({"createUser": "root", "pwd": "secret", "roles": ["root"]})";
   EXPECT_EQ(code(remote_client, create, "admin"), "13");
   EXPECT_EQ(code(local_client, R"({"find": "c"})"), "13");
+  // Nobody's users are merged.
+  good(
+      R"({"_mergeAuthzCollections": 1, "tempUsersCollection": "admin.none", "db": "", "drop": true})",
+      "admin");
   EXPECT_EQ(code(local_client, create, "admin"), "ok");
   EXPECT_EQ(code(local_client, R"({"createUser": "b", "pwd": "x", "roles": []})", "admin"), "13");
   EXPECT_EQ(log_in(local_client, "root", "secret"), 0);
