@@ -81,7 +81,7 @@ void GroupTable::write(size_t group, DocumentOutput& output) const {
 
 void GroupTable::release(size_t group) {
   for (size_t i = 0; i < fields_.size(); ++i) accumulators_[group * fields_.size() + i].reset();
-  groups_[group].key = {};
+  std::string().swap(groups_[group].key);
 }
 
 }  // namespace gridmount::query

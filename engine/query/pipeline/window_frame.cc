@@ -43,6 +43,7 @@ Value sum_of(ValueView base, ValueView offset) {
 
 void WindowFrame::begin(const WindowPartition& partition) {
   partition_ = &partition;
+  first_from_ = 0;
   last_.reset();
 }
 
@@ -122,7 +123,9 @@ Result<std::optional<size_t>> WindowFrame::first_in_range(size_t current, ValueV
   if (!is_unbounded) {
     GM_ASSIGN(least, threshold(base, bounds_.lower.offset));
   }
-  for (size_t at = last_ ? last_->first : 0; at < partition_->size(); ++at) {
+  // The values of later documents are not less, so their ranges begin at the same document or
+  // later.
+  for (size_t& at = first_from_; at < partition_->size(); ++at) {
     GM_ASSIGN(const std::optional<ValueView> value, value_at(at));
     if (is_expected(value)) {
       if (is_unbounded || !is_less(value, least)) return at;
