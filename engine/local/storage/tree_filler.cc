@@ -39,7 +39,10 @@ Status TreeFiller::remove(size_t tree, std::string_view key) {
   GM_TRY(begin());
   const MDB_dbi handle = trees_->tree_of_number(tree);
   GM_ASSIGN(const std::optional<std::string_view> found, trees_->get(handle, key));
-  return found ? trees_->remove(handle, key) : Status();
+  if (!found) return {};
+  bytes_ += key.size() + found->size();
+  GM_TRY(trees_->remove(handle, key));
+  return bytes_ < kBytesAtOnce ? Status() : finish();
 }
 
 Status TreeFiller::finish() {
