@@ -301,7 +301,7 @@ class LibfuseSession : public Session, private KernelCache {
     context_.parked_for_writes.stop();
     fuse_session_exit(session_.get());
     do {
-      pthread_kill(main_thread_, wake_signal());
+      if (const pthread_t thread = main_thread_; thread != 0) pthread_kill(thread, wake_signal());
     } while (!wait_until_ended(milliseconds(20)));
   }
 
@@ -376,7 +376,7 @@ class LibfuseSession : public Session, private KernelCache {
   const SessionOptions options_;
   FrontendContext context_;
   std::unique_ptr<fuse_session, SessionDeleter> session_;
-  pthread_t main_thread_{};
+  std::atomic<pthread_t> main_thread_{};
   bool mounted_ = false;
   std::atomic<bool> detached_{false};
 
