@@ -57,15 +57,32 @@ std::string_view shown(engine::Verbosity verbosity) {
   return verbosity == engine::Verbosity::kQueryPlanner ? "queryPlanner" : "executionStats";
 }
 
-// Whether the pipeline ends with a stage that writes.
-bool writes(bson::View stages) {
-  bool found = false;
+// Returns the database of the collection that `place` names: {db: ..., coll: ...}. `own` is the
+// database of the pipeline.
+std::string database_of(bson::ValueView place, const std::string& own) {
+  if (place.type() != Type::kDocument) return own;
+  const std::optional<bson::ValueView> database = place.as_document().find("db");
+  if (!database || database->type() != Type::kString) return own;
+  return std::string(database->as_string());
+}
+
+// Returns the database into which the last stage of the pipeline writes, or nothing if the pipeline
+// writes nothing.
+std::optional<std::string> written_database(bson::View stages, const std::string& own) {
+  std::optional<std::string> database;
   for (const bson::Element stage : stages) {
+    database.reset();
     if (stage.value.type() != Type::kDocument) continue;
     const bson::View fields = stage.value.as_document();
-    found = fields.find("$out").has_value() || fields.find("$merge").has_value();
+    if (const std::optional<bson::ValueView> out = fields.find("$out")) {
+      database = database_of(*out, own);
+    } else if (const std::optional<bson::ValueView> merge = fields.find("$merge")) {
+      const std::optional<bson::ValueView> into =
+          merge->type() == Type::kDocument ? merge->as_document().find("into") : std::nullopt;
+      database = into ? database_of(*into, own) : own;
+    }
   }
-  return found;
+  return database;
 }
 
 bool is_missing_collection(const Error& error) {
@@ -232,15 +249,16 @@ Result<std::unique_ptr<engine::Cursor>> MongoCollection::aggregate(
   Builder command = aggregate_command(stages, options);
   command.open_document("cursor").close();
   const bson::Document finished = std::move(command).finish();
-  if (writes(stages)) {
+  if (const std::optional<std::string> written = written_database(stages, ns_.database)) {
     if (dynamic_cast<engine::Transaction*>(&snapshot) == nullptr) {
       return fail(ErrorCode::kIllegalOperation, "$out and $merge need a transaction");
     }
+    GM_TRY(reads->check_unused({*written, ""}));
     // Servers refuse them in a transaction.
-    GM_ASSIGN(bson::Document written,
+    GM_ASSIGN(bson::Document reply,
               reads->change_catalog({ns_.database, ""}, ns_.database, finished));
-    GM_TRY(check_writes(written));
-    return MongoCursor::open(std::move(reads), ns_.database, std::move(written));
+    GM_TRY(check_writes(reply));
+    return MongoCursor::open(std::move(reads), ns_.database, std::move(reply));
   }
   GM_ASSIGN(bson::Document reply, reads->run(ns_, finished));
   return MongoCursor::open(std::move(reads), ns_.database, std::move(reply));

@@ -162,6 +162,13 @@ TEST_P(StoreContract, Ddl_OfWhatTheTransactionHasUsed_IsRefusedWhereItHappensAtO
   EXPECT_THAT(db()->rename(*transaction, "other", {"test", "c"}, true),
               FailedWith(kOperationNotSupportedInTransaction));
   EXPECT_THAT(db()->drop_database(*transaction), FailedWith(kOperationNotSupportedInTransaction));
+  // Into the database that the transaction has used, from another one.
+  for (const char* stage : {R"({"0": {"$out": {"db": "test", "coll": "new"}}})",
+                            R"({"0": {"$merge": {"into": {"db": "test", "coll": "new"}}}})"}) {
+    EXPECT_THAT(store().database("elsewhere")->collection("c")->aggregate(*transaction, doc(stage)),
+                FailedWith(kOperationNotSupportedInTransaction))
+        << stage;
+  }
   EXPECT_THAT(db()->drop(*transaction, "other"), Succeeded());
   EXPECT_THAT(transaction->commit(), Succeeded());
   EXPECT_THAT(ids("{}"), ElementsAre("1", "2"));
