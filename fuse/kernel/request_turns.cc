@@ -120,7 +120,7 @@ void RequestTurns::count_crowd(uint32_t sender) {
   crowd_ = 0;
   parallel_until_ = now() + static_cast<Microseconds>(kParallel.count());
   sem_post(&wakes_standby_);
-  for (int left = waiting_; left > 1; --left) sem_post(&wakes_other_);
+  for (int left = waiting_; left > 0; --left) sem_post(&wakes_other_);
 }
 
 void RequestTurns::leave(uint64_t thread, int connection, bool is_quick) {
@@ -158,9 +158,10 @@ bool RequestTurns::wait_for_turn(uint64_t thread) {
       (void)sem_wait(&wakes_other_);
     }
   }
-  // If it was the standby, another thread becomes it.
+  // While threads wait, one of them is the standby.
   uint64_t self = thread;
-  if (standby_.compare_exchange_strong(self, 0) && waiting_ > 1) sem_post(&wakes_other_);
+  standby_.compare_exchange_strong(self, 0);
+  if (standby_ == 0 && waiting_ > 1) sem_post(&wakes_other_);
   --waiting_;
   return has_turn;
 }

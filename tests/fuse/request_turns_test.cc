@@ -126,6 +126,32 @@ TEST_F(RequestTurnsTest, AThreadThatWaitsForTheNextMessage_HoldsUpNothing) {
   }
 }
 
+// A burst makes the turn free again and again, so that a thread gets it that was not the standby.
+TEST_F(RequestTurnsTest, AfterABurst_SomebodyStillWatches) {
+  constexpr uint32_t kRounds = 300;
+  constexpr uint32_t kBlocked = 3;  // of four threads
+  std::atomic<uint32_t> read{0};
+  std::atomic<uint32_t> released{0};
+  std::atomic<uint32_t> ended{0};
+  serve(4, [&](const Message& message) {
+    ++read;
+    if (message.number % (kBlocked + 1) == kBlocked) {
+      released = message.number;
+    } else {
+      EXPECT_TRUE(wait_until([&] { return released > message.number; })) << message.number;
+      ++ended;
+    }
+  });
+  uint32_t number = 0;
+  for (uint32_t round = 0; round < kRounds; ++round) {
+    if (round % 10 == 0) std::this_thread::sleep_for(RequestTurns::kBusy * 3);
+    for (uint32_t i = 0; i < kBlocked; ++i) send({number++, 1, false});
+    ASSERT_TRUE(wait_until([&] { return read == number; }));
+    send({number++, 1, false});
+    ASSERT_TRUE(wait_until([&] { return ended == kBlocked * (round + 1); })) << round;
+  }
+}
+
 TEST_F(RequestTurnsTest, AllThreadsGetTheEndOfTheConnection) {
   serve(8, [](const Message&) {});
   for (uint32_t number = 0; number < 100; ++number) send({number, number % 3, false});
