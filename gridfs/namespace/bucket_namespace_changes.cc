@@ -275,6 +275,7 @@ Result<Node> BucketNamespace::mkdir(std::string_view directory, std::string_view
   GM_TRY(begin_change());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
             store_.begin(engine::TransactionKind::kShort));
+  const bool searches_links = path_index_.links().has_documents();
   GM_ASSIGN(const NewPath place, new_path_in(*transaction, directory, name));
   GM_TRY(check_directory_path(place.path));
   PosixFields posix = posix_of(S_IFDIR | (mode & kPermissionBits), creator);
@@ -288,9 +289,21 @@ Result<Node> BucketNamespace::mkdir(std::string_view directory, std::string_view
     if (!has_directories) subdirectories_.made(made.id);
   }
   subdirectories_.changed(place.directory.directory.id, 1);
-  complete_directories_.made(place.path);
+  if (complete_directories_.is_used()) {
+    // A driver may have made the first link documents, maybe below the path, a moment ago.
+    bool has_all_names = searches_links;
+    if (!has_all_names) {
+      GM_ASSIGN(const bool has_links,
+                bucket_.database().exists(*transaction, bucket_.links().ns().collection));
+      has_all_names = !has_links;
+    }
+    if (has_all_names) complete_directories_.made(place.path);
+  }
   const Status committed = commit_in(*transaction, place.directory, place.path);
-  if (!committed) subdirectories_.drop_all();
+  if (!committed) {
+    subdirectories_.drop_all();
+    complete_directories_.forget_all();
+  }
   GM_TRY(committed);
   Node node = directory_node(bucket_.options().name, place.path, made, options_);
   complete(node);

@@ -52,6 +52,9 @@ class Links {
   Status start(engine::Snapshot& snapshot);
   // Returns false if no file has additional names, as far as this process knows.
   bool in_use() const { return has_documents_ || aliases_.in_use(); }
+  // Returns false if searches ignore the collection of link documents, because this process knows
+  // of none.
+  bool has_documents() const { return has_documents_; }
   // Must be called after somebody else has written link documents or dropped the collection.
   void changed_externally() const {
     has_documents_ = true;

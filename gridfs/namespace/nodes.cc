@@ -130,6 +130,8 @@ Node file_node(std::string_view bucket, FileTable& open_files, const Links& link
   const std::shared_ptr<File> open = open_files.find(document["_id"]);
   Node node =
       open ? file_node(bucket, open->document(), options) : file_node(bucket, document, options);
+  // An open file does not learn of attributes that somebody else has set.
+  if (open && !node.has_xattrs) node.has_xattrs = file_node(bucket, document, options).has_xattrs;
   node.attributes.nlink = links.nlink(document);
   return node;
 }

@@ -127,5 +127,19 @@ TEST_F(CompleteDirectoriesOfNamespaceTest, ADriversNameIsFound) {
   EXPECT_EQ(code_of(namespace_->create_file("d", "x", 0644, {})), kEntryExists);
 }
 
+// The first link documents of a driver, which searches ignore until the namespace is told of them.
+TEST_F(CompleteDirectoriesOfNamespaceTest, ADriversFirstLinkIsFoundOnceItIsTold) {
+  const Node file = must(namespace_->create_file("d", "file", 0644, {}));
+  others_->making();
+  change([&](engine::Transaction& transaction) {
+    bson::Builder link;
+    link.append("_id", "new/link").append("file", file.id);
+    must(bucket().links().insert(transaction, std::move(link).finish()));
+  });
+  must(namespace_->mkdir("", "new", 0755, {}));
+  namespace_->links_changed_externally();
+  EXPECT_TRUE(is_there("new", "link"));
+}
+
 }  // namespace
 }  // namespace gridmount::gridfs

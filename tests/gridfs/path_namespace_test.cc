@@ -10,6 +10,8 @@
 #include <functional>
 #include <set>
 
+#include "engine/bson/json.h"
+#include "gridfs/bucket/chunk_document.h"
 #include "tests/gridfs/bucket_fixture.h"
 
 namespace gridmount::gridfs {
@@ -74,6 +76,22 @@ class PathNamespaceTest : public BucketFixture {
  private:
   std::unique_ptr<PathNamespace> namespace_;
 };
+
+// An open file does not learn what drivers change.
+TEST_F(PathNamespaceTest, AttributesThatADriverSets_AreSeenWhileTheFileIsOpen) {
+  const Node made = make("", "f", "x");
+  const auto open = must(paths().open_file(made.id));
+  EXPECT_FALSE(must(paths().lookup("", "f")).has_xattrs);
+  change([&](engine::Transaction& transaction) {
+    const bson::Document set = must(bson::document_from_json(
+        R"({"$set": {"metadata.posix.xattrs": [{"name": "user.a", "value": "1"}]}})"));
+    must(bucket().files().update(transaction, equals("_id", made.id), set, {}));
+  });
+  EXPECT_TRUE(must(paths().lookup("", "f")).has_xattrs);
+  EXPECT_TRUE(must(paths().file(made.id)).has_xattrs);
+  const auto listing = must(paths().list(""));
+  EXPECT_TRUE(must(listing->next())->node.has_xattrs);
+}
 
 TEST_F(PathNamespaceTest, EmptyBucket) {
   EXPECT_THAT(names(""), IsEmpty());
