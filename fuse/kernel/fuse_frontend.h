@@ -23,9 +23,11 @@
 
 namespace gridmount::fuse {
 
-// The user data of a libfuse session.
+// Tells RequestTurns what it must know of a request. `message` is the request as the kernel sends
+// it.
 RequestTurns::Kind kind_of_request(std::span<const char> message);
 
+// The user data of a libfuse session.
 struct FrontendContext {
   explicit FrontendContext(FileSystem& served) : file_system(served) {}
 

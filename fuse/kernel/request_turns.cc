@@ -11,6 +11,8 @@
 #include <thread>
 #include <utility>
 
+#include "fuse/monitoring/thread_number.h"
+
 namespace gridmount::fuse {
 namespace {
 
@@ -28,12 +30,11 @@ constexpr int kCrowdMax = 8;
 // A thread that sleeps until a request comes is woken up late.
 constexpr std::chrono::microseconds kWakeUp{20};
 
-// Returns a number from 1 to 65,535. After so many threads, numbers come again. If two threads have
-// the same number, both may read at the same time, which costs time but loses nothing.
+// Returns a number from 1 to 65,535, which State has room for. After so many threads, numbers come
+// again. If two threads have the same number, both may read at the same time, which costs time but
+// loses nothing.
 uint64_t number_of_this_thread() {
-  static std::atomic<uint64_t> last{0};
-  thread_local const uint64_t number = last.fetch_add(1) % 65'535 + 1;
-  return number;
+  return thread_number() % 65'535 + 1;
 }
 
 bool has_message(int connection) {

@@ -100,7 +100,7 @@ class RequestTurns {
   // Only the owner uses these.
   int crowd_ = 0;
   uint32_t last_sender_ = 0;
-  int polls_that_help_ = 0;  // only the owner uses it
+  int polls_that_help_ = 0;
 };
 
 }  // namespace gridmount::fuse
