@@ -250,7 +250,7 @@ Result<std::unique_ptr<http::HttpServer>> start_http(WatchedStore& store, const 
     write.md5 = settings.bucket.md5;
     write.paths = settings.paths;
     // What the mount makes is not counted.
-    write.paths.names_by_others = nullptr;
+    write.paths.changes_by_others = nullptr;
     write.upload_bytes_max = options.http.upload_bytes_max;
     site.write = std::move(write);
   }
@@ -321,8 +321,8 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
                  Startup& startup, std::optional<Signals>& signals) {
   const system::MemoryShares memory = memory_shares(options);
   BucketSettings settings = bucket_settings(options, memory);
-  const auto names_by_clients = std::make_shared<gridfs::NamesByOthers>();
-  settings.paths.names_by_others = names_by_clients;
+  const auto changes_by_clients = std::make_shared<gridfs::ChangesByOthers>();
+  settings.paths.changes_by_others = changes_by_clients;
   auto disk_cache = open_disk_cache(options);
   if (!disk_cache) return startup.failed(ExitStatus::kFailure, disk_cache.error().message());
   const std::shared_ptr<gridfs::ChunkCache> chunk_cache =
@@ -371,7 +371,7 @@ ExitStatus serve(std::unique_ptr<engine::Store> store, const GridmountOptions& o
       [&](const ExternalChanges& changes) {
         file_system.changed_externally(changes).invalidate((*session)->kernel_cache());
       },
-      names_by_clients);
+      changes_by_clients);
   // Over a deployment, a change stream tells what others change. It begins before the kernel caches
   // anything.
   ChangeFollower follower(*store, options.database, [&](const FollowedChanges& changes) {

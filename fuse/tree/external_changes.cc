@@ -51,23 +51,24 @@ bool is_of_bucket(std::string_view collection, std::string_view suffix, std::str
 class Collector final : public engine::WriteObserver {
  public:
   Collector(std::string database, std::function<void(const ExternalChanges&)> changed,
-            std::shared_ptr<gridfs::NamesByOthers> names)
-      : database_(std::move(database)), changed_(std::move(changed)), names_(std::move(names)) {}
+            std::shared_ptr<gridfs::ChangesByOthers> counts)
+      : database_(std::move(database)), changed_(std::move(changed)), counts_(std::move(counts)) {}
 
   void document_changed(const engine::Namespace& ns, const Document& before,
                         const Document& after) override {
     if (ns.database != database_) return;
     std::string_view bucket;
     if (is_of_bucket(ns.collection, ".files", bucket)) {
-      if (after && !has_same_names(before, after, {"filename", "aliases"})) names_->making();
+      if (after && !has_same_names(before, after, {"filename", "aliases"})) counts_->making_name();
       file_changed(changes_of(bucket), before, after);
     } else if (is_of_bucket(ns.collection, ".chunks", bucket)) {
       chunk_changed(changes_of(bucket), before, after);
     } else if (is_of_bucket(ns.collection, ".directories", bucket)) {
-      if (after && !has_same_names(before, after, {"parent", "name"})) names_->making();
+      counts_->changing_directory();
+      if (after && !has_same_names(before, after, {"parent", "name"})) counts_->making_name();
       directory_changed(changes_of(bucket), before, after);
     } else if (is_of_bucket(ns.collection, ".links", bucket)) {
-      if (after) names_->making();
+      if (after) counts_->making_name();
       link_changed(changes_of(bucket), before, after);
     }
   }
@@ -77,7 +78,8 @@ class Collector final : public engine::WriteObserver {
     for (const std::string_view suffix : {".files", ".chunks", ".directories", ".links"}) {
       std::string_view bucket;
       if (!is_of_bucket(ns.collection, suffix, bucket)) continue;
-      names_->making();
+      counts_->making_name();
+      counts_->changing_directory();
       changes_of(bucket).everything = true;
     }
   }
@@ -163,7 +165,7 @@ class Collector final : public engine::WriteObserver {
 
   const std::string database_;
   const std::function<void(const ExternalChanges&)> changed_;
-  const std::shared_ptr<gridfs::NamesByOthers> names_;
+  const std::shared_ptr<gridfs::ChangesByOthers> counts_;
   ExternalChanges changes_;
   size_t count_ = 0;
 };
@@ -172,7 +174,7 @@ class Collector final : public engine::WriteObserver {
 
 Result<std::unique_ptr<engine::Transaction>> WatchedStore::begin(engine::TransactionKind kind) {
   GM_ASSIGN(std::unique_ptr<engine::Transaction> transaction, store_.begin(kind));
-  transaction->observe_writes(std::make_shared<Collector>(database_, changed_, names_));
+  transaction->observe_writes(std::make_shared<Collector>(database_, changed_, counts_));
   return transaction;
 }
 

@@ -17,7 +17,7 @@
 
 #include "engine/bson/value.h"
 #include "engine/store.h"
-#include "gridfs/namespace/complete_directories.h"
+#include "gridfs/namespace/changes_by_others.h"
 
 namespace gridmount::fuse {
 
@@ -52,15 +52,15 @@ inline constexpr size_t kExternalChangesMax = 100'000;
 class WatchedStore final : public engine::Store {
  public:
   // The thread that commits calls `changed` with the changes in the buckets of `database`, after it
-  // has released the store's write lock. `names` counts the names that the transactions make in
-  // these buckets. `store` must outlive this object.
+  // has released the store's write lock. `counts` counts what the transactions change in these
+  // buckets. `store` must outlive this object.
   WatchedStore(engine::Store& store, std::string database,
                std::function<void(const ExternalChanges&)> changed,
-               std::shared_ptr<gridfs::NamesByOthers> names)
+               std::shared_ptr<gridfs::ChangesByOthers> counts)
       : store_(store),
         database_(std::move(database)),
         changed_(std::move(changed)),
-        names_(std::move(names)) {}
+        counts_(std::move(counts)) {}
 
   std::shared_ptr<engine::Database> database(std::string_view name) override {
     return store_.database(name);
@@ -86,7 +86,7 @@ class WatchedStore final : public engine::Store {
   engine::Store& store_;
   const std::string database_;
   const std::function<void(const ExternalChanges&)> changed_;
-  const std::shared_ptr<gridfs::NamesByOthers> names_;
+  const std::shared_ptr<gridfs::ChangesByOthers> counts_;
 };
 
 }  // namespace gridmount::fuse

@@ -414,6 +414,9 @@ class FileSystem {
   Result<std::pair<EntryReply, FileHandle*>> create_or_open(uint64_t parent, std::string_view name,
                                                             uint32_t mode, int flags,
                                                             gridfs::Creator creator, bool& existed);
+  // Returns true if the node is known to have no document, so that setattr_unlinked() can make the
+  // changes without a search in the store. Always false if more than mtime and ctime changes.
+  bool is_without_document(const ResolvedNode& node, const gridfs::AttributeChanges& changes) const;
   bool keeps_revisions() const { return buckets_.settings().paths.revisions > 0; }
   // Keeps the content of a file as an earlier revision. Must be called before the file is truncated
   // to nothing. The node and its handles then have another files document.

@@ -64,6 +64,14 @@ Result<EntryReply> FileSystem::getattr(uint64_t ino, const FileHandle* file) {
   return EntryReply{ino, found.attributes, cache_seconds(node)};
 }
 
+bool FileSystem::is_without_document(const ResolvedNode& node,
+                                     const gridfs::AttributeChanges& changes) const {
+  const bool times_alone = !changes.permissions && !changes.uid && !changes.gid && !changes.size &&
+                           !changes.atime && !changes.clears_set_id;
+  // With revisions, a file that has lost its name may still have a document.
+  return node.unlinked && !node.open_file && times_alone && !keeps_revisions();
+}
+
 Status FileSystem::start_revision(uint64_t ino) {
   TreeWriteLock lock(moves_, tree_mutex_);
   GM_ASSIGN(const ResolvedNode node, resolve(ino));
@@ -100,6 +108,9 @@ Result<EntryReply> FileSystem::setattr(uint64_t ino, const FileHandle* handle,
     GM_ASSIGN(gridfs::Node changed, paths->setattr_directory(node.path, changes));
     return EntryReply{ino, changed.attributes, cache_seconds(node)};
   }
+  // The kernel sends the times of a file that has just lost its last name, because its ctime
+  // changes. No search in the store is needed to know that the file is gone.
+  if (!handle && is_without_document(node, changes)) return setattr_unlinked(ino, changes);
   gridfs::AttributeChanges file_changes = changes;
   // This includes open(2) with O_TRUNC, for which the kernel does not pass the handle that it has
   // just got.

@@ -35,11 +35,13 @@ bool needs_update(const Attributes& attributes, const timespec& now) {
 
 }  // namespace
 
-AccessTimes::AccessTimes(const Bucket& bucket, AccessTimeMode mode, bool strict, IsOpen is_open)
+AccessTimes::AccessTimes(const Bucket& bucket, AccessTimeMode mode, bool strict, IsOpen is_open,
+                         SeenDirectories& seen_directories)
     : bucket_(bucket),
       mode_(mode),
       strict_(strict),
       is_open_(std::move(is_open)),
+      seen_directories_(seen_directories),
       thread_("gm-atime", BackgroundThread::Priority::kNormal, [this] { return work(); }) {}
 
 bool AccessTimes::keeps(NodeKind kind) const {
@@ -139,9 +141,12 @@ std::optional<timespec> AccessTimes::find_unwritten(const Key& key) const {
   return found->second.atime;
 }
 
+// All keys are of one kind.
 Status AccessTimes::write_some(std::span<const Key> keys) {
   std::vector<std::pair<const Key*, timespec>> done;
   GM_ASSIGN(const std::unique_ptr<engine::Transaction> transaction, bucket_.store().begin());
+  std::optional<SeenDirectories::Forgetting> forgetting;
+  if (keys.front().kind == NodeKind::kDirectory) forgetting.emplace(seen_directories_);
   for (const Key& key : keys) {
     // Looked up inside the transaction, when nobody else can set the atime. Whoever sets it drops
     // it here first.

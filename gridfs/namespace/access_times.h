@@ -24,6 +24,7 @@
 #include "engine/bson/value.h"
 #include "gridfs/bucket/bucket.h"
 #include "gridfs/namespace/path_namespace.h"
+#include "gridfs/namespace/seen_directories.h"
 
 namespace gridmount::gridfs {
 
@@ -34,8 +35,10 @@ class AccessTimes {
   // function without holding its own lock.
   using IsOpen = std::function<bool(bson::ValueView file_id)>;
 
-  // `bucket` must outlive this object. With kNone nothing is ever recorded.
-  AccessTimes(const Bucket& bucket, AccessTimeMode mode, bool strict, IsOpen is_open);
+  // `bucket` and `seen_directories` must outlive this object. `seen_directories` forgets the
+  // directories whose atime is written. With kNone nothing is ever recorded.
+  AccessTimes(const Bucket& bucket, AccessTimeMode mode, bool strict, IsOpen is_open,
+              SeenDirectories& seen_directories);
   ~AccessTimes() { thread_.stop(); }
   AccessTimes(const AccessTimes&) = delete;
   AccessTimes& operator=(const AccessTimes&) = delete;
@@ -87,6 +90,7 @@ class AccessTimes {
   const AccessTimeMode mode_;
   const bool strict_;
   const IsOpen is_open_;
+  SeenDirectories& seen_directories_;
 
   mutable Mutex mutex_;
   ById files_ GM_GUARDED_BY(mutex_);

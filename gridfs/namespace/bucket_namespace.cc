@@ -38,13 +38,16 @@ BucketNamespace::BucketNamespace(engine::Store& store, std::shared_ptr<engine::D
       directories_(bucket_, options.at),
       path_index_(bucket_, options.at),
       name_lookup_(bucket_),
-      access_times_(bucket_, options.read_only ? AccessTimeMode::kNone : options.access_times,
-                    options.strict_access_times,
-                    [this](bson::ValueView id) { return files_->find(id) != nullptr; }),
       subdirectories_(store.capabilities().exclusive),
-      seen_directories_(options.directory_age_max),
+      seen_directories_(store.capabilities().exclusive
+                            ? SeenDirectories(options.changes_by_others)
+                            : SeenDirectories(options.directory_age_max)),
+      access_times_(
+          bucket_, options.read_only ? AccessTimeMode::kNone : options.access_times,
+          options.strict_access_times,
+          [this](bson::ValueView id) { return files_->find(id) != nullptr; }, seen_directories_),
       absent_names_(options.directory_age_max),
-      complete_directories_(store.capabilities().exclusive ? options.names_by_others : nullptr) {}
+      complete_directories_(store.capabilities().exclusive ? options.changes_by_others : nullptr) {}
 
 Status BucketNamespace::start(const FileTableOptions& files) {
   if (options_.read_only || !store_.capabilities().exclusive) {

@@ -130,8 +130,9 @@ class BucketNamespace final : public PathNamespace {
     // If the transaction has set the times of this directory: the version that the directory had
     // before. Otherwise empty.
     std::optional<AbsentNames::Version> touched;
-    // If `touched` is set: what SeenDirectories::forgotten() returned before the times were set.
-    uint64_t seen_after = 0;
+    // If the transaction changes names in this directory: what SeenDirectories::changing()
+    // returned.
+    std::optional<uint64_t> change;
     // The _id of an unnamed file, which has no string as its filename. Otherwise empty.
     std::optional<bson::Value> unnamed_id;
 
@@ -215,10 +216,9 @@ class BucketNamespace final : public PathNamespace {
   // Sets mtime and ctime of the directory to the current time.
   Status touch(engine::Transaction& transaction, std::string_view directory);
   // Like touch(), but does nothing if the transaction has already touched the directory, or if the
-  // directory has these times already. `found` is the directory, as this transaction has found it.
-  Status touch(engine::Transaction& transaction, std::string_view directory, const Found& found) {
-    return found.touched || has_present_times(found) ? Status() : touch(transaction, directory);
-  }
+  // directory has these times already. `found` is the directory, as this transaction has found it,
+  // and gets the new times.
+  Status touch(engine::Transaction& transaction, std::string_view directory, Found& found);
   // Returns true if the directory was changed in this tick of the clock (file_time.h), and nobody
   // but this process counts its changes.
   bool has_present_times(const Found& directory) const;
@@ -228,7 +228,7 @@ class BucketNamespace final : public PathNamespace {
                    std::optional<std::string_view> made = {});
   // Finds the directory in which the transaction is going to change names. If the same command can
   // also touch the directory, does so, and sets Found::touched.
-  Result<Found> find_to_change(engine::Transaction& transaction, std::string_view directory) const;
+  Result<Found> find_to_change(engine::Transaction& transaction, std::string_view directory);
   // Returns the md5 of a new, empty file, or nothing if the bucket keeps no md5.
   std::optional<std::string> md5_of_nothing() const;
   // Opens the file, and returns the open file with the node that it has now.
@@ -332,9 +332,9 @@ class BucketNamespace final : public PathNamespace {
   PathIndex path_index_;
   const NameLookup name_lookup_;
   std::unique_ptr<FileTable> files_;
-  AccessTimes access_times_;
   SubdirectoryCounts subdirectories_;
   SeenDirectories seen_directories_;
+  AccessTimes access_times_;
   mutable AbsentNames absent_names_;
   mutable CompleteDirectories complete_directories_;
 };

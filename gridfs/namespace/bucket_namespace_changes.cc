@@ -115,6 +115,16 @@ Status BucketNamespace::touch(Transaction& transaction, std::string_view directo
   return change_directory(transaction, directory, times);
 }
 
+Status BucketNamespace::touch(Transaction& transaction, std::string_view directory, Found& found) {
+  if (found.touched || has_present_times(found)) return {};
+  PosixFields times;
+  times.mtime = file_time_now();
+  times.ctime = times.mtime;
+  GM_TRY(change_directory(transaction, directory, times));
+  merge_posix_fields(found.directory.posix, times);
+  return {};
+}
+
 bool BucketNamespace::has_present_times(const Found& directory) const {
   if (!store_.capabilities().exclusive || directory.kind != Found::Kind::kExplicitDirectory) {
     return false;
@@ -128,22 +138,35 @@ bool BucketNamespace::has_present_times(const Found& directory) const {
 }
 
 Result<BucketNamespace::Found> BucketNamespace::find_to_change(Transaction& transaction,
-                                                               std::string_view directory) const {
+                                                               std::string_view directory) {
   const engine::Capabilities can = store_.capabilities();
-  // Without transactions, nothing must be changed before it is certain that the change is made.
-  if (!can.exclusive && can.transactions && (directory.empty() || can_be_directory(directory))) {
+  const auto found_and_changing = [&](DirectoryDocument document) {
     Found found;
+    found.kind = Found::Kind::kExplicitDirectory;
+    found.path = directory;
+    found.directory = std::move(document);
+    found.change = seen_directories_.changing(found.path);
+    return found;
+  };
+  if (can.exclusive) {
+    if (std::optional<DirectoryDocument> seen = seen_directories_.find(directory)) {
+      return found_and_changing(*std::move(seen));
+    }
+    GM_ASSIGN(Found found, find_directory(transaction, std::string(directory)));
+    if (found.kind != Found::Kind::kExplicitDirectory) return found;
+    return found_and_changing(std::move(found.directory));
+  }
+  // Without transactions, nothing must be changed before it is certain that the change is made.
+  if (can.transactions && (directory.empty() || can_be_directory(directory))) {
     PosixFields times;
     times.mtime = file_time_now();
     times.ctime = times.mtime;
-    found.seen_after = seen_directories_.forgotten();
     GM_ASSIGN(std::optional<DirectoryDocument> document,
               directories_.find_and_update(transaction, directory, times));
     if (document) {
-      found.kind = Found::Kind::kExplicitDirectory;
-      found.path = directory;
-      found.touched.emplace(*document);
-      found.directory = *std::move(document);
+      AbsentNames::Version before(*document);
+      Found found = found_and_changing(*std::move(document));
+      found.touched = std::move(before);
       merge_posix_fields(found.directory.posix, times);
       ++found.directory.changes;
       return found;
@@ -158,12 +181,14 @@ Status BucketNamespace::commit_in(Transaction& transaction, const Found& directo
   if (!committed || !directory.touched) {
     // It may have been committed, although no answer came.
     absent_names_.forget_all();
-    return committed;
+  } else {
+    if (made) made = split(*made).component;
+    absent_names_.changed(directory.path, made, *directory.touched,
+                          AbsentNames::Version(directory.directory));
   }
-  if (made) made = split(*made).component;
-  absent_names_.changed(directory.path, made, *directory.touched,
-                        AbsentNames::Version(directory.directory));
-  seen_directories_.note(directory.path, directory.directory, directory.seen_after);
+  if (committed && directory.change) {
+    seen_directories_.note(directory.path, directory.directory, *directory.change);
+  }
   return committed;
 }
 
@@ -204,7 +229,7 @@ Result<Node> BucketNamespace::insert_file(std::string_view directory, std::strin
   GM_TRY(begin_change());
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
             store_.begin(engine::TransactionKind::kShort));
-  GM_ASSIGN(const NewPath place, new_path_in(*transaction, directory, name));
+  GM_ASSIGN(NewPath place, new_path_in(*transaction, directory, name));
   inherit(posix_of_directory(place.directory), umask, options_.access_lists, posix);
   const bson::Document files_document = new_files_document(place.path, posix);
   GM_TRY(bucket_.files().insert(*transaction, files_document));
@@ -276,7 +301,7 @@ Result<Node> BucketNamespace::mkdir(std::string_view directory, std::string_view
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
             store_.begin(engine::TransactionKind::kShort));
   const bool searches_links = path_index_.links().has_documents();
-  GM_ASSIGN(const NewPath place, new_path_in(*transaction, directory, name));
+  GM_ASSIGN(NewPath place, new_path_in(*transaction, directory, name));
   GM_TRY(check_directory_path(place.path));
   PosixFields posix = posix_of(S_IFDIR | (mode & kPermissionBits), creator);
   inherit(posix_of_directory(place.directory), creator.umask, options_.access_lists, posix);
@@ -318,7 +343,7 @@ Result<RemovedName> BucketNamespace::unlink(std::string_view directory, std::str
   {
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
               store_.begin(engine::TransactionKind::kShort));
-    GM_ASSIGN(const Found parent, find_to_change(*transaction, directory));
+    GM_ASSIGN(Found parent, find_to_change(*transaction, directory));
     GM_ASSIGN(const Found found, find(*transaction, directory, name));
     if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);
     if (found.is_directory()) {
@@ -342,9 +367,9 @@ Result<bool> BucketNamespace::is_empty(engine::Snapshot& snapshot, std::string_v
 
 Status BucketNamespace::rmdir(std::string_view directory, std::string_view name) {
   GM_TRY(begin_change());
-  const Forgetting forgetting(*this);
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
             store_.begin(engine::TransactionKind::kShort));
+  const Forgetting forgetting(*this);
   GM_ASSIGN(const Found found, find(*transaction, directory, name));
   if (found.kind == Found::Kind::kNothing) return no_such_entry(directory, name);
   if (!found.is_directory())
@@ -409,9 +434,9 @@ Result<Node> BucketNamespace::setattr_file(bson::ValueView id, const AttributeCh
 Result<Node> BucketNamespace::setattr_directory(std::string_view path,
                                                 const AttributeChanges& changes) {
   GM_TRY(begin_change());
-  const Forgetting forgetting(*this);
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
             store_.begin(engine::TransactionKind::kShort));
+  const Forgetting forgetting(*this);
   GM_ASSIGN(const Found before, find_directory(*transaction, std::string(path)));
   if (!before.is_directory()) return no_such_entry("", path);
   if (changes.atime) access_times_.drop(NodeKind::kDirectory, before.directory.id);
@@ -454,9 +479,9 @@ Status BucketNamespace::change_file_posix(bson::ValueView id, const PosixChange&
 
 Status BucketNamespace::change_directory_posix(std::string_view path, const PosixChange& change) {
   GM_TRY(begin_change());
-  const Forgetting forgetting(*this);
   GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
             store_.begin(engine::TransactionKind::kShort));
+  const Forgetting forgetting(*this);
   GM_ASSIGN(const Found before, find_directory(*transaction, std::string(path)));
   if (!before.is_directory()) return no_such_entry("", path);
   GM_ASSIGN(const PosixFields changes, change(posix_of_directory(before)));

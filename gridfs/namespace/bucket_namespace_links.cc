@@ -55,10 +55,10 @@ Result<Node> BucketNamespace::link(bson::ValueView id, std::string_view director
                                    std::string_view name) {
   {
     GM_TRY(begin_change());
-    const Forgetting forgetting(*this);
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction,
               store_.begin(engine::TransactionKind::kShort));
-    GM_ASSIGN(const NewPath place, new_path_in(*transaction, directory, name));
+    const Forgetting forgetting(*this);
+    GM_ASSIGN(NewPath place, new_path_in(*transaction, directory, name));
     const bson::Document by_id = equals("_id", id);
     GM_ASSIGN(const std::optional<bson::View> document,
               bucket_.files().find_one(*transaction, by_id));

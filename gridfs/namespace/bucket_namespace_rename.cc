@@ -67,13 +67,13 @@ Result<std::optional<RemovedName>> BucketNamespace::rename_by(
     std::string_view from_directory, std::string_view from_name, std::string_view to_directory,
     std::string_view to_name, RenameMode mode, const std::optional<Creator>& whiteout) {
   GM_TRY(begin_change());
-  const Forgetting forgetting(*this);
   std::optional<NameLoss> loss;
   for (const TransactionKind kind : {TransactionKind::kShort, TransactionKind::kMayBlock}) {
     GM_ASSIGN(const std::unique_ptr<Transaction> transaction, store_.begin(kind));
+    const Forgetting forgetting(*this);
     GM_ASSIGN(Found source, find(*transaction, from_directory, from_name));
     if (source.kind == Found::Kind::kNothing) return no_such_entry(from_directory, from_name);
-    GM_ASSIGN(const Found parent, find_to_change(*transaction, to_directory));
+    GM_ASSIGN(Found parent, find_to_change(*transaction, to_directory));
     if (!parent.is_directory()) return no_such_entry("", to_directory);
     GM_ASSIGN(Found target, find(*transaction, to_directory, to_name));
     // Many names can be below a directory.

@@ -4,20 +4,19 @@
 // this is the most frequent look-up of programs that write trees.
 //
 // The cache is used for a store that this process alone has. Clients of this process (drivers) can
-// make names too: NamesByOthers counts them, and each new count empties the cache.
+// make names too: ChangesByOthers counts them, and each new count empties the cache.
 //
 // The cache has a hash of each name. If two names have the same hash, an absent name seems to be
 // present, and is searched for in the store.
 //
-// made(), making() and NamesByOthers::making() are called by a thread that has a transaction of the
-// store, before it commits the name. So a later transaction finds in the cache every name that
-// earlier ones have made. If the transaction fails, the cache has a name too many, which does no
-// harm.
+// made(), making() and ChangesByOthers::making_name() are called by a thread that has a transaction
+// of the store, before it commits the name. So a later transaction finds in the cache every name
+// that earlier ones have made. If the transaction fails, the cache has a name too many, which does
+// no harm.
 //
 // Thread-safe.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,20 +27,9 @@
 #include <utility>
 
 #include "engine/base/thread_safety.h"
+#include "gridfs/namespace/changes_by_others.h"
 
 namespace gridmount::gridfs {
-
-// Counts the names that others than the mount's namespaces make in any bucket of the database.
-// Thread-safe.
-class NamesByOthers {
- public:
-  // Must be called with an open transaction that makes a name, before the transaction commits.
-  void making() { count_.fetch_add(1); }
-  uint64_t count() const { return count_.load(); }
-
- private:
-  std::atomic<uint64_t> count_ = 0;
-};
 
 class CompleteDirectories {
  public:
@@ -50,7 +38,7 @@ class CompleteDirectories {
   static constexpr size_t kNamesMax = 100'000;
 
   // If `others` is null, nothing is known of the names that others make, and the cache stays empty.
-  explicit CompleteDirectories(std::shared_ptr<const NamesByOthers> others)
+  explicit CompleteDirectories(std::shared_ptr<const ChangesByOthers> others)
       : others_(std::move(others)) {}
 
   bool is_used() const { return others_ != nullptr; }
@@ -99,7 +87,7 @@ class CompleteDirectories {
     return std::hash<std::string_view>()(component);
   }
   void notice_others() GM_REQUIRES(mutex_) {
-    const uint64_t count = others_->count();
+    const uint64_t count = others_->names();
     if (count == seen_of_others_) return;
     seen_of_others_ = count;
     clear();
@@ -112,7 +100,7 @@ class CompleteDirectories {
     names_ = 0;
   }
 
-  const std::shared_ptr<const NamesByOthers> others_;
+  const std::shared_ptr<const ChangesByOthers> others_;
   mutable Mutex mutex_;
   uint64_t seen_of_others_ GM_GUARDED_BY(mutex_) = 0;
   size_t names_ GM_GUARDED_BY(mutex_) = 0;  // in all directories

@@ -33,7 +33,7 @@
 
 #include "gridfs/bucket/bucket.h"
 #include "gridfs/content/file.h"
-#include "gridfs/namespace/complete_directories.h"
+#include "gridfs/namespace/changes_by_others.h"
 #include "gridfs/namespace/name_mapping.h"
 
 namespace gridmount::gridfs {
@@ -74,10 +74,11 @@ struct NamespaceOptions {
   // directory (seen_directories.h). For the same time, a look-up may miss a name that others have
   // made in a directory in which this process makes names (absent_names.h).
   std::chrono::milliseconds directory_age_max{0};
-  // Used only for a store that this process alone has. Counts the names that are made in the
-  // database without this namespace. With these counts, the namespace need not search for names
-  // that are absent from directories that it has made (complete_directories.h).
-  std::shared_ptr<const NamesByOthers> names_by_others;
+  // Used only for a store that this process alone has. Counts what is changed in the database
+  // without this namespace. With these counts, the namespace need not search for names that are
+  // absent from directories that it has made (complete_directories.h), nor for a directory in which
+  // it has just changed a name (seen_directories.h).
+  std::shared_ptr<const ChangesByOthers> changes_by_others;
   // If set, shows the tree as it was at that time, as far as the files documents record it. Hides
   // files with a later uploadDate, and directories that were made later and contain nothing that is
   // shown. Requires read_only.

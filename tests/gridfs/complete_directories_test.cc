@@ -13,7 +13,7 @@ namespace gridmount::gridfs {
 namespace {
 
 TEST(CompleteDirectoriesTest, OnlyMadeDirectoriesLackNames) {
-  CompleteDirectories known(std::make_shared<NamesByOthers>());
+  CompleteDirectories known(std::make_shared<ChangesByOthers>());
   EXPECT_FALSE(known.is_absent("d", "x"));
   known.making("d", "x");
   EXPECT_FALSE(known.is_absent("d", "y"));
@@ -29,14 +29,14 @@ TEST(CompleteDirectoriesTest, OnlyMadeDirectoriesLackNames) {
   EXPECT_FALSE(known.is_absent("d", "x"));
 }
 
-TEST(CompleteDirectoriesTest, NamesByOthersEmptyIt) {
-  const auto others = std::make_shared<NamesByOthers>();
+TEST(CompleteDirectoriesTest, ChangesByOthersEmptyIt) {
+  const auto others = std::make_shared<ChangesByOthers>();
   CompleteDirectories known(others);
   known.made("d");
-  others->making();
+  others->making_name();
   EXPECT_FALSE(known.is_absent("d", "x"));
   known.made("e");
-  others->making();
+  others->making_name();
   known.made("f");
   EXPECT_FALSE(known.is_absent("e", "x"));
   EXPECT_TRUE(known.is_absent("f", "x"));
@@ -50,7 +50,7 @@ TEST(CompleteDirectoriesTest, WithoutACountOfOthersNothingIsKnown) {
 }
 
 TEST(CompleteDirectoriesTest, BeyondItsLimitItBeginsAnew) {
-  CompleteDirectories known(std::make_shared<NamesByOthers>());
+  CompleteDirectories known(std::make_shared<ChangesByOthers>());
   known.made("d");
   for (size_t i = 0; i + 1 < CompleteDirectories::kNamesMax; ++i) {
     known.making("d", std::to_string(i));
@@ -66,7 +66,7 @@ class CompleteDirectoriesOfNamespaceTest : public BucketFixture {
   CompleteDirectoriesOfNamespaceTest() {
     database_ = std::make_shared<CountingDatabase>(store().database("test"));
     NamespaceOptions options;
-    options.names_by_others = others_;
+    options.changes_by_others = others_;
     namespace_ = must(PathNamespace::open(store(), database_, bucket().options(), options, {}));
     must(namespace_->mkdir("", "d", 0755, {}));
     database_->take();
@@ -77,7 +77,7 @@ class CompleteDirectoriesOfNamespaceTest : public BucketFixture {
     return namespace_->lookup(directory, name).has_value();
   }
 
-  const std::shared_ptr<NamesByOthers> others_ = std::make_shared<NamesByOthers>();
+  const std::shared_ptr<ChangesByOthers> others_ = std::make_shared<ChangesByOthers>();
   std::shared_ptr<CountingDatabase> database_;
   std::unique_ptr<PathNamespace> namespace_;
 };
@@ -121,7 +121,7 @@ TEST_F(CompleteDirectoriesOfNamespaceTest, NamesMoveWithTheirDirectory) {
 }
 
 TEST_F(CompleteDirectoriesOfNamespaceTest, ADriversNameIsFound) {
-  others_->making();
+  others_->making_name();
   upload("d/x", "content");
   EXPECT_TRUE(is_there("d", "x"));
   EXPECT_EQ(code_of(namespace_->create_file("d", "x", 0644, {})), kEntryExists);
@@ -130,7 +130,7 @@ TEST_F(CompleteDirectoriesOfNamespaceTest, ADriversNameIsFound) {
 // The first link documents of a driver, which searches ignore until the namespace is told of them.
 TEST_F(CompleteDirectoriesOfNamespaceTest, ADriversFirstLinkIsFoundOnceItIsTold) {
   const Node file = must(namespace_->create_file("d", "file", 0644, {}));
-  others_->making();
+  others_->making_name();
   change([&](engine::Transaction& transaction) {
     bson::Builder link;
     link.append("_id", "new/link").append("file", file.id);

@@ -89,13 +89,22 @@ class NamespaceModelTest : public BucketFixture {
  protected:
   void mount() {
     NamespaceOptions options;
-    options.names_by_others = names_by_drivers_;
+    options.changes_by_others = changes_by_drivers_;
     namespace_ = must(
         PathNamespace::open(store(), store().database("test"), bucket().options(), options, {}));
+    NamespaceOptions reading;
+    reading.read_only = true;
+    forgetful_ = must(
+        PathNamespace::open(store(), store().database("test"), bucket().options(), reading, {}));
+  }
+  void unmount() {
+    must(namespace_->close());
+    must(forgetful_->close());
+    namespace_.reset();
+    forgetful_.reset();
   }
   void remount() {
-    must(namespace_->close());
-    namespace_.reset();
+    unmount();
     reopen();
     mount();
   }
@@ -125,10 +134,27 @@ class NamespaceModelTest : public BucketFixture {
     }
   }
 
+  // Compares the attributes that the namespace shows with those in the store.
+  void compare_attributes(const std::string& directory) {
+    if (!model_.is_folder(directory)) return;
+    const Node shown = must(namespace_->get_directory(directory));
+    const Node stored = must(forgetful_->get_directory(directory));
+    const auto times = [](const Node& node) {
+      const Attributes& of = node.attributes;
+      return std::vector<int64_t>{of.atime.tv_sec,  of.atime.tv_nsec, of.mtime.tv_sec,
+                                  of.mtime.tv_nsec, of.ctime.tv_sec,  of.ctime.tv_nsec};
+    };
+    ASSERT_EQ(shown.ino, stored.ino) << directory;
+    ASSERT_EQ(shown.id, stored.id) << directory;
+    ASSERT_EQ(shown.attributes.mode, stored.attributes.mode) << directory;
+    ASSERT_EQ(times(shown), times(stored)) << directory;
+  }
+
   void change_at_random();
 
-  std::shared_ptr<NamesByOthers> names_by_drivers_;  // null: the namespace is not told of them
+  std::shared_ptr<ChangesByOthers> changes_by_drivers_;  // null: the namespace is not told of them
   std::unique_ptr<PathNamespace> namespace_;
+  std::unique_ptr<PathNamespace> forgetful_;  // keeps no document in memory
   Model model_;
 };
 
@@ -153,7 +179,7 @@ void NamespaceModelTest::change_at_random() {
     std::optional<ErrorCode> expected;
     std::optional<ErrorCode> got;
     std::string what;
-    switch (below(9)) {
+    switch (below(11)) {
       case 0: {
         what = "create " + path;
         if (!model_.is_folder(folder)) {
@@ -226,7 +252,7 @@ void NamespaceModelTest::change_at_random() {
         // Commits within one millisecond have dates ahead of the clock, and the upload must be the
         // newest.
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        if (names_by_drivers_) names_by_drivers_->making();
+        if (changes_by_drivers_) changes_by_drivers_->making_name();
         upload(path, content);
         model_.files[path] = std::make_shared<std::string>(content);
         model_.add_folders_of(path);
@@ -257,6 +283,28 @@ void NamespaceModelTest::change_at_random() {
                                          RenameMode::kExchange));
         break;
       }
+      case 8: {
+        what = "chmod " + path;
+        if (!model_.is_folder(path)) continue;
+        AttributeChanges changes;
+        changes.permissions = static_cast<uint32_t>(below(01000));
+        must(namespace_->setattr_directory(path, changes));
+        break;
+      }
+      case 9: {
+        what = "a driver's change of the mode of " + path;
+        bson::Builder filter;
+        filter.append("parent", where.directory).append("name", where.component);
+        bson::Builder update;
+        update.open_document("$set").append("posix.mode", static_cast<int32_t>(below(01000)));
+        update.close();
+        if (changes_by_drivers_) changes_by_drivers_->changing_directory();
+        change([&](engine::Transaction& transaction) {
+          must(bucket().directories().update(transaction, std::move(filter).finish(),
+                                             std::move(update).finish()));
+        });
+        break;
+      }
       default: {
         what = "write " + path;
         if (!model_.is_file(path)) continue;
@@ -277,13 +325,16 @@ void NamespaceModelTest::change_at_random() {
     ASSERT_EQ(namespace_->lookup(looked_up.directory, looked_up.component).has_value(),
               model_.exists(any))
         << any << " after " << what << ", round " << round;
+    for (const std::string& directory : {folder, any}) {
+      ASSERT_NO_FATAL_FAILURE(compare_attributes(directory)) << " after " << what << ", " << round;
+    }
     if (round % 25 == 0) {
       ASSERT_NO_FATAL_FAILURE(compare("")) << "after " << what;
     }
     if (round % 250 == 249) remount();
   }
   ASSERT_NO_FATAL_FAILURE(compare(""));
-  must(namespace_->close());
+  unmount();
   EXPECT_EQ(problems(), std::vector<std::string>());
 }
 
@@ -291,8 +342,8 @@ TEST_F(NamespaceModelTest, RandomChanges) {
   change_at_random();
 }
 
-TEST_F(NamespaceModelTest, RandomChangesWhereAllNamesOfDirectoriesAreKnown) {
-  names_by_drivers_ = std::make_shared<NamesByOthers>();
+TEST_F(NamespaceModelTest, RandomChangesWhereTheNamespaceIsToldOfDrivers) {
+  changes_by_drivers_ = std::make_shared<ChangesByOthers>();
   change_at_random();
 }
 

@@ -1,0 +1,31 @@
+// Counts the changes that others than the mount's namespaces make in the buckets of a database.
+// Caches of a namespace compare the counts, and so notice when what they keep may be out of date.
+//
+// Each function that changes a count must be called with an open transaction of the store that
+// makes the change, before the transaction commits. So a later transaction finds every earlier
+// change counted.
+//
+// Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace gridmount::gridfs {
+
+class ChangesByOthers {
+ public:
+  // Counts the names that are made.
+  void making_name() { names_.fetch_add(1); }
+  uint64_t names() const { return names_.load(); }
+
+  // Counts the documents of directories that are inserted, changed or removed.
+  void changing_directory() { directories_.fetch_add(1); }
+  uint64_t directories() const { return directories_.load(); }
+
+ private:
+  std::atomic<uint64_t> names_ = 0;
+  std::atomic<uint64_t> directories_ = 0;
+};
+
+}  // namespace gridmount::gridfs
