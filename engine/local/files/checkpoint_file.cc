@@ -13,7 +13,7 @@
 namespace gridmount::local {
 namespace {
 
-// Offsets within a slot; all numbers little-endian.
+// The offsets within a slot. All numbers are little-endian.
 constexpr std::array<uint8_t, 8> kSlotMagic = {'G', 'M', 'C', 'H', 'E', 'C', 'K', '2'};
 constexpr std::array<uint8_t, 8> kSlotMagicWithoutLog = {'G', 'M', 'C', 'H', 'E', 'C', 'K', '1'};
 constexpr size_t kSequence = 8;

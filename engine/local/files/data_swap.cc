@@ -18,7 +18,8 @@ namespace gridmount::local {
 namespace {
 
 // Gives data.mdb a second name, which stays until a user removes it. Returns an empty path if the
-// file system has no hard links. An interrupted earlier repair may already have made the name.
+// file system has no hard links. An earlier repair that was interrupted may already have made the
+// second name.
 std::filesystem::path keep_data(const std::filesystem::path& folder) {
   constexpr int kNamesTried = 100;
   const std::filesystem::path data = folder / "data.mdb";
@@ -38,7 +39,7 @@ bool is_closed(const LockFile& owner) {
   return mark && *mark && (*mark)->state == OwnerState::kClosed;
 }
 
-// Returns whether the copy is a whole store. It is marked as closed when everything in it is
+// Returns whether the copy is a whole store. The copy is marked as closed when everything in it is
 // durable.
 bool is_complete(const std::filesystem::path& copy) {
   std::error_code ignored;
@@ -59,7 +60,7 @@ Status begin_swap(const std::filesystem::path& folder) {
 
 // Each step leaves a usable store. While the mark is `closed`, neither data file needs a
 // checkpoint, and the checkpoint of the old file would be wrong for the copy. LMDB's table of
-// readers holds transaction numbers of the file it was made for, so it is removed.
+// readers has transaction numbers of the old data file, so it is removed.
 Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, OldData old) {
   std::filesystem::path kept;
   GM_TRY(system::remove_file(folder / "data.mdb-lock"));
@@ -73,7 +74,7 @@ Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, Old
 
 Result<bool> finish_swap(const std::filesystem::path& folder) {
   const std::filesystem::path copy = folder / kCopyFolder;
-  // Only then the lock is needed.
+  // The lock is needed only if the copy is complete.
   if (!is_complete(copy)) return false;
   GM_ASSIGN(const LockFile owner, LockFile::lock(folder, /*read_only=*/false, /*create=*/false));
   GM_ASSIGN(const system::File data, system::File::open(folder / "data.mdb", O_RDONLY));
@@ -81,8 +82,9 @@ Result<bool> finish_swap(const std::filesystem::path& folder) {
   const Result<CheckpointFile> checkpoint =
       CheckpointFile::open(folder / "checkpoint", /*read_only=*/true);
   if (!is_complete(copy) || !checkpoint || checkpoint->newest()) return false;
-  // Both may be in the kernel's memory only, and the disk may have them without what follows: a
-  // power loss must not leave the new data.mdb beside the old checkpoint or the old mark.
+  // After a kill, the empty checkpoint and the mark `closed` may be only in the kernel's memory. So
+  // write and sync both again: a power loss must not leave the new data.mdb beside the old
+  // checkpoint or the old mark.
   GM_TRY(begin_swap(folder));
   GM_TRY(mark_closed(owner, data));
   GM_TRY(swap_copy(folder, OldData::kKept));

@@ -14,21 +14,22 @@ namespace gridmount::local {
 enum class OldData { kDropped, kKept };
 
 // Makes the file `checkpoint` empty, and syncs it. If the swap is interrupted after this call, the
-// next opening for writing or the next repair finishes it: it finds an empty checkpoint beside a
-// complete copy. The copy must be a complete, closed store with all contents of the store in
-// `folder`.
+// next opening for writing or the next repair finishes the swap, because there is an empty
+// checkpoint beside a complete copy. The copy must be a complete, closed store with all contents of
+// the store in `folder`.
 Status begin_swap(const std::filesystem::path& folder);
 
 // Puts the copy's data file in place, and removes the rest of the copy. begin_swap() must have been
 // called, the store must be locked and marked as closed, and LMDB must not have it open. Returns
-// the path of the old data.mdb. It is empty if the file was not kept, or if the file system has no
-// hard links. After an error the copy stays, for finish_swap().
+// the path of the old data.mdb. The path is empty if `old` is kDropped, or if the file could not be
+// kept: for example, the file system has no hard links. After an error the copy stays, for
+// finish_swap().
 Result<std::filesystem::path> swap_copy(const std::filesystem::path& folder, OldData old);
 
 // Finishes a swap that was interrupted after begin_swap(), and keeps the old data. Returns whether
-// there was such a swap. If the folder has a complete copy, takes the locks of the store, and fails
-// as LockFile::lock() and lock_data() do: with StoreLocked if the store is in use, for example.
-// Also fails with errors of the device.
+// it has finished a swap. If the folder has a complete copy, takes the locks of the store, and
+// fails as LockFile::lock() and lock_data() do: with StoreLocked if the store is in use, for
+// example. Also fails with errors of the device.
 Result<bool> finish_swap(const std::filesystem::path& folder);
 
 }  // namespace gridmount::local

@@ -36,7 +36,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   // A code above zero means that the kernel raised the signal, rather than kill().
   if (info->si_code > 0) {
     // Within a call of LMDB, an address after the snapshot's pages comes from a damaged page. The
-    // call must be ended rather than read zeros there.
+    // call must then end, and must not read zeros there.
     const bool behind_end = current_fault_scope == nullptr;
     const std::optional<MapGuard::Contents> zeros =
         signal == SIGBUS ? MapGuard::map_zeros_at(info->si_addr, behind_end) : std::nullopt;
@@ -51,7 +51,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 bool install(int signal, struct sigaction& previous) {
   struct sigaction action {};
   action.sa_sigaction = on_fault;
-  // SA_NODEFER, as the handler may leave by a jump that does not restore the signal mask.
+  // SA_NODEFER is necessary because the handler may leave by a jump that does not restore the
+  // signal mask.
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
   return ::sigaction(signal, &action, &previous) == 0;

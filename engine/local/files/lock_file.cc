@@ -54,7 +54,7 @@ bool parse_number(std::string_view text, Number& number) {
 std::optional<std::string> lock_holder(const system::File& file) {
   struct stat status {};
   if (::fstat(file.fd(), &status) != 0) return std::nullopt;
-  // Other file systems have files with the same number.
+  // The device is part of the identity, because inode numbers are unique only within a file system.
   std::array<char, 64> identity{};
   (void)std::snprintf(identity.data(), identity.size(), "%02x:%02x:%llu", major(status.st_dev),
                       minor(status.st_dev), static_cast<unsigned long long>(status.st_ino));
@@ -99,7 +99,7 @@ std::string format_owner_mark(const OwnerMark& mark) {
        << "inode " << mark.data_inode << '\n'
        << "end\n";
   std::string bytes = std::move(text).str();
-  // Always one sector, which most disks write whole or not at all.
+  // The mark always fills one sector, because most disks write a sector whole or not at all.
   bytes.resize(kOwnerBytes, '\n');
   return bytes;
 }

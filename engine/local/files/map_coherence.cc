@@ -44,9 +44,9 @@ constexpr std::array<uint64_t, 8> kCoherent = {
     0x794C7630,  // overlayfs
 };
 
-// How many pages a round writes at once. LMDB writes one or several. While the kernel sends them to
-// a server, it has time to read one of them anew: the more pages, the more often that happens.
-// Which number provokes it most depends on the server.
+// How many pages a round writes at once. LMDB writes one page or several pages at once. While the
+// kernel sends the pages to a server, it may read one of them again, and more pages give it more
+// time for that. The number of pages that detects older bytes most often depends on the server.
 constexpr std::array<size_t, 4> kPagesAtOnce = {16, 4, 16, 1};
 constexpr uint64_t kRoundsOfEach = 64;
 constexpr size_t kPages = 16;
@@ -125,7 +125,7 @@ class Mapping {
   const int code_;
 };
 
-// Makes the kernel doubt its cached pages of the file and read them anew, until it is destroyed.
+// Until it is destroyed, makes the kernel check its cached pages of the file, and read them again.
 class Disturbance {
  public:
   Disturbance(const system::File& file, const Mapping& mapping) : file_(file), mapping_(mapping) {

@@ -78,12 +78,14 @@ std::optional<AddressRange> find_mapping(const std::filesystem::path& file) {
                     &path_at) != 5) {
       continue;
     }
-    // On layered file systems the device here differs from that of stat(), so the path counts too.
+    // On layered file systems the device in this line differs from that of stat(), so the path
+    // counts too.
     const bool is_file = inode == status.st_ino && device_major == major(status.st_dev) &&
                          device_minor == minor(status.st_dev);
     const bool is_path = !path.empty() && path_at > 0 && line.substr(path_at) == path;
     if (!is_file && !is_path) continue;
-    // If the process has mapped the file twice, the newest mapping is the largest.
+    // The process may have mapped the file more than once. Take the largest mapping, which is
+    // assumed to be the newest.
     if (!found || range.end - range.begin > found->end - found->begin) found = range;
   }
   return found;

@@ -13,7 +13,7 @@
 namespace gridmount::local {
 namespace {
 
-// Offsets within a record; all numbers little-endian.
+// The offsets within a record. All numbers are little-endian.
 constexpr std::array<uint8_t, 4> kPendingMagic = {'G', 'M', 'P', '1'};
 constexpr size_t kSize = 4;
 constexpr size_t kSnapshot = 8;

@@ -23,8 +23,8 @@ namespace gridmount::local {
 
 inline constexpr size_t kPendingHeaderBytes = 36;
 inline constexpr size_t kPendingChecksumBytes = 4;
-// The number of zeros after the last record. They end the records: what an earlier batch has left
-// after them is not read as the next record of this batch.
+// The number of zeros after the last record. They end the records, so that bytes of an earlier
+// batch are not read as the next record of this batch.
 inline constexpr size_t kPendingEndBytes = 4;
 
 // Appends to `out` the record of one transaction's changes (RedoChanges::bytes()). The transaction

@@ -21,7 +21,7 @@ Status RedoFile::prepare(uint64_t bytes) {
   }
   segment_bytes_ = RedoSegments::of(bytes).bytes_each;
   if (*size < bytes) {
-    // Written, not only allocated, so that later syncs write no metadata about the file's blocks.
+    // Write zeros, because later syncs would write metadata about blocks that are only allocated.
     const std::vector<uint8_t> zeros(std::min(bytes, kWrittenAtOnce));
     for (uint64_t at = 0; at < bytes; at += zeros.size()) {
       const auto part = std::span(zeros).first(std::min<uint64_t>(zeros.size(), bytes - at));
@@ -42,8 +42,8 @@ Status RedoFile::prepare(uint64_t bytes) {
     // Readers compute the segments from the file's size, so the new size must be durable.
     GM_TRY(file_.sync_data());
   }
-  // A copy of the store may have holes here, so allocate them. Without support from the file system
-  // they stay, and posix_fallocate(3) would write a byte of each block.
+  // In a copy of a store, the file may have holes, so allocate them. If the file system cannot
+  // allocate them, they stay: posix_fallocate(3) would write a byte of each block.
   const int code = ::fallocate(file_.fd(), 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
   if (code == ENOSPC || code == EDQUOT) close();
   return {};

@@ -21,8 +21,8 @@ class RedoFile {
  public:
   // Makes an object for a store without a log. It has no room for any record.
   RedoFile() = default;
-  // `id` must be a new result of draw_log_id(). So the records that the file already has do not
-  // count.
+  // `id` must be a new result of draw_log_id(), so that the records that the file already has do
+  // not count.
   RedoFile(system::File file, const LogId& id) : file_(std::move(file)), id_(id) {}
 
   // Gives the file the size `bytes`, at most kRedoBytesMax, with allocated blocks. The old contents

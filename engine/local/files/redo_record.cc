@@ -11,7 +11,7 @@
 namespace gridmount::local {
 namespace {
 
-// Offsets within a record; all numbers little-endian.
+// The offsets within a record. All numbers are little-endian.
 constexpr std::string_view kRedoMagic = "GMREDO01";
 constexpr std::string_view kContinues = "GMREDO02";
 constexpr size_t kRecordLogId = 8;

@@ -12,7 +12,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t kStepBytes = uint64_t{64} << 10;
-// kPlentyBytes of free space are not used up within kPlentyLasts.
+// It is assumed that kPlentyBytes of free space are not used up within kPlentyLasts.
 constexpr uint64_t kPlentyBytes = uint64_t{1} << 30;
 constexpr std::chrono::milliseconds kPlentyLasts{100};
 // How long the disk counts as nearly full after a commit that met a full disk. The commit may be
@@ -32,7 +32,7 @@ void SpaceReserve::fill() {
     code = ::fallocate(file_.fd(), 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
     if (code == 0) bytes_ = bytes;
   }
-  // Without support from the file system, write the bytes.
+  // If the file system cannot allocate blocks ahead, write zeros.
   const std::vector<uint8_t> zeros(code == EOPNOTSUPP ? kStepBytes : 0);
   while (!zeros.empty() && bytes_ < kBytes && file_.write(bytes_, zeros)) bytes_ += kStepBytes;
   // Release what a failed attempt has allocated.
@@ -68,8 +68,8 @@ void SpaceReserve::release() {
 
 void SpaceReserve::refill(bool grown) {
   fill();
-  // The reserve comes back smaller without `grown` if pages that were holes of data.mdb took room
-  // when they were used again.
+  // Even if data.mdb has not grown, the reserve may be smaller than before: pages that were holes
+  // of data.mdb take room when they are used again.
   if (grown || bytes_ < kBytes) wants_checkpoint_ = true;
 }
 

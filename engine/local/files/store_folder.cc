@@ -63,9 +63,10 @@ Result<int> read_format(const std::filesystem::path& path) {
   return version;
 }
 
-// Refuses a store whose file `format` gives an older version than its files need. Programs of an
-// older version leave the files that they do not know empty. So if such a file has contents,
-// `format` is damaged, and opening the store would ignore those contents.
+// Refuses a store whose file `format` gives an older version than its files need. A store of an
+// older version lacks the files of newer versions, or an interrupted upgrade has left them empty.
+// So if such a file has contents, `format` is damaged, and opening the store would ignore those
+// contents.
 Status check_fits(const std::filesystem::path& path, int version) {
   const auto has = [&](const char* name) {
     std::error_code error;
@@ -95,7 +96,8 @@ Status check_fits(const std::filesystem::path& path, int version) {
 // does not leave, but no `format`.
 tl::unexpected<Error> lacks_format(const std::filesystem::path& path,
                                    const std::set<std::string>& names) {
-  // The newest version has the same files as the first one with `pending`, and reads its contents.
+  // The newest version has the same files as the first version with `pending`, and can read the
+  // contents of that version.
   const int version = names.contains("pending") ? kFormatVersion
                       : names.contains("redo")  ? kFirstVersionWithLog
                                                 : 1;
@@ -265,8 +267,8 @@ Result<StoreFolder> StoreFolder::open_beside_owner(const std::filesystem::path& 
                      test.boot_id.empty() ? running_boot_id() : test.boot_id);
   GM_ASSIGN(folder.data_, system::File::open(folder.data_path(), O_RDONLY));
   GM_ASSIGN(const uint64_t inode, folder.data_.inode());
-  // The owner marks the store open, with its boot id and data.mdb's inode, once any recovery is
-  // done. Until then nobody can read beside it.
+  // When the recovery is done, the owner writes the mark `open`, with its boot id and data.mdb's
+  // inode. Until then nobody can read beside the owner.
   if (!mark || mark->state == OwnerState::kClosed || mark->boot_id != folder.boot_id_ ||
       mark->data_inode != inode) {
     return fail(std::move(locked));
@@ -279,8 +281,8 @@ Result<StoreFolder> StoreFolder::open_beside_owner(const std::filesystem::path& 
 }
 
 Status StoreFolder::create_files(const TestOptions& test) {
-  // The mark comes first. If the creation is interrupted, it shows that the other files belong to
-  // it.
+  // Write the mark first. If the creation is interrupted, the mark shows that the other files
+  // belong to a store.
   GM_TRY(mark(OwnerState::kOpen));
   GM_TRY(system::sync_folder(path_));
   GM_TRY(check_file_system(path_, test));
@@ -305,12 +307,12 @@ Status StoreFolder::finish_creation() {
 
 Status StoreFolder::upgrade() {
   if (format_version_ == kFormatVersion) return {};
-  // Truncates the files, as an interrupted upgrade may have left some.
+  // Truncate the files, because an interrupted upgrade may have left them.
   if (format_version_ < kFirstVersionWithLog) {
     GM_ASSIGN(const system::File redo, system::File::open(redo_path(), O_RDWR | O_CREAT | O_TRUNC));
     GM_TRY(redo.sync_data());
   }
-  // A store that has this file uses it at the moment.
+  // If the store already has this file, the file is in use and must not be truncated.
   if (format_version_ < kFirstVersionWithPending) {
     GM_ASSIGN(const system::File pending,
               system::File::open(pending_path(), O_RDWR | O_CREAT | O_TRUNC));
@@ -333,9 +335,9 @@ Status StoreFolder::write_format() const {
 }
 
 void StoreFolder::abandon_creation() {
-  // `format` goes first: without it the other files are an unfinished store. `owner` goes last, as
-  // it shows that the other files belong to a store. If a removal fails, the rest is an unfinished
-  // store.
+  // Remove `format` first: without it the other files are an unfinished store. Remove `owner` last,
+  // because it shows that the other files belong to a store. If a removal fails, the rest is an
+  // unfinished store.
   for (const std::string_view name : {"format", "format.new", kProbeFile, "data.mdb-lock",
                                       "data.mdb", "checkpoint", "redo", "pending", "owner"}) {
     if (!system::remove_file(path_ / name)) return;
@@ -416,7 +418,7 @@ Status StoreFolder::trust_data(const TestOptions& test, uint64_t bytes_max) {
                    std::to_string(metas->current.txn));
   }
   GM_ASSIGN(const uint64_t size, data_.size());
-  // By D7 all pages of the newest checkpoint must be there. Behind them only pages that were free
+  // By D7 all pages of the newest checkpoint must be there. After them, only pages that were free
   // when the process ended may be missing.
   const uint64_t needed = killed && saved ? saved->current.data_bytes()  //
                                           : metas->current.data_bytes();
@@ -442,14 +444,15 @@ Status StoreFolder::trust_data(const TestOptions& test, uint64_t bytes_max) {
 }
 
 // Returns whether data.mdb's meta pages are of the checkpoint's transaction but differ from those
-// that the checkpoint saved. In a closed store they are damaged then, and the saved ones are good.
+// that the checkpoint saved. If the store is closed, the meta pages of data.mdb are then damaged,
+// and the saved ones are good.
 bool StoreFolder::has_other_metas(const MetaPair& saved) const {
   const Result<MetaPair> found = read_meta_pair(data_);
   return found && found->current.txn == saved.current.txn && found->bytes != saved.bytes;
 }
 
-// Upholds D5. An interruption at any point is harmless, as the mark still says that recovery is
-// needed.
+// Upholds D5. An interruption at any point is harmless, because the mark still says that recovery
+// is needed.
 Status StoreFolder::recover(const TestOptions& test) {
   if (!test.restore) return {};
   const MetaPair& saved = *checkpoint_->newest();
@@ -471,8 +474,8 @@ Status StoreFolder::recover(const TestOptions& test) {
   return data_.sync_data();
 }
 
-// Finds what D13 replays, by the log id and the transaction of the slot that recover() has
-// restored.
+// Finds the transactions that D13 replays, by the log id and the transaction of the slot that
+// recover() has restored.
 Status StoreFolder::find_what_to_replay(const TestOptions& test) {
   if (!checkpoint_->newest_log() || !test.replay) return {};
   system::File redo;
@@ -491,7 +494,7 @@ Status StoreFolder::find_what_to_replay(const TestOptions& test) {
                   kOpenForWriting);
 }
 
-// Finds what D15 replays.
+// Finds the transactions that D15 replays.
 Status StoreFolder::find_pending(uint64_t snapshot, const TestOptions& test) {
   if (!test.replay_pending) return {};
   if (format_version_ < kFirstVersionWithPending) return {};
@@ -522,7 +525,8 @@ Status StoreFolder::begin_log(const TestOptions& test) {
   if (format_version_ < kFirstVersionWithLog || !checkpoint_) return {};
   GM_ASSIGN(const LogId id, draw_log_id());
   log_id_ = id;
-  // D15: while something pending is to be replayed, slots keep the id of the log before.
+  // D15: as long as transactions of `pending` must be replayed, the slots keep the id of the
+  // previous log.
   const std::optional<LogId>& before = checkpoint_->newest_log();
   const bool keeps = !pending().empty() && before && test.keeps_log_until_replayed;
   checkpoint_->begin_log(keeps ? *before : id);
@@ -538,7 +542,7 @@ void StoreFolder::begin_own_log() {
   if (log_id_) checkpoint_->begin_log(*log_id_);
 }
 
-// Checks by the folder's descriptor, as the folder itself may have been renamed.
+// Uses the folder's descriptor, because the folder may have been renamed.
 Status StoreFolder::data_in_place() const {
   if (data_.is_in_place(folder_)) return {};
   return fail(
